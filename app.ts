@@ -1,0 +1,129 @@
+import Fastify, { type FastifyInstance } from 'fastify'
+import type { DestinationStream } from 'pino'
+import type { Config } from './config.ts'
+import type { Store } from './domain/store.ts'
+import auth from './plugins/auth.ts'
+import caching from './plugins/caching.ts'
+import { answerClientError } from './plugins/client-errors.ts'
+import documents from './plugins/documents.ts'
+import expectations from './plugins/expectations.ts'
+import forms from './plugins/forms.ts'
+import framing, { targetReader } from './plugins/framing.ts'
+import idempotency from './plugins/idempotency.ts'
+import limits from './plugins/limits.ts'
+import logging, { loggerOptions, makeRequestIds } from './plugins/logging.ts'
+import methods from './plugins/methods.ts'
+import negotiation from './plugins/negotiation.ts'
+import observability from './plugins/observability.ts'
+import openapi from './plugins/openapi.ts'
+import preconditions from './plugins/preconditions.ts'
+import prefer from './plugins/prefer.ts'
+import problems from './plugins/problems.ts'
+import rateLimit from './plugins/rate-limit.ts'
+import representation from './plugins/representation.ts'
+import securityHeaders from './plugins/security-headers.ts'
+import session from './plugins/session.ts'
+import store from './plugins/store.ts'
+import visibility from './plugins/visibility.ts'
+import xml from './plugins/xml.ts'
+import catalogue from './routes/catalogue.ts'
+import docs from './routes/docs.ts'
+import health from './routes/health.ts'
+import home from './routes/home.ts'
+import metrics from './routes/metrics.ts'
+import openapiDocument from './routes/openapi.ts'
+import order from './routes/order.ts'
+import orders from './routes/orders.ts'
+import problemPages from './routes/problems.ts'
+import product from './routes/product.ts'
+import products from './routes/products.ts'
+import publicFiles from './routes/public.ts'
+import schemas from './routes/schemas.ts'
+import signIn from './routes/session.ts'
+import status from './routes/status.ts'
+import stock from './routes/stock.ts'
+
+export interface Parts {
+  readonly config: Config
+  readonly store: Store
+  /** Names the version of the service: part of every entity tag. */
+  readonly release: string
+  /** Where the log goes; by default to standard output. */
+  readonly logTo?: DestinationStream
+  readonly isStopping?: () => boolean
+}
+
+/** The service, ready to listen: every plugin and every route, in the order in which a request meets them. */
+export async function buildApp({ config, store: database, release, logTo, isStopping = () => false }: Parts): Promise<FastifyInstance> {
+  const base = config.BASE_URL.path
+  const app = Fastify({
+    logger: { ...loggerOptions(config.LOG_LEVEL), ...(logTo ? { stream: logTo } : {}) },
+    genReqId: makeRequestIds(config.TRUST_PROXY),
+    bodyLimit: config.BODY_LIMIT,
+    trustProxy: config.TRUST_PROXY.length > 0 ? [...config.TRUST_PROXY] : false,
+    requestTimeout: config.REQUEST_TIMEOUT * 1000,
+    keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT * 1000,
+    // Node looks for late requests every 30 seconds, which would be the real time-out; plugins/framing answers a missing Host.
+    http: {
+      requestTimeout: config.REQUEST_TIMEOUT * 1000,
+      headersTimeout: Math.min(config.HEADERS_TIMEOUT, config.REQUEST_TIMEOUT) * 1000,
+      maxHeaderSize: config.MAX_HEADER_SIZE,
+      connectionsCheckingInterval: 1_000,
+      requireHostHeader: false
+    },
+    rewriteUrl: targetReader(config),
+    clientErrorHandler: answerClientError(config),
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: config.MAX_URL_LENGTH }
+  })
+
+  await app.register(logging)
+  await app.register(observability, { store: database, release })
+  await app.register(problems, { config })
+  await app.register(securityHeaders)
+  await app.register(limits, { config })
+  await app.register(rateLimit, { config })
+  await app.register(framing, { config })
+  await app.register(methods)
+  await app.register(store, { store: database })
+  await app.register(negotiation)
+  await app.register(session, { config })
+  await app.register(auth, { config })
+  await app.register(visibility)
+  await app.register(xml)
+  await app.register(documents, { config })
+  await app.register(preconditions)
+  await app.register(idempotency)
+  await app.register(prefer)
+  await app.register(caching, { config })
+  await app.register(forms)
+  await app.register(representation, { config, release })
+  await app.register(openapi, { config, release })
+  await app.register(expectations)
+
+  // Else ops.ts serves them.
+  if (config.OPS_PORT === undefined) {
+    await app.register(health, { store: database, isStopping })
+    await app.register(metrics, { metrics: app.metrics })
+  }
+  for (const route of [
+    home,
+    products,
+    product,
+    stock,
+    catalogue,
+    order,
+    orders,
+    status,
+    schemas,
+    problemPages,
+    openapiDocument,
+    docs,
+    publicFiles,
+    signIn
+  ]) {
+    await app.register(route, { prefix: base, config })
+  }
+  app.completeMethods()
+  return app
+}

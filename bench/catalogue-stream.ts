@@ -1,0 +1,93 @@
+/** The memory that a service takes for GET /catalogue of a large catalogue, beside what it has at rest. See README.md. */
+
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { catalogueFile } from './catalogue-file.ts'
+import { machine, print, table } from './measure.ts'
+import { compileService, megabytes, startProcess, type Watched } from './process.ts'
+
+const text = { type: 'string' } as const
+const { values } = parseArgs({ options: { products: text, seed: text, dir: text } })
+const count = Number(values.products ?? 100_000)
+const directory = values.dir ?? '/tmp'
+
+interface Figure {
+  readonly name: string
+  readonly seconds: number
+  readonly bytes: number
+  readonly growth: number
+}
+
+/** @param pause milliseconds that the client takes nothing, at every 16 MB */
+async function download(service: Watched, url: string, accept: string, pause: number, name: string): Promise<Figure> {
+  service.reset()
+  const [before, rest] = [performance.now(), service.memory()]
+  const asked = request(url, { headers: { accept } }).end()
+  const [response] = await once(asked, 'response')
+  if (response.statusCode !== 200) throw new Error(`${url} answered ${response.statusCode}`)
+  let bytes = 0
+  let next = 16 * 1024 * 1024
+  for await (const chunk of response) {
+    bytes += chunk.length
+    if (pause === 0 || bytes < next) continue
+    next += 16 * 1024 * 1024
+    await sleep(pause)
+  }
+  return { name, seconds: (performance.now() - before) / 1000, bytes, growth: service.peak() - rest }
+}
+
+async function listening(service: Watched): Promise<string> {
+  for await (const chunk of service.child.stdout ?? []) {
+    const address = /"address":"([^"]+)"/.exec(String(chunk))?.[1]
+    if (address !== undefined) return address
+  }
+  throw new Error('the service did not start')
+}
+
+async function measure(): Promise<string[]> {
+  const path = await catalogueFile(directory, count, Number(values.seed ?? 1))
+  const settings = { DATABASE_URL: `sqlite:${path}`, PORT: '0', LOG_LEVEL: 'info', RATE_LIMIT: 'off', SAMPLE_CATALOGUE: 'off' }
+  const service = startProcess(join(compileService(), 'server.js'), [], settings)
+  try {
+    const address = await listening(service)
+    const url = `${address}/catalogue`
+    const start = service.memory()
+    const figures: Figure[] = []
+    for (const [name, type, pause] of [
+      ['the first, XML', 'application/xml', 0],
+      ['XML', 'application/xml', 0],
+      ['XML, a client that dozes', 'application/xml', 250],
+      ['CSV', 'text/csv', 0],
+      ['JSON lines', 'application/x-ndjson', 0]
+    ] as const) {
+      figures.push(await download(service, url, type, pause, name))
+    }
+    const before = service.memory()
+    service.reset()
+    const at = performance.now()
+    const eight = await Promise.all(Array.from({ length: 8 }, () => download(service, url, 'application/xml', 0, '')))
+    const bytes = eight.reduce((sum, figure) => sum + figure.bytes, 0)
+    figures.push({ name: 'XML, eight at a time', seconds: (performance.now() - at) / 1000, bytes, growth: service.peak() - before })
+    return [
+      machine(directory),
+      `${count.toLocaleString('en')} products. The service has ${megabytes(start)} resident before the first, ${megabytes(service.memory())} after the last; growth is the peak above what it had before each.`,
+      table(
+        ['GET /catalogue', 'size', 'seconds', 'MB/s', 'growth'],
+        figures.map(({ name, bytes, seconds, growth }) => [
+          name,
+          megabytes(bytes),
+          seconds.toFixed(1),
+          (bytes / 1e6 / seconds).toFixed(0),
+          megabytes(growth)
+        ])
+      )
+    ]
+  } finally {
+    service.child.kill()
+  }
+}
+
+print(...(await measure()))

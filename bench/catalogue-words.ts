@@ -1,0 +1,32 @@
+import type Database from 'better-sqlite3'
+
+export interface Words {
+  /** How many products a search finds. */
+  count(match: string): number
+  /** The two that most products have in their descriptions, and the one that fewest have. */
+  readonly common: readonly [string, string]
+  readonly seldom: string
+  /** Two of the names that are as common as can be, and no product has both. */
+  readonly apart: readonly [string, string]
+}
+
+/** Looks for words in the index of a catalogue: each search that a bench makes is then a hard one of its kind. */
+export function findWords(db: Database.Database): Words {
+  db.exec("CREATE VIRTUAL TABLE temp.word USING fts5vocab('main', 'product_text', 'col')")
+  const words = (column: string, order: 'ASC' | 'DESC', limit: number) =>
+    db
+      .prepare<[string, number], string>(
+        `SELECT term FROM temp.word WHERE col = ? AND term GLOB '[a-z]*' ORDER BY doc ${order}, term LIMIT ?`
+      )
+      .pluck()
+      .all(column, limit)
+  const matches = db.prepare<[string], number>('SELECT count(*) FROM product_text WHERE product_text MATCH ?').pluck()
+  const count = (match: string) => matches.get(match) ?? 0
+  const names = words('name', 'DESC', 30)
+  const pairs = names.flatMap((one, i) => names.slice(0, i).map((other) => [other, one] as const))
+  const apart = pairs.find((pair) => count(pair.join(' ')) === 0)
+  const [first, second] = words('description', 'DESC', 2)
+  const [seldom] = words('description', 'ASC', 1)
+  if (!first || !second || !seldom || !apart) throw new Error('the catalogue has no such words')
+  return { count, common: [first, second], seldom, apart }
+}

@@ -1,0 +1,146 @@
+/** `tradepost import` of a large catalogue beside a plain insert of the same rows into the same tables. See README.md. */
+
+import { once } from 'node:events'
+import { createWriteStream, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import Database from 'better-sqlite3'
+import { availabilityOf } from '../domain/product.ts'
+import type { ImportItem } from '../domain/store.ts'
+import { connectWriter } from '../stores/sqlite/connection.ts'
+import { migrateSqlite } from '../stores/sqlite/migrations.ts'
+import { toThousandths } from '../stores/sqlite/rows.ts'
+import { makeTextIndex } from '../stores/sqlite/search.ts'
+import { catalogue, catalogueText } from './catalogue.ts'
+import { machine, newFolder, print, table } from './measure.ts'
+import { compileService, megabytes, startProcess, succeeds } from './process.ts'
+
+const text = { type: 'string' } as const
+const { values } = parseArgs({ options: { products: text, seed: text, dir: text, format: text } })
+const count = Number(values.products ?? 100_000)
+const seed = Number(values.seed ?? 1)
+const folder = newFolder(values.dir ?? '/tmp')
+const all = ['xml', 'csv', 'ndjson'] as const
+const formats = all.filter((one) => values.format === undefined || one === values.format)
+
+/** Rows of one transaction of the plain insert. */
+const portion = 10_000
+
+interface Figure {
+  readonly seconds: number
+  readonly cpu: number
+  readonly peak?: number
+}
+
+function* inPortions(items: Iterable<ImportItem>): Generator<ImportItem[]> {
+  let full: ImportItem[] = []
+  for (const item of items) {
+    full.push(item)
+    if (full.length < portion) continue
+    yield full
+    full = []
+  }
+  yield full
+}
+
+/** What any import must do at least: the rows, with their indexes; and the words, without which nothing is found. */
+async function plainInsert(path: string, withWords: boolean): Promise<Figure> {
+  await migrateSqlite(path)
+  const db = connectWriter(path)
+  const index = makeTextIndex(db)
+  const product = db.prepare(
+    `INSERT INTO product (id, version, name, description, price, unit, gtin, categories, images, backorder, availability, modified_at)
+      VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  )
+  const stock = db.prepare('INSERT INTO stock (product, version, on_hand, modified_at) VALUES (?, 1, ?, ?)')
+  const category = db.prepare('INSERT INTO category (category, product) VALUES (?, ?)')
+  const insert = db.transaction((items: readonly ImportItem[]) => {
+    const now = Date.now()
+    for (const { id, draft } of items) {
+      const { name, description = null, price, unit, gtin = null, backorder, onHand } = draft
+      const [categories, images] = [JSON.stringify(draft.categories), JSON.stringify(draft.images)]
+      if (onHand === undefined) throw new Error('every generated product has stock')
+      const row = [id, name, description, price, unit, gtin, categories, images, backorder ? 1 : 0, availabilityOf(onHand, backorder), now]
+      const seq = Number(product.run(...row).lastInsertRowid)
+      stock.run(seq, toThousandths(onHand), now)
+      for (const one of draft.categories) category.run(one, id)
+      if (withWords) index.write(seq, undefined, { id, name, description, categories, gtin })
+    }
+    index.flush()
+  })
+  let [milliseconds, cpu] = [0, 0]
+  for (const items of inPortions(catalogue(count, seed))) {
+    const [before, used] = [performance.now(), process.cpuUsage()]
+    insert(items)
+    milliseconds += performance.now() - before
+    const { user, system } = process.cpuUsage(used)
+    cpu += (user + system) / 1e6
+  }
+  db.close()
+  return { seconds: milliseconds / 1000, cpu }
+}
+
+async function importFile(service: string, file: string, path: string): Promise<Figure> {
+  const before = performance.now()
+  const running = startProcess(join(service, 'cli.js'), ['import', file], { DATABASE_URL: `sqlite:${path}` })
+  running.child.stdout?.on('data', (summary) => process.stderr.write(summary))
+  await succeeds(running)
+  const seconds = (performance.now() - before) / 1000
+  const db = new Database(path, { readonly: true })
+  const found = db.prepare('SELECT count(*) FROM product').pluck().get()
+  db.close()
+  if (found !== count) throw new Error(`${found} of ${count} products are there`)
+  return { seconds, cpu: running.cpu(), peak: running.peak() }
+}
+
+async function writeFile(format: (typeof all)[number]): Promise<string> {
+  const path = join(folder, `catalogue.${format}`)
+  const file = createWriteStream(path)
+  for (const part of catalogueText(catalogue(count, seed), format)) if (!file.write(part)) await once(file, 'drain')
+  file.end()
+  await once(file, 'close')
+  return path
+}
+
+const remove = (path: string) => {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
+}
+
+async function measure(): Promise<string[]> {
+  const service = compileService()
+  const path = join(folder, 'shop.db')
+  const rows: (readonly [string, Figure])[] = []
+  const add = async (name: string, run: () => Promise<Figure>) => {
+    rows.push([name, await run()])
+    remove(path)
+  }
+  await add('rows alone', () => plainInsert(path, false))
+  await add('rows and words', () => plainInsert(path, true))
+  for (const format of formats) {
+    const file = await writeFile(format)
+    await add(`import of ${format}`, () => importFile(service, file, path))
+    rmSync(file)
+  }
+  const baseline = rows[1]?.[1]
+  const rate = ({ seconds }: Figure) => Math.round(count / seconds)
+  return [
+    machine(folder),
+    `${count.toLocaleString('en')} products. "rows and words" is the baseline: prepared inserts, ${portion.toLocaleString('en')} products a transaction, nothing read and nothing checked.`,
+    table(
+      ['', 'products/s', 'of the baseline', 'CPU, s', 'peak memory'],
+      rows.map(([name, figure]) => [
+        name,
+        rate(figure).toLocaleString('en'),
+        baseline ? (baseline.seconds / figure.seconds).toFixed(2) : '',
+        figure.cpu.toFixed(1),
+        figure.peak === undefined ? '' : megabytes(figure.peak)
+      ])
+    )
+  ]
+}
+
+try {
+  print(...(await measure()))
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

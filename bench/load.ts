@@ -1,0 +1,129 @@
+/**
+ * Clients over HTTP, in a thread of their own: they share no event loop with the service that they measure. They speak
+ * just enough HTTP/1.1 over keep-alive sockets to cost less than what they measure.
+ */
+
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isMainThread, parentPort, Worker } from 'node:worker_threads'
+import { pick, random } from './measure.ts'
+
+export interface Load {
+  readonly port: number
+  /** Whole requests, head and body; each client sends one of them after the other, at random. */
+  readonly requests: readonly string[]
+  readonly clients: number
+  readonly milliseconds: number
+  readonly seed: number
+  /** The one status that is an answer: any other fails the bench. */
+  readonly status: number
+  /** Milliseconds between two requests of one client; absent: as soon as the last is answered. */
+  readonly every?: number
+}
+
+export interface Answered {
+  /** Milliseconds from when a request was due, which is when it is sent or was held up by the one before. */
+  readonly latencies: Float64Array
+  readonly perSecond: number
+}
+
+export interface Loader {
+  run(load: Load): Promise<Answered>
+  close(): Promise<void>
+}
+
+export function startLoader(): Loader {
+  const worker = new Worker(new URL(import.meta.url))
+  return {
+    async run(load) {
+      worker.postMessage(load)
+      const [answer] = (await once(worker, 'message')) as [Answered | Error]
+      if (answer instanceof Error) throw answer
+      return answer
+    },
+    async close() {
+      await worker.terminate()
+    }
+  }
+}
+
+async function run({ port, requests, clients, milliseconds, seed, status, every }: Load): Promise<Answered> {
+  const bytes = requests.map((request) => Buffer.from(request))
+  const latencies: number[] = []
+  const sockets = await Promise.all(Array.from({ length: clients }, () => open(port)))
+  const start = performance.now()
+  await Promise.all(sockets.map(client))
+  const elapsed = performance.now() - start
+  for (const socket of sockets) socket.destroy()
+  return { latencies: Float64Array.from(latencies), perSecond: (1000 * latencies.length) / elapsed }
+
+  async function client(socket: Socket, i: number): Promise<void> {
+    const next = random(seed + i)
+    const exchange = makeExchange(socket)
+    let done = start
+    // Spread over the interval, or all would come at once.
+    for (let due = start + (every ?? 0) * next(); Math.max(due, done) < start + milliseconds; due = every ? due + every : done) {
+      const held = due < done
+      if (!held) await sleep(due - performance.now())
+      const from = held ? due : performance.now()
+      const got = await exchange(pick(next, bytes))
+      if (got !== status) throw new Error(`answered ${got}, not ${status}`)
+      done = performance.now()
+      latencies.push(done - from)
+    }
+  }
+}
+
+async function open(port: number): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  await once(socket, 'connect')
+  return socket
+}
+
+const headEnd = Buffer.from('\r\n\r\n')
+
+/** Sends one request at a time, and reads its answer to the end. @returns the status */
+function makeExchange(socket: Socket): (request: Buffer) => Promise<number> {
+  let settle: { resolve: (status: number) => void; reject: (error: Error) => void } | undefined
+  let head = Buffer.alloc(0)
+  let missing: number | undefined
+  let status = 0
+  socket.on('close', () => settle?.reject(new Error('the service closed a connection')))
+  socket.on('error', (error) => settle?.reject(error))
+  socket.on('data', (chunk) => {
+    if (missing === undefined) {
+      head = head.length === 0 ? chunk : Buffer.concat([head, chunk])
+      const end = head.indexOf(headEnd)
+      if (end === -1) return
+      const text = head.toString('latin1', 0, end)
+      status = Number(text.slice(9, 12))
+      missing = bodyLength(status, text) - (head.length - end - headEnd.length)
+    } else missing -= chunk.length
+    if (missing > 0) return
+    head = Buffer.alloc(0)
+    missing = undefined
+    settle?.resolve(status)
+  })
+  return (request) =>
+    new Promise((resolve, reject) => {
+      settle = { resolve, reject }
+      socket.write(request)
+    })
+}
+
+function bodyLength(status: number, head: string): number {
+  if (status === 204 || status === 304) return 0
+  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
+  if (length === undefined) throw new Error('an answer without Content-Length, which this client cannot read')
+  return Number(length)
+}
+
+if (!isMainThread) {
+  parentPort?.on('message', (load: Load) => {
+    run(load).then(
+      (answer) => parentPort?.postMessage(answer),
+      (error: Error) => parentPort?.postMessage(error)
+    )
+  })
+}

@@ -1,0 +1,145 @@
+/** What every bench is made of: seeded randomness, percentiles, rounds that take turns, and tables in Markdown. */
+
+import { closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
+import { cpus, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+
+/** Numbers from 0 up to 1, the same ones for the same seed (mulberry32). */
+export function random(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+export function pick<T>(next: () => number, from: readonly T[]): T {
+  return from[Math.floor(next() * from.length)] as T
+}
+
+/** The smallest value that is not below the given share of them (nearest rank). */
+export function percentile(values: Iterable<number>, share: number): number {
+  const sorted = Float64Array.from(values).sort()
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN
+}
+
+export function median(values: Iterable<number>): number {
+  return percentile(values, 0.5)
+}
+
+export type Contest<Name extends string, Figure> = Readonly<Record<Name, () => Promise<Figure>>>
+
+/**
+ * Lets contestants run in turn, in a new order each round, so that what else the machine does meets them alike. A first
+ * round is for warming up, and not counted.
+ * @returns the figures of each, by round
+ */
+export async function interleave<Name extends string, Figure>(
+  rounds: number,
+  contest: Contest<Name, Figure>,
+  seed: number
+): Promise<Record<Name, Figure[]>> {
+  const next = random(seed)
+  const names = Object.keys(contest) as Name[]
+  const figures = Object.fromEntries(names.map((name): [Name, Figure[]] => [name, []])) as Record<Name, Figure[]>
+  for (let round = 0; round <= rounds; round++) {
+    const order = names.map((name) => ({ name, at: next() })).sort((a, b) => a.at - b.at)
+    for (const { name } of order) {
+      const figure = await contest[name]()
+      if (round > 0) figures[name].push(figure)
+    }
+  }
+  return figures
+}
+
+/** The median of what one is to the other, round by round, with the lowest and the highest. */
+export function ratio(figures: readonly number[], baseline: readonly number[]): { readonly middle: number; readonly text: string } {
+  const ratios = figures.map((figure, round) => figure / (baseline[round] ?? Number.NaN))
+  const [low, middle, high] = [Math.min(...ratios), median(ratios), Math.max(...ratios)]
+  return { middle, text: `${middle.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})` }
+}
+
+export function judged({ middle }: { readonly middle: number }, most: number): string {
+  return `≤ ${most.toFixed(2)}: ${middle <= most ? 'met' : 'missed'}`
+}
+
+export function table(heads: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const line = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`
+  return [line(heads), line(heads.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n')
+}
+
+export function print(...parts: readonly string[]): void {
+  process.stdout.write(`${parts.join('\n\n')}\n\n`)
+}
+
+export interface Settings {
+  readonly directory: string
+  readonly rounds: number
+  /** Of one run of one contestant. */
+  readonly milliseconds: number
+  readonly seed: number
+}
+
+/** Reads the command line: `--dir`, `--rounds`, `--seconds`, `--seed`, `--force`. */
+export function settings(defaults: { readonly rounds: number; readonly seconds: number }): Settings {
+  const text = { type: 'string' } as const
+  const { values } = parseArgs({ options: { dir: text, rounds: text, seconds: text, seed: text, force: { type: 'boolean' } } })
+  const directory = values.dir ?? tmpdir()
+  mkdirSync(directory, { recursive: true })
+  if (fileSystem(directory) === 'memory' && !values.force) {
+    throw new Error(`${directory} is in memory, where fsync is free: name a directory on a disk by --dir, or say --force`)
+  }
+  const number = (name: 'rounds' | 'seconds' | 'seed', otherwise: number) => {
+    const given = Number(values[name] ?? otherwise)
+    if (given > 0) return given
+    throw new Error(`--${name} must be a number above 0`)
+  }
+  const rounds = number('rounds', defaults.rounds)
+  return { directory, rounds, milliseconds: number('seconds', defaults.seconds) * 1000, seed: number('seed', 1) }
+}
+
+/** TMPFS_MAGIC and RAMFS_MAGIC of Linux's magic.h. */
+const inMemory = [0x01021994, 0x858458f6]
+
+function fileSystem(directory: string): 'memory' | 'disk' {
+  return process.platform === 'linux' && inMemory.includes(statfsSync(directory).type) ? 'memory' : 'disk'
+}
+
+/** What a reader needs to know of the machine, in one line. */
+export function machine(directory: string): string {
+  const { model = 'unknown' } = cpus()[0] ?? {}
+  const load = loadavg()[0]?.toFixed(1)
+  const where = `${directory} (${fileSystem(directory)}; an fsync of 4 KiB takes ${fsyncTime(directory).toFixed(2)} ms in the middle)`
+  return `${cpus().length} × ${model}, load ${load}; Node ${process.version}; databases in ${where}.`
+}
+
+function fsyncTime(directory: string): number {
+  return withFolder(directory, (folder) => {
+    const file = openSync(join(folder, 'probe'), 'w')
+    const page = Buffer.alloc(4096, 1)
+    const times = Array.from({ length: 101 }, () => {
+      const before = performance.now()
+      writeSync(file, page)
+      fsyncSync(file)
+      return performance.now() - before
+    })
+    closeSync(file)
+    return median(times)
+  })
+}
+
+function withFolder<T>(directory: string, use: (folder: string) => T): T {
+  const folder = newFolder(directory)
+  try {
+    return use(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+export function newFolder(directory: string): string {
+  return mkdtempSync(join(directory, 'tradepost-bench-'))
+}

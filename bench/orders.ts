@@ -1,0 +1,51 @@
+/** Orders a second: group commit against one transaction an order, on the same kind of file, in turn. See README.md. */
+
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Store } from '../domain/store.ts'
+import { under } from './latency.ts'
+import { startLoader } from './load.ts'
+import { machine, newFolder, print, random, settings } from './measure.ts'
+import { compareRates, throughStores } from './order-rates.ts'
+import { openFile, postOrder, type Served, serve, stockShelves } from './shop.ts'
+
+const given = settings({ rounds: 5, seconds: 1 })
+const folder = newFolder(given.directory)
+
+async function shelved(name: string, maxBatch?: number): Promise<Store> {
+  const store = await openFile(join(folder, `${name}.db`), maxBatch)
+  await stockShelves(store)
+  return store
+}
+
+async function throughStore(): Promise<string> {
+  const stores = { single: await shelved('single', 1), grouped: await shelved('grouped') }
+  const rates = await throughStores(given, stores)
+  await Promise.all([stores.single.close(), stores.grouped.close()])
+  return rates
+}
+
+async function throughHttp(): Promise<string> {
+  const shops = { single: await serve(await shelved('http-single', 1)), grouped: await serve(await shelved('http-grouped')) }
+  const loader = startLoader()
+  const next = random(given.seed)
+  const requests = Array.from({ length: 1_000 }, () => postOrder(next))
+  const post = (shop: Served, clients: number) => async () => {
+    const { perSecond } = await under(loader, shop, { ...given, requests, clients, status: 201 })()
+    return perSecond
+  }
+  const rates = await compareRates(given, [64], (clients) => ({
+    single: post(shops.single, clients),
+    grouped: post(shops.grouped, clients)
+  }))
+  await Promise.all([loader.close(), shops.single.close(), shops.grouped.close()])
+  return rates
+}
+
+try {
+  print('# Orders: group commit against one transaction an order (SQLite)', machine(given.directory))
+  print('## Through the Store', await throughStore())
+  print('## Over HTTP, as XML', await throughHttp())
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

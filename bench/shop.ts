@@ -1,0 +1,92 @@
+/** A shop to measure: the real application on a loopback port over a real database, and what its clients send. */
+
+import type { AddressInfo } from 'node:net'
+import { buildApp } from '../app.ts'
+import { readConfig } from '../config.ts'
+import { decimal } from '../domain/money.ts'
+import type { PurchaseOrder } from '../domain/order.ts'
+import type { ProductDraft } from '../domain/product.ts'
+import type { Placing, Store } from '../domain/store.ts'
+import { openInParts } from '../stores/sqlite/store.ts'
+import { pick } from './measure.ts'
+
+export const currency = 'EUR'
+
+/** @param maxBatch 1: one transaction an order */
+export async function openFile(path: string, maxBatch?: number): Promise<Store> {
+  const { store } = await openInParts({ path, currency, ...(maxBatch === undefined ? {} : { maxBatch }) })
+  return store
+}
+
+export interface Served {
+  readonly port: number
+  /** Closes the store too. */
+  close(): Promise<void>
+}
+
+/** Serves a store as `npm start` does, but without a log and without limits on how much one address may ask. */
+export async function serve(store: Store, given: Readonly<Record<string, string>> = {}): Promise<Served> {
+  const config = readConfig({ LOG_LEVEL: 'silent', RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off', CURRENCY: currency, ...given })
+  const app = await buildApp({ config, store, release: 'bench' })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  return { port: (app.server.address() as AddressInfo).port, close: () => app.close() }
+}
+
+const products = Array.from({ length: 1_000 }, (_, i) => `BENCH-${i}`)
+
+/** Puts the products on the shelves that `purchase` orders, with stock that does not run out. */
+export async function stockShelves(store: Store): Promise<readonly string[]> {
+  const draft: ProductDraft = {
+    name: 'Hex bolt M8 × 40, zinc plated',
+    description: 'Steel, strength class 8.8, full thread, DIN 933. '.repeat(4),
+    price: decimal('9.99'),
+    unit: 'C62',
+    categories: ['Fasteners'],
+    images: [],
+    backorder: false,
+    onHand: decimal('900000000')
+  }
+  await Promise.all(products.map((id) => store.putProduct(id, draft, {})))
+  return products
+}
+
+const address = { street: 'Am Markt 1', city: 'Köln', postalCode: '50667', country: 'DE' }
+const buyer = { name: 'Möbel & Söhne GmbH', email: 'einkauf@example.org', address }
+
+/** One to five lines of different products. */
+function purchase(next: () => number): PurchaseOrder {
+  const ids = new Set(Array.from({ length: 1 + Math.floor(5 * next()) }, () => pick(next, products)))
+  const items = [...ids].map((productId) => ({ product: { productId }, quantity: decimal(String(1 + Math.floor(9 * next()))), notes: [] }))
+  return { buyer, notes: [], extensions: [], items }
+}
+
+export function placing(next: () => number): Placing {
+  return { order: purchase(next), status: 'accepted' }
+}
+
+/** A purchase as it is posted. */
+export function postOrder(next: () => number): string {
+  const items = purchase(next).items.map(
+    ({ product, quantity }) =>
+      `<item><product-id>${'productId' in product ? product.productId : ''}</product-id><quantity>${quantity}</quantity></item>`
+  )
+  const { street, city, postalCode, country } = address
+  const place = `<address><street>${street}</street><city>${city}</city><postal-code>${postalCode}</postal-code><country>${country}</country></address>`
+  const party = `<buyer><name>${buyer.name.replace('&', '&amp;')}</name><email>${buyer.email}</email>${place}</buyer>`
+  const body = `<purchase-order>${party}${items.join('')}</purchase-order>`
+  const head = `POST /order HTTP/1.1\r\nHost: shop\r\nContent-Type: application/xml\r\nContent-Length: ${Buffer.byteLength(body)}`
+  return `${head}\r\n\r\n${body}`
+}
+
+export function get(path: string, tag?: string): string {
+  return `GET ${path} HTTP/1.1\r\nHost: shop\r\n${tag === undefined ? '' : `If-None-Match: ${tag}\r\n`}\r\n`
+}
+
+/** The entity tag that a GET would bring. */
+export async function tagOf({ port }: Served, path: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`)
+  const tag = response.headers.get('etag')
+  if (response.status !== 200 || tag === null) throw new Error(`${path} answers ${response.status}, with the tag ${tag}`)
+  await response.arrayBuffer()
+  return tag
+}

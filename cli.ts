@@ -1,0 +1,86 @@
+#!/usr/bin/env node
+import { backup } from './cli/backup.ts'
+import { type Command, Failure, UsageError } from './cli/command.ts'
+import { config } from './cli/config.ts'
+import { exportCommand } from './cli/export.ts'
+import { importCommand } from './cli/import.ts'
+import { keysCreate } from './cli/keys-create.ts'
+import { keysList } from './cli/keys-list.ts'
+import { keysRevoke } from './cli/keys-revoke.ts'
+import { migrate } from './cli/migrate.ts'
+import { ConfigError } from './config.ts'
+import { release } from './release.ts'
+
+const commands: readonly Command[] = [keysCreate, keysList, keysRevoke, importCommand, exportCommand, backup, migrate, config]
+
+function overview(): string {
+  const width = Math.max(...commands.map(({ name }) => name.length))
+  const list = commands.map(({ name, about }) => `  ${name.padEnd(width)}  ${about}`).join('\n')
+  return `Usage: tradepost COMMAND [ARGUMENT...]
+
+${list}
+
+tradepost COMMAND --help says more of each; tradepost --version names the version.
+Every command reads the settings of the service from the environment, DATABASE_URL above all.
+Exit status: 0 done, 1 failed, 2 wrong usage.
+`
+}
+
+function usage({ name, synopsis }: Command): string {
+  return `Usage: tradepost ${name}${synopsis && ` ${synopsis}`}\n`
+}
+
+function find(words: readonly string[]): Command | undefined {
+  return commands.find(({ name }) => name.split(' ').every((part, i) => part === words[i]))
+}
+
+function isAskedFor(option: string, args: readonly string[]): boolean {
+  const end = args.indexOf('--')
+  return (end < 0 ? args : args.slice(0, end)).includes(option)
+}
+
+async function run(words: readonly string[]): Promise<number> {
+  const command = find(words)
+  const wantsHelp = isAskedFor('--help', words) || isAskedFor('-h', words)
+  if (command && wantsHelp) return print(`${usage(command)}\n${command.help}\n`)
+  if (command) return command.run(words.slice(command.name.split(' ').length))
+  if (wantsHelp) return print(overview())
+  if (words[0] === '--version') return print(`${release}\n`)
+  throw new UsageError(words.length === 0 ? 'a command is missing' : `there is no command ${JSON.stringify(words.slice(0, 2).join(' '))}`)
+}
+
+function print(text: string): 0 {
+  process.stdout.write(text)
+  return 0
+}
+
+/** Says what went wrong in one line or a few, never with a stack trace. @returns the exit status */
+function report(error: unknown, words: readonly string[]): 1 | 2 {
+  const command = find(words)
+  if (error instanceof UsageError) {
+    process.stderr.write(`tradepost: ${error.message}\n${command ? usage(command) : overview()}`)
+    return 2
+  }
+  process.stderr.write(`tradepost: ${explain(error)}\n`)
+  return 1
+}
+
+function explain(error: unknown): string {
+  if (error instanceof ConfigError) return `the settings are wrong:\n${error.message.replace(/^/gm, '  ')}`
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause instanceof Error ? error.cause.message : error.cause
+  return error instanceof Failure || cause === undefined ? error.message : `${error.message} (${cause})`
+}
+
+// Whoever read the output has had enough of it, as `head` does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit(1)
+})
+
+const words = process.argv.slice(2)
+try {
+  process.exitCode = await run(words)
+} catch (error) {
+  process.exitCode = report(error, words)
+}

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { StockedProduct } from '../domain/store.ts'
+import { type CatalogueForm, exportedElement, exportForms } from '../representations/catalogue.ts'
+import { type Command, Failure, readArguments, UsageError, withStore } from './command.ts'
+import { formatOf } from './import/source.ts'
+
+export const exportCommand: Command = {
+  name: 'export',
+  synopsis: '[FILE] [--format xml|csv|ndjson]',
+  about: 'write the whole catalogue, with stock, to a file',
+  help: `An import of the file into an empty database makes the same catalogue. The service may run meanwhile: a product
+that changes while the file is written is in it as it was or as it is then.
+
+  FILE           without it, or with -, standard output. It is replaced when it is there, and only by a whole one
+  --format F     by default by the extension: .xml, .csv, .ndjson or .jsonl; on standard output xml`,
+
+  async run(args) {
+    const { values, operands } = readArguments(args, { format: { type: 'string' } }, [0, 1])
+    const file = operands[0] === '-' ? undefined : operands[0]
+    const format = formatOf(values.format, file) ?? (file === undefined ? 'xml' : undefined)
+    if (!format) throw new UsageError('--format is missing: the name of the file does not tell it')
+    await withStore((store) => {
+      const text = Readable.from(write(store.allProducts(), exportForms[format]), { highWaterMark: 1 })
+      return file === undefined ? pipeline(text, process.stdout, { end: false }) : replaceFile(file, text)
+    })
+    return 0
+  }
+}
+
+async function* write(batches: AsyncIterable<readonly StockedProduct[]>, { opening, write, closing }: CatalogueForm) {
+  yield opening
+  for await (const batch of batches) yield write(batch.map(exportedElement))
+  yield closing
+}
+
+/** Writes beside the file first, so that whoever reads it meets the old one or the new one, whole and on disk. */
+async function replaceFile(file: string, text: Readable): Promise<void> {
+  const partial = `${file}.${randomBytes(4).toString('hex')}.partial`
+  const interruption = new AbortController()
+  const interrupt = () => interruption.abort()
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
+  try {
+    await pipeline(text, createWriteStream(partial, { flags: 'wx', flush: true }), { signal: interruption.signal })
+    await rename(partial, file)
+  } catch (error) {
+    await rm(partial, { force: true })
+    if (interruption.signal.aborted) throw new Failure('interrupted; nothing was written')
+    throw error
+  } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt)
+  }
+}

@@ -1,0 +1,99 @@
+import { type ColumnName, columnNames, isColumnName, isRepeatable, readCsvRecord } from '../../schemas/csv.ts'
+import { type Cell, endOfRecord, readRecord } from '../../schemas/csv-record.ts'
+import { rootType } from '../../schemas/document.ts'
+import { product } from '../../schemas/product.ts'
+import { Failure } from '../command.ts'
+import { type Entry, longestEntry, unreadable } from './entry.ts'
+
+const type = rootType(product)
+
+/**
+ * Products as CSV, with a heading that names the columns; divided by commas, or by what the heading is divided by:
+ * semicolons or tabs.
+ * @throws Failure when there is no heading, or it names a column that a product does not have
+ */
+export async function* csvEntries(chunks: AsyncIterable<string>): AsyncGenerator<readonly Entry[], void, undefined> {
+  const splitter = new Splitter()
+  for await (const chunk of chunks) yield splitter.write(chunk)
+  yield splitter.end()
+}
+
+class Splitter {
+  #text = ''
+  /** Of the beginning of the text. */
+  #line = 1
+  #columns: readonly ColumnName[] | undefined
+  #delimiter = ','
+
+  write(chunk: string): readonly Entry[] {
+    this.#text += chunk
+    return this.#take(false)
+  }
+
+  end(): readonly Entry[] {
+    if (this.#text !== '' && !this.#text.endsWith('\n')) this.#text += '\n'
+    const entries = this.#take(true)
+    if (!this.#columns) throw new Failure('there is no heading with the names of the columns')
+    return entries
+  }
+
+  #take(isLast: boolean): readonly Entry[] {
+    const entries: Entry[] = []
+    let from = 0
+    while (from < this.#text.length) {
+      const end = endOfRecord(this.#text, from)
+      if (end < 0 && !isLast && this.#text.length - from < longestEntry) break
+      const next = end < 0 ? undefined : this.#readLine(this.#text.slice(from, end).replace(/\r$/, ''))
+      if (next) {
+        entries.push(...next)
+        this.#line += countLines(this.#text, from, end) + 1
+        from = end + 1
+        continue
+      }
+      // Only its first line is given up: a quote too many, or too few, must not take what follows with it.
+      entries.push(unreadable(this.#line, 'A cell with a quote in it must be in quotes, and the quote be doubled, as in "3.5"" disk".'))
+      from = this.#text.indexOf('\n', from) + 1
+      this.#line++
+      if (from === 0) from = this.#text.length
+    }
+    this.#text = this.#text.slice(from)
+    return entries
+  }
+
+  /** @returns undefined when the record is malformed */
+  #readLine(record: string): readonly Entry[] | undefined {
+    if (!this.#columns) {
+      this.#delimiter = [';', '\t'].find((one) => record.includes(one)) ?? ','
+      this.#columns = readHeading(readRecord(record, this.#delimiter) ?? [])
+      return []
+    }
+    const cells = readRecord(record, this.#delimiter)
+    if (cells?.every((cell) => cell === undefined)) return []
+    return cells && [toEntry(this.#columns, cells, this.#line)]
+  }
+}
+
+function countLines(text: string, from: number, to: number): number {
+  let count = 0
+  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) count++
+  return count
+}
+
+function readHeading(cells: readonly Cell[]): readonly ColumnName[] {
+  const seen = new Set<string>()
+  return cells.map((cell = '') => {
+    const name = cell.trim().toLowerCase()
+    if (!isColumnName(name)) throw new Failure(`line 1: there is no column ${JSON.stringify(name)}; there are ${columnNames.join(', ')}`)
+    if (seen.has(name) && !isRepeatable(name)) throw new Failure(`line 1: the column ${name} is there twice`)
+    seen.add(name)
+    return name
+  })
+}
+
+function toEntry(columns: readonly ColumnName[], cells: readonly Cell[], line: number): Entry {
+  if (cells.length > columns.length) {
+    return unreadable(line, `There are ${cells.length} cells in ${columns.length} columns: a cell with a comma in it must be in quotes.`)
+  }
+  const { root, faults } = readCsvRecord(columns, cells, type)
+  return { line, root, faults: faults.map(({ detail, path }) => ({ detail, path, line })) }
+}

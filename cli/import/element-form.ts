@@ -1,0 +1,40 @@
+import { ownXml } from '../../plugins/xml.ts'
+import { childrenOf, type Element, element } from '../../schemas/element.ts'
+import { writeXml } from '../../schemas/xml.ts'
+import type { Entry } from './entry.ts'
+import type { Form } from './judge.ts'
+
+/** Products of a notation other than XML, written as XML for the schema to judge; each element knows its place by `origin`. */
+export function showElements(entries: readonly Entry[]): Form {
+  const roots = entries.flatMap(({ root }) => root ?? [])
+  const catalogue = element('catalogue', {}, roots)
+  return {
+    parsed: ownXml(writeXml(catalogue)),
+    roots: () => roots,
+    trace: ({ detail, path = '' }) => {
+      const [, step = '', ...steps] = path.split('/').slice(1)
+      const { position } = parse(step)
+      const root = roots[position - 1]
+      const line = entries[position - 1]?.line ?? 0
+      return { index: position - 1, fault: { detail, line, ...placeOf(root && follow(root, steps)) } }
+    },
+    locate: placeOf
+  }
+}
+
+function placeOf(found: Element | undefined): { readonly path?: string } {
+  return found?.origin ? { path: found.origin } : {}
+}
+
+/** A step of a path such as `/catalogue/product[2]/price`. */
+function parse(step: string): { name: string; position: number } {
+  const [, name = '', position = '1'] = /^([^[]*)(?:\[(\d+)\])?$/.exec(step) ?? []
+  return { name, position: Number(position) }
+}
+
+function follow(root: Element, steps: readonly string[]): Element {
+  return steps.reduce((current, step) => {
+    const { name, position } = parse(step)
+    return childrenOf(current, name)[position - 1] ?? current
+  }, root)
+}

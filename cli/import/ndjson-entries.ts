@@ -1,0 +1,44 @@
+import { rootType } from '../../schemas/document.ts'
+import { readJson } from '../../schemas/json.ts'
+import { product } from '../../schemas/product.ts'
+import type { Tree } from '../../schemas/tree.ts'
+import { type Entry, longestEntry, unreadable } from './entry.ts'
+
+const type = rootType(product)
+
+/** Products as JSON, one a line; empty lines are passed over. */
+export async function* ndjsonEntries(chunks: AsyncIterable<string>): AsyncGenerator<readonly Entry[], void, undefined> {
+  let rest = ''
+  let line = 1
+  let isTooLong = false
+
+  function end(text: string): Entry[] {
+    const entry = isTooLong ? unreadable(line, `The line is longer than ${longestEntry} characters.`) : readLine(text, line)
+    isTooLong = false
+    line++
+    return entry ? [entry] : []
+  }
+
+  for await (const chunk of chunks) {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
+    yield lines.flatMap(end)
+    if (rest.length > longestEntry) {
+      isTooLong = true
+      rest = ''
+    }
+  }
+  if (rest !== '' || isTooLong) yield end(rest)
+}
+
+function readLine(text: string, line: number): Entry | undefined {
+  if (text.trim() === '') return undefined
+  let value: Tree
+  try {
+    value = JSON.parse(text) as Tree
+  } catch (error) {
+    return unreadable(line, `The JSON cannot be read: ${error instanceof Error ? error.message : 'it is malformed'}.`)
+  }
+  const { root, faults } = readJson(value, type)
+  return { line, root, faults: faults.map(({ detail, path }) => ({ detail, path, line })) }
+}

@@ -1,0 +1,55 @@
+import { createReadStream, statSync } from 'node:fs'
+import { extname } from 'node:path'
+import { makeXmlGate } from '../../plugins/xml.ts'
+import { productXsd } from '../../schemas/product.ts'
+import { Failure, UsageError } from '../command.ts'
+import { csvEntries } from './csv-entries.ts'
+import type { Entry } from './entry.ts'
+import { ndjsonEntries } from './ndjson-entries.ts'
+import { decode } from './text.ts'
+import { xmlEntries } from './xml-entries.ts'
+
+export const formats = ['xml', 'csv', 'ndjson'] as const
+export type Format = (typeof formats)[number]
+
+const extensions: Readonly<Record<string, Format>> = { '.xml': 'xml', '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' }
+
+/** @param file its name, for what its extension says; `-` and none say nothing. @throws UsageError */
+export function formatOf(named: string | undefined, file: string | undefined): Format | undefined {
+  if (named === undefined) return file === undefined ? undefined : extensions[extname(file).toLowerCase()]
+  const format = formats.find((one) => one === named)
+  if (!format) throw new UsageError(`there is no format ${JSON.stringify(named)}; there are ${formats.join(', ')}`)
+  return format
+}
+
+export interface Source {
+  /** As it is named in messages. */
+  readonly name: string
+  /** In bytes, where that is known. */
+  readonly size: number | undefined
+  readonly bytes: AsyncIterable<Buffer>
+}
+
+/** @throws Failure */
+export function openSource(file: string): Source {
+  if (file === '-') return { name: 'standard input', size: undefined, bytes: process.stdin }
+  try {
+    const size = statSync(file).size
+    return { name: file, size: size === 0 ? undefined : size, bytes: createReadStream(file) }
+  } catch (error) {
+    throw new Failure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** The products of a file, as they are read. Memory holds one part of it at a time. */
+export function readEntries(bytes: AsyncIterable<Buffer>, format: Format): AsyncIterable<readonly Entry[]> {
+  const text = decode(bytes)
+  if (format === 'csv') return csvEntries(text)
+  return format === 'xml' ? xmlEntries(text, checkProlog) : ndjsonEntries(text)
+}
+
+function checkProlog(prolog: string): void {
+  const gate = makeXmlGate()
+  const [fault] = gate.validate(gate.parse(Buffer.from(prolog)), productXsd, ['catalogue'])
+  if (fault) throw new Failure(`line ${fault.line}: ${fault.detail}`)
+}

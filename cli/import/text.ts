@@ -1,0 +1,26 @@
+import { Failure } from '../command.ts'
+
+const lineFeed = 0x0a
+
+/**
+ * Decodes UTF-8 without its byte order mark.
+ * @throws Failure with the line when it is not UTF-8
+ */
+export async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let line = 1
+  for await (const chunk of bytes) {
+    const text = attempt(() => decoder.decode(chunk, { stream: true }), line)
+    if (text !== '') yield text
+    for (let at = chunk.indexOf(lineFeed); at >= 0; at = chunk.indexOf(lineFeed, at + 1)) line++
+  }
+  attempt(() => decoder.decode(), line)
+}
+
+function attempt(decode: () => string, line: number): string {
+  try {
+    return decode()
+  } catch {
+    throw new Failure(`the text is not in UTF-8 at line ${line} or soon behind it: convert it first, for example with iconv`)
+  }
+}

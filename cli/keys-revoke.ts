@@ -1,0 +1,26 @@
+import type { Store } from '../domain/store.ts'
+import { instant } from '../representations/representation.ts'
+import { type Command, Failure, readArguments, withStore } from './command.ts'
+
+export const keysRevoke: Command = {
+  name: 'keys revoke',
+  synopsis: 'ID',
+  about: 'end an API key',
+  help: 'The key with this id (see `keys list`) stops working at once, in running services too. It stays on the list.',
+
+  async run(args) {
+    const [id = ''] = readArguments(args, {}, [1, 1]).operands
+    await withStore((store) => revoke(store, id))
+    return 0
+  }
+}
+
+async function revoke(store: Store, id: string): Promise<void> {
+  if (await store.revokeKey(id)) return
+  const key = (await store.keys()).find((one) => one.id === id)
+  throw new Failure(
+    key?.revokedAt === undefined
+      ? `there is no key ${JSON.stringify(id)}`
+      : `the key ${id} was revoked before, at ${instant(key.revokedAt)}`
+  )
+}

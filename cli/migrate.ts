@@ -1,0 +1,25 @@
+import { readConfig } from '../config.ts'
+import { type Command, readArguments } from './command.ts'
+
+export const migrate: Command = {
+  name: 'migrate',
+  synopsis: '',
+  about: "bring the database up to this version's schema",
+  help: 'The service does so by itself when it starts; this is for who wants it done before. Run twice, it does nothing.',
+
+  async run(args) {
+    readArguments(args, {}, [0, 0])
+    const { applied, to } = await migrateDatabase(readConfig().DATABASE_URL)
+    process.stdout.write(`${applied.map((name) => `applied ${name}\n`).join('')}the schema is ${to}\n`)
+    return 0
+  }
+}
+
+async function migrateDatabase(url: string): Promise<{ readonly to: number; readonly applied: readonly string[] }> {
+  if (url.startsWith('sqlite:')) {
+    const { migrateSqlite } = await import('../stores/sqlite/migrations.ts')
+    return migrateSqlite(url.slice('sqlite:'.length))
+  }
+  const { migratePostgres } = await import('../stores/postgres/migrations.ts')
+  return migratePostgres(url)
+}

@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs'
+
+/** One setting: its default as it would be written, how it is read, and what the README says of it. */
+interface Setting<T> {
+  readonly fallback: string
+  readonly read: (text: string) => T
+  readonly about: string
+  /** May also come from a file, by `NAME_FILE`, and is never shown. */
+  readonly secret?: true
+}
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+function fail(message: string): never {
+  throw new ConfigError(message)
+}
+
+const text = (value: string) => value
+
+function oneOf<const T extends string>(...values: readonly T[]) {
+  return (value: string): T => values.find((one) => one === value) ?? fail(`must be one of ${values.join(', ')}`)
+}
+
+const onOff = (value: string) => oneOf('on', 'off')(value) === 'on'
+
+function integer(min: number, max: number = Number.MAX_SAFE_INTEGER) {
+  return (value: string): number => {
+    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN
+    return number >= min && number <= max ? number : fail(`must be a whole number from ${min} to ${max}`)
+  }
+}
+
+function integerOrOff(min: number) {
+  return (value: string): number | undefined => (value === 'off' ? undefined : integer(min)(value))
+}
+
+function optionalPort(value: string): number | undefined {
+  return value === '' ? undefined : integer(0, 65535)(value)
+}
+
+function database(value: string): string {
+  return /^sqlite:.+|^postgres(ql)?:\/\//.test(value) ? value : fail('must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE')
+}
+
+/** A path prefix such as `/shop`, or an absolute URL with one. */
+function baseUrl(value: string): { readonly path: string; readonly origin: string | undefined } {
+  const absolute = /^https?:\/\//.test(value)
+  if (!absolute && !value.startsWith('/')) fail('must be a path that starts with /, or an http(s) URL')
+  if (!absolute && value.startsWith('//')) fail('must be a path of single slashes, or an http(s) URL')
+  const url = URL.canParse(value, 'http://localhost') ? new URL(value, 'http://localhost') : fail('is not a URL')
+  if (url.search || url.hash) fail('cannot have a query or a fragment')
+  const path = url.pathname.replace(/\/+$/, '')
+  if (!/^(\/[A-Za-z0-9._~-]+)*$/.test(path)) fail('has characters in its path other than letters, digits and . _ ~ - /')
+  return { path, origin: absolute ? url.origin : undefined }
+}
+
+function currency(value: string): string {
+  return /^[A-Z]{3}$/.test(value) ? value : fail('must be an ISO 4217 code of three capital letters, such as EUR')
+}
+
+const list = (value: string): readonly string[] => value.split(/[\s,]+/).filter((part) => part !== '')
+
+function setting<T>(fallback: string, read: (value: string) => T, about: string): Setting<T> {
+  return { fallback, read, about }
+}
+
+/** Every setting of the service: the README's table is checked against this one. */
+export const settings = {
+  HOST: setting('127.0.0.1', text, 'the address to listen on (in the container `0.0.0.0`)'),
+  PORT: setting('3000', integer(0, 65535), 'the port to listen on; 0 picks a free one, which the log names'),
+  DATABASE_URL: { ...setting('sqlite:data/tradepost.db', database, '`sqlite:PATH`, or `postgres://…`'), secret: true as const },
+  BASE_URL: setting('/', baseUrl, 'the path under which the service lives, such as `/shop`; or an absolute URL'),
+  SHOP_NAME: setting('Tradepost', text, 'the name that people see'),
+  CURRENCY: setting('EUR', currency, "the shop's currency (ISO 4217)"),
+  SAMPLE_CATALOGUE: setting('on', onOff, 'load the sample into a new, empty database (in the container `off`)'),
+  GUEST_ORDERS: setting('on', onOff, 'whether an order can be placed without a key'),
+  ACCEPTANCE: setting('auto', oneOf('auto', 'manual'), '`manual`: orders start as `received` and wait for the seller'),
+  BODY_LIMIT: setting('2097152', integer(1024), 'the largest request body, in bytes'),
+  MAX_ORDER_ITEMS: setting('10000', integer(1), 'the most items that an order can have'),
+  MAX_URL_LENGTH: setting('4096', integer(256), 'the longest request target, in bytes'),
+  MAX_HEADER_SIZE: setting(
+    '16384',
+    integer(2048, 1048576),
+    'the most that a request line and its header fields can have together, in bytes'
+  ),
+  MAX_HEADERS: setting('100', integer(10, 2000), 'the most header fields of a request'),
+  RATE_LIMIT: setting('600', integerOrOff(1), 'requests a minute a key, or an address without one; 304s are free; `off`'),
+  MAX_CONNECTIONS: setting('4096', integer(1), 'open connections; more are closed at once'),
+  OVERLOAD_DELAY: setting('1000', integerOrOff(10), 'answer 503 while the event loop is this late, in milliseconds; `off`'),
+  SESSION_SECRET: {
+    ...setting('', text, 'what seals the sign-in cookies of people: the same on every replica; when empty, a new one at each start'),
+    secret: true as const
+  },
+  TRUST_PROXY: setting('', list, 'addresses or CIDRs of proxies whose forwarding headers count'),
+  CACHE_MAX_AGE: setting('10', integer(0), 'seconds that a product may be used without asking'),
+  CACHE_STALE_WHILE_REVALIDATE: setting('30', integer(0), 'seconds more that it may be used while it is asked for'),
+  CACHE_STALE_IF_ERROR: setting('86400', integer(0), 'seconds that it may be used when the service cannot answer'),
+  BODY_CACHE: setting('67108864', integer(0), 'memory for serialised representations, in bytes'),
+  HEADERS_TIMEOUT: setting('10', integer(1), "seconds for a request's headers to arrive"),
+  REQUEST_TIMEOUT: setting('30', integer(1), 'seconds for a whole request to arrive'),
+  KEEP_ALIVE_TIMEOUT: setting('72', integer(1), "seconds that an idle connection stays open; longer than a proxy's 60"),
+  SHUTDOWN_DELAY: setting('1', integer(0), 'seconds between not ready and not listening when it stops'),
+  SHUTDOWN_TIMEOUT: setting('10', integer(1), 'seconds for requests in flight to finish when it stops'),
+  OPS_PORT: setting('', optionalPort, 'a port of their own for health and metrics'),
+  LOG_LEVEL: setting('info', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), "pino's")
+} as const
+
+type Settings = typeof settings
+export type Config = { readonly [K in keyof Settings]: ReturnType<Settings[K]['read']> }
+
+/**
+ * Reads every setting once. `NAME_FILE` names a file that holds the value of a secret.
+ * @throws ConfigError that names every setting that is wrong
+ */
+export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const wrong: string[] = []
+  const entries = Object.entries<Setting<unknown>>(settings).map(([name, { fallback, read, secret }]) => {
+    try {
+      const file = secret ? environment[`${name}_FILE`] : undefined
+      const value = file ? readFileSync(file, 'utf8').trim() : (environment[name] ?? fallback)
+      return [name, read(value)]
+    } catch (error) {
+      wrong.push(`${name} ${error instanceof Error ? error.message : String(error)}`)
+      return [name, undefined]
+    }
+  })
+  if (wrong.length > 0) throw new ConfigError(wrong.join('\n'))
+  return Object.fromEntries(entries) as Config
+}

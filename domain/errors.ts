@@ -1,0 +1,41 @@
+/** What the rules of the shop refuse. A code is never reused; plugins/problem-types maps each to its status and page. */
+export type DomainErrorCode =
+  | 'product-not-found'
+  | 'product-deleted'
+  | 'product-exists'
+  | 'gtin-taken'
+  | 'identity-mismatch'
+  | 'invalid-product'
+  | 'order-not-found'
+  | 'invalid-order'
+  | 'order-refused'
+  | 'order-number-taken'
+  | 'transition-refused'
+  | 'precondition-failed'
+  | 'idempotency-key-reused'
+  | 'idempotency-in-flight'
+  | 'store-unavailable'
+  | 'store-overloaded'
+
+/** One thing that is wrong, and where: `at` names element names and 1-based positions from the root's content down. */
+export interface Fault {
+  readonly detail: string
+  /** Machine-readable reason within its problem type, for example `out-of-stock`. */
+  readonly code?: string
+  readonly at?: readonly (string | number)[]
+}
+
+export class DomainError extends Error {
+  override readonly name = 'DomainError'
+  readonly code: DomainErrorCode
+  readonly faults: readonly Fault[]
+  /** The order that stands in the way, where there is one (`order-number-taken`). */
+  readonly orderId: string | undefined
+
+  constructor(code: DomainErrorCode, detail: string, more: { faults?: readonly Fault[]; orderId?: string; cause?: unknown } = {}) {
+    super(detail, more.cause === undefined ? undefined : { cause: more.cause })
+    this.code = code
+    this.faults = more.faults ?? []
+    this.orderId = more.orderId
+  }
+}

@@ -1,0 +1,105 @@
+import type { Decimal } from './money.ts'
+
+export interface Address {
+  readonly street?: string
+  readonly additionalStreet?: string
+  readonly city?: string
+  readonly postalCode?: string
+  readonly region?: string
+  /** ISO 3166-1 alpha-2. */
+  readonly country?: string
+}
+
+export interface Party {
+  readonly name?: string
+  readonly email?: string
+  readonly phone?: string
+  readonly taxId?: string
+  readonly address?: Address
+}
+
+export interface Extension {
+  readonly name: string
+  readonly value: string
+}
+
+/** What an order says besides its items. */
+export interface OrderHeader {
+  readonly orderNumber?: string
+  /** `YYYY-MM-DD` (xs:date), as given. */
+  readonly issueDate?: string
+  readonly currency?: string
+  readonly buyer?: Party
+  readonly shipTo?: Party
+  readonly billTo?: Party
+  readonly requestedDeliveryDate?: string
+  readonly notes: readonly string[]
+  readonly extensions: readonly Extension[]
+}
+
+export type ProductReference = { readonly productId: string } | { readonly gtin: string }
+
+export interface PurchaseOrderItem {
+  readonly product: ProductReference
+  readonly quantity: Decimal
+  readonly unit?: string
+  /** What the buyer expects to pay; another price in the shop refuses the order. */
+  readonly unitPrice?: Decimal
+  readonly notes: readonly string[]
+}
+
+/** A purchase order as a buyer sends it. */
+export interface PurchaseOrder extends OrderHeader {
+  readonly items: readonly PurchaseOrderItem[]
+}
+
+/** An item as it was ordered: name, unit and price are snapshots that no catalogue change touches. */
+export interface OrderItem {
+  readonly line: number
+  readonly productId: string
+  readonly name: string
+  readonly quantity: Decimal
+  readonly unit: string
+  readonly unitPrice: Decimal
+  readonly lineTotal: Decimal
+  readonly notes: readonly string[]
+}
+
+export const orderStatuses = ['received', 'accepted', 'rejected', 'shipped', 'completed', 'cancelled'] as const
+export type OrderStatus = (typeof orderStatuses)[number]
+
+export interface Order extends OrderHeader {
+  readonly id: string
+  readonly version: number
+  readonly customer?: string
+  readonly status: OrderStatus
+  readonly currency: string
+  readonly items: readonly OrderItem[]
+  readonly total: Decimal
+  /** Milliseconds since the epoch. */
+  readonly placedAt: number
+  readonly modifiedAt: number
+}
+
+const transitions: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
+  received: ['accepted', 'rejected', 'cancelled'],
+  accepted: ['shipped', 'cancelled'],
+  shipped: ['completed'],
+  rejected: [],
+  completed: [],
+  cancelled: []
+}
+
+export function nextStatuses(status: OrderStatus): readonly OrderStatus[] {
+  return transitions[status]
+}
+
+/** Whether its lines can still be changed: before it ships. */
+export function isOpen(status: OrderStatus): boolean {
+  return status === 'received' || status === 'accepted'
+}
+
+/** Whether the order holds stock: all but those that gave it back. */
+export function holdsStock(status: OrderStatus): boolean {
+  return status !== 'cancelled' && status !== 'rejected'
+}

@@ -1,0 +1,69 @@
+import { compare, type Decimal, zero } from './money.ts'
+
+export type Availability = 'in-stock' | 'out-of-stock' | 'backorder'
+
+/** What a seller writes of a product. */
+export interface ProductDraft {
+  readonly name: string
+  readonly description?: string
+  /** Per one `unit`, in the shop's currency. */
+  readonly price: Decimal
+  readonly currency?: string
+  /** UN/ECE Recommendation 20 code. */
+  readonly unit: string
+  readonly gtin?: string
+  readonly categories: readonly string[]
+  readonly images: readonly string[]
+  readonly backorder: boolean
+  /** Sets the stock in the same step; absent means unchanged (0 at creation). */
+  readonly onHand?: Decimal
+}
+
+export interface Product {
+  readonly id: string
+  /** Rises with every change of its representation, also across delete and re-creation. */
+  readonly version: number
+  readonly name: string
+  readonly description?: string
+  readonly price: Decimal
+  readonly currency: string
+  readonly unit: string
+  readonly gtin?: string
+  readonly categories: readonly string[]
+  readonly images: readonly string[]
+  readonly backorder: boolean
+  readonly availability: Availability
+  /** Milliseconds since the epoch. */
+  readonly modifiedAt: number
+}
+
+export interface Stock {
+  readonly productId: string
+  readonly version: number
+  /** Below zero when more was sold on backorder than came in. */
+  readonly onHand: Decimal
+  readonly modifiedAt: number
+}
+
+/** The form of a product id, without anchors, for routes and schemas to share. */
+export const productIdPattern = '[A-Za-z0-9._~\\-]{1,64}'
+
+const productId = new RegExp(`^${productIdPattern}$`)
+
+/** `.` and `..` would be dot segments in a URI (RFC 3986 section 3.3). */
+export function isProductId(text: string): boolean {
+  return productId.test(text) && text !== '.' && text !== '..'
+}
+
+export function availabilityOf(onHand: Decimal, backorder: boolean): Availability {
+  if (compare(onHand, zero) > 0) return 'in-stock'
+  return backorder ? 'backorder' : 'out-of-stock'
+}
+
+/** GS1 General Specifications section 7.9: weights 3 and 1 alternate from the digit before the check digit. */
+export function isGtin(text: string): boolean {
+  if (!/^(\d{8}|\d{12,14})$/.test(text)) return false
+  const digits = [...text].reverse().map(Number)
+  const sum = digits.slice(1).reduce((total, digit, i) => total + digit * (i % 2 === 0 ? 3 : 1), 0)
+  return (10 - (sum % 10)) % 10 === digits[0]
+}

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Config } from '../config.ts'
+import { type ApiKey, type Caller, guest, hasScope, type Scope } from '../domain/caller.ts'
+import { Problem } from './problem.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may use the route; absent: everybody. `guests`: also without a key, while GUEST_ORDERS is on. */
+    access?: { readonly anyOf: readonly Scope[]; readonly guests?: true }
+  }
+  interface FastifyInstance {
+    /** Whose key this is, if it is good now. */
+    holderOf(key: string): Promise<Caller | undefined>
+  }
+  interface FastifyRequest {
+    caller: Caller | undefined
+  }
+}
+
+/** Every 401 says how to do better (RFC 9110 section 15.5.2). */
+export const challenge = { 'www-authenticate': 'Bearer realm="tradepost", Basic realm="tradepost", charset="UTF-8"' }
+
+/** The API key that a request shows: as Bearer token, or as the password of Basic for clients that know only that. */
+export function shownKey(authorization: string | undefined): string | undefined {
+  if (authorization === undefined) return undefined
+  const [, scheme = '', credentials = ''] = /^(\S+) +(\S.*)$/.exec(authorization.trim()) ?? []
+  if (scheme.toLowerCase() === 'bearer') return credentials.trim()
+  if (scheme.toLowerCase() !== 'basic') return ''
+  const decoded = Buffer.from(credentials, 'base64').toString('utf8')
+  return decoded.slice(decoded.indexOf(':') + 1)
+}
+
+/** The SHA-256 by which a key is stored and found: what is compared is a digest, never the key (CWE-208). */
+export function hashKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex')
+}
+
+function isUsable(key: ApiKey | undefined, now: number): key is ApiKey {
+  return key !== undefined && key.revokedAt === undefined && (key.expiresAt === undefined || key.expiresAt > now)
+}
+
+/** How often the last uses of keys are written down. */
+const touchInterval = 5_000
+
+export default fp(
+  async function auth(app: FastifyInstance, { config }: { config: Config }) {
+    const uses = new Map<string, number>()
+    const timer = setInterval(() => void recordUses(), touchInterval)
+    timer.unref()
+    app.addHook('onClose', async () => {
+      clearInterval(timer)
+      await recordUses()
+    })
+
+    async function recordUses(): Promise<void> {
+      if (uses.size === 0) return
+      const recorded = [...uses].map(([id, at]) => ({ id, at }))
+      uses.clear()
+      try {
+        await app.store.touchKeys(recorded)
+      } catch (error) {
+        app.log.warn({ err: error }, 'the last use of keys could not be recorded')
+      }
+    }
+
+    async function holderOf(hash: string): Promise<Caller | undefined> {
+      const now = Date.now()
+      const key = await app.store.findKey(hash)
+      if (!isUsable(key, now)) return undefined
+      uses.set(key.id, now)
+      return { kind: 'key', keyId: key.id, customer: key.customer, scopes: key.scopes }
+    }
+
+    async function identify(request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
+      const shown = shownKey(request.headers.authorization)
+      if (shown !== undefined) {
+        const holder = shown.startsWith('tp_') ? await holderOf(hashKey(shown)) : undefined
+        if (!holder)
+          throw new Problem('unauthenticated', 'The API key is not valid: it is unknown, expired or revoked.', { headers: challenge })
+        return holder
+      }
+      if (request.signedInKey === undefined) return guest
+      const holder = await holderOf(request.signedInKey)
+      // Who was signed in with a key that is no longer good is signed out, and may still look around.
+      if (!holder) reply.signOut()
+      return holder ?? guest
+    }
+
+    app.decorate('holderOf', (key: string) => (key.startsWith('tp_') ? holderOf(hashKey(key)) : Promise.resolve(undefined)))
+
+    app.decorateRequest('caller', undefined)
+    app.addHook('onRequest', async (request, reply) => {
+      const caller = await identify(request, reply)
+      request.caller = caller
+      const access = request.routeOptions.config.access
+      if (!access) return
+      if (caller.kind === 'guest') {
+        if (access.guests && config.GUEST_ORDERS) return
+        throw new Problem('unauthenticated', 'This needs an API key.', { headers: challenge })
+      }
+      if (!access.anyOf.some((scope) => hasScope(caller, scope))) {
+        throw new Problem(
+          'forbidden',
+          `This needs a key with the scope ${access.anyOf.join(' or ')}; yours has ${caller.scopes.join(', ')}.`
+        )
+      }
+    })
+  },
+  { name: 'auth', fastify: '5.x', dependencies: ['problems', 'session', 'store'] }
+)

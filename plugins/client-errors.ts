@@ -1,0 +1,95 @@
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { ConnectionError } from 'fastify'
+import type { Config } from '../config.ts'
+import { guest } from '../domain/caller.ts'
+import { uris } from '../representations/links.ts'
+import { problemRepresentations } from '../representations/problem.ts'
+import { type ProblemCode, problemTypes } from './problem-types.ts'
+
+interface Connection {
+  /** Answers that are not yet sent. */
+  readonly owed: Set<ServerResponse>
+  last: IncomingMessage
+}
+
+const connections = new WeakMap<Socket, Connection>()
+const refused = new WeakSet<Socket>()
+
+/** How long a refused client has to read its answer, in milliseconds. */
+const farewell = 2_000
+
+/** A request line that is one, though of a method or version that the parser does not know. */
+const requestLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ \S+ HTTP\/\d\.\d\r\n/
+
+function codeOf({ code, rawPacket, bytesParsed }: ConnectionError, socket: Socket, maxUrl: number): ProblemCode {
+  const packet = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : ''
+  const isRequestLine = () => requestLine.test(packet.slice(packet.lastIndexOf('\n', bytesParsed - 1) + 1))
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return 'request-timeout'
+    case 'HPE_PAUSED_H2_UPGRADE':
+      return 'version-not-supported'
+    case 'HPE_INVALID_VERSION':
+      return isRequestLine() ? 'version-not-supported' : 'malformed-request'
+    case 'HPE_INVALID_METHOD':
+      return isRequestLine() ? 'not-implemented' : 'malformed-request'
+    case 'HPE_HEADER_OVERFLOW':
+      // Only a connection's first packet shows for certain that it was the request line.
+      return socket.bytesRead === packet.length && (packet.split('\n', 1)[0] ?? '').length > maxUrl ? 'uri-too-long' : 'headers-too-large'
+    default:
+      return 'malformed-request'
+  }
+}
+
+function refusal(code: ProblemCode, base: string): string {
+  const { status, title, explanation } = problemTypes[code]
+  const problem = { type: uris(base).problem(code), title, status, detail: explanation, instance: `${base}/` }
+  const [representation] = problemRepresentations
+  const body = representation?.write(problem, { base, currency: '', shop: '', caller: guest, self: '' }) ?? ''
+  return (
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/problem+xml\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+    `Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nDate: ${new Date().toUTCString()}\r\nConnection: close\r\n\r\n${body}`
+  )
+}
+
+function closed(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => response.once('close', resolve))
+}
+
+async function refuse(socket: Socket, code: ProblemCode, base: string): Promise<void> {
+  refused.add(socket)
+  const { owed = new Set<ServerResponse>(), last } = connections.get(socket) ?? {}
+  const broken = [...owed].find(({ req }) => !req.complete)
+  // A pipelined request is answered after those before it, or the client takes its answer for another's.
+  await Promise.all([...owed].filter((response) => response !== broken).map(closed))
+  const isAnswered = broken ? broken.headersSent : last?.complete === false
+  if (isAnswered || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  socket.end(refusal(code, base))
+  setTimeout(() => socket.destroy(), farewell).unref()
+}
+
+/** Answers a request that never became one, or whose body broke off: Node's HTTP parser refused it (RFC 9112). */
+export function answerClientError({ BASE_URL, MAX_URL_LENGTH }: Config) {
+  return (error: ConnectionError, socket: Socket): void => {
+    if (refused.has(socket)) return
+    if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) socket.destroy()
+    else void refuse(socket, codeOf(error, socket, MAX_URL_LENGTH), BASE_URL.path)
+  }
+}
+
+/** Watches which answers each connection is still owed, and answers what Node hands over unparsed. */
+export function watchConnections(server: Server, { BASE_URL }: Config): void {
+  server.prependListener('request', (request, response) => {
+    const { socket } = request
+    const connection = connections.get(socket) ?? { owed: new Set(), last: request }
+    connection.last = request
+    connections.set(socket, connection)
+    connection.owed.add(response)
+    response.once('close', () => connection.owed.delete(response))
+  })
+  server.on('connect', (_request, stream) => void refuse(stream as Socket, 'not-implemented', BASE_URL.path))
+}

@@ -1,0 +1,49 @@
+import { isUtf8 } from 'node:buffer'
+import { JsonMistake, repeatedMembers } from '../../schemas/json-text.ts'
+import type { Tree } from '../../schemas/tree.ts'
+import { Problem } from '../problem.ts'
+import { lineAt } from '../xml/scan.ts'
+import type { ParsedXml } from '../xml.ts'
+
+/** A request's body as its media type has it, before any schema. */
+export type Source = XmlSource | TreeSource
+
+export interface XmlSource {
+  readonly notation: 'xml'
+  readonly parsed: ParsedXml
+}
+
+export type TreeSource =
+  | { readonly notation: 'json'; readonly value: Tree; readonly repeated: readonly string[] }
+  | { readonly notation: 'form'; readonly fields: URLSearchParams }
+
+/** @throws Problem `malformed-document`, with the line */
+export function parseJson(bytes: Buffer): Source {
+  if (!isUtf8(bytes)) throw new Problem('malformed-document', 'The JSON is not valid UTF-8.')
+  const text = bytes.toString('utf8').replace(/^\ufeff/, '')
+  if (text.trim() === '') throw new Problem('malformed-document', 'The body is empty: a JSON document is needed.')
+  try {
+    const repeated = repeatedMembers(text)
+    return { notation: 'json', value: JSON.parse(text) as Tree, repeated }
+  } catch (error) {
+    if (!(error instanceof JsonMistake)) throw error
+    const line = lineAt(text, error.offset)
+    const detail = `The JSON is malformed at line ${line}: ${error.message}`
+    throw new Problem('malformed-document', detail, { faults: [{ detail: error.message, line }] })
+  }
+}
+
+/** @throws Problem `malformed-document` */
+export function parseForm(text: string): Source {
+  // @fastify/formbody decodes leniently: bytes that are not UTF-8 are U+FFFD by now, which a browser would have escaped.
+  if (text.includes('\ufffd')) throw new Problem('malformed-document', 'The form data is not valid UTF-8.')
+  for (const part of text.includes('%') ? text.split(/[&=]/) : []) {
+    try {
+      decodeURIComponent(part)
+    } catch {
+      const shown = JSON.stringify(part.slice(0, 80))
+      throw new Problem('malformed-document', `The form data has a percent sign that starts no UTF-8 character: ${shown}.`)
+    }
+  }
+  return { notation: 'form', fields: new URLSearchParams(text) }
+}

@@ -1,0 +1,68 @@
+import { type DocumentSchema, type LocatedFault, rootType } from '../../schemas/document.ts'
+import type { Element, Place } from '../../schemas/element.ts'
+import { readForm } from '../../schemas/form.ts'
+import { camelCase, readJson } from '../../schemas/json.ts'
+import type { TreeReading } from '../../schemas/tree.ts'
+import { writeXml } from '../../schemas/xml.ts'
+import { maxErrors } from '../xml/faults.ts'
+import type { Spell } from '../xml/messages.ts'
+import { ownXml, type XmlGate } from '../xml.ts'
+import type { TreeSource } from './sources.ts'
+
+/** @param most the most elements that a document can have */
+export function readTreeSource(source: TreeSource, schema: DocumentSchema<unknown>, most: number): TreeReading {
+  const type = rootType(schema)
+  return source.notation === 'json'
+    ? readJson(source.value, type, { repeated: source.repeated, most })
+    : readForm(source.fields, type, most)
+}
+
+/** How errors write the names of elements: as the sender does. */
+const spellings: Readonly<Record<TreeSource['notation'], Spell>> = {
+  json: (name) => JSON.stringify(camelCase(name)),
+  form: (name) => name
+}
+
+/** An element and all in it, in the order of their start tags. */
+function flatten(element: Element, found: Element[] = []): readonly Element[] {
+  found.push(element)
+  for (const child of element.children ?? []) flatten(child, found)
+  return found
+}
+
+/** JSON and forms pass the same gate as XML: they are written as XML, and the XSD judges that. */
+export function gateTree(
+  reading: TreeReading,
+  notation: TreeSource['notation'],
+  schema: DocumentSchema<unknown>,
+  xml: XmlGate
+): readonly LocatedFault[] {
+  // What could not be read is told first; more is not needed to see that the document is refused.
+  if (reading.faults.length >= maxErrors) return reading.faults
+  const elements = flatten(reading.root)
+  const parsed = ownXml(writeXml(reading.root))
+  // Each element that was written starts a line of its own.
+  const originAt = new Map(parsed.tags.map(({ line }, i) => [line, elements[i]?.origin ?? '']))
+  const faults = new Map(reading.faults.map((fault) => [`${fault.path} ${fault.detail}`, fault]))
+  const unread = new Set(reading.faults.map(({ path }) => path))
+  for (const { detail, line } of xml.validate(parsed, schema.xsd, [reading.root.name], spellings[notation])) {
+    const path = originAt.get(line ?? 1) ?? ''
+    // What could not be read is empty by now: the schema's word on it would be about that.
+    if (!unread.has(path)) faults.set(`${path} ${detail}`, { detail, path })
+  }
+  return [...faults.values()]
+}
+
+/** Where an element, or the nearest there is around it, was in what was sent. */
+export function originOf(root: Element, place: Place): { path?: string } {
+  let current = root
+  for (let i = 0; i < place.length; i++) {
+    const following = place[i + 1]
+    const position = typeof following === 'number' ? following : 1
+    const next = current.children?.filter(({ name }) => name === place[i])[position - 1]
+    if (!next) break
+    current = next
+    if (typeof following === 'number') i++
+  }
+  return current.origin === undefined ? {} : { path: current.origin }
+}

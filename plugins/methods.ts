@@ -1,0 +1,117 @@
+import { METHODS } from 'node:http'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { isDocumentSchema } from '../schemas/document.ts'
+import { Problem } from './problem.ts'
+
+/** In the order in which Allow lists them. */
+const order = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']
+
+interface Offer {
+  readonly methods: Set<string>
+  /** What POST reads, for OPTIONS. */
+  readonly accepts: Set<string>
+}
+
+/** What a document's route reads. */
+function mediaTypes(schema: unknown): readonly string[] {
+  if (!isDocumentSchema(schema)) return []
+  return ['application/xml', 'text/xml', 'application/json', ...(schema.forms ? ['application/x-www-form-urlencoded'] : [])]
+}
+
+function unsupported({ method }: FastifyRequest, detail: string, accepts: readonly string[]): Problem {
+  // Accept-Post would say that there is POST (W3C LDP 7.1.2); Accept in an answer is for any method (RFC 9110 section 12.5.1).
+  const list = accepts.join(', ')
+  const headers = { accept: list, ...(method === 'POST' ? { 'accept-post': list } : {}) }
+  return new Problem('unsupported-media-type', detail, { headers, available: accepts })
+}
+
+/**
+ * Judges content by what the headers say of it, before it is read (RFC 9110 sections 8.3 and 8.4).
+ * @throws Problem `unsupported-media-type`
+ */
+function checkContent(request: FastifyRequest): void {
+  const { headers, method } = request
+  const { schema } = request.routeOptions
+  if (headers['transfer-encoding'] === undefined && !(Number(headers['content-length']) > 0)) {
+    // Some clients name a type for the content that they do not send: there is nothing to read.
+    if (!schema?.body) delete headers['content-type']
+    return
+  }
+  if (method === 'GET' || method === 'HEAD') return
+  const accepts = mediaTypes(schema?.body)
+  // Posts of pages have no schema of their own, and judge their fields themselves.
+  if (accepts.length === 0 && method === 'POST') return
+  if (accepts.length === 0) throw new Problem('unsupported-media-type', `${method} takes no content here.`)
+  const coding = headers['content-encoding']
+  if (coding !== undefined && coding.toLowerCase() !== 'identity') {
+    const detail = `The content coding ${JSON.stringify(coding)} is not read here: send the body as it is.`
+    throw new Problem('unsupported-media-type', detail, { headers: { 'accept-encoding': 'identity' } })
+  }
+  const type = headers['content-type']
+  if (type === undefined) throw unsupported(request, 'The body has no Content-Type.', accepts)
+  if (!accepts.includes(request.mediaType ?? '')) {
+    throw unsupported(request, `${JSON.stringify(type)} is not read here; there is ${accepts.join(', ')}.`, accepts)
+  }
+  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(type)?.[1]
+  if (charset !== undefined && charset.toLowerCase() !== 'utf-8') {
+    throw unsupported(request, `The charset ${JSON.stringify(charset)} is not read here: send UTF-8.`, accepts)
+  }
+}
+
+/** Answers OPTIONS, 405 with Allow for every method that a known path does not have, and 415. Registered before the routes. */
+export default fp(
+  async function methods(app: FastifyInstance) {
+    const offers = new Map<string, Offer>()
+    // Node's parser knows more methods than Fastify: each must be known to be refused by name, not as an unknown path.
+    for (const method of METHODS) {
+      if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true })
+    }
+
+    app.addHook('onRoute', ({ url, method, schema }) => {
+      const offer = offers.get(url) ?? { methods: new Set(['OPTIONS']), accepts: new Set() }
+      offers.set(url, offer)
+      for (const one of [method].flat()) {
+        offer.methods.add(one)
+        if (one === 'GET') offer.methods.add('HEAD')
+        if (one === 'POST') for (const type of mediaTypes(schema?.body)) offer.accepts.add(type)
+      }
+    })
+
+    app.addHook('preParsing', async (request, _reply, payload) => {
+      // Else the body that was sent to nowhere would be read, and judged.
+      if (request.is404) throw new Problem('not-found', 'No resource has this URI. Follow the links from the service at its root.')
+      checkContent(request)
+      return payload
+    })
+
+    app.decorate('completeMethods', () => {
+      for (const [url, offer] of [...offers]) {
+        const allow = order.filter((method) => offer.methods.has(method)).join(', ')
+        const headers = { allow, ...(offer.accepts.size > 0 ? { 'accept-post': [...offer.accepts].join(', ') } : {}) }
+        app.options(url, async (_request, reply) => reply.code(204).headers(headers).send())
+        const others = app.supportedMethods.filter((method) => !offer.methods.has(method))
+        app.route({
+          method: others,
+          url,
+          exposeHeadRoute: false,
+          onRequest: async (request) => {
+            throw new Problem('method-not-allowed', `${request.method} is not offered here; there is ${allow}.`, {
+              headers: { allow },
+              available: allow.split(', ')
+            })
+          },
+          handler: async () => undefined
+        })
+      }
+    })
+  },
+  { name: 'methods', fastify: '5.x', dependencies: ['problems'] }
+)
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Called once, after the last route: gives every path its OPTIONS and its 405s. */
+    completeMethods(): void
+  }
+}

@@ -1,0 +1,143 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { DomainError } from '../domain/errors.ts'
+import type { Store } from '../domain/store.ts'
+import { Problem } from './problem.ts'
+import type { ProblemCode } from './problem-types.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    metrics: Metrics
+  }
+}
+
+export interface Metrics {
+  readonly contentType: string
+  /** All of them, in Prometheus's text format. */
+  read(): Promise<string>
+}
+
+/** How long the database may take to answer, in milliseconds. */
+const patience = 2_000
+
+/** @throws Error when the database does not answer in time, or what it says itself */
+export async function reach(store: Store): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`the database did not answer within ${patience} ms`)), patience)
+  })
+  try {
+    await Promise.race([store.ping(), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+let ofProcess: Registry | undefined
+
+/** Memory, CPU, garbage collection, event-loop delay: the process's, however many services run in it. */
+function processRegistry(): Registry {
+  if (!ofProcess) {
+    ofProcess = new Registry()
+    collectDefaultMetrics({ register: ofProcess })
+  }
+  return ofProcess
+}
+
+/** What Fastify and its plugins refuse themselves has no code of this service: by its status. */
+const byStatus: Readonly<Record<number, ProblemCode>> = {
+  400: 'malformed-request',
+  404: 'not-found',
+  405: 'method-not-allowed',
+  408: 'request-timeout',
+  413: 'body-too-large',
+  414: 'uri-too-long',
+  415: 'unsupported-media-type',
+  429: 'too-many-requests',
+  431: 'headers-too-large',
+  500: 'internal-error',
+  503: 'overloaded'
+}
+
+/** What became of an attempt to place an order; undefined when no order was meant, as when a form only grows. */
+function orderOutcome(reply: FastifyReply): 'placed' | 'replayed' | 'repeated' | 'refused' | 'failed' | undefined {
+  const { statusCode } = reply
+  if (statusCode >= 400) return statusCode < 500 ? 'refused' : 'failed'
+  if (reply.getHeader('idempotent-replayed') !== undefined) return 'replayed'
+  if (statusCode === 200) return reply.getHeader('location') === undefined ? undefined : 'repeated'
+  return 'placed'
+}
+
+/** Measures every request. A route is its pattern, never the URL: a label that clients choose would grow without bound. */
+export default fp(
+  async function observability(app: FastifyInstance, { store, release }: { store: Store; release: string }) {
+    const registry = new Registry()
+    const registers = [registry]
+    processRegistry()
+
+    const durations = new Histogram({
+      name: 'http_request_duration_seconds',
+      help: 'Time from the request line to the end of the answer; status aborted: the client went away',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers
+    })
+    const inFlight = new Gauge({ name: 'http_requests_in_flight', help: 'Requests that are being answered', registers })
+    const orders = new Counter({
+      name: 'tradepost_orders_total',
+      help: 'Attempts to place an order, by outcome',
+      labelNames: ['outcome'],
+      registers
+    })
+    const problems = new Counter({ name: 'tradepost_problems_total', help: 'Problems answered, by type', labelNames: ['code'], registers })
+    new Gauge({ name: 'tradepost_info', help: 'The release that runs', labelNames: ['release'], registers }).set({ release }, 1)
+    new Gauge({
+      name: 'tradepost_store_up',
+      help: '1 while the database answers',
+      registers,
+      async collect() {
+        this.set(
+          await reach(store).then(
+            () => 1,
+            () => 0
+          )
+        )
+      }
+    })
+
+    const codes = new WeakMap<FastifyRequest, ProblemCode>()
+    app.addHook('onError', async (request, _reply, error: Error) => {
+      if (error instanceof DomainError || error instanceof Problem) codes.set(request, error.code)
+    })
+
+    const finished = new WeakSet<FastifyRequest>()
+
+    function measure({ method, routeOptions }: FastifyRequest, status: string, reply: FastifyReply): void {
+      durations.observe({ method, route: routeOptions.url ?? 'unknown', status }, reply.elapsedTime / 1000)
+    }
+
+    app.addHook('onRequest', async (request, reply) => {
+      inFlight.inc()
+      reply.raw.once('close', () => {
+        inFlight.dec()
+        if (!finished.has(request)) measure(request, 'aborted', reply)
+      })
+    })
+
+    app.addHook('onResponse', async (request, reply) => {
+      finished.add(request)
+      measure(request, String(reply.statusCode), reply)
+      const problem = reply.statusCode >= 400 ? (codes.get(request) ?? byStatus[reply.statusCode]) : undefined
+      if (problem) problems.inc({ code: problem })
+      const outcome = request.routeOptions.config.describes?.id === 'placeOrder' ? orderOutcome(reply) : undefined
+      if (outcome) orders.inc({ outcome })
+    })
+
+    app.decorate('metrics', {
+      contentType: registry.contentType,
+      read: async () => `${await registry.metrics()}\n${await processRegistry().metrics()}`
+    })
+  },
+  { name: 'observability', fastify: '5.x' }
+)

@@ -1,0 +1,46 @@
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Config } from '../config.ts'
+import type { ApiDescription } from '../representations/api-description.ts'
+import { describeApi } from './openapi/document.ts'
+import type { DescribedRoute } from './openapi/rules.ts'
+import './openapi/description.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The API as its routes declare it. */
+    apiDescription(): ApiDescription
+  }
+}
+
+function describedRoutes({ url, method, schema = {}, config }: RouteOptions, base: string): readonly DescribedRoute[] {
+  const describes = config?.describes
+  // Under a base path, the service's root is routed with and without its slash: one resource.
+  if (!describes || url === base) return []
+  const path = describes.outside ? url : url.slice(base.length)
+  const { body, querystring, params } = schema
+  return [method]
+    .flat()
+    .filter((one) => one !== 'HEAD')
+    .map((one) => ({ method: one, path, schema: { body, querystring, params }, config, describes }))
+}
+
+/**
+ * OpenAPI written from the routes themselves. Not by @fastify/swagger: a body here is an XSD with several notations, and
+ * what an operation answers follows from `represents`, `access` and `caching`, which it would have to be told anyway.
+ */
+export default fp(
+  async function openapi(app: FastifyInstance, { config, release }: { config: Config; release: string }) {
+    const base = config.BASE_URL.path
+    const routes: DescribedRoute[] = []
+    app.addHook('onRoute', (route) => {
+      routes.push(...describedRoutes(route, base))
+    })
+    let description: ApiDescription | undefined
+    app.decorate('apiDescription', () => {
+      description ??= describeApi(routes, config, release)
+      return description
+    })
+  },
+  { name: 'openapi', fastify: '5.x' }
+)

@@ -1,0 +1,33 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { splitField } from './accept.ts'
+
+export type PreferredReturn = 'minimal' | 'representation'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What a write's answer should hold, where the client says so (RFC 7240 section 4.2). */
+    preferredReturn(): PreferredReturn | undefined
+  }
+}
+
+const returnPreference = /^return\s*=\s*("?)(.*)\1$/i
+
+/** The first `return` preference counts (RFC 7240 section 2), also where it is one that is not understood and so ignored. */
+export function parseReturn(header: string): PreferredReturn | undefined {
+  for (const preference of splitField(header, ',')) {
+    const found = returnPreference.exec(splitField(preference, ';')[0] ?? '')?.[2]?.toLowerCase()
+    if (found !== undefined) return found === 'minimal' || found === 'representation' ? found : undefined
+  }
+  return undefined
+}
+
+export default fp(
+  async function prefer(app: FastifyInstance) {
+    app.decorateRequest('preferredReturn', function (this: FastifyRequest) {
+      const { prefer } = this.headers
+      return prefer === undefined ? undefined : parseReturn([prefer].flat().join(','))
+    })
+  },
+  { name: 'prefer', fastify: '5.x' }
+)

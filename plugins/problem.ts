@@ -1,0 +1,27 @@
+import type { Fault } from '../domain/errors.ts'
+import type { LocatedFault } from '../schemas/document.ts'
+import type { HttpProblemCode } from './problem-types.ts'
+
+interface ProblemOptions {
+  readonly faults?: readonly (Fault | LocatedFault)[]
+  readonly headers?: Readonly<Record<string, string>>
+  /** What there is instead: media types, methods, parameters. */
+  readonly available?: readonly string[]
+}
+
+/** What a plugin throws to refuse a request. `detail` is for the client: it names the thing and what to do. */
+export class Problem extends Error {
+  override readonly name = 'Problem'
+  readonly code: HttpProblemCode
+  readonly faults: readonly (Fault | LocatedFault)[]
+  readonly headers: Readonly<Record<string, string>>
+  readonly available: readonly string[] | undefined
+
+  constructor(code: HttpProblemCode, detail: string, options: ProblemOptions = {}) {
+    super(detail)
+    this.code = code
+    this.faults = options.faults ?? []
+    this.headers = options.headers ?? {}
+    this.available = options.available
+  }
+}

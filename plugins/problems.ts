@@ -1,0 +1,193 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Config } from '../config.ts'
+import { guest } from '../domain/caller.ts'
+import { DomainError } from '../domain/errors.ts'
+import { uris } from '../representations/links.ts'
+import { type ProblemDocument, problemRepresentations } from '../representations/problem.ts'
+import type { Context } from '../representations/representation.ts'
+import type { LocatedFault } from '../schemas/document.ts'
+import { choose } from './accept.ts'
+import { Problem } from './problem.ts'
+import { type ProblemCode, problemTypes } from './problem-types.ts'
+
+/** What Fastify and its plugins refuse by themselves, in the service's terms. */
+const fastifyCodes: Readonly<Record<string, ProblemCode>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported-media-type',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body-too-large',
+  FST_ERR_MAX_PARAM_LENGTH: 'not-found',
+  FST_UNDER_PRESSURE: 'overloaded'
+}
+
+const byStatus: Readonly<Record<number, ProblemCode>> = {
+  404: 'not-found',
+  408: 'request-timeout',
+  413: 'body-too-large',
+  414: 'uri-too-long',
+  415: 'unsupported-media-type',
+  429: 'too-many-requests',
+  431: 'headers-too-large',
+  503: 'overloaded'
+}
+
+interface Told {
+  readonly code: ProblemCode
+  readonly detail: string
+  readonly faults?: readonly LocatedFault[]
+  readonly headers?: Readonly<Record<string, string>>
+  readonly available?: readonly string[]
+  readonly orderId?: string
+}
+
+const maxFaults = 100
+
+/** What XML cannot hold (XML 1.0 section 2.2): a client may have sent it, and is told of it in XML. */
+const unwritable = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
+
+function writable(text: string): string {
+  return text.replace(unwritable, '\ufffd')
+}
+
+function located(error: DomainError | Problem, request: FastifyRequest): readonly LocatedFault[] {
+  return error.faults.slice(0, maxFaults).map((fault) => {
+    const { at, ...told } = fault as LocatedFault
+    return { ...(at ? request.submission?.locate(at) : {}), ...told }
+  })
+}
+
+function writableFault(fault: LocatedFault): LocatedFault {
+  return { ...fault, detail: writable(fault.detail), ...(fault.path === undefined ? {} : { path: writable(fault.path) }) }
+}
+
+/** What the client is told of an error; the log is told the error itself. */
+function tell(error: FastifyError | DomainError | Problem, request: FastifyRequest, config: Config): Told {
+  if (error instanceof DomainError) {
+    return {
+      code: error.code,
+      detail: error.message,
+      faults: located(error, request),
+      ...(error.orderId === undefined ? {} : { orderId: error.orderId })
+    }
+  }
+  if (error instanceof Problem) {
+    const { code, message, headers, available } = error
+    return { code, detail: message, faults: located(error, request), headers, ...(available ? { available } : {}) }
+  }
+  if (error.validation) return tellValidation(error)
+  const status = error.statusCode ?? 500
+  const code = fastifyCodes[error.code] ?? byStatus[status] ?? (status >= 400 && status < 500 ? 'malformed-request' : 'internal-error')
+  if (code === 'body-too-large') return { code, detail: `The body is larger than ${config.BODY_LIMIT} bytes.` }
+  if (code === 'unsupported-media-type') {
+    const sent = request.headers['content-type']
+    return {
+      code,
+      detail: sent === undefined ? 'The body has no Content-Type.' : `${JSON.stringify(sent)} is not read here; Accept-Post lists what is.`
+    }
+  }
+  if (code === 'internal-error') return { code, detail: `Something went wrong here. It was logged under the request id ${request.id}.` }
+  return { code, detail: status < 500 ? `${error.message.replace(/\.?$/, '.')}` : problemTypes[code].explanation }
+}
+
+/** A query's faults, with the parameters that there are where one is none of them. */
+function tellValidation(error: FastifyError): Told {
+  const known = new Set<string>()
+  const faults = (error.validation ?? []).map((fault): LocatedFault => {
+    const { instancePath, keyword, params, message = '' } = fault
+    const name = String(params['additionalProperty'] ?? instancePath.slice(1))
+    if (keyword !== 'additionalProperties') return { detail: `${name} ${message}.`, path: name }
+    const { parentSchema } = fault as { parentSchema?: { properties?: object } }
+    for (const one of Object.keys(parentSchema?.properties ?? {})) known.add(one)
+    return { detail: `There is no parameter ${JSON.stringify(name)}.`, path: name }
+  })
+  const detail = faults.map((fault) => fault.detail).join(' ')
+  if (known.size === 0) return { code: 'malformed-request', detail, faults }
+  return { code: 'malformed-request', detail: `${detail} There is ${[...known].join(', ')}.`, faults, available: [...known] }
+}
+
+/** Everything that fails leaves here, as RFC 9457 in the best of three forms. */
+export default fp(
+  async function problems(app: FastifyInstance, { config }: { config: Config }) {
+    const base = config.BASE_URL.path
+
+    function problemOf(told: Told, request: FastifyRequest): ProblemDocument {
+      const { status, title } = problemTypes[told.code]
+      return {
+        type: uris(base).problem(told.code),
+        title,
+        status,
+        detail: writable(told.detail),
+        instance: request.url,
+        ...(told.orderId === undefined ? {} : { order: uris(base).order(told.orderId) }),
+        ...(told.available ? { available: told.available } : {}),
+        ...(told.faults && told.faults.length > 0 ? { errors: told.faults.map(writableFault) } : {})
+      }
+    }
+
+    async function send(told: Told, request: FastifyRequest, reply: FastifyReply) {
+      const problem = problemOf(told, request)
+      const { status } = problem
+      const chosen = choose(
+        request.headers.accept,
+        problemRepresentations.map(({ mediaType }) => ({ names: [mediaType, ...(alsoAskedAs[mediaType] ?? [])] }))
+      )
+      const representation = problemRepresentations[Math.max(0, chosen)]
+      if (!representation) throw new Error('there is no problem representation')
+      const context: Context = {
+        base,
+        currency: config.CURRENCY,
+        shop: config.SHOP_NAME,
+        caller: request.caller ?? guest,
+        self: request.url
+      }
+      for (const name of ['etag', 'last-modified', 'link', 'cache-control']) reply.removeHeader(name)
+      // Fastify would close for fear of the rest of the body, which plugins/framing reads and throws away.
+      if (reply.hasHeader('connection')) reply.removeHeader('connection')
+      if (status === 503) reply.header('retry-after', '5')
+      if (told.orderId !== undefined) reply.header('location', uris(base).order(told.orderId))
+      const form = representation.suffix === 'html' ? await formAgain(problem, request) : undefined
+      const body = form ?? representation.write(problem, context)
+      // A person gets a link to the sign-in page; naming Basic here would have the browser ask for a password before it.
+      const challenge = representation.suffix === 'html' && status === 401 ? { 'www-authenticate': 'Bearer realm="tradepost"' } : {}
+      return (
+        reply
+          .code(status)
+          .headers({
+            ...told.headers,
+            ...challenge,
+            vary: 'Accept',
+            'cache-control': 'no-store',
+            'content-type': representation.contentType
+          })
+          // As bytes: to a string Fastify would add a charset, which JSON's media types do not have (RFC 8259 section 11).
+          .send(Buffer.from(body))
+      )
+    }
+
+    /** A person's form comes back with what is wrong in it. What fails on the way to that page must not hide the problem. */
+    async function formAgain(problem: ProblemDocument, request: FastifyRequest): Promise<string | undefined> {
+      try {
+        return await request.refusedForm?.(problem)
+      } catch (error) {
+        request.log.warn({ err: error }, 'the form could not be shown again')
+        return undefined
+      }
+    }
+
+    app.setErrorHandler((error: FastifyError | DomainError | Problem, request, reply) => {
+      const told = tell(error, request, config)
+      if (problemTypes[told.code].status >= 500) request.log.error({ err: error }, 'request failed')
+      else request.log.info({ code: told.code, detail: told.detail }, 'request refused')
+      return send(told, request, reply)
+    })
+    app.setNotFoundHandler((request, reply) =>
+      send({ code: 'not-found', detail: 'No resource has this URI. Follow the links from the service at its root.' }, request, reply)
+    )
+  },
+  { name: 'problems', fastify: '5.x' }
+)
+
+/** A client that asks for plain XML or JSON means the problem in it. */
+const alsoAskedAs: Readonly<Record<string, readonly string[]>> = {
+  'application/problem+xml': ['application/xml', 'text/xml'],
+  'application/problem+json': ['application/json']
+}

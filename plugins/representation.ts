@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Config } from '../config.ts'
+import { guest } from '../domain/caller.ts'
+import { uris } from '../representations/links.ts'
+import type { Context, Representation, Representations, Validators } from '../representations/representation.ts'
+import type { Current } from './preconditions.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What `expectation` needs of a value of the route's resource. */
+    currentOf(value: { readonly version: number } | undefined): Current | undefined
+    context(): Context
+  }
+  interface FastifyReply {
+    /**
+     * Sends a value as the client wants it, or 304 to a GET that has it.
+     * @param uri whose representation it is, where that is not the request's own resource
+     */
+    represent(value: unknown, uri?: string): FastifyReply
+    /** 201 with Location. */
+    created(uri: string, value: unknown): FastifyReply
+    /** Answers 304 by validators alone, before the value is even loaded. False: go on and `represent` it with the same. */
+    revalidate(validators: Validators): boolean
+  }
+}
+
+const noResource: Representations<never> = { variants: [] }
+
+const isSafe = (method: string) => method === 'GET' || method === 'HEAD'
+
+/**
+ * Representations on the wire: entity tags, validators, links, the Prefer header, the body.
+ * @param release names what makes the bytes: another release of the service never shares its tags
+ */
+export default fp(
+  async function representation(app: FastifyInstance, { config, release }: { config: Config; release: string }) {
+    const maker = `${release} ${config.BASE_URL.path} ${config.CURRENCY} ${config.SHOP_NAME}`
+
+    /** Strong, and of one representation of one version of one resource: no two URIs share a tag. */
+    function tag(path: string, { version, page }: Validators, { suffix }: Representation<never>): string {
+      const stamp = createHash('sha256').update(`${maker} ${path}`).digest('hex').slice(0, 8)
+      return `"${version}${suffix === 'html' && page !== undefined ? `.${page}` : ''}-${stamp}-${suffix}"`
+    }
+
+    const represents = (request: FastifyRequest) => request.routeOptions.config.represents ?? noResource
+    const selected = (request: FastifyRequest): Representation<never> => {
+      if (!request.representation) throw new Error(`${request.url} names no representation`)
+      return request.representation
+    }
+
+    app.decorateRequest('context', function (this: FastifyRequest): Context {
+      return { base: config.BASE_URL.path, currency: config.CURRENCY, shop: config.SHOP_NAME, caller: this.caller ?? guest, self: this.url }
+    })
+
+    app.decorateRequest('currentOf', function (this: FastifyRequest, value: { readonly version: number } | undefined): Current | undefined {
+      const { variants, validators } = represents(this)
+      if (!value || !validators) return undefined
+      const known = validators(value as never, this.context())
+      return { version: value.version, tags: variants.map((variant) => tag(pathOf(this.url), known, variant)), ...modified(known) }
+    })
+
+    function setHeaders(request: FastifyRequest, reply: FastifyReply, path: string, validators: Validators | undefined) {
+      const chosen = selected(request)
+      reply.header('content-type', chosen.contentType)
+      if (validators) reply.header('etag', tag(path, validators, chosen))
+      if (validators?.modifiedAt !== undefined) reply.header('last-modified', new Date(validators.modifiedAt).toUTCString())
+      const policy = request.routeOptions.config.caching
+      if (policy) reply.header('cache-control', app.cachePolicies[isSafe(request.method) ? policy : 'never'])
+    }
+
+    function setLinks(request: FastifyRequest, reply: FastifyReply, value: unknown, uri: string) {
+      const { variants, schema, links = () => [] } = represents(request)
+      const chosen = selected(request)
+      const pages = links(value as never).filter(({ rel }) => rel !== 'self')
+      const fields = [
+        ...variants
+          .filter((variant) => variant !== chosen && !variant.alias)
+          .map(({ mediaType }) => `<${uri}>; rel="alternate"; type="${mediaType}"`),
+        ...(schema === undefined ? [] : [`<${uris(config.BASE_URL.path).schema(schema)}>; rel="describedby"; type="application/xml"`]),
+        ...pages.map(({ rel, href }) => `<${href}>; rel="${rel}"`)
+      ]
+      if (fields.length > 0) reply.header('link', fields.join(', '))
+    }
+
+    function isNotModified(request: FastifyRequest, path: string, validators: Validators): boolean {
+      return isSafe(request.method) && request.isNotModified({ tags: [tag(path, validators, selected(request))], ...modified(validators) })
+    }
+
+    function sendBody(request: FastifyRequest, reply: FastifyReply, path: string, value: unknown, validators: Validators | undefined) {
+      const chosen = selected(request)
+      const write = () => chosen.write(value as never, request.context())
+      const cacheable = validators && isSafe(request.method) && request.routeOptions.config.caching === 'catalogue'
+      return reply.send(cacheable ? app.bodies.get(`${request.url} ${tag(path, validators, chosen)}`, write) : write())
+    }
+
+    /** A write's answer, as Prefer wants it (RFC 7240 section 4.2). False: the representation is still to be sent. */
+    function sendMinimal(request: FastifyRequest, reply: FastifyReply, uri: string): boolean {
+      const preferred = request.preferredReturn()
+      if (preferred) reply.header('preference-applied', `return=${preferred}`)
+      if (preferred !== 'minimal') {
+        // What the body is a representation of (RFC 9110 section 8.7): the answer's validators belong to it.
+        reply.header('content-location', uri)
+        return false
+      }
+      if (reply.statusCode === 200) reply.code(204)
+      reply.removeHeader('content-type').send()
+      return true
+    }
+
+    app.decorateReply('revalidate', function (this: FastifyReply, validators: Validators): boolean {
+      const path = pathOf(this.request.url)
+      setHeaders(this.request, this, path, validators)
+      if (!isNotModified(this.request, path, validators)) return false
+      // Without Link: its next page is not known, and a cache would put what a 304 has in place of what it holds (RFC 9111 section 3.2).
+      this.code(304).removeHeader('content-type').send()
+      return true
+    })
+
+    app.decorateReply('represent', function (this: FastifyReply, value: unknown, uri = this.request.url): FastifyReply {
+      const { request } = this
+      const path = pathOf(uri)
+      const validators = represents(request).validators?.(value as never, request.context())
+      setHeaders(request, this, path, validators)
+      setLinks(request, this, value, uri)
+      if (validators && isNotModified(request, path, validators)) return this.code(304).removeHeader('content-type').send()
+      if (!isSafe(request.method) && sendMinimal(request, this, path)) return this
+      return sendBody(request, this, path, value, validators)
+    })
+
+    app.decorateReply('created', function (this: FastifyReply, uri: string, value: unknown): FastifyReply {
+      return this.code(201).header('location', uri).represent(value, uri)
+    })
+  },
+  { name: 'representation', fastify: '5.x', dependencies: ['negotiation', 'preconditions', 'prefer', 'caching'] }
+)
+
+function pathOf(uri: string): string {
+  const query = uri.indexOf('?')
+  return query === -1 ? uri : uri.slice(0, query)
+}
+
+function modified({ modifiedAt }: Validators): { modifiedAt?: number } {
+  return modifiedAt === undefined ? {} : { modifiedAt }
+}

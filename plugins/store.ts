@@ -1,0 +1,18 @@
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Store } from '../domain/store.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    store: Store
+  }
+}
+
+/** Hands the store to the routes, and closes it when nothing needs it any more. */
+export default fp(
+  async function store(app: FastifyInstance, options: { store: Store }) {
+    app.decorate('store', options.store)
+    app.addHook('onClose', () => options.store.close())
+  },
+  { name: 'store', fastify: '5.x' }
+)

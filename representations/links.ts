@@ -1,0 +1,32 @@
+import { type Element, element } from '../schemas/element.ts'
+
+/** Every URI of the service, under a base path. Ids are made of characters that a path segment holds as they are. */
+export function uris(base: string) {
+  return {
+    home: `${base}/`,
+    products: `${base}/products`,
+    catalogue: `${base}/catalogue`,
+    placeOrder: `${base}/order`,
+    orders: `${base}/orders`,
+    openapi: `${base}/openapi.json`,
+    docs: `${base}/docs`,
+    product: (id: string) => `${base}/product/${id}`,
+    stock: (productId: string) => `${base}/product/${productId}/stock`,
+    order: (id: string) => `${base}/order/${id}`,
+    orderStatus: (id: string) => `${base}/order/${id}/status`,
+    schema: (name: string) => `${base}/schemas/${name}.xsd`,
+    problem: (code: string) => `${base}/problems/${code}`
+  }
+}
+
+export interface Link {
+  readonly rel: string
+  readonly href: string
+  /** The method to use, where it is not GET. */
+  readonly method?: string
+  readonly title?: string
+}
+
+export function linkElement({ rel, href, method, title }: Link): Element {
+  return element('link', { rel, href, method, title })
+}

@@ -1,0 +1,40 @@
+import { hasScope } from '../domain/caller.ts'
+import { nextStatuses } from '../domain/order.ts'
+import { element } from '../schemas/element.ts'
+import { orderStatusXsd } from '../schemas/order-status.ts'
+import { linkElement, uris } from './links.ts'
+import { orderLinks, orderTitle, orderValidators, type ShownOrder } from './order.ts'
+import { type Context, instant, represent } from './representation.ts'
+import { renderPage } from './views.ts'
+
+/** The status resource's own links: itself, its order, and the statuses that this caller may set next. */
+function statusLinks(order: ShownOrder, context: Context) {
+  const status = uris(context.base).orderStatus(order.id)
+  return [
+    { rel: 'self', href: status },
+    { rel: 'order', href: uris(context.base).order(order.id) },
+    ...orderLinks(order, context).filter(({ href, method }) => href === status && method !== undefined)
+  ]
+}
+
+const type = orderStatusXsd.vocabulary.get('order-status')
+if (!type) throw new Error('order-status.xsd declares no order-status')
+
+export const orderStatusRepresentations = represent<ShownOrder>({
+  type,
+  element: (order, context) =>
+    element('order-status', { order: order.id }, [
+      element('status', {}, order.status),
+      element('modified-at', {}, instant(order.modifiedAt)),
+      ...statusLinks(order, context).map(linkElement)
+    ]),
+  html: (order, context) =>
+    renderPage(
+      'order-status',
+      `Status of ${orderTitle(order).replace('Order', 'order')}`,
+      { order, notice: order.notice, next: hasScope(context.caller, 'fulfilment') ? nextStatuses(order.status) : [] },
+      context
+    ),
+  validators: orderValidators,
+  schema: 'order-status'
+})

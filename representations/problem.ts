@@ -1,0 +1,91 @@
+import type { LocatedFault } from '../schemas/document.ts'
+import { element, textElement } from '../schemas/element.ts'
+import { loadXsd } from '../schemas/vocabulary.ts'
+import { writeXml } from '../schemas/xml.ts'
+import type { Context, Representation, Representations } from './representation.ts'
+import { renderPage } from './views.ts'
+
+export const problemXsd = loadXsd('problem')
+
+/** A problem as RFC 9457 describes it, with the members that this service adds. */
+export interface ProblemDocument {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly instance: string
+  /** The order that stands in the way. */
+  readonly order?: string
+  /** Media types, methods or parameters that there are instead. */
+  readonly available?: readonly string[]
+  readonly errors?: readonly LocatedFault[]
+}
+
+function faultMembers({ detail, code, line, path }: LocatedFault) {
+  return {
+    detail,
+    ...(code === undefined ? {} : { code }),
+    ...(line === undefined ? {} : { line }),
+    ...(path === undefined ? {} : { path })
+  }
+}
+
+function writeProblemXml(problem: ProblemDocument): string {
+  return writeXml(
+    element('problem', { xmlns: 'urn:ietf:rfc:7807' }, [
+      element('type', {}, problem.type),
+      element('title', {}, problem.title),
+      element('status', {}, String(problem.status)),
+      element('detail', {}, problem.detail),
+      element('instance', {}, problem.instance),
+      textElement('order', problem.order),
+      problem.available &&
+        element(
+          'available',
+          {},
+          problem.available.map((one) => element('i', {}, one))
+        ),
+      problem.errors &&
+        element(
+          'errors',
+          {},
+          problem.errors.map(({ detail, code, line, path }) =>
+            element('i', {}, [
+              element('detail', {}, detail),
+              textElement('code', code),
+              textElement('line', line === undefined ? undefined : String(line)),
+              textElement('path', path)
+            ])
+          )
+        )
+    ])
+  )
+}
+
+function writeProblemJson({ errors, ...problem }: ProblemDocument): string {
+  return `${JSON.stringify({ ...problem, ...(errors ? { errors: errors.map(faultMembers) } : {}) }, null, 2)}\n`
+}
+
+/** Sent without charset: the +xml says its own encoding, the +json has only one. */
+export const problemRepresentations: readonly Representation<ProblemDocument>[] = [
+  { mediaType: 'application/problem+xml', contentType: 'application/problem+xml', suffix: 'xml', write: writeProblemXml },
+  {
+    mediaType: 'text/html',
+    contentType: 'text/html; charset=utf-8',
+    suffix: 'html',
+    write: (problem: ProblemDocument, context: Context) => renderPage('problem', problem.title, { problem }, context)
+  },
+  { mediaType: 'application/problem+json', contentType: 'application/problem+json', suffix: 'json', write: writeProblemJson }
+]
+
+const ownTypes: Readonly<Record<string, string>> = { xml: 'application/xml', html: 'text/html', json: 'application/json' }
+
+/** The explanation of a problem type, in the problem's own vocabulary: as `application/xml` and so on, for it is no problem. */
+export const problemTypeRepresentations: Representations<ProblemDocument> = {
+  variants: problemRepresentations.map(({ suffix, write }) => {
+    const mediaType = ownTypes[suffix] ?? ''
+    return { mediaType, contentType: `${mediaType}; charset=utf-8`, suffix, write }
+  }),
+  validators: ({ type }) => ({ version: type.slice(type.lastIndexOf('/') + 1) }),
+  schema: 'problem'
+}

@@ -1,0 +1,60 @@
+import type { Product } from '../domain/product.ts'
+import { type Element, element, textElement } from '../schemas/element.ts'
+import { productXsd } from '../schemas/product.ts'
+import { type Link, linkElement, uris } from './links.ts'
+import { type Context, instant, represent, type Validators } from './representation.ts'
+import { renderPage } from './views.ts'
+
+export function productLinks(product: Product, base: string): readonly Link[] {
+  const uri = uris(base)
+  return [
+    { rel: 'self', href: uri.product(product.id) },
+    { rel: 'collection', href: uri.products },
+    { rel: 'stock', href: uri.stock(product.id) },
+    { rel: 'order', href: uri.placeOrder }
+  ]
+}
+
+export function productElement(product: Product, { base }: Pick<Context, 'base'>): Element {
+  return element('product', { id: product.id, version: String(product.version) }, [
+    element('name', {}, product.name),
+    textElement('description', product.description),
+    element('price', { currency: product.currency }, product.price),
+    element('unit', {}, product.unit),
+    textElement('gtin', product.gtin),
+    ...product.categories.map((category) => element('category', {}, category)),
+    ...product.images.map((href) => element('image', { href })),
+    element('backorder', {}, product.backorder ? 'allowed' : 'none'),
+    element('availability', {}, product.availability),
+    element('modified-at', {}, instant(product.modifiedAt)),
+    ...productLinks(product, base).map(linkElement)
+  ])
+}
+
+const [productType, productsType] = ['product', 'products'].map((root) => productXsd.vocabulary.get(root))
+if (!productType || !productsType) throw new Error('product.xsd declares no product and products')
+
+export const productRepresentations = represent<Product>({
+  type: productType,
+  element: productElement,
+  html: (product, context) => renderPage('product', product.name, { product }, context),
+  validators: ({ version, modifiedAt }) => ({ version: `${version}.${modifiedAt.toString(36)}`, modifiedAt }),
+  schema: 'product'
+})
+
+export interface ProductPage {
+  readonly products: readonly Product[]
+  readonly links: readonly Link[]
+  readonly query: { readonly q?: string | undefined; readonly category?: string | undefined; readonly updatedSince?: string | undefined }
+  readonly validators: Validators
+}
+
+export const productsRepresentations = represent<ProductPage>({
+  type: productsType,
+  element: (page, context) =>
+    element('products', {}, [...page.products.map((product) => productElement(product, context)), ...page.links.map(linkElement)]),
+  html: (page, context) => renderPage('products', 'Products', page, context),
+  validators: ({ validators }) => validators,
+  links: ({ links }) => links,
+  schema: 'products'
+})

@@ -1,0 +1,80 @@
+// The <purchase-order> document, from the fields of the form. What an order may hold, and in which order, is read from the
+// schema that the service publishes: nothing of it is written here again.
+
+const xs = 'http://www.w3.org/2001/XMLSchema'
+
+/** The type of the root element: its children in their order, and which of them repeat. */
+export async function readSchema(schema, root) {
+  const answer = await fetch(schema, { headers: { accept: 'application/xml' } })
+  if (!answer.ok) throw new Error(`the schema of orders answers ${answer.status}`)
+  const xsd = new DOMParser().parseFromString(await answer.text(), 'application/xml').documentElement
+  const named = (kind, name) => [...xsd.children].find((one) => one.localName === kind && one.getAttribute('name') === name)
+  const attributesOf = (holder) =>
+    [...holder.children].filter((one) => one.localName === 'attribute').map((one) => one.getAttribute('name'))
+
+  const content = (holder) =>
+    [...holder.children].flatMap((part) => {
+      if (part.localName === 'element') return [typed(part)]
+      if (part.localName === 'group') return content(named('group', part.getAttribute('ref')))
+      return part.localName === 'sequence' || part.localName === 'choice' ? content(part) : []
+    })
+
+  const typed = (declared) => {
+    const type = { name: declared.getAttribute('name'), repeatable: (declared.getAttribute('maxOccurs') ?? '1') !== '1' }
+    const complex = named('complexType', declared.getAttribute('type'))
+    if (!complex) return { ...type, attributes: [], children: [] }
+    const extension = complex.getElementsByTagNameNS(xs, 'extension')[0]
+    return { ...type, attributes: attributesOf(extension ?? complex), children: extension ? [] : content(complex) }
+  }
+  return typed(named('element', root))
+}
+
+/** Fields by name, blank ones and the form's own left out, as the service itself reads a form. */
+function fieldsOf(form) {
+  const filled = [...new FormData(form)].filter(([name, value]) => !name.startsWith('_') && value.trim() !== '')
+  return new Map(filled.map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]))
+}
+
+/** The document, and for each element's path, as problems name it, the field that it came from. */
+export function makeDocument(form, type) {
+  const values = fieldsOf(form)
+  const xml = document.implementation.createDocument(null, type.name)
+  const places = new Map()
+
+  const numbersOf = (prefix) => {
+    const found = [...values.keys()]
+      .filter((name) => name.startsWith(`${prefix}.`))
+      .map((name) => name.slice(prefix.length + 1).split('.')[0])
+    return [...new Set(found)].sort((a, b) => a - b)
+  }
+  const isThere = (name) => values.has(name) || [...values.keys()].some((key) => key.startsWith(`${name}.`))
+
+  const childrenOf = (type, name) =>
+    type.children.flatMap((child) => {
+      const there = name === '' ? child.name : `${name}.${child.name}`
+      const names = child.repeatable ? numbersOf(there).map((number) => `${there}.${number}`) : isThere(there) ? [there] : []
+      return names.map((one, i) => ({ child, name: one, step: `${child.name}${names.length > 1 ? `[${i + 1}]` : ''}` }))
+    })
+  const textOf = (name) => values.get(name) ?? values.get(`${name}.value`) ?? ''
+
+  const fill = (element, type, name, path, indent) => {
+    places.set(path, name)
+    for (const attribute of type.attributes) {
+      const value = values.get(`${name}.${attribute}`)
+      if (value !== undefined) element.setAttribute(attribute, value)
+    }
+    if (type.children.length === 0) {
+      element.textContent = textOf(name)
+      return
+    }
+    for (const { child, name: there, step } of childrenOf(type, name)) {
+      const made = xml.createElementNS(null, child.name)
+      element.append(`\n${indent}  `, made)
+      fill(made, child, there, `${path}/${step}`, `${indent}  `)
+    }
+    if (element.childNodes.length > 0) element.append(`\n${indent}`)
+  }
+  fill(xml.documentElement, type, '', `/${type.name}`, '')
+  const text = `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(xml)}\n`
+  return { text, places }
+}

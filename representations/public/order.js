@@ -1,0 +1,71 @@
+// Code on demand for the order form: it becomes a <purchase-order> document here, and that is posted, as any machine would.
+// Without this script the form is posted as it is.
+
+import { makeDocument, readSchema } from './order-document.js'
+import { showProblem, showRefusal } from './order-errors.js'
+import { startLines } from './order-lines.js'
+
+const form = document.getElementById('order')
+const key = form.elements.namedItem('_idempotency-key')
+
+function newKey() {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+async function send(type) {
+  const { text, places } = makeDocument(form, type)
+  const customer = form.elements.namedItem('_customer')?.value
+  const answer = await fetch(form.action, {
+    method: 'POST',
+    headers: {
+      accept: 'application/xml',
+      'content-type': 'application/xml',
+      'idempotency-key': key.value,
+      ...(customer ? { 'tradepost-customer': encodeURIComponent(customer) } : {})
+    },
+    body: text
+  })
+  if (answer.ok && answer.headers.has('location')) {
+    location.assign(answer.headers.get('location'))
+    return
+  }
+  const problem = new DOMParser().parseFromString(await answer.text(), 'application/xml').documentElement
+  if (showProblem(form, problem, places) === 'idempotency-key-reused') key.value = newKey()
+}
+
+async function submit(type) {
+  const buttons = [...form.querySelectorAll('button:not([type=button])')]
+  for (const button of buttons) button.disabled = true
+  try {
+    await send(type)
+  } catch {
+    // The key stays, and so do the bytes: if the order did arrive, sending it again finds it.
+    showRefusal(form, 'The order was not sent', 'The shop could not be reached. Try again: an order that did arrive is not placed twice.')
+  } finally {
+    for (const button of buttons) button.disabled = false
+  }
+}
+
+function showDocument(type) {
+  const panel = document.getElementById('document')
+  const details = panel.querySelector('details')
+  const show = () => {
+    if (details.open) panel.querySelector('pre').textContent = makeDocument(form, type).text
+  }
+  panel.hidden = false
+  details.addEventListener('toggle', show)
+  form.addEventListener('input', show)
+}
+
+startLines()
+// A change to an order goes by the form itself. So does a new one if the schema cannot be had.
+if (key) {
+  const type = await readSchema(form.dataset.schema, form.dataset.root).catch(() => undefined)
+  if (type) {
+    showDocument(type)
+    form.addEventListener('submit', (event) => {
+      event.preventDefault()
+      void submit(type)
+    })
+  }
+}

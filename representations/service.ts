@@ -1,0 +1,39 @@
+import { element } from '../schemas/element.ts'
+import { loadXsd } from '../schemas/vocabulary.ts'
+import { type Link, linkElement, uris } from './links.ts'
+import { represent } from './representation.ts'
+import { renderPage } from './views.ts'
+
+export const serviceXsd = loadXsd('service')
+
+export interface Service {
+  readonly name: string
+  readonly currency: string
+}
+
+export function serviceLinks(base: string): readonly Link[] {
+  const uri = uris(base)
+  return [
+    { rel: 'self', href: uri.home },
+    { rel: 'products', href: uri.products, title: 'The products, page by page' },
+    { rel: 'catalogue', href: uri.catalogue, title: 'All products as one document, streamed' },
+    { rel: 'order', href: uri.placeOrder, title: 'A blank order; POST a filled one here' },
+    { rel: 'orders', href: uri.orders, title: 'The orders that you may see' },
+    { rel: 'service-desc', href: uri.openapi, title: 'This service, described for machines (OpenAPI)' },
+    { rel: 'service-doc', href: uri.docs, title: 'This service, described for people' },
+    { rel: 'describedby', href: uri.schema('purchase-order'), title: 'The schema of orders' },
+    { rel: 'describedby', href: uri.schema('product'), title: 'The schema of products' }
+  ]
+}
+
+const type = serviceXsd.vocabulary.get('service')
+if (!type) throw new Error('service.xsd declares no service')
+
+export const serviceRepresentations = represent<Service>({
+  type,
+  element: ({ name, currency }, { base }) =>
+    element('service', {}, [element('name', {}, name), element('currency', {}, currency), ...serviceLinks(base).map(linkElement)]),
+  html: (service, context) => renderPage('home', service.name, { service, links: serviceLinks(context.base) }, context),
+  validators: () => ({ version: '1' }),
+  schema: 'service'
+})

@@ -1,0 +1,60 @@
+import { hasScope } from '../domain/caller.ts'
+import { plain } from '../domain/money.ts'
+import type { Stock } from '../domain/product.ts'
+import type { LocatedFault } from '../schemas/document.ts'
+import { element } from '../schemas/element.ts'
+import { stockXsd } from '../schemas/stock.ts'
+import { type Link, linkElement, uris } from './links.ts'
+import { instant, represent } from './representation.ts'
+import { fieldOf, placeErrors } from './views/fields.ts'
+import { type Notice, renderPage } from './views.ts'
+
+/** A product's stock, and what its page needs besides. */
+export interface ShownStock extends Stock {
+  readonly tag?: string | undefined
+  readonly notice?: Notice
+  readonly typed?: string
+  readonly faults?: readonly LocatedFault[]
+}
+
+function stockLinks(stock: Stock, base: string): readonly Link[] {
+  const uri = uris(base)
+  return [
+    { rel: 'self', href: uri.stock(stock.productId) },
+    { rel: 'product', href: uri.product(stock.productId) }
+  ]
+}
+
+const type = stockXsd.vocabulary.get('stock')
+const onHandType = type?.children.find(({ name }) => name === 'on-hand')
+if (!type || !onHandType) throw new Error('stock.xsd declares no stock with on-hand')
+
+export const stockRepresentations = represent<ShownStock>({
+  type,
+  element: (stock, { base }) =>
+    element('stock', { product: stock.productId }, [
+      element('on-hand', {}, stock.onHand),
+      element('modified-at', {}, instant(stock.modifiedAt)),
+      ...stockLinks(stock, base).map(linkElement)
+    ]),
+  html: (stock, context) => {
+    const errors = placeErrors(stock.faults ?? [], () => onHandType.name)
+    const field = fieldOf(onHandType, onHandType.name, new Map([[onHandType.name, stock.typed ?? plain(stock.onHand)]]), errors, {
+      required: '',
+      autocomplete: 'off'
+    })
+    return renderPage(
+      'stock',
+      `Stock of ${stock.productId}`,
+      { stock, field, notice: stock.notice, mayWrite: hasScope(context.caller, 'catalogue') },
+      context
+    )
+  },
+  // The page of who may set it has a form: another representation, so another tag.
+  validators: ({ version, modifiedAt }, { caller }) => ({
+    version: `${version}.${modifiedAt.toString(36)}`,
+    modifiedAt,
+    ...(hasScope(caller, 'catalogue') ? { page: 's' } : {})
+  }),
+  schema: 'stock'
+})

@@ -1,0 +1,45 @@
+import { fileURLToPath } from 'node:url'
+import { Eta } from 'eta'
+import { uris } from './links.ts'
+import { type Context, instant } from './representation.ts'
+import * as format from './views/format.ts'
+import { publicPath } from './views/public-files.ts'
+
+/** Every `<%= %>` is escaped; `<%~ %>` (raw) is for the output of other templates only. */
+const eta = new Eta({ views: fileURLToPath(new URL('./views', import.meta.url)), autoEscape: true, cache: true })
+
+/** What a page says above its content, for example why a form was refused. */
+export interface Notice {
+  readonly kind: 'problem' | 'done'
+  readonly title: string
+  readonly detail?: string
+}
+
+/** What a page says of a form that was refused while the resource itself is shown as it stands now. */
+export function refusalNotice(
+  { title, detail, status }: { readonly title: string; readonly detail: string; readonly status: number },
+  what: string
+): Notice {
+  if (status !== 412) return { kind: 'problem', title, detail: `${detail} This is how ${what} stands now.` }
+  return {
+    kind: 'problem',
+    title: `Somebody else changed ${what} in the meantime`,
+    detail: `What you sent was not stored, so that no change is lost. This is how ${what} stands now; look at it, and do it again if it is still what you want.`
+  }
+}
+
+/** Renders a view inside the layout. Nothing in the layout depends on who asks: pages of the catalogue are everybody's. */
+export function renderPage(view: string, title: string, data: object, context: Context): string {
+  const { base } = context
+  const pages = { ...uris(base), session: `${base}/session` }
+  return eta.render(view, {
+    ...data,
+    title,
+    context,
+    shop: context.shop,
+    uri: pages,
+    instant,
+    format,
+    asset: (name: string) => publicPath(base, name)
+  })
+}

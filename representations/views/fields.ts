@@ -1,0 +1,93 @@
+import type { LocatedFault } from '../../schemas/document.ts'
+import { childrenOf, type Element } from '../../schemas/element.ts'
+import type { ElementType, SimpleType } from '../../schemas/vocabulary.ts'
+import { forPeople, label } from './format.ts'
+
+/** One field of a form: what its element may be is the schema's to say. */
+export interface Field {
+  /** As the form reader names it (schemas/form.ts), and the id of its control. */
+  readonly name: string
+  readonly label: string
+  readonly value: string
+  readonly control: 'input' | 'textarea'
+  /** Of the control, besides name, id and value. */
+  readonly attributes: Readonly<Record<string, string>>
+  readonly errors: readonly string[]
+}
+
+/** What was typed, or what an order has, by field name. */
+export type Values = ReadonlyMap<string, string>
+
+/** From here on a text is more than a line. */
+const longText = 1000
+
+const inputTypes: Readonly<Record<string, string>> = { email: 'email', phone: 'tel' }
+
+/** The facets of a type as a browser can check them. White space around a value collapses, so it may be typed. */
+function facets(name: string, type: SimpleType): Record<string, string> {
+  const isText = type.base === 'xs:string'
+  return {
+    ...(type.base === 'xs:date' ? { type: 'date' } : inputTypes[name] ? { type: inputTypes[name] } : {}),
+    ...(type.maxLength === undefined ? {} : { maxlength: String(type.maxLength) }),
+    ...(type.patterns.length === 0 || type.base === 'xs:date'
+      ? {}
+      : { pattern: isText ? type.patterns.join('|') : `\\s*(?:${type.patterns.join('|')})\\s*` }),
+    ...(type.base === 'xs:decimal' ? { inputmode: 'decimal' } : {}),
+    ...(type.documentation === undefined ? {} : { title: `${type.documentation.charAt(0).toUpperCase()}${type.documentation.slice(1)}` })
+  }
+}
+
+/** A field for an element with text. */
+export function fieldOf(
+  type: ElementType,
+  name: string,
+  values: Values,
+  errors: Errors,
+  more: Readonly<Record<string, string>> = {}
+): Field {
+  const text = type.text ?? { base: 'xs:string', patterns: [], values: [] }
+  return {
+    name,
+    label: label(type.name),
+    value: values.get(name) ?? '',
+    control: text.base === 'xs:string' && (text.maxLength ?? 0) > longText ? 'textarea' : 'input',
+    attributes: { ...facets(type.name, text), ...more },
+    errors: errors.of(name)
+  }
+}
+
+/** Errors by the field that they are about. */
+export interface Errors {
+  of(name: string): readonly string[]
+  /** Each once, with the field to go to, if it is about one. */
+  readonly all: readonly { readonly detail: string; readonly field?: string }[]
+}
+
+/** @param fieldFor the name of the field that shows what is wrong at a path, of those that the form has */
+export function placeErrors(faults: readonly LocatedFault[], fieldFor: (path: string) => string | undefined): Errors {
+  const all = faults.map(({ detail, path }) => {
+    const field = fieldFor(path ?? '')
+    return { detail: forPeople(detail, path), ...(field === undefined ? {} : { field }) }
+  })
+  return { all, of: (name) => all.filter(({ field }) => field === name).map(({ detail }) => detail) }
+}
+
+/** A document's texts by field name, so that a form can start with what there is. */
+export function valuesOf(root: Element, type: ElementType): Map<string, string> {
+  const values = new Map<string, string>()
+  const visit = (element: Element, type: ElementType, place: string) => {
+    for (const { name } of type.attributes) {
+      const value = element.attributes?.[name]
+      if (value !== undefined) values.set(`${place}.${name}`, value)
+    }
+    if (type.text) values.set(place, element.text ?? '')
+    for (const child of type.children) {
+      childrenOf(element, child.name).forEach((one, i) => {
+        const name = place === '' ? child.name : `${place}.${child.name}`
+        visit(one, child, child.repeatable ? `${name}.${i + 1}` : name)
+      })
+    }
+  }
+  visit(root, type, '')
+  return values
+}

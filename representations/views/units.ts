@@ -1,0 +1,82 @@
+/** UN/ECE Recommendation 20 (and 21) codes that a shop meets every day: for one, and for more. Any other code stands for itself. */
+const unitNames: Readonly<Record<string, readonly [one: string, more: string]>> = {
+  C62: ['piece', 'pieces'],
+  EA: ['piece', 'pieces'],
+  H87: ['piece', 'pieces'],
+  PR: ['pair', 'pairs'],
+  SET: ['set', 'sets'],
+  KT: ['kit', 'kits'],
+  DZN: ['dozen', 'dozen'],
+  CEN: ['hundred', 'hundred'],
+  MIL: ['thousand', 'thousand'],
+  BX: ['box', 'boxes'],
+  CT: ['carton', 'cartons'],
+  CS: ['case', 'cases'],
+  PK: ['pack', 'packs'],
+  PA: ['packet', 'packets'],
+  BG: ['bag', 'bags'],
+  BO: ['bottle', 'bottles'],
+  CA: ['can', 'cans'],
+  DR: ['drum', 'drums'],
+  PF: ['pallet', 'pallets'],
+  PX: ['pallet', 'pallets'],
+  RL: ['reel', 'reels'],
+  RO: ['roll', 'rolls'],
+  NRL: ['roll', 'rolls'],
+  ST: ['sheet', 'sheets'],
+  TU: ['tube', 'tubes'],
+  MGM: ['mg', 'mg'],
+  GRM: ['g', 'g'],
+  KGM: ['kg', 'kg'],
+  TNE: ['t', 't'],
+  LBR: ['lb', 'lb'],
+  ONZ: ['oz', 'oz'],
+  MMT: ['mm', 'mm'],
+  CMT: ['cm', 'cm'],
+  MTR: ['m', 'm'],
+  KMT: ['km', 'km'],
+  FOT: ['ft', 'ft'],
+  INH: ['in', 'in'],
+  MTK: ['m²', 'm²'],
+  MTQ: ['m³', 'm³'],
+  MLT: ['ml', 'ml'],
+  LTR: ['l', 'l'],
+  HLT: ['hl', 'hl'],
+  SEC: ['second', 'seconds'],
+  MIN: ['minute', 'minutes'],
+  HUR: ['hour', 'hours'],
+  DAY: ['day', 'days'],
+  MON: ['month', 'months'],
+  KWH: ['kWh', 'kWh']
+}
+
+/** Packages (Recommendation 21) have an X before their two letters when they are units of Recommendation 20. */
+function namesOf(code: string): readonly [string, string] {
+  const known = [code, packages[code] ?? ''].find((one) => Object.hasOwn(unitNames, one))
+  return (known === undefined ? undefined : unitNames[known]) ?? [code, code]
+}
+
+const packages: Readonly<Record<string, string>> = {
+  XBG: 'BG',
+  XBO: 'BO',
+  XBX: 'BX',
+  XCA: 'CA',
+  XCS: 'CS',
+  XCT: 'CT',
+  XDR: 'DR',
+  XPA: 'PA',
+  XPK: 'PK',
+  XPX: 'PX',
+  XRL: 'RL',
+  XRO: 'RO',
+  XST: 'ST',
+  XTU: 'TU'
+}
+
+export function unitName(code: string): string {
+  return namesOf(code)[0]
+}
+
+export function unitNameOf(code: string, quantity: string): string {
+  return namesOf(code)[quantity === '1' ? 0 : 1]
+}

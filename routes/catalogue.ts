@@ -1,0 +1,74 @@
+import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import fp from 'fastify-plugin'
+import type { Product } from '../domain/product.ts'
+import { type CatalogueRepresentation, catalogueRepresentations } from '../representations/catalogue.ts'
+import { uris } from '../representations/links.ts'
+import type { Context } from '../representations/representation.ts'
+import type { RoutePlugin } from './route.ts'
+
+const getCatalogue = {
+  id: 'getCatalogue',
+  summary: 'The whole catalogue as one document',
+  notes:
+    'Streamed: every product that is there throughout is in it once, and one that changes meanwhile as it was or as it is then. So its entity tag is weak. ' +
+    'What is sent can be imported again.',
+  answers: { 200: 'Every product there is, by id.' }
+} as const
+
+const catalogue: RoutePlugin = async (app, { config }) => {
+  const { variants, validators } = catalogueRepresentations
+  const uri = uris(config.BASE_URL.path)
+  let turn: Promise<void> = Promise.resolve()
+
+  /**
+   * One batch of one reader at a turn of the event loop: what else there is to answer waits for no more, however many
+   * read and however fast. A socket that is never full calls back without any turn.
+   */
+  function myTurn(): Promise<void> {
+    turn = turn.then(() => nextTurn())
+    return turn
+  }
+
+  function links(chosen: CatalogueRepresentation): string {
+    const others = variants.filter((variant: CatalogueRepresentation) => variant !== chosen && !variant.alias)
+    const alternates = others.map(({ mediaType }) => `<${uri.catalogue}>; rel="alternate"; type="${mediaType}"`)
+    return [...alternates, `<${uri.schema('catalogue')}>; rel="describedby"; type="application/xml"`].join(', ')
+  }
+
+  app.get(
+    '/catalogue',
+    {
+      config: { represents: catalogueRepresentations, caching: 'catalogue', describes: getCatalogue },
+      // Weak (RFC 9110 section 8.8.1), on a 304 as on a 200: what is sent may hold changes that came while it was sent.
+      onSend: async (_request, reply) => {
+        const tag = reply.getHeader('etag')
+        if (typeof tag === 'string' && tag.startsWith('"')) reply.header('etag', `W/${tag}`)
+      }
+    },
+    async (request, reply) => {
+      if (reply.revalidate(validators(await app.store.revision()))) return reply
+      const chosen = variants.find((variant) => variant === request.representation) ?? variants[0]
+      reply.header('link', links(chosen))
+      if (request.method === 'HEAD') return reply.send(Readable.from([]))
+      return reply.send(Readable.from(write(app.store.allProducts(), chosen, request.context(), myTurn), { highWaterMark: 1 }))
+    }
+  )
+}
+
+/** Reads as it is asked for, a batch at a time: what a client does not take is not read, and whoever leaves ends it. */
+async function* write(
+  batches: AsyncIterable<readonly Product[]>,
+  { opening, write, closing }: CatalogueRepresentation,
+  context: Context,
+  myTurn: () => Promise<void>
+): AsyncGenerator<string, void, undefined> {
+  if (opening !== '') yield opening
+  for await (const batch of batches) {
+    yield write(batch, context)
+    await myTurn()
+  }
+  if (closing !== '') yield closing
+}
+
+export default fp(catalogue, { name: 'catalogue', encapsulate: true, dependencies: ['representation'] })

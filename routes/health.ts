@@ -1,0 +1,44 @@
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Store } from '../domain/store.ts'
+import { reach } from '../plugins/observability.ts'
+
+export interface Health {
+  readonly store: Store
+  /** Whether the service was told to stop. */
+  readonly isStopping: () => boolean
+}
+
+const own = { sends: ['application/json'], outside: true } as const
+const live = { id: 'getLiveness', summary: 'Whether the process answers', answers: { 200: 'It does.' }, ...own } as const
+const ready = {
+  id: 'getReadiness',
+  summary: 'Whether orders can be taken',
+  answers: { 200: 'They can.', 503: 'Not now: the database is out of reach, or the service stops.' },
+  ...own
+} as const
+
+/** For the operator, outside the base path, never cached: alive while it answers, ready while orders can be taken. */
+export default fp(
+  async function health(app: FastifyInstance, { store, isStopping }: Health) {
+    const policy = { 'cache-control': 'no-store' }
+    const quiet = { logLevel: 'warn', config: { unlimited: true } } as const
+
+    app.get('/health/live', { ...quiet, config: { ...quiet.config, describes: live } }, async (_request, reply) =>
+      reply.headers(policy).send({ status: 'live' })
+    )
+
+    app.get('/health/ready', { ...quiet, config: { ...quiet.config, describes: ready } }, async (_request, reply) => {
+      reply.headers(policy)
+      if (isStopping()) return reply.code(503).send({ status: 'stopping' })
+      try {
+        await reach(store)
+        return reply.send({ status: 'ready' })
+      } catch (error) {
+        app.log.warn({ err: error }, 'not ready')
+        return reply.code(503).send({ status: 'database out of reach' })
+      }
+    })
+  },
+  { name: 'health', fastify: '5.x' }
+)

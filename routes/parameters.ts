@@ -1,0 +1,19 @@
+import { productIdPattern } from '../domain/product.ts'
+import type { QuerySchema } from '../plugins/documents.ts'
+
+/** Path parameters, for their types and for the API's description; what an id may be is the resource's to say. */
+export const productPath: QuerySchema<{ readonly product_id: string }> = {
+  type: 'object',
+  required: ['product_id'],
+  properties: {
+    product_id: { type: 'string', description: `The seller's SKU: ${productIdPattern}, but not "." or "..".`, examples: ['ABC-1'] }
+  }
+}
+
+export const orderPath: QuerySchema<{ readonly order_id: string }> = {
+  type: 'object',
+  required: ['order_id'],
+  properties: {
+    order_id: { type: 'string', description: 'Made by the server, unguessable.', examples: ['0b9f6a52-7d1e-4c0a-9f43-5e8d2a6c1b70'] }
+  }
+}

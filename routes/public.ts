@@ -1,0 +1,37 @@
+import fp from 'fastify-plugin'
+import type { QuerySchema } from '../plugins/documents.ts'
+import { Problem } from '../plugins/problem.ts'
+import { publicFiles } from '../representations/views/public-files.ts'
+import type { RoutePlugin } from './route.ts'
+
+const filePath: QuerySchema<{ readonly file: string }> = {
+  type: 'object',
+  required: ['file'],
+  properties: { file: { type: 'string', description: 'A stylesheet, a script or an icon that the pages load.' } }
+}
+
+/** A year (RFC 9111 has no "for good"): the URI that pages name changes with the bytes. */
+const forGood = 'public, max-age=31536000, immutable'
+
+const describes = {
+  id: 'getPublicFile',
+  summary: 'What the pages load',
+  answers: { 200: 'The file.' },
+  sends: ['text/css', 'text/javascript', 'image/svg+xml']
+} as const
+
+/** What pages load. A URI that names the digest of these very bytes is immutable; any other is asked for again. */
+const publicRoute: RoutePlugin = async (app) => {
+  app.get('/public/:file', { schema: { params: filePath }, config: { caching: 'catalogue', describes } }, async (request, reply) => {
+    const file = publicFiles.get(request.params.file)
+    if (!file) throw new Problem('not-found', 'There is no such file.')
+    const tag = `"${file.digest}"`
+    // During a rolling upgrade a page of the next release may ask this one: what it gets must not be kept as the new file.
+    const named = new URL(request.url, 'http://localhost').searchParams.get('v')
+    reply.headers({ etag: tag, 'cache-control': named === file.digest ? forGood : app.cachePolicies.catalogue })
+    if (request.isNotModified({ tags: [tag] })) return reply.code(304).send()
+    return reply.type(file.contentType).send(file.bytes)
+  })
+}
+
+export default fp(publicRoute, { name: 'public', encapsulate: true, dependencies: ['caching', 'preconditions'] })

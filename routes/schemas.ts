@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto'
+import fp from 'fastify-plugin'
+import type { QuerySchema } from '../plugins/documents.ts'
+import { Problem } from '../plugins/problem.ts'
+import { problemXsd } from '../representations/problem.ts'
+import { serviceXsd } from '../representations/service.ts'
+import { orderStatusXsd } from '../schemas/order-status.ts'
+import { productXsd } from '../schemas/product.ts'
+import { orderXsd } from '../schemas/purchase-order.ts'
+import { stockXsd } from '../schemas/stock.ts'
+import type { Xsd } from '../schemas/vocabulary.ts'
+import type { RoutePlugin } from './route.ts'
+
+/** Every root element by its name: a reader of any document finds its schema by the root's. */
+const published = new Map(
+  [orderXsd, productXsd, stockXsd, orderStatusXsd, serviceXsd, problemXsd].flatMap((xsd) =>
+    [...xsd.vocabulary.keys()].map((root) => [`${root}.xsd`, xsd] as [string, Xsd])
+  )
+)
+
+const schemaPath: QuerySchema<{ readonly file: string }> = {
+  type: 'object',
+  required: ['file'],
+  properties: { file: { type: 'string', description: `One of ${[...published.keys()].join(', ')}.` } }
+}
+
+const describes = {
+  id: 'getSchema',
+  summary: 'An XML Schema, as it is used',
+  answers: { 200: 'The schema.' },
+  sends: ['application/xml']
+} as const
+
+const schemas: RoutePlugin = async (app) => {
+  app.get('/schemas/:file', { schema: { params: schemaPath }, config: { caching: 'catalogue', describes } }, async (request, reply) => {
+    const xsd = published.get(request.params.file)
+    if (!xsd) throw new Problem('not-found', `There is no such schema; there is ${[...published.keys()].join(', ')}.`)
+    const tag = `"${createHash('sha256').update(xsd.source).digest('hex').slice(0, 16)}"`
+    reply.headers({ etag: tag, 'cache-control': app.cachePolicies.catalogue })
+    if (request.isNotModified({ tags: [tag] })) return reply.code(304).send()
+    return reply.type('application/xml; charset=utf-8').send(xsd.source)
+  })
+}
+
+export default fp(schemas, { name: 'schemas', encapsulate: true, dependencies: ['caching', 'preconditions'] })

@@ -1,0 +1,64 @@
+import type { FastifyReply } from 'fastify'
+import fp from 'fastify-plugin'
+import { Problem } from '../plugins/problem.ts'
+import { uris } from '../representations/links.ts'
+import { type SignIn, sessionRepresentations } from '../representations/views/session.ts'
+import type { RoutePlugin } from './route.ts'
+
+/** Where to go after signing in: only ever a path of this service, so that no link can lead through here to elsewhere. */
+export function localPath(next: string | null | undefined, base: string): string | undefined {
+  if (!next || !/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(next)) return undefined
+  const url = new URL(next, 'http://localhost')
+  const isOurs =
+    url.origin === 'http://localhost' &&
+    !url.pathname.startsWith('//') &&
+    (url.pathname === `${base}/` || url.pathname.startsWith(`${base}/`))
+  return isOurs ? `${url.pathname}${url.search}` : undefined
+}
+
+const getSession = { id: 'getSession', summary: 'The page to sign in and out', answers: { 200: 'The page.' } } as const
+const signIn = {
+  id: 'signIn',
+  summary: 'Sign in as a person',
+  answers: { 303: 'To the orders, or to where the person came from.', 422: 'The page again: the key is not valid.' },
+  form: true
+} as const
+const signOut = { id: 'signOut', summary: 'Sign out', answers: { 204: 'Signed out.' } } as const
+
+/** Signing in as a person: see plugins/session for how the server keeps no state of it. */
+const session: RoutePlugin = async (app, { config }) => {
+  const base = config.BASE_URL.path
+  const uri = uris(base)
+  const shown = { represents: sessionRepresentations, caching: 'never' } as const
+
+  app.get('/session', { config: { ...shown, describes: getSession } }, async (request, reply) => {
+    const next = localPath(new URL(request.url, 'http://localhost').searchParams.get('next'), base)
+    return reply.represent({ caller: request.caller, next } satisfies SignIn)
+  })
+
+  const out = (reply: FastifyReply) => reply.signOut()
+
+  app.post('/session', { config: { ...shown, describes: signIn } }, async (request, reply) => {
+    const fields = request.form()
+    if (!fields) {
+      throw new Problem(
+        'unsupported-media-type',
+        'Only the form of the sign-in page is posted here; a machine sends its key in Authorization.',
+        {
+          headers: { 'accept-post': 'application/x-www-form-urlencoded' }
+        }
+      )
+    }
+    if (fields.get('_method') === 'DELETE') return out(reply).redirect(`${base}/session`, 303)
+    const key = (fields.get('key') ?? '').trim()
+    const next = localPath(fields.get('next'), base)
+    const caller = await app.holderOf(key)
+    if (caller) return reply.signIn(key).redirect(next ?? uri.orders, 303)
+    const wrong = key === '' ? 'Enter the key.' : 'This is no valid key: it is unknown, expired or revoked.'
+    return reply.code(422).represent({ caller: undefined, next, wrong } satisfies SignIn)
+  })
+
+  app.delete('/session', { config: { ...shown, describes: signOut } }, async (_request, reply) => out(reply).code(204).send())
+}
+
+export default fp(session, { name: 'session-pages', encapsulate: true, dependencies: ['representation', 'session', 'auth', 'forms'] })

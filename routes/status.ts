@@ -1,0 +1,80 @@
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Order, OrderStatus } from '../domain/order.ts'
+import { uris } from '../representations/links.ts'
+import type { ShownOrder } from '../representations/order.ts'
+import { orderStatusRepresentations } from '../representations/order-status.ts'
+import type { ProblemDocument } from '../representations/problem.ts'
+import { refusalNotice } from '../representations/views.ts'
+import { orderStatus } from '../schemas/order-status.ts'
+import { orderPath } from './parameters.ts'
+import type { RoutePlugin } from './route.ts'
+
+const getStatus = {
+  id: 'getOrderStatus',
+  summary: "An order's status",
+  answers: { 200: 'The status.' },
+  problems: ['order-not-found']
+} as const
+const putStatus = {
+  id: 'setOrderStatus',
+  summary: "Set an order's status",
+  notes: 'received → accepted or rejected; accepted → shipped; shipped → completed. Rejecting and cancelling give the stock back.',
+  answers: { 200: 'The status as it is now; also when it was that already.' },
+  problems: ['order-not-found', 'transition-refused']
+} as const
+const postStatus = {
+  id: 'postOrderStatusForm',
+  summary: "Set an order's status, from its page",
+  answers: { 303: 'To the status.' },
+  problems: ['order-not-found', 'transition-refused']
+} as const
+
+const status: RoutePlugin = async (app, { config }) => {
+  const shown = { represents: orderStatusRepresentations, caching: 'private' } as const
+  const seller = { ...shown, access: { anyOf: ['fulfilment'] } } as const
+
+  async function setStatus(request: FastifyRequest, id: string, read: () => { readonly status: OrderStatus }): Promise<Order> {
+    const current = await request.visibleOrder(id)
+    const expected = request.expectation(request.currentOf(current), 'replaces')
+    return app.store.setOrderStatus(current.id, read().status, expected)
+  }
+
+  async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
+    const current = await request.visibleOrder((request.params as { order_id: string }).order_id)
+    const page: ShownOrder = {
+      ...current,
+      tag: request.pageTag(current),
+      notice: refusalNotice(problem, 'the order')
+    }
+    return orderStatusRepresentations.variants.find(({ suffix }) => suffix === 'html')?.write(page, request.context())
+  }
+
+  app.get(
+    '/order/:order_id/status',
+    { schema: { params: orderPath }, config: { ...shown, access: { anyOf: ['order', 'fulfilment'], guests: true }, describes: getStatus } },
+    async (request, reply) => {
+      const order = await request.visibleOrder(request.params.order_id)
+      return reply.represent({ ...order, tag: request.pageTag(order) })
+    }
+  )
+
+  app.put(
+    '/order/:order_id/status',
+    { schema: { params: orderPath, body: orderStatus }, config: { ...seller, describes: putStatus } },
+    async (request, reply) => reply.represent(await setStatus(request, request.params.order_id, () => request.body))
+  )
+
+  // A browser's forms know no PUT.
+  app.post(
+    '/order/:order_id/status',
+    { schema: { params: orderPath }, config: { ...seller, form: { refused }, describes: postStatus } },
+    async (request, reply) => {
+      const { order_id: id } = request.params
+      await request.asMethod({ PUT: () => setStatus(request, id, () => request.formDocument(orderStatus)) })
+      return reply.redirect(uris(config.BASE_URL.path).orderStatus(id), 303)
+    }
+  )
+}
+
+export default fp(status, { name: 'status', encapsulate: true, dependencies: ['representation', 'documents', 'visibility', 'forms'] })

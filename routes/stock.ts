@@ -1,0 +1,76 @@
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Decimal } from '../domain/money.ts'
+import type { Stock } from '../domain/product.ts'
+import { uris } from '../representations/links.ts'
+import type { ProblemDocument } from '../representations/problem.ts'
+import { type ShownStock, stockRepresentations } from '../representations/stock.ts'
+import { refusalNotice } from '../representations/views.ts'
+import { stock } from '../schemas/stock.ts'
+import { productPath } from './parameters.ts'
+import type { RoutePlugin } from './route.ts'
+
+const problems = ['product-not-found', 'product-deleted'] as const
+const getStock = { id: 'getStock', summary: "A product's stock on hand", answers: { 200: 'The stock.' }, problems } as const
+const setStock = {
+  id: 'setStock',
+  summary: "Set a product's stock on hand",
+  answers: { 200: 'The stock as it is now.' },
+  problems
+} as const
+const postStock = {
+  id: 'postStockForm',
+  summary: "Set a product's stock on hand, from its page",
+  answers: { 303: 'To the stock.' },
+  problems
+} as const
+
+const stockRoute: RoutePlugin = async (app, { config }) => {
+  const shown = { represents: stockRepresentations, caching: 'private' } as const
+  const seller = { ...shown, access: { anyOf: ['catalogue'] } } as const
+
+  async function change(request: FastifyRequest, id: string, read: () => { readonly onHand: Decimal }): Promise<Stock> {
+    const expected = request.expectation(request.currentOf(await app.store.stock(id)), 'replaces')
+    return app.store.putStock(id, read().onHand, expected)
+  }
+
+  async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
+    const current = await app.store.stock((request.params as { product_id: string }).product_id)
+    const typed = problem.status === 412 ? undefined : request.form()?.get('on-hand')
+    const page: ShownStock = {
+      ...current,
+      tag: request.pageTag(current),
+      notice: refusalNotice(problem, 'the stock'),
+      ...(typed == null ? {} : { typed, faults: problem.errors ?? [] })
+    }
+    return stockRepresentations.variants.find(({ suffix }) => suffix === 'html')?.write(page, request.context())
+  }
+
+  app.get(
+    '/product/:product_id/stock',
+    { schema: { params: productPath }, config: { ...shown, describes: getStock } },
+    async (request, reply) => {
+      const current = await app.store.stock(request.params.product_id)
+      return reply.represent({ ...current, tag: request.pageTag(current) })
+    }
+  )
+
+  app.put(
+    '/product/:product_id/stock',
+    { schema: { params: productPath, body: stock }, config: { ...seller, describes: setStock } },
+    async (request, reply) => reply.represent(await change(request, request.params.product_id, () => request.body))
+  )
+
+  // A browser's forms know no PUT.
+  app.post(
+    '/product/:product_id/stock',
+    { schema: { params: productPath }, config: { ...seller, form: { refused }, describes: postStock } },
+    async (request, reply) => {
+      const { product_id: id } = request.params
+      await request.asMethod({ PUT: () => change(request, id, () => request.formDocument(stock)) })
+      return reply.redirect(uris(config.BASE_URL.path).stock(id), 303)
+    }
+  )
+}
+
+export default fp(stockRoute, { name: 'stock', encapsulate: true, dependencies: ['representation', 'documents', 'auth', 'forms'] })

@@ -1,0 +1,45 @@
+import { childrenOf, type Element } from './element.ts'
+import { pointer } from './json-text.ts'
+import { type Notation, readTree, type Tree, type TreeReading } from './tree.ts'
+import type { ElementType } from './vocabulary.ts'
+
+/** The JSON name of an element or attribute: `order-number` -> `orderNumber`. */
+export function camelCase(name: string): string {
+  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+const pointers: Notation = {
+  member: camelCase,
+  under: (place, step) => `${place}${pointer([step])}`,
+  root: ''
+}
+
+interface JsonOptions {
+  /** JSON pointers of members that the text has more than once, of which the value holds the last only. */
+  readonly repeated?: readonly string[]
+  /** The most elements that a document can have. */
+  readonly most?: number
+}
+
+export function readJson(value: Tree, type: ElementType, { repeated = [], most }: JsonOptions = {}): TreeReading {
+  const known = repeated.map((path) => ({ path, detail: 'This member is there more than once.' }))
+  return readTree(value, type, pointers, { known, most })
+}
+
+export type Json = string | readonly Json[] | { readonly [name: string]: Json }
+
+/**
+ * The JSON of an element, name for name: text is a string, text with attributes an object with `value`, a repeatable
+ * element always an array.
+ */
+export function toJson(element: Element, type: ElementType): Json {
+  const attributes = Object.entries(element.attributes ?? {}).map(([name, value]): [string, Json] => [camelCase(name), value])
+  if (type.text)
+    return type.attributes.length === 0 ? (element.text ?? '') : Object.fromEntries([['value', element.text ?? ''], ...attributes])
+  const members = type.children.flatMap((child): [string, Json][] => {
+    const found = childrenOf(element, child.name)
+    if (child.repeatable) return [[camelCase(child.name), found.map((one) => toJson(one, child))]]
+    return found[0] ? [[camelCase(child.name), toJson(found[0], child)]] : []
+  })
+  return Object.fromEntries([...attributes, ...members])
+}

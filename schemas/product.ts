@@ -1,0 +1,45 @@
+import { decimal } from '../domain/money.ts'
+import { isGtin, isProductId, type ProductDraft } from '../domain/product.ts'
+import type { DocumentSchema, Report } from './document.ts'
+import { child, childrenOf, collapse, type Element, textOf, tokenOf } from './element.ts'
+import { loadXsd } from './vocabulary.ts'
+
+export const productXsd = loadXsd('product')
+
+/** UN/ECE Recommendation 20: one piece. */
+const piece = 'C62'
+
+export interface ProductDocument {
+  /** The product's id, where the document names one. */
+  readonly id?: string
+  readonly draft: ProductDraft
+}
+
+export const product: DocumentSchema<ProductDocument> = { xsd: productXsd, roots: ['product'], read: readProduct }
+
+/** Reads one valid `product` element; also those of a catalogue. */
+export function readProduct(root: Element, report: Report): ProductDocument {
+  const id = root.attributes?.['id']
+  if (id !== undefined && !isProductId(collapse(id))) report([], '"." and ".." cannot be product ids.')
+  const gtin = tokenOf(root, 'gtin')
+  if (gtin !== undefined && !isGtin(gtin)) report(['gtin'], `The check digit of the GTIN ${gtin} is wrong.`, 'wrong-check-digit')
+  const price = child(root, 'price')
+  const currency = price?.attributes?.['currency']
+  const description = textOf(root, 'description')
+  const onHand = tokenOf(root, 'on-hand')
+  return {
+    ...(id === undefined ? {} : { id: collapse(id) }),
+    draft: {
+      name: textOf(root, 'name') ?? '',
+      ...(description === undefined ? {} : { description }),
+      price: decimal(price?.text ?? ''),
+      ...(currency === undefined ? {} : { currency: collapse(currency) }),
+      unit: tokenOf(root, 'unit') ?? piece,
+      ...(gtin === undefined ? {} : { gtin }),
+      categories: childrenOf(root, 'category').map((category) => category.text ?? ''),
+      images: childrenOf(root, 'image').map((image) => collapse(image.attributes?.['href'] ?? '')),
+      backorder: tokenOf(root, 'backorder') === 'allowed',
+      ...(onHand === undefined ? {} : { onHand: decimal(onHand) })
+    }
+  }
+}

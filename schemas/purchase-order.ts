@@ -1,0 +1,100 @@
+import { decimal } from '../domain/money.ts'
+import type { Address, OrderHeader, Party, PurchaseOrder, PurchaseOrderItem } from '../domain/order.ts'
+import { isGtin, isProductId } from '../domain/product.ts'
+import type { DocumentSchema, Report } from './document.ts'
+import { child, childrenOf, collapse, type Element, textOf, tokenOf } from './element.ts'
+import { loadXsd } from './vocabulary.ts'
+
+export const orderXsd = loadXsd('purchase-order')
+
+/** What a buyer posts. */
+export const purchaseOrder: DocumentSchema<PurchaseOrder> = {
+  xsd: orderXsd,
+  roots: ['purchase-order'],
+  forms: true,
+  read: readPurchaseOrder
+}
+
+/** What replaces an order: the `order` that a GET gave, edited, or a new `purchase-order`. */
+export const changedOrder: DocumentSchema<PurchaseOrder> = {
+  xsd: orderXsd,
+  roots: ['order', 'purchase-order'],
+  read: readPurchaseOrder
+}
+
+/** An object without the keys whose value is undefined, as `exactOptionalPropertyTypes` wants it. */
+type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
+function defined<T extends object>(value: T): Defined<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as Defined<T>
+}
+
+function readPurchaseOrder(root: Element, report: Report, limits: { maxOrderItems: number }): PurchaseOrder {
+  const items = childrenOf(root, 'item')
+  if (items.length > limits.maxOrderItems) {
+    report(
+      ['item', limits.maxOrderItems + 1],
+      `An order can have ${limits.maxOrderItems} items at most; this one has ${items.length}.`,
+      'too-many-items'
+    )
+    return { notes: [], extensions: [], items: [] }
+  }
+  return { ...readHeader(root), items: items.map((item, i) => readItem(item, i + 1, report)) }
+}
+
+function readHeader(root: Element): OrderHeader {
+  return {
+    ...defined({
+      orderNumber: textOf(root, 'order-number'),
+      issueDate: tokenOf(root, 'issue-date'),
+      currency: tokenOf(root, 'currency'),
+      buyer: readParty(child(root, 'buyer')),
+      shipTo: readParty(child(root, 'ship-to')),
+      billTo: readParty(child(root, 'bill-to')),
+      requestedDeliveryDate: tokenOf(root, 'requested-delivery-date')
+    }),
+    notes: childrenOf(root, 'note').map((note) => note.text ?? ''),
+    extensions: childrenOf(root, 'extension').map(({ attributes, text = '' }) => ({ name: attributes?.['name'] ?? '', value: text }))
+  } as OrderHeader
+}
+
+function readParty(party: Element | undefined): Party | undefined {
+  if (!party) return undefined
+  return defined({
+    name: textOf(party, 'name'),
+    email: tokenOf(party, 'email'),
+    phone: textOf(party, 'phone'),
+    taxId: textOf(party, 'tax-id'),
+    address: readAddress(child(party, 'address'))
+  }) as Party
+}
+
+function readAddress(address: Element | undefined): Address | undefined {
+  if (!address) return undefined
+  return defined({
+    street: textOf(address, 'street'),
+    additionalStreet: textOf(address, 'additional-street'),
+    city: textOf(address, 'city'),
+    postalCode: textOf(address, 'postal-code'),
+    region: textOf(address, 'region'),
+    country: tokenOf(address, 'country')
+  }) as Address
+}
+
+function readItem(item: Element, position: number, report: Report): PurchaseOrderItem {
+  const productId = tokenOf(item, 'product-id')
+  const gtin = tokenOf(item, 'gtin') ?? ''
+  if (productId !== undefined && !isProductId(productId)) report(['item', position, 'product-id'], '"." and ".." cannot be product ids.')
+  if (productId === undefined && !isGtin(gtin)) {
+    report(['item', position, 'gtin'], `The check digit of the GTIN ${gtin} is wrong.`, 'wrong-check-digit')
+  }
+  const quantity = child(item, 'quantity')
+  const unit = quantity?.attributes?.['unit']
+  const unitPrice = tokenOf(item, 'unit-price')
+  return {
+    product: productId === undefined ? { gtin } : { productId },
+    quantity: decimal(quantity?.text ?? ''),
+    ...(unit === undefined ? {} : { unit: collapse(unit) }),
+    ...(unitPrice === undefined ? {} : { unitPrice: decimal(unitPrice) }),
+    notes: childrenOf(item, 'note').map((note) => note.text ?? '')
+  }
+}

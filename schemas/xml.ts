@@ -1,0 +1,121 @@
+import { XMLParser } from 'fast-xml-parser'
+import type { Element } from './element.ts'
+
+/**
+ * Reads validated XML into elements. fast-xml-parser coerces nothing here, and its own entity handling is off: without a
+ * DOCTYPE there are only the five predefined entities and character references, which it would leave undecoded.
+ */
+const parser = new XMLParser({
+  preserveOrder: true,
+  ignoreAttributes: false,
+  attributeNamePrefix: '',
+  parseTagValue: false,
+  parseAttributeValue: false,
+  trimValues: false,
+  processEntities: false,
+  ignoreDeclaration: true,
+  ignorePiTags: true,
+  cdataPropName: '#cdata',
+  maxNestedTags: 256
+})
+
+/**
+ * fast-xml-parser reads a quote in a processing instruction as the start of a value, and would skip elements up to the
+ * next quote that libxml2 sees and validates. So it gets none; nor comments, which it is not asked for.
+ */
+const notContent = /<!\[CDATA\[.*?\]\]>|<!--.*?-->|<\?.*?\?>/gs
+
+function contentOnly(xml: string): string {
+  return xml.replace(notContent, (section) => (section.startsWith('<![') ? section : ''))
+}
+
+type Node = { readonly ':@'?: Readonly<Record<string, string>>; readonly '#text'?: string } & Readonly<Record<string, unknown>>
+
+/**
+ * @param xml a well-formed document without DOCTYPE: this is never the gate
+ * @throws Error when there is no root element
+ */
+export function readXml(xml: string): Element {
+  const source = xml.charCodeAt(0) === 0xfeff ? xml.slice(1) : xml
+  const root = (parser.parse(contentOnly(source)) as Node[]).find((node) => nameOf(node) !== '#text')
+  if (!root) throw new Error('no root element')
+  return toElement(root)
+}
+
+function nameOf(node: Node): string {
+  for (const key in node) if (key !== ':@') return key
+  return '#text'
+}
+
+function toElement(node: Node): Element {
+  const name = nameOf(node)
+  const content = node[name] as readonly Node[]
+  const children: Element[] = []
+  let text = ''
+  for (const part of content) {
+    const kind = nameOf(part)
+    if (kind === '#text') text += dereference(String(part['#text']))
+    else if (kind === '#cdata') text += (part['#cdata'] as readonly Node[]).map((piece) => String(piece['#text'] ?? '')).join('')
+    else children.push(toElement(part))
+  }
+  const attributes = readAttributes(node[':@'] ?? {})
+  return {
+    name,
+    ...(attributes.length > 0 ? { attributes: Object.fromEntries(attributes) } : {}),
+    ...(children.length > 0 ? { children } : { text })
+  }
+}
+
+/** Namespace declarations are no attributes (Namespaces in XML, section 3). */
+function readAttributes(raw: Readonly<Record<string, string>>): [string, string][] {
+  return Object.entries(raw)
+    .filter(([name]) => !/^xmlns(?::|$)/.test(name))
+    .map(([name, value]) => [name, dereference(normalise(value))])
+}
+
+/** Attribute-value normalisation (XML 1.0 section 3.3.3): white space becomes a space, unless it came by reference. */
+function normalise(value: string): string {
+  return value.replace(/[\t\n\r]/g, ' ')
+}
+
+const predefined: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+
+function dereference(text: string): string {
+  if (!text.includes('&')) return text
+  return text.replace(/&(?:#x([0-9a-fA-F]+)|#([0-9]+)|([a-z]+));/g, (whole, hex?: string, dec?: string, name?: string) => {
+    if (name !== undefined) return predefined[name] ?? whole
+    return String.fromCodePoint(hex === undefined ? Number.parseInt(dec ?? '', 10) : Number.parseInt(hex, 16))
+  })
+}
+
+export const xmlDeclaration = '<?xml version="1.0" encoding="UTF-8"?>\n'
+
+/** Text for element content. A carriage return goes by reference, or a parser would make it a line feed (XML 1.0 section 2.11). */
+export function escapeText(text: string): string {
+  return text.replace(/[&<>\r]/g, (c) => (c === '&' ? '&amp;' : c === '<' ? '&lt;' : c === '>' ? '&gt;' : '&#13;'))
+}
+
+const attributeEscapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+export function escapeAttribute(text: string): string {
+  return text.replace(/[&<>"\t\n\r]/g, (c) => attributeEscapes[c] ?? `&#${c.charCodeAt(0)};`)
+}
+
+/** Writes an element and what is in it, indented for people, without a declaration. */
+export function writeElement(element: Element, indent = ''): string {
+  const attributes = Object.entries(element.attributes ?? {})
+    .map(([name, value]) => ` ${name}="${escapeAttribute(value)}"`)
+    .join('')
+  const open = `${indent}<${element.name}${attributes}`
+  if (element.children && element.children.length > 0) {
+    const content = element.children.map((child) => writeElement(child, `${indent}  `)).join('\n')
+    return `${open}>\n${content}\n${indent}</${element.name}>`
+  }
+  if (element.text) return `${open}>${escapeText(element.text)}</${element.name}>`
+  return `${open}/>`
+}
+
+/** A whole XML document. */
+export function writeXml(root: Element): string {
+  return `${xmlDeclaration}${writeElement(root)}\n`
+}

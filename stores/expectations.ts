@@ -1,0 +1,18 @@
+import { DomainError } from '../domain/errors.ts'
+import type { Expectation } from '../domain/store.ts'
+
+/**
+ * @param current the version that there is; undefined when there is nothing
+ * @throws DomainError `precondition-failed`
+ */
+export function expect(expected: Expectation, current: number | undefined): void {
+  if (expected.exists === true && current === undefined) fail('There is nothing here to change.')
+  if (expected.exists === false && current !== undefined) fail('There is something here already.')
+  if (expected.version !== undefined && expected.version !== current) {
+    fail(current === undefined ? 'There is nothing here to change.' : 'It has changed since it was read: read it again.')
+  }
+}
+
+function fail(detail: string): never {
+  throw new DomainError('precondition-failed', detail)
+}

@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DomainError } from '../../domain/errors.ts'
+import { isRace, overloaded, unavailable } from './failures.ts'
+
+export type Outcome<T> = { readonly value: T } | { readonly error: unknown }
+
+export interface Work<Item, Result> {
+  /** Does a batch as one transaction; the outcomes are in the items' order. */
+  run(items: readonly Item[]): Promise<readonly Outcome<Result>[]>
+  /** How much of a batch an item is. */
+  weight(item: Item): number
+  /** How many batches may be under way at once. */
+  readonly parallel: number
+}
+
+interface Pending<Item, Result> {
+  readonly item: Item
+  readonly resolve: (value: Result) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Items that may wait, and what they may weigh; and the weight that closes a batch. */
+const mostWaiting = 10_000
+const mostWeight = 250_000
+const batchWeight = 2_000
+
+/** How often a batch is tried when other transactions are in its way. */
+const attempts = 6
+/** Milliseconds before the second attempt, doubled for each that follows, and jittered. */
+const firstPause = 5
+
+/** Items that come while a batch is under way go together in the next: one transaction, one commit, few round trips. */
+export class Batcher<Item, Result> {
+  readonly #work: Work<Item, Result>
+  #waiting: Pending<Item, Result>[] = []
+  #weight = 0
+  #running = 0
+  #flushing = false
+  #closed = false
+  #drained: (() => void) | undefined
+
+  constructor(work: Work<Item, Result>) {
+    this.#work = work
+  }
+
+  /** @throws what the item's own outcome is, and DomainError `store-unavailable`, `store-overloaded` */
+  submit(item: Item): Promise<Result> {
+    const weight = this.#work.weight(item)
+    if (this.#closed) return Promise.reject(unavailable())
+    if (this.#waiting.length >= mostWaiting || (this.#weight > 0 && this.#weight + weight > mostWeight)) return Promise.reject(overloaded())
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject })
+      this.#weight += weight
+      this.#flushSoon()
+    })
+  }
+
+  /** Does what waits, and takes no more. */
+  async close(): Promise<void> {
+    this.#closed = true
+    if (this.#running > 0 || this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#drained = resolve))
+  }
+
+  /** After whatever else this turn of the event loop brings, so that it shares the commit. */
+  #flushSoon(): void {
+    if (this.#flushing || this.#running >= this.#work.parallel || this.#waiting.length === 0) return
+    this.#flushing = true
+    setImmediate(() => {
+      this.#flushing = false
+      void this.#flush()
+    })
+  }
+
+  async #flush(): Promise<void> {
+    let count = 0
+    let size = 0
+    while (count < this.#waiting.length && size < batchWeight) size += this.#weigh(this.#waiting[count++])
+    const batch = this.#waiting.splice(0, count)
+    this.#weight -= size
+    this.#running += 1
+    this.#flushSoon()
+    await this.#settle(batch)
+    this.#running -= 1
+    this.#flushSoon()
+    if (this.#running === 0 && this.#waiting.length === 0) this.#drained?.()
+  }
+
+  #weigh(pending: Pending<Item, Result> | undefined): number {
+    return pending ? this.#work.weight(pending.item) : 0
+  }
+
+  async #settle(batch: readonly Pending<Item, Result>[]): Promise<void> {
+    try {
+      const outcomes = await retrying(() => this.#work.run(batch.map(({ item }) => item)))
+      for (const [i, { resolve, reject }] of batch.entries()) {
+        const outcome = outcomes[i]
+        if (outcome && 'value' in outcome) resolve(outcome.value)
+        else reject(outcome ? outcome.error : new Error('a batch left an item without an outcome'))
+      }
+    } catch (error) {
+      // One that the database refuses must not fail its neighbours; one that cannot be reached fails them all.
+      const alone = batch.length > 1 && !(error instanceof DomainError && error.code === 'store-unavailable')
+      if (alone) for (const pending of batch) await this.#settle([pending])
+      else for (const { reject } of batch) reject(error)
+    }
+  }
+}
+
+/** Tries again what other transactions were in the way of. @throws DomainError `store-overloaded` when they stay there */
+export async function retrying<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run()
+    } catch (error) {
+      if (!isRace(error)) throw error
+      if (attempt === attempts) throw overloaded(error)
+      await sleep(firstPause * 2 ** (attempt - 1) * (0.5 + Math.random()))
+    }
+  }
+}
+
+/** What an attempt came to, for a batch whose other items it must not touch. */
+export function attempt<T>(act: () => T): Outcome<T> {
+  try {
+    return { value: act() }
+  } catch (error) {
+    return { error }
+  }
+}

@@ -1,0 +1,41 @@
+/** Which errors mean that the database is out of reach, and which that another transaction was in the way. */
+
+import pg from 'pg'
+import { DomainError } from '../../domain/errors.ts'
+
+/**
+ * SQLSTATE classes and codes (https://www.postgresql.org/docs/current/errcodes-appendix.html): connection, authorization,
+ * no such database, ended for idling, read-only after a failover, out of resources, waited too long for a lock, ended or
+ * cancelled by the operator or a timeout, and system errors.
+ */
+const outOfReach = /^(08...|28...|3D000|25006|25P03|53...|55P03|57...|58...)$/
+/** Serialisation failure, deadlock, and unique violation: what another transaction did between our look and our write. */
+const race = /^(40001|40P01|23505)$/
+
+/** What was looked at has moved while its lock was waited for: to be tried again from the start. */
+export class Moved extends Error {
+  override readonly name = 'Moved'
+}
+
+export function isRace(error: unknown): boolean {
+  return error instanceof Moved || (error instanceof pg.DatabaseError && race.test(error.code ?? ''))
+}
+
+/** Whatever does not come from the server comes from the driver or the network, but for mistakes in this code. */
+function isOutOfReach(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return outOfReach.test(error.code ?? '')
+  return error instanceof Error && !(error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError)
+}
+
+export function unavailable(cause?: unknown): DomainError {
+  return new DomainError('store-unavailable', 'The shop cannot reach its database now. Try again soon.', { cause })
+}
+
+export function overloaded(cause?: unknown): DomainError {
+  return new DomainError('store-overloaded', 'The shop has more to do than it can now. Nothing was stored; try again soon.', { cause })
+}
+
+/** An error of a statement as the store throws it. */
+export function failure(error: unknown): unknown {
+  return isOutOfReach(error) ? unavailable(error) : error
+}

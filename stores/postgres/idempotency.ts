@@ -1,0 +1,79 @@
+import { DomainError } from '../../domain/errors.ts'
+import type { Order } from '../../domain/order.ts'
+import type { Idempotency } from '../../domain/store.ts'
+import type { Queries } from './database.ts'
+
+/** Milliseconds that a key is remembered: twice what the interface promises. */
+const lifetime = 48 * 60 * 60 * 1000
+
+interface KeptRow {
+  readonly scope: string
+  readonly key: string
+  readonly fingerprint: string
+  readonly snapshot: Order
+}
+
+/** The keys that a batch of orders came with: those that were used before, and those that it uses itself. */
+export class KeptKeys {
+  readonly #kept = new Map<string, KeptRow>()
+  readonly #new: KeptRow[] = []
+
+  static async read({ query }: Queries, keys: readonly Idempotency[]): Promise<KeptKeys> {
+    const kept = new KeptKeys()
+    if (keys.length === 0) return kept
+    const rows = await query<KeptRow>(
+      `SELECT i.scope, i.key, i.fingerprint, i.snapshot FROM idempotency i
+        JOIN (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS u (scope, key)) w ON i.scope = w.scope AND i.key = w.key`,
+      [keys.map(({ scope }) => scope), keys.map(({ key }) => key)]
+    )
+    for (const row of rows) kept.#kept.set(name(row), row)
+    return kept
+  }
+
+  /** The order as it was when the key was first used. @throws DomainError `idempotency-key-reused` */
+  find(idempotency: Idempotency): Order | undefined {
+    const row = this.#kept.get(name(idempotency))
+    if (row && row.fingerprint !== idempotency.fingerprint) {
+      throw new DomainError('idempotency-key-reused', 'This Idempotency-Key was sent before with another request.')
+    }
+    return row?.snapshot
+  }
+
+  keep(idempotency: Idempotency, snapshot: Order): void {
+    const row = { ...idempotency, snapshot }
+    this.#kept.set(name(row), row)
+    this.#new.push(row)
+  }
+
+  /**
+   * Sends the new rows, in the order of their keys, as every replica does; nothing is waited for.
+   * @param at the time, by the database's clock; as a value, since no index is searched for what a volatile function gives
+   */
+  write({ query }: Queries, at: number): void {
+    if (this.#new.length === 0) return
+    const rows = this.#new.toSorted((a, b) => (name(a) < name(b) ? -1 : 1))
+    void query(
+      `INSERT INTO idempotency (scope, key, fingerprint, kept_at, snapshot)
+        SELECT n.scope, n.key, n.fingerprint, $5, n.snapshot
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::json[]) AS n (scope, key, fingerprint, snapshot)`,
+      [
+        rows.map(({ scope }) => scope),
+        rows.map(({ key }) => key),
+        rows.map(({ fingerprint }) => fingerprint),
+        rows.map(({ snapshot }) => JSON.stringify(snapshot)),
+        at
+      ]
+    )
+    // Those that come sweep out those that have had their time, two for one: the table shrinks as it is used, without a
+    // timer, and replicas pass over what another one sweeps.
+    void query(
+      `DELETE FROM idempotency WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM idempotency WHERE kept_at < $1 ORDER BY kept_at LIMIT $2 FOR UPDATE SKIP LOCKED))`,
+      [at - lifetime, 2 * rows.length]
+    )
+  }
+}
+
+function name({ scope, key }: Pick<Idempotency, 'scope' | 'key'>): string {
+  return JSON.stringify([scope, key])
+}

@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import pg from 'pg'
+import { failure } from './failures.ts'
+
+export interface Migrated {
+  /** The schema's number before and after; equal when there was nothing to do. */
+  readonly from: number
+  readonly to: number
+  /** The names of the files that were run, in order. */
+  readonly applied: readonly string[]
+}
+
+interface Migration {
+  readonly number: number
+  readonly name: string
+}
+
+const folder = new URL('./migrations/', import.meta.url)
+
+/** Of the advisory lock that migrations hold: any number, the same in every release. */
+const lock = '7020210519732'
+
+/** Milliseconds until a database that does not answer is given up. A migration itself may take as long as it does. */
+const connectTimeout = 10_000
+
+function migrations(): Migration[] {
+  const names = readdirSync(folder).filter((name) => /^\d{4}-.+\.sql$/.test(name))
+  return names.sort().map((name) => ({ number: Number(name.slice(0, 4)), name }))
+}
+
+/**
+ * Brings a database up to this code's schema, in one transaction. Any number of processes may start at once: one does
+ * it, the others wait for it.
+ * @throws Error when the database is newer than the code, or not in UTF-8; DomainError `store-unavailable`
+ */
+export async function migratePostgres(url: string): Promise<Migrated> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectTimeout, fallback_application_name: 'tradepost' })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const known = migrations()
+    const newest = known.at(-1)?.number ?? 0
+    const from = await version(client)
+    if (from === newest) return { from, to: from, applied: [] }
+    await refuseStrange(client)
+    await client.query('BEGIN')
+    await client.query('SELECT pg_advisory_xact_lock($1)', [lock])
+    const result = await apply(client, known)
+    await client.query('COMMIT')
+    return result
+  } catch (error) {
+    throw failure(error)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** The number of the newest migration that was run; 0 for a database without any. */
+async function version(client: pg.Client): Promise<number> {
+  const { rows: found } = await client.query<{ there: boolean }>(`SELECT to_regclass('migration') IS NOT NULL AS there`)
+  if (!found[0]?.there) return 0
+  const { rows } = await client.query<{ number: number }>('SELECT coalesce(max(number), 0) AS number FROM migration')
+  return rows[0]?.number ?? 0
+}
+
+async function refuseStrange(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ server_encoding: string }>('SHOW server_encoding')
+  const encoding = rows[0]?.server_encoding
+  if (encoding !== 'UTF8') throw new RangeError(`the database is in ${encoding}; Tradepost needs one in UTF8`)
+}
+
+/** Under the lock. */
+async function apply(client: pg.Client, known: readonly Migration[]): Promise<Migrated> {
+  await client.query(
+    'CREATE TABLE IF NOT EXISTS migration (number integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())'
+  )
+  const from = await version(client)
+  const newest = known.at(-1)?.number ?? 0
+  if (from > newest) {
+    throw new RangeError(
+      `the database has the schema ${from}, this Tradepost knows only up to ${newest}: run the newer one, or restore a backup`
+    )
+  }
+  const missing = known.filter(({ number }) => number > from)
+  for (const { number, name } of missing) {
+    await client.query(readFileSync(new URL(name, folder), 'utf8'))
+    await client.query('INSERT INTO migration (number, name) VALUES ($1, $2)', [number, name])
+  }
+  return { from, to: newest, applied: missing.map(({ name }) => name) }
+}

@@ -1,0 +1,105 @@
+import type { Product } from '../../domain/product.ts'
+import type { Page, ProductQuery } from '../../domain/store.ts'
+import type { Database } from './database.ts'
+import { type ProductRow, position, productColumns, toPage, toProduct } from './rows.ts'
+import { searchFor } from './words.ts'
+
+/** Up to this many changed products are looked up by their time and sorted; beyond, a walk in the page's order meets enough of them. */
+const few = 20_000
+
+/**
+ * A search looks at so many row numbers first, where any plan is quick and a word that is not rare fills the page, and
+ * only then at all that match behind them. Left to itself the planner walks along the primary key for a word that it takes
+ * for common, through the whole table if the word is not where it expects it.
+ */
+const window = 50_000
+
+interface Bound {
+  /** An id, or a row number where a text is searched. */
+  readonly after: string | number
+  readonly limit: number
+  readonly search: string | undefined
+  readonly category: string | undefined
+  readonly since: number | undefined
+}
+
+interface Statement {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** Pages of products: by id, or by row number where a text is searched. Keyset, each along an index in the page's order. */
+export async function productPage(database: Database, currency: string, query: ProductQuery): Promise<Page<Product>> {
+  const { limit, after, q, category, updatedSince } = query
+  const since = updatedSince === undefined ? undefined : Math.min(Math.ceil(updatedSince), Number.MAX_SAFE_INTEGER)
+  // No text here has a NUL, and PostgreSQL takes none.
+  if (category?.includes('\0')) return { items: [] }
+  if (after?.includes('\0')) throw new RangeError('not a position: it has a NUL')
+  const search = q === undefined ? undefined : searchFor(q, category)
+  const start = search === undefined ? (after ?? '') : position(after ?? '0')
+  const rows = await read(database, { after: start, limit: limit + 1, search, category, since })
+  return toPage(
+    rows,
+    limit,
+    (row) => toProduct(row, currency),
+    (row) => (search === undefined ? row.id : String(row.seq))
+  )
+}
+
+async function read(database: Database, bound: Bound): Promise<ProductRow[]> {
+  const run = ({ text, values }: Statement) => database.query<ProductRow>(text, values)
+  if (bound.since !== undefined && (await countChanged(database, bound.since)) < few) return run(changed(bound, bound.since))
+  if (bound.search === undefined) return run(byId(bound))
+  const near = await run(nearby(bound, bound.search))
+  if (near.length === bound.limit) return near
+  const behind = { ...bound, after: Number(bound.after) + window, limit: bound.limit - near.length }
+  return [...near, ...(await run(matching(behind, bound.search)))]
+}
+
+async function countChanged(database: Database, since: number): Promise<number> {
+  const changed = 'SELECT FROM product WHERE NOT deleted AND modified_at >= $1 ORDER BY modified_at LIMIT $2'
+  const [row] = await database.query<{ count: number }>(`SELECT count(*) AS count FROM (${changed}) c`, [since, few])
+  return row?.count ?? 0
+}
+
+function byId({ after, limit, category, since }: Bound): Statement {
+  const values: unknown[] = [after, limit]
+  const changed = since === undefined ? '' : `AND p.modified_at >= $${values.push(since)}`
+  const text =
+    category === undefined
+      ? `SELECT ${productColumns} FROM product p WHERE NOT p.deleted AND p.id > $1 ${changed} ORDER BY p.id LIMIT $2`
+      : `SELECT ${productColumns} FROM product_category c JOIN product p ON p.id = c.id
+          WHERE c.category = $${values.push(category)} AND c.id > $1 ${changed} ORDER BY c.id LIMIT $2`
+  return { text, values }
+}
+
+function nearby({ after, limit, since }: Bound, search: string): Statement {
+  const values: unknown[] = [after, limit, search, window]
+  const changed = since === undefined ? '' : `AND p.modified_at >= $${values.push(since)}`
+  const text = `SELECT ${productColumns} FROM product p
+    WHERE p.words @@ $3::tsquery AND p.seq > $1::bigint AND p.seq <= $1::bigint + $4::bigint ${changed} ORDER BY p.seq LIMIT $2`
+  return { text, values }
+}
+
+function matching({ after, limit, since }: Bound, search: string): Statement {
+  const values: unknown[] = [after, limit, search]
+  const filters = ['p.seq > $1', 'p.words @@ $3::tsquery']
+  if (since !== undefined) filters.push(`p.modified_at >= $${values.push(since)}`)
+  return { text: sorted('seq', filters), values }
+}
+
+/** What changed since a time. */
+function changed({ after, limit, search, category }: Bound, since: number): Statement {
+  const key = search === undefined ? 'id' : 'seq'
+  const values: unknown[] = [after, limit, since]
+  const filters = [`p.${key} > $1`, 'NOT p.deleted', 'p.modified_at >= $3']
+  if (search !== undefined) filters.push(`p.words @@ $${values.push(search)}::tsquery`)
+  else if (category !== undefined) filters.push(`$${values.push(category)} = ANY(p.categories)`)
+  return { text: sorted(key, filters), values }
+}
+
+/** MATERIALIZED: found without regard to the order, then sorted. */
+function sorted(key: 'id' | 'seq', filters: readonly string[]): string {
+  return `WITH found AS MATERIALIZED (SELECT p.seq, p.id FROM product p WHERE ${filters.join(' AND ')})
+    SELECT ${productColumns} FROM (SELECT seq FROM found ORDER BY ${key} LIMIT $2) f JOIN product p ON p.seq = f.seq ORDER BY p.${key}`
+}

@@ -1,0 +1,104 @@
+import { DomainError } from '../../domain/errors.ts'
+import { plain } from '../../domain/money.ts'
+import type { Product } from '../../domain/product.ts'
+import type { ImportOutcome, Revision, StockedProduct, Store } from '../../domain/store.ts'
+import { Batcher, type Outcome, retrying } from './batcher.ts'
+import type { Database } from './database.ts'
+import { type Change, live, type ProductWrite } from './product-changes.ts'
+import { productPage } from './product-pages.ts'
+import { makeProductWrites } from './product-writes.ts'
+import { type ProductRow, productColumns, type StockRow, stockColumns, toProduct, toStock } from './rows.ts'
+
+type ProductVerb =
+  | 'product'
+  | 'products'
+  | 'revision'
+  | 'createProduct'
+  | 'putProduct'
+  | 'deleteProduct'
+  | 'importProducts'
+  | 'allProducts'
+  | 'stock'
+  | 'putStock'
+  | 'isEmpty'
+
+/** How many products `allProducts` reads at once. */
+const batchSize = 500
+
+/** The verbs of the catalogue; `drain` does what waits to be written and takes no more. */
+export function makeProducts(database: Database, currency: string): Pick<Store, ProductVerb> & { drain(): Promise<void> } {
+  // One batch at a time: each raises the catalogue's revision, whose row lets one transaction through after another anyway.
+  const run = makeProductWrites(database, currency)
+  const writes = new Batcher<ProductWrite, Change>({
+    run: (batch) => run(batch),
+    weight: (write) => 1 + ('draft' in write ? (write.draft.description?.length ?? 0) >> 10 : 0),
+    parallel: 1
+  })
+  const shown = (row: Omit<ProductRow, 'seq' | 'deleted'>): Product => toProduct(row, currency)
+
+  return {
+    async product(id) {
+      const [row] = await database.prepared<ProductRow>(`SELECT ${productColumns} FROM product p WHERE p.id = $1`, [id])
+      return shown(live(id, row))
+    },
+    products: (query) => productPage(database, currency, query),
+    async revision() {
+      const [row] = await database.prepared<Revision & Record<string, unknown>>(
+        'SELECT revision, modified_at AS "modifiedAt" FROM catalogue',
+        []
+      )
+      if (!row) throw new Error('the catalogue has no revision row')
+      return row
+    },
+    createProduct: async (id, draft) => shown(await writes.submit({ verb: 'create', id, draft })),
+    async putProduct(id, draft, expected) {
+      const change = await writes.submit({ verb: 'put', id, draft, expected })
+      return { product: shown(change), created: change.created }
+    },
+    async deleteProduct(id, expected) {
+      await writes.submit({ verb: 'delete', id, expected })
+    },
+    async importProducts(batch, mode) {
+      if (batch.length === 0) return []
+      const outcomes = await retrying(() =>
+        run(
+          batch.map(({ id, draft }) => ({ verb: 'import', id, draft })),
+          mode
+        )
+      )
+      return outcomes.map(imported)
+    },
+    async *allProducts() {
+      const sql = `SELECT ${productColumns}, ${stockColumns} FROM product p JOIN stock s ON s.product = p.seq
+        WHERE NOT p.deleted AND p.id > $1 ORDER BY p.id LIMIT $2`
+      for (let last = ''; ; ) {
+        const rows = await database.query<ProductRow & StockRow>(sql, [last, batchSize])
+        const id = rows.at(-1)?.id
+        if (id === undefined) return
+        last = id
+        yield rows.map((row): StockedProduct => ({ ...shown(row), onHand: plain(row.on_hand) }))
+      }
+    },
+    async stock(productId) {
+      const sql = `SELECT p.deleted, ${stockColumns} FROM product p JOIN stock s ON s.product = p.seq WHERE p.id = $1`
+      const [row] = await database.query<StockRow & { deleted: boolean }>(sql, [productId])
+      return toStock(productId, live(productId, row))
+    },
+    putStock: async (productId, onHand, expected) =>
+      toStock(productId, await writes.submit({ verb: 'count', id: productId, onHand, expected })),
+    async isEmpty() {
+      const [row] = await database.query<{ empty: boolean }>('SELECT NOT EXISTS (SELECT FROM product) AS empty')
+      return row?.empty === true
+    },
+    drain: () => writes.close()
+  }
+}
+
+function imported(outcome: Outcome<Change>): ImportOutcome {
+  if ('value' in outcome) {
+    const { created, changed } = outcome.value
+    return created ? 'created' : changed.product || changed.stock ? 'replaced' : 'unchanged'
+  }
+  if (!(outcome.error instanceof DomainError)) throw outcome.error
+  return outcome.error
+}

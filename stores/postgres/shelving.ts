@@ -1,0 +1,126 @@
+/**
+ * The stock behind every order: the shelves of a transaction, locked, counted in memory and written back at its end.
+ *
+ * Locks are taken in one order everywhere, so that transactions wait for each other and never deadlock: first an order's
+ * own row, then rows of `stock` in the order of their products' row numbers, then the one row of `catalogue`, then what
+ * is written.
+ */
+
+import { type Decimal, plain, subtract } from '../../domain/money.ts'
+import type { ProductReference } from '../../domain/order.ts'
+import type { Shelf, Shelves } from '../../domain/placing.ts'
+import { type Availability, availabilityOf } from '../../domain/product.ts'
+import type { Queries } from './database.ts'
+import { Moved } from './failures.ts'
+import { now } from './rows.ts'
+
+interface ShelfRow {
+  readonly seq: number
+  readonly id: string
+  readonly name: string
+  readonly price: Decimal
+  readonly unit: string
+  readonly gtin: string | null
+  readonly backorder: boolean
+  readonly availability: Availability
+  readonly deleted: boolean
+  readonly on_hand: Decimal
+}
+
+/** Raises the catalogue's revision. Its time, which never goes back, is that of the products' change. */
+export async function revise({ query }: Queries): Promise<number> {
+  const [row] = await query<{ modified_at: number }>(
+    `UPDATE catalogue SET revision = revision + 1, modified_at = greatest(modified_at, ${now}) RETURNING modified_at`
+  )
+  if (!row) throw new Error('the catalogue has no revision row')
+  return row.modified_at
+}
+
+/**
+ * Locks the stock of products, by id or GTIN, and reads it. Both statements are sent at once; the second sees all that
+ * was committed while the first waited, as every statement of a READ COMMITTED transaction does.
+ */
+export async function lockShelves({ query }: Queries, products: Iterable<ProductReference>): Promise<Shelving> {
+  const [ids, gtins] = [new Set<string>(), new Set<string>()]
+  for (const product of products) {
+    if ('gtin' in product) gtins.add(product.gtin)
+    else ids.add(product.productId)
+  }
+  const [wanted, values] =
+    gtins.size === 0 ? ['p.id = ANY($1)', [[...ids]]] : ['(p.id = ANY($1) OR p.gtin = ANY($2))', [[...ids], [...gtins]]]
+  const locked = query<{ product: number }>(
+    `SELECT s.product FROM stock s WHERE s.product IN (SELECT p.seq FROM product p WHERE ${wanted}) ORDER BY s.product FOR UPDATE`,
+    values
+  )
+  const read = query<ShelfRow>(
+    `SELECT p.seq, p.id, p.name, p.price, p.unit, p.gtin, p.backorder, p.availability, p.deleted, s.on_hand
+      FROM product p JOIN stock s ON s.product = p.seq WHERE ${wanted}`,
+    values
+  )
+  const ours = new Set((await locked).map(({ product }) => product))
+  const rows = await read
+  if (rows.some(({ seq }) => !ours.has(seq))) throw new Moved('a product has come, or has taken another GTIN')
+  return new Shelving(rows)
+}
+
+/** A shelf as it was locked, and as it is counted since. */
+interface Counted {
+  readonly row: ShelfRow
+  readonly shelf: Shelf & { onHand: Decimal }
+}
+
+export class Shelving implements Shelves {
+  readonly #byId = new Map<string, Counted>()
+  readonly #byGtin = new Map<string, Counted>()
+
+  constructor(rows: readonly ShelfRow[]) {
+    for (const row of rows) {
+      const counted = { row, shelf: { ...row, onHand: row.on_hand } }
+      this.#byId.set(row.id, counted)
+      if (row.gtin !== null && !row.deleted) this.#byGtin.set(row.gtin, counted)
+    }
+  }
+
+  byId(id: string): Shelf | undefined {
+    return this.#byId.get(id)?.shelf
+  }
+
+  byGtin(gtin: string): Shelf | undefined {
+    return this.#byGtin.get(gtin)?.shelf
+  }
+
+  /** Takes from the shelves, in memory; a negative quantity goes back. */
+  take(taken: ReadonlyMap<string, Decimal>): void {
+    for (const [id, quantity] of taken) {
+      const shelf = this.#byId.get(id)?.shelf
+      if (shelf) shelf.onHand = plain(subtract(shelf.onHand, quantity))
+    }
+  }
+
+  /** Writes what was taken, and the availability of products where it flips. The last statements are not waited for. */
+  async write(queries: Queries): Promise<void> {
+    const changed = [...this.#byId.values()]
+      .map(({ row, shelf }) => ({
+        ...row,
+        before: plain(row.on_hand),
+        onHand: plain(shelf.onHand),
+        shows: availabilityOf(shelf.onHand, row.backorder)
+      }))
+      .filter(({ before, onHand }) => before !== onHand)
+    if (changed.length === 0) return
+    const flipped = changed.filter(({ deleted, availability, shows }) => !deleted && availability !== shows)
+    if (flipped.length > 0) {
+      const at = await revise(queries)
+      void queries.query(
+        `UPDATE product p SET availability = n.availability, version = p.version + 1, modified_at = $3
+          FROM unnest($1::bigint[], $2::text[]) AS n (seq, availability) WHERE p.seq = n.seq`,
+        [flipped.map(({ seq }) => seq), flipped.map(({ shows }) => shows), at]
+      )
+    }
+    void queries.query(
+      `UPDATE stock s SET on_hand = n.on_hand, version = s.version + 1, modified_at = greatest(s.modified_at, ${now})
+        FROM unnest($1::bigint[], $2::numeric[]) AS n (product, on_hand) WHERE s.product = n.product`,
+      [changed.map(({ seq }) => seq), changed.map(({ onHand }) => onHand)]
+    )
+  }
+}

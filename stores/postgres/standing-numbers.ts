@@ -1,0 +1,45 @@
+import { DomainError } from '../../domain/errors.ts'
+import type { Order } from '../../domain/order.ts'
+import type { Queries } from './database.ts'
+import { type OrderRow, orderColumns, toOrder } from './rows.ts'
+
+interface Numbered {
+  readonly customer?: string
+  readonly order: { readonly orderNumber?: string }
+}
+
+/** Customers' orders that stand under a number. */
+export class StandingNumbers {
+  readonly #orders = new Map<string, Order>()
+
+  static async read({ query }: Queries, wanted: readonly Numbered[]): Promise<StandingNumbers> {
+    const standing = new StandingNumbers()
+    const pairs = wanted.flatMap(({ customer, order: { orderNumber } }) =>
+      customer === undefined || orderNumber === undefined ? [] : { customer, orderNumber }
+    )
+    if (pairs.length === 0) return standing
+    const rows = await query<OrderRow>(
+      `SELECT ${orderColumns} FROM purchase_order o
+        JOIN (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS u (customer, number)) w
+          ON o.customer = w.customer AND o.order_number = w.number
+        WHERE o.customer IS NOT NULL AND o.order_number IS NOT NULL AND o.status NOT IN ('cancelled', 'rejected')`,
+      [pairs.map(({ customer }) => customer), pairs.map(({ orderNumber }) => orderNumber)]
+    )
+    for (const row of rows) standing.stand(toOrder(row))
+    return standing
+  }
+
+  find({ customer, order }: Numbered): Order | undefined {
+    return customer === undefined ? undefined : this.#orders.get(JSON.stringify([customer, order.orderNumber]))
+  }
+
+  stand(order: Order): void {
+    const { customer, orderNumber } = order
+    if (customer !== undefined && orderNumber !== undefined) this.#orders.set(JSON.stringify([customer, orderNumber]), order)
+  }
+}
+
+export function numberTaken(other: Order): DomainError {
+  const detail = `The order number ${other.orderNumber} stands for another order of yours, ${other.id}, with other content.`
+  return new DomainError('order-number-taken', detail, { orderId: other.id })
+}

@@ -1,0 +1,50 @@
+import type { Placed, Placing, Store } from '../../domain/store.ts'
+import { Batcher } from './batcher.ts'
+import { Database } from './database.ts'
+import { makeKeys } from './keys.ts'
+import { migratePostgres } from './migrations.ts'
+import { makeOrders } from './orders.ts'
+import { makePlacing } from './placing.ts'
+import { makeProducts } from './products.ts'
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database`. */
+  readonly url: string
+  /** The shop's, ISO 4217. */
+  readonly currency: string
+  /** Connections of this process at most. */
+  readonly poolSize?: number
+}
+
+/**
+ * Opens the store, with its schema brought up to date first.
+ * @throws Error when the database is newer than this code; DomainError `store-unavailable` when it cannot be reached
+ */
+export async function openPostgresStore({ url, currency, poolSize = 10 }: PostgresOptions): Promise<Store> {
+  await migratePostgres(url)
+  const database = new Database(url, poolSize)
+  const { drain, ...products } = makeProducts(database, currency)
+  const placings = new Batcher<Placing, Placed>({
+    run: makePlacing(database, currency),
+    weight: ({ order }) => 1 + order.items.length,
+    parallel: 2
+  })
+  let closing: Promise<void> | undefined
+  async function close(): Promise<void> {
+    await Promise.all([placings.close(), drain()])
+    await database.close()
+  }
+  return {
+    ...products,
+    ...makeOrders(database, currency),
+    ...makeKeys(database),
+    placeOrder: (placing) => placings.submit(placing),
+    async ping() {
+      await database.query('SELECT 1')
+    },
+    close() {
+      closing ??= close()
+      return closing
+    }
+  }
+}

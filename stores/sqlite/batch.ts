@@ -1,0 +1,50 @@
+import type Database from 'better-sqlite3'
+import { type Outcome, toFailure, unavailable } from './failures.ts'
+import { makeTextIndex } from './search.ts'
+import { type Command, makeWrites } from './writes.ts'
+
+/**
+ * Runs commands as one transaction: a savepoint each, so that what one is refused never touches its neighbours, and one
+ * commit, which is one fsync. The outcomes are in the commands' order and hold once this has returned.
+ * @param check throws when nothing may be written now
+ */
+export function makeBatch(db: Database.Database, currency: string, check: () => void): (commands: readonly Command[]) => Outcome[] {
+  const index = makeTextIndex(db)
+  const writes = makeWrites(db, currency, index)
+  const [begin, commit, rollback] = [db.prepare('BEGIN IMMEDIATE'), db.prepare('COMMIT'), db.prepare('ROLLBACK')]
+  const [save, release, undo] = [db.prepare('SAVEPOINT command'), db.prepare('RELEASE command'), db.prepare('ROLLBACK TO command')]
+
+  function attempt({ verb, args }: Command): Outcome {
+    const write = writes[verb] as (...args: readonly unknown[]) => unknown
+    const mark = index.mark()
+    save.run()
+    try {
+      const value = write(...args)
+      release.run()
+      return { value }
+    } catch (error) {
+      // SQLite itself may have rolled the whole transaction back (https://sqlite.org/lang_transaction.html, section 3).
+      if (!db.inTransaction) throw error
+      index.dropAfter(mark)
+      undo.run()
+      release.run()
+      return { failure: toFailure(error) }
+    }
+  }
+
+  return (commands) => {
+    try {
+      check()
+      begin.run()
+      const outcomes = commands.map(attempt)
+      index.flush()
+      commit.run()
+      return outcomes
+    } catch (error) {
+      index.dropAfter(0)
+      if (db.inTransaction) rollback.run()
+      const failure = toFailure(unavailable(error))
+      return commands.map(() => ({ failure }))
+    }
+  }
+}

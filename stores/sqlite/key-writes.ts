@@ -1,0 +1,27 @@
+import { randomBytes } from 'node:crypto'
+import type Database from 'better-sqlite3'
+import { type KeyRow, keyColumns, toKey } from './rows.ts'
+import type { Writes } from './writes.ts'
+
+export function makeKeyWrites(db: Database.Database): Writes<'createKey' | 'revokeKey' | 'touchKeys'> {
+  const insert = db.prepare<[string, string, string, string, number, number | null], KeyRow>(
+    `INSERT INTO api_key (id, customer, scopes, hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING ${keyColumns}`
+  )
+  const revoke = db.prepare<[number, string]>('UPDATE api_key SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL')
+  const touch = db.prepare<[number, string]>('UPDATE api_key SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?')
+
+  return {
+    createKey({ customer, scopes, hash, expiresAt }) {
+      const id = `k_${randomBytes(6).toString('hex')}`
+      const row = insert.get(id, customer, JSON.stringify(scopes), hash, Date.now(), expiresAt ?? null)
+      if (!row) throw new Error('the new key was not returned')
+      return toKey(row)
+    },
+    revokeKey(id) {
+      return revoke.run(Date.now(), id).changes === 1
+    },
+    touchKeys(uses) {
+      for (const { id, at } of uses) touch.run(at, id)
+    }
+  }
+}

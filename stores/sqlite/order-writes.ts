@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto'
+import type Database from 'better-sqlite3'
+import { DomainError } from '../../domain/errors.ts'
+import { subtract, zero } from '../../domain/money.ts'
+import { holdsStock, isOpen, nextStatuses, type Order, type OrderHeader, type OrderStatus, type PurchaseOrder } from '../../domain/order.ts'
+import { type Decision, decide, heldBy, sameContent } from '../../domain/placing.ts'
+import type { Placed, Placing } from '../../domain/store.ts'
+import { expect } from '../expectations.ts'
+import { makeIdempotencyRows } from './idempotency-rows.ts'
+import { type OrderRow, orderColumns, orderContent, toOrder } from './rows.ts'
+import { makeShelving } from './shelving.ts'
+import type { Writes } from './writes.ts'
+
+type OrderVerb = 'placeOrder' | 'changeOrder' | 'setOrderStatus'
+type Kept = Omit<OrderRow, 'seq'> & { readonly order_number: string | null }
+
+const kept = 'version, customer, order_number, status, placed_at, modified_at, content'
+
+export function makeOrderWrites(db: Database.Database, currency: string): Writes<OrderVerb> {
+  const shelving = makeShelving(db)
+  const idempotency = makeIdempotencyRows(db)
+  const find = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
+  const findNumber = db.prepare<[string, string], OrderRow>(
+    `SELECT ${orderColumns} FROM purchase_order WHERE customer = ? AND order_number = ? AND status NOT IN ('cancelled', 'rejected')`
+  )
+  const values = kept.replaceAll(/\w+/g, '@$&')
+  const insert = db.prepare<[Kept]>(`INSERT INTO purchase_order (id, ${kept}) VALUES (@id, ${values})`)
+  const update = db.prepare<[Kept]>(`UPDATE purchase_order SET (${kept}) = (${values}) WHERE id = @id`)
+
+  function there(id: string): Order {
+    const row = find.get(id)
+    if (!row) throw new DomainError('order-not-found', 'There is no such order.')
+    return toOrder(row)
+  }
+
+  /** The customer's order that stands under a number. */
+  function standing(customer: string | undefined, number: string | undefined): Order | undefined {
+    const row = customer === undefined || number === undefined ? undefined : findNumber.get(customer, number)
+    return row && toOrder(row)
+  }
+
+  function place({ order, customer, status }: Placing): Placed {
+    const shelves = shelving.shelves()
+    const other = standing(customer, order.orderNumber)
+    if (other && sameContent(order, other, shelves, currency)) return { order: other, outcome: 'repeated' }
+    if (other) throw numberTaken(other)
+    const decision = decide(order, shelves, currency)
+    shelving.take(decision.taken)
+    const now = Date.now()
+    const owner = customer === undefined ? {} : { customer }
+    const placed = { ...terms(order, decision), ...owner, id: randomUUID(), version: 1, status, placedAt: now, modifiedAt: now }
+    insert.run(toKept(placed))
+    return { order: placed, outcome: 'placed' }
+  }
+
+  function change(order: Order): Order {
+    const changed = { ...order, version: order.version + 1, modifiedAt: Math.max(Date.now(), order.modifiedAt) }
+    update.run(toKept(changed))
+    return changed
+  }
+
+  return {
+    placeOrder(placing) {
+      const before = placing.idempotency && idempotency.find(placing.idempotency)
+      if (before) return { order: before, outcome: 'replayed' }
+      const placed = place(placing)
+      if (placing.idempotency) idempotency.keep(placing.idempotency, placed.order)
+      return placed
+    },
+    changeOrder(id, order, expected) {
+      const before = there(id)
+      if (!isOpen(before.status)) throw new DomainError('transition-refused', `The order is ${before.status}: it can no longer be changed.`)
+      expect(expected, before.version)
+      const other = standing(before.customer, order.orderNumber)
+      if (other && other.id !== id) throw numberTaken(other)
+      const decision = decide(order, shelving.shelves(), currency, before)
+      shelving.take(decision.taken)
+      const { customer, version, status, placedAt, modifiedAt } = before
+      const owner = customer === undefined ? {} : { customer }
+      return change({ ...terms(order, decision), ...owner, id, version, status, placedAt, modifiedAt })
+    },
+    setOrderStatus(id, status, expected) {
+      const before = there(id)
+      if (before.status === status) return before
+      expect(expected, before.version)
+      if (!nextStatuses(before.status).includes(status)) throw refusedTransition(before.status, status)
+      if (!holdsStock(status)) shelving.take(new Map([...heldBy(before)].map(([product, held]) => [product, subtract(zero, held)])))
+      return change({ ...before, status })
+    }
+  }
+}
+
+function terms(order: PurchaseOrder, { currency, items, total }: Decision): OrderHeader & Pick<Order, 'currency' | 'items' | 'total'> {
+  const { items: _items, ...header } = order
+  return { ...header, currency, items, total }
+}
+
+function toKept(order: Order): Kept {
+  return {
+    id: order.id,
+    version: order.version,
+    customer: order.customer ?? null,
+    order_number: order.orderNumber ?? null,
+    status: order.status,
+    placed_at: order.placedAt,
+    modified_at: order.modifiedAt,
+    content: orderContent(order)
+  }
+}
+
+function numberTaken(other: Order): DomainError {
+  const detail = `The order number ${other.orderNumber} stands for another order of yours, ${other.id}, with other content.`
+  return new DomainError('order-number-taken', detail, { orderId: other.id })
+}
+
+function refusedTransition(from: OrderStatus, to: OrderStatus): DomainError {
+  const next = nextStatuses(from)
+  const allowed = next.length === 0 ? 'nothing follows that' : `it can become ${next.join(' or ')}`
+  return new DomainError('transition-refused', `The order is ${from} and cannot become ${to}: ${allowed}.`)
+}

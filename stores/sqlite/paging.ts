@@ -1,0 +1,14 @@
+import type { Page } from '../../domain/store.ts'
+
+/** A row's number, as a page's `next` gave it. @throws RangeError when it is none */
+export function position(after: string | undefined): number | undefined {
+  if (after === undefined) return undefined
+  if (!/^\d{1,15}$/.test(after)) throw new RangeError(`not a position: ${JSON.stringify(after)}`)
+  return Number(after)
+}
+
+/** @param rows one more than the page holds, when there is more */
+export function toPage<Row, T>(rows: readonly Row[], limit: number, read: (row: Row) => T, at: (row: Row) => string): Page<T> {
+  const last = rows.length > limit ? rows[limit - 1] : undefined
+  return { items: rows.slice(0, limit).map(read), ...(last === undefined ? {} : { next: at(last) }) }
+}

@@ -1,0 +1,29 @@
+import type Database from 'better-sqlite3'
+import type { StockedProduct } from '../../domain/store.ts'
+import { fromThousandths, type ProductRow, productColumns, toProduct } from './rows.ts'
+
+/** How many products are read at once: what the thread is kept from other work for, and what is in memory. */
+const batchSize = 100
+
+type Row = ProductRow & { readonly on_hand: string }
+
+/** The products behind an id, one statement each time: none is left open, so the log can be checkpointed meanwhile. */
+export function makeProductBatches(db: Database.Database, currency: string): (after: string) => readonly StockedProduct[] {
+  const select = db.prepare<[string, number], Row>(
+    `SELECT ${productColumns}, CAST(s.on_hand AS TEXT) AS on_hand FROM product p INDEXED BY product_live
+      JOIN stock s ON s.product = p.seq WHERE p.deleted = 0 AND p.id > ? ORDER BY p.id LIMIT ?`
+  )
+  return (after) => select.all(after, batchSize).map((row) => ({ ...toProduct(row, currency), onHand: fromThousandths(row.on_hand) }))
+}
+
+export async function* readAll(
+  batchAfter: (id: string) => Promise<readonly StockedProduct[]>
+): AsyncGenerator<readonly StockedProduct[], void, undefined> {
+  for (let last = ''; ; ) {
+    const batch = await batchAfter(last)
+    const id = batch.at(-1)?.id
+    if (id === undefined) return
+    last = id
+    yield batch
+  }
+}

@@ -1,0 +1,65 @@
+import type Database from 'better-sqlite3'
+import type { Product } from '../../domain/product.ts'
+import type { Page, ProductQuery } from '../../domain/store.ts'
+import { position, toPage } from './paging.ts'
+import { type ProductRow, productColumns, toProduct } from './rows.ts'
+import { matchExpression } from './search.ts'
+
+/** Up to this many changed products are looked up by their time and sorted; beyond, one walk by id meets enough of them. */
+const few = 10_000
+
+interface Bound {
+  readonly after: string | number
+  readonly limit: number
+  readonly category: string | undefined
+  readonly since: number | undefined
+  readonly match: string | undefined
+}
+
+/** Pages of products: by id, or by row number where a text is searched. Keyset, each along an index in the page's order. */
+export function makeProductPages(db: Database.Database, currency: string): (query: ProductQuery) => Page<Product> {
+  const prepare = (from: string, order: string) =>
+    db.prepare<[Bound], ProductRow>(`SELECT ${productColumns} FROM ${from} ORDER BY ${order} LIMIT @limit`)
+  const all = prepare('product p INDEXED BY product_live WHERE p.deleted = 0 AND p.id > @after AND p.modified_at >= @since', 'p.id')
+  const ofCategory = prepare(
+    `category c CROSS JOIN product p ON p.id = c.product
+      WHERE c.category = @category AND c.product > @after AND p.modified_at >= @since`,
+    'c.product'
+  )
+  const changed = prepare(
+    `product p WHERE p.id IN (
+      SELECT id FROM product INDEXED BY product_modified WHERE deleted = 0 AND modified_at >= @since AND id > @after
+        AND (@category IS NULL OR EXISTS (SELECT 1 FROM category c WHERE c.category = @category AND c.product = id))
+        ORDER BY id LIMIT @limit)`,
+    'p.id'
+  )
+  const matching = prepare(
+    `product_text t CROSS JOIN product p ON p.seq = t.rowid
+      WHERE t.product_text MATCH @match AND t.rowid > @after AND p.modified_at >= @since`,
+    't.rowid'
+  )
+  const countChanged = db
+    .prepare<[number, number], number>(
+      'SELECT count(*) FROM (SELECT 1 FROM product INDEXED BY product_modified WHERE deleted = 0 AND modified_at >= ? LIMIT ?)'
+    )
+    .pluck()
+
+  function byId({ category, updatedSince }: ProductQuery) {
+    if (updatedSince !== undefined && (countChanged.get(updatedSince, few) ?? 0) < few) return changed
+    return category === undefined ? all : ofCategory
+  }
+
+  return (query) => {
+    const { limit, after, q, category, updatedSince } = query
+    const match = q === undefined ? undefined : matchExpression(q, category)
+    const statement = match === undefined ? byId(query) : matching
+    const start = match === undefined ? (after ?? '') : (position(after) ?? 0)
+    const rows = statement.all({ limit: limit + 1, after: start, category, since: updatedSince ?? 0, match })
+    return toPage(
+      rows,
+      limit,
+      (row) => toProduct(row, currency),
+      (row) => (match === undefined ? row.id : String(row.seq))
+    )
+  }
+}

@@ -1,0 +1,58 @@
+import { DomainError } from '../../domain/errors.ts'
+import type { Command } from './writes.ts'
+
+export interface Pending {
+  readonly command: Command
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: Error) => void
+}
+
+/** What may wait, in commands and in their size; and the size of a batch, which bounds how long one commit keeps the rest waiting. */
+const most = { commands: 10_000, size: 250_000, batch: 2_000 } as const
+
+/** Commands on their way to the writer, in the order in which they came. */
+export class Queue {
+  #pending: Pending[] = []
+  #size = 0
+
+  get length(): number {
+    return this.#pending.length
+  }
+
+  /** A command larger than all that may wait is taken when nothing else waits. @throws DomainError `store-overloaded` */
+  checkRoom(command: Command): void {
+    if (this.#pending.length === 0) return
+    if (this.#pending.length < most.commands && this.#size + sizeOf(command) <= most.size) return
+    throw new DomainError('store-overloaded', 'More is being written than the shop can take now. Nothing was stored; try again soon.')
+  }
+
+  add(pending: Pending): void {
+    this.#pending.push(pending)
+    this.#size += sizeOf(pending.command)
+  }
+
+  /** The next batch: at least one command, when there is one. */
+  takeBatch(): Pending[] {
+    let size = 0
+    let count = 0
+    for (const { command } of this.#pending) {
+      if (size >= most.batch) break
+      size += sizeOf(command)
+      count++
+    }
+    this.#size -= size
+    return this.#pending.splice(0, count)
+  }
+
+  takeAll(): Pending[] {
+    this.#size = 0
+    return this.#pending.splice(0)
+  }
+}
+
+/** One, and one more for every line of an order or item of a list. */
+function sizeOf({ args: [first, second] }: Command): number {
+  if (Array.isArray(first)) return 1 + first.length
+  const order = typeof first === 'object' && 'order' in first ? first.order : second
+  return typeof order === 'object' && 'items' in order ? 1 + order.items.length : 1
+}

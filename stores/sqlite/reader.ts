@@ -1,0 +1,105 @@
+import type Database from 'better-sqlite3'
+import type { ApiKey } from '../../domain/caller.ts'
+import { DomainError } from '../../domain/errors.ts'
+import type { Order } from '../../domain/order.ts'
+import type { Product, Stock } from '../../domain/product.ts'
+import type { OrderQuery, Page, Revision } from '../../domain/store.ts'
+import { position, toPage } from './paging.ts'
+import {
+  type KeyRow,
+  keyColumns,
+  type OrderRow,
+  orderColumns,
+  type ProductRow,
+  productColumns,
+  type StockRow,
+  stockColumns,
+  toKey,
+  toOrder,
+  toProduct,
+  toStock
+} from './rows.ts'
+
+export interface Reader {
+  product(id: string): Product
+  revision(): Revision
+  stock(productId: string): Stock
+  order(id: string): Order
+  orders(query: OrderQuery): Page<Order>
+  keys(): readonly ApiKey[]
+  findKey(hash: string): ApiKey | undefined
+  isEmpty(): boolean
+  ping(): void
+}
+
+interface OrderBounds {
+  readonly customer: string | undefined
+  readonly status: string | undefined
+  readonly before: number
+  readonly limit: number
+}
+
+/** The store's reads but for pages of products. Each is one statement, which sees all that was acknowledged before. */
+export function makeReader(db: Database.Database, currency: string): Reader {
+  const product = db.prepare<[string], ProductRow>(`SELECT ${productColumns} FROM product p WHERE p.id = ?`)
+  const stock = db.prepare<[string], StockRow & { deleted: 0 | 1 }>(
+    `SELECT p.deleted, ${stockColumns} FROM product p JOIN stock s ON s.product = p.seq WHERE p.id = ?`
+  )
+  const revision = db.prepare<[], Revision>('SELECT revision, modified_at AS modifiedAt FROM catalogue')
+  const order = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
+  const keys = db.prepare<[], KeyRow>(`SELECT ${keyColumns} FROM api_key ORDER BY created_at, id`)
+  const key = db.prepare<[string], KeyRow>(`SELECT ${keyColumns} FROM api_key WHERE hash = ?`)
+  const any = db.prepare<[], number>('SELECT EXISTS (SELECT 1 FROM product)').pluck()
+
+  const page = (index: string, where: string) =>
+    db.prepare<[OrderBounds], OrderRow>(
+      `SELECT ${orderColumns} FROM purchase_order ${index} WHERE ${where} seq < @before ORDER BY seq DESC LIMIT @limit`
+    )
+  const all = page('', '')
+  const ofStatus = page('INDEXED BY order_status', 'status = @status AND')
+  const ofCustomer = page('INDEXED BY order_customer', 'customer = @customer AND')
+  const ofBoth = page('INDEXED BY order_customer_status', 'customer = @customer AND status = @status AND')
+
+  return {
+    product(id) {
+      return toProduct(live(id, product.get(id)), currency)
+    },
+    revision() {
+      const row = revision.get()
+      if (!row) throw new Error('the catalogue has no revision row')
+      return row
+    },
+    stock(productId) {
+      return toStock(productId, live(productId, stock.get(productId)))
+    },
+    order(id) {
+      const row = order.get(id)
+      if (!row) throw new DomainError('order-not-found', 'There is no such order.')
+      return toOrder(row)
+    },
+    orders({ limit, after, customer, status }) {
+      const statement = customer === undefined ? (status === undefined ? all : ofStatus) : status === undefined ? ofCustomer : ofBoth
+      const rows = statement.all({ customer, status, before: position(after) ?? Number.MAX_SAFE_INTEGER, limit: limit + 1 })
+      return toPage(rows, limit, toOrder, (row) => String(row.seq))
+    },
+    keys() {
+      return keys.all().map(toKey)
+    },
+    findKey(hash) {
+      const row = key.get(hash)
+      return row && toKey(row)
+    },
+    isEmpty() {
+      return any.get() === 0
+    },
+    ping() {
+      revision.get()
+    }
+  }
+}
+
+function live<Row extends { deleted: 0 | 1 }>(id: string, row: Row | undefined): Row {
+  if (!row) throw new DomainError('product-not-found', `There is no product ${id}.`)
+  if (row.deleted === 1) throw new DomainError('product-deleted', `The product ${id} is no longer sold.`)
+  return row
+}

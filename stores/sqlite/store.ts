@@ -1,0 +1,98 @@
+import type Database from 'better-sqlite3'
+import type { Store } from '../../domain/store.ts'
+import { checkFile, connectReader, fileIdentity } from './connection.ts'
+import { isOutOfReach, unavailable } from './failures.ts'
+import { migrateSqlite } from './migrations.ts'
+import { makeProductBatches, readAll } from './product-batches.ts'
+import { makeProductPages } from './product-pages.ts'
+import { makeReader } from './reader.ts'
+import { SqliteWriter } from './writer.ts'
+import type { WriterData } from './writer-thread.ts'
+
+export interface SqliteOptions {
+  /** Of the database file; its directory is made when it is missing. */
+  readonly path: string
+  /** The shop's, ISO 4217. */
+  readonly currency: string
+}
+
+/**
+ * Opens the store in a file, which is made, or brought up to date, first.
+ * @throws Error when the file is newer than this code or is not Tradepost's; SqliteError when it cannot be opened
+ */
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const { store } = await openInParts(options)
+  return store
+}
+
+type Parts = SqliteOptions & Pick<WriterData, 'maxPages' | 'maxBatch'>
+
+/** The store and its writer, for tests that kill it or fill its disk, and for benches. */
+export async function openInParts(options: Parts): Promise<{ store: Store; writer: SqliteWriter }> {
+  await migrateSqlite(options.path)
+  const data = { ...options, identity: fileIdentity(options.path) }
+  const writer = new SqliteWriter(data)
+  await writer.start()
+  try {
+    return { store: makeStore(connectReader(data.path), writer, data), writer }
+  } catch (error) {
+    await writer.close()
+    throw error
+  }
+}
+
+function makeStore(db: Database.Database, writer: SqliteWriter, { path, identity, currency }: WriterData): Store {
+  const reader = makeReader(db, currency)
+  const pages = makeProductPages(db, currency)
+  const batches = makeProductBatches(db, currency)
+  let closed: Promise<void> | undefined
+
+  async function close(): Promise<void> {
+    await writer.drain()
+    // The reader first: the last connection to close checkpoints the log into the file, which a reader cannot.
+    db.close()
+    await writer.close()
+  }
+
+  async function read<T>(look: () => T): Promise<T> {
+    if (!db.open) throw unavailable()
+    try {
+      checkFile(path, identity)
+      return look()
+    } catch (error) {
+      throw isOutOfReach(error) ? unavailable(error) : error
+    }
+  }
+
+  return {
+    product: (id) => read(() => reader.product(id)),
+    products: (query) => read(() => pages(query)),
+    revision: () => read(reader.revision),
+    createProduct: (id, draft) => writer.run('createProduct', id, draft),
+    putProduct: (id, draft, expected) => writer.run('putProduct', id, draft, expected),
+    deleteProduct: (id, expected) => writer.run('deleteProduct', id, expected),
+    importProducts: (batch, mode) => writer.run('importProducts', batch, mode),
+    allProducts: () => readAll((after) => read(() => batches(after))),
+    stock: (productId) => read(() => reader.stock(productId)),
+    putStock: (productId, onHand, expected) => writer.run('putStock', productId, onHand, expected),
+
+    placeOrder: (placing) => writer.run('placeOrder', placing),
+    order: (id) => read(() => reader.order(id)),
+    orders: (query) => read(() => reader.orders(query)),
+    changeOrder: (id, order, expected) => writer.run('changeOrder', id, order, expected),
+    setOrderStatus: (id, status, expected) => writer.run('setOrderStatus', id, status, expected),
+
+    createKey: (key) => writer.run('createKey', key),
+    keys: () => read(reader.keys),
+    revokeKey: (id) => writer.run('revokeKey', id),
+    findKey: (hash) => read(() => reader.findKey(hash)),
+    touchKeys: (uses) => writer.run('touchKeys', uses),
+
+    isEmpty: () => read(reader.isEmpty),
+    ping: () => read(reader.ping),
+    close() {
+      closed ??= close()
+      return closed
+    }
+  }
+}

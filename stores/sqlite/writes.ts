@@ -1,0 +1,40 @@
+import type Database from 'better-sqlite3'
+import type { Store } from '../../domain/store.ts'
+import { makeCatalogueWrites } from './catalogue-writes.ts'
+import { makeImportWrites } from './import-writes.ts'
+import { makeKeyWrites } from './key-writes.ts'
+import { makeOrderWrites } from './order-writes.ts'
+import type { TextIndex } from './search.ts'
+
+/** The store's verbs that change something: those that the writer's thread performs. */
+export type WriteVerb =
+  | 'createProduct'
+  | 'putProduct'
+  | 'deleteProduct'
+  | 'putStock'
+  | 'importProducts'
+  | 'placeOrder'
+  | 'changeOrder'
+  | 'setOrderStatus'
+  | 'createKey'
+  | 'revokeKey'
+  | 'touchKeys'
+
+/** The store's writing verbs, as they run inside a transaction. */
+export type Writes<V extends WriteVerb = WriteVerb> = {
+  readonly [Verb in V]: (...args: Parameters<Store[Verb]>) => Awaited<ReturnType<Store[Verb]>>
+}
+
+export interface Command<V extends WriteVerb = WriteVerb> {
+  readonly verb: V
+  readonly args: Parameters<Store[V]>
+}
+
+export function makeWrites(db: Database.Database, currency: string, index: TextIndex): Writes {
+  return {
+    ...makeCatalogueWrites(db, currency, index),
+    ...makeImportWrites(db, currency, index),
+    ...makeOrderWrites(db, currency),
+    ...makeKeyWrites(db)
+  }
+}

@@ -1,0 +1,139 @@
+import t from 'tap'
+import { openShop, signIn, violations, visit } from './shop.ts'
+
+const shop = await openShop()
+t.teardown(() => shop.close())
+
+const seller = await shop.key('Seller & Sons', 'order', 'fulfilment', 'catalogue')
+const placed = await Promise.all(
+  ['accepted', 'received'].map((status) =>
+    shop.store.placeOrder({
+      order: {
+        orderNumber: 'PO-1',
+        requestedDeliveryDate: '2026-12-01',
+        buyer: { name: 'Müller', email: 'a@b.example', address: { street: 'Road 1', city: 'Town', postalCode: '12345', country: 'DE' } },
+        shipTo: { name: 'Depot' },
+        items: [{ product: { productId: 'ABC-1' }, quantity: '3' as never, notes: ['short'] }],
+        notes: ['one\ntwo'],
+        extensions: []
+      },
+      status: status as 'accepted' | 'received'
+    })
+  )
+)
+const order = placed[0]?.order.id
+
+/** Every kind of page; those marked are refused, which is a page too. */
+const pages: readonly (readonly [path: string, status?: number])[] = [
+  ['/'],
+  ['/products'],
+  ['/products?limit=10'],
+  ['/products?q=hex&category=Fasteners'],
+  ['/products?q=nothinglikethis'],
+  ['/product/ABC-1'],
+  ['/product/ABC-1/stock'],
+  ['/order?product=ABC-1'],
+  [`/order/${order}`],
+  [`/order/${order}?form=change`],
+  [`/order/${order}/status`],
+  ['/orders'],
+  ['/orders?status=shipped'],
+  ['/session'],
+  ['/problems/order-refused'],
+  ['/nothing-here', 404],
+  ['/products?limit=x', 400]
+]
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  t.test(`every page is accessible, ${colorScheme}`, async (t) => {
+    const { page } = await visit(t, shop, { colorScheme }, [400, 404])
+    await signIn(page, shop, seller)
+    for (const [path, status = 200] of pages) {
+      const answer = await page.goto(`${shop.url}${path}`, { waitUntil: 'networkidle' })
+      t.equal(answer?.status(), status, path)
+      t.same(await violations(page), [], `axe has nothing against ${path}`)
+      t.ok(
+        (await page.title()).length > 3 &&
+          (await page.locator('html').getAttribute('lang')) === 'en' &&
+          (await page.locator('h1').count()) === 1,
+        `title, language and one heading of ${path}`
+      )
+      t.ok(((await answer?.body())?.length ?? 0) < 50_000, `${path} is less than 50 KB`)
+    }
+  })
+
+  t.test(`pages for who is not signed in, and forms with errors, are accessible, ${colorScheme}`, async (t) => {
+    const { page } = await visit(t, shop, { colorScheme }, [401, 404, 422])
+    for (const path of ['/orders', '/session']) {
+      await page.goto(`${shop.url}${path}`)
+      t.same(await violations(page), [], path)
+    }
+    await page.getByLabel('Key').fill('wrong')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('This is no valid key').waitFor()
+    t.same(await violations(page), [], 'a wrong key')
+    await page.goto(`${shop.url}/order`)
+    await page.locator('#document').waitFor({ state: 'visible' })
+    await page.getByText('Show the XML').click()
+    await page.getByText('Ship to another address').click()
+    await page.getByLabel('Product 1').fill('NO-SUCH')
+    await page.getByLabel('Quantity 1').fill('1')
+    await page.getByRole('button', { name: 'Place the order' }).last().click()
+    await page.getByRole('alert').waitFor()
+    t.same(await violations(page), [], 'a refused order')
+  })
+}
+
+t.test('a phone shows every page without scrolling sideways', async (t) => {
+  const { page } = await visit(t, shop, { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }, [400, 404])
+  await signIn(page, shop, seller)
+  for (const [path] of pages) {
+    await page.goto(`${shop.url}${path}`)
+    const widths = (await page.evaluate('[document.documentElement.scrollWidth, document.documentElement.clientWidth]')) as number[]
+    t.ok((widths[0] ?? 0) <= (widths[1] ?? 0), `${path}: ${widths.join(' in ')}`)
+  }
+})
+
+t.test('dark mode is dark, light mode light', async (t) => {
+  for (const [colorScheme, isDark] of [
+    ['dark', true],
+    ['light', false]
+  ] as const) {
+    const { page } = await visit(t, shop, { colorScheme })
+    await page.goto(`${shop.url}/products`)
+    const background = (await page.evaluate('getComputedStyle(document.body).backgroundColor')) as string
+    const [red = 0] = (/\d+/.exec(background) ?? []).map(Number)
+    t.equal(red < 128, isDark, `${colorScheme}: ${background}`)
+  }
+})
+
+t.test('nothing moves while a page loads', async (t) => {
+  const { page } = await visit(t, shop)
+  for (const path of ['/', '/products', '/product/ABC-1', '/order', `/order/${order}`]) {
+    await page.addInitScript(
+      'window.shift = 0; new PerformanceObserver((list) => { for (const entry of list.getEntries()) window.shift += entry.value }).observe({ type: "layout-shift", buffered: true })'
+    )
+    await page.goto(`${shop.url}${path}`, { waitUntil: 'networkidle' })
+    const shift = (await page.evaluate('window.shift')) as number
+    t.ok(shift < 0.02, `${path}: ${shift}`)
+  }
+})
+
+t.test('the keyboard reaches the content first by the skip link, and shows where it is', async (t) => {
+  const { page } = await visit(t, shop)
+  await page.goto(`${shop.url}/products`)
+  await page.keyboard.press('Tab')
+  t.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the content')
+  t.not(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle'), 'none')
+  await page.keyboard.press('Enter')
+  t.equal(await page.evaluate('location.hash'), '#content')
+})
+
+t.test('an order prints without what is for the screen', async (t) => {
+  const { page } = await visit(t, shop)
+  await page.goto(`${shop.url}/order/${order}`)
+  await page.emulateMedia({ media: 'print' })
+  t.notOk(await page.getByRole('navigation').first().isVisible())
+  t.notOk(await page.getByRole('link', { name: 'Change this order' }).isVisible())
+  t.ok(await page.locator('table').isVisible())
+})

@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Test } from 'tap'
+import { buildApp } from '../../app.ts'
+import { readConfig } from '../../config.ts'
+import type { Scope } from '../../domain/caller.ts'
+import type { Store } from '../../domain/store.ts'
+import { hashKey } from '../../plugins/auth.ts'
+import { loadSample } from '../../sample.ts'
+import { openStore } from '../../stores/open.ts'
+
+/** A shop that listens, with the sample catalogue, and a browser that looks at it. */
+export interface OpenShop {
+  readonly url: string
+  readonly store: Store
+  readonly browser: Browser
+  /** A key, as a person would type it in. */
+  key(customer: string, ...scopes: Scope[]): Promise<string>
+  close(): Promise<void>
+}
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
+const args = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync'
+]
+
+export async function openShop(settings: Readonly<Record<string, string>> = {}): Promise<OpenShop> {
+  const folder = mkdtempSync(join(tmpdir(), 'tradepost-browser-'))
+  const config = readConfig({
+    LOG_LEVEL: 'silent',
+    RATE_LIMIT: 'off',
+    OVERLOAD_DELAY: 'off',
+    DATABASE_URL: `sqlite:${join(folder, 'shop.db')}`,
+    ...settings
+  })
+  const store = await openStore(config.DATABASE_URL, config.CURRENCY)
+  await loadSample(store)
+  const app = await buildApp({ config, store, release: 'browser' })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const browser = await chromium.launch({ executablePath, args })
+  return {
+    url: `http://127.0.0.1:${port}${config.BASE_URL.path}`,
+    store,
+    browser,
+    async key(customer, ...scopes) {
+      const key = `tp_${customer.toLowerCase().replace(/\W/g, '')}${'0'.repeat(24)}`
+      await store.createKey({ customer, scopes, hash: hashKey(key) })
+      return key
+    },
+    async close() {
+      await browser.close()
+      app.server.closeAllConnections()
+      await app.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+export interface Visitor {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** What went wrong so far that no person would see: console errors, exceptions, blocked by CSP, requests elsewhere. */
+  readonly complaints: readonly string[]
+}
+
+/** Opens a window. What it complains of is checked when the test ends, but for the statuses that the test expects. */
+export async function visit(
+  t: Test,
+  shop: OpenShop,
+  options: BrowserContextOptions = {},
+  expected: readonly number[] = []
+): Promise<Visitor> {
+  const context = await shop.browser.newContext({ viewport: { width: 1200, height: 900 }, reducedMotion: 'reduce', ...options })
+  context.setDefaultTimeout(8_000)
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    const isExpected = expected.some((status) => message.text().includes(`status of ${status}`))
+    if ((message.type() === 'error' || message.type() === 'warning') && !isExpected) complaints.push(`${message.type()}: ${message.text()}`)
+  })
+  page.on('pageerror', (error) => complaints.push(`exception: ${error.message}`))
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${new URL(shop.url).origin}/`) && !request.url().startsWith('data:'))
+      complaints.push(`request elsewhere: ${request.url()}`)
+  })
+  t.teardown(async () => {
+    await context.close()
+    if (complaints.length > 0) throw new Error(complaints.join('\n'))
+  })
+  return { page, context, complaints }
+}
+
+export async function signIn(page: Page, shop: OpenShop, key: string): Promise<void> {
+  await page.goto(`${shop.url}/session`)
+  await page.getByLabel('Key').fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.waitForURL(`${shop.url}/orders`)
+}
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+interface Violation {
+  readonly id: string
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
+}
+
+/** What axe-core has against the page, all of its rules but the experimental. */
+export async function violations(page: Page): Promise<readonly string[]> {
+  // Evaluated by the debugger, so the page's own policy stays in force.
+  const { readFileSync } = await import('node:fs')
+  await page.evaluate(readFileSync(axe, 'utf8'))
+  const found = (await page.evaluate(
+    'axe.run(document, { resultTypes: ["violations"] }).then((result) => result.violations)'
+  )) as readonly Violation[]
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary ?? ''}`).join(' | ')}`)
+}

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { DestinationStream } from 'pino'
+import type { Test } from 'tap'
+import { buildApp } from '../app.ts'
+import { type Config, readConfig } from '../config.ts'
+import type { Scope } from '../domain/caller.ts'
+import { decimal } from '../domain/money.ts'
+import type { ProductDraft } from '../domain/product.ts'
+import type { Store } from '../domain/store.ts'
+import { hashKey } from '../plugins/auth.ts'
+import { openStore } from '../stores/open.ts'
+import { execute } from './stores/embedded.ts'
+
+export interface Shop {
+  readonly app: FastifyInstance
+  readonly store: Store
+  readonly config: Config
+  /** Makes a key, and the header that shows it. */
+  key(customer: string, ...scopes: Scope[]): Promise<{ authorization: string }>
+}
+
+interface BuildOptions {
+  /** Settings other than the defaults; the sample is not loaded. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** Products to start with. */
+  readonly products?: Readonly<Record<string, Partial<ProductDraft>>>
+  readonly logTo?: DestinationStream
+}
+
+/** A product's draft: a bolt of 9.99 with 100 on hand, but for what is given. */
+export function draft(given: Partial<ProductDraft> = {}): ProductDraft {
+  return {
+    name: 'Hex bolt',
+    price: decimal('9.99'),
+    unit: 'C62',
+    categories: [],
+    images: [],
+    backorder: false,
+    onHand: decimal('100'),
+    ...given
+  }
+}
+
+/**
+ * The service over a real, new database that goes with the test: a SQLite file, or another database on the PostgreSQL
+ * server that TEST_DATABASE_URL names. It closes itself.
+ */
+export async function build(t: Test, { settings = {}, products = { 'ABC-1': {} }, logTo }: BuildOptions = {}): Promise<Shop> {
+  const url = await databaseUrl(t)
+  const config = readConfig({
+    LOG_LEVEL: logTo ? 'info' : 'silent',
+    RATE_LIMIT: 'off',
+    OVERLOAD_DELAY: 'off',
+    DATABASE_URL: url,
+    ...settings
+  })
+  const store = await openStore(config.DATABASE_URL, config.CURRENCY)
+  const app = await buildApp({ config, store, release: 'test', ...(logTo ? { logTo } : {}) })
+  t.teardown(() => app.close())
+  for (const [id, given] of Object.entries(products)) await store.putProduct(id, draft(given), {})
+  return {
+    app,
+    store,
+    config,
+    async key(customer, ...scopes) {
+      const key = `tp_${randomBytes(16).toString('hex')}`
+      await store.createKey({ customer, scopes, hash: hashKey(key) })
+      return { authorization: `Bearer ${key}` }
+    }
+  }
+}
+
+async function databaseUrl(t: Test): Promise<string> {
+  const server = process.env['TEST_DATABASE_URL']
+  if (server === undefined) return `sqlite:${join(t.testdir(), 'tradepost.db')}`
+  const name = `test_${randomBytes(8).toString('hex')}`
+  await execute(server, `CREATE DATABASE ${name}`)
+  return Object.assign(new URL(server), { pathname: `/${name}` }).href
+}
+
+/** The smallest order, or one of several products. */
+export function orderXml(quantities: Readonly<Record<string, string | number>> = { 'ABC-1': 1 }, header = ''): string {
+  const items = Object.entries(quantities).map(
+    ([id, quantity]) => `<item><product-id>${id}</product-id><quantity>${quantity}</quantity></item>`
+  )
+  return `<purchase-order>${header}${items.join('')}</purchase-order>`
+}
+
+export const xml = { 'content-type': 'application/xml' } as const

@@ -1,0 +1,79 @@
+import { copyFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import t from 'tap'
+import { decimal } from '../../domain/money.ts'
+import { openStore } from '../../stores/open.ts'
+import { draft } from '../build.ts'
+import { everything, onHand, placing } from '../stores/fixtures.ts'
+import { run } from './run.ts'
+
+// Each command is a process of its own.
+t.setTimeout(240_000)
+
+t.test('a backup that is taken while orders are placed is a whole shop of one moment, and restores as it says', async (t) => {
+  const folder = t.testdir()
+  const settings = { DATABASE_URL: `sqlite:${join(folder, 'shop.db')}` }
+  const store = await openStore(settings.DATABASE_URL, 'EUR')
+  t.teardown(() => store.close())
+  await store.createProduct('a', draft({ onHand: decimal('1000000') }))
+  await store.createKey({ customer: 'ACME', scopes: ['order'], hash: 'f'.repeat(64) })
+  const before = await Promise.all(Array.from({ length: 200 }, () => store.placeOrder(placing('a'))))
+
+  let isDone = false
+  const placed: string[] = []
+  const buyers = Array.from({ length: 8 }, async () => {
+    while (!isDone) placed.push((await store.placeOrder(placing('a'))).order.id)
+  })
+  while (placed.length === 0) await sleep(1)
+  const file = join(folder, 'backup.db')
+  t.match(await run(['backup', file], settings), { status: 0, stdout: '', stderr: '' })
+  isDone = true
+  await Promise.all(buyers)
+  t.same(
+    readdirSync(folder).filter((name) => name.startsWith('backup')),
+    ['backup.db']
+  )
+
+  const copy = new Database(file, { readonly: true })
+  t.same(copy.pragma('integrity_check', { simple: true }), 'ok')
+  t.same(copy.pragma('foreign_key_check'), [])
+  copy.close()
+
+  copyFileSync(file, join(folder, 'restored.db'))
+  const restored = await openStore(`sqlite:${join(folder, 'restored.db')}`, 'EUR')
+  t.teardown(() => restored.close())
+  const orders = await everything((after) => restored.orders({ limit: 500, ...after }))
+  const known = new Set(orders.map(({ id }) => id))
+  t.ok(
+    before.every(({ order }) => known.has(order.id)),
+    'what was acknowledged before is in it'
+  )
+  t.ok(orders.length > before.length, `${orders.length - before.length} of ${placed.length} orders that were placed meanwhile are in it`)
+  t.equal(Number(await onHand(restored, 'a')), 1_000_000 - orders.length, 'stock adds up')
+  t.equal((await restored.keys()).length, 1)
+  await restored.placeOrder(placing('a'))
+  t.equal((await restored.products({ limit: 1, q: 'bolt' })).items.length, 1, 'and it is a shop that goes on')
+
+  t.match(await run(['backup', file], settings), { status: 1, stderr: /exists: a backup never overwrites/ })
+})
+
+t.test('without a database there is nothing to back up, and for PostgreSQL it says how', async (t) => {
+  const folder = t.testdir()
+  const file = join(folder, "it's.db")
+  t.match(await run(['backup', file], { DATABASE_URL: `sqlite:${join(folder, 'none.db')}` }), {
+    status: 1,
+    stderr: /no database at .*none\.db/
+  })
+  t.same(readdirSync(folder), [])
+  const postgres = await run(['backup', file], { DATABASE_URL: 'postgres://shop:s3cret@db.example/shop' })
+  t.match(postgres, { status: 1, stderr: /^ {2}pg_dump --format=custom --file='.*it'\\''s\.db' --dbname="\$DATABASE_URL"$/m })
+  t.notMatch(postgres.stderr, 's3cret')
+})
+
+t.test('migrate makes the database, and says when there is nothing to do', async (t) => {
+  const settings = { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}` }
+  t.match(await run(['migrate'], settings), { status: 0, stdout: /^applied 0001-.*\.sql\n(applied .*\n)*the schema is \d+\n$/ })
+  t.match(await run(['migrate'], settings), { status: 0, stdout: /^the schema is \d+\n$/ })
+})

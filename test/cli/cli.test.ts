@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { settings } from '../../config.ts'
+import { run } from './run.ts'
+
+// Each command is a process of its own.
+t.setTimeout(240_000)
+
+const none = { DATABASE_URL: 'sqlite:/dev/null/never-opened.db' }
+
+t.test('--help lists the commands, each command has its own, and none touches the database', async (t) => {
+  const overview = await run(['--help'], none)
+  t.match(overview, { status: 0, stderr: '' })
+  const commands = [...overview.stdout.matchAll(/^ {2}(\S+(?: \S+)?) {2,}\S/gm)].map(([, name = '']) => name)
+  t.ok(commands.length >= 4)
+  for (const name of commands) {
+    t.match(await run([...name.split(' '), '--help'], none), { status: 0, stderr: '', stdout: new RegExp(`^Usage: tradepost ${name}`) })
+  }
+})
+
+t.test('--version names the version', async (t) => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+  t.match(await run(['--version'], none), { status: 0, stdout: `${version}\n`, stderr: '' })
+})
+
+t.test('config shows every setting as it is in effect, and no password', async (t) => {
+  const url = 'postgres://shop:s3cret@db.example:5433/shop?password=s3cret'
+  const given = { DATABASE_URL: url, BASE_URL: '/shop', RATE_LIMIT: 'off', SAMPLE_CATALOGUE: 'off', TRUST_PROXY: '10.0.0.1, 10.0.0.2' }
+  const { status, stdout, stderr } = await run(['config'], given)
+  t.match({ status, stderr }, { status: 0, stderr: '' })
+  const shown = Object.fromEntries(
+    stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/=(.*)/))
+  )
+  t.same(Object.keys(shown), Object.keys(settings))
+  t.match(shown, { ...given, DATABASE_URL: 'postgres://shop:***@db.example:5433/shop', TRUST_PROXY: '10.0.0.1,10.0.0.2', OPS_PORT: '' })
+  t.notMatch(stdout, 's3cret')
+  // What it prints can be given back to it.
+  t.equal((await run(['config'], shown)).stdout, stdout)
+})

@@ -1,0 +1,144 @@
+import { parse } from 'csv-parse/sync'
+import fc from 'fast-check'
+import t from 'tap'
+import { csvEntries } from '../../cli/import/csv-entries.ts'
+import type { Entry } from '../../cli/import/entry.ts'
+import { makeJudge } from '../../cli/import/judge.ts'
+import { ndjsonEntries } from '../../cli/import/ndjson-entries.ts'
+import { makeProgress } from '../../cli/import/progress.ts'
+import { xmlEntries } from '../../cli/import/xml-entries.ts'
+import { readElements } from '../../cli/import/xml-form.ts'
+import { endOfRecord, readRecord, writeRecord } from '../../schemas/csv-record.ts'
+import type { Element } from '../../schemas/element.ts'
+import { readXml, writeXml } from '../../schemas/xml.ts'
+
+async function* inPieces(text: string, size: number) {
+  for (let i = 0; i < text.length; i += size) yield text.slice(i, i + size)
+}
+
+async function all(parts: AsyncIterable<readonly Entry[]>): Promise<Entry[]> {
+  const found: Entry[] = []
+  for await (const part of parts) found.push(...part)
+  return found
+}
+
+interface Document {
+  readonly text: string
+  readonly read: (chunks: AsyncIterable<string>) => AsyncIterable<readonly Entry[]>
+  /** The line of each entry, and the beginning of what is wrong with it. */
+  readonly expected: readonly (readonly [line: number, detail?: string])[]
+}
+
+const documents: Readonly<Record<string, Document>> = {
+  xml: {
+    text: `<?xml version="1.0"?>\n<!-- - -- <product> -->\n<catalogue a='>'>\n<product id="a"><name>x<![CDATA[</product>]]></name>
+<!-- </product> --><?pi </product>?></product><product b=">"/>\n <bad/> text <product>\n<price>1</price>
+<product c='"'>\r\n</product ><product d="<"></product>\n</catalogue>\n<!-- --> x`,
+    read: (chunks) => xmlEntries(chunks, () => undefined),
+    expected: [[4], [5], [6, 'Something other'], [6, 'The product is not closed'], [8], [9, 'There is a <'], [11, 'Nothing more']]
+  },
+  csv: {
+    text: 'id,name,price,category\r\na,"b\n""c""",1,x|y\r\n\r\n,"open,2\n"d"d,e,3,\nf,g,4,z\\|',
+    read: csvEntries,
+    expected: [[2], [5, 'A cell with a quote'], [6, 'A cell with a quote'], [7]]
+  },
+  ndjson: {
+    text: '{"id":"a"}\r\n\n  \n{"id":\n[]\n{"id":"b","name":"\u{1f600}"}',
+    read: ndjsonEntries,
+    expected: [[1], [4, 'The JSON cannot be read'], [5, 'This must be an object'], [6]]
+  }
+}
+
+for (const [format, { text, read, expected }] of Object.entries(documents)) {
+  t.test(`${format}: entries and lines are the same wherever the stream is cut`, async (t) => {
+    const whole = await all(read(inPieces(text, text.length)))
+    t.equal(whole.length, expected.length)
+    for (const [i, [line, detail]] of expected.entries()) {
+      t.equal(whole[i]?.line, line)
+      t.match(whole[i]?.faults, detail === undefined ? [] : [{ detail: new RegExp(`^${detail}`) }])
+    }
+    for (const size of [1, 2, 3, 5, 7, 64]) t.same(await all(read(inPieces(text, size))), whole, `pieces of ${size}`)
+  })
+}
+
+const texts = fc.string({ unit: fc.constantFrom('a', ' ', ',', ';', '"', '\n', '\r', '\t', '|', '\\', '<', '&', '\u{1f600}', 'é') })
+
+t.test('a record of CSV is read as it was written, by this reader and by another', async () => {
+  const cells = fc.array(fc.option(texts, { nil: undefined }), { minLength: 1, maxLength: 5 })
+  fc.assert(
+    fc.property(cells, (given) => {
+      const written = writeRecord(given)
+      const end = endOfRecord(written, 0)
+      const ours = readRecord(written.slice(0, end - 1), ',')
+      const [theirs] = parse(written, {
+        record_delimiter: '\r\n',
+        cast: (value, { quoting }) => (value === '' && !quoting ? undefined : value)
+      })
+      const same = (a: unknown) => JSON.stringify(a) === JSON.stringify(given.map((cell) => cell ?? null))
+      return end === written.length - 1 && same(ours) && (given.every((cell) => cell === undefined) || same(theirs))
+    }),
+    { numRuns: 2000 }
+  )
+})
+
+t.test('an element is read from XML as the reader of requests reads it', async () => {
+  const { tree } = fc.letrec<{ tree: Element }>((tie) => ({
+    tree: fc.oneof(
+      { maxDepth: 3 },
+      fc.record({ name: fc.constantFrom('a', 'b'), text: texts }),
+      fc.record({
+        name: fc.constantFrom('c', 'd'),
+        attributes: fc.dictionary(fc.constantFrom('x', 'y-z'), texts, { minKeys: 1 }),
+        children: fc.array(tie('tree') as fc.Arbitrary<Element>, { minLength: 1, maxLength: 3 })
+      })
+    )
+  }))
+  const withoutLines = ({ origin: _line, children, ...rest }: Element): Element => ({
+    ...rest,
+    ...(children ? { children: children.map(withoutLines) } : {})
+  })
+  fc.assert(
+    fc.property(fc.array(tree, { minLength: 1, maxLength: 3 }), (children) => {
+      const source = writeXml({ name: 'catalogue', children }).replaceAll('><', '><!-- -->\n<')
+      const expected = readXml(source).children ?? []
+      return JSON.stringify(readElements(source).map(withoutLines)) === JSON.stringify(expected)
+    }),
+    { numRuns: 500 }
+  )
+})
+
+t.test('products are judged alike, however many are judged at once and whoever is beside them', async (t) => {
+  const judge = makeJudge()
+  const good = '<product id="p"><name>n</name><price>1</price></product>'
+  const kinds = [
+    good,
+    '<product id="p"><name>n</name></product>',
+    '<product id="p"><nam>n</name></product>',
+    '<product id=".">\n<name>n</name><price>1</price></product>'
+  ]
+  const entries = Array.from({ length: 600 }, (_, i): Entry => ({ line: 10 * i, xml: kinds[i % 7] ?? good, faults: [] }))
+  const together = judge(entries)
+  t.equal(together.filter((verdict) => 'item' in verdict).length, entries.filter(({ xml }) => xml === good).length)
+  for (const i of [0, 1, 2, 3, 4, 597, 598, 599]) t.same(together[i], judge(entries.slice(i, i + 1))[0], `number ${i}`)
+})
+
+t.test('progress is drawn on a terminal only, and never in the middle of a message', async (t) => {
+  const draw = (isTTY: boolean, size: number | undefined) => {
+    const written: string[] = []
+    let now = 0
+    const progress = makeProgress({ isTTY, write: (text) => written.push(text) }, size, () => (now += 1000))
+    progress.show(50, 2000)
+    progress.print('a message\n')
+    progress.show(100, 4000)
+    progress.end()
+    return written
+  }
+  t.same(draw(false, 100), ['a message\n'])
+  t.same(draw(true, 100), [
+    '\r\u001b[K[############............] 50%  2,000 products, 2,000/s',
+    '\r\u001b[Ka message\n',
+    '\r\u001b[K[########################] 100%  4,000 products, 2,000/s',
+    '\r\u001b[K'
+  ])
+  t.match(draw(true, undefined)[0], '2,000 products')
+})

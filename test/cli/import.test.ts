@@ -1,0 +1,207 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { openStore } from '../../stores/open.ts'
+import { type Ran, run } from './run.ts'
+
+// Each command is a process of its own.
+t.setTimeout(240_000)
+
+function newShop(t: Test) {
+  const folder = t.testdir()
+  const settings = { DATABASE_URL: `sqlite:${join(folder, 'shop.db')}` }
+  return {
+    store: () => openStore(settings.DATABASE_URL, 'EUR'),
+    async importText(name: string, text: string | Buffer, ...options: string[]): Promise<Ran> {
+      const file = join(folder, name)
+      writeFileSync(file, text)
+      const { stderr, ...rest } = await run(['import', file, ...options], settings)
+      return { ...rest, stderr: stderr.replaceAll(`${folder}/`, '') }
+    },
+    importInput: (text: string, ...options: string[]) => run(['import', '-', ...options], settings, text)
+  }
+}
+
+const summary = (created: number, replaced: number, unchanged: number, refused: number) =>
+  `${created + replaced + unchanged + refused} read: ${created} created, ${replaced} replaced, ${unchanged} unchanged, ${refused} refused\n`
+
+const [xml, csv, ndjson] = [
+  `<?xml version="1.0"?>
+<catalogue>
+  <product id="A"><name>Bolt, "hex"</name><price currency="EUR">9.90</price><category>a|b</category><category>c</category>
+    <image href="https://e.org/1.jpg"/><on-hand>2.5</on-hand></product>
+  <product id="B"><name>Nut</name><description/><price>1</price><unit>KGM</unit><gtin>4006381333931</gtin><backorder>allowed</backorder></product>
+</catalogue>
+`,
+  `id,name,description,price,currency,unit,gtin,category,image,backorder,on-hand
+A,"Bolt, ""hex""",,9.90,EUR,,,a\\|b|c,https://e.org/1.jpg,,2.5
+B,Nut,"",1,,KGM,4006381333931,,,allowed,
+`,
+  `{"id":"A","name":"Bolt, \\"hex\\"","price":{"value":"9.90","currency":"EUR"},"category":["a|b","c"],"image":[{"href":"https://e.org/1.jpg"}],"onHand":"2.5"}
+{"id":"B","name":"Nut","description":"","price":"1","unit":"KGM","gtin":"4006381333931","backorder":"allowed"}
+`
+]
+
+t.test('XML, CSV and JSON lines say the same: what one created is unchanged to the others', async (t) => {
+  const shop = newShop(t)
+  t.match(await shop.importText('shop.xml', xml), { status: 0, stdout: summary(2, 0, 0, 0), stderr: '' })
+  t.match(await shop.importText('shop.csv', csv), { status: 0, stdout: summary(0, 0, 2, 0), stderr: '' })
+  t.match(await shop.importText('shop.jsonl', ndjson), { status: 0, stdout: summary(0, 0, 2, 0), stderr: '' })
+  const store = await shop.store()
+  t.match(await store.product('A'), {
+    name: 'Bolt, "hex"',
+    price: '9.90',
+    categories: ['a|b', 'c'],
+    images: ['https://e.org/1.jpg'],
+    unit: 'C62',
+    version: 1
+  })
+  t.match(await store.product('B'), { description: '', unit: 'KGM', gtin: '4006381333931', backorder: true, version: 1 })
+  t.equal((await store.stock('A')).onHand, '2.5')
+  await store.close()
+})
+
+t.test('what is wrong in XML is told with its line, and stops nothing else', async (t) => {
+  const shop = newShop(t)
+  const text = `<?xml version="1.0" encoding="UTF-8"?>
+<!-- <product> is nothing here -->
+<catalogue>
+  <product id="A-1"><name>One</name><price>1.00</price></product>
+  <product id="A-2">
+    <name>Two</name>
+    <price>1,00</price>
+  </product>
+  junk
+  <product id="A-3"><name>Three</nam><price>1.00</price></product>
+  <product id="A-4"><name>Four &bad;</name><price>1.00</price></product>
+  <product
+    id="A-5"><name>Five <![CDATA[</product>]]></name><!-- </product> --><price>1.00</price><gtin>4006381333932</gtin></product>
+  <product id="A-6"><name>Six</name><price>1.00</price>
+  <product id="A-7"><name>Seven</name><price currency="USD">1.00</price></product>
+  <product><name>Eight</name><price>1.00</price></product>
+  <product id="A-9"><name a="<">Nine</name><price>1.00</price></product>
+  <product id="A-10"><name>Ten</name><price>1.00</price><on-hand>5</on-hand></product>
+</catalogue>
+more`
+  const { status, stdout, stderr } = await shop.importText('shop.xml', text)
+  t.equal(status, 1)
+  t.equal(stdout, summary(2, 0, 0, 10))
+  const lines = stderr.trimEnd().split('\n')
+  t.match(lines, [
+    /^shop\.xml:7: .*1,00/,
+    /^shop\.xml:9: .*<product>/,
+    /^shop\.xml:10: .*<\/nam>.*line 10/,
+    /^shop\.xml:11: .*&bad;/,
+    /^shop\.xml:13: .*4006381333932/,
+    /^shop\.xml:14: .*not closed/,
+    /^shop\.xml:15: A-7: .*USD/,
+    /^shop\.xml:16: .*no id/,
+    /^shop\.xml:17: .*</,
+    /^shop\.xml:20: .*<\/catalogue>/
+  ])
+  t.equal(lines.length, 10)
+})
+
+t.test('so in CSV, with the column', async (t) => {
+  const shop = newShop(t)
+  const text = `id,name,description,price,currency,category
+B-1,"two
+lines",,9.99,EUR,
+B-2,Two,,x,,
+,No id,,1,,
+
+B-3,Too many,,1,,,,
+B-4,"bad"quote,,1,,
+B-5,3.5" disk,,1,,
+B-6,"open,,1,,
+B-7,Seven,,1,USD,
+B-8,Eight,,1
+`
+  const { status, stdout, stderr } = await shop.importText('shop.csv', text)
+  t.equal(status, 1)
+  t.equal(stdout, summary(2, 0, 0, 7))
+  t.match(stderr.trimEnd().split('\n'), [
+    /^shop\.csv:4: price: /,
+    /^shop\.csv:5: .*no id/,
+    /^shop\.csv:7: .*8 cells in 6 columns/,
+    /^shop\.csv:8: .*quote/,
+    /^shop\.csv:9: .*quote/,
+    /^shop\.csv:10: .*quote/,
+    /^shop\.csv:11: B-7: .*USD/
+  ])
+})
+
+t.test('so in JSON lines, with a pointer', async (t) => {
+  const shop = newShop(t)
+  const text = `{"id":"C-1","name":"One","price":"1.00"}
+
+{"id":"C-2","name":"Two","price":1.5}
+{"id":"C-3","name":"Three"
+{"id":"C-4","nam":"Four","name":"Four","price":"1.00","category":["a","\\u0000"]}
+[]
+{"id":".","name":"Six","price":"1.00"}
+{"id":"C-7","name":"Seven","price":"1.00"}`
+  const { status, stdout, stderr } = await shop.importInput(text, '--format', 'ndjson')
+  t.equal(status, 1)
+  t.equal(stdout, summary(2, 0, 0, 5))
+  t.match(
+    stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.replace('standard input', '-')),
+    [/^-:3: \/price: .*string/, /^-:4: .*JSON/, /^-:5: \/nam: /, /^-:5: \/category\/1: /, /^-:6: .*object/]
+  )
+  t.match(stderr, /^standard input:7: .*"\."/m)
+})
+
+t.test('a file that is not what it must be is refused before anything is stored, or where it ends being so', async (t) => {
+  const shop = newShop(t)
+  const refused: [string, string | Buffer, RegExp][] = [
+    ['root.xml', '<products><product/></products>', /line 1: .*<catalogue>, not <products>/],
+    ['namespace.xml', '<catalogue xmlns="urn:x"/>', /line 1: /],
+    ['doctype.xml', '<!DOCTYPE catalogue [<!ENTITY a "b">]>\n<catalogue/>', /DOCTYPE/],
+    ['latin.xml', '<?xml version="1.0" encoding="ISO-8859-1"?><catalogue/>', /ISO-8859-1/],
+    ['empty.xml', '', /no <catalogue>/],
+    ['column.csv', 'id,title\nA,b\n', /no column "title"; there are id, /],
+    ['twice.csv', 'id,name,name\n', /name is there twice/],
+    ['empty.csv', '', /heading/],
+    ['utf16.csv', Buffer.from('\ufeffid,name', 'utf16le'), /UTF-8 at line 1/]
+  ]
+  for (const [name, text, reason] of refused) t.match(await shop.importText(name, text), { status: 1, stdout: '', stderr: reason }, name)
+  const lines = Array.from({ length: 700 }, (_, i) => `{"id":"p${i}","name":"n","price":"1"}\n`).join('')
+  const cut = await shop.importText('bytes.ndjson', Buffer.concat([Buffer.from(lines.repeat(4)), Buffer.from([0xff, 0x0a])]))
+  t.match(cut, { status: 1, stdout: '', stderr: /ended early; \d+ read: .*\ntradepost: the text is not in UTF-8/ })
+})
+
+t.test('a document that is cut off keeps what was whole', async (t) => {
+  const shop = newShop(t)
+  const { status, stdout, stderr } = await shop.importText('cut.xml', xml.slice(0, xml.indexOf('<price>1')))
+  t.match({ status, stdout }, { status: 1, stdout: summary(1, 0, 0, 2) })
+  t.match(stderr, /cut\.xml:5: .*within a product[\s\S]*cut\.xml:5: .*cut off/)
+})
+
+t.test('a dry run says what would be, and stores nothing', async (t) => {
+  const shop = newShop(t)
+  const first = await shop.importText('shop.csv', `${csv}C,,,1,,,,,,,\n`, '--dry-run')
+  t.match(first, { status: 1, stdout: summary(2, 0, 0, 1).replace('\n', ' (a dry run: nothing was stored)\n') })
+  const store = await shop.store()
+  t.equal(await store.isEmpty(), true)
+  await store.close()
+})
+
+t.test('CSV of other spreadsheets: semicolons, a byte order mark, columns that are there twice', async (t) => {
+  const shop = newShop(t)
+  const text = '\ufeffId;Name;Price;Category;category\r\nS-1;"a;b";1;x;y|z\r\n'
+  t.match(await shop.importInput(text, '--format', 'csv'), { status: 0, stdout: summary(1, 0, 0, 0), stderr: '' })
+  const store = await shop.store()
+  t.match(await store.product('S-1'), { name: 'a;b', categories: ['x', 'y', 'z'] })
+  await store.close()
+})
+
+t.test('wrong usage is status 2', async (t) => {
+  const shop = newShop(t)
+  t.match(await shop.importInput('', '--format', 'xls'), { status: 2, stderr: /no format "xls"; there are xml, csv, ndjson/ })
+  t.match(await shop.importInput(''), { status: 2, stderr: /--format is missing/ })
+  t.match(await run(['import'], {}), { status: 2, stderr: /an argument is missing/ })
+  t.match(await run(['import', '/nowhere/shop.xml'], {}), { status: 1, stderr: /shop\.xml cannot be read: / })
+})

@@ -1,0 +1,90 @@
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { formatTable } from '../../cli/table.ts'
+import { build, orderXml, xml } from '../build.ts'
+import { run } from './run.ts'
+
+// Each command is a process of its own.
+t.setTimeout(240_000)
+
+const newDatabase = (t: Test) => ({ DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}` })
+
+t.test('a key is printed alone, works in the service that is running, and stops when it is revoked', async (t) => {
+  const { app, config } = await build(t)
+  const settings = { DATABASE_URL: config.DATABASE_URL }
+  const made = await run(['keys', 'create', '--name', 'ACME', '--scopes', 'order,catalogue'], settings)
+  t.match(made, { status: 0, stderr: '' })
+  // 32 bytes are 43 characters of base64url.
+  t.match(made.stdout, /^tp_[A-Za-z0-9_-]{43}\n$/)
+  const headers = { ...xml, authorization: `Bearer ${made.stdout.trim()}` }
+  t.equal((await app.inject({ method: 'POST', url: '/order', headers, payload: orderXml() })).statusCode, 201)
+  t.equal((await app.inject({ url: '/orders', headers })).statusCode, 200)
+
+  const listed = await run(['keys', 'list'], settings)
+  const [id = '', ...cells] = listed.stdout.trimEnd().split('\t')
+  t.match(cells, ['ACME', 'order,catalogue', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, '-', '-', '-'])
+  t.notMatch(listed.stdout, made.stdout.trim().slice(3), 'never the key')
+
+  t.match(await run(['keys', 'revoke', id], settings), { status: 0, stdout: '', stderr: '' })
+  t.equal((await app.inject({ url: '/orders', headers })).statusCode, 401)
+  t.match(await run(['keys', 'revoke', id], settings), { status: 1, stdout: '', stderr: /revoked before/ })
+  t.match((await run(['keys', 'list'], settings)).stdout, /\t-\t\d{4}-[^\t]*Z\n$/)
+})
+
+t.test('a key can expire: at the end of a day, or after a number of days', async (t) => {
+  const settings = newDatabase(t)
+  const create = (name: string, expires: string) =>
+    run(['keys', 'create', '--name', name, '--scopes', 'order', '--expires', expires], settings)
+  t.equal((await create('day', '2999-12-31')).status, 0)
+  t.equal((await create('days', '30')).status, 0)
+  const rows = (await run(['keys', 'list'], settings)).stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split('\t'))
+  t.equal(rows.find(([, name]) => name === 'day')?.[5], '3000-01-01T00:00:00Z')
+  const after = Date.parse(rows.find(([, name]) => name === 'days')?.[5] ?? '') - Date.now()
+  t.ok(after > 29.9 * 86_400_000 && after <= 30 * 86_400_000)
+})
+
+t.test('wrong usage is status 2, says what is wrong and makes no key', async (t) => {
+  const settings = newDatabase(t)
+  const wrong: [readonly string[], RegExp][] = [
+    [[], /a command is missing/],
+    [['keys', 'make'], /no command "keys make"/],
+    [['keys', 'create', '--scopes', 'order'], /--name is missing/],
+    [['keys', 'create', '--name', 'a\tb', '--scopes', 'order'], /control characters/],
+    [['keys', 'create', '--name', 'ACME', '--scopes', 'order,root'], /no scope "root"; there are order, catalogue, fulfilment/],
+    [['keys', 'create', '--name', 'ACME', '--scopes', 'order', '--expires', '2020-01-01'], /future/],
+    [['keys', 'create', '--name', 'ACME', '--scopes', 'order', '--expires', '2027-02-30'], /must be a date/],
+    [['keys', 'create', '--name', 'ACME', '--scopes', 'order', 'more'], /too many: "more"/],
+    [['keys', 'revoke'], /an argument is missing/],
+    [['keys', 'list', '--all'], /--all/]
+  ]
+  for (const [args, reason] of wrong) t.match(await run(args, settings), { status: 2, stdout: '', stderr: reason }, args.join(' '))
+  t.equal((await run(['keys', 'list'], settings)).stdout, '')
+})
+
+t.test('what fails is said in a line without a stack trace', async (t) => {
+  const settings = newDatabase(t)
+  const failed = [
+    await run(['keys', 'revoke', 'k_none'], settings),
+    await run(['keys', 'list'], { DATABASE_URL: 'sqlite:/dev/null/shop.db' }),
+    await run(['keys', 'list'], { ...settings, PORT: 'x', CURRENCY: 'euro' })
+  ]
+  for (const { status, stdout, stderr } of failed) {
+    t.equal(status, 1)
+    t.equal(stdout, '')
+    t.match(stderr, /^tradepost: /)
+    t.notMatch(stderr, /^\s+at |\.ts:\d/m)
+  }
+  t.match(failed[2]?.stderr, /PORT must.*\n.*CURRENCY must/, 'every wrong setting is named')
+})
+
+t.test('a table is aligned on a terminal, and tab-separated elsewhere', async (t) => {
+  const rows = [
+    ['1', 'long name'],
+    ['22', '']
+  ]
+  t.equal(formatTable(['ID', 'NAME'], rows, true), 'ID  NAME\n1   long name\n22\n')
+  t.equal(formatTable(['ID', 'NAME'], rows, false), '1\tlong name\n22\t\n')
+})

@@ -1,0 +1,37 @@
+import t from 'tap'
+import { startPostgres } from '../stores/embedded.ts'
+import { run } from './run.ts'
+
+// Each command is a process of its own.
+t.setTimeout(240_000)
+
+t.test('the commands work on PostgreSQL too', async (t) => {
+  const server = await startPostgres({ fsync: 'off' })
+  t.teardown(() => server.close())
+  const settings = { DATABASE_URL: await server.database() }
+  t.match(await run(['migrate'], settings), { status: 0, stdout: /^applied 0001-/, stderr: '' })
+
+  const made = await run(['keys', 'create', '--name', 'ACME', '--scopes', 'order'], settings)
+  t.match(made, { status: 0, stdout: /^tp_/, stderr: '' })
+  const [id = '', name] = (await run(['keys', 'list'], settings)).stdout.split('\t')
+  t.equal(name, 'ACME')
+  t.match(await run(['keys', 'revoke', id], settings), { status: 0, stderr: '' })
+
+  const heading = 'id,name,description,price,currency,unit,gtin,category,image,backorder,on-hand\r\n'
+  const csv = `${heading}A,"Bolt, ""hex""","",9.90,EUR,C62,4006381333931,a\\|b|c,,none,2.5\r\nB,\u{1f600},,1,EUR,KGM,,,/b,allowed,-3\r\n`
+  t.match(await run(['import', '-', '--format', 'csv', '--dry-run'], settings, csv), { status: 0, stdout: /^2 read: 2 created/ })
+  t.match(await run(['import', '-', '--format', 'csv'], settings, csv), { status: 0, stdout: /^2 read: 2 created/, stderr: '' })
+  t.match(await run(['import', '-', '--format', 'csv'], settings, csv), { status: 0, stdout: /2 unchanged/ })
+  const taken = await run(['import', '-', '--format', 'csv'], settings, csv.replace('\nA', '\nC'))
+  t.match(taken, { status: 1, stdout: /1 unchanged, 1 refused/, stderr: /^standard input:2: C: .*\bA\b/ })
+  t.equal((await run(['export', '--format', 'csv'], settings)).stdout, csv)
+
+  t.match(await run(['backup', 'shop.db'], settings), { status: 1, stderr: /pg_dump/ })
+})
+
+t.test('a server that is not there is said so, without a password', async (t) => {
+  const { status, stderr } = await run(['keys', 'list'], { DATABASE_URL: 'postgres://shop:s3cret@127.0.0.1:1/shop' })
+  t.equal(status, 1)
+  t.match(stderr, /^tradepost: .*database/)
+  t.notMatch(stderr, /s3cret|^\s+at /m)
+})

@@ -1,0 +1,33 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { compile } from './compile.ts'
+
+export interface Ran {
+  readonly status: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+type Settings = Readonly<Record<string, string>>
+
+const cli = join(compile(t.testdir()), 'cli.js')
+
+/** Starts `tradepost` as a process of its own. */
+export function start(args: readonly string[], settings: Settings): ChildProcessWithoutNullStreams {
+  // Without tap's loaders, which the compiled command does not need.
+  const { NODE_OPTIONS: _loaders, ...environment } = process.env
+  return spawn(process.execPath, ['--enable-source-maps', cli, ...args], { env: { ...environment, ...settings }, stdio: 'pipe' })
+}
+
+/** Runs `tradepost` to its end. */
+export async function run(args: readonly string[], settings: Settings, input: string | Buffer = ''): Promise<Ran> {
+  const child = start(args, settings)
+  const closed = once(child, 'close')
+  child.stdin.on('error', () => undefined).end(input)
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  const [status] = await closed
+  return { status, stdout, stderr }
+}

@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Test } from 'tap'
+import { build, type Shop } from '../build.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+interface Sent {
+  readonly method?: string
+  readonly headers?: OutgoingHttpHeaders
+  readonly body?: string | Buffer
+  /** The loopback address that it comes from; all of 127.0.0.0/8 is this machine. */
+  readonly from?: string
+}
+
+export interface ProxiedShop extends Shop {
+  /** Through nginx, each time on a connection of its own. */
+  send(path: string, sent?: Sent): Promise<Answer>
+  /** Past nginx, to the service. */
+  sendDirectly(path: string, sent?: Sent): Promise<Answer>
+  /** How many requests, and connections, the service has had. */
+  readonly seen: { requests: number; connections: number }
+  accessLog(): string
+}
+
+/** A shop that listens, and a real nginx in front of it with docker/nginx.conf, in which only ports and folders are others. */
+export async function buildProxied(t: Test, options: Parameters<typeof build>[1] = {}): Promise<ProxiedShop> {
+  const shop = await build(t, { ...options, settings: { TRUST_PROXY: '127.0.0.1', ...options.settings } })
+  const seen = { requests: 0, connections: 0 }
+  await shop.app.listen({ host: '127.0.0.1', port: 0 })
+  shop.app.server.on('request', () => seen.requests++).on('connection', () => seen.connections++)
+  const servicePort = (shop.app.server.address() as AddressInfo).port
+  const { port, log } = await startNginx(t, servicePort)
+  return {
+    ...shop,
+    seen,
+    send: (path, sent) => send(port, path, sent),
+    sendDirectly: (path, sent) => send(servicePort, path, sent),
+    accessLog: () => readFileSync(log, 'utf8')
+  }
+}
+
+async function startNginx(t: Test, servicePort: number): Promise<{ port: number; log: string }> {
+  // Not t.testdir(): the shop's database is there, and a second call clears it.
+  const folder = mkdtempSync(join(tmpdir(), 'tradepost-nginx-'))
+  const [port, log, errors, conf] = [await freePort(), join(folder, 'access.log'), join(folder, 'error.log'), join(folder, 'nginx.conf')]
+  mkdirSync(join(folder, 'cache'))
+  const given = readFileSync(new URL('../../docker/nginx.conf', import.meta.url), 'utf8')
+  writeFileSync(
+    conf,
+    substitute(given, {
+      'listen 80 ': `listen 127.0.0.1:${port} `,
+      'shop:3000': `127.0.0.1:${servicePort}`,
+      '/var/cache/nginx': join(folder, 'cache')
+    })
+  )
+  // As root, nginx's workers would be somebody who may not enter the folder.
+  const user = process.getuid?.() === 0 ? 'user root;' : ''
+  const nginx = spawn('nginx', ['-p', folder, '-c', conf, '-g', `daemon off; pid ${join(folder, 'pid')}; ${user}`], {
+    stdio: ['ignore', openSync(log, 'a'), openSync(errors, 'a')],
+    env: { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` }
+  })
+  await once(nginx, 'spawn').catch(() => {
+    throw new Error('nginx is not there, and this test needs the real one. On Debian or Ubuntu: apt-get install nginx-light')
+  })
+  const ended = once(nginx, 'exit')
+  t.teardown(async () => {
+    nginx.kill('SIGTERM')
+    await ended
+    rmSync(folder, { recursive: true })
+  })
+  for (let tries = 0; !(await isOpen(port)); tries++) {
+    if (nginx.exitCode !== null || tries > 100) throw new Error(`nginx did not start: ${readFileSync(errors, 'utf8')}`)
+    await sleep(50)
+  }
+  return { port, log }
+}
+
+function substitute(text: string, changes: Readonly<Record<string, string>>): string {
+  return Object.entries(changes).reduce((changed, [from, to]) => {
+    if (!changed.includes(from)) throw new Error(`docker/nginx.conf has no ${JSON.stringify(from)}`)
+    return changed.replaceAll(from, to)
+  }, text)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function isOpen(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
+
+async function send(port: number, path: string, { method = 'GET', headers = {}, body, from = '127.0.0.1' }: Sent = {}): Promise<Answer> {
+  const agent = new Agent({ keepAlive: false })
+  const sent = request({ host: '127.0.0.1', port, path, method, headers, localAddress: from, agent })
+  sent.end(body)
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  return { status: response.statusCode ?? 0, headers: response.headers, body: (await buffer(response)).toString() }
+}

@@ -1,0 +1,124 @@
+import t from 'tap'
+import { writeCursor } from '../../plugins/paging.ts'
+import { build, draft, orderXml } from '../build.ts'
+import { type Answer, ask, listening, message } from './wire.ts'
+
+/** The links of a Link header (RFC 8288 section 3), by relation. */
+function links({ headers }: Answer): Map<string, string> {
+  const found = (headers['link'] ?? '').matchAll(/<([^>]*)>; rel="([^"]*)"/g)
+  return new Map([...found].map(([, href = '', rel = '']) => [rel, href]))
+}
+
+const ids = ({ body }: Answer) => [...body.matchAll(/<(?:product|order) id="([^"]+)"/g)].map(([, id]) => id)
+
+t.test('paging', async (t) => {
+  const names = Array.from({ length: 7 }, (_, i) => `P-${i}`)
+  const { app, store, key } = await build(t, {
+    products: Object.fromEntries(names.map((id) => [id, { name: 'Größe & "Maß"', categories: ['a & b/ü'] }]))
+  })
+  await listening(app)
+  const seller = await key('ERP', 'fulfilment')
+  const get = (path: string, headers: Record<string, string> = {}) => ask(t, app, message(`GET ${path}`, headers))
+
+  async function walk(start: string, headers: Record<string, string> = {}) {
+    const pages: Answer[] = []
+    for (let next: string | undefined = start; next !== undefined; next = links(pages.at(-1) as Answer).get('next')) {
+      pages.push(await get(next, headers))
+      if (pages.length > 20) throw new Error('the pages never end')
+    }
+    return pages
+  }
+
+  t.test('following next by the Link header alone shows every product once (RFC 8288 3.3)', async (t) => {
+    for (const accept of ['application/xml', 'text/html', 'application/json']) {
+      const pages = await walk('/products?limit=3', { accept })
+      t.same(
+        pages.map(({ status }) => status),
+        [200, 200, 200],
+        accept
+      )
+      t.equal(links(pages[2] as Answer).get('first'), '/products?limit=3')
+    }
+    t.same((await walk('/products?limit=3')).flatMap(ids), names)
+    t.same((await walk('/products')).flatMap(ids), names, 'one page, without next')
+    t.same((await walk('/products?limit=7')).length, 1, 'a page that is just full has no next')
+  })
+
+  t.test('a link keeps the filters, is path-absolute, and percent-encoded (RFC 8288 3.1)', async (t) => {
+    const filter = new URLSearchParams({ q: 'größe maß', category: 'a & b/ü', limit: '3' }).toString()
+    const pages = await walk(`/products?${filter}`)
+    t.same(pages.flatMap(ids).sort(), names)
+    for (const page of pages) {
+      for (const href of links(page).values()) t.match(href, /^\/[A-Za-z0-9._~!$&'()*+,;=:@/?%-]*$/)
+    }
+    t.match(
+      pages[0]?.body,
+      `<link rel="next" href="${links(pages[0] as Answer)
+        .get('next')
+        ?.replaceAll('&', '&amp;')}"/>`,
+      'the body has the same'
+    )
+  })
+
+  t.test('products that come and go between two pages shift nothing', async (t) => {
+    const first = await get('/products?limit=3')
+    await store.putProduct('A-0', draft(), {})
+    await store.deleteProduct('P-1', {})
+    await store.putProduct('P-2b', draft(), {})
+    t.same(ids(await get(links(first).get('next') ?? '')), ['P-2b', 'P-3', 'P-4'])
+    await store.deleteProduct('A-0', {})
+    await store.deleteProduct('P-2b', {})
+    await store.putProduct('P-1', draft(), {})
+  })
+
+  t.test('orders are paged too, newest first', async (t) => {
+    const placed = []
+    for (let i = 0; i < 5; i++)
+      placed.push(
+        (await ask(t, app, message('POST /order', { 'content-type': 'application/xml' }, orderXml({ 'P-0': 1 })))).headers['location']
+      )
+    const pages = await walk('/orders?limit=2&status=accepted', seller)
+    t.equal(pages.length, 3)
+    t.same(
+      pages
+        .flatMap(ids)
+        .map((id) => `/order/${id}`)
+        .sort(),
+      placed.sort()
+    )
+    t.match(links(pages[0] as Answer).get('next'), 'status=accepted')
+  })
+
+  t.test('a parameter that is wrong is 400 with the reason; an unknown one with those there are', async (t) => {
+    const rows: readonly [string, RegExp][] = [
+      ['limit=0', /limit must be &gt;= 1|limit must be >= 1/],
+      ['limit=1001', /limit must be (&lt;|<)= 1000/],
+      ['limit=-1', /limit must be/],
+      ['limit=1.5', /limit must be integer/],
+      ['limit=ten', /limit must be integer/],
+      ['limit=', /limit must be/],
+      ['limit=1&limit=2', /limit must be integer/],
+      ['updated-since=yesterday', /updated-since must match format/],
+      ['after=', /after must/],
+      ['after=x', /after is not a cursor/],
+      [`after=${writeCursor('id', 'P-1')}x`, /after is not a cursor/],
+      [`after=${writeCursor('orders', 'P-1')}`, /after is not a cursor/],
+      [`q=bolt&after=${writeCursor('id', 'P-1')}`, /after is not a cursor/],
+      ['page=2', /There is no parameter "page"\. There is limit, after, q, category, updated-since\./],
+      ['Limit=2', /There is no parameter "Limit"/],
+      ['__proto__=1', /There is no parameter "__proto__"|limit/]
+    ]
+    for (const [query, reason] of rows) {
+      const answer = await get(`/products?${query}`)
+      t.equal(answer.status, 400, query)
+      t.match(answer.body, reason)
+    }
+    const { body } = await get('/products?page=2&size=3', { accept: 'application/json' })
+    t.match(JSON.parse(body), {
+      available: ['limit', 'after', 'q', 'category', 'updated-since'],
+      errors: [{ path: 'page' }, { path: 'size' }]
+    })
+    t.equal((await get('/products?limit=1000')).status, 200, 'the most that there may be')
+    t.equal((await get('/products?limit=01')).status, 200)
+  })
+})

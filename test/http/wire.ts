@@ -1,0 +1,161 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { Test } from 'tap'
+
+/** An answer as it came over the socket. */
+export interface Answer {
+  readonly status: number
+  /** By lower-case name; several lines of one name are joined. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** The status line and the header lines, as they were sent. */
+  readonly head: string
+}
+
+/** How long a test waits for bytes, in milliseconds: far longer than anything here takes. */
+const patience = 30_000
+
+function parseHead(head: string): Omit<Answer, 'body'> {
+  const [statusLine = '', ...lines] = head.split('\r\n')
+  const headers: Record<string, string> = {}
+  for (const line of lines) {
+    const colon = line.indexOf(':')
+    const name = line.slice(0, colon).toLowerCase()
+    const value = line.slice(colon + 1).trim()
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`
+  }
+  return { status: Number(statusLine.split(' ')[1]), headers, head }
+}
+
+/** The body's text and where it ends, or undefined while it is not all there. */
+function parseBody(bytes: Buffer, start: number, { status, headers }: Omit<Answer, 'body'>, isHead: boolean, ended: boolean) {
+  if (isHead || status < 200 || status === 204 || status === 304) return { body: '', end: start }
+  if (headers['transfer-encoding'] === 'chunked') {
+    let at = start
+    const parts: Buffer[] = []
+    for (;;) {
+      const line = bytes.indexOf('\r\n', at)
+      if (line === -1) return undefined
+      const size = Number.parseInt(bytes.toString('latin1', at, line), 16)
+      if (bytes.length < line + size + 4) return undefined
+      if (size === 0) return { body: Buffer.concat(parts).toString('utf8'), end: line + 4 }
+      parts.push(bytes.subarray(line + 2, line + 2 + size))
+      at = line + size + 4
+    }
+  }
+  const length = headers['content-length']
+  if (length === undefined) return ended ? { body: bytes.toString('utf8', start), end: bytes.length } : undefined
+  const end = start + Number(length)
+  return bytes.length < end ? undefined : { body: bytes.toString('utf8', start, end), end }
+}
+
+/** One connection, with nothing between the test and the bytes: no client that mends, retries or hides what was sent. */
+export class Wire {
+  readonly #socket: Socket
+  #received = Buffer.alloc(0)
+  #ended = false
+  #failure: Error | undefined
+
+  private constructor(socket: Socket) {
+    this.#socket = socket
+    socket.on('data', (chunk) => {
+      this.#received = Buffer.concat([this.#received, chunk])
+    })
+    socket.on('end', () => {
+      this.#ended = true
+    })
+    socket.on('error', (error) => {
+      this.#failure = error
+    })
+    socket.on('close', () => {
+      this.#ended = true
+    })
+  }
+
+  static async open(t: Test, app: FastifyInstance): Promise<Wire> {
+    const address = app.server.address()
+    if (address === null || typeof address === 'string') throw new Error('the service does not listen')
+    const socket = connect({ host: '127.0.0.1', port: address.port, allowHalfOpen: true })
+    t.teardown(() => socket.destroy())
+    await once(socket, 'connect')
+    return new Wire(socket)
+  }
+
+  /** Sends bytes as they are; a string is Latin-1, as header fields are. */
+  send(bytes: string | Buffer): this {
+    this.#socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
+    return this
+  }
+
+  /** Says that no more will be sent, and still reads. */
+  end(): this {
+    this.#socket.end()
+    return this
+  }
+
+  /** Is gone, without a word. */
+  abort(): void {
+    this.#socket.resetAndDestroy()
+  }
+
+  async #more(): Promise<void> {
+    const signal = AbortSignal.timeout(patience)
+    await Promise.race([
+      once(this.#socket, 'data', { signal }),
+      once(this.#socket, 'close', { signal }),
+      once(this.#socket, 'end', { signal })
+    ])
+  }
+
+  /** The next answer. @param method the request's: the answer to HEAD has no body */
+  async answer(method = 'GET'): Promise<Answer> {
+    for (;;) {
+      const end = this.#received.indexOf('\r\n\r\n')
+      if (end !== -1) {
+        const head = parseHead(this.#received.toString('latin1', 0, end))
+        const found = parseBody(this.#received, end + 4, head, method === 'HEAD', this.#ended)
+        if (found) {
+          this.#received = this.#received.subarray(found.end)
+          return { ...head, body: found.body }
+        }
+      }
+      if (this.#ended) throw this.#failure ?? new Error(`the connection ended with ${JSON.stringify(this.#received.toString('latin1'))}`)
+      await this.#more()
+    }
+  }
+
+  /** Everything until the other side closes: empty when no further answer came. */
+  async rest(): Promise<string> {
+    while (!this.#ended) await this.#more()
+    return this.#received.toString('latin1')
+  }
+
+  /** Whether nothing comes for a while. @param milliseconds how long that is */
+  async isSilent(milliseconds: number): Promise<boolean> {
+    await new Promise((resolve) => setTimeout(resolve, milliseconds))
+    return this.#received.length === 0 && !this.#ended
+  }
+}
+
+/** Sends one request over a connection of its own. */
+export async function ask(t: Test, app: FastifyInstance, request: string | Buffer): Promise<Answer> {
+  const wire = await Wire.open(t, app)
+  const method = request.toString('latin1').split(' ', 1)[0]
+  const answer = await wire.send(request).answer(method)
+  wire.end()
+  return answer
+}
+
+/** The bytes of a request: `GET /products`, header lines, a body with its length. */
+export function message(line: string, headers: Readonly<Record<string, string | readonly string[]>> = {}, body?: string): string {
+  const given = Object.entries({ host: 'shop.example', ...headers })
+  const lines = given.flatMap(([name, values]) => [values].flat().map((value) => `${name}: ${value}\r\n`))
+  if (body !== undefined) lines.push(`content-length: ${Buffer.byteLength(body)}\r\n`)
+  return `${line} HTTP/1.1\r\n${lines.join('')}\r\n${Buffer.from(body ?? '').toString('latin1')}`
+}
+
+/** Lets the service listen on a free port of the loopback interface. */
+export async function listening(app: FastifyInstance): Promise<string> {
+  return app.listen({ host: '127.0.0.1', port: 0 })
+}

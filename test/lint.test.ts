@@ -1,0 +1,71 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+
+const biome = fileURLToPath(new URL('../node_modules/@biomejs/biome/bin/biome', import.meta.url))
+const config = JSON.parse(readFileSync(new URL('../biome.json', import.meta.url), 'utf8')) as Record<string, unknown>
+
+const importing = (module: string) => `import { x } from '${module}'\n\nexport const y = x\n`
+const restricted = 'lint/style/noRestrictedImports'
+
+/** A file that breaks a rule of the house, and the rule that must say so. */
+const violations: readonly (readonly [file: string, source: string, rule: string])[] = [
+  ['domain/a.ts', importing('../stores/open.ts'), restricted],
+  ['domain/b.ts', importing('../schemas/xml.ts'), restricted],
+  ['domain/c.ts', importing('../config.ts'), restricted],
+  ['stores/sqlite/a.ts', importing('../../plugins/xml.ts'), restricted],
+  ['stores/b.ts', importing('../schemas/xml.ts'), restricted],
+  ['stores/c.ts', "import type { x } from '../app.ts'\n\nexport type Y = x\n", restricted],
+  ['stores/d.ts', importing('fastify'), restricted],
+  ['schemas/a.ts', importing('../stores/open.ts'), restricted],
+  ['schemas/b.ts', importing('../representations/links.ts'), restricted],
+  ['schemas/c.ts', importing('libxmljs2'), restricted],
+  ['representations/a.ts', importing('../plugins/xml.ts'), restricted],
+  ['representations/views/b.ts', importing('../../stores/open.ts'), restricted],
+  ['plugins/a.ts', importing('../stores/open.ts'), restricted],
+  ['plugins/b.ts', importing('../routes/order.ts'), restricted],
+  ['plugins/c.ts', importing('libxmljs2'), restricted],
+  ['plugins/d.ts', "export const y = await import('libxmljs2')\n", restricted],
+  ['routes/a.ts', importing('../stores/open.ts'), restricted],
+  ['routes/b.ts', importing('../app.ts'), restricted],
+  ['routes/c.ts', importing('libxmljs2'), restricted],
+  ['sample.ts', importing('libxmljs2'), restricted],
+  ['routes/d.ts', "export const y = process.env['A']\n", 'lint/style/noProcessEnv'],
+  ['server.ts', "export const y = process.env['A']\n", 'lint/style/noProcessEnv'],
+  ['domain/d.ts', importing('fastify'), restricted],
+  ['domain/e.ts', importing('libxmljs2'), restricted],
+  ['plugins/xml/e.ts', importing('../../stores/open.ts'), restricted],
+  ['cli/a.ts', importing('libxmljs2'), restricted],
+  ['domain/f.ts', 'export const y: any = 1\n', 'lint/suspicious/noExplicitAny'],
+  ['test/a.ts', 'export const y: any = 1\n', 'lint/suspicious/noExplicitAny']
+]
+
+const allowed: readonly (readonly [file: string, source: string])[] = [
+  ['domain/ok.ts', importing('./money.ts')],
+  ['stores/ok.ts', importing('../domain/money.ts')],
+  ['representations/ok.ts', importing('../schemas/xml.ts')],
+  ['routes/ok.ts', importing('../plugins/problem.ts')],
+  ['plugins/xml.ts', importing('libxmljs2')],
+  ['test/ok.ts', importing('libxmljs2')],
+  ['config.ts', "export const y = process.env['A']\n"]
+]
+
+t.test('the import rule and the other rules of the house fail the lint where they are broken, and only there', async (t) => {
+  const folder = t.testdir({ 'biome.json': JSON.stringify({ ...config, vcs: { enabled: false } }) })
+  for (const [file, source] of [...violations, ...allowed]) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    writeFileSync(join(folder, file), source)
+  }
+  const lint = [biome, 'lint', '--reporter=json', '--max-diagnostics=none', '.']
+  const { stdout, status } = spawnSync(process.execPath, lint, { cwd: folder, encoding: 'utf8' })
+  const { diagnostics } = JSON.parse(stdout) as { diagnostics: { category: string; location: { path: string | { file: string } } }[] }
+  const rulesFor = (file: string) =>
+    diagnostics
+      .filter(({ location: { path } }) => (typeof path === 'string' ? path : path.file).replace(/^\.\//, '') === file)
+      .map(({ category }) => category)
+  t.equal(status, 1)
+  for (const [file, source, rule] of violations) t.same(rulesFor(file), [rule], `${file}: ${source.trim()}`)
+  for (const [file, source] of allowed) t.same(rulesFor(file), [], `${file}: ${source.trim()}`)
+})

@@ -1,0 +1,71 @@
+import t from 'tap'
+import { build } from '../build.ts'
+import { type Refusal, refusals, refuse } from './refusal.ts'
+
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+const valid = 'item.1.product-id=ABC-1&item.1.quantity=1'
+const invalid = (body: string, path: string, detail: RegExp): Refusal => ({ body, headers: form, code: 'invalid-document', path, detail })
+const malformed = (body: string | Buffer, detail: RegExp): Refusal => ({ body, headers: form, code: 'malformed-document', detail })
+
+t.test('a form that is no valid order', (t) =>
+  refusals(t, {
+    'an empty form': invalid('', '', /needs item/),
+    'a form of blank fields': invalid('item.1.product-id=&item.1.quantity=+&note.1=', '', /needs item/),
+    'a quantity of 0': invalid(
+      'item.3.product-id=ABC-1&item.3.quantity=0',
+      'item.3.quantity',
+      /quantity is "0"; it must be a number above 0/
+    ),
+    'an item without product': invalid('item.1.quantity=1', 'item.1.quantity', /Here belongs product-id or gtin/),
+    'an unknown field': invalid(`${valid}&urgent=1`, 'urgent', /no "urgent" here; known are order-number/),
+    'an unknown field in an item': invalid(`${valid}&item.1.price=1`, 'item.1.price', /no "price"/),
+    'a field named __proto__': invalid(`${valid}&item.1.__proto__=1`, 'item.1.__proto__', /no "__proto__"/),
+    'a field named constructor.prototype': invalid(`${valid}&constructor.prototype.a=1`, 'constructor', /no "constructor"/),
+    'a field of parts where a text belongs': invalid(`${valid}&currency.a.b=EUR`, 'currency', /no parts/),
+    'a text where parts belong': invalid(`${valid}&buyer=me`, 'buyer', /parts: name, email/),
+    'an item that is not numbered': invalid(`${valid}&item.x.quantity=1`, 'item.x', /item\.1, item\.2/),
+    'a field twice': invalid(`${valid}&item.1.quantity=5`, 'item.1.quantity', /more than once/),
+    'a field of a million parts': invalid(`${valid}&${'a.'.repeat(1_000_000)}=1`, `${'a.'.repeat(128)}…`, /no "a\./),
+    'a percent sign alone': malformed(`${valid}&note.1=100%`, /percent sign/),
+    'percent-encoded Latin-1': malformed(`${valid}&note.1=%E9`, /percent sign/),
+    'Latin-1 as it is': malformed(Buffer.from(`${valid}&note.1=é`, 'latin1'), /UTF-8/),
+    'a NUL character': invalid(`${valid}&note.1=%00`, 'note.1', /control character/),
+    'a GTIN with a wrong check digit': invalid('item.7.gtin=4006381333930&item.7.quantity=1', 'item.7.gtin', /check digit/),
+    'a form of 3 MB': { body: `${valid}&note.1=${'a'.repeat(3_000_000)}`, headers: form, code: 'body-too-large' }
+  })
+)
+
+t.test('a form becomes an order: rows close up, blank ones are left out, line ends are LF, the form keeps its own fields', async (t) => {
+  const { app, store } = await build(t)
+  const fields = new URLSearchParams({
+    '_more-rows': '3',
+    'item.10.product-id': 'ABC-1',
+    'item.10.quantity': ' 10 ',
+    'item.2.product-id': 'ABC-1',
+    'item.2.quantity': '2',
+    'item.2.quantity.unit': 'C62',
+    'item.5.product-id': '',
+    'item.5.quantity': '',
+    'note.1': 'first\r\nsecond',
+    'extension.1': 'value',
+    'extension.1.name': 'cost-centre',
+    'buyer.address.city': 'Köln + Bonn'
+  })
+  const response = await app.inject({ method: 'POST', url: '/order', headers: form, payload: fields.toString() })
+  t.equal(response.statusCode, 303, response.body)
+  const [order] = (await store.orders({ limit: 1 })).items
+  t.same(
+    order?.items.map(({ quantity }) => quantity),
+    ['2', '10']
+  )
+  t.same(order?.notes, ['first\nsecond'])
+  t.same(order?.extensions, [{ name: 'cost-centre', value: 'value' }])
+  t.same(order?.buyer?.address, { city: 'Köln + Bonn' })
+})
+
+t.test('errors carry the names of fields as they were sent, gaps in the numbering included', async (t) => {
+  const shop = await build(t)
+  const body = 'item.9.product-id=NONE&item.9.quantity=1&item.4.product-id=ABC-1&item.4.quantity=1000'
+  await refuse(t, shop, { body, headers: form, code: 'invalid-order', paths: ['item.9.product-id', 'item.4.quantity'] })
+  await refuse(t, shop, { body: `${valid}${'&note.1=a'.repeat(200)}`, headers: form, code: 'invalid-document', paths: ['note.1'] })
+})

@@ -1,0 +1,131 @@
+import t from 'tap'
+import { makeRequestIds, maskSecrets } from '../../plugins/logging.ts'
+import { build, orderXml, xml } from '../build.ts'
+
+/** A log that can be read: what would be on standard output. */
+function memory() {
+  const lines: string[] = []
+  return {
+    lines,
+    write(line: string) {
+      lines.push(line)
+    }
+  }
+}
+
+t.test('no key, cookie, idempotency key or whole order id is in the log of a session, whatever fails', async (t) => {
+  const log = memory()
+  const { app, store, key } = await build(t, { logTo: log, settings: { LOG_LEVEL: 'trace' } })
+  const customer = await key('Customer', 'order', 'catalogue', 'fulfilment')
+  const secret = customer.authorization.slice('Bearer '.length)
+  const basic = Buffer.from(`me:${secret}`).toString('base64')
+  const send = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, headers = {}, payload?: string) =>
+    app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) })
+
+  const placed = await send('POST', '/order', { ...xml, 'idempotency-key': 'idempotency-secret' }, orderXml())
+  const uri = String(placed.headers['location'])
+  const id = uri.split('/').at(-1) ?? ''
+  const numbered = await send('POST', '/order', { ...xml, ...customer }, orderXml({ 'ABC-1': 1 }, '<order-number>1</order-number>'))
+  const ids = [id, String(numbered.headers['location']).split('/').at(-1) ?? '']
+  await send('POST', '/order', { ...xml, ...customer }, orderXml({ 'ABC-1': 2 }, '<order-number>1</order-number>'))
+  const signedIn = await send(
+    'POST',
+    '/session',
+    { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' },
+    `key=${secret}`
+  )
+  const cookie = String(signedIn.headers['set-cookie']).split(';')[0] ?? ''
+  for (const headers of [{}, customer, { authorization: `Basic ${basic}` }, { cookie }, { authorization: 'Bearer tp_guessed-key-0001' }]) {
+    await send('GET', uri, headers)
+    await send('GET', `${uri}/status?x=${id}`, headers)
+    await send('GET', `/order/${[...id].map((c) => `%${c.charCodeAt(0).toString(16)}`).join('')}`, headers)
+    await send('GET', `/%6frder/${id}/`, headers)
+    await send('PUT', uri, { ...headers, ...xml }, orderXml())
+    await send('PUT', uri, { ...headers, ...xml, 'if-match': '*' }, '<nonsense>')
+    await send('GET', `/products?q=${secret}`, headers)
+    await send('GET', `/${secret}/${id}`, headers)
+  }
+  const broken = new Error(`no row (id)=(${id}) for Bearer ${secret} at /order/${id}`)
+  store.order = () => Promise.reject(broken)
+  t.equal((await send('GET', uri)).statusCode, 500)
+  await send('DELETE', uri)
+
+  const text = log.lines.join('')
+  t.ok(log.lines.length > 60, `${log.lines.length} lines`)
+  for (const line of log.lines) JSON.parse(line)
+  t.match(text, `/order/${id.slice(0, 8)}…`, 'enough of an order is there to find it')
+  const [, sealed = ''] = cookie.split('=')
+  t.ok(sealed.length > 20, 'there was a cookie')
+  for (const [what, hidden] of Object.entries({
+    secret,
+    basic,
+    sealed,
+    id: ids[0],
+    numbered: ids[1],
+    idempotency: 'idempotency-secret',
+    guessed: 'tp_guessed-key-0001'
+  })) {
+    t.notOk(text.includes(String(hidden)), `${what} is not in the log`)
+  }
+})
+
+t.test('a line of the log stays JSON, and keeps what is no secret', async (t) => {
+  const uuid = '0b9f6a52-7d1e-4c0a-9f43-5e8d2a6c1b70'
+  t.equal(maskSecrets(`{"reqId":"${uuid}","msg":"a"}`), `{"reqId":"${uuid}","msg":"a"}`)
+  t.equal(maskSecrets(`{"url":"/product/${uuid}"}`), `{"url":"/product/${uuid}"}`)
+  t.equal(maskSecrets('{"url":"/order/12345678901/status?x=1"}'), '{"url":"/order/12345678…/status?x=1"}')
+  t.equal(maskSecrets('{"url":"/order/:order_id"}'), '{"url":"/order/:order_id"}')
+  t.equal(maskSecrets(`{"msg":"${uuid.toUpperCase()}"}`), '{"msg":"0B9F6A52…"}')
+  t.equal(maskSecrets('{"a":"Authorization: Basic bWU6dHA="}'), '{"a":"Authorization: Basic …"}')
+  t.equal(maskSecrets('{"m":"GET /products"}'), '{"m":"GET /products"}')
+})
+
+t.test('every answer tells its request id: the one of the log', async (t) => {
+  const log = memory()
+  const { app } = await build(t, { logTo: log })
+  const ids = new Set<string>()
+  for (const [method, url] of [
+    ['GET', '/products'],
+    ['GET', '/nowhere'],
+    ['POST', '/products'],
+    ['OPTIONS', '/products'],
+    ['TRACE', '/products'],
+    ['GET', '/health/live']
+  ] as const) {
+    const id = String((await app.inject({ method: method as 'GET', url })).headers['x-request-id'])
+    t.match(id, /^[0-9a-f]{24}$/, `${method} ${url}`)
+    ids.add(id)
+  }
+  t.equal(ids.size, 6)
+  t.ok(log.lines.some((line) => ids.has((JSON.parse(line) as { reqId?: string }).reqId ?? '')))
+  const { headers } = await app.inject('/products')
+  const again = await app.inject({ url: '/products', headers: { 'if-none-match': String(headers['etag']) } })
+  t.equal(again.statusCode, 304)
+  t.ok(again.headers['x-request-id'])
+})
+
+t.test('only a trusted proxy names a request, and only sanely', async (t) => {
+  const given = { 'x-request-id': 'edge-1:abc' }
+  const open = await build(t)
+  t.not((await open.app.inject({ url: '/', headers: given })).headers['x-request-id'], 'edge-1:abc')
+  const { app } = await build(t, { settings: { TRUST_PROXY: '127.0.0.0/8' } })
+  t.equal((await app.inject({ url: '/', headers: given })).headers['x-request-id'], 'edge-1:abc')
+  t.not((await app.inject({ url: '/', headers: given, remoteAddress: '192.0.2.1' })).headers['x-request-id'], 'edge-1:abc')
+  for (const mad of ['', 'a b', 'a"b', 'é', 'x'.repeat(129), '/order/1']) {
+    t.not((await app.inject({ url: '/', headers: { 'x-request-id': mad } })).headers['x-request-id'], mad)
+  }
+})
+
+t.test('proxies are named by address, network or name, in either version of IP', async (t) => {
+  const nameOf = (proxies: readonly string[], remoteAddress: string) =>
+    makeRequestIds(proxies)({ headers: { 'x-request-id': 'given' }, socket: { remoteAddress } } as unknown as Parameters<
+      ReturnType<typeof makeRequestIds>
+    >[0])
+  t.equal(nameOf(['10.1.0.0/16'], '10.1.2.3'), 'given')
+  t.not(nameOf(['10.1.0.0/16'], '10.2.2.3'), 'given')
+  t.equal(nameOf(['192.0.2.7'], '::ffff:192.0.2.7'), 'given')
+  t.equal(nameOf(['2001:db8::/32'], '2001:db8::1'), 'given')
+  t.equal(nameOf(['loopback'], '::1'), 'given')
+  t.equal(nameOf(['uniquelocal'], '172.20.0.1'), 'given')
+  t.not(nameOf([], '127.0.0.1'), 'given')
+})

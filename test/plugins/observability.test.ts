@@ -1,0 +1,90 @@
+import { request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { build, orderXml, xml } from '../build.ts'
+
+/** Passes when the metrics have all of these lines. */
+function shows(t: Test, metrics: string, line: string): void {
+  t.ok(metrics.split('\n').includes(line), line)
+}
+
+t.test('requests are measured by route, never by URL', async (t) => {
+  const { app } = await build(t)
+  for (const id of ['ABC-1', 'unknown-1', 'unknown-2']) await app.inject(`/product/${id}`)
+  for (const url of ['/nowhere-1', '/nowhere-2?q=1']) await app.inject(url)
+  await app.inject({ method: 'PATCH', url: '/product/ABC-1' })
+  const { body } = await app.inject('/metrics')
+  shows(t, body, 'http_request_duration_seconds_count{method="GET",route="/product/:product_id",status="200"} 1')
+  shows(t, body, 'http_request_duration_seconds_count{method="GET",route="/product/:product_id",status="404"} 2')
+  shows(t, body, 'http_request_duration_seconds_count{method="GET",route="unknown",status="404"} 2')
+  shows(t, body, 'http_request_duration_seconds_count{method="PATCH",route="/product/:product_id",status="405"} 1')
+  t.notMatch(body, /nowhere|unknown-1/)
+})
+
+t.test('orders are counted by what became of them', async (t) => {
+  const { app, key } = await build(t, { products: { 'ABC-1': { backorder: false } } })
+  const customer = await key('Customer', 'order')
+  const post = (payload: string, headers = {}) => app.inject({ method: 'POST', url: '/order', headers: { ...xml, ...headers }, payload })
+  await post(orderXml())
+  await post(orderXml(), { 'idempotency-key': 'k' })
+  await post(orderXml(), { 'idempotency-key': 'k' })
+  const numbered = orderXml({ 'ABC-1': 1 }, '<order-number>7</order-number>')
+  await post(numbered, customer)
+  await post(numbered, customer)
+  await post(orderXml({ 'ABC-1': 1_000 }))
+  await post('<nonsense/>')
+  const form = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' }
+  await post('item.1.product-id=ABC-1&item.1.quantity=1', form)
+  const { body } = await app.inject('/metrics')
+  for (const [outcome, count] of Object.entries({ placed: 4, replayed: 1, repeated: 1, refused: 2 })) {
+    shows(t, body, `tradepost_orders_total{outcome="${outcome}"} ${count}`)
+  }
+})
+
+t.test('problems are counted by their type', async (t) => {
+  const { app } = await build(t)
+  await app.inject('/product/none')
+  await app.inject('/nowhere')
+  await app.inject('/products?limit=x')
+  await app.inject({ method: 'POST', url: '/order', headers: { 'content-type': 'text/plain' }, payload: 'x' })
+  await app.inject({ method: 'POST', url: '/order', headers: xml, payload: '<a>' })
+  await app.inject({ method: 'DELETE', url: '/products' })
+  await app.inject({ url: '/orders' })
+  const { body } = await app.inject('/metrics')
+  const codes = [
+    'product-not-found',
+    'not-found',
+    'malformed-request',
+    'unsupported-media-type',
+    'malformed-document',
+    'method-not-allowed',
+    'unauthenticated'
+  ]
+  for (const code of codes) shows(t, body, `tradepost_problems_total{code="${code}"} 1`)
+})
+
+t.test('requests in flight are counted, also those whose client goes away', async (t) => {
+  const { app, store } = await build(t)
+  let arrived: () => void = () => undefined
+  const arrival = new Promise<void>((resolve) => {
+    arrived = resolve
+  })
+  store.product = () => {
+    arrived()
+    return new Promise(() => undefined)
+  }
+  await app.listen({ port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const client = httpRequest({ port, path: '/product/ABC-1' }).on('error', () => undefined)
+  const gone = new Promise((resolve) => client.on('close', resolve))
+  client.end()
+  await arrival
+  shows(t, await app.metrics.read(), 'http_requests_in_flight 1')
+  client.destroy()
+  await gone
+  for (let i = 0; i < 100 && !(await app.metrics.read()).includes('http_requests_in_flight 0\n'); i++) await pause(20)
+  const read = await app.metrics.read()
+  shows(t, read, 'http_requests_in_flight 0')
+  shows(t, read, 'http_request_duration_seconds_count{method="GET",route="/product/:product_id",status="aborted"} 1')
+})

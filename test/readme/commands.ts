@@ -1,0 +1,93 @@
+/**
+ * Runs every `sh` block of the README against a real server on a new database, in order, and compares what each prints
+ * with the block that follows it. UPDATE=1 writes what was printed into the README instead.
+ */
+import { execFile, spawn } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import t, { type Test } from 'tap'
+
+const readme = resolve('README.md')
+const update = process.env['UPDATE'] === '1'
+const documented = 'http://localhost:3000'
+
+interface Block {
+  readonly language: string
+  readonly text: string
+  /** Offset of the text in the README. */
+  readonly at: number
+}
+
+function blocks(markdown: string): readonly Block[] {
+  return [...markdown.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(({ 0: whole, 1: language = '', 2: text = '', index }) => ({
+    language,
+    text,
+    at: index + whole.indexOf('\n') + 1
+  }))
+}
+
+/** What is another at each run reads the same. */
+function normalise(output: string): string {
+  return output
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'ID')
+    .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?/g, 'TIME')
+    .replace(/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/g, 'TIME')
+    .replace(/"[\w.]+-[0-9a-f]{6}-(xml|html|json|text)"/g, '"TAG-$1"')
+    .replace(/tp_[\w-]{20,}/g, 'KEY')
+    .replace(/k_[0-9a-z]+/g, 'KEYID')
+    .replace(/r=\d+;t=\d+/g, 'r=R;t=T')
+    .trim()
+}
+
+function run(script: string, cwd: string, env: NodeJS.ProcessEnv): Promise<{ output: string; code: number }> {
+  return new Promise((done) => {
+    const child = execFile('bash', ['-e', '-o', 'pipefail', '-c', script], { cwd, env, maxBuffer: 1 << 24 }, (error, stdout, stderr) => {
+      done({ output: stdout + stderr, code: error ? (typeof error.code === 'number' ? error.code : 1) : 0 })
+    })
+    child.stdin?.end()
+  })
+}
+
+function fresh(t: Test): { folder: string; env: NodeJS.ProcessEnv } {
+  const folder = t.testdir()
+  const path = `${resolve('node_modules/.bin')}:${process.env['PATH']}`
+  return { folder, env: { ...process.env, npm_config_loglevel: 'error', DATABASE_URL: `sqlite:${join(folder, 'shop.db')}`, PATH: path } }
+}
+
+async function serve(t: Test, env: NodeJS.ProcessEnv): Promise<string> {
+  const server = spawn(process.execPath, ['dist/server.js'], { env: { ...env, PORT: '0' }, stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => server.kill('SIGKILL'))
+  return new Promise<string>((found, failed) => {
+    createInterface(server.stdout).on('line', (line) => {
+      const { address } = JSON.parse(line) as { address?: string }
+      if (address) found(address)
+    })
+    server.once('exit', (code) => failed(new Error(`the server ended with ${code}`)))
+  })
+}
+
+t.test('every command of the README works, and prints what the README says', async (t) => {
+  const { folder, env } = fresh(t)
+  const base = await serve(t, env)
+  // One shell for all of them: a later block may use what an earlier one set, as a reader would.
+  const state = join(folder, 'state.sh')
+  writeFileSync(state, '')
+  let markdown = readFileSync(readme, 'utf8')
+  const found = blocks(markdown)
+  const edits: { at: number; length: number; text: string }[] = []
+  for (const [i, block] of found.entries()) {
+    if (block.language !== 'sh') continue
+    const title = block.text.split('\n')[0] ?? ''
+    const script = `source ${state}; ${block.text.replaceAll(documented, base)}\ndeclare -p | grep -E '^declare -- [a-z_]+=' > ${state} || true`
+    const { output, code } = await run(script, resolve('.'), env)
+    const shown = output.replaceAll(base, documented)
+    t.equal(code, 0, title, { output: shown })
+    const next = found[i + 1]
+    if (!next || (next.language !== 'text' && next.language !== 'xml')) continue
+    if (update) edits.push({ at: next.at, length: next.text.length, text: `${shown.trimEnd()}\n` })
+    else t.equal(normalise(shown), normalise(next.text), `what it prints: ${title}`)
+  }
+  for (const { at, length, text } of edits.reverse()) markdown = markdown.slice(0, at) + text + markdown.slice(at + length)
+  if (update) writeFileSync(readme, markdown)
+})

@@ -1,0 +1,118 @@
+import t from 'tap'
+import { type Decimal, decimal } from '../../domain/money.ts'
+import type { Order } from '../../domain/order.ts'
+import { statistics } from '../../representations/statistics.ts'
+import { date, forPeople, label, moment, money, quantity } from '../../representations/views/format.ts'
+import { localPath } from '../../routes/session.ts'
+
+t.test('money is formatted digit by digit, in the digits of its currency', async (t) => {
+  const cases: readonly (readonly [value: string, currency: string, shown: string])[] = [
+    ['9.99', 'EUR', '€9.99'],
+    ['1234567.5', 'EUR', '€1,234,567.50'],
+    ['0.0125', 'EUR', '€0.0125'],
+    ['999999999999.9999', 'EUR', '€999,999,999,999.9999'],
+    ['90071992547409931234.01', 'USD', '$90,071,992,547,409,931,234.01'],
+    ['1200', 'JPY', '¥1,200'],
+    ['1.5', 'KWD', 'KWD\u00a01.500']
+  ]
+  for (const [value, currency, shown] of cases) t.equal(money(decimal(value), currency), shown)
+})
+
+t.test('quantities have the name of their unit, and a code that nobody knows stands for itself', async (t) => {
+  const cases: readonly (readonly [value: string, unit: string, shown: string])[] = [
+    ['1', 'C62', '1 piece'],
+    ['1.000', 'C62', '1 piece'],
+    ['3', 'C62', '3 pieces'],
+    ['12.50', 'MTR', '12.5 m'],
+    ['2', 'XBX', '2 boxes'],
+    ['2', 'constructor', '2 constructor'],
+    ['2', 'ZZ9', '2 ZZ9']
+  ]
+  for (const [value, unit, shown] of cases) t.equal(quantity(decimal(value), unit), shown)
+})
+
+t.test('dates are for people, and what is none stays as it is', async (t) => {
+  t.equal(date('2026-12-01'), '1 Dec 2026')
+  t.equal(date('2026-12-01+01:00'), '1 Dec 2026+01:00')
+  t.equal(date('soon'), 'soon')
+  t.equal(moment(0), '1 Jan 1970, 00:00 UTC')
+  t.equal(label('requested-delivery-date'), 'Requested delivery date')
+  t.equal(forPeople('<quantity> is "x"; <tax-id> too.'), 'Quantity is "x"; Tax id too.')
+  t.equal(forPeople('tax-id is "x".', 'buyer.tax-id'), 'Tax id is "x".')
+  t.equal(forPeople('note is "x".', 'item.1.note.2'), 'Note is "x".')
+})
+
+t.test('after signing in it only ever goes on to a path of this service', async (t) => {
+  const good: readonly (readonly [string, string])[] = [
+    ['/orders', ''],
+    ['/shop/order?product=A&x=1', '/shop'],
+    ['/', ''],
+    ['/shop/', '/shop']
+  ]
+  for (const [next, base] of good) t.equal(localPath(next, base), next)
+  const bad = [
+    '//evil.example',
+    '/\\evil.example',
+    'https://evil.example',
+    'evil',
+    '',
+    '/\tevil',
+    '/%0d\n',
+    '/a\\b',
+    '/..//evil.example',
+    '/shop/../../evil',
+    '/shopping',
+    '/./',
+    'javascript:alert(1)'
+  ]
+  for (const next of bad) t.equal(localPath(next, '/shop'), undefined, JSON.stringify(next))
+  for (const next of ['/..//evil.example', '/.//evil.example']) t.equal(localPath(next, ''), undefined, next)
+})
+
+t.test('the statistics are sums of what is on the page', async (t) => {
+  const order = (status: Order['status'], day: string, items: readonly (readonly [string, string])[]): Order => ({
+    id: 'x',
+    version: 1,
+    status,
+    currency: 'EUR',
+    notes: [],
+    extensions: [],
+    total: '0' as Decimal,
+    placedAt: Date.parse(`${day}T23:59:59Z`),
+    modifiedAt: 0,
+    items: items.map(([productId, quantity], i) => ({
+      line: i + 1,
+      productId,
+      name: productId,
+      quantity: decimal(quantity),
+      unit: 'KGM',
+      unitPrice: '1' as Decimal,
+      lineTotal: '1' as Decimal,
+      notes: []
+    }))
+  })
+  const found = statistics([
+    order('accepted', '2026-11-20', [
+      ['A', '0.1'],
+      ['B', '4']
+    ]),
+    order('shipped', '2026-11-20', [['A', '0.2']]),
+    order('completed', '2026-11-19', [['A', '0.7']]),
+    order('cancelled', '2026-11-18', [['A', '1000']])
+  ])
+  t.same(
+    found?.perDay.bars.map(({ name, value, share }) => [name, value, share]),
+    [
+      ['20 Nov 2026', '2', 100],
+      ['19 Nov 2026', '1', 50]
+    ]
+  )
+  t.same(
+    found?.perProduct.bars.map(({ name, value, share }) => [name, value, share]),
+    [
+      ['B', '4 kg', 100],
+      ['A', '1 kg', 25]
+    ]
+  )
+  t.equal(statistics([order('rejected', '2026-11-20', [['A', '1']])]), undefined)
+})

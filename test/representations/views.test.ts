@@ -1,0 +1,159 @@
+import t, { type Test } from 'tap'
+import { decimal } from '../../domain/money.ts'
+import { build } from '../build.ts'
+
+/** What somebody might put into a name, to break out of where a page shows it. */
+const hostile: Readonly<Record<string, string>> = {
+  'a script': '<script>alert(1)</script>',
+  'an end of the title': '</title><script src=//evil.example/x.js></script>',
+  'an end of the text area': '</textarea><img src=x onerror=alert(1)>',
+  'an end of the attribute': '" onmouseover="alert(1)" x="',
+  'an end of a single-quoted attribute': "' onfocus='alert(1)' autofocus='",
+  'a scheme': 'javascript:alert(1)',
+  'a comment': '--><svg onload=alert(1)><!--',
+  'a template': "<%= process.exit(1) %><%~ '<b>' %>{{7*7}}",
+  'character references': '&lt;script&gt;&#60;b&#62;',
+  'text that turns around': '\u202e<b>gpj.exe\u202c\u200b',
+  'look-alikes': '＜script＞alert(1)＜/script＞',
+  'lone combining marks': 'Z\u0351\u036b\u0343 <i>a\u0301'
+}
+
+const html = { accept: 'text/html' } as const
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' })[c] ?? c)
+}
+
+/** Nothing in the page is markup that the templates did not write. */
+function harmless(t: Test, body: string, text: string, where: string): void {
+  t.ok(body.includes(escaped(text)), `${where} shows the text, escaped`)
+  if (text !== escaped(text)) t.notOk(body.includes(text), `${where} never has it raw`)
+  const tags = body.match(/<[a-z!/](?:[^"'>]|"[^"]*"|'[^']*')*>/gi) ?? []
+  t.same(
+    tags.filter((tag) => /\son\w+\s*=/i.test(tag.replace(/"[^"]*"/g, '""'))),
+    [],
+    `${where} has no event handler`
+  )
+  t.same(
+    tags.filter((tag) => /^<script(?! type="module" src="\/public\/)/i.test(tag)),
+    [],
+    `${where} has no script but its own`
+  )
+  t.notMatch(body, /(?:href|src|action)="\s*(?:javascript|data|vbscript):/i, `${where} links no code`)
+  t.notMatch(body, /\sstyle=/i, `${where} has no inline style`)
+}
+
+const shop = await build(t, {
+  products: Object.fromEntries(
+    Object.values(hostile).map((text, i) => [
+      `ABC-${i}`,
+      { name: text, description: text, categories: [text], images: [text, 'https://images.example/a.png'] }
+    ])
+  )
+})
+
+for (const [i, [what, text]] of Object.entries(hostile).entries()) {
+  t.test(`${what} in names, categories and notes is only text, on every page`, async (t) => {
+    const { app, store, key } = shop
+    const id = `ABC-${i}`
+    const placed = await store.placeOrder({
+      order: {
+        orderNumber: text.slice(0, 64),
+        buyer: {
+          name: text,
+          phone: text.slice(0, 64),
+          taxId: text.slice(0, 64),
+          address: { street: text, additionalStreet: text, city: text, postalCode: text.slice(0, 64), region: text }
+        },
+        shipTo: { name: text },
+        billTo: { name: text },
+        items: [{ product: { productId: id }, quantity: decimal('1'), notes: [text] }],
+        notes: [text],
+        extensions: [{ name: text.slice(0, 64), value: text }]
+      },
+      status: 'accepted'
+    })
+    const seller = await key(text, 'order', 'catalogue', 'fulfilment')
+    const order = `/order/${placed.order.id}`
+    const query = encodeURIComponent(text)
+    const pages = [
+      '/products',
+      `/products?q=${query}`,
+      `/products?category=${query}`,
+      `/product/${id}`,
+      '/order',
+      `/order?product=${id}`,
+      order,
+      `${order}?form=change`,
+      '/orders'
+    ]
+    for (const url of pages) {
+      const { body, statusCode } = await app.inject({ url, headers: { ...html, ...seller } })
+      t.equal(statusCode, 200, url)
+      harmless(t, body, text, url)
+    }
+    const fields = new URLSearchParams({
+      'item.1.product-id': text,
+      'item.1.quantity': text,
+      'buyer.name': text,
+      'note.1': text,
+      _customer: ''
+    })
+    for (const url of ['/order', order]) {
+      const answer = await app.inject({
+        method: 'POST',
+        url,
+        headers: { ...html, 'content-type': 'application/x-www-form-urlencoded' },
+        payload: `${fields}&_method=PUT&_if-match=${encodeURIComponent('*')}`
+      })
+      t.equal(answer.statusCode, 422, `${url} refuses it`)
+      harmless(t, answer.body, text, `the form of ${url}, refused,`)
+    }
+    const missing = await app.inject({ url: `/order/${query.slice(0, 200)}`, headers: html })
+    t.equal(missing.statusCode, 404)
+    t.notMatch(missing.body, /<script>|onerror=alert|onload=alert/)
+  })
+}
+
+t.test('a product shows images only from https and from here', async (t) => {
+  const images = [
+    'https://images.example/a.png',
+    '/public/b.png',
+    '//evil.example/c.png',
+    'http://plain.example/d.png',
+    'javascript:alert(1)',
+    'data:text/html,x'
+  ]
+  const { app } = await build(t, { products: { 'ABC-1': { images } } })
+  const { body } = await app.inject({ url: '/product/ABC-1', headers: html })
+  t.same(
+    [...body.matchAll(/<img src="([^"]*)"/g)].map(([, src]) => src),
+    images.slice(0, 2)
+  )
+})
+
+t.test('the pages of the catalogue are the same for everybody', async (t) => {
+  const { app, key } = await build(t)
+  const seller = await key('Seller', 'catalogue', 'fulfilment')
+  for (const url of ['/', '/products', '/product/ABC-1']) {
+    const [guest, signedIn] = [await app.inject({ url, headers: html }), await app.inject({ url, headers: { ...html, ...seller } })]
+    t.equal(guest.body, signedIn.body, url)
+    t.match(guest.headers['cache-control'], /^public/)
+    t.notMatch(String(guest.headers['vary']), /cookie/i)
+  }
+})
+
+t.test('the default page of products is less than 50 KB', async (t) => {
+  const products = Object.fromEntries(
+    Array.from({ length: 110 }, (_, i) => [
+      `PRODUCT-NUMBER-${i}`,
+      { name: `A product with a name of some length, number ${i}`, categories: ['Category', `Other ${i}`] }
+    ])
+  )
+  const { app } = await build(t, { products })
+  const { body } = await app.inject({ url: '/products', headers: html })
+  t.equal(body.match(/<tr><th scope="row">/g)?.length, 100)
+  t.ok(Buffer.byteLength(body) < 50_000, `${Buffer.byteLength(body)} bytes`)
+  const form = await app.inject({ url: '/order', headers: html })
+  t.ok(Buffer.byteLength(form.body) < 50_000, `${Buffer.byteLength(form.body)} bytes`)
+})

@@ -1,0 +1,232 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { decimal } from '../../domain/money.ts'
+import type { Store } from '../../domain/store.ts'
+import { makeXmlGate } from '../../plugins/xml.ts'
+import { productXsd } from '../../schemas/product.ts'
+import { build, draft, orderXml, type Shop, xml } from '../build.ts'
+
+const hostile = {
+  '~1': {
+    name: 'a,"b"\n|c\\',
+    description: ' ]]> & <b>\u{1f600}\r ',
+    categories: ['x|y', 'x\\', 'ü'],
+    images: ['/a?b=c&d', 'https://e.org/|']
+  },
+  a: { gtin: '4006381333931', backorder: true, onHand: decimal('0') },
+  B: { description: '' }
+}
+
+/** What was read of the store for the catalogue. */
+interface Reading {
+  started: number
+  batches: number
+  ended: number
+}
+
+function watch(store: Store): Reading {
+  const reading = { started: 0, batches: 0, ended: 0 }
+  const real = store.allProducts
+  store.allProducts = async function* () {
+    reading.started++
+    try {
+      for await (const batch of real()) {
+        reading.batches++
+        yield batch
+      }
+    } finally {
+      reading.ended++
+    }
+  }
+  return reading
+}
+
+function get({ app }: Shop, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') {
+  return app.inject({ method, url: '/catalogue', headers })
+}
+
+t.test('the whole catalogue is one XML document, valid against its schema, in the order of ids', async (t) => {
+  const shop = await build(t, { products: hostile })
+  const { statusCode, headers, body, rawPayload } = await get(shop)
+  t.equal(statusCode, 200)
+  t.equal(headers['content-type'], 'application/xml; charset=utf-8')
+  t.equal(headers['vary'], 'Accept')
+  t.match(headers['cache-control'], /^public, max-age=/)
+  t.match(headers['link'], '</catalogue>; rel="alternate"; type="text/csv"')
+  t.match(headers['link'], '</schemas/catalogue.xsd>; rel="describedby"')
+  const gate = makeXmlGate()
+  t.same(gate.validate(gate.parse(rawPayload), productXsd, ['catalogue']), [])
+  t.same(
+    [...body.matchAll(/<product id="([^"]*)"/g)].map(([, id]) => id),
+    ['B', 'a', '~1']
+  )
+  t.notMatch(body, 'on-hand', 'stock changes at another pace')
+})
+
+t.test('an empty catalogue is a document too', async (t) => {
+  const shop = await build(t, { products: {} })
+  t.match((await get(shop)).body, /<catalogue>\s*<\/catalogue>/)
+  t.equal((await get(shop, { accept: 'application/x-ndjson' })).body, '')
+  t.match((await get(shop, { accept: 'text/csv' })).body, /^id,version,name,[^\n]*\r\n$/)
+})
+
+t.test('its other forms are CSV and one JSON a line', async (t) => {
+  const shop = await build(t, { products: hostile })
+  const csv = await get(shop, { accept: 'text/csv' })
+  t.equal(csv.headers['content-type'], 'text/csv; charset=utf-8')
+  t.match(csv.body, '~1,1,"a,""b""\n|c\\"," ]]> & <b>\u{1f600}\r ",9.99,EUR,C62,,x\\|y|x\\\\|ü,/a?b=c&d|https://e.org/\\|,none,in-stock,')
+  t.match(csv.body, /^B,1,Hex bolt,"",9.99/m, 'an empty text is not the same as none')
+  const ndjson = await get(shop, { accept: 'application/x-ndjson' })
+  t.equal(ndjson.headers['content-type'], 'application/x-ndjson; charset=utf-8')
+  const products = ndjson.body
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  t.equal(products.length, 3)
+  for (const { link, ...product } of products) {
+    t.same(link, [{ rel: 'self', href: `/product/${product.id}` }])
+    const { link: _links, ...alone } = (
+      await shop.app.inject({ url: `/product/${product.id}`, headers: { accept: 'application/json' } })
+    ).json()
+    t.same(product, alone, 'as the product itself')
+  }
+  t.equal((await get(shop, { accept: 'text/html' })).statusCode, 406)
+})
+
+t.test('304 comes from the revision: no product is read for it (RFC 9110 13.1.2, 13.1.3)', async (t) => {
+  const shop = await build(t, { products: hostile })
+  const reading = watch(shop.store)
+  const { headers } = await get(shop)
+  t.match(headers['etag'], /^W\/"[^"]+"$/, 'weak: it may hold changes that came meanwhile')
+  t.equal(reading.started, 1)
+  for (const condition of [{ 'if-none-match': String(headers['etag']) }, { 'if-modified-since': String(headers['last-modified']) }]) {
+    const again = await get(shop, condition)
+    t.equal(again.statusCode, 304)
+    t.equal(again.headers['etag'], headers['etag'])
+    t.equal(again.headers['cache-control'], headers['cache-control'])
+    t.equal(again.body, '')
+  }
+  t.equal(
+    (await get(shop, { accept: 'text/csv', 'if-none-match': String(headers['etag']) })).statusCode,
+    200,
+    'each form has a tag of its own'
+  )
+  t.equal(reading.started, 2)
+})
+
+t.test('a change of a product changes the tag, and a sale does when it shows', async (t) => {
+  const shop = await build(t, { products: { 'ABC-1': { onHand: decimal('2') } } })
+  const tag = async () => (await get(shop)).headers['etag']
+  const order = () => shop.app.inject({ method: 'POST', url: '/order', headers: xml, payload: orderXml() })
+  const first = await tag()
+  await order()
+  t.equal(await tag(), first)
+  await order()
+  const second = await tag()
+  t.not(second, first, 'sold out')
+  await shop.store.putProduct('ABC-2', draft(), {})
+  t.not(await tag(), second)
+})
+
+t.test('HEAD answers as GET and reads no product', async (t) => {
+  const shop = await build(t, { products: hostile })
+  const reading = watch(shop.store)
+  const { date: _then, 'transfer-encoding': _coding, ...expected } = (await get(shop)).headers
+  const head = await get(shop, {}, 'HEAD')
+  t.equal(head.statusCode, 200)
+  t.equal(head.body, '')
+  const { date: _now, ...headers } = head.headers
+  t.match(headers, { ...expected, 'x-request-id': String, ...rates(headers) })
+  t.notOk('content-length' in headers, 'nobody knows it')
+  t.equal(reading.started, 1)
+})
+
+/** What counts requests differs between any two. */
+function rates(headers: Readonly<Record<string, unknown>>) {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('ratelimit')))
+}
+
+/** Far more than the buffers of a socket's two ends hold. */
+async function fill({ store }: Shop): Promise<number> {
+  const description = 'x'.repeat(4000)
+  const ids = Array.from({ length: 8000 }, (_, i) => `p${String(i).padStart(5, '0')}`)
+  for (let i = 0; i < ids.length; i += 1000) {
+    await store.importProducts(ids.slice(i, i + 1000).map((id) => ({ id, draft: draft({ description }) })))
+  }
+  return ids.length
+}
+
+/** A client that reads what it is told to. */
+async function ask(t: Test, { app }: Shop): Promise<Socket> {
+  const address = new URL(await app.listen({ port: 0 }))
+  const socket = connect(Number(address.port), address.hostname)
+  t.teardown(() => socket.destroy())
+  await once(socket, 'connect')
+  socket.pause().write('GET /catalogue HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n')
+  return socket
+}
+
+/** Waits until nothing more is read. */
+async function atRest(reading: Reading): Promise<number> {
+  for (let before = -1; before !== reading.batches || before === 0; ) {
+    before = reading.batches
+    await sleep(300)
+  }
+  return reading.batches
+}
+
+t.test('a client that reads slowly is not read ahead for, and gets everything in the end', async (t) => {
+  const shop = await build(t, { products: {} })
+  const count = await fill(shop)
+  const reading = watch(shop.store)
+  const socket = await ask(t, shop)
+  const ahead = await atRest(reading)
+  let text = ''
+  for await (const chunk of socket) text += String(chunk)
+  t.ok(ahead < reading.batches / 2, `${ahead} of ${reading.batches} batches were read before the client took any`)
+  t.equal(reading.ended, 1)
+  t.equal([...text.matchAll(/<product /g)].length, count)
+  t.match(text.slice(-40), /<\/catalogue>\n\r\n0\r\n\r\n$/, 'complete')
+})
+
+t.test('between any two batches others have their turn, however many read and however fast', async (t) => {
+  const shop = await build(t, { products: {} })
+  await fill(shop)
+  const reading = watch(shop.store)
+  let [turns, isDone] = [0, false]
+  const count = () => {
+    turns++
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  await Promise.all([get(shop), get(shop), get(shop)])
+  isDone = true
+  t.equal(reading.started, 3)
+  t.ok(turns >= reading.batches, `${turns} turns of the event loop in ${reading.batches} batches`)
+})
+
+t.test('when the client leaves, the reading ends', async (t) => {
+  const shop = await build(t, { products: {} })
+  await fill(shop)
+  const reading = watch(shop.store)
+  const socket = await ask(t, shop)
+  const ahead = await atRest(reading)
+  socket.destroy()
+  while (reading.ended === 0) await sleep(10)
+  t.ok(reading.batches <= ahead + 1, 'nothing more was read for nobody')
+})
+
+t.test('when the store fails half-way, the client can tell that the document is not whole', async (t) => {
+  const shop = await build(t, { products: hostile })
+  const real = shop.store.allProducts
+  shop.store.allProducts = async function* () {
+    yield* real()
+    throw new Error('the database is gone')
+  }
+  const address = await shop.app.listen({ port: 0 })
+  const response = await fetch(`${address}/catalogue`)
+  t.equal(response.status, 200)
+  await t.rejects(response.text())
+})

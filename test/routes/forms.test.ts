@@ -1,0 +1,210 @@
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import { build, draft } from '../build.ts'
+
+const html = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' } as const
+const form = { 'content-type': 'application/x-www-form-urlencoded' } as const
+
+function post(
+  app: FastifyInstance,
+  url: string,
+  fields: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = html
+) {
+  return app.inject({ method: 'POST', url, headers: { ...form, ...headers }, payload: new URLSearchParams(fields).toString() })
+}
+
+function hidden(body: string, name: string): string | undefined {
+  const value = new RegExp(`name="${name}" value="([^"]*)"`).exec(body)?.[1]
+  return value?.replaceAll('&quot;', '"')
+}
+
+const line = { 'item.1.product-id': 'ABC-1', 'item.1.quantity': '3' }
+
+t.test('a form is never kept, and each has a new idempotency key', async (t) => {
+  const { app } = await build(t)
+  const [one, two] = [await app.inject({ url: '/order', headers: html }), await app.inject({ url: '/order', headers: html })]
+  t.equal(one.headers['cache-control'], 'no-store')
+  t.match(hidden(one.body, '_idempotency-key'), /^[0-9a-f-]{36}$/)
+  t.not(hidden(one.body, '_idempotency-key'), hidden(two.body, '_idempotency-key'))
+})
+
+t.test('a form that is sent twice places one order, and leads to it both times', async (t) => {
+  const { app, store } = await build(t)
+  const fields = { ...line, '_idempotency-key': 'k-1' }
+  const [one, two] = [await post(app, '/order', fields), await post(app, '/order', fields)]
+  t.same([one.statusCode, two.statusCode], [303, 303])
+  t.equal(one.headers['location'], two.headers['location'])
+  t.equal((await store.orders({ limit: 10 })).items.length, 1)
+})
+
+t.test('a refused form comes back with its status, its key and what was typed; each error is beside its field', async (t) => {
+  const { app, store } = await build(t, { products: { 'ABC-1': { onHand: '2' as never } } })
+  const cases: readonly (readonly [fields: Record<string, string>, status: number, field: string, text: RegExp])[] = [
+    [{ 'item.1.product-id': 'NOPE', 'item.1.quantity': '1' }, 422, 'item.1.product-id', /no product/],
+    [{ 'item.1.product-id': 'ABC-1', 'item.1.quantity': 'many' }, 422, 'item.1.quantity', /Quantity is &quot;many&quot;/],
+    [{ 'item.7.product-id': 'ABC-1' }, 422, 'item.7.quantity', /how many/],
+    [{ 'item.2.quantity': '1' }, 422, 'item.2.product-id', /Choose a product/],
+    [line, 409, 'item.1.quantity', /is short/],
+    [{ ...line, 'item.1.quantity': '1', 'buyer.email': 'nobody' }, 422, 'buyer.email', /E-mail is/],
+    [{ ...line, 'item.1.quantity': '1', 'ship-to.address.country': 'Germany' }, 422, 'ship-to.address.country', /Country is/],
+    [{ 'buyer.name': 'No lines' }, 422, 'item.1.product-id', /no line yet/]
+  ]
+  for (const [fields, status, field, text] of cases) {
+    const answer = await post(app, '/order', { ...fields, '_idempotency-key': 'k-2', 'note.1': 'kept <here>' })
+    t.equal(answer.statusCode, status, JSON.stringify(fields))
+    t.match(answer.headers['content-type'], /^text\/html/)
+    t.equal(answer.headers['cache-control'], 'no-store')
+    t.equal(hidden(answer.body, '_idempotency-key'), 'k-2')
+    const id = field.replaceAll('.', '\\.')
+    t.match(answer.body, new RegExp(`<input id="${id}"[^>]*aria-invalid="true" aria-describedby="${id}-error"`))
+    t.match(new RegExp(`<p class="wrong" id="${id}-error">(.*?)</p>`).exec(answer.body)?.[1], text)
+    t.match(answer.body, `<a href="#${field}">`)
+    t.match(answer.body, 'kept &lt;here&gt;')
+    for (const [name, value] of Object.entries(fields)) t.match(answer.body, `name="${name}" value="${value}"`)
+  }
+  t.equal((await store.orders({ limit: 10 })).items.length, 0)
+})
+
+t.test('a key that was used for another order is replaced in the form', async (t) => {
+  const { app } = await build(t)
+  await post(app, '/order', { ...line, '_idempotency-key': 'k-3' })
+  const answer = await post(app, '/order', { ...line, 'item.1.quantity': '4', '_idempotency-key': 'k-3' })
+  t.equal(answer.statusCode, 422)
+  const key = hidden(answer.body, '_idempotency-key')
+  t.ok(key && key !== 'k-3')
+})
+
+t.test('a machine that posts a form gets the problem document', async (t) => {
+  const { app } = await build(t)
+  for (const accept of ['application/xml', 'application/json', '*/*']) {
+    const answer = await post(app, '/order', { 'item.1.product-id': 'NOPE', 'item.1.quantity': '1' }, { accept })
+    t.equal(answer.statusCode, 422)
+    t.match(answer.headers['content-type'], /^application\/problem\+(xml|json)/)
+    t.match(answer.body, 'item.1.product-id')
+  }
+})
+
+t.test('more lines keep what was typed, judge nothing and store nothing', async (t) => {
+  const { app, store } = await build(t)
+  const answer = await post(app, '/order', {
+    'item.1.product-id': 'half',
+    'item.4.quantity': '',
+    '_idempotency-key': 'k-4',
+    _more: '5',
+    'buyer.email': 'not yet'
+  })
+  t.equal(answer.statusCode, 200)
+  t.match(answer.body, 'value="half"')
+  t.match(answer.body, 'value="not yet"')
+  t.equal(answer.body.match(/<li data-line=/g)?.length, 7)
+  t.equal(hidden(answer.body, '_idempotency-key'), 'k-4')
+  t.equal((await store.orders({ limit: 10 })).items.length, 0)
+})
+
+t.test('what the fields may hold is what the schema says', async (t) => {
+  const { app } = await build(t)
+  const { body } = await app.inject({ url: '/order', headers: html })
+  t.match(body, /<input id="order-number" name="order-number" value="" maxlength="64"/)
+  t.match(body, /<input id="item.1.quantity"[^>]* pattern="[^"]*\[1-9\]\[0-9\]\{0,8\}[^"]*"[^>]* required/)
+  t.match(body, /<textarea id="note.1" name="note.1" rows="3" maxlength="4000"/)
+  t.match(body, /<input id="requested-delivery-date"[^>]* type="date"/)
+  t.match(body, /<input id="buyer.address.country"[^>]* autocomplete="country"/)
+})
+
+t.test('an order is changed and cancelled by forms, under the preconditions of PUT and DELETE', async (t) => {
+  const { app, store } = await build(t)
+  const uri = String(
+    (await post(app, '/order', { ...line, 'extension.1.name': 'cost-centre', 'extension.1': '4711', 'item.1.note.1': 'blue' })).headers[
+      'location'
+    ]
+  )
+  const edit = await app.inject({ url: `${uri}?form=change`, headers: html })
+  t.equal(edit.headers['cache-control'], 'no-store')
+  const tag = hidden(edit.body, '_if-match') ?? ''
+  t.equal(tag, (await app.inject({ url: uri, headers: html })).headers['etag'], 'the form carries the tag of the page')
+  for (const [name, value] of [
+    ['extension.1.name', 'cost-centre'],
+    ['extension.1', '4711'],
+    ['item.1.note.1', 'blue']
+  ])
+    t.equal(hidden(edit.body, name ?? ''), value)
+
+  const kept = { 'extension.1.name': 'cost-centre', 'extension.1': '4711', 'item.1.note.1': 'blue' }
+  t.equal((await post(app, uri, { _method: 'PUT', ...line })).statusCode, 428, 'without a tag')
+  const changed = await post(app, uri, { _method: 'PUT', '_if-match': tag, ...line, ...kept, 'item.1.quantity': '5' })
+  t.equal(changed.statusCode, 303)
+  t.equal(changed.headers['location'], uri)
+  const order = await store.order(uri.slice('/order/'.length))
+  t.match(order, { version: 2, items: [{ quantity: '5', notes: ['blue'] }], extensions: [{ name: 'cost-centre', value: '4711' }] })
+
+  const stale = await post(app, uri, { _method: 'PUT', '_if-match': tag, ...line, 'item.1.quantity': '6' })
+  t.equal(stale.statusCode, 412)
+  t.match(stale.body, 'Somebody else changed the order')
+  t.match(stale.body, '€49.95', 'the page shows how it stands')
+  t.equal((await post(app, uri, { _method: 'DELETE', '_if-match': tag })).statusCode, 412)
+
+  const now = String((await app.inject({ url: uri, headers: html })).headers['etag'])
+  const wrong = await post(app, uri, { _method: 'PUT', '_if-match': now, ...line, 'item.1.quantity': 'x' })
+  t.equal(wrong.statusCode, 422)
+  t.equal(hidden(wrong.body, '_if-match'), now)
+  t.match(wrong.body, /<p class="wrong" id="item.1.quantity-error">/)
+
+  t.equal((await post(app, uri, { _method: 'DELETE', '_if-match': now })).statusCode, 303)
+  t.equal((await store.order(order.id)).status, 'cancelled')
+})
+
+t.test('POST to an order is for forms only, and for the methods that there are', async (t) => {
+  const { app } = await build(t)
+  const uri = String((await post(app, '/order', line)).headers['location'])
+  const xml = await app.inject({ method: 'POST', url: uri, headers: { 'content-type': 'application/xml' }, payload: '<purchase-order/>' })
+  t.equal(xml.statusCode, 415)
+  t.equal(xml.headers['accept-post'], 'application/x-www-form-urlencoded')
+  for (const _method of ['', 'PATCH', 'constructor', 'put']) t.equal((await post(app, uri, { _method })).statusCode, 400, _method)
+})
+
+t.test('the seller sets status and stock by forms; nobody else can', async (t) => {
+  const { app, store, key } = await build(t)
+  const seller = { ...html, ...(await key('Seller', 'fulfilment', 'catalogue')) }
+  const uri = String((await post(app, '/order', line)).headers['location'])
+  t.equal((await post(app, `${uri}/status`, { _method: 'PUT', status: 'shipped', '_if-match': '*' })).statusCode, 401)
+  const page = await app.inject({ url: `${uri}/status`, headers: seller })
+  t.match(page.body, 'Mark as shipped')
+  t.notMatch((await app.inject({ url: `${uri}/status`, headers: html })).body, 'Mark as shipped')
+  const shipped = await post(
+    app,
+    `${uri}/status`,
+    { _method: 'PUT', status: 'shipped', '_if-match': hidden(page.body, '_if-match') ?? '' },
+    seller
+  )
+  t.equal(shipped.statusCode, 303)
+  t.equal(shipped.headers['location'], `${uri}/status`)
+  const again = await post(app, `${uri}/status`, { _method: 'PUT', status: 'accepted', '_if-match': '*' }, seller)
+  t.equal(again.statusCode, 409)
+  t.match(again.body, /class="notice problem"/)
+
+  const stock = '/product/ABC-1/stock'
+  t.equal((await post(app, stock, { _method: 'PUT', 'on-hand': '5', '_if-match': '*' })).statusCode, 401)
+  const shown = await app.inject({ url: stock, headers: seller })
+  const tag = hidden(shown.body, '_if-match') ?? ''
+  t.not(tag, (await app.inject({ url: stock, headers: html })).headers['etag'], 'the page without the form is another representation')
+  const wrong = await post(app, stock, { _method: 'PUT', 'on-hand': 'lots', '_if-match': tag }, seller)
+  t.equal(wrong.statusCode, 422)
+  t.match(wrong.body, /value="lots"[^>]* aria-invalid="true"/)
+  t.equal((await post(app, stock, { _method: 'PUT', 'on-hand': '5', '_if-match': tag }, seller)).statusCode, 303)
+  t.equal((await store.stock('ABC-1')).onHand, '5')
+  t.equal((await post(app, stock, { _method: 'PUT', 'on-hand': '6', '_if-match': tag }, seller)).statusCode, 412)
+})
+
+t.test('a form that a person sends while guests may not order says so', async (t) => {
+  const { app, store } = await build(t, { settings: { GUEST_ORDERS: 'off' } })
+  t.match((await app.inject({ url: '/order', headers: html })).body, 'sign in')
+  t.equal((await post(app, '/order', line)).statusCode, 401)
+  t.equal((await store.orders({ limit: 1 })).items.length, 0)
+})
+
+t.test('an order form offers products that its lines name, beyond those that every form has', async (t) => {
+  const { app, store } = await build(t, { products: Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`A-${i}`, {}])) })
+  await store.putProduct('Z-LAST', draft({ name: 'The last one' }), {})
+  t.match((await app.inject({ url: '/order?product=Z-LAST', headers: html })).body, /<option value="Z-LAST">The last one<\/option>/)
+})

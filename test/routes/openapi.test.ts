@@ -1,0 +1,127 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import t from 'tap'
+import type { ApiDescription } from '../../representations/api-description.ts'
+import { build } from '../build.ts'
+import { makeJudge, operationsOf, refsIn, resolve, routedPaths } from './api-walk.ts'
+
+async function describe(t: Parameters<typeof build>[0], settings: Readonly<Record<string, string>> = {}) {
+  const shop = await build(t, { settings })
+  const base = shop.config.BASE_URL.path
+  const answer = await shop.app.inject(`${base}/openapi.json`)
+  t.equal(answer.statusCode, 200)
+  return { ...shop, base, answer, description: answer.json<ApiDescription>() }
+}
+
+for (const BASE_URL of ['/', '/shop', 'https://example.test/a/shop']) {
+  t.test(`under ${BASE_URL} the description is valid OpenAPI 3.1, and its references lead somewhere`, async (t) => {
+    const { description } = await describe(t, { BASE_URL })
+    const { valid, errors } = await new Validator().validate(structuredClone(description) as unknown as Record<string, unknown>)
+    t.ok(valid, JSON.stringify(errors))
+    const refs = new Set(refsIn(description))
+    for (const $ref of refs) t.ok(resolve(description, $ref), $ref)
+    const used = (name: string) => refs.has(name) || name === '#/components/responses/method-not-allowed'
+    for (const kind of ['schemas', 'responses', 'parameters', 'examples'] as const) {
+      for (const name of Object.keys(description.components[kind])) t.ok(used(`#/components/${kind}/${name}`), `${kind} ${name} is used`)
+    }
+    const ids = operationsOf(description).map(({ operation }) => operation.operationId)
+    t.equal(new Set(ids).size, ids.length, 'operations have names of their own')
+  })
+
+  t.test(`under ${BASE_URL} every route and method is described, and nothing else`, async (t) => {
+    const { app, base, description } = await describe(t, { BASE_URL })
+    const isOutside = (path: string) => description.paths[path]?.servers !== undefined
+    const described = new Set(operationsOf(description).map(({ method, path }) => `${method} ${isOutside(path) ? '' : base}${path}`))
+    const offered = new Set<string>()
+    for (const routed of routedPaths(app)) {
+      if (routed === base) continue
+      const path = routed.replace(/:(\w+)/g, '{$1}')
+      const options = await app.inject({ method: 'OPTIONS', url: routed.replace(/:\w+/g, 'x') })
+      for (const method of String(options.headers['allow']).toLowerCase().split(', ')) offered.add(`${method} ${path}`)
+    }
+    t.ok(offered.size > 40, `${offered.size} operations`)
+    t.strictSame(
+      [...offered].filter((one) => !described.has(one)),
+      [],
+      'none that is offered is not described'
+    )
+    t.strictSame(
+      [...described].filter((one) => !offered.has(one)),
+      [],
+      'none that is described is not offered'
+    )
+  })
+}
+
+t.test('what is described to be read is what Accept-Post says', async (t) => {
+  const { app, description } = await describe(t)
+  for (const [path, item] of Object.entries(description.paths)) {
+    const documents = [item.post, item.put].flatMap((operation) => Object.keys(operation?.requestBody?.content ?? {}))
+    const options = await app.inject({ method: 'OPTIONS', url: path.replace(/\{\w+\}/g, 'x') })
+    const read = String(options.headers['accept-post'] ?? '')
+      .split(', ')
+      .filter((type) => type !== '')
+    t.strictSame(
+      read.filter((type) => !documents.includes(type)),
+      [],
+      path
+    )
+  }
+})
+
+t.test('who may do what is as described', async (t) => {
+  const { app, description, key } = await describe(t)
+  const all = await key('All', 'order', 'catalogue', 'fulfilment')
+  for (const { method, path, operation } of operationsOf(description)) {
+    if (method === 'head' || method === 'options') continue
+    const url = path.replace(/\{\w+\}/g, 'x')
+    const request = { method: method.toUpperCase() as 'GET', url }
+    const open = operation.security.some((requirement) => Object.keys(requirement).length === 0)
+    const guest = await app.inject(request)
+    t.equal(guest.statusCode === 401, !open, `${method} ${path} without a key: ${guest.statusCode}`)
+    const holder = await app.inject({ ...request, headers: all })
+    t.notMatch(holder.statusCode, 401, `${method} ${path} with a key`)
+    const wrong = await app.inject({ ...request, headers: { authorization: 'Bearer tp_wrong' } })
+    t.equal(wrong.statusCode, 401, `${method} ${path} with a wrong key`)
+  }
+})
+
+t.test('without guest orders nobody is told that guests may order', async (t) => {
+  const { description } = await describe(t, { GUEST_ORDERS: 'off' })
+  t.strictSame(description.paths['/order']?.post?.security, [{ bearer: ['order'] }, { basic: ['order'] }])
+})
+
+t.test('examples are valid by the schemas that they stand beside', async (t) => {
+  const { description } = await describe(t)
+  const judge = makeJudge(description)
+  let judged = 0
+  for (const { operation } of operationsOf(description)) {
+    const bodies = [operation.requestBody, ...Object.values(operation.responses)]
+    for (const body of bodies) {
+      if (!body || '$ref' in body) continue
+      for (const { schema, examples = {} } of Object.values(body.content ?? {})) {
+        for (const [name, { $ref }] of Object.entries(examples)) {
+          const { value } = resolve(description, $ref) as { value: unknown }
+          if (typeof value === 'string') continue
+          judged += 1
+          t.equal(judge(schema, value), '', `${operation.operationId} ${name}`)
+        }
+      }
+    }
+  }
+  t.ok(judged > 15, `${judged} examples`)
+})
+
+t.test('the limits of the shop are in the description', async (t) => {
+  const { description } = await describe(t, { MAX_ORDER_ITEMS: '7' })
+  const purchaseOrder = description.components.schemas['PurchaseOrder'] as { properties: { item: { maxItems: number } } }
+  t.equal(purchaseOrder.properties.item.maxItems, 7)
+})
+
+t.test('the description is cached as the catalogue is, and revalidated (RFC 9110 section 13.1.2)', async (t) => {
+  const { app, answer } = await describe(t)
+  t.match(answer.headers['cache-control'], /^public, max-age=/)
+  t.match(answer.headers['content-type'], 'application/json')
+  const again = await app.inject({ url: '/openapi.json', headers: { 'if-none-match': String(answer.headers['etag']) } })
+  t.equal(again.statusCode, 304)
+  t.equal((await app.inject({ url: '/openapi.json', headers: { accept: 'text/html' } })).statusCode, 406)
+})

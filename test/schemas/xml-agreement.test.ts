@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import libxmljs, { type Element as Node } from 'libxmljs2'
+import t from 'tap'
+import { guard } from '../../plugins/xml/guard.ts'
+import type { Element } from '../../schemas/element.ts'
+import { readXml, writeXml } from '../../schemas/xml.ts'
+import { document, xmlText } from './arbitrary-xml.ts'
+
+/** What libxml2 parsed, walked: in a test only. */
+function parsedByLibxml2(xml: string | Buffer): Element {
+  const options = { nonet: true, encoding: 'UTF-8' }
+  const walk = (node: Node): Element => {
+    const children = node.childNodes().filter((child): child is Node => child.type() === 'element')
+    const attributes = node.attrs().map((attribute): [string, string] => [attribute.name(), attribute.value()])
+    return {
+      name: node.name(),
+      ...(attributes.length > 0 ? { attributes: Object.fromEntries(attributes) } : {}),
+      ...(children.length > 0 ? { children: children.map(walk) } : { text: node.text() })
+    }
+  }
+  const root = libxmljs.parseXml(Buffer.from(xml) as unknown as string, options).root()
+  if (!root) throw new Error('no root')
+  return walk(root)
+}
+
+function agree(xml: string | Buffer): void {
+  guard(Buffer.from(xml))
+  assert.deepEqual(readXml(xml.toString()), parsedByLibxml2(xml))
+}
+
+t.test('fast-xml-parser reads what libxml2 read, and both what the recommendation says', async (t) => {
+  const property = fc.property(document, ({ xml, element }) => {
+    guard(Buffer.from(xml))
+    assert.deepEqual(parsedByLibxml2(xml), element)
+    assert.deepEqual(readXml(xml), element)
+  })
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 500 }))
+})
+
+t.test('what is written is read back as it was, whatever the characters', async (t) => {
+  const attributes = fc.dictionary(fc.constantFrom('a', 'b'), xmlText, { noNullPrototype: true })
+  const property = fc.property(fc.array(fc.tuple(xmlText, attributes), { minLength: 1, maxLength: 4 }), (texts) => {
+    const children = texts.map(([text, own]): Element => ({ name: 'b', ...(Object.keys(own).length > 0 ? { attributes: own } : {}), text }))
+    const root: Element = { name: 'a', children }
+    assert.deepEqual(readXml(writeXml(root)), root)
+    assert.deepEqual(parsedByLibxml2(writeXml(root)), root)
+  })
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 300 }))
+})
+
+t.test('the parsers agree on every document of the corpus, and on the sample catalogue', async (t) => {
+  const folder = new URL('../corpus/', import.meta.url)
+  for (const name of readdirSync(folder).filter((file) => file.endsWith('.xml'))) {
+    t.doesNotThrow(() => agree(readFileSync(new URL(name, folder))), name)
+  }
+  t.doesNotThrow(() => agree(readFileSync(new URL('../../samples/catalogue.xml', import.meta.url))), 'the sample')
+})
+
+t.test('a quote in a processing instruction hides no element from the second parser', async (t) => {
+  const root = readXml(`<a><?x don't?><b>1</b><?y don't?><c>2</c></a>`)
+  t.same(
+    root.children?.map(({ name }) => name),
+    ['b', 'c']
+  )
+})

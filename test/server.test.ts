@@ -1,0 +1,79 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { orderXml, xml } from './build.ts'
+import { runServer, spawnServer } from './run-server.ts'
+
+const post = (base: string, payload: string) =>
+  fetch(`${base}/order`, { method: 'POST', headers: { ...xml, 'idempotency-key': 'one' }, body: payload })
+
+t.test('a new database has the sample catalogue, and an order survives kill -9 straight after its 201', async (t) => {
+  const settings = { DATABASE_URL: `sqlite:${join(t.testdir(), 'data', 'shop.db')}` }
+  const first = await runServer(t, settings)
+  const products = await (await fetch(`${first.base}/products`)).text()
+  t.ok(products.includes('<product id="ABC-1"'))
+  const placed = await post(first.base, orderXml())
+  t.equal(await first.end('SIGKILL'), null)
+  t.equal(placed.status, 201)
+  const second = await runServer(t, settings)
+  const read = await fetch(new URL(placed.headers.get('location') ?? '', second.base))
+  t.same([read.status, await read.text()], [200, await placed.text()])
+  const replayed = await post(second.base, orderXml())
+  t.same([replayed.status, replayed.headers.get('idempotent-replayed')], [201, 'true'], 'a replay after the crash has the stored answer')
+  t.equal(replayed.headers.get('location'), placed.headers.get('location'))
+  t.equal(await second.end('SIGTERM'), 0)
+})
+
+t.test('told to stop, it is not ready at once, still answers for SHUTDOWN_DELAY, finishes what is in flight, and exits 0', async (t) => {
+  const { base, process, end } = await runServer(t, { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`, SHUTDOWN_DELAY: '1' })
+  const { port } = new URL(base)
+  const body = orderXml()
+  const slow = connect(Number(port), '127.0.0.1')
+  slow.write(
+    `POST /order HTTP/1.1\r\nHost: x\r\nContent-Type: application/xml\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`
+  )
+  await once(slow, 'connect')
+  t.equal((await fetch(`${base}/health/ready`)).status, 200)
+  const ended = end('SIGTERM')
+  while ((await fetch(`${base}/health/ready`)).status === 200) await new Promise((resolve) => setTimeout(resolve, 10))
+  t.equal((await fetch(`${base}/health/live`)).status, 200)
+  t.equal((await fetch(`${base}/products`)).status, 200, 'the listener is still open')
+  await new Promise((resolve) => setTimeout(resolve, 1200))
+  await t.rejects(fetch(`${base}/products`), 'the listener is closed')
+  slow.write(body)
+  t.match(await text(slow), /^HTTP\/1\.1 201 /, 'the order in flight was placed')
+  t.equal(await ended, 0)
+  t.equal(process.signalCode, null)
+})
+
+t.test('wrong settings are all named, on standard error, with exit status 1', async (t) => {
+  const child = spawnServer(t, { PORT: 'http', CURRENCY: 'euro', DATABASE_URL: 'mysql://x' })
+  const [errors, [code]] = await Promise.all([text(child.stderr ?? Readable.from([])), once(child, 'exit')])
+  t.equal(code, 1)
+  for (const part of [
+    'PORT must be a whole number from 0 to 65535',
+    'CURRENCY must be an ISO 4217 code',
+    'DATABASE_URL must be sqlite:PATH'
+  ]) {
+    t.match(errors, part)
+  }
+  t.notMatch(errors, /\n +at /, 'no stack trace')
+})
+
+t.test('SAMPLE_CATALOGUE=off leaves a new database empty, and BASE_URL puts everything under its path', async (t) => {
+  const { base, end } = await runServer(t, {
+    DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`,
+    SAMPLE_CATALOGUE: 'off',
+    BASE_URL: '/shop'
+  })
+  t.match(base, /\/shop$/)
+  const response = await fetch(`${base}/products`)
+  const body = await response.text()
+  t.notMatch(body, '<product ')
+  t.match(body, 'href="/shop/products"')
+  t.equal((await fetch(new URL('/products', base))).status, 404)
+  t.equal(await end('SIGINT'), 0)
+})

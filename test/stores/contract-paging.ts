@@ -1,0 +1,170 @@
+import type { Store } from '../../domain/store.ts'
+import type { Rule } from './contract.ts'
+import { draft, everything, placing, stocked } from './fixtures.ts'
+
+const name = (i: number) => `p${String(i).padStart(2, '0')}`
+
+async function fill(store: Store, count: number, more = {}): Promise<void> {
+  await Promise.all(Array.from({ length: count }, (_, i) => store.createProduct(name(i), draft(more))))
+}
+
+async function found(store: Store, query: { q?: string; category?: string; updatedSince?: number }): Promise<string[]> {
+  const products = await everything((after) => store.products({ limit: 2, ...query, ...after }))
+  return products.map(({ id }) => id).sort()
+}
+
+export function pagingContract(rule: Rule): void {
+  rule('products are listed by id, in the order of its bytes, each once', async (t, store) => {
+    for (const id of ['b', 'B', 'a', '~', '1', '-', '_', 'a.', 'a1', 'A']) await store.createProduct(id, draft())
+    const all = await everything((after) => store.products({ limit: 3, ...after }))
+    t.same(
+      all.map(({ id }) => id),
+      ['-', '1', 'A', 'B', '_', 'a', 'a.', 'a1', 'b', '~']
+    )
+  })
+
+  rule('a page has no next when nothing follows, also when it is full', async (t, store) => {
+    await fill(store, 4)
+    const first = await store.products({ limit: 2 })
+    t.ok(first.next)
+    const second = await store.products({ limit: 2, after: first.next ?? '' })
+    t.equal(second.items.length, 2)
+    t.notOk('next' in second)
+    t.notOk('next' in (await store.products({ limit: 4 })))
+    t.same(await store.products({ limit: 5, category: 'none' }), { items: [] })
+  })
+
+  for (const query of [
+    {},
+    { q: 'hammer' },
+    { category: 'tools' },
+    { updatedSince: 1 },
+    { q: 'hammer', category: 'tools', updatedSince: 1 }
+  ]) {
+    rule(`what comes and goes between pages shifts nothing: ${JSON.stringify(query)}`, async (t, store) => {
+      await fill(store, 20, { categories: ['tools'] })
+      const first = await store.products({ ...query, limit: 10 })
+      const last = first.items.at(-1)?.id ?? ''
+      const rest = new Set(Array.from({ length: 20 }, (_, i) => name(i)))
+      for (const { id } of first.items) rest.delete(id)
+      await store.deleteProduct(first.items[0]?.id ?? '', {})
+      await store.deleteProduct(last, {})
+      const [going] = rest
+      await store.deleteProduct(going ?? '', {})
+      rest.delete(going ?? '')
+      await store.createProduct('a-before', draft({ categories: ['tools'] }))
+      const after = await everything((more) => store.products({ ...query, limit: 3, after: first.next ?? '', ...more }))
+      t.same(
+        after
+          .map(({ id }) => id)
+          .filter((id) => id !== 'a-before')
+          .sort(),
+        [...rest].sort()
+      )
+    })
+  }
+
+  rule('a category is matched whole and by case, through changes of the product', async (t, store) => {
+    await store.createProduct('a', draft({ categories: ['tools', 'tools'] }))
+    await store.createProduct('b', draft({ categories: ['tools/hand', 'Zangen & "mehr"'] }))
+    t.same(await found(store, { category: 'tools' }), ['a'])
+    t.same(await found(store, { category: 'Tools' }), [])
+    t.same(await found(store, { category: 'Zangen & "mehr"' }), ['b'])
+    await store.putProduct('a', draft({ categories: ['garden'] }), {})
+    t.same(await found(store, { category: 'tools' }), [])
+    t.same(await found(store, { category: 'garden' }), ['a'])
+  })
+
+  rule('updatedSince gives what changed at that time or later', async (t, store) => {
+    await store.createProduct('a', draft({ categories: ['x'] }))
+    await store.createProduct('b', draft())
+    const { modifiedAt } = await store.product('b')
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    await store.putProduct('a', draft({ categories: ['x'] }), {})
+    t.same(await found(store, { updatedSince: modifiedAt + 1 }), ['a'])
+    t.same(await found(store, { updatedSince: modifiedAt }), ['a', 'b'])
+    t.same(await found(store, { updatedSince: modifiedAt, category: 'x' }), ['a'])
+    t.same(await found(store, { updatedSince: modifiedAt + 1, q: 'hammer' }), ['a'])
+    t.same(await found(store, { updatedSince: modifiedAt + 1e9 }), [])
+  })
+
+  rule('a search finds the products that have all of its words, in any of their texts, in any case', async (t, store) => {
+    await store.createProduct('ABC-1', draft({ name: 'Red hammer', description: 'Forged steel', gtin: '4006381333931' }))
+    await store.createProduct('XYZ-2', draft({ name: 'Blue hammer', categories: ['Steel works'] }))
+    t.same(await found(store, { q: 'HAMMER' }), ['ABC-1', 'XYZ-2'])
+    t.same(await found(store, { q: 'steel hammer' }), ['ABC-1', 'XYZ-2'])
+    t.same(await found(store, { q: 'hammer  red' }), ['ABC-1'])
+    t.same(await found(store, { q: 'red blue' }), [])
+    t.same(await found(store, { q: 'ABC-1' }), ['ABC-1'])
+    t.same(await found(store, { q: '4006381333931' }), ['ABC-1'])
+    t.same(await found(store, { q: 'hammer', category: 'Steel works' }), ['XYZ-2'])
+    t.same(await found(store, { q: 'red', category: 'Steel works' }), [])
+    await store.putProduct('ABC-1', draft({ name: 'Red saw' }), {})
+    t.same(await found(store, { q: 'forged' }), [])
+    t.same(await found(store, { q: 'saw' }), ['ABC-1'])
+  })
+
+  rule('a search text is words and never syntax', async (t, store) => {
+    await store.createProduct('a', draft({ name: 'this AND that "quoted" OR (NEAR) name:x' }))
+    await store.createProduct('b', draft({ name: 'nothing else' }))
+    for (const q of ['AND', '"quoted"', '"quoted', "'", 'OR', 'NEAR', '(near', 'that)', 'name:x', '\0that\0', 'that\t\n this']) {
+      t.same(await found(store, { q }), q === "'" ? ['a', 'b'] : ['a'], JSON.stringify(q))
+    }
+    for (const q of [
+      'tha*',
+      'NOT this',
+      'name:this',
+      '{name}:that',
+      'this OR nothing',
+      '^this -that x!y',
+      '%',
+      '_',
+      '\\',
+      '\u{1f600} & | ! <->'
+    ]) {
+      await t.resolves(found(store, { q }), JSON.stringify(q))
+    }
+    t.same(await found(store, { q: 'this OR nothing' }), [])
+    t.same(await found(store, { q: 'tha*' }), [])
+  })
+
+  rule('a search without a word is no filter', async (t, store) => {
+    await store.createProduct('a', draft())
+    for (const q of ['', ' ', '"', '-- !']) t.same(await found(store, { q }), ['a'], JSON.stringify(q))
+  })
+
+  rule('orders are listed newest first; what is placed between pages shifts nothing', async (t, store) => {
+    await store.createProduct('a', stocked(100))
+    const placed: string[] = []
+    for (let i = 0; i < 7; i++) placed.unshift((await store.placeOrder(placing('a'))).order.id)
+    const first = await store.orders({ limit: 3 })
+    await store.placeOrder(placing('a'))
+    const rest = await everything((after) => store.orders({ limit: 3, after: first.next ?? '', ...after }))
+    t.same(
+      [...first.items, ...rest].map(({ id }) => id),
+      placed
+    )
+  })
+
+  rule('orders are filtered by customer and by status, as it is now', async (t, store) => {
+    await store.createProduct('a', stocked(100))
+    const ids: string[] = []
+    for (const customer of ['acme', 'other', 'acme']) ids.push((await store.placeOrder(placing('a', 1, { customer }))).order.id)
+    ids.push((await store.placeOrder(placing('a', 1, { status: 'received' }))).order.id)
+    const [first, second, third, guest] = ids
+    await store.setOrderStatus(first ?? '', 'shipped', {})
+    const list = async (query: Omit<Parameters<Store['orders']>[0], 'limit'>) =>
+      (await everything((after) => store.orders({ limit: 1, ...query, ...after }))).map(({ id }) => id)
+    t.same(await list({ customer: 'acme' }), [third, first])
+    t.same(await list({ status: 'accepted' }), [third, second])
+    t.same(await list({ customer: 'acme', status: 'shipped' }), [first])
+    t.same(await list({ status: 'received' }), [guest])
+    t.same(await list({ customer: 'none' }), [])
+    t.same(await list({}), [guest, third, second, first])
+  })
+
+  rule('a position that no page gave is a RangeError', async (t, store) => {
+    await t.rejects(store.orders({ limit: 1, after: 'x' }), RangeError)
+    await t.rejects(store.products({ limit: 1, q: 'hammer', after: "1' OR" }), RangeError)
+  })
+}

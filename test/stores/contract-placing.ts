@@ -1,0 +1,168 @@
+import { decimal } from '../../domain/money.ts'
+import type { Rule } from './contract.ts'
+import { draft, everything, fullPurchase, item, onHand, placing, purchase, stocked } from './fixtures.ts'
+
+const idempotency = { scope: 'guest POST /order', key: 'k', fingerprint: 'f' }
+const stamped = { customer: 'acme', status: 'accepted' } as const
+
+export function placingContract(rule: Rule): void {
+  rule('an order is read as it was placed, every element of it, priced', async (t, store) => {
+    await store.createProduct('a', stocked(10, { name: 'A & Ö', price: decimal('10.10') }))
+    await store.createProduct('b', stocked('0.5', { price: decimal('0.3333'), unit: 'KGM', gtin: '4006381333931' }))
+    const before = Date.now()
+    const sent = fullPurchase([
+      item('a', '3.000', { unitPrice: decimal('10.1'), unit: 'C62', notes: ['first'] }),
+      { product: { gtin: '4006381333931' }, quantity: decimal('0.5'), notes: [] }
+    ])
+    const { order, outcome } = await store.placeOrder({ order: sent, ...stamped })
+    const { items: _items, ...header } = sent
+    const { id, placedAt, modifiedAt, ...rest } = order
+    t.equal(outcome, 'placed')
+    t.same(rest, {
+      ...header,
+      version: 1,
+      ...stamped,
+      items: [
+        {
+          line: 1,
+          productId: 'a',
+          name: 'A & Ö',
+          quantity: '3.000',
+          unit: 'C62',
+          unitPrice: '10.10',
+          lineTotal: '30.30',
+          notes: ['first']
+        },
+        { line: 2, productId: 'b', name: 'Hammer', quantity: '0.5', unit: 'KGM', unitPrice: '0.3333', lineTotal: '0.17', notes: [] }
+      ],
+      total: '30.47'
+    })
+    t.ok(placedAt === modifiedAt && placedAt >= before - 1000)
+    t.ok(id.length >= 22, 'room for 122 random bits')
+    t.same(await store.order(id), order)
+    t.same([await onHand(store, 'a'), await onHand(store, 'b')], ['7', '0'])
+  })
+
+  rule("a guest's order has no customer, and the shop's currency when it names none", async (t, store) => {
+    await store.createProduct('a', stocked(1))
+    const { order } = await store.placeOrder(placing('a', 1, { status: 'received' }))
+    const read = await store.order(order.id)
+    t.notOk('customer' in read || 'orderNumber' in read || 'buyer' in read)
+    t.match(read, { currency: 'EUR', status: 'received', notes: [] })
+    await t.rejects(store.order('00000000-0000-4000-8000-000000000000'), { code: 'order-not-found' })
+  })
+
+  rule('all that is wrong is named at once, and nothing of a refused order is stored', async (t, store) => {
+    await store.createProduct('a', stocked(5))
+    await store.createProduct('gone', stocked(5))
+    await store.deleteProduct('gone', {})
+    const order = purchase([item('a', 1), item('none'), item('gone'), item('a', 1, { unit: 'KGM' })], { currency: 'USD' })
+    const faults = [
+      { code: 'wrong-currency', at: ['currency'] },
+      { code: 'unknown-product', at: ['item', 2, 'product-id'] },
+      { code: 'unknown-product', at: ['item', 3, 'product-id'] },
+      { code: 'wrong-unit', at: ['item', 4, 'quantity'] }
+    ]
+    await t.rejects(store.placeOrder({ order, ...stamped, idempotency }), { code: 'invalid-order', faults })
+    const short = purchase([item('a', 3), item('a', 3), item('a', 1, { unitPrice: decimal('9') })])
+    await t.rejects(store.placeOrder({ order: short, ...stamped, idempotency }), { code: 'order-refused' })
+    t.equal(await onHand(store, 'a'), '5')
+    t.same(await everything((after) => store.orders({ limit: 10, ...after })), [])
+    t.equal((await store.placeOrder({ ...placing('a'), idempotency })).outcome, 'placed', 'a refused attempt leaves no trace')
+  })
+
+  rule('lines of one product add up', async (t, store) => {
+    await store.createProduct('a', stocked(5))
+    await t.rejects(store.placeOrder({ order: purchase([item('a', 3), item('a', '2.001')]), ...stamped }), { code: 'order-refused' })
+    await store.placeOrder({ order: purchase([item('a', 3), item('a', 2)]), ...stamped })
+    t.equal(await onHand(store, 'a'), '0')
+  })
+
+  rule('a placed order keeps its names and prices when the catalogue changes', async (t, store) => {
+    await store.createProduct('a', stocked(5))
+    const { order } = await store.placeOrder(placing('a'))
+    await store.putProduct('a', draft({ name: 'Other', price: decimal('1'), unit: 'KGM' }), {})
+    t.same(await store.order(order.id), order)
+    await store.deleteProduct('a', {})
+    t.same(await store.order(order.id), order)
+  })
+
+  rule('an idempotency key replays the order as it was when it was placed', async (t, store) => {
+    await store.createProduct('a', stocked(10))
+    const first = await store.placeOrder(placing('a', 2, { idempotency }))
+    await store.setOrderStatus(first.order.id, 'cancelled', {})
+    t.same(await store.placeOrder(placing('a', 2, { idempotency })), { order: first.order, outcome: 'replayed' })
+    t.equal(await onHand(store, 'a'), '10')
+    t.equal((await store.orders({ limit: 10 })).items.length, 1)
+  })
+
+  rule('an idempotency key with another request is refused; in another scope it is another key', async (t, store) => {
+    await store.createProduct('a', stocked(10))
+    await store.placeOrder(placing('a', 1, { idempotency }))
+    const reused = placing('a', 1, { idempotency: { ...idempotency, fingerprint: 'other' } })
+    await t.rejects(store.placeOrder(reused), { code: 'idempotency-key-reused' })
+    const elsewhere = await store.placeOrder(placing('a', 1, { idempotency: { ...idempotency, scope: 'acme POST /order' } }))
+    t.equal(elsewhere.outcome, 'placed')
+    t.equal(await onHand(store, 'a'), '8')
+  })
+
+  rule("a customer's order number with the same content gives the order that stands, as it stands", async (t, store) => {
+    await store.createProduct('a', stocked(10))
+    const numbered = { order: purchase([item('a', 2)], { orderNumber: 'PO-1' }), ...stamped }
+    const { order } = await store.placeOrder(numbered)
+    const shipped = await store.setOrderStatus(order.id, 'shipped', {})
+    t.same(await store.placeOrder(numbered), { order: shipped, outcome: 'repeated' })
+    t.equal(await onHand(store, 'a'), '8')
+    const same = {
+      ...numbered,
+      order: purchase([item('a', '2.0', { unitPrice: decimal('9.990') })], { orderNumber: 'PO-1', currency: 'EUR' })
+    }
+    t.equal((await store.placeOrder(same)).outcome, 'repeated')
+  })
+
+  rule('a repeated order remembers the idempotency key that came with it', async (t, store) => {
+    await store.createProduct('a', stocked(10))
+    const numbered = { order: purchase([item('a', 2)], { orderNumber: 'PO-1' }), ...stamped }
+    const { order } = await store.placeOrder(numbered)
+    t.equal((await store.placeOrder({ ...numbered, idempotency })).outcome, 'repeated')
+    await store.setOrderStatus(order.id, 'cancelled', {})
+    t.same(await store.placeOrder({ ...numbered, idempotency }), { order, outcome: 'replayed' })
+  })
+
+  rule("a customer's order number with other content is refused, and the refusal names the order", async (t, store) => {
+    await store.createProduct('a', stocked(10))
+    const { order } = await store.placeOrder({ order: purchase([item('a', 2)], { orderNumber: 'PO-1' }), ...stamped })
+    const other = { order: purchase([item('a', 3)], { orderNumber: 'PO-1' }), ...stamped }
+    await t.rejects(store.placeOrder({ ...other, idempotency }), { code: 'order-number-taken', orderId: order.id })
+    t.equal(await onHand(store, 'a'), '8')
+    t.equal((await store.placeOrder({ ...other, customer: 'other' })).outcome, 'placed', 'the number is unique a customer')
+    for (const status of ['received', 'accepted'] as const) {
+      t.equal((await store.placeOrder({ order: other.order, status })).outcome, 'placed', 'and a guest has none')
+      await store.putStock('a', decimal('3'), {})
+    }
+  })
+
+  rule('a cancelled or rejected order frees its number', async (t, store) => {
+    await store.createProduct('a', stocked(10))
+    for (const status of ['cancelled', 'rejected'] as const) {
+      const numbered = { order: purchase([item('a')], { orderNumber: status }), customer: 'acme', status: 'received' } as const
+      const first = await store.placeOrder(numbered)
+      await store.setOrderStatus(first.order.id, status, {})
+      const second = await store.placeOrder(numbered)
+      t.equal(second.outcome, 'placed')
+      t.not(second.order.id, first.order.id)
+    }
+  })
+
+  rule('an order of 10,000 lines is placed whole', async (t, store) => {
+    const ids = Array.from({ length: 100 }, (_, i) => `p${i}`)
+    await Promise.all(ids.map((id) => store.createProduct(id, stocked(1000))))
+    const lines = Array.from({ length: 10_000 }, (_, i) => item(ids[i % 100] ?? '', '0.125', { notes: [`line ${i}`] }))
+    const { order } = await store.placeOrder({ order: purchase(lines), ...stamped })
+    const read = await store.order(order.id)
+    t.equal(read.items.length, 10_000)
+    t.equal(read.items[9_999]?.line, 10_000)
+    t.equal(read.total, '12500.00')
+    t.equal(await onHand(store, 'p99'), '987.5')
+  })
+}

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { decimal } from '../../domain/money.ts'
+import type { Store } from '../../domain/store.ts'
+import type { Rule } from './contract.ts'
+import { draft, onHand, placing, stocked } from './fixtures.ts'
+
+/** What a client may have cached of a product: it must not change without need. */
+async function shown(store: Store, id: string) {
+  const [{ version, modifiedAt }, revision] = await Promise.all([store.product(id), store.revision()])
+  return { version, modifiedAt, revision }
+}
+
+export function stockContract(rule: Rule): void {
+  rule('a new product has nothing on hand unless its draft says so', async (t, store) => {
+    await store.createProduct('none', draft())
+    await store.createProduct('some', stocked('17.500'))
+    t.equal(await onHand(store, 'none'), '0')
+    t.equal(await onHand(store, 'some'), '17.5')
+    t.match(await store.stock('some'), { productId: 'some', version: 1 })
+    await t.rejects(store.stock('other'), { code: 'product-not-found' })
+  })
+
+  rule('a draft without a number on hand leaves the stock as it is', async (t, store) => {
+    await store.createProduct('a', stocked(5))
+    const before = await store.stock('a')
+    t.equal((await store.putProduct('a', draft(), {})).product.availability, 'in-stock')
+    t.same(await store.stock('a'), before)
+    await store.putProduct('a', stocked(7), {})
+    t.match(await store.stock('a'), { onHand: '7', version: before.version + 1 })
+  })
+
+  rule('stock is set at the version that was expected, and only there', async (t, store) => {
+    await store.createProduct('a', draft())
+    const set = await store.putStock('a', decimal('40'), { version: 1 })
+    t.match(set, { productId: 'a', onHand: '40', version: 2 })
+    t.same(await store.stock('a'), set)
+    await t.rejects(store.putStock('a', decimal('41'), { version: 1 }), { code: 'precondition-failed' })
+    await t.rejects(store.putStock('a', decimal('41'), { exists: false }), { code: 'precondition-failed' })
+    await store.putStock('a', decimal('42'), { exists: true })
+    t.equal(await onHand(store, 'a'), '42')
+  })
+
+  rule('the stock of a product that is not there is not found or gone, whatever was expected', async (t, store) => {
+    await t.rejects(store.putStock('a', decimal('1'), { version: 1 }), { code: 'product-not-found' })
+    await store.createProduct('a', draft())
+    await store.deleteProduct('a', {})
+    await t.rejects(store.putStock('a', decimal('1'), { exists: true }), { code: 'product-deleted' })
+  })
+
+  rule('selling changes the stock and not the product, until its availability flips', async (t, store) => {
+    await store.createProduct('a', stocked(3))
+    const before = await shown(store, 'a')
+    await sleep(5)
+    await store.placeOrder(placing('a', 1))
+    t.match(await store.stock('a'), { onHand: '2', version: 2 })
+    t.same(await shown(store, 'a'), before)
+    const { order } = await store.placeOrder(placing('a', 2))
+    const empty = await shown(store, 'a')
+    t.match(await store.product('a'), { availability: 'out-of-stock', version: before.version + 1 })
+    t.ok(empty.modifiedAt > before.modifiedAt)
+    t.ok(empty.revision.revision > before.revision.revision)
+    await sleep(5)
+    await store.setOrderStatus(order.id, 'cancelled', {})
+    const full = await shown(store, 'a')
+    t.match(await store.product('a'), { availability: 'in-stock', version: empty.version + 1 })
+    t.ok(full.modifiedAt > empty.modifiedAt)
+    t.ok(full.revision.revision > empty.revision.revision)
+  })
+
+  rule('a stock write flips the availability, or leaves the product alone', async (t, store) => {
+    await store.createProduct('a', draft())
+    await store.putStock('a', decimal('3'), {})
+    t.match(await store.product('a'), { availability: 'in-stock', version: 2 })
+    const before = await shown(store, 'a')
+    await sleep(5)
+    await store.putStock('a', decimal('0.001'), {})
+    t.same(await shown(store, 'a'), before)
+    await store.putStock('a', decimal('0'), {})
+    t.match(await store.product('a'), { availability: 'out-of-stock', version: 3 })
+  })
+
+  rule('a product on backorder sells below zero, and says so', async (t, store) => {
+    await store.createProduct('a', stocked(1, { backorder: true }))
+    t.equal((await store.product('a')).availability, 'in-stock')
+    await store.placeOrder(placing('a', '2.5'))
+    t.equal(await onHand(store, 'a'), '-1.5')
+    t.equal((await store.product('a')).availability, 'backorder')
+  })
+
+  rule('quantities are exact: a thousand thousandths are one, and huge numbers keep their last digit', async (t, store) => {
+    await store.createProduct('a', stocked('1.1'))
+    for (let i = 0; i < 10; i++) await store.placeOrder(placing('a', '0.1'))
+    t.equal(await onHand(store, 'a'), '0.1')
+    await store.putStock('a', decimal('9007199254740993.001'), {})
+    await store.placeOrder(placing('a', '0.002'))
+    t.equal(await onHand(store, 'a'), '9007199254740992.999')
+  })
+}

@@ -1,0 +1,35 @@
+import type { Test } from 'tap'
+import type { Store } from '../../domain/store.ts'
+import { catalogueContract } from './contract-catalogue.ts'
+import { concurrencyContract } from './contract-concurrency.ts'
+import { importContract } from './contract-import.ts'
+import { keyContract } from './contract-keys.ts'
+import { orderContract } from './contract-orders.ts'
+import { pagingContract } from './contract-paging.ts'
+import { placingContract } from './contract-placing.ts'
+import { stockContract } from './contract-stock.ts'
+
+/** Declares one rule of the contract, checked on a store of its own. */
+export type Rule = (title: string, check: (t: Test, store: Store) => Promise<void>) => void
+
+/**
+ * What every store does, whatever is under it.
+ * @param open gives a new, empty store of a shop that sells in EUR; the suite closes it
+ */
+export function storeContract(t: Test, open: () => Promise<Store>): void {
+  const rule: Rule = (title, check) => {
+    t.test(title, async (t) => {
+      const store = await open()
+      t.teardown(() => store.close())
+      await check(t, store)
+    })
+  }
+  catalogueContract(rule)
+  stockContract(rule)
+  pagingContract(rule)
+  importContract(rule)
+  placingContract(rule)
+  orderContract(rule)
+  keyContract(rule)
+  concurrencyContract(rule)
+}

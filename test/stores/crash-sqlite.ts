@@ -1,0 +1,7 @@
+/** The program that test/stores/crash-sqlite.test.ts kills. */
+
+import { openSqliteStore } from '../../stores/sqlite/store.ts'
+import { writeUntilKilled } from './crash-load.ts'
+import { shopCurrency } from './fixtures.ts'
+
+await writeUntilKilled(await openSqliteStore({ path: process.argv[2] ?? '', currency: shopCurrency }))

