@@ -33,7 +33,7 @@ function normalise(output: string): string {
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'ID')
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?/g, 'TIME')
     .replace(/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/g, 'TIME')
-    .replace(/"[\w.]+-[0-9a-f]{6}-(xml|html|json|text)"/g, '"TAG-$1"')
+    .replace(/"[\w.]+-[0-9a-f]{8}-(xml|html|json|text)"/g, '"TAG-$1"')
     .replace(/tp_[\w-]{20,}/g, 'KEY')
     .replace(/k_[0-9a-z]+/g, 'KEYID')
     .replace(/r=\d+;t=\d+/g, 'r=R;t=T')
