@@ -1,4 +1,4 @@
-import type Database from 'better-sqlite3'
+import type { Connection } from '../stores/sqlite/connection.ts'
 
 export interface Words {
   /** How many products a search finds. */
@@ -11,7 +11,7 @@ export interface Words {
 }
 
 /** Looks for words in the index of a catalogue: each search that a bench makes is then a hard one of its kind. */
-export function findWords(db: Database.Database): Words {
+export function findWords(db: Connection): Words {
   db.exec("CREATE VIRTUAL TABLE temp.word USING fts5vocab('main', 'product_text', 'col')")
   const words = (column: string, order: 'ASC' | 'DESC', limit: number) =>
     db

@@ -4,10 +4,9 @@ import { once } from 'node:events'
 import { createWriteStream, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import Database from 'better-sqlite3'
 import { availabilityOf } from '../domain/product.ts'
 import type { ImportItem } from '../domain/store.ts'
-import { connectWriter } from '../stores/sqlite/connection.ts'
+import { Connection, connectWriter } from '../stores/sqlite/connection.ts'
 import { migrateSqlite } from '../stores/sqlite/migrations.ts'
 import { toThousandths } from '../stores/sqlite/rows.ts'
 import { makeTextIndex } from '../stores/sqlite/search.ts'
@@ -86,7 +85,7 @@ async function importFile(service: string, file: string, path: string): Promise<
   running.child.stdout?.on('data', (summary) => process.stderr.write(summary))
   await succeeds(running)
   const seconds = (performance.now() - before) / 1000
-  const db = new Database(path, { readonly: true })
+  const db = new Connection(path, { readonly: true })
   const found = db.prepare('SELECT count(*) FROM product').pluck().get()
   db.close()
   if (found !== count) throw new Error(`${found} of ${count} products are there`)

@@ -1,7 +1,7 @@
 /** Reads of a large catalogue over HTTP against those of a small one, and of its ends. See README.md. */
 
-import Database from 'better-sqlite3'
 import { writeCursor } from '../plugins/paging.ts'
+import { Connection } from '../stores/sqlite/connection.ts'
 import { catalogueFile } from './catalogue-file.ts'
 import { findWords } from './catalogue-words.ts'
 import { heads, type Measured, row, under } from './latency.ts'
@@ -16,7 +16,7 @@ const next = random(seed)
 const loader = startLoader()
 
 interface Catalogue {
-  readonly db: Database.Database
+  readonly db: Connection
   /** With the body cache, and without it. */
   readonly cached: Served
   readonly plain: Served
@@ -25,7 +25,7 @@ interface Catalogue {
 async function open(count: number): Promise<Catalogue> {
   const path = await catalogueFile(directory, count, seed)
   const store = await openFile(path)
-  return { db: new Database(path, { readonly: true }), cached: await serve(store), plain: await serve(store, { BODY_CACHE: '0' }) }
+  return { db: new Connection(path, { readonly: true }), cached: await serve(store), plain: await serve(store, { BODY_CACHE: '0' }) }
 }
 
 async function close({ db, cached, plain }: Catalogue): Promise<void> {
@@ -40,7 +40,7 @@ function alone(shop: Served, paths: readonly string[], tag?: string): () => Prom
 }
 
 /** Products at random among all that there are. */
-function productPaths(db: Database.Database, count: number, different: number): string[] {
+function productPaths(db: Connection, count: number, different: number): string[] {
   const id = db.prepare<[number], string>('SELECT id FROM product WHERE seq = ?').pluck()
   return Array.from({ length: different }, () => `/product/${id.get(1 + Math.floor(count * next()))}`)
 }

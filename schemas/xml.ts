@@ -25,8 +25,9 @@ const parser = new XMLParser({
  */
 const notContent = /<!\[CDATA\[.*?\]\]>|<!--.*?-->|<\?.*?\?>/gs
 
+/** Line ends become line feeds first (XML 1.0 section 2.11): two that a comment parts are two. */
 function contentOnly(xml: string): string {
-  return xml.replace(notContent, (section) => (section.startsWith('<![') ? section : ''))
+  return xml.replace(/\r\n?/g, '\n').replace(notContent, (section) => (section.startsWith('<![') ? section : ''))
 }
 
 type Node = { readonly ':@'?: Readonly<Record<string, string>>; readonly '#text'?: string } & Readonly<Record<string, unknown>>

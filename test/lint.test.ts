@@ -19,6 +19,10 @@ const violations: readonly (readonly [file: string, source: string, rule: string
   ['stores/b.ts', importing('../schemas/xml.ts'), restricted],
   ['stores/c.ts', "import type { x } from '../app.ts'\n\nexport type Y = x\n", restricted],
   ['stores/d.ts', importing('fastify'), restricted],
+  ['stores/sqlite/e.ts', importing('better-sqlite3'), restricted],
+  ['test/b.ts', importing('better-sqlite3'), restricted],
+  ['bench/a.ts', importing('better-sqlite3'), restricted],
+  ['cli/b.ts', importing('better-sqlite3'), restricted],
   ['schemas/a.ts', importing('../stores/open.ts'), restricted],
   ['schemas/b.ts', importing('../representations/links.ts'), restricted],
   ['schemas/c.ts', importing('libxmljs2'), restricted],
@@ -44,6 +48,7 @@ const violations: readonly (readonly [file: string, source: string, rule: string
 
 const allowed: readonly (readonly [file: string, source: string])[] = [
   ['domain/ok.ts', importing('./money.ts')],
+  ['stores/sqlite/connection.ts', importing('better-sqlite3')],
   ['stores/ok.ts', importing('../domain/money.ts')],
   ['representations/ok.ts', importing('../schemas/xml.ts')],
   ['routes/ok.ts', importing('../plugins/problem.ts')],

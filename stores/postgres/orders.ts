@@ -4,10 +4,11 @@ import { holdsStock, isOpen, nextStatuses, type Order, type OrderStatus, type Pr
 import { decide, heldBy } from '../../domain/placing.ts'
 import type { OrderQuery, Page, Store } from '../../domain/store.ts'
 import { expect } from '../expectations.ts'
+import { pageBytes, position } from '../paging.ts'
 import { retrying } from './batcher.ts'
 import type { Database, Queries } from './database.ts'
 import { terms } from './placing.ts'
-import { now, type OrderRow, orderColumns, orderContent, position, toOrder, toPage } from './rows.ts'
+import { now, type OrderRow, orderColumns, orderContent, toOrder } from './rows.ts'
 import { lockShelves } from './shelving.ts'
 import { numberTaken, StandingNumbers } from './standing-numbers.ts'
 
@@ -95,10 +96,17 @@ function refusedTransition(from: OrderStatus, to: OrderStatus): DomainError {
 
 /** Newest first. Each combination of filters has its index, which ends with the row's number. */
 async function page(database: Database, { limit, after, customer, status }: OrderQuery): Promise<Page<Order>> {
-  const values: unknown[] = [after === undefined ? Number.MAX_SAFE_INTEGER : position(after), limit + 1]
+  const values: unknown[] = [after === undefined ? Number.MAX_SAFE_INTEGER : position(after), limit, pageBytes]
   const conditions = ['o.seq < $1']
   if (customer !== undefined) conditions.push(`o.customer = $${values.push(customer)}`)
   if (status !== undefined) conditions.push(`o.status = $${values.push(status)}`)
-  const sql = `SELECT ${orderColumns} FROM purchase_order o WHERE ${conditions.join(' AND ')} ORDER BY o.seq DESC LIMIT $2`
-  return toPage(await database.query<OrderRow>(sql, values), limit, toOrder, (row) => String(row.seq))
+  const sql = `SELECT ${orderColumns}, at.follows FROM (
+      SELECT seq, sum(content_size) OVER newest - content_size AS sizes, lead(seq) OVER newest AS follows FROM (
+        SELECT o.seq, o.content_size FROM purchase_order o WHERE ${conditions.join(' AND ')} ORDER BY o.seq DESC LIMIT $2::bigint + 1) n
+      WINDOW newest AS (ORDER BY seq DESC)
+      ORDER BY seq DESC LIMIT $2::bigint) at
+    JOIN purchase_order o USING (seq) WHERE at.sizes < $3 ORDER BY seq DESC`
+  const rows = await database.query<OrderRow & { readonly follows: number | null }>(sql, values)
+  const last = rows.at(-1)
+  return { items: rows.map(toOrder), ...(last && last.follows !== null ? { next: String(last.seq) } : {}) }
 }

@@ -4,7 +4,6 @@ import type { ApiKey, Scope } from '../../domain/caller.ts'
 import { type Decimal, plain } from '../../domain/money.ts'
 import type { Order, OrderStatus } from '../../domain/order.ts'
 import type { Availability, Product, Stock } from '../../domain/product.ts'
-import type { Page } from '../../domain/store.ts'
 
 /** SQL: milliseconds since the epoch, by the database's clock, which all replicas share. */
 export const now = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
@@ -122,16 +121,4 @@ export function toKey(row: KeyRow): ApiKey {
     ...(row.last_used_at === null ? {} : { lastUsedAt: row.last_used_at }),
     ...(row.revoked_at === null ? {} : { revokedAt: row.revoked_at })
   }
-}
-
-/** A row's number, as a page's `next` gave it. @throws RangeError when it is none */
-export function position(after: string): number {
-  if (!/^\d{1,15}$/.test(after)) throw new RangeError(`not a position: ${JSON.stringify(after)}`)
-  return Number(after)
-}
-
-/** @param rows one more than the page holds, when there is more */
-export function toPage<Row, T>(rows: readonly Row[], limit: number, read: (row: Row) => T, at: (row: Row) => string): Page<T> {
-  const last = rows.length > limit ? rows[limit - 1] : undefined
-  return { items: rows.slice(0, limit).map(read), ...(last === undefined ? {} : { next: at(last) }) }
 }

@@ -1,4 +1,4 @@
-import type Database from 'better-sqlite3'
+import type { Connection } from './connection.ts'
 import { type Outcome, toFailure, unavailable } from './failures.ts'
 import { makeTextIndex } from './search.ts'
 import { type Command, makeWrites } from './writes.ts'
@@ -8,7 +8,7 @@ import { type Command, makeWrites } from './writes.ts'
  * commit, which is one fsync. The outcomes are in the commands' order and hold once this has returned.
  * @param check throws when nothing may be written now
  */
-export function makeBatch(db: Database.Database, currency: string, check: () => void): (commands: readonly Command[]) => Outcome[] {
+export function makeBatch(db: Connection, currency: string, check: () => void): (commands: readonly Command[]) => Outcome[] {
   const index = makeTextIndex(db)
   const writes = makeWrites(db, currency, index)
   const [begin, commit, rollback] = [db.prepare('BEGIN IMMEDIATE'), db.prepare('COMMIT'), db.prepare('ROLLBACK')]

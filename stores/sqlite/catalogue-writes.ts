@@ -1,7 +1,7 @@
-import type Database from 'better-sqlite3'
 import { DomainError } from '../../domain/errors.ts'
 import { availabilityOf, type Product, type ProductDraft } from '../../domain/product.ts'
 import { expect } from '../expectations.ts'
+import type { Connection } from './connection.ts'
 import { fromThousandths, type ProductRow, productColumns, type StockRow, stockColumns, toProduct, toStock, toThousandths } from './rows.ts'
 import type { TextIndex } from './search.ts'
 import { makeShelving, type Shelving } from './shelving.ts'
@@ -14,7 +14,7 @@ const filled = 'version, name, description, price, unit, gtin, categories, image
 
 /** @param revise raises the catalogue's revision for a product that is put or created, and gives the time of the change */
 export function makeCatalogueWrites(
-  db: Database.Database,
+  db: Connection,
   currency: string,
   index: TextIndex,
   shelving: Shelving = makeShelving(db),

@@ -6,6 +6,33 @@ import Database from 'better-sqlite3'
 /** Names a Tradepost database in its file header (PRAGMA application_id): the bytes of "trdp". */
 export const applicationId = 0x74726470
 
+/**
+ * Every connection and statement that was made, for as long as the thread lives. They are few, since a statement is prepared
+ * once. Since Node 24.19 the process is aborted when a garbage collection outside of JavaScript frees an object of an addon
+ * that was compiled with node::ObjectWrap (nodejs/node#65446), as better-sqlite3 12 is; 13 is not, but needs Node 22.
+ */
+const kept: object[] = []
+
+/** The only way to a connection. What makes native objects at each call (`iterate`, `backup`) is not for use. */
+export class Connection extends Database {
+  constructor(path: string, options?: Database.Options) {
+    super(path, options)
+    kept.push(this)
+  }
+
+  override prepare<Bound extends unknown[] | object = unknown[], Row = unknown>(sql: string) {
+    const statement = super.prepare<Bound, Row>(sql)
+    kept.push(statement)
+    return statement
+  }
+
+  /** One that only sets something can be `exec`uted. */
+  override pragma(source: string, options: Database.PragmaOptions = {}): unknown {
+    const statement = this.prepare(`PRAGMA ${source}`)
+    return options.simple ? statement.pluck().get() : statement.all()
+  }
+}
+
 const busyTimeout = { reader: 1_000, writer: 5_000 } as const
 
 /** Resolved, because SQLite would read a path that begins with `file:` as a URI. */
@@ -29,21 +56,21 @@ export function checkFile(path: string, identity: string): void {
 }
 
 /** A connection that cannot write: every write goes through the one writer. Waits up to a second for a lock. */
-export function connectReader(path: string): Database.Database {
-  const db = new Database(databasePath(path), { readonly: true, fileMustExist: true, timeout: busyTimeout.reader })
-  db.pragma('cache_size = -32768')
+export function connectReader(path: string): Connection {
+  const db = new Connection(databasePath(path), { readonly: true, fileMustExist: true, timeout: busyTimeout.reader })
+  db.exec('PRAGMA cache_size = -32768')
   return db
 }
 
 /** A connection that writes; the file must be there. Waits up to five seconds for another process's transaction. */
-export function connectWriter(path: string): Database.Database {
-  const db = new Database(databasePath(path), { fileMustExist: true, timeout: busyTimeout.writer })
+export function connectWriter(path: string): Connection {
+  const db = new Connection(databasePath(path), { fileMustExist: true, timeout: busyTimeout.writer })
   // FULL, because better-sqlite3 is built with NORMAL for WAL, which may lose the last commits when the power goes
   // (https://sqlite.org/pragma.html#pragma_synchronous).
-  db.pragma('synchronous = FULL')
-  db.pragma('foreign_keys = ON')
-  db.pragma('cache_size = -65536')
-  db.pragma('journal_size_limit = 67108864')
+  db.exec('PRAGMA synchronous = FULL')
+  db.exec('PRAGMA foreign_keys = ON')
+  db.exec('PRAGMA cache_size = -65536')
+  db.exec('PRAGMA journal_size_limit = 67108864')
   return db
 }
 
@@ -53,13 +80,13 @@ export function connectWriter(path: string): Database.Database {
  */
 export async function prepareFile(path: string): Promise<void> {
   mkdirSync(dirname(databasePath(path)), { recursive: true })
-  const db = new Database(databasePath(path), { timeout: busyTimeout.writer })
+  const db = new Connection(databasePath(path), { timeout: busyTimeout.writer })
   try {
     // Two processes that switch one new file over at the same moment see SQLITE_BUSY without any wait: a lock upgrade
     // does not go through the busy handler.
     for (let attempt = 1; ; attempt++) {
       try {
-        db.pragma('journal_mode = WAL')
+        db.exec('PRAGMA journal_mode = WAL')
         return
       } catch (error) {
         if (!(error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) || attempt === 100) throw error

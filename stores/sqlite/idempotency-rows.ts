@@ -1,7 +1,7 @@
-import type Database from 'better-sqlite3'
 import { DomainError } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Idempotency } from '../../domain/store.ts'
+import type { Connection } from './connection.ts'
 
 /** Milliseconds that a key is remembered: twice what the interface promises. */
 const lifetime = 48 * 60 * 60 * 1000
@@ -12,7 +12,7 @@ export interface IdempotencyRows {
   keep(idempotency: Idempotency, order: Order): void
 }
 
-export function makeIdempotencyRows(db: Database.Database): IdempotencyRows {
+export function makeIdempotencyRows(db: Connection): IdempotencyRows {
   const select = db.prepare<[string, string], { fingerprint: string; snapshot: string }>(
     'SELECT fingerprint, snapshot FROM idempotency WHERE scope = ? AND key = ?'
   )

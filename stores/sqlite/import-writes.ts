@@ -1,8 +1,8 @@
-import type Database from 'better-sqlite3'
 import { compare } from '../../domain/money.ts'
 import type { ProductDraft } from '../../domain/product.ts'
 import type { ImportItem, ImportOutcome } from '../../domain/store.ts'
 import { makeCatalogueWrites } from './catalogue-writes.ts'
+import type { Connection } from './connection.ts'
 import { toFailure } from './failures.ts'
 import { fromThousandths, type ProductRow, productColumns } from './rows.ts'
 import type { TextIndex } from './search.ts'
@@ -11,7 +11,7 @@ import type { Writes } from './writes.ts'
 
 type Standing = ProductRow & { readonly on_hand: string }
 
-export function makeImportWrites(db: Database.Database, currency: string, index: TextIndex): Writes<'importProducts'> {
+export function makeImportWrites(db: Connection, currency: string, index: TextIndex): Writes<'importProducts'> {
   const shelving = makeShelving(db)
   /** All that a batch changes is one revision of the catalogue. */
   let revisedAt: number | undefined

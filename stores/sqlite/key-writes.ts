@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import type Database from 'better-sqlite3'
+import type { Connection } from './connection.ts'
 import { type KeyRow, keyColumns, toKey } from './rows.ts'
 import type { Writes } from './writes.ts'
 
-export function makeKeyWrites(db: Database.Database): Writes<'createKey' | 'revokeKey' | 'touchKeys'> {
+export function makeKeyWrites(db: Connection): Writes<'createKey' | 'revokeKey' | 'touchKeys'> {
   const insert = db.prepare<[string, string, string, string, number, number | null], KeyRow>(
     `INSERT INTO api_key (id, customer, scopes, hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING ${keyColumns}`
   )

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import type Database from 'better-sqlite3'
-import { applicationId, connectWriter, prepareFile } from './connection.ts'
+import { applicationId, type Connection, connectWriter, prepareFile } from './connection.ts'
 
 export interface Migrated {
   /** The schema's number before and after; equal when there was nothing to do. */
@@ -41,12 +40,12 @@ export async function migrateSqlite(path: string): Promise<Migrated> {
   }
 }
 
-function version(db: Database.Database): number {
+function version(db: Connection): number {
   return Number(db.pragma('user_version', { simple: true }))
 }
 
 /** In one read transaction, since another process may be making the tables meanwhile. */
-function refuseStrange(db: Database.Database, path: string, newest: number): void {
+function refuseStrange(db: Connection, path: string, newest: number): void {
   const { number, application, tables } = db.transaction(() => ({
     number: version(db),
     application: db.pragma('application_id', { simple: true }),
@@ -58,13 +57,13 @@ function refuseStrange(db: Database.Database, path: string, newest: number): voi
   }
 }
 
-function apply(db: Database.Database, migration: Migration): boolean {
+function apply(db: Connection, migration: Migration): boolean {
   return db
     .transaction(() => {
       if (version(db) >= migration.number) return false
       db.exec(readFileSync(new URL(migration.name, folder), 'utf8'))
-      db.pragma(`user_version = ${migration.number}`)
-      db.pragma(`application_id = ${applicationId}`)
+      db.exec(`PRAGMA user_version = ${migration.number}`)
+      db.exec(`PRAGMA application_id = ${applicationId}`)
       return true
     })
     .immediate()

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type Database from 'better-sqlite3'
 import { DomainError } from '../../domain/errors.ts'
 import { subtract, zero } from '../../domain/money.ts'
 import { holdsStock, isOpen, nextStatuses, type Order, type OrderHeader, type OrderStatus, type PurchaseOrder } from '../../domain/order.ts'
 import { type Decision, decide, heldBy, sameContent } from '../../domain/placing.ts'
 import type { Placed, Placing } from '../../domain/store.ts'
 import { expect } from '../expectations.ts'
+import type { Connection } from './connection.ts'
 import { makeIdempotencyRows } from './idempotency-rows.ts'
 import { type OrderRow, orderColumns, orderContent, toOrder } from './rows.ts'
 import { makeShelving } from './shelving.ts'
@@ -16,7 +16,7 @@ type Kept = Omit<OrderRow, 'seq'> & { readonly order_number: string | null }
 
 const kept = 'version, customer, order_number, status, placed_at, modified_at, content'
 
-export function makeOrderWrites(db: Database.Database, currency: string): Writes<OrderVerb> {
+export function makeOrderWrites(db: Connection, currency: string): Writes<OrderVerb> {
   const shelving = makeShelving(db)
   const idempotency = makeIdempotencyRows(db)
   const find = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)

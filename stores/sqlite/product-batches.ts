@@ -1,5 +1,5 @@
-import type Database from 'better-sqlite3'
 import type { StockedProduct } from '../../domain/store.ts'
+import type { Connection } from './connection.ts'
 import { fromThousandths, type ProductRow, productColumns, toProduct } from './rows.ts'
 
 /** How many products are read at once: what the thread is kept from other work for, and what is in memory. */
@@ -8,7 +8,7 @@ const batchSize = 100
 type Row = ProductRow & { readonly on_hand: string }
 
 /** The products behind an id, one statement each time: none is left open, so the log can be checkpointed meanwhile. */
-export function makeProductBatches(db: Database.Database, currency: string): (after: string) => readonly StockedProduct[] {
+export function makeProductBatches(db: Connection, currency: string): (after: string) => readonly StockedProduct[] {
   const select = db.prepare<[string, number], Row>(
     `SELECT ${productColumns}, CAST(s.on_hand AS TEXT) AS on_hand FROM product p INDEXED BY product_live
       JOIN stock s ON s.product = p.seq WHERE p.deleted = 0 AND p.id > ? ORDER BY p.id LIMIT ?`

@@ -1,7 +1,7 @@
-import type Database from 'better-sqlite3'
 import type { Product } from '../../domain/product.ts'
 import type { Page, ProductQuery } from '../../domain/store.ts'
-import { position, toPage } from './paging.ts'
+import { position, toPage } from '../paging.ts'
+import type { Connection } from './connection.ts'
 import { type ProductRow, productColumns, toProduct } from './rows.ts'
 import { matchExpression } from './search.ts'
 
@@ -17,7 +17,7 @@ interface Bound {
 }
 
 /** Pages of products: by id, or by row number where a text is searched. Keyset, each along an index in the page's order. */
-export function makeProductPages(db: Database.Database, currency: string): (query: ProductQuery) => Page<Product> {
+export function makeProductPages(db: Connection, currency: string): (query: ProductQuery) => Page<Product> {
   const prepare = (from: string, order: string) =>
     db.prepare<[Bound], ProductRow>(`SELECT ${productColumns} FROM ${from} ORDER BY ${order} LIMIT @limit`)
   const all = prepare('product p INDEXED BY product_live WHERE p.deleted = 0 AND p.id > @after AND p.modified_at >= @since', 'p.id')
@@ -53,7 +53,7 @@ export function makeProductPages(db: Database.Database, currency: string): (quer
     const { limit, after, q, category, updatedSince } = query
     const match = q === undefined ? undefined : matchExpression(q, category)
     const statement = match === undefined ? byId(query) : matching
-    const start = match === undefined ? (after ?? '') : (position(after) ?? 0)
+    const start = match === undefined ? (after ?? '') : after === undefined ? 0 : position(after)
     const rows = statement.all({ limit: limit + 1, after: start, category, since: updatedSince ?? 0, match })
     return toPage(
       rows,

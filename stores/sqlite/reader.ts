@@ -1,10 +1,10 @@
-import type Database from 'better-sqlite3'
 import type { ApiKey } from '../../domain/caller.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Product, Stock } from '../../domain/product.ts'
 import type { OrderQuery, Page, Revision } from '../../domain/store.ts'
-import { position, toPage } from './paging.ts'
+import { pageBytes, position } from '../paging.ts'
+import type { Connection } from './connection.ts'
 import {
   type KeyRow,
   keyColumns,
@@ -40,7 +40,7 @@ interface OrderBounds {
 }
 
 /** The store's reads but for pages of products. Each is one statement, which sees all that was acknowledged before. */
-export function makeReader(db: Database.Database, currency: string): Reader {
+export function makeReader(db: Connection, currency: string): Reader {
   const product = db.prepare<[string], ProductRow>(`SELECT ${productColumns} FROM product p WHERE p.id = ?`)
   const stock = db.prepare<[string], StockRow & { deleted: 0 | 1 }>(
     `SELECT p.deleted, ${stockColumns} FROM product p JOIN stock s ON s.product = p.seq WHERE p.id = ?`
@@ -52,8 +52,15 @@ export function makeReader(db: Database.Database, currency: string): Reader {
   const any = db.prepare<[], number>('SELECT EXISTS (SELECT 1 FROM product)').pluck()
 
   const page = (index: string, where: string) =>
-    db.prepare<[OrderBounds], OrderRow>(
-      `SELECT ${orderColumns} FROM purchase_order ${index} WHERE ${where} seq < @before ORDER BY seq DESC LIMIT @limit`
+    db.prepare<[OrderBounds], OrderRow & { follows: number | null }>(
+      `SELECT ${orderColumns}, follows FROM (
+          SELECT seq AS at, sum(size) OVER newest - size AS sizes, lead(seq) OVER newest AS follows FROM (
+            SELECT seq, octet_length(content) AS size FROM purchase_order ${index}
+              WHERE ${where} seq < @before ORDER BY seq DESC LIMIT @limit + 1)
+          WINDOW newest AS (ORDER BY seq DESC)
+          ORDER BY seq DESC LIMIT @limit)
+        CROSS JOIN purchase_order ON seq = at
+        WHERE sizes < ${pageBytes} ORDER BY at DESC`
     )
   const all = page('', '')
   const ofStatus = page('INDEXED BY order_status', 'status = @status AND')
@@ -79,8 +86,10 @@ export function makeReader(db: Database.Database, currency: string): Reader {
     },
     orders({ limit, after, customer, status }) {
       const statement = customer === undefined ? (status === undefined ? all : ofStatus) : status === undefined ? ofCustomer : ofBoth
-      const rows = statement.all({ customer, status, before: position(after) ?? Number.MAX_SAFE_INTEGER, limit: limit + 1 })
-      return toPage(rows, limit, toOrder, (row) => String(row.seq))
+      const before = after === undefined ? Number.MAX_SAFE_INTEGER : position(after)
+      const rows = statement.all({ customer, status, before, limit })
+      const last = rows.at(-1)
+      return { items: rows.map(toOrder), ...(last && last.follows !== null ? { next: String(last.seq) } : {}) }
     },
     keys() {
       return keys.all().map(toKey)

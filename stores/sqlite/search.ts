@@ -1,7 +1,7 @@
 /** Full text in SQLite's FTS5 (https://sqlite.org/fts5.html): what is indexed, and how a search becomes an expression. */
 
 import { createHash } from 'node:crypto'
-import type Database from 'better-sqlite3'
+import type { Connection } from './connection.ts'
 import type { ProductRow } from './rows.ts'
 
 type Searchable = Pick<ProductRow, 'id' | 'name' | 'description' | 'categories' | 'gtin'>
@@ -50,7 +50,7 @@ interface Change {
   readonly now?: Searchable
 }
 
-export function makeTextIndex(db: Database.Database): TextIndex {
+export function makeTextIndex(db: Connection): TextIndex {
   const insert = db.prepare('INSERT INTO product_text (rowid, identity, name, description, categories, facet) VALUES (?, ?, ?, ?, ?, ?)')
   const remove = db.prepare<[number]>('DELETE FROM product_text WHERE rowid = ?')
   const said = ({ id, name, description, categories, gtin }: Searchable) => JSON.stringify([id, name, description, categories, gtin])

@@ -1,9 +1,9 @@
 /** The stock behind every write: what a sale, a return or a count does to a shelf, and to its product when it shows. */
 
-import type Database from 'better-sqlite3'
 import type { Decimal } from '../../domain/money.ts'
 import type { Shelf, Shelves } from '../../domain/placing.ts'
 import { type Availability, availabilityOf } from '../../domain/product.ts'
+import type { Connection } from './connection.ts'
 import { fromThousandths, toThousandths } from './rows.ts'
 
 interface ShelfRow {
@@ -31,7 +31,7 @@ export interface Shelving {
   revise(): number
 }
 
-export function makeShelving(db: Database.Database): Shelving {
+export function makeShelving(db: Connection): Shelving {
   const columns = `SELECT p.seq, p.id, p.name, p.price, p.unit, p.backorder, p.availability, p.deleted, CAST(s.on_hand AS TEXT) AS on_hand
     FROM product p JOIN stock s ON s.product = p.seq`
   const byId = db.prepare<[string], ShelfRow>(`${columns} WHERE p.id = ?`)
@@ -80,7 +80,11 @@ export function makeShelving(db: Database.Database): Shelving {
   }
 }
 
-function look(seen: Map<string, Shelf | undefined>, key: string, statement: Database.Statement<[string], ShelfRow>): Shelf | undefined {
+function look(
+  seen: Map<string, Shelf | undefined>,
+  key: string,
+  statement: ReturnType<typeof Connection.prototype.prepare<[string], ShelfRow>>
+): Shelf | undefined {
   if (!seen.has(key)) {
     const row = statement.get(key)
     seen.set(key, row && toShelf(row))

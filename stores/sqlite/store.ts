@@ -1,6 +1,5 @@
-import type Database from 'better-sqlite3'
 import type { Store } from '../../domain/store.ts'
-import { checkFile, connectReader, fileIdentity } from './connection.ts'
+import { type Connection, checkFile, connectReader, fileIdentity } from './connection.ts'
 import { isOutOfReach, unavailable } from './failures.ts'
 import { migrateSqlite } from './migrations.ts'
 import { makeProductBatches, readAll } from './product-batches.ts'
@@ -41,7 +40,7 @@ export async function openInParts(options: Parts): Promise<{ store: Store; write
   }
 }
 
-function makeStore(db: Database.Database, writer: SqliteWriter, { path, identity, currency }: WriterData): Store {
+function makeStore(db: Connection, writer: SqliteWriter, { path, identity, currency }: WriterData): Store {
   const reader = makeReader(db, currency)
   const pages = makeProductPages(db, currency)
   const batches = makeProductBatches(db, currency)

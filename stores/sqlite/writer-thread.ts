@@ -1,9 +1,8 @@
 /** The entry of the writer's thread: one database at a time, opened and closed by message. It answers a batch only after its commit. */
 
 import { parentPort } from 'node:worker_threads'
-import type Database from 'better-sqlite3'
 import { makeBatch } from './batch.ts'
-import { checkFile, connectWriter } from './connection.ts'
+import { type Connection, checkFile, connectWriter } from './connection.ts'
 import type { Outcome } from './failures.ts'
 import type { Command } from './writes.ts'
 
@@ -22,14 +21,14 @@ export type ToWriter = { readonly open: WriterData } | { readonly batch: readonl
 export type FromWriter = 'opened' | { readonly outcomes: readonly Outcome[] } | 'closed'
 
 interface Open {
-  readonly db: Database.Database
+  readonly db: Connection
   readonly run: (commands: readonly Command[]) => Outcome[]
 }
 
 function open({ path, identity, currency, maxPages, maxBatch }: WriterData): Open {
   checkFile(path, identity)
   const db = connectWriter(path)
-  if (maxPages !== undefined) db.pragma(`max_page_count = ${maxPages}`)
+  if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${maxPages}`)
   const run = makeBatch(db, currency, () => checkFile(path, identity))
   return { db, run: maxBatch === undefined ? run : (commands) => slices(commands, maxBatch).flatMap(run) }
 }

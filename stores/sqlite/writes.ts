@@ -1,6 +1,6 @@
-import type Database from 'better-sqlite3'
 import type { Store } from '../../domain/store.ts'
 import { makeCatalogueWrites } from './catalogue-writes.ts'
+import type { Connection } from './connection.ts'
 import { makeImportWrites } from './import-writes.ts'
 import { makeKeyWrites } from './key-writes.ts'
 import { makeOrderWrites } from './order-writes.ts'
@@ -30,7 +30,7 @@ export interface Command<V extends WriteVerb = WriteVerb> {
   readonly args: Parameters<Store[V]>
 }
 
-export function makeWrites(db: Database.Database, currency: string, index: TextIndex): Writes {
+export function makeWrites(db: Connection, currency: string, index: TextIndex): Writes {
   return {
     ...makeCatalogueWrites(db, currency, index),
     ...makeImportWrites(db, currency, index),

@@ -1,10 +1,10 @@
 import { copyFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import t from 'tap'
 import { decimal } from '../../domain/money.ts'
 import { openStore } from '../../stores/open.ts'
+import { Connection } from '../../stores/sqlite/connection.ts'
 import { draft } from '../build.ts'
 import { everything, onHand, placing } from '../stores/fixtures.ts'
 import { run } from './run.ts'
@@ -36,7 +36,7 @@ t.test('a backup that is taken while orders are placed is a whole shop of one mo
     ['backup.db']
   )
 
-  const copy = new Database(file, { readonly: true })
+  const copy = new Connection(file, { readonly: true })
   t.same(copy.pragma('integrity_check', { simple: true }), 'ok')
   t.same(copy.pragma('foreign_key_check'), [])
   copy.close()

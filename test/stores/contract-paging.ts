@@ -1,6 +1,7 @@
 import type { Store } from '../../domain/store.ts'
+import { pageBytes } from '../../stores/paging.ts'
 import type { Rule } from './contract.ts'
-import { draft, everything, placing, stocked } from './fixtures.ts'
+import { draft, everything, item, placing, purchase, stocked } from './fixtures.ts'
 
 const name = (i: number) => `p${String(i).padStart(2, '0')}`
 
@@ -144,6 +145,29 @@ export function pagingContract(rule: Rule): void {
       [...first.items, ...rest].map(({ id }) => id),
       placed
     )
+  })
+
+  rule('a page of long orders is cut by their size, goes on all the same, and is never empty', async (t, store) => {
+    await store.createProduct('a', stocked(100))
+    const placed: string[] = []
+    // In bytes: as characters, half of it.
+    for (const share of [0.1, 1.5, 0.6, 0.6, 0.1, 0.1]) {
+      const order = purchase([item('a')], { notes: ['é'.repeat((share * pageBytes) / 2)] })
+      placed.unshift((await store.placeOrder({ order, status: 'accepted', customer: 'acme' })).order.id)
+    }
+    for (const query of [{}, { customer: 'acme', status: 'accepted' as const }]) {
+      const sizes: number[] = []
+      const ids = await everything(async (after) => {
+        const page = await store.orders({ limit: 5, ...query, ...after })
+        sizes.push(page.items.length)
+        return page
+      })
+      t.same(
+        ids.map(({ id }) => id),
+        placed
+      )
+      t.same(sizes, [4, 1, 1])
+    }
   })
 
   rule('orders are filtered by customer and by status, as it is now', async (t, store) => {

@@ -1,8 +1,10 @@
-import type { Page } from '../../domain/store.ts'
+import type { Page } from '../domain/store.ts'
+
+/** Bytes of the orders of one page, as they are kept: a page of longer ones has fewer, but never none. */
+export const pageBytes = 8 * 1024 * 1024
 
 /** A row's number, as a page's `next` gave it. @throws RangeError when it is none */
-export function position(after: string | undefined): number | undefined {
-  if (after === undefined) return undefined
+export function position(after: string): number {
   if (!/^\d{1,15}$/.test(after)) throw new RangeError(`not a position: ${JSON.stringify(after)}`)
   return Number(after)
 }
