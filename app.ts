@@ -6,6 +6,7 @@ import auth from './plugins/auth.ts'
 import caching from './plugins/caching.ts'
 import { answerClientError } from './plugins/client-errors.ts'
 import documents from './plugins/documents.ts'
+import draining from './plugins/draining.ts'
 import expectations from './plugins/expectations.ts'
 import forms from './plugins/forms.ts'
 import framing, { targetReader } from './plugins/framing.ts'
@@ -79,6 +80,7 @@ export async function buildApp({ config, store: database, release, logTo, isStop
 
   await app.register(logging)
   await app.register(observability, { store: database, release })
+  await app.register(draining, { isStopping })
   await app.register(problems, { config })
   await app.register(securityHeaders)
   await app.register(limits, { config })

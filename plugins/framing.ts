@@ -83,6 +83,7 @@ function checkFields({ httpVersionMajor, httpVersionMinor, rawHeaders, headers }
   if (coding === undefined) return
   // RFC 9112 section 6.1: HTTP/1.0 has no transfer codings, so nobody can know where such a body ends.
   if (httpVersionMinor === 0) throw faulty('An HTTP/1.0 request cannot have a Transfer-Encoding.')
+  if (coding.trim() === '') throw faulty('The Transfer-Encoding names no coding.')
   if (coding.trim().toLowerCase() !== 'chunked') {
     throw new Problem('not-implemented', `The transfer coding ${JSON.stringify(coding)} is not read here: send chunked.`, {
       headers: { connection: 'close' }

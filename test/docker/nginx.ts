@@ -16,7 +16,7 @@ export interface Answer {
   readonly body: string
 }
 
-interface Sent {
+export interface Sent {
   readonly method?: string
   readonly headers?: OutgoingHttpHeaders
   readonly body?: string | Buffer
@@ -41,7 +41,7 @@ export async function buildProxied(t: Test, options: Parameters<typeof build>[1]
   await shop.app.listen({ host: '127.0.0.1', port: 0 })
   shop.app.server.on('request', () => seen.requests++).on('connection', () => seen.connections++)
   const servicePort = (shop.app.server.address() as AddressInfo).port
-  const { port, log } = await startNginx(t, servicePort)
+  const { port, log } = await startNginx(t, [servicePort])
   return {
     ...shop,
     seen,
@@ -51,7 +51,8 @@ export async function buildProxied(t: Test, options: Parameters<typeof build>[1]
   }
 }
 
-async function startNginx(t: Test, servicePort: number): Promise<{ port: number; log: string }> {
+/** A real nginx with docker/nginx.conf, in front of services on these ports. */
+export async function startNginx(t: Test, servicePorts: readonly number[]): Promise<{ port: number; log: string }> {
   // Not t.testdir(): the shop's database is there, and a second call clears it.
   const folder = mkdtempSync(join(tmpdir(), 'tradepost-nginx-'))
   const [port, log, errors, conf] = [await freePort(), join(folder, 'access.log'), join(folder, 'error.log'), join(folder, 'nginx.conf')]
@@ -61,7 +62,7 @@ async function startNginx(t: Test, servicePort: number): Promise<{ port: number;
     conf,
     substitute(given, {
       'listen 80 ': `listen 127.0.0.1:${port} `,
-      'shop:3000': `127.0.0.1:${servicePort}`,
+      'server shop:3000;': servicePorts.map((service) => `server 127.0.0.1:${service};`).join(' '),
       '/var/cache/nginx': join(folder, 'cache')
     })
   )
@@ -78,7 +79,8 @@ async function startNginx(t: Test, servicePort: number): Promise<{ port: number;
   t.teardown(async () => {
     nginx.kill('SIGTERM')
     await ended
-    rmSync(folder, { recursive: true })
+    // Its cache manager may still be at work for a moment.
+    rmSync(folder, { recursive: true, maxRetries: 10 })
   })
   for (let tries = 0; !(await isOpen(port)); tries++) {
     if (nginx.exitCode !== null || tries > 100) throw new Error(`nginx did not start: ${readFileSync(errors, 'utf8')}`)
@@ -115,7 +117,11 @@ async function isOpen(port: number): Promise<boolean> {
   }
 }
 
-async function send(port: number, path: string, { method = 'GET', headers = {}, body, from = '127.0.0.1' }: Sent = {}): Promise<Answer> {
+export async function send(
+  port: number,
+  path: string,
+  { method = 'GET', headers = {}, body, from = '127.0.0.1' }: Sent = {}
+): Promise<Answer> {
   const agent = new Agent({ keepAlive: false })
   const sent = request({ host: '127.0.0.1', port, path, method, headers, localAddress: from, agent })
   sent.end(body)

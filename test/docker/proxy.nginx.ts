@@ -3,7 +3,7 @@ import t from 'tap'
 import { draft, orderXml, xml } from '../build.ts'
 import { type Answer, buildProxied } from './nginx.ts'
 
-// Not part of `npm test`, because it needs nginx: npx tap --disable-coverage test/docker/proxy.nginx.ts
+// Not part of `npm test`, because it needs nginx: npm run test:proxy
 
 const cached = ({ headers }: Answer) => headers['cache-status']
 const product = (name: string, price = '9.99') => `<product><name>${name}</name><price>${price}</price><unit>C62</unit></product>`

@@ -69,9 +69,8 @@ t.test('framing', async (t) => {
   })
 
   t.test('a transfer coding other than chunked is 501, and one that leaves the end unknown 400 (RFC 9112 6.1, 7)', async (t) => {
-    for (const coding of ['gzip, chunked', 'deflate,chunked', ''])
-      await refused(t, `${head}Transfer-Encoding: ${coding}\r\n\r\n${end()}`, 501)
-    for (const coding of ['identity', 'chunked, chunked', 'chunked, gzip', 'gzip', 'xchunked', '"chunked"'])
+    for (const coding of ['gzip, chunked', 'deflate,chunked']) await refused(t, `${head}Transfer-Encoding: ${coding}\r\n\r\n${end()}`, 501)
+    for (const coding of ['', 'identity', 'chunked, chunked', 'chunked, gzip', 'gzip', 'xchunked', '"chunked"'])
       await refused(t, `${head}Transfer-Encoding: ${coding}\r\n\r\n${end()}`)
     await refused(t, `${head.replace('1.1', '1.0')}Transfer-Encoding: chunked\r\n\r\n${end()}`)
     t.equal(
