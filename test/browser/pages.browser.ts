@@ -39,6 +39,7 @@ const pages: readonly (readonly [path: string, status?: number])[] = [
   ['/orders'],
   ['/orders?status=shipped'],
   ['/session'],
+  ['/docs'],
   ['/problems/order-refused'],
   ['/nothing-here', 404],
   ['/products?limit=x', 400]
