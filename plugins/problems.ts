@@ -142,7 +142,7 @@ export default fp(
       for (const name of ['etag', 'last-modified', 'link', 'cache-control']) reply.removeHeader(name)
       // Fastify would close for fear of the rest of the body, which plugins/framing reads and throws away. Where it closes
       // because the service stops, it has said so on the raw response.
-      if (!reply.raw.hasHeader('connection')) reply.removeHeader('connection')
+      if (reply.hasHeader('connection') && !reply.raw.hasHeader('connection')) reply.removeHeader('connection')
       if (status === 503) reply.header('retry-after', '5')
       if (told.orderId !== undefined) reply.header('location', uris(base).order(told.orderId))
       const form = representation.suffix === 'html' ? await formAgain(problem, request) : undefined
