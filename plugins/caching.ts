@@ -17,28 +17,29 @@ declare module 'fastify' {
   }
 }
 
-export interface BodyCache {
-  /** The body for a key that names one representation of one version, written at most once while it is kept. */
-  get(key: string, write: () => string): string
+/** What is sent for a representation, but for what its validators say. */
+export interface Body {
+  readonly bytes: Buffer
+  readonly link: string | undefined
 }
+
+export interface BodyCache {
+  /** @param key names one representation of one version */
+  get(key: string): Body | undefined
+  set(key: string, body: Body): void
+}
+
+/** What an entry takes besides its texts and bytes, roughly. */
+const overhead = 512
 
 /** Bounded in bytes. A key that holds the version read from the store can never give a stale body, on any replica. */
 export function makeBodyCache(maxBytes: number): BodyCache {
-  if (maxBytes === 0) return { get: (_key, write) => write() }
-  const bodies = new LRUCache<string, string>({
+  if (maxBytes === 0) return { get: () => undefined, set: () => {} }
+  return new LRUCache<string, Body>({
     maxSize: maxBytes,
     maxEntrySize: Math.max(1, Math.floor(maxBytes / 16)),
-    sizeCalculation: (body, key) => 2 * (body.length + key.length) + 1
+    sizeCalculation: ({ bytes, link = '' }, key) => bytes.length + 2 * (link.length + key.length) + overhead
   })
-  return {
-    get(key, write) {
-      const known = bodies.get(key)
-      if (known !== undefined) return known
-      const body = write()
-      bodies.set(key, body)
-      return body
-    }
-  }
 }
 
 /**

@@ -21,7 +21,10 @@ declare module 'fastify' {
     represent(value: unknown, uri?: string): FastifyReply
     /** 201 with Location. */
     created(uri: string, value: unknown): FastifyReply
-    /** Answers 304 by validators alone, before the value is even loaded. False: go on and `represent` it with the same. */
+    /**
+     * Answers by validators alone, before the value is even loaded: 304, or with a body that was kept. False: go on and
+     * `represent` it with the same.
+     */
     revalidate(validators: Validators): boolean
   }
 }
@@ -58,12 +61,14 @@ export default fp(
       const { variants, validators } = represents(this)
       if (!value || !validators) return undefined
       const known = validators(value as never, this.context())
+      if (!known) return undefined
       return { version: value.version, tags: variants.map((variant) => tag(pathOf(this.url), known, variant)), ...modified(known) }
     })
 
     function setHeaders(request: FastifyRequest, reply: FastifyReply, path: string, validators: Validators | undefined) {
       const chosen = selected(request)
       reply.header('content-type', chosen.contentType)
+      for (const name of ['etag', 'last-modified']) reply.removeHeader(name)
       if (validators) reply.header('etag', tag(path, validators, chosen))
       if (validators?.modifiedAt !== undefined) reply.header('last-modified', new Date(validators.modifiedAt).toUTCString())
       const policy = request.routeOptions.config.caching
@@ -88,11 +93,19 @@ export default fp(
       return isSafe(request.method) && request.isNotModified({ tags: [tag(path, validators, selected(request))], ...modified(validators) })
     }
 
-    function sendBody(request: FastifyRequest, reply: FastifyReply, path: string, value: unknown, validators: Validators | undefined) {
-      const chosen = selected(request)
-      const write = () => chosen.write(value as never, request.context())
-      const cacheable = validators && isSafe(request.method) && request.routeOptions.config.caching === 'catalogue'
-      return reply.send(cacheable ? app.bodies.get(`${request.url} ${tag(path, validators, chosen)}`, write) : write())
+    /** Under what the body may be kept: only what everybody is sent alike. */
+    function bodyKey(request: FastifyRequest, path: string, validators: Validators | undefined): string | undefined {
+      if (!validators || !isSafe(request.method) || request.routeOptions.config.caching !== 'catalogue') return undefined
+      return `${request.url} ${tag(path, validators, selected(request))}`
+    }
+
+    function sendBody(request: FastifyRequest, reply: FastifyReply, key: string | undefined, value: unknown) {
+      const write = () => selected(request).write(value as never, request.context())
+      if (key === undefined) return reply.send(write())
+      const link = reply.getHeader('link')
+      const body = app.bodies.get(key) ?? { bytes: Buffer.from(write()), link: link === undefined ? undefined : String(link) }
+      app.bodies.set(key, body)
+      return reply.send(body.bytes)
     }
 
     /** A write's answer, as Prefer wants it (RFC 7240 section 4.2). False: the representation is still to be sent. */
@@ -112,9 +125,16 @@ export default fp(
     app.decorateReply('revalidate', function (this: FastifyReply, validators: Validators): boolean {
       const path = pathOf(this.request.url)
       setHeaders(this.request, this, path, validators)
-      if (!isNotModified(this.request, path, validators)) return false
-      // Without Link: its next page is not known, and a cache would put what a 304 has in place of what it holds (RFC 9111 section 3.2).
-      this.code(304).removeHeader('content-type').send()
+      if (isNotModified(this.request, path, validators)) {
+        // Without Link: its next page is not known, and a cache would put what a 304 has in place of what it holds (RFC 9111 section 3.2).
+        this.code(304).removeHeader('content-type').send()
+        return true
+      }
+      const key = bodyKey(this.request, path, validators)
+      const body = key === undefined ? undefined : app.bodies.get(key)
+      if (!body) return false
+      if (body.link !== undefined) this.header('link', body.link)
+      this.send(body.bytes)
       return true
     })
 
@@ -126,7 +146,7 @@ export default fp(
       setLinks(request, this, value, uri)
       if (validators && isNotModified(request, path, validators)) return this.code(304).removeHeader('content-type').send()
       if (!isSafe(request.method) && sendMinimal(request, this, path)) return this
-      return sendBody(request, this, path, value, validators)
+      return sendBody(request, this, bodyKey(request, path, validators), value)
     })
 
     app.decorateReply('created', function (this: FastifyReply, uri: string, value: unknown): FastifyReply {

@@ -46,7 +46,8 @@ export interface ProductPage {
   readonly products: readonly Product[]
   readonly links: readonly Link[]
   readonly query: { readonly q?: string | undefined; readonly category?: string | undefined; readonly updatedSince?: string | undefined }
-  readonly validators: Validators
+  /** Absent where nothing can be said for sure of what is in it. */
+  readonly validators: Validators | undefined
 }
 
 export const productsRepresentations = represent<ProductPage>({

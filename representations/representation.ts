@@ -43,7 +43,7 @@ export interface Validators {
 export interface Representations<T> {
   /** In the order in which a tie is decided: XML, HTML, JSON. */
   readonly variants: readonly Representation<T>[]
-  readonly validators?: (value: T, context: Context) => Validators
+  readonly validators?: (value: T, context: Context) => Validators | undefined
   /** A page's links to others of its list: a client can follow them by the Link header (RFC 8288), without reading the body. */
   readonly links?: (value: T) => readonly Link[]
   /** The schema of its XML: its name under /schemas/. */
@@ -60,7 +60,7 @@ export function represent<T>(options: {
   readonly type: ElementType
   readonly element: (value: T, context: Context) => Element
   readonly html?: (value: T, context: Context) => string
-  readonly validators?: (value: T, context: Context) => Validators
+  readonly validators?: (value: T, context: Context) => Validators | undefined
   readonly links?: (value: T) => readonly Link[]
   readonly schema?: string
 }): Representations<T> {

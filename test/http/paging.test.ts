@@ -122,3 +122,30 @@ t.test('paging', async (t) => {
     t.equal((await get('/products?limit=01')).status, 200)
   })
 })
+
+t.test('a page never has the tag of another, also when the catalogue changes while it is read', async (t) => {
+  const { app, store } = await build(t)
+  await listening(app)
+  const get = (headers: Record<string, string> = {}) => ask(t, app, message('GET /products', headers))
+  const { products } = store
+  let changes = 0
+  const changing = (most: number) => {
+    store.products = async (query) => {
+      if (changes++ < most) await store.putProduct('ABC-1', draft({ name: `Changed ${changes}` }), {})
+      return products(query)
+    }
+  }
+  const before = await get()
+  changing(1)
+  await store.putProduct('ABC-1', draft({ name: 'Changed' }), {})
+  const during = await get()
+  t.match(during, { status: 200, body: /Changed 1/ })
+  t.not(during.headers['etag'], before.headers['etag'])
+  t.match(await get(), { status: 200, body: during.body, headers: { etag: during.headers['etag'] } })
+  t.equal((await get({ 'if-none-match': String(during.headers['etag']) })).status, 304)
+  changes = 0
+  changing(Number.POSITIVE_INFINITY)
+  await store.putProduct('ABC-1', draft({ name: 'Changed' }), {})
+  const never = await get({ 'if-none-match': String(during.headers['etag']) })
+  t.match([never.status, never.headers['etag']], [200, undefined], 'while it changes without a pause there is no tag')
+})
