@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { setFlagsFromString } from 'node:v8'
 import { buildApp } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import type { Store } from './domain/store.ts'
@@ -13,6 +14,10 @@ function findPackage(): URL {
   // Beside the sources, or one above the built files.
   return new URL(import.meta.url.endsWith('.ts') ? './package.json' : '../package.json', import.meta.url)
 }
+
+// V8 would let garbage pile up to several times of what is in use, and the process would keep that memory: here, while a
+// whole catalogue is sent (bench/catalogue-stream.ts: growth of 85 MB without this on Node 20, 40 MB with it; rates alike).
+setFlagsFromString('--heap-growing-percent=100')
 
 async function start(config: Config): Promise<void> {
   const store: Store = await openStore(config.DATABASE_URL, config.CURRENCY)

@@ -55,10 +55,13 @@ export function checkFile(path: string, identity: string): void {
   throw new Database.SqliteError(`${path} is another file than the one that was opened`, 'SQLITE_READONLY_DBMOVED')
 }
 
+/** What a reader keeps of the file, in KiB: of what is asked for now and then, or of what is walked through once. */
+const pageCache = { lookup: 32_768, scan: 1_024 } as const
+
 /** A connection that cannot write: every write goes through the one writer. Waits up to a second for a lock. */
-export function connectReader(path: string): Connection {
+export function connectReader(path: string, use: keyof typeof pageCache = 'lookup'): Connection {
   const db = new Connection(databasePath(path), { readonly: true, fileMustExist: true, timeout: busyTimeout.reader })
-  db.exec('PRAGMA cache_size = -32768')
+  db.exec(`PRAGMA cache_size = -${pageCache[use]}`)
   return db
 }
 
@@ -69,7 +72,7 @@ export function connectWriter(path: string): Connection {
   // (https://sqlite.org/pragma.html#pragma_synchronous).
   db.exec('PRAGMA synchronous = FULL')
   db.exec('PRAGMA foreign_keys = ON')
-  db.exec('PRAGMA cache_size = -65536')
+  db.exec('PRAGMA cache_size = -32768')
   db.exec('PRAGMA journal_size_limit = 67108864')
   return db
 }

@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts'
 import { fromThousandths, type ProductRow, productColumns, toProduct } from './rows.ts'
 
 /** How many products are read at once: what the thread is kept from other work for, and what is in memory. */
-const batchSize = 100
+const batchSize = 50
 
 type Row = ProductRow & { readonly on_hand: string }
 

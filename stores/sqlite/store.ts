@@ -33,23 +33,24 @@ export async function openInParts(options: Parts): Promise<{ store: Store; write
   const writer = new SqliteWriter(data)
   await writer.start()
   try {
-    return { store: makeStore(connectReader(data.path), writer, data), writer }
+    return { store: makeStore(connectReader(data.path), connectReader(data.path, 'scan'), writer, data), writer }
   } catch (error) {
     await writer.close()
     throw error
   }
 }
 
-function makeStore(db: Connection, writer: SqliteWriter, { path, identity, currency }: WriterData): Store {
+function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { path, identity, currency }: WriterData): Store {
   const reader = makeReader(db, currency)
   const pages = makeProductPages(db, currency)
-  const batches = makeProductBatches(db, currency)
+  const batches = makeProductBatches(scanner, currency)
   let closed: Promise<void> | undefined
 
   async function close(): Promise<void> {
     await writer.drain()
     // The reader first: the last connection to close checkpoints the log into the file, which a reader cannot.
     db.close()
+    scanner.close()
     await writer.close()
   }
 
