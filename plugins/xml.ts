@@ -8,6 +8,7 @@ import { faultsOf, isSmall } from './xml/faults.ts'
 import { guard } from './xml/guard.ts'
 import { asTag, explainRoot, type Spell } from './xml/messages.ts'
 import { scan } from './xml/scan.ts'
+import { partFor } from './xml/schema-part.ts'
 import { noLimits, type Tag } from './xml/tag.ts'
 
 declare module 'fastify' {
@@ -60,9 +61,10 @@ export function makeXmlGate(): XmlGate {
   const documents = new WeakMap<ParsedXml, Document>()
   const schemas = new Map<string, Document>()
 
-  const schemaOf = (xsd: Xsd): Document => {
-    const known = schemas.get(xsd.name) ?? libxmljs.parseXml(xsd.source.toString('utf8'), options)
-    schemas.set(xsd.name, known)
+  const schemaOf = (xsd: Xsd, roots: readonly string[]): Document => {
+    const name = [xsd.name, ...roots].join(' ')
+    const known = schemas.get(name) ?? libxmljs.parseXml(partFor(xsd.source.toString('utf8'), roots), options)
+    schemas.set(name, known)
     return known
   }
 
@@ -83,7 +85,7 @@ export function makeXmlGate(): XmlGate {
     },
 
     validate(parsed, xsd, roots, spell = asTag) {
-      const schema = schemaOf(xsd)
+      const schema = schemaOf(xsd, roots)
       const [root] = parsed.tags
       if (!root) throw new Error('a parsed document has a root element')
       if (!roots.includes(root.name)) return [{ detail: explainRoot(root.name, roots, spell), line: root.line, path: `/${root.name}` }]
