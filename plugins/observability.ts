@@ -4,7 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { DomainError } from '../domain/errors.ts'
 import type { Store } from '../domain/store.ts'
 import { Problem } from './problem.ts'
-import type { ProblemCode } from './problem-types.ts'
+import { codesByStatus, type ProblemCode } from './problem-types.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -43,21 +43,6 @@ function processRegistry(): Registry {
     collectDefaultMetrics({ register: ofProcess })
   }
   return ofProcess
-}
-
-/** What Fastify and its plugins refuse themselves has no code of this service: by its status. */
-const byStatus: Readonly<Record<number, ProblemCode>> = {
-  400: 'malformed-request',
-  404: 'not-found',
-  405: 'method-not-allowed',
-  408: 'request-timeout',
-  413: 'body-too-large',
-  414: 'uri-too-long',
-  415: 'unsupported-media-type',
-  429: 'too-many-requests',
-  431: 'headers-too-large',
-  500: 'internal-error',
-  503: 'overloaded'
 }
 
 /** What became of an attempt to place an order; undefined when no order was meant, as when a form only grows. */
@@ -128,7 +113,7 @@ export default fp(
     app.addHook('onResponse', async (request, reply) => {
       finished.add(request)
       measure(request, String(reply.statusCode), reply)
-      const problem = reply.statusCode >= 400 ? (codes.get(request) ?? byStatus[reply.statusCode]) : undefined
+      const problem = reply.statusCode >= 400 ? (codes.get(request) ?? codesByStatus[reply.statusCode]) : undefined
       if (problem) problems.inc({ code: problem })
       const outcome = request.routeOptions.config.describes?.id === 'placeOrder' ? orderOutcome(reply) : undefined
       if (outcome) orders.inc({ outcome })

@@ -224,3 +224,18 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
       'Try again after the time in Retry-After. Whether a write that was under way was stored is not known; with the same Idempotency-Key, repeating it is safe.'
   }
 }
+
+/** What Fastify and its plugins refuse themselves has no code of this service: by its status. */
+export const codesByStatus: Readonly<Record<number, ProblemCode>> = {
+  400: 'malformed-request',
+  404: 'not-found',
+  405: 'method-not-allowed',
+  408: 'request-timeout',
+  413: 'body-too-large',
+  414: 'uri-too-long',
+  415: 'unsupported-media-type',
+  429: 'too-many-requests',
+  431: 'headers-too-large',
+  500: 'internal-error',
+  503: 'overloaded'
+}

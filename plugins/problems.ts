@@ -9,7 +9,7 @@ import type { Context } from '../representations/representation.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { choose } from './accept.ts'
 import { Problem } from './problem.ts'
-import { type ProblemCode, problemTypes } from './problem-types.ts'
+import { codesByStatus, type ProblemCode, problemTypes } from './problem-types.ts'
 
 /** What Fastify and its plugins refuse by themselves, in the service's terms. */
 const fastifyCodes: Readonly<Record<string, ProblemCode>> = {
@@ -17,17 +17,6 @@ const fastifyCodes: Readonly<Record<string, ProblemCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body-too-large',
   FST_ERR_MAX_PARAM_LENGTH: 'not-found',
   FST_UNDER_PRESSURE: 'overloaded'
-}
-
-const byStatus: Readonly<Record<number, ProblemCode>> = {
-  404: 'not-found',
-  408: 'request-timeout',
-  413: 'body-too-large',
-  414: 'uri-too-long',
-  415: 'unsupported-media-type',
-  429: 'too-many-requests',
-  431: 'headers-too-large',
-  503: 'overloaded'
 }
 
 interface Told {
@@ -75,7 +64,7 @@ function tell(error: FastifyError | DomainError | Problem, request: FastifyReque
   }
   if (error.validation) return tellValidation(error)
   const status = error.statusCode ?? 500
-  const code = fastifyCodes[error.code] ?? byStatus[status] ?? (status >= 400 && status < 500 ? 'malformed-request' : 'internal-error')
+  const code = fastifyCodes[error.code] ?? codesByStatus[status] ?? (status >= 400 && status < 500 ? 'malformed-request' : 'internal-error')
   if (code === 'body-too-large') return { code, detail: `The body is larger than ${config.BODY_LIMIT} bytes.` }
   if (code === 'unsupported-media-type') {
     const sent = request.headers['content-type']

@@ -2,11 +2,11 @@ import type { Product } from '../domain/product.ts'
 import type { Revision, StockedProduct } from '../domain/store.ts'
 import { type ColumnName, writeCsvHeader, writeCsvRecord } from '../schemas/csv.ts'
 import { rootType } from '../schemas/document.ts'
-import { type Element, element, textElement } from '../schemas/element.ts'
+import { type Element, element } from '../schemas/element.ts'
 import { toJson } from '../schemas/json.ts'
 import { product as productSchema } from '../schemas/product.ts'
 import { writeElement, xmlDeclaration } from '../schemas/xml.ts'
-import { productElement } from './product.ts'
+import { productElement, sellersPart } from './product.ts'
 import type { Context, Representation, Representations, Validators } from './representation.ts'
 
 /** How a catalogue is written, part by part: its products are never all in memory. */
@@ -45,17 +45,7 @@ const sellersColumns = ['id', 'name', 'description', 'price', 'currency', 'unit'
 export const exportForms = { xml, csv: csv([...sellersColumns, 'on-hand']), ndjson } as const
 
 export function exportedElement(product: Omit<StockedProduct, 'version' | 'availability' | 'modifiedAt'>): Element {
-  return element('product', { id: product.id }, [
-    element('name', {}, product.name),
-    textElement('description', product.description),
-    element('price', { currency: product.currency }, product.price),
-    element('unit', {}, product.unit),
-    textElement('gtin', product.gtin),
-    ...product.categories.map((category) => element('category', {}, category)),
-    ...product.images.map((href) => element('image', { href })),
-    element('backorder', {}, product.backorder ? 'allowed' : 'none'),
-    element('on-hand', {}, product.onHand)
-  ])
+  return element('product', { id: product.id }, [...sellersPart(product), element('on-hand', {}, product.onHand)])
 }
 
 /** A media type of the whole catalogue; `write` writes some of its products. */

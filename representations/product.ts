@@ -15,8 +15,9 @@ export function productLinks(product: Product, base: string): readonly Link[] {
   ]
 }
 
-export function productElement(product: Product, { base }: Pick<Context, 'base'>): Element {
-  return element('product', { id: product.id, version: String(product.version) }, [
+/** What the seller says of a product, as its document begins. */
+export function sellersPart(product: Omit<Product, 'id' | 'version' | 'availability' | 'modifiedAt'>): (Element | undefined)[] {
+  return [
     element('name', {}, product.name),
     textElement('description', product.description),
     element('price', { currency: product.currency }, product.price),
@@ -24,7 +25,13 @@ export function productElement(product: Product, { base }: Pick<Context, 'base'>
     textElement('gtin', product.gtin),
     ...product.categories.map((category) => element('category', {}, category)),
     ...product.images.map((href) => element('image', { href })),
-    element('backorder', {}, product.backorder ? 'allowed' : 'none'),
+    element('backorder', {}, product.backorder ? 'allowed' : 'none')
+  ]
+}
+
+export function productElement(product: Product, { base }: Pick<Context, 'base'>): Element {
+  return element('product', { id: product.id, version: String(product.version) }, [
+    ...sellersPart(product),
     element('availability', {}, product.availability),
     element('modified-at', {}, instant(product.modifiedAt)),
     ...productLinks(product, base).map(linkElement)

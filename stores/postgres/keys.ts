@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Store } from '../../domain/store.ts'
+import { keyColumns } from '../rows.ts'
 import type { Database } from './database.ts'
-import { type KeyRow, keyColumns, now, toKey } from './rows.ts'
+import { type KeyRow, now, toKey } from './rows.ts'
 
 type KeyVerb = 'createKey' | 'keys' | 'revokeKey' | 'findKey' | 'touchKeys'
 

@@ -1,19 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import pg from 'pg'
+import { type Migrated, type Migration, migrationsIn } from '../migrations.ts'
 import { failure } from './failures.ts'
-
-export interface Migrated {
-  /** The schema's number before and after; equal when there was nothing to do. */
-  readonly from: number
-  readonly to: number
-  /** The names of the files that were run, in order. */
-  readonly applied: readonly string[]
-}
-
-interface Migration {
-  readonly number: number
-  readonly name: string
-}
 
 const folder = new URL('./migrations/', import.meta.url)
 
@@ -22,11 +10,6 @@ const lock = '7020210519732'
 
 /** Milliseconds until a database that does not answer is given up. A migration itself may take as long as it does. */
 const connectTimeout = 10_000
-
-function migrations(): Migration[] {
-  const names = readdirSync(folder).filter((name) => /^\d{4}-.+\.sql$/.test(name))
-  return names.sort().map((name) => ({ number: Number(name.slice(0, 4)), name }))
-}
 
 /**
  * Brings a database up to this code's schema, in one transaction. Any number of processes may start at once: one does
@@ -38,7 +21,7 @@ export async function migratePostgres(url: string): Promise<Migrated> {
   client.on('error', () => {})
   try {
     await client.connect()
-    const known = migrations()
+    const known = migrationsIn(folder)
     const newest = known.at(-1)?.number ?? 0
     const from = await version(client)
     if (from === newest) return { from, to: from, applied: [] }

@@ -1,8 +1,9 @@
 import type { Product } from '../../domain/product.ts'
 import type { Page, ProductQuery } from '../../domain/store.ts'
 import { position, toPage } from '../paging.ts'
+import { productColumns } from '../rows.ts'
 import type { Database } from './database.ts'
-import { type ProductRow, productColumns, toProduct } from './rows.ts'
+import { type ProductRow, toProduct } from './rows.ts'
 import { searchFor } from './words.ts'
 
 /** Up to this many changed products are looked up by their time and sorted; beyond, a walk in the page's order meets enough of them. */

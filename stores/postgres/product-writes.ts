@@ -1,9 +1,10 @@
+import { productColumns } from '../rows.ts'
 import { attempt, type Outcome } from './batcher.ts'
 import type { Database, Queries } from './database.ts'
 import { Moved } from './failures.ts'
 import { applied, type Change, type Item, type ProductWrite } from './product-changes.ts'
 import { writeChanges } from './product-rows.ts'
-import { now, type ProductRow, productColumns, type StockRow, stockColumns } from './rows.ts'
+import { now, type ProductRow, type StockRow, stockColumns } from './rows.ts'
 import { revise } from './shelving.ts'
 
 /** @param mode with `rehearse` nothing is written, and the changes have no times */

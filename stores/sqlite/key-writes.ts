@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { keyColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'
-import { type KeyRow, keyColumns, toKey } from './rows.ts'
+import { type KeyRow, toKey } from './rows.ts'
 import type { Writes } from './writes.ts'
 
 export function makeKeyWrites(db: Connection): Writes<'createKey' | 'revokeKey' | 'touchKeys'> {

@@ -1,25 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { type Migrated, type Migration, migrationsIn } from '../migrations.ts'
 import { applicationId, type Connection, connectWriter, prepareFile } from './connection.ts'
 
-export interface Migrated {
-  /** The schema's number before and after; equal when there was nothing to do. */
-  readonly from: number
-  readonly to: number
-  /** The names of the files that were run, in order. */
-  readonly applied: readonly string[]
-}
-
-interface Migration {
-  readonly number: number
-  readonly name: string
-}
-
 const folder = new URL('./migrations/', import.meta.url)
-
-function migrations(): Migration[] {
-  const names = readdirSync(folder).filter((name) => /^\d{4}-.+\.sql$/.test(name))
-  return names.sort().map((name) => ({ number: Number(name.slice(0, 4)), name }))
-}
 
 /**
  * Brings a database file up to this code's schema, and makes it where there is none. Each step is one transaction and
@@ -30,7 +13,7 @@ export async function migrateSqlite(path: string): Promise<Migrated> {
   await prepareFile(path)
   const db = connectWriter(path)
   try {
-    const known = migrations()
+    const known = migrationsIn(folder)
     refuseStrange(db, path, known.at(-1)?.number ?? 0)
     const from = version(db)
     const applied = known.filter((migration) => apply(db, migration)).map(({ name }) => name)

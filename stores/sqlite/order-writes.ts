@@ -5,9 +5,10 @@ import { holdsStock, isOpen, nextStatuses, type Order, type OrderHeader, type Or
 import { type Decision, decide, heldBy, sameContent } from '../../domain/placing.ts'
 import type { Placed, Placing } from '../../domain/store.ts'
 import { expect } from '../expectations.ts'
+import { orderContent } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { makeIdempotencyRows } from './idempotency-rows.ts'
-import { type OrderRow, orderColumns, orderContent, toOrder } from './rows.ts'
+import { type OrderRow, orderColumns, toOrder } from './rows.ts'
 import { makeShelving } from './shelving.ts'
 import type { Writes } from './writes.ts'
 

@@ -1,6 +1,7 @@
 import type { StockedProduct } from '../../domain/store.ts'
+import { productColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'
-import { fromThousandths, type ProductRow, productColumns, toProduct } from './rows.ts'
+import { fromThousandths, type ProductRow, toProduct } from './rows.ts'
 
 /** How many products are read at once: what the thread is kept from other work for, and what is in memory. */
 const batchSize = 50

@@ -4,14 +4,13 @@ import type { Order } from '../../domain/order.ts'
 import type { Product, Stock } from '../../domain/product.ts'
 import type { OrderQuery, Page, Revision } from '../../domain/store.ts'
 import { pageBytes, position } from '../paging.ts'
+import { keyColumns, productColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import {
   type KeyRow,
-  keyColumns,
   type OrderRow,
   orderColumns,
   type ProductRow,
-  productColumns,
   type StockRow,
   stockColumns,
   toKey,

@@ -1,0 +1,20 @@
+import { readdirSync } from 'node:fs'
+
+export interface Migrated {
+  /** The schema's number before and after; equal when there was nothing to do. */
+  readonly from: number
+  readonly to: number
+  /** The names of the files that were run, in order. */
+  readonly applied: readonly string[]
+}
+
+export interface Migration {
+  readonly number: number
+  readonly name: string
+}
+
+/** The migrations in a folder, in their order. */
+export function migrationsIn(folder: URL): Migration[] {
+  const names = readdirSync(folder).filter((name) => /^\d{4}-.+\.sql$/.test(name))
+  return names.sort().map((name) => ({ number: Number(name.slice(0, 4)), name }))
+}

@@ -1,0 +1,94 @@
+/** What the rows of both databases have alike, and the domain's values that they hold. */
+
+import type { ApiKey } from '../domain/caller.ts'
+import type { Decimal } from '../domain/money.ts'
+import type { Order, OrderStatus } from '../domain/order.ts'
+import type { Availability, Product } from '../domain/product.ts'
+
+export interface CommonProductRow {
+  readonly id: string
+  readonly version: number
+  readonly name: string
+  readonly description: string | null
+  readonly price: Decimal
+  readonly unit: string
+  readonly gtin: string | null
+  readonly availability: Availability
+  readonly modified_at: number
+}
+
+export const productColumns = `p.seq, p.id, p.version, p.name, p.description, p.price, p.unit, p.gtin, p.categories, p.images,
+  p.backorder, p.availability, p.modified_at, p.deleted`
+
+/** @param rest what each database has in its own way */
+export function productOf(row: CommonProductRow, rest: Pick<Product, 'currency' | 'categories' | 'images' | 'backorder'>): Product {
+  return {
+    id: row.id,
+    version: row.version,
+    name: row.name,
+    ...(row.description === null ? {} : { description: row.description }),
+    price: row.price,
+    currency: rest.currency,
+    unit: row.unit,
+    ...(row.gtin === null ? {} : { gtin: row.gtin }),
+    categories: rest.categories,
+    images: rest.images,
+    backorder: rest.backorder,
+    availability: row.availability,
+    modifiedAt: row.modified_at
+  }
+}
+
+export interface CommonOrderRow {
+  readonly seq: number
+  readonly id: string
+  readonly version: number
+  readonly customer: string | null
+  readonly status: OrderStatus
+  readonly placed_at: number
+  readonly modified_at: number
+}
+
+/** All of an order but what has a column of its own. */
+export type OrderContent = Omit<Order, 'id' | 'version' | 'customer' | 'status' | 'placedAt' | 'modifiedAt'>
+
+export function orderOf(row: CommonOrderRow, content: OrderContent): Order {
+  return {
+    ...content,
+    id: row.id,
+    version: row.version,
+    ...(row.customer === null ? {} : { customer: row.customer }),
+    status: row.status,
+    placedAt: row.placed_at,
+    modifiedAt: row.modified_at
+  }
+}
+
+/** What is kept as one text. */
+export function orderContent(order: Order): string {
+  const { id: _, version: _v, customer: _c, status: _s, placedAt: _p, modifiedAt: _m, ...content } = order
+  return JSON.stringify(content satisfies OrderContent)
+}
+
+export interface CommonKeyRow {
+  readonly id: string
+  readonly customer: string
+  readonly created_at: number
+  readonly expires_at: number | null
+  readonly last_used_at: number | null
+  readonly revoked_at: number | null
+}
+
+export const keyColumns = 'id, customer, scopes, created_at, expires_at, last_used_at, revoked_at'
+
+export function keyOf(row: CommonKeyRow, scopes: ApiKey['scopes']): ApiKey {
+  return {
+    id: row.id,
+    customer: row.customer,
+    scopes,
+    createdAt: row.created_at,
+    ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
+    ...(row.last_used_at === null ? {} : { lastUsedAt: row.last_used_at }),
+    ...(row.revoked_at === null ? {} : { revokedAt: row.revoked_at })
+  }
+}
