@@ -40,6 +40,11 @@ function optionalPort(value: string): number | undefined {
   return value === '' ? undefined : integer(0, 65535)(value)
 }
 
+/** By its name Fastify would listen on two servers, of which the second had neither limits nor error answers. */
+function listenAddress(value: string): string {
+  return value.toLowerCase() === 'localhost' ? '127.0.0.1' : value
+}
+
 function database(value: string): string {
   return /^sqlite:.+|^postgres(ql)?:\/\//.test(value) ? value : fail('must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE')
 }
@@ -68,7 +73,7 @@ function setting<T>(fallback: string, read: (value: string) => T, about: string)
 
 /** Every setting of the service: the README's table is checked against this one. */
 export const settings = {
-  HOST: setting('127.0.0.1', text, 'the address to listen on (in the container `0.0.0.0`)'),
+  HOST: setting('127.0.0.1', listenAddress, 'the address to listen on (in the container `0.0.0.0`)'),
   PORT: setting('3000', integer(0, 65535), 'the port to listen on; 0 picks a free one, which the log names'),
   DATABASE_URL: { ...setting('sqlite:data/tradepost.db', database, '`sqlite:PATH`, or `postgres://…`'), secret: true as const },
   BASE_URL: setting('/', baseUrl, 'the path under which the service lives, such as `/shop`; or an absolute URL'),

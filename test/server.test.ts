@@ -90,9 +90,10 @@ t.test('SAMPLE_CATALOGUE=off leaves a new database empty, and BASE_URL puts ever
   const { base, end } = await runServer(t, {
     DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`,
     SAMPLE_CATALOGUE: 'off',
-    BASE_URL: '/shop'
+    BASE_URL: '/shop',
+    HOST: 'localhost'
   })
-  t.match(base, /\/shop$/)
+  t.match(base, /^http:\/\/127\.0\.0\.1:\d+\/shop$/, 'one listener, which has the limits')
   const response = await fetch(`${base}/products`)
   const body = await response.text()
   t.notMatch(body, '<product ')
