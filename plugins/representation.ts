@@ -70,7 +70,10 @@ export default fp(
       reply.header('content-type', chosen.contentType)
       for (const name of ['etag', 'last-modified']) reply.removeHeader(name)
       if (validators) reply.header('etag', tag(path, validators, chosen))
-      if (validators?.modifiedAt !== undefined) reply.header('last-modified', new Date(validators.modifiedAt).toUTCString())
+      // Never later than Date, also where the clock was put back since (RFC 9110 section 8.8.2.1).
+      if (validators?.modifiedAt !== undefined) {
+        reply.header('last-modified', new Date(Math.min(validators.modifiedAt, Date.now())).toUTCString())
+      }
       const policy = request.routeOptions.config.caching
       if (policy) reply.header('cache-control', app.cachePolicies[isSafe(request.method) ? policy : 'never'])
     }

@@ -108,6 +108,15 @@ t.test('caching headers', async (t) => {
   })
 })
 
+t.test('Last-Modified is never later than Date, also where the clock was put back (RFC 9110 8.8.2.1)', async (t) => {
+  const { app, store } = await build(t)
+  await listening(app)
+  const { product } = store
+  store.product = async (id) => ({ ...(await product(id)), modifiedAt: Date.now() + 3_600_000 })
+  const { headers } = await ask(t, app, message('GET /product/ABC-1'))
+  t.ok(Date.parse(headers['last-modified'] ?? '') <= Date.parse(headers['date'] ?? ''), `${headers['last-modified']} ${headers['date']}`)
+})
+
 t.test('the lifetimes are settings', async (t) => {
   const settings = { CACHE_MAX_AGE: '0', CACHE_STALE_WHILE_REVALIDATE: '1', CACHE_STALE_IF_ERROR: '2' }
   const { app } = await build(t, { settings })
