@@ -70,10 +70,7 @@ export default fp(
       reply.header('content-type', chosen.contentType)
       for (const name of ['etag', 'last-modified']) reply.removeHeader(name)
       if (validators) reply.header('etag', tag(path, validators, chosen))
-      // Never later than Date, also where the clock was put back since (RFC 9110 section 8.8.2.1).
-      if (validators?.modifiedAt !== undefined) {
-        reply.header('last-modified', new Date(Math.min(validators.modifiedAt, Date.now())).toUTCString())
-      }
+      if (validators?.modifiedAt !== undefined) reply.header('last-modified', lastModified(validators.modifiedAt))
       const policy = request.routeOptions.config.caching
       if (policy) reply.header('cache-control', app.cachePolicies[isSafe(request.method) ? policy : 'never'])
     }
@@ -162,6 +159,12 @@ export default fp(
 function pathOf(uri: string): string {
   const query = uri.indexOf('?')
   return query === -1 ? uri : uri.slice(0, query)
+}
+
+/** Never later than Date (RFC 9110 section 8.8.2.1), also where the clock was put back since. Node's Date may be of a second ago. */
+function lastModified(at: number): string {
+  const now = Date.now()
+  return new Date(at > now ? now - 1_000 : at).toUTCString()
 }
 
 function modified({ modifiedAt }: Validators): { modifiedAt?: number } {
