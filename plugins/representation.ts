@@ -68,8 +68,8 @@ export default fp(
     function setHeaders(request: FastifyRequest, reply: FastifyReply, path: string, validators: Validators | undefined) {
       const chosen = selected(request)
       reply.header('content-type', chosen.contentType)
-      for (const name of ['etag', 'last-modified']) reply.removeHeader(name)
       if (validators) reply.header('etag', tag(path, validators, chosen))
+      else reply.removeHeader('etag').removeHeader('last-modified')
       if (validators?.modifiedAt !== undefined) reply.header('last-modified', lastModified(validators.modifiedAt))
       const policy = request.routeOptions.config.caching
       if (policy) reply.header('cache-control', app.cachePolicies[isSafe(request.method) ? policy : 'never'])
@@ -99,13 +99,22 @@ export default fp(
       return `${request.url} ${tag(path, validators, selected(request))}`
     }
 
+    function sendKept(reply: FastifyReply, key: string | undefined): boolean {
+      const body = key === undefined ? undefined : app.bodies.get(key)
+      if (!body) return false
+      if (body.link !== undefined) reply.header('link', body.link)
+      reply.send(body.bytes)
+      return true
+    }
+
     function sendBody(request: FastifyRequest, reply: FastifyReply, key: string | undefined, value: unknown) {
-      const write = () => selected(request).write(value as never, request.context())
-      if (key === undefined) return reply.send(write())
+      if (sendKept(reply, key)) return reply
+      const body = selected(request).write(value as never, request.context())
+      if (key === undefined) return reply.send(body)
       const link = reply.getHeader('link')
-      const body = app.bodies.get(key) ?? { bytes: Buffer.from(write()), link: link === undefined ? undefined : String(link) }
-      app.bodies.set(key, body)
-      return reply.send(body.bytes)
+      const bytes = Buffer.from(body)
+      app.bodies.set(key, { bytes, link: link === undefined ? undefined : String(link) })
+      return reply.send(bytes)
     }
 
     /** A write's answer, as Prefer wants it (RFC 7240 section 4.2). False: the representation is still to be sent. */
@@ -130,12 +139,7 @@ export default fp(
         this.code(304).removeHeader('content-type').send()
         return true
       }
-      const key = bodyKey(this.request, path, validators)
-      const body = key === undefined ? undefined : app.bodies.get(key)
-      if (!body) return false
-      if (body.link !== undefined) this.header('link', body.link)
-      this.send(body.bytes)
-      return true
+      return sendKept(this, bodyKey(this.request, path, validators))
     })
 
     app.decorateReply('represent', function (this: FastifyReply, value: unknown, uri = this.request.url): FastifyReply {

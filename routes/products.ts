@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import fp from 'fastify-plugin'
 import type { Product } from '../domain/product.ts'
-import type { Page, ProductQuery, Revision, Store } from '../domain/store.ts'
+import type { Page, PageQuery, ProductQuery, Revision, Store } from '../domain/store.ts'
 import { pagedQuery, pageLimit, pageUri, readCursor, writeCursor } from '../plugins/paging.ts'
 import { uris } from '../representations/links.ts'
 import { productRepresentations, productsRepresentations } from '../representations/product.ts'
@@ -38,7 +38,7 @@ const createProduct = {
 const orderOf = (q: string | undefined) => (q ? 'text' : 'id')
 
 /** @throws Problem when the cursor is none of this list */
-function toQuery({ limit, after, q, category, 'updated-since': since }: Filters & { limit: number; after?: string }): ProductQuery {
+function toQuery({ limit, after, q, category, 'updated-since': since }: Filters & PageQuery): ProductQuery {
   return {
     limit,
     ...(after === undefined ? {} : { after: readCursor(orderOf(q), after) }),

@@ -4,7 +4,7 @@ import { holdsStock, isOpen, nextStatuses, type Order, type OrderStatus, type Pr
 import { decide, heldBy } from '../../domain/placing.ts'
 import type { OrderQuery, Page, Store } from '../../domain/store.ts'
 import { expect } from '../expectations.ts'
-import { pageBytes, position } from '../paging.ts'
+import { pageBytes, position, toCutPage } from '../paging.ts'
 import { orderContent } from '../rows.ts'
 import { retrying } from './batcher.ts'
 import type { Database, Queries } from './database.ts'
@@ -108,6 +108,5 @@ async function page(database: Database, { limit, after, customer, status }: Orde
       ORDER BY seq DESC LIMIT $2::bigint) at
     JOIN purchase_order o USING (seq) WHERE at.sizes < $3 ORDER BY seq DESC`
   const rows = await database.query<OrderRow & { readonly follows: number | null }>(sql, values)
-  const last = rows.at(-1)
-  return { items: rows.map(toOrder), ...(last && last.follows !== null ? { next: String(last.seq) } : {}) }
+  return toCutPage(rows, toOrder)
 }

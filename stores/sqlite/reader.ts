@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Product, Stock } from '../../domain/product.ts'
 import type { OrderQuery, Page, Revision } from '../../domain/store.ts'
-import { pageBytes, position } from '../paging.ts'
+import { pageBytes, position, toCutPage } from '../paging.ts'
 import { keyColumns, productColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import {
@@ -87,8 +87,7 @@ export function makeReader(db: Connection, currency: string): Reader {
       const statement = customer === undefined ? (status === undefined ? all : ofStatus) : status === undefined ? ofCustomer : ofBoth
       const before = after === undefined ? Number.MAX_SAFE_INTEGER : position(after)
       const rows = statement.all({ customer, status, before, limit })
-      const last = rows.at(-1)
-      return { items: rows.map(toOrder), ...(last && last.follows !== null ? { next: String(last.seq) } : {}) }
+      return toCutPage(rows, toOrder)
     },
     keys() {
       return keys.all().map(toKey)

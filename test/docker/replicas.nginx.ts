@@ -70,12 +70,12 @@ t.test('what one replica said holds on every other', async (t) => {
   const acme = await shop.key('ACME', 'order', 'catalogue')
 
   await t.test('the same bytes and tags, 304 to a tag of another, and none to one that is old', async (t) => {
-    // With a key, nginx answers nothing from its cache.
     for (const accept of ['application/xml', 'text/html', 'application/json']) {
       const answers: Answer[] = []
       for (let i = 0; i < replicas; i++) answers.push(await shop.sendTo(i, '/product/ABC-1', { headers: { accept } }))
       t.equal(new Set(answers.map(({ headers, body }) => `${headers.etag} ${headers['last-modified']} ${body}`)).size, 1, accept)
     }
+    // With a key, nginx answers nothing from its cache.
     const { headers } = await shop.send('/product/ABC-1', { headers: acme })
     const tag = String(headers.etag)
     const again = { headers: { ...acme, 'if-none-match': tag } }
