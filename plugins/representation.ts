@@ -29,6 +29,12 @@ declare module 'fastify' {
   }
 }
 
+/** The validators of the representation that is chosen, as they are sent. */
+interface Tagged {
+  readonly tag: string
+  readonly modifiedAt?: number
+}
+
 const noResource: Representations<never> = { variants: [] }
 
 const isSafe = (method: string) => method === 'GET' || method === 'HEAD'
@@ -65,12 +71,15 @@ export default fp(
       return { version: value.version, tags: variants.map((variant) => tag(pathOf(this.url), known, variant)), ...modified(known) }
     })
 
-    function setHeaders(request: FastifyRequest, reply: FastifyReply, path: string, validators: Validators | undefined) {
-      const chosen = selected(request)
-      reply.header('content-type', chosen.contentType)
-      if (validators) reply.header('etag', tag(path, validators, chosen))
+    function tagged(request: FastifyRequest, path: string, validators: Validators): Tagged {
+      return { tag: tag(path, validators, selected(request)), ...modified(validators) }
+    }
+
+    function setHeaders(request: FastifyRequest, reply: FastifyReply, known: Tagged | undefined) {
+      reply.header('content-type', selected(request).contentType)
+      if (known) reply.header('etag', known.tag)
       else reply.removeHeader('etag').removeHeader('last-modified')
-      if (validators?.modifiedAt !== undefined) reply.header('last-modified', lastModified(validators.modifiedAt))
+      if (known?.modifiedAt !== undefined) reply.header('last-modified', lastModified(known.modifiedAt))
       const policy = request.routeOptions.config.caching
       if (policy) reply.header('cache-control', app.cachePolicies[isSafe(request.method) ? policy : 'never'])
     }
@@ -89,14 +98,14 @@ export default fp(
       if (fields.length > 0) reply.header('link', fields.join(', '))
     }
 
-    function isNotModified(request: FastifyRequest, path: string, validators: Validators): boolean {
-      return isSafe(request.method) && request.isNotModified({ tags: [tag(path, validators, selected(request))], ...modified(validators) })
+    function isNotModified(request: FastifyRequest, { tag, ...rest }: Tagged): boolean {
+      return isSafe(request.method) && request.isNotModified({ tags: [tag], ...rest })
     }
 
     /** Under what the body may be kept: only what everybody is sent alike. */
-    function bodyKey(request: FastifyRequest, path: string, validators: Validators | undefined): string | undefined {
-      if (!validators || !isSafe(request.method) || request.routeOptions.config.caching !== 'catalogue') return undefined
-      return `${request.url} ${tag(path, validators, selected(request))}`
+    function bodyKey(request: FastifyRequest, known: Tagged | undefined): string | undefined {
+      if (!known || !isSafe(request.method) || request.routeOptions.config.caching !== 'catalogue') return undefined
+      return `${request.url} ${known.tag}`
     }
 
     function sendKept(reply: FastifyReply, key: string | undefined): boolean {
@@ -132,25 +141,26 @@ export default fp(
     }
 
     app.decorateReply('revalidate', function (this: FastifyReply, validators: Validators): boolean {
-      const path = pathOf(this.request.url)
-      setHeaders(this.request, this, path, validators)
-      if (isNotModified(this.request, path, validators)) {
+      const known = tagged(this.request, pathOf(this.request.url), validators)
+      setHeaders(this.request, this, known)
+      if (isNotModified(this.request, known)) {
         // Without Link: its next page is not known, and a cache would put what a 304 has in place of what it holds (RFC 9111 section 3.2).
         this.code(304).removeHeader('content-type').send()
         return true
       }
-      return sendKept(this, bodyKey(this.request, path, validators))
+      return sendKept(this, bodyKey(this.request, known))
     })
 
     app.decorateReply('represent', function (this: FastifyReply, value: unknown, uri = this.request.url): FastifyReply {
       const { request } = this
       const path = pathOf(uri)
       const validators = represents(request).validators?.(value as never, request.context())
-      setHeaders(request, this, path, validators)
+      const known = validators && tagged(request, path, validators)
+      setHeaders(request, this, known)
       setLinks(request, this, value, uri)
-      if (validators && isNotModified(request, path, validators)) return this.code(304).removeHeader('content-type').send()
+      if (known && isNotModified(request, known)) return this.code(304).removeHeader('content-type').send()
       if (!isSafe(request.method) && sendMinimal(request, this, path)) return this
-      return sendBody(request, this, bodyKey(request, path, validators), value)
+      return sendBody(request, this, bodyKey(request, known), value)
     })
 
     app.decorateReply('created', function (this: FastifyReply, uri: string, value: unknown): FastifyReply {

@@ -3,16 +3,13 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { copyFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import { DomainError } from '../../domain/errors.ts'
 import { add, decimal, plain } from '../../domain/money.ts'
 import type { ProductDraft } from '../../domain/product.ts'
 import type { Placed, Store } from '../../domain/store.ts'
 import { backupSqlite } from '../../stores/sqlite/backup.ts'
-import { Connection, connectReader, connectWriter } from '../../stores/sqlite/connection.ts'
+import { Connection, connectWriter } from '../../stores/sqlite/connection.ts'
 import { migrateSqlite } from '../../stores/sqlite/migrations.ts'
 import { openInParts, openSqliteStore } from '../../stores/sqlite/store.ts'
 import type { SqliteWriter } from '../../stores/sqlite/writer.ts'
@@ -57,17 +54,6 @@ async function untilItWrites(write: () => Promise<unknown>): Promise<void> {
     }
   }
 }
-
-t.test('the file is in WAL mode, a commit is synced, and the connection that reads cannot write', async (t) => {
-  const { path } = await openParts(t)
-  const [reader, writer] = [connectReader(path), connectWriter(path)]
-  t.equal(reader.pragma('journal_mode', { simple: true }), 'wal')
-  t.equal(writer.pragma('synchronous', { simple: true }), 2, 'FULL')
-  t.equal(writer.pragma('foreign_keys', { simple: true }), 1)
-  t.throws(() => reader.exec('DELETE FROM product'), { code: 'SQLITE_READONLY' })
-  reader.close()
-  writer.close()
-})
 
 t.test('closing writes what waits, then leaves one file without a log, and refuses what comes after', async (t) => {
   const path = newPath()
@@ -124,23 +110,6 @@ t.test('processes that open one new file at the same moment all succeed', async 
     ids
   )
   await store.close()
-})
-
-t.test('no garbage collection frees an object of the addon, which could end the process (nodejs/node#65446)', async (t) => {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  const made = () => {
-    const db = new Connection(`${newPath()}-gc`)
-    db.pragma('user_version')
-    const statement = db.prepare('SELECT 1')
-    db.close()
-    return { db: new WeakRef(db), statement: new WeakRef(statement), other: new WeakRef({}) }
-  }
-  const { db, statement, other } = made()
-  await sleep(0)
-  collect()
-  t.notOk(other.deref(), 'what nobody holds is gone')
-  t.ok(db.deref() && statement.deref())
 })
 
 t.test('a writer that is killed loses nothing acknowledged, answers the rest, and is replaced', async (t) => {
