@@ -37,6 +37,7 @@ function prepare(line) {
     line.remove()
     label()
     void update()
+    form.dispatchEvent(new Event('input'))
     next.querySelector('input').focus()
   })
   line.querySelector('.about').append(remove)
@@ -144,8 +145,8 @@ export function startLines() {
   void update()
 
   require()
+  form.addEventListener('input', require)
   lines.addEventListener('input', (event) => {
-    require()
     if (event.target.getAttribute('list')) void offer(event.target.value.trim())
   })
   lines.addEventListener('change', () => void update())

@@ -127,6 +127,7 @@ t.test('the keyboard reaches the content first by the skip link, and shows where
   t.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the content')
   t.not(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle'), 'none')
   await page.keyboard.press('Enter')
+  await page.waitForURL(`${shop.url}/products#content`)
   t.equal(await page.evaluate('location.hash'), '#content')
 })
 

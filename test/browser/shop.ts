@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { buildApp } from '../../app.ts'
 import { readConfig } from '../../config.ts'
@@ -83,7 +83,7 @@ export async function visit(
   expected: readonly number[] = []
 ): Promise<Visitor> {
   const context = await shop.browser.newContext({ viewport: { width: 1200, height: 900 }, reducedMotion: 'reduce', ...options })
-  context.setDefaultTimeout(8_000)
+  context.setDefaultTimeout(20_000)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (message) => {
@@ -100,6 +100,13 @@ export async function visit(
     if (complaints.length > 0) throw new Error(complaints.join('\n'))
   })
   return { page, context, complaints }
+}
+
+/** Clicks a link to another URI, and waits until that page is whole: what is read next is not of the page before. */
+export async function follow(page: Page, link: Locator): Promise<void> {
+  const target = new URL((await link.getAttribute('href')) ?? '', page.url()).href
+  await link.click()
+  await page.waitForURL(target)
 }
 
 export async function signIn(page: Page, shop: OpenShop, key: string): Promise<void> {
