@@ -104,6 +104,8 @@ export interface Store {
   product(id: string): Promise<Product>
   /** By id, or, with `q`, in an order of the store's own that stays the same between pages. */
   products(query: ProductQuery): Promise<Page<Product>>
+  /** The main categories (a product's first) that any product has, each once, in the order of their bytes; the first `limit`. */
+  mainCategories(limit: number): Promise<readonly string[]>
   revision(): Promise<Revision>
   /** @throws `product-exists`, `gtin-taken` */
   createProduct(id: string, draft: ProductDraft): Promise<Product>

@@ -4,11 +4,15 @@ import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { type ApiKey, type Caller, guest, hasScope, type Scope } from '../domain/caller.ts'
 import { Problem } from './problem.ts'
+import { isForm } from './session.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Who may use the route; absent: everybody. `guests`: also without a key, while GUEST_ORDERS is on. */
-    access?: { readonly anyOf: readonly Scope[]; readonly guests?: true }
+    /**
+     * Who may use the route; absent: everybody. `guests`: also without a key, while GUEST_ORDERS is on. `readsForm`: a
+     * person's form is read before its sender is refused, so that the answer can be the form with what was typed.
+     */
+    access?: { readonly anyOf: readonly Scope[]; readonly guests?: true; readonly readsForm?: true }
   }
   interface FastifyInstance {
     /** Whose key this is, if it is good now. */
@@ -16,6 +20,8 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     caller: Caller | undefined
+    /** @throws Problem `unauthenticated`, `forbidden` when the caller may not use the route */
+    authorize(): void
   }
 }
 
@@ -91,10 +97,9 @@ export default fp(
     app.decorate('holderOf', (key: string) => (key.startsWith('tp_') ? holderOf(hashKey(key)) : Promise.resolve(undefined)))
 
     app.decorateRequest('caller', undefined)
-    app.addHook('onRequest', async (request, reply) => {
-      const caller = await identify(request, reply)
-      request.caller = caller
-      const access = request.routeOptions.config.access
+    app.decorateRequest('authorize', function (this: FastifyRequest): void {
+      const { caller = guest } = this
+      const { access } = this.routeOptions.config
       if (!access) return
       if (caller.kind === 'guest') {
         if (access.guests && config.GUEST_ORDERS) return
@@ -106,6 +111,11 @@ export default fp(
           `This needs a key with the scope ${access.anyOf.join(' or ')}; yours has ${caller.scopes.join(', ')}.`
         )
       }
+    })
+    app.addHook('onRequest', async (request, reply) => {
+      request.caller = await identify(request, reply)
+      // Then the forms do it, once they are read.
+      if (!(request.routeOptions.config.access?.readsForm && isForm(request))) request.authorize()
     })
   },
   { name: 'auth', fastify: '5.x', dependencies: ['problems', 'session', 'store'] }

@@ -110,6 +110,7 @@ export default fp(
     })
 
     app.addHook('preValidation', async (request, reply) => {
+      request.authorize()
       checkCustomer(request)
       const { form } = request.routeOptions.config
       if (!form?.more || !request.form()?.has('_more') || request.representation?.mediaType !== 'text/html') return

@@ -64,7 +64,8 @@ export function cameFrom(request: Pick<FastifyRequest, 'headers' | 'host'>): 'he
   return URL.canParse(own) && host !== '' && new URL(own).host === host ? 'here' : 'elsewhere'
 }
 
-function isForm(request: FastifyRequest): boolean {
+/** Whether this is what a page's form sends, as far as the header fields say. */
+export function isForm(request: FastifyRequest): boolean {
   return /^\s*application\/x-www-form-urlencoded\s*(?:;|$)/i.test(request.headers['content-type'] ?? '')
 }
 

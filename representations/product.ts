@@ -52,6 +52,8 @@ export const productRepresentations = represent<Product>({
 export interface ProductPage {
   readonly products: readonly Product[]
   readonly links: readonly Link[]
+  /** The main categories of the whole catalogue, for who looks at all of it; absent when they are not for a page. */
+  readonly categories?: readonly string[] | undefined
   readonly query: { readonly q?: string | undefined; readonly category?: string | undefined; readonly updatedSince?: string | undefined }
   /** Absent where nothing can be said for sure of what is in it. */
   readonly validators: Validators | undefined

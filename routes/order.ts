@@ -34,7 +34,7 @@ const blankQuery: QuerySchema<{ readonly product?: readonly string[] }> = {
   }
 }
 
-const buyer = { anyOf: ['order'], guests: true } as const
+const buyer = { anyOf: ['order'], guests: true, readsForm: true } as const
 const buyerOrSeller = { anyOf: ['order', 'fulfilment'], guests: true } as const
 
 const one = { represents: orderRepresentations, caching: 'private', access: buyerOrSeller } as const

@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import fp from 'fastify-plugin'
-import type { Product } from '../domain/product.ts'
-import type { Page, PageQuery, ProductQuery, Revision, Store } from '../domain/store.ts'
+import type { PageQuery, ProductQuery, Revision, Store } from '../domain/store.ts'
 import { pagedQuery, pageLimit, pageUri, readCursor, writeCursor } from '../plugins/paging.ts'
 import { uris } from '../representations/links.ts'
 import { productRepresentations, productsRepresentations } from '../representations/product.ts'
@@ -48,24 +47,28 @@ function toQuery({ limit, after, q, category, 'updated-since': since }: Filters 
   }
 }
 
+/** More categories than these are no choice for a person: then the page offers those of the products on it. */
+const mostCategories = 60
+
+async function choice(store: Store): Promise<readonly string[] | undefined> {
+  const found = await store.mainCategories(mostCategories + 1)
+  return found.length > mostCategories ? undefined : found
+}
+
 /** How often a page is read again because the catalogue changed meanwhile. */
 const patience = 10
 
 /**
- * A page, and the revision whose page it is: a strong tag may not name one into which a later change has come. Where the
- * catalogue changes without a pause the page has no revision, and so no tag.
+ * What is read of the catalogue, and the revision of which it is: a strong tag may not name one into which a later change
+ * has come. Where the catalogue changes without a pause it is of no revision, and so without a tag.
  */
-async function readSettled(
-  store: Store,
-  wanted: ProductQuery,
-  first: Revision
-): Promise<{ page: Page<Product>; at: Revision | undefined }> {
+async function readSettled<T>(store: Store, first: Revision, read: () => Promise<T>): Promise<{ found: T; at: Revision | undefined }> {
   let before = first
   for (let attempt = 1; ; attempt++) {
-    const page = await store.products(wanted)
+    const found = await read()
     const after = await store.revision()
-    if (after.revision === before.revision) return { page, at: after }
-    if (attempt === patience) return { page, at: undefined }
+    if (after.revision === before.revision) return { found, at: after }
+    if (attempt === patience) return { found, at: undefined }
     before = after
   }
 }
@@ -89,11 +92,17 @@ const products: RoutePlugin = async (app, { config }) => {
       })
       const catalogue = await app.store.revision()
       if (reply.revalidate(validatorsOf(catalogue))) return reply
-      const { page, at } = await readSettled(app.store, wanted, catalogue)
+      const isWholeShop = request.representation?.suffix === 'html' && !q && category === undefined
+      const { found, at } = await readSettled(app.store, catalogue, async () => ({
+        page: await app.store.products(wanted),
+        categories: isWholeShop ? await choice(app.store) : undefined
+      }))
+      const { page, categories } = found
       const query = { q, category, 'updated-since': updatedSince, limit: limit === pageLimit.default ? undefined : limit }
       const next = page.next === undefined ? undefined : pageUri(uri.products, { ...query, after: writeCursor(orderOf(q), page.next) })
       return reply.represent({
         products: page.items,
+        categories,
         links: [
           { rel: 'self', href: request.url },
           { rel: 'first', href: pageUri(uri.products, query) },

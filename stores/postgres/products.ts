@@ -13,6 +13,7 @@ import { type ProductRow, type StockRow, stockColumns, toProduct, toStock } from
 type ProductVerb =
   | 'product'
   | 'products'
+  | 'mainCategories'
   | 'revision'
   | 'createProduct'
   | 'putProduct'
@@ -25,6 +26,15 @@ type ProductVerb =
 
 /** How many products `allProducts` reads at once. */
 const batchSize = 500
+
+/** From one category to the next along the index: as many steps as there are categories, however many products. */
+const stepsOfMainCategories = `
+  WITH RECURSIVE step (main) AS (
+    SELECT ''::text COLLATE "C" UNION ALL
+    SELECT (SELECT p.categories[1] COLLATE "C" FROM product p
+      WHERE NOT p.deleted AND p.categories[1] COLLATE "C" > step.main ORDER BY p.categories[1] COLLATE "C" LIMIT 1)
+    FROM step WHERE step.main IS NOT NULL)
+  SELECT main FROM step WHERE main > '' LIMIT $1`
 
 /** The verbs of the catalogue; `drain` does what waits to be written and takes no more. */
 export function makeProducts(database: Database, currency: string): Pick<Store, ProductVerb> & { drain(): Promise<void> } {
@@ -43,6 +53,10 @@ export function makeProducts(database: Database, currency: string): Pick<Store, 
       return shown(live(id, row))
     },
     products: (query) => productPage(database, currency, query),
+    async mainCategories(limit) {
+      const rows = await database.prepared<{ main: string }>(stepsOfMainCategories, [limit])
+      return rows.map(({ main }) => main)
+    },
     async revision() {
       const [row] = await database.prepared<Revision & Record<string, unknown>>(
         'SELECT revision, modified_at AS "modifiedAt" FROM catalogue',

@@ -21,6 +21,7 @@ import {
 
 export interface Reader {
   product(id: string): Product
+  mainCategories(limit: number): readonly string[]
   revision(): Revision
   stock(productId: string): Stock
   order(id: string): Order
@@ -48,6 +49,16 @@ export function makeReader(db: Connection, currency: string): Reader {
   const order = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
   const keys = db.prepare<[], KeyRow>(`SELECT ${keyColumns} FROM api_key ORDER BY created_at, id`)
   const key = db.prepare<[string], KeyRow>(`SELECT ${keyColumns} FROM api_key WHERE hash = ?`)
+  // From one category to the next along the index: as many steps as there are categories, however many products.
+  const nextMain = "SELECT json_extract(categories, '$[0]') AS main FROM product INDEXED BY product_main_category WHERE deleted = 0"
+  const mainCategories = db
+    .prepare<[number], string>(
+      `WITH RECURSIVE step (main) AS (
+        VALUES ('') UNION ALL
+        SELECT (SELECT main FROM (${nextMain}) WHERE main > step.main ORDER BY main LIMIT 1) FROM step WHERE step.main IS NOT NULL)
+      SELECT main FROM step WHERE main > '' LIMIT ?`
+    )
+    .pluck()
   const any = db.prepare<[], number>('SELECT EXISTS (SELECT 1 FROM product)').pluck()
 
   const page = (index: string, where: string) =>
@@ -69,6 +80,9 @@ export function makeReader(db: Connection, currency: string): Reader {
   return {
     product(id) {
       return toProduct(live(id, product.get(id)), currency)
+    },
+    mainCategories(limit) {
+      return mainCategories.all(limit)
     },
     revision() {
       const row = revision.get()

@@ -67,6 +67,7 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
   return {
     product: (id) => read(() => reader.product(id)),
     products: (query) => read(() => pages(query)),
+    mainCategories: (limit) => read(() => reader.mainCategories(limit)),
     revision: () => read(reader.revision),
     createProduct: (id, draft) => writer.run('createProduct', id, draft),
     putProduct: (id, draft, expected) => writer.run('putProduct', id, draft, expected),

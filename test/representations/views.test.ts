@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { decimal } from '../../domain/money.ts'
-import { build } from '../build.ts'
+import { build, draft } from '../build.ts'
 
 /** What somebody might put into a name, to break out of where a page shows it. */
 const hostile: Readonly<Record<string, string>> = {
@@ -143,11 +143,60 @@ t.test('the pages of the catalogue are the same for everybody', async (t) => {
   }
 })
 
+t.test('the first page offers the main categories of the whole shop; a filter, those of its products', async (t) => {
+  const products = Object.fromEntries(
+    ['Bolts', 'Cable', 'Zinc & "co"'].flatMap((main, i) =>
+      ['x', 'y'].map((id) => [`${i}${id}`, { name: `Thing ${main}`, categories: [main, `${main} ${id}`] }])
+    )
+  )
+  const { app, store } = await build(t, { products: { ...products, none: { categories: [] } } })
+  const offered = async (url: string) => {
+    const { body } = await app.inject({ url, headers: html })
+    const chips = /<nav class="chips".*?<\/nav>/s.exec(body)?.[0] ?? ''
+    return [...chips.matchAll(/<a href="([^"]*)"[^>]*>(.*?)<\/a>/g)].map(([, href, name]) => [name, href])
+  }
+  const all = ['All categories', '/products']
+  const shop = [
+    all,
+    ['Bolts', '/products?category=Bolts'],
+    ['Cable', '/products?category=Cable'],
+    ['Zinc &amp; &quot;co&quot;', '/products?category=Zinc+%26+%22co%22']
+  ]
+  t.same(await offered('/products?limit=1'), shop)
+  const { headers } = await app.inject({ url: '/products?limit=1', headers: html })
+  const link = /<([^>]+)>; rel="next"/.exec(String(headers['link']))?.[1] ?? ''
+  t.same(await offered(link), shop, 'and so does each page after it')
+  t.same(
+    (await offered('/products?category=Cable')).map(([name]) => name),
+    ['All categories', 'Cable', 'Cable x', 'Cable y']
+  )
+  t.same(
+    (await offered('/products?q=bolts')).map(([name]) => name),
+    ['All categories', 'Bolts']
+  )
+  const before = headers['etag']
+  await store.createProduct('new', draft({ categories: ['A new one'] }))
+  const after = await app.inject({ url: '/products?limit=1', headers: { ...html, 'if-none-match': String(before) } })
+  t.match([after.statusCode, after.body], [200, 'A new one'], 'a category that is new is a new page')
+})
+
+t.test('more main categories than a person would choose from: the page offers those of its own products', async (t) => {
+  const of = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`P-${i}`, { categories: [`Category ${i}`] }]))
+  for (const [count, chips] of [
+    [60, 61],
+    [61, 2]
+  ] as const) {
+    const { app } = await build(t, { products: of(count) })
+    const { body } = await app.inject({ url: '/products?limit=1', headers: html })
+    t.equal(body.match(/\?category=/g)?.length, chips - 1, `${count}`)
+  }
+})
+
 t.test('the default page of products is less than 50 KB', async (t) => {
   const products = Object.fromEntries(
     Array.from({ length: 110 }, (_, i) => [
       `PRODUCT-NUMBER-${i}`,
-      { name: `A product with a name of some length, number ${i}`, categories: ['Category', `Other ${i}`] }
+      { name: `A product with a name of some length, number ${i}`, categories: [`Category ${i % 60}`, `Other ${i}`] }
     ])
   )
   const { app } = await build(t, { products })

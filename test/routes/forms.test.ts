@@ -199,7 +199,18 @@ t.test('the seller sets status and stock by forms; nobody else can', async (t) =
 t.test('a form that a person sends while guests may not order says so', async (t) => {
   const { app, store } = await build(t, { settings: { GUEST_ORDERS: 'off' } })
   t.match((await app.inject({ url: '/order', headers: html })).body, 'sign in')
-  t.equal((await post(app, '/order', line)).statusCode, 401)
+  const refused = await post(app, '/order', { ...line, 'note.1': 'typed <at> length', '_idempotency-key': 'k-9' })
+  t.equal(refused.statusCode, 401)
+  t.match(refused.body, 'in another tab', 'and how to go on')
+  t.match(refused.body, 'typed &lt;at&gt; length', 'nothing that was typed is lost')
+  t.match(refused.body, 'name="item.1.product-id" value="ABC-1"')
+  t.equal(hidden(refused.body, '_idempotency-key'), 'k-9')
+  for (const [fields, status] of [
+    [line, 401],
+    [{ ...line, _more: '5' }, 401]
+  ] as const) {
+    t.equal((await post(app, '/order', fields, { accept: 'application/xml' })).statusCode, status)
+  }
   t.equal((await store.orders({ limit: 1 })).items.length, 0)
 })
 

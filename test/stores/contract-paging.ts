@@ -76,6 +76,23 @@ export function pagingContract(rule: Rule): void {
     t.same(await found(store, { category: 'garden' }), ['a'])
   })
 
+  rule('the main categories are those that a product has first, each once, through changes of the products', async (t, store) => {
+    t.same(await store.mainCategories(10), [])
+    await store.createProduct('none', draft())
+    t.same(await store.mainCategories(10), [])
+    await store.createProduct('a', draft({ categories: ['tools', 'hand'] }))
+    await store.createProduct('b', draft({ categories: ['tools', 'power'] }))
+    await store.createProduct('c', draft({ categories: ['Ärmel', 'tools'] }))
+    await store.createProduct('d', draft({ categories: ['"a" \\ b'] }))
+    await store.createProduct('e', draft({ categories: ['zinc'] }))
+    t.same(await store.mainCategories(10), ['"a" \\ b', 'tools', 'zinc', 'Ärmel'])
+    t.same(await store.mainCategories(2), ['"a" \\ b', 'tools'])
+    await store.putProduct('d', draft({ categories: ['tools'] }), {})
+    await store.putProduct('a', draft({ categories: ['hand', 'tools'] }), {})
+    await store.deleteProduct('e', {})
+    t.same(await store.mainCategories(10), ['hand', 'tools', 'Ärmel'])
+  })
+
   rule('updatedSince gives what changed at that time or later', async (t, store) => {
     await store.createProduct('a', draft({ categories: ['x'] }))
     await store.createProduct('b', draft())
