@@ -38,3 +38,11 @@ t.test('the table of problem types is the registry', async (t) => {
 t.test('every default is a value that the setting takes', async (t) => {
   t.doesNotThrow(() => readConfig({}))
 })
+
+t.test('what is shown fits a page: no line is too long to be read', async (t) => {
+  const long = readme.split('\n').filter((line) => line.length > 400)
+  t.same(
+    long.map((line) => `${line.slice(0, 80)}… (${line.length})`),
+    []
+  )
+})
