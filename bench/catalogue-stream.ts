@@ -4,15 +4,11 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { catalogueFile } from './catalogue-file.ts'
-import { machine, print, table } from './measure.ts'
+import { commandLine, machine, print, table } from './measure.ts'
 import { compileService, megabytes, startProcess, type Watched } from './process.ts'
 
-const text = { type: 'string' } as const
-const { values } = parseArgs({ options: { products: text, seed: text, dir: text } })
-const count = Number(values.products ?? 100_000)
-const directory = values.dir ?? '/tmp'
+const { products: count, seed, directory } = commandLine({ products: 100_000 })
 
 interface Figure {
   readonly name: string
@@ -53,7 +49,7 @@ async function warm(address: string): Promise<void> {
 }
 
 async function measure(): Promise<string[]> {
-  const path = await catalogueFile(directory, count, Number(values.seed ?? 1))
+  const path = await catalogueFile(directory, count, seed)
   const settings = { DATABASE_URL: `sqlite:${path}`, PORT: '0', LOG_LEVEL: 'info', RATE_LIMIT: 'off', SAMPLE_CATALOGUE: 'off' }
   const program = join(compileService(), 'server.js')
   const figures: Figure[] = []

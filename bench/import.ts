@@ -3,7 +3,6 @@
 import { once } from 'node:events'
 import { createWriteStream, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { availabilityOf } from '../domain/product.ts'
 import type { ImportItem } from '../domain/store.ts'
 import { Connection, connectWriter } from '../stores/sqlite/connection.ts'
@@ -11,16 +10,12 @@ import { migrateSqlite } from '../stores/sqlite/migrations.ts'
 import { toThousandths } from '../stores/sqlite/rows.ts'
 import { makeTextIndex } from '../stores/sqlite/search.ts'
 import { catalogue, catalogueText } from './catalogue.ts'
-import { machine, newFolder, print, table } from './measure.ts'
+import { commandLine, machine, newFolder, print, table } from './measure.ts'
 import { compileService, megabytes, startProcess, succeeds } from './process.ts'
 
-const text = { type: 'string' } as const
-const { values } = parseArgs({ options: { products: text, seed: text, dir: text, format: text } })
-const count = Number(values.products ?? 100_000)
-const seed = Number(values.seed ?? 1)
-const folder = newFolder(values.dir ?? '/tmp')
-const all = ['xml', 'csv', 'ndjson'] as const
-const formats = all.filter((one) => values.format === undefined || one === values.format)
+const { products: count, seed, directory } = commandLine({ products: 100_000 })
+const folder = newFolder(directory)
+const formats = ['xml', 'csv', 'ndjson'] as const
 
 /** Rows of one transaction of the plain insert. */
 const portion = 10_000
@@ -92,7 +87,7 @@ async function importFile(service: string, file: string, path: string): Promise<
   return { seconds, cpu: running.cpu(), peak: running.peak() }
 }
 
-async function writeFile(format: (typeof all)[number]): Promise<string> {
+async function writeFile(format: (typeof formats)[number]): Promise<string> {
   const path = join(folder, `catalogue.${format}`)
   const file = createWriteStream(path)
   for (const part of catalogueText(catalogue(count, seed), format)) if (!file.write(part)) await once(file, 'drain')

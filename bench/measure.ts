@@ -83,22 +83,40 @@ export interface Settings {
   readonly seed: number
 }
 
-/** Reads the command line: `--dir`, `--rounds`, `--seconds`, `--seed`, `--force`. */
+/** Reads the command line of a bench that takes `--rounds` and `--seconds`, and what every bench takes. */
 export function settings(defaults: { readonly rounds: number; readonly seconds: number }): Settings {
-  const text = { type: 'string' } as const
-  const { values } = parseArgs({ options: { dir: text, rounds: text, seconds: text, seed: text, force: { type: 'boolean' } } })
-  const directory = values.dir ?? tmpdir()
-  mkdirSync(directory, { recursive: true })
-  if (fileSystem(directory) === 'memory' && !values.force) {
-    throw new Error(`${directory} is in memory, where fsync is free: name a directory on a disk by --dir, or say --force`)
+  const { seconds, ...others } = commandLine(defaults)
+  return { ...others, milliseconds: seconds * 1000 }
+}
+
+/**
+ * Reads the command line: an option for each number of the defaults, `--seed`, `--dir` and `--force`. What it does not
+ * know, or is no number above 0, ends the bench with status 2.
+ */
+export function commandLine<Numbers extends Readonly<Record<string, number>>>(
+  defaults: Numbers
+): Record<keyof Numbers | 'seed', number> & { readonly directory: string } {
+  try {
+    const numbers: Record<string, number> = { seed: 1, ...defaults }
+    const text = { type: 'string' } as const
+    const named = Object.fromEntries(Object.keys(numbers).map((name) => [name, text]))
+    const { dir, force, ...others } = parseArgs({ options: { ...named, dir: text, force: { type: 'boolean' } } }).values
+    const values: Readonly<Record<string, string>> = others
+    const directory = dir ?? tmpdir()
+    mkdirSync(directory, { recursive: true })
+    if (fileSystem(directory) === 'memory' && !force) {
+      throw new Error(`${directory} is in memory, where fsync is free: name a directory on a disk by --dir, or say --force`)
+    }
+    const given = Object.entries(numbers).map(([name, otherwise]) => {
+      const number = Number(values[name] ?? otherwise)
+      if (number > 0) return [name, number]
+      throw new Error(`--${name} must be a number above 0`)
+    })
+    return { ...Object.fromEntries(given), directory }
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`)
+    process.exit(2)
   }
-  const number = (name: 'rounds' | 'seconds' | 'seed', otherwise: number) => {
-    const given = Number(values[name] ?? otherwise)
-    if (given > 0) return given
-    throw new Error(`--${name} must be a number above 0`)
-  }
-  const rounds = number('rounds', defaults.rounds)
-  return { directory, rounds, milliseconds: number('seconds', defaults.seconds) * 1000, seed: number('seed', 1) }
 }
 
 /** TMPFS_MAGIC and RAMFS_MAGIC of Linux's magic.h. */
