@@ -39,3 +39,8 @@ export class DomainError extends Error {
     this.orderId = more.orderId
   }
 }
+
+/** `after` is none of the positions that `Page.next` gives in this list. */
+export class PositionError extends RangeError {
+  override readonly name = 'PositionError'
+}

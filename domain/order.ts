@@ -57,6 +57,8 @@ export interface PurchaseOrder extends OrderHeader {
 export interface OrderItem {
   readonly line: number
   readonly productId: string
+  /** By which it was ordered, where it was: which product that names may be another by now. */
+  readonly gtin?: string
   readonly name: string
   readonly quantity: Decimal
   readonly unit: string

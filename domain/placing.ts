@@ -2,7 +2,15 @@
 
 import { DomainError, type Fault } from './errors.ts'
 import { add, compare, type Decimal, minorUnit, multiply, plain, round, subtract, zero } from './money.ts'
-import { holdsStock, type Order, type OrderHeader, type OrderItem, type PurchaseOrder, type PurchaseOrderItem } from './order.ts'
+import {
+  holdsStock,
+  type Order,
+  type OrderHeader,
+  type OrderItem,
+  type ProductReference,
+  type PurchaseOrder,
+  type PurchaseOrderItem
+} from './order.ts'
 
 /** What a decision needs to know of a product, as it stands while its row is locked. */
 export interface Shelf {
@@ -28,6 +36,12 @@ export interface Decision {
   /** What leaves the shelves, by product id; negative where stock comes back. */
   readonly taken: ReadonlyMap<string, Decimal>
 }
+
+/** The most that can be on hand, and, below zero, owed: what the documents of stock can say. */
+const mostOnHand = '999999999999.999' as Decimal
+
+/** The most that an order can be worth, in any currency: beyond it readers of XML lose count of the digits. */
+const mostTotal = '999999999999999999' as Decimal
 
 function find(item: PurchaseOrderItem, shelves: Shelves): Shelf | undefined {
   return 'gtin' in item.product ? shelves.byGtin(item.product.gtin) : shelves.byId(item.product.productId)
@@ -63,11 +77,12 @@ export function decide(order: PurchaseOrder, shelves: Shelves, shopCurrency: str
   const taken = new Map<string, Decimal>()
   for (const [id, wanted] of quantities(items)) taken.set(id, subtract(wanted, held.get(id) ?? zero))
   for (const [id, quantity] of held) if (!taken.has(id)) taken.set(id, subtract(zero, quantity))
-  refused.push(...shortages(items, taken, shelves))
+  refused.push(...shortages(items, taken, shelves), ...uncountable(items, taken, shelves))
+  const total = items.reduce<Decimal>((sum, item) => add(sum, item.lineTotal), round(zero, minorUnit(currency)))
+  if (compare(total, mostTotal) > 0) invalid.push({ code: 'total-limit', detail: `An order is worth ${mostTotal} ${currency} at most.` })
   const faults = [...invalid, ...refused]
   if (invalid.length > 0) throw new DomainError('invalid-order', summary(faults, 'can never be placed as it is'), { faults })
   if (refused.length > 0) throw new DomainError('order-refused', summary(faults, 'cannot be placed now'), { faults })
-  const total = items.reduce<Decimal>((sum, item) => add(sum, item.lineTotal), round(zero, minorUnit(currency)))
   return { currency, items, total, taken }
 }
 
@@ -107,7 +122,8 @@ function price(
     })
   }
   const lineTotal = round(multiply(item.quantity, unitPrice), minorUnit(currency))
-  return [{ line, productId: id, name, quantity: item.quantity, unit, unitPrice, lineTotal, notes: item.notes }]
+  const ordered = 'gtin' in item.product ? { gtin: item.product.gtin } : {}
+  return [{ line, productId: id, ...ordered, name, quantity: item.quantity, unit, unitPrice, lineTotal, notes: item.notes }]
 }
 
 function shortages(items: readonly OrderItem[], taken: ReadonlyMap<string, Decimal>, shelves: Shelves): Fault[] {
@@ -126,6 +142,29 @@ function shortages(items: readonly OrderItem[], taken: ReadonlyMap<string, Decim
   })
 }
 
+/** What would take a shelf to where it cannot be counted, as only a mistake can. */
+function uncountable(items: readonly OrderItem[], taken: ReadonlyMap<string, Decimal>, shelves: Shelves): Fault[] {
+  return [...taken].flatMap(([id, quantity]) => {
+    const after = subtract(shelves.byId(id)?.onHand ?? zero, quantity)
+    const [low, high] = [compare(after, subtract(zero, mostOnHand)) < 0, compare(after, mostOnHand) > 0]
+    if (!low && !high) return []
+    const line = items.find(({ productId }) => productId === id)?.line
+    const detail = `The stock of ${id} would be ${plain(after)}; it can be ${low ? `-${mostOnHand} at least` : `${mostOnHand} at most`}.`
+    return [{ code: 'stock-limit', detail, ...(line === undefined ? {} : { at: ['item', line, 'quantity'] }) }]
+  })
+}
+
+/**
+ * What an order that ends gives back: negative, since it is what leaves the shelves.
+ * @throws DomainError `transition-refused` when a shelf would hold more than can be counted
+ */
+export function givenBack(order: Order, shelves: Shelves): ReadonlyMap<string, Decimal> {
+  const back = new Map([...heldBy(order)].map(([id, held]) => [id, subtract(zero, held)]))
+  const [fault] = uncountable([], back, shelves)
+  if (fault) throw new DomainError('transition-refused', `What the order holds cannot go back: ${fault.detail} Count it first.`)
+  return back
+}
+
 /**
  * Whether a purchase order says the same as an order that stands: the test for a repeated `order-number`. A price that
  * it does not name agrees with any.
@@ -135,16 +174,21 @@ export function sameContent(order: PurchaseOrder, standing: Order, shelves: Shel
   if (header(order) !== header(standing) || order.items.length !== standing.items.length) return false
   return order.items.every((item, i) => {
     const other = standing.items[i]
-    const id = 'gtin' in item.product ? shelves.byGtin(item.product.gtin)?.id : item.product.productId
     return (
       other !== undefined &&
-      id === other.productId &&
+      isSameProduct(item.product, other, shelves) &&
       compare(item.quantity, other.quantity) === 0 &&
       (item.unit === undefined || item.unit === other.unit) &&
       (item.unitPrice === undefined || compare(item.unitPrice, other.unitPrice) === 0) &&
       JSON.stringify(item.notes) === JSON.stringify(other.notes)
     )
   })
+}
+
+/** A GTIN is that of the order also when the product has lost it since, or another has it. */
+function isSameProduct(product: ProductReference, { productId, gtin }: OrderItem, shelves: Shelves): boolean {
+  if ('productId' in product) return product.productId === productId
+  return product.gtin === gtin || shelves.byGtin(product.gtin)?.id === productId
 }
 
 function header(order: OrderHeader): string {

@@ -17,7 +17,7 @@ export interface Expectation {
 
 export interface PageQuery {
   readonly limit: number
-  /** Where the page before ended, as `Page.next` gave it. */
+  /** Where the page before ended, as `Page.next` gave it. Anything else may be refused by PositionError. */
   readonly after?: string
 }
 
@@ -80,11 +80,16 @@ export interface Placing {
   readonly idempotency?: Idempotency
 }
 
+/** `repeated`: the customer's order number stands with the same content. */
+export type PlacingOutcome = 'placed' | 'repeated'
+
 export interface Placed {
-  /** When replayed: the order as it was when it was placed. */
+  /** When replayed: the order as it was in the first answer. */
   readonly order: Order
-  /** `repeated`: the customer's order number stands with the same content. */
-  readonly outcome: 'placed' | 'replayed' | 'repeated'
+  /** When replayed: that of the first answer. */
+  readonly outcome: PlacingOutcome
+  /** Whether this was done before, under the same Idempotency-Key. */
+  readonly replayed: boolean
 }
 
 export interface NewApiKey {

@@ -78,7 +78,8 @@ const named = 3
  * tie a type that was named beats one that a wildcard matched, then the earlier offer wins.
  */
 export function choose(header: string | undefined, offers: readonly Offer[]): number {
-  if (header === undefined || header.trim() === '') return 0
+  // Empty elements of a list are nothing (RFC 9110 section 5.6.1.2), and a list of nothing else says nothing.
+  if (header === undefined || /^[\s,]*$/.test(header)) return 0
   const ranges = parseAccept(header)
   let best = { index: -1, q: 0, named: false }
   offers.forEach(({ names, alias = false }, index) => {

@@ -100,6 +100,26 @@ function read(submission: Submission, schema: DocumentSchema<unknown>, xml: XmlG
   return value
 }
 
+type Judge = ReturnType<FastifySchemaCompiler<unknown>>
+
+/** Ajv takes for an integer whatever JavaScript makes a number of: `0x10`, `1e2`, ` 1`. Here it is digits. */
+function strictIntegers(schema: unknown, judge: Judge): Judge {
+  const { properties = {} } = schema as { properties?: Readonly<Record<string, { type?: unknown }>> }
+  const integers = Object.keys(properties).filter((name) => properties[name]?.type === 'integer')
+  const strict: Judge = (given: Readonly<Record<string, unknown>>) => {
+    const odd = integers.filter((name) => typeof given?.[name] === 'string' && !/^-?\d+$/.test(given[name]))
+    if (odd.length === 0) {
+      const judged = judge(given)
+      // Fastify reads a refusal's reasons from the function that refused.
+      Object.assign(strict, { errors: (judge as { errors?: unknown }).errors })
+      return judged
+    }
+    const faults = odd.map((path) => ({ path, detail: `${path} must be integer.` }))
+    return { error: new Problem('malformed-request', faults.map(({ detail }) => detail).join(' '), { faults }) }
+  }
+  return strict
+}
+
 /**
  * Request bodies: parsed by media type, judged by the XSD of the route's document schema through Fastify's own
  * validator, and handed to the handler as domain values.
@@ -122,7 +142,7 @@ export default fp(
     )
     const compile: FastifySchemaCompiler<unknown> = (route) => {
       const { schema } = route
-      if (!isDocumentSchema(schema)) return compileJsonSchema(route as Parameters<typeof compileJsonSchema>[0])
+      if (!isDocumentSchema(schema)) return strictIntegers(schema, compileJsonSchema(route as Parameters<typeof compileJsonSchema>[0]))
       return (body: unknown) => {
         try {
           if (body === undefined || body === null) throw new Problem('malformed-document', 'The body is empty: a document is needed.')

@@ -13,7 +13,7 @@ const aboutServer = new WeakSet<object>()
 /** What a URI may hold as it is (RFC 3986): unreserved, sub-delims, and what separates a path's and a query's parts. */
 const plain = /^[A-Za-z0-9._~!$&'()*+,;=:@/?-]*$/
 const notPlain = /[^A-Za-z0-9._~!$&'()*+,;=:@/?%-]/g
-const absoluteForm = /^https?:\/\/[^/?#]*/i
+const absoluteForm = /^https?:\/\/[^/?#]+/i
 
 function refuse(detail: string): Problem {
   return new Problem('malformed-request', detail)
@@ -64,7 +64,7 @@ export function targetReader({ BASE_URL, MAX_URL_LENGTH }: Config) {
 const host = /^(?:(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+|\[[0-9A-Fa-f:.]+\])(?::\d*)?$/
 
 /** Fields of which two lines mean that two readers may see two requests. */
-const single = ['host', 'content-type', 'authorization']
+const single = ['host', 'content-type', 'authorization', 'idempotency-key']
 
 function checkFields({ httpVersionMajor, httpVersionMinor, rawHeaders, headers }: IncomingMessage): void {
   const faulty = (detail: string) => new Problem('malformed-request', detail, { headers: { connection: 'close' } })

@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest, FastifySchema } from 'fastify'
 import fp from 'fastify-plugin'
 import { isDocumentSchema } from '../schemas/document.ts'
 import { Problem } from './problem.ts'
@@ -7,16 +7,27 @@ import { Problem } from './problem.ts'
 /** In the order in which Allow lists them. */
 const order = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']
 
+/** What is said of every URI at which there is nothing. */
+export const nothing = 'No resource has this URI. Follow the links from the service at its root.'
+
 interface Offer {
   readonly methods: Set<string>
   /** What POST reads, for OPTIONS. */
   readonly accepts: Set<string>
 }
 
-/** What a document's route reads. */
-function mediaTypes(schema: unknown): readonly string[] {
-  if (!isDocumentSchema(schema)) return []
-  return ['application/xml', 'text/xml', 'application/json', ...(schema.forms ? ['application/x-www-form-urlencoded'] : [])]
+const form = 'application/x-www-form-urlencoded'
+
+interface Declared {
+  readonly schema?: FastifySchema | undefined
+  readonly config?: FastifyContextConfig | undefined
+}
+
+/** What a route reads: a document, or a page's form, whose fields the route judges itself. */
+function mediaTypes(method: string, { schema, config }: Declared): readonly string[] {
+  const body = schema?.body
+  if (isDocumentSchema(body)) return ['application/xml', 'text/xml', 'application/json', ...(body.forms ? [form] : [])]
+  return method === 'POST' && (config?.form || config?.describes?.form) ? [form] : []
 }
 
 function unsupported({ method }: FastifyRequest, detail: string, accepts: readonly string[]): Problem {
@@ -39,9 +50,7 @@ function checkContent(request: FastifyRequest): void {
     return
   }
   if (method === 'GET' || method === 'HEAD') return
-  const accepts = mediaTypes(schema?.body)
-  // Posts of pages have no schema of their own, and judge their fields themselves.
-  if (accepts.length === 0 && method === 'POST') return
+  const accepts = mediaTypes(method, request.routeOptions)
   if (accepts.length === 0) throw new Problem('unsupported-media-type', `${method} takes no content here.`)
   const coding = headers['content-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'identity') {
@@ -68,19 +77,24 @@ export default fp(
       if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true })
     }
 
-    app.addHook('onRoute', ({ url, method, schema }) => {
+    app.addHook('onRoute', ({ url, method, schema, config }) => {
       const offer = offers.get(url) ?? { methods: new Set(['OPTIONS']), accepts: new Set() }
       offers.set(url, offer)
       for (const one of [method].flat()) {
         offer.methods.add(one)
         if (one === 'GET') offer.methods.add('HEAD')
-        if (one === 'POST') for (const type of mediaTypes(schema?.body)) offer.accepts.add(type)
+        if (one === 'POST') for (const type of mediaTypes(one, { schema, config })) offer.accepts.add(type)
       }
+    })
+
+    // The router takes `/order/` for an order without an id: a URI with a trailing slash is another, and nothing is there.
+    app.addHook('onRequest', async ({ params }) => {
+      if (Object.values(params as object).includes('')) throw new Problem('not-found', nothing)
     })
 
     app.addHook('preParsing', async (request, _reply, payload) => {
       // Else the body that was sent to nowhere would be read, and judged.
-      if (request.is404) throw new Problem('not-found', 'No resource has this URI. Follow the links from the service at its root.')
+      if (request.is404) throw new Problem('not-found', nothing)
       checkContent(request)
       return payload
     })

@@ -50,7 +50,8 @@ function orderOutcome(reply: FastifyReply): 'placed' | 'replayed' | 'repeated' |
   const { statusCode } = reply
   if (statusCode >= 400) return statusCode < 500 ? 'refused' : 'failed'
   if (reply.getHeader('idempotent-replayed') !== undefined) return 'replayed'
-  if (statusCode === 200) return reply.getHeader('location') === undefined ? undefined : 'repeated'
+  // A page's order is 303, whichever it is; a repeated one is 204 for who wants no body.
+  if (statusCode === 200 || statusCode === 204) return reply.getHeader('location') === undefined ? undefined : 'repeated'
   return 'placed'
 }
 

@@ -29,15 +29,20 @@ export function writeCursor(order: string, position: string): string {
   return Buffer.from(`${order} ${position}`).toString('base64url')
 }
 
-/** @throws Problem `malformed-request` when it is not a cursor of this order of the collection */
+export function notACursor(): Problem {
+  const detail = 'after is not a cursor of this list: take it from the next link of a page with the same parameters.'
+  return new Problem('malformed-request', detail, { faults: [{ detail, path: 'after' }] })
+}
+
+/**
+ * What is not even of the kind of position that the store gives is the store's to refuse, by PositionError.
+ * @throws Problem `malformed-request` when it is not a cursor of this order of the collection
+ */
 export function readCursor(order: string, cursor: string): string {
   const [found, ...rest] = Buffer.from(cursor, 'base64url').toString('utf8').split(' ')
   const position = rest.join(' ')
   // A NUL is nothing that a store could look for.
-  if (found !== order || position === '' || position.includes('\0') || writeCursor(order, position) !== cursor) {
-    const detail = 'after is not a cursor of this list: take it from the next link of a page with the same parameters.'
-    throw new Problem('malformed-request', detail, { faults: [{ detail, path: 'after' }] })
-  }
+  if (found !== order || position === '' || position.includes('\0') || writeCursor(order, position) !== cursor) throw notACursor()
   return position
 }
 

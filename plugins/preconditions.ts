@@ -19,6 +19,12 @@ declare module 'fastify' {
      * @throws DomainError `precondition-failed`, Problem `precondition-required`
      */
     expectation(current: Current | undefined, replaces?: 'replaces'): Expectation
+    /**
+     * Whether a write's conditions need not hold, since what it asks for is so already (RFC 9110 section 13.1.1): a
+     * client that repeats its request, because the answer was lost, is told that it was done.
+     * @throws Problem `malformed-request` when they cannot be read
+     */
+    isDone(isAlready: boolean): boolean
   }
 }
 
@@ -123,6 +129,11 @@ export default fp(
         return given.ifNoneMatch !== undefined && matchesWeakly(given.ifNoneMatch, current.tags)
       if (given.ifModifiedSince === undefined || current.modifiedAt === undefined) return false
       return seconds(current.modifiedAt) <= seconds(given.ifModifiedSince)
+    })
+
+    app.decorateRequest('isDone', function (this: FastifyRequest, isAlready: boolean): boolean {
+      conditions(this, false)
+      return isAlready
     })
 
     app.decorateRequest('expectation', function (this: FastifyRequest, current: Current | undefined, replaces?: 'replaces'): Expectation {

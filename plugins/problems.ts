@@ -2,12 +2,14 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { guest } from '../domain/caller.ts'
-import { DomainError } from '../domain/errors.ts'
+import { DomainError, PositionError } from '../domain/errors.ts'
 import { uris } from '../representations/links.ts'
 import { type ProblemDocument, problemRepresentations } from '../representations/problem.ts'
 import type { Context } from '../representations/representation.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { choose } from './accept.ts'
+import { nothing } from './methods.ts'
+import { notACursor } from './paging.ts'
 import { Problem } from './problem.ts'
 import { codesByStatus, type ProblemCode, problemTypes } from './problem-types.ts'
 
@@ -49,7 +51,8 @@ function writableFault(fault: LocatedFault): LocatedFault {
 }
 
 /** What the client is told of an error; the log is told the error itself. */
-function tell(error: FastifyError | DomainError | Problem, request: FastifyRequest, config: Config): Told {
+function tell(error: FastifyError | DomainError | Problem | PositionError, request: FastifyRequest, config: Config): Told {
+  if (error instanceof PositionError) return tell(notACursor(), request, config)
   if (error instanceof DomainError) {
     return {
       code: error.code,
@@ -163,15 +166,13 @@ export default fp(
       }
     }
 
-    app.setErrorHandler((error: FastifyError | DomainError | Problem, request, reply) => {
+    app.setErrorHandler((error: FastifyError | DomainError | Problem | PositionError, request, reply) => {
       const told = tell(error, request, config)
       if (problemTypes[told.code].status >= 500) request.log.error({ err: error }, 'request failed')
       else request.log.info({ code: told.code, detail: told.detail }, 'request refused')
       return send(told, request, reply)
     })
-    app.setNotFoundHandler((request, reply) =>
-      send({ code: 'not-found', detail: 'No resource has this URI. Follow the links from the service at its root.' }, request, reply)
-    )
+    app.setNotFoundHandler((request, reply) => send({ code: 'not-found', detail: nothing }, request, reply))
   },
   { name: 'problems', fastify: '5.x' }
 )

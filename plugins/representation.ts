@@ -98,8 +98,10 @@ export default fp(
       if (fields.length > 0) reply.header('link', fields.join(', '))
     }
 
-    function isNotModified(request: FastifyRequest, { tag, ...rest }: Tagged): boolean {
-      return isSafe(request.method) && request.isNotModified({ tags: [tag], ...rest })
+    /** Conditions are evaluated also where nothing has a tag: there is something, and none of theirs (RFC 9110 section 13.2.1). */
+    function isNotModified(request: FastifyRequest, known: Tagged | undefined): boolean {
+      if (!isSafe(request.method)) return false
+      return request.isNotModified(known ? { tags: [known.tag], ...modified(known) } : { tags: [] })
     }
 
     /** Under what the body may be kept: only what everybody is sent alike. */
@@ -158,7 +160,7 @@ export default fp(
       const known = validators && tagged(request, path, validators)
       setHeaders(request, this, known)
       setLinks(request, this, value, uri)
-      if (known && isNotModified(request, known)) return this.code(304).removeHeader('content-type').send()
+      if (isNotModified(request, known)) return this.code(304).removeHeader('content-type').send()
       if (!isSafe(request.method) && sendMinimal(request, this, path)) return this
       return sendBody(request, this, bodyKey(request, known), value)
     })
@@ -181,6 +183,6 @@ function lastModified(at: number): string {
   return new Date(at > now ? now - 1_000 : at).toUTCString()
 }
 
-function modified({ modifiedAt }: Validators): { modifiedAt?: number } {
+function modified({ modifiedAt }: Pick<Validators, 'modifiedAt'>): { modifiedAt?: number } {
   return modifiedAt === undefined ? {} : { modifiedAt }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isOpen, type Order, type PurchaseOrder } from '../domain/order.ts'
+import { productIdPattern } from '../domain/product.ts'
 import type { QuerySchema } from '../plugins/documents.ts'
 import { idempotencyField } from '../plugins/idempotency.ts'
 import { uris } from '../representations/links.ts'
@@ -27,7 +28,7 @@ const blankQuery: QuerySchema<{ readonly product?: readonly string[] }> = {
   properties: {
     product: {
       type: 'array',
-      items: { type: 'string', maxLength: 64 },
+      items: { type: 'string', pattern: `^${productIdPattern}$` },
       maxItems: 100,
       description: 'The products to start with: the parameter may be repeated.'
     }
@@ -135,6 +136,7 @@ const order: RoutePlugin = async (app, { config }) => {
 
   async function cancel(request: FastifyRequest, id: string): Promise<Order> {
     const current = await request.visibleOrder(id)
+    if (request.isDone(current.status === 'cancelled')) return current
     const expected = request.expectation(request.currentOf(current))
     return app.store.setOrderStatus(current.id, 'cancelled', expected)
   }
@@ -166,10 +168,10 @@ const order: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       const customer = request.caller?.kind === 'key' ? { customer: request.caller.customer } : {}
       const status = config.ACCEPTANCE === 'manual' ? 'received' : 'accepted'
-      const { order, outcome } = await request.idempotently((idempotency) =>
+      const { order, outcome, replayed } = await request.idempotently((idempotency) =>
         app.store.placeOrder({ order: request.body, status, ...customer, ...idempotency })
       )
-      if (outcome === 'replayed') reply.header('idempotent-replayed', 'true')
+      if (replayed) reply.header('idempotent-replayed', 'true')
       if (request.form()) return reply.redirect(uri.order(order.id), 303)
       if (outcome === 'repeated') return reply.header('location', uri.order(order.id)).represent(order, uri.order(order.id))
       return reply.created(uri.order(order.id), order)

@@ -36,8 +36,10 @@ const status: RoutePlugin = async (app, { config }) => {
 
   async function setStatus(request: FastifyRequest, id: string, read: () => { readonly status: OrderStatus }): Promise<Order> {
     const current = await request.visibleOrder(id)
+    const { status } = read()
+    if (request.isDone(current.status === status)) return current
     const expected = request.expectation(request.currentOf(current), 'replaces')
-    return app.store.setOrderStatus(current.id, read().status, expected)
+    return app.store.setOrderStatus(current.id, status, expected)
   }
 
   async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {

@@ -1,11 +1,12 @@
+import { PositionError } from '../domain/errors.ts'
 import type { Page } from '../domain/store.ts'
 
 /** Bytes of the orders of one page, as they are kept: a page of longer ones has fewer, but never none. */
 export const pageBytes = 8 * 1024 * 1024
 
-/** A row's number, as a page's `next` gave it. @throws RangeError when it is none */
+/** A row's number, as a page's `next` gave it. @throws PositionError when it is none */
 export function position(after: string): number {
-  if (!/^\d{1,15}$/.test(after)) throw new RangeError(`not a position: ${JSON.stringify(after)}`)
+  if (!/^\d{1,15}$/.test(after)) throw new PositionError(`not a position: ${JSON.stringify(after)}`)
   return Number(after)
 }
 

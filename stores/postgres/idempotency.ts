@@ -1,6 +1,6 @@
 import { DomainError } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
-import type { Idempotency } from '../../domain/store.ts'
+import type { Idempotency, Placed, PlacingOutcome } from '../../domain/store.ts'
 import type { Queries } from './database.ts'
 
 /** Milliseconds that a key is remembered: twice what the interface promises. */
@@ -11,6 +11,7 @@ interface KeptRow {
   readonly key: string
   readonly fingerprint: string
   readonly snapshot: Order
+  readonly outcome: PlacingOutcome
 }
 
 /** The keys that a batch of orders came with: those that were used before, and those that it uses itself. */
@@ -22,7 +23,7 @@ export class KeptKeys {
     const kept = new KeptKeys()
     if (keys.length === 0) return kept
     const rows = await query<KeptRow>(
-      `SELECT i.scope, i.key, i.fingerprint, i.snapshot FROM idempotency i
+      `SELECT i.scope, i.key, i.fingerprint, i.snapshot, i.outcome FROM idempotency i
         JOIN (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS u (scope, key)) w ON i.scope = w.scope AND i.key = w.key`,
       [keys.map(({ scope }) => scope), keys.map(({ key }) => key)]
     )
@@ -30,17 +31,17 @@ export class KeptKeys {
     return kept
   }
 
-  /** The order as it was when the key was first used. @throws DomainError `idempotency-key-reused` */
-  find(idempotency: Idempotency): Order | undefined {
+  /** What was answered when the key was first used. @throws DomainError `idempotency-key-reused` */
+  find(idempotency: Idempotency): Pick<Placed, 'order' | 'outcome'> | undefined {
     const row = this.#kept.get(name(idempotency))
     if (row && row.fingerprint !== idempotency.fingerprint) {
       throw new DomainError('idempotency-key-reused', 'This Idempotency-Key was sent before with another request.')
     }
-    return row?.snapshot
+    return row && { order: row.snapshot, outcome: row.outcome }
   }
 
-  keep(idempotency: Idempotency, snapshot: Order): void {
-    const row = { ...idempotency, snapshot }
+  keep(idempotency: Idempotency, { order, outcome }: Pick<Placed, 'order' | 'outcome'>): void {
+    const row = { ...idempotency, snapshot: order, outcome }
     this.#kept.set(name(row), row)
     this.#new.push(row)
   }
@@ -53,14 +54,15 @@ export class KeptKeys {
     if (this.#new.length === 0) return
     const rows = this.#new.toSorted((a, b) => (name(a) < name(b) ? -1 : 1))
     void query(
-      `INSERT INTO idempotency (scope, key, fingerprint, kept_at, snapshot)
-        SELECT n.scope, n.key, n.fingerprint, $5, n.snapshot
-        FROM unnest($1::text[], $2::text[], $3::text[], $4::json[]) AS n (scope, key, fingerprint, snapshot)`,
+      `INSERT INTO idempotency (scope, key, fingerprint, kept_at, snapshot, outcome)
+        SELECT n.scope, n.key, n.fingerprint, $6, n.snapshot, n.outcome
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::json[], $5::text[]) AS n (scope, key, fingerprint, snapshot, outcome)`,
       [
         rows.map(({ scope }) => scope),
         rows.map(({ key }) => key),
         rows.map(({ fingerprint }) => fingerprint),
         rows.map(({ snapshot }) => JSON.stringify(snapshot)),
+        rows.map(({ outcome }) => outcome),
         at
       ]
     )

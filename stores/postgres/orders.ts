@@ -1,7 +1,6 @@
 import { DomainError } from '../../domain/errors.ts'
-import { subtract, zero } from '../../domain/money.ts'
 import { holdsStock, isOpen, nextStatuses, type Order, type OrderStatus, type ProductReference } from '../../domain/order.ts'
-import { decide, heldBy } from '../../domain/placing.ts'
+import { decide, givenBack } from '../../domain/placing.ts'
 import type { OrderQuery, Page, Store } from '../../domain/store.ts'
 import { expect } from '../expectations.ts'
 import { pageBytes, position, toCutPage } from '../paging.ts'
@@ -53,7 +52,7 @@ export function makeOrders(database: Database, currency: string): Pick<Store, Or
         if (!nextStatuses(before.status).includes(status)) throw refusedTransition(before.status, status)
         if (!holdsStock(status)) {
           const shelves = await lockShelves(queries, productsOf(before))
-          shelves.take(new Map([...heldBy(before)].map(([product, held]) => [product, subtract(zero, held)])))
+          shelves.take(givenBack(before, shelves))
           await shelves.write(queries)
         }
         return { ...before, status }

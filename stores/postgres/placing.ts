@@ -53,11 +53,11 @@ export function makePlacing(database: Database, currency: string): (placings: re
 
       function place(placing: Placing): Placed {
         const before = placing.idempotency && keys.find(placing.idempotency)
-        if (before) return { order: before, outcome: 'replayed' }
+        if (before) return { ...before, replayed: true }
         const other = standing(placing)
-        const order = other ?? take(placing)
-        if (placing.idempotency) keys.keep(placing.idempotency, order)
-        return { order, outcome: other ? 'repeated' : 'placed' }
+        const placed = { order: other ?? take(placing), outcome: other ? 'repeated' : 'placed', replayed: false } as const
+        if (placing.idempotency) keys.keep(placing.idempotency, placed)
+        return placed
       }
 
       const outcomes = placings.map((placing) => attempt(() => place(placing)))

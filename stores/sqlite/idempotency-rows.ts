@@ -1,27 +1,28 @@
 import { DomainError } from '../../domain/errors.ts'
-import type { Order } from '../../domain/order.ts'
-import type { Idempotency } from '../../domain/store.ts'
+import type { Idempotency, Placed, PlacingOutcome } from '../../domain/store.ts'
 import type { Connection } from './connection.ts'
 
 /** Milliseconds that a key is remembered: twice what the interface promises. */
 const lifetime = 48 * 60 * 60 * 1000
 
+type Answered = Pick<Placed, 'order' | 'outcome'>
+
 export interface IdempotencyRows {
-  /** The order as it was when the key was first used. @throws DomainError `idempotency-key-reused` */
-  find(idempotency: Idempotency): Order | undefined
-  keep(idempotency: Idempotency, order: Order): void
+  /** What was answered when the key was first used. @throws DomainError `idempotency-key-reused` */
+  find(idempotency: Idempotency): Answered | undefined
+  keep(idempotency: Idempotency, answered: Answered): void
 }
 
 export function makeIdempotencyRows(db: Connection): IdempotencyRows {
-  const select = db.prepare<[string, string], { fingerprint: string; snapshot: string }>(
-    'SELECT fingerprint, snapshot FROM idempotency WHERE scope = ? AND key = ?'
+  const select = db.prepare<[string, string], { fingerprint: string; snapshot: string; outcome: PlacingOutcome }>(
+    'SELECT fingerprint, snapshot, outcome FROM idempotency WHERE scope = ? AND key = ?'
   )
-  const insert = db.prepare<[string, string, string, number, string]>(
-    'INSERT INTO idempotency (scope, key, fingerprint, kept_at, snapshot) VALUES (?, ?, ?, ?, ?)'
+  const insert = db.prepare<[string, string, string, number, string, string]>(
+    'INSERT INTO idempotency (scope, key, fingerprint, kept_at, snapshot, outcome) VALUES (?, ?, ?, ?, ?, ?)'
   )
   // Each row that comes sweeps out up to two that have had their time: the table shrinks as it is used, without a timer.
   const sweep = db.prepare<[number]>(
-    'DELETE FROM idempotency WHERE seq IN (SELECT seq FROM idempotency ORDER BY seq LIMIT 2) AND kept_at < ?'
+    'DELETE FROM idempotency WHERE seq IN (SELECT seq FROM idempotency WHERE kept_at < ? ORDER BY kept_at LIMIT 2)'
   )
 
   return {
@@ -30,11 +31,11 @@ export function makeIdempotencyRows(db: Connection): IdempotencyRows {
       if (row && row.fingerprint !== fingerprint) {
         throw new DomainError('idempotency-key-reused', 'This Idempotency-Key was sent before with another request.')
       }
-      return row && JSON.parse(row.snapshot)
+      return row && { order: JSON.parse(row.snapshot), outcome: row.outcome }
     },
-    keep({ scope, key, fingerprint }, order) {
+    keep({ scope, key, fingerprint }, { order, outcome }) {
       const now = Date.now()
-      insert.run(scope, key, fingerprint, now, JSON.stringify(order))
+      insert.run(scope, key, fingerprint, now, JSON.stringify(order), outcome)
       sweep.run(now - lifetime)
     }
   }

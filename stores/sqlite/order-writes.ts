@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { DomainError } from '../../domain/errors.ts'
-import { subtract, zero } from '../../domain/money.ts'
 import { holdsStock, isOpen, nextStatuses, type Order, type OrderHeader, type OrderStatus, type PurchaseOrder } from '../../domain/order.ts'
-import { type Decision, decide, heldBy, sameContent } from '../../domain/placing.ts'
+import { type Decision, decide, givenBack, sameContent } from '../../domain/placing.ts'
 import type { Placed, Placing } from '../../domain/store.ts'
 import { expect } from '../expectations.ts'
 import { orderContent } from '../rows.ts'
@@ -43,7 +42,7 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
   function place({ order, customer, status }: Placing): Placed {
     const shelves = shelving.shelves()
     const other = standing(customer, order.orderNumber)
-    if (other && sameContent(order, other, shelves, currency)) return { order: other, outcome: 'repeated' }
+    if (other && sameContent(order, other, shelves, currency)) return { order: other, outcome: 'repeated', replayed: false }
     if (other) throw numberTaken(other)
     const decision = decide(order, shelves, currency)
     shelving.take(decision.taken)
@@ -51,7 +50,7 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
     const owner = customer === undefined ? {} : { customer }
     const placed = { ...terms(order, decision), ...owner, id: randomUUID(), version: 1, status, placedAt: now, modifiedAt: now }
     insert.run(toKept(placed))
-    return { order: placed, outcome: 'placed' }
+    return { order: placed, outcome: 'placed', replayed: false }
   }
 
   function change(order: Order): Order {
@@ -63,9 +62,9 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
   return {
     placeOrder(placing) {
       const before = placing.idempotency && idempotency.find(placing.idempotency)
-      if (before) return { order: before, outcome: 'replayed' }
+      if (before) return { ...before, replayed: true }
       const placed = place(placing)
-      if (placing.idempotency) idempotency.keep(placing.idempotency, placed.order)
+      if (placing.idempotency) idempotency.keep(placing.idempotency, placed)
       return placed
     },
     changeOrder(id, order, expected) {
@@ -85,7 +84,7 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
       if (before.status === status) return before
       expect(expected, before.version)
       if (!nextStatuses(before.status).includes(status)) throw refusedTransition(before.status, status)
-      if (!holdsStock(status)) shelving.take(new Map([...heldBy(before)].map(([product, held]) => [product, subtract(zero, held)])))
+      if (!holdsStock(status)) shelving.take(givenBack(before, shelving.shelves()))
       return change({ ...before, status })
     }
   }

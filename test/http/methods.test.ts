@@ -1,9 +1,10 @@
 import t from 'tap'
-import { build } from '../build.ts'
+import { build, orderXml } from '../build.ts'
+import { placing } from '../stores/fixtures.ts'
 import { ask, listening, message } from './wire.ts'
 
 t.test('methods', async (t) => {
-  const { app } = await build(t)
+  const { app, store, key } = await build(t)
   await listening(app)
 
   t.test('a method that a resource does not have is 405 with Allow (RFC 9110 15.5.6)', async (t) => {
@@ -88,6 +89,55 @@ t.test('methods', async (t) => {
       t.equal((await post(type)).status, 422, type)
     const coded = await ask(t, app, message('POST /order', { 'content-type': 'application/xml', 'content-encoding': 'gzip' }, '<x/>'))
     t.match(coded, { status: 415, headers: { 'accept-encoding': 'identity' } }, 'a content coding (RFC 9110 12.5.3)')
+  })
+
+  t.test('what a page posts is judged by its headers like any other body', async (t) => {
+    const form = 'application/x-www-form-urlencoded'
+    const { order } = await store.placeOrder(placing('ABC-1'))
+    const seller = await key('Seller', 'catalogue', 'fulfilment')
+    for (const path of [`/order/${order.id}`, `/order/${order.id}/status`, '/product/ABC-1/stock', '/session']) {
+      const post = (headers: Record<string, string>, body: string) => ask(t, app, message(`POST ${path}`, { ...seller, ...headers }, body))
+      for (const headers of [
+        { 'content-type': form, 'content-encoding': 'gzip' },
+        { 'content-type': `${form}; charset=utf-16` },
+        { 'content-type': `${form}; charset=iso-8859-1` },
+        { 'content-type': 'application/xml' },
+        { 'content-type': 'multipart/form-data; boundary=x' },
+        {}
+      ]) {
+        const answer = await post(headers, '_method=DELETE')
+        t.equal(answer.status, 415, `${path} ${JSON.stringify(headers)}`)
+        if (!('content-encoding' in headers)) t.equal(answer.headers['accept-post'], form)
+      }
+      t.equal((await post({ 'content-type': `${form}; charset=UTF-8` }, '_method=NONE')).status === 415, false)
+      t.equal((await ask(t, app, message(`OPTIONS ${path}`))).headers['accept-post'], form)
+    }
+    t.equal((await store.order(order.id)).status, 'accepted', 'nothing was carried out')
+  })
+
+  t.test('a trailing slash is another URI, where nothing is, for every method', async (t) => {
+    const order = { 'content-type': 'application/xml' }
+    for (const path of [
+      '/order/',
+      '/product/',
+      '/schemas/',
+      '/public/',
+      '/problems/',
+      '/order//status',
+      '/product//stock',
+      '/products/',
+      '/orders/'
+    ]) {
+      for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+        const answer = await ask(
+          t,
+          app,
+          message(`${method} ${path}`, order, method === 'POST' || method === 'PUT' ? orderXml() : undefined)
+        )
+        t.equal(answer.status, 404, `${method} ${path}`)
+        if (method !== 'HEAD') t.match(answer.body, 'problems/not-found')
+      }
+    }
   })
 
   t.test('a type without content is nothing to refuse', async (t) => {

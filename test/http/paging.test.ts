@@ -87,6 +87,10 @@ t.test('paging', async (t) => {
       placed.sort()
     )
     t.match(links(pages[0] as Answer).get('next'), 'status=accepted')
+    for (const position of ['abc', '-1', '99999999999999999']) {
+      const answer = await get(`/orders?after=${writeCursor('orders', position)}`, seller)
+      t.match(answer, { status: 400, body: /after is not a cursor/ }, position)
+    }
   })
 
   t.test('a parameter that is wrong is 400 with the reason; an unknown one with those there are', async (t) => {
@@ -97,6 +101,14 @@ t.test('paging', async (t) => {
       ['limit=1.5', /limit must be integer/],
       ['limit=ten', /limit must be integer/],
       ['limit=', /limit must be/],
+      ...['0x10', '1e2', '1.0', '%201', '+5', 'Infinity'].map((limit): [string, RegExp] => [`limit=${limit}`, /limit must be integer/]),
+      ...[
+        '2020-01-01T00:00:00%2B01',
+        '2020-01-01T00:00:00%2B0100',
+        '2020-01-01T00:00:00',
+        '2020-01-01T24:00:01Z',
+        '2020-02-30T00:00:00Z'
+      ].map((time): [string, RegExp] => [`updated-since=${time}`, /updated-since must/]),
       ['limit=1&limit=2', /limit must be integer/],
       ['updated-since=yesterday', /updated-since must match format/],
       ['after=', /after must/],
@@ -104,6 +116,10 @@ t.test('paging', async (t) => {
       [`after=${writeCursor('id', 'P-1')}x`, /after is not a cursor/],
       [`after=${writeCursor('orders', 'P-1')}`, /after is not a cursor/],
       [`q=bolt&after=${writeCursor('id', 'P-1')}`, /after is not a cursor/],
+      ...['abc', '-1', '1.5', '1e3', ' 1', '9999999999999999999'].map((position): [string, RegExp] => [
+        `q=bolt&after=${writeCursor('text', position)}`,
+        /after is not a cursor/
+      ]),
       ['page=2', /There is no parameter "page"\. There is limit, after, q, category, updated-since\./],
       ['Limit=2', /There is no parameter "Limit"/],
       ['__proto__=1', /There is no parameter "__proto__"|limit/]
@@ -120,6 +136,8 @@ t.test('paging', async (t) => {
     })
     t.equal((await get('/products?limit=1000')).status, 200, 'the most that there may be')
     t.equal((await get('/products?limit=01')).status, 200)
+    for (const time of ['2016-12-31T23:59:60Z', '2017-01-01T00:59:60.5%2B01:00', '2016-12-31t23:59:59.25z', '2016-12-31%2023:59:59-00:00'])
+      t.ok(ids(await get(`/products?updated-since=${time}`)).length > 0, time)
   })
 })
 

@@ -62,7 +62,34 @@ t.test('a status is replaced only with If-Match, and only by the version that wa
     })
   t.equal((await put({})).statusCode, 428)
   t.equal((await put({ 'if-match': '"old"' })).statusCode, 412)
-  t.equal((await put({ 'if-match': '*' })).statusCode, 200)
+  const { headers } = await shop.app.inject({ url: `${order}/status`, headers: seller })
+  const shipped = await put({ 'if-match': String(headers['etag']) })
+  t.equal(shipped.statusCode, 200)
+  for (const again of [
+    { 'if-match': String(headers['etag']) },
+    { 'if-match': '*' },
+    {},
+    { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' }
+  ]) {
+    const repeated = await put(again)
+    t.match([repeated.statusCode, repeated.headers['etag']], [200, shipped.headers['etag']], `what is so already: ${JSON.stringify(again)}`)
+  }
+  t.equal((await put({ 'if-match': 'x' })).statusCode, 400)
+})
+
+t.test('a cancellation that is repeated is answered as the first was, also with the tag that it was sent with', async (t) => {
+  const shop = await build(t)
+  const order = await placed(shop)
+  const { headers } = await shop.app.inject(order)
+  const cancel = (condition: Record<string, string>) => shop.app.inject({ method: 'DELETE', url: order, headers: { ...xml, ...condition } })
+  t.equal((await cancel({ 'if-match': '"old"' })).statusCode, 412)
+  const first = await cancel({ 'if-match': String(headers['etag']) })
+  t.equal(first.statusCode, 200)
+  for (const again of [{ 'if-match': String(headers['etag']) }, {}]) {
+    const repeated = await cancel(again)
+    t.same([repeated.statusCode, repeated.body, repeated.headers['etag']], [200, first.body, first.headers['etag']])
+  }
+  t.equal((await shop.store.stock('ABC-1')).onHand, '100', 'the stock came back once')
 })
 
 t.test('GET, edit, PUT works on the bytes that GET gave, for status and stock, in XML and JSON', async (t) => {

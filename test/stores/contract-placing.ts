@@ -33,7 +33,17 @@ export function placingContract(rule: Rule): void {
           lineTotal: '30.30',
           notes: ['first']
         },
-        { line: 2, productId: 'b', name: 'Hammer', quantity: '0.5', unit: 'KGM', unitPrice: '0.3333', lineTotal: '0.17', notes: [] }
+        {
+          line: 2,
+          productId: 'b',
+          gtin: '4006381333931',
+          name: 'Hammer',
+          quantity: '0.5',
+          unit: 'KGM',
+          unitPrice: '0.3333',
+          lineTotal: '0.17',
+          notes: []
+        }
       ],
       total: '30.47'
     })
@@ -91,7 +101,7 @@ export function placingContract(rule: Rule): void {
     await store.createProduct('a', stocked(10))
     const first = await store.placeOrder(placing('a', 2, { idempotency }))
     await store.setOrderStatus(first.order.id, 'cancelled', {})
-    t.same(await store.placeOrder(placing('a', 2, { idempotency })), { order: first.order, outcome: 'replayed' })
+    t.same(await store.placeOrder(placing('a', 2, { idempotency })), { order: first.order, outcome: 'placed', replayed: true })
     t.equal(await onHand(store, 'a'), '10')
     t.equal((await store.orders({ limit: 10 })).items.length, 1)
   })
@@ -111,7 +121,7 @@ export function placingContract(rule: Rule): void {
     const numbered = { order: purchase([item('a', 2)], { orderNumber: 'PO-1' }), ...stamped }
     const { order } = await store.placeOrder(numbered)
     const shipped = await store.setOrderStatus(order.id, 'shipped', {})
-    t.same(await store.placeOrder(numbered), { order: shipped, outcome: 'repeated' })
+    t.same(await store.placeOrder(numbered), { order: shipped, outcome: 'repeated', replayed: false })
     t.equal(await onHand(store, 'a'), '8')
     const same = {
       ...numbered,
@@ -120,13 +130,66 @@ export function placingContract(rule: Rule): void {
     t.equal((await store.placeOrder(same)).outcome, 'repeated')
   })
 
+  rule('stock is counted within what its documents can say, both ways', async (t, store) => {
+    const most = '999999999999.999'
+    await store.createProduct('a', stocked(0, { backorder: true }))
+    await store.createProduct('b', stocked(5))
+    await store.putStock('a', decimal(`-${most}`), {})
+    const one = purchase([item('b'), item('a', '0.001')])
+    const refused = { code: 'order-refused', faults: [{ code: 'stock-limit', at: ['item', 2, 'quantity'] }] }
+    await t.rejects(store.placeOrder({ order: one, ...stamped }), refused)
+    t.same([await onHand(store, 'a'), await onHand(store, 'b')], [`-${most}`, '5'])
+
+    await store.putStock('a', decimal('10'), {})
+    const { order } = await store.placeOrder({ order: purchase([item('a', 4), item('b')]), ...stamped })
+    await store.putStock('a', decimal(most), {})
+    await t.rejects(store.setOrderStatus(order.id, 'cancelled', {}), { code: 'transition-refused', message: /Count it first/ })
+    await t.rejects(store.changeOrder(order.id, purchase([item('a', 3), item('b')]), {}), { code: refused.code })
+    t.same([await onHand(store, 'a'), await onHand(store, 'b')], [most, '4'])
+    await store.putStock('a', decimal('999999999995.999'), {})
+    await store.setOrderStatus(order.id, 'cancelled', {})
+    t.same([await onHand(store, 'a'), await onHand(store, 'b')], [most, '5'])
+  })
+
+  rule('an order is worth what a document can say', async (t, store) => {
+    await store.createProduct('a', stocked(0, { backorder: true, price: decimal('999999999999') }))
+    const order = (quantity: string, items: number) => purchase(Array.from({ length: items }, () => item('a', quantity)))
+    await t.rejects(store.placeOrder({ order: order('1000001', 1), ...stamped }), {
+      code: 'invalid-order',
+      faults: [{ code: 'total-limit' }]
+    })
+    t.equal((await store.placeOrder({ order: order('500000', 2), ...stamped })).order.total, '999999999999000000.00')
+  })
+
+  rule('a repeated order is known by the GTIN that it named, whatever product has it by now', async (t, store) => {
+    const gtin = '96385074'
+    await store.createProduct('a', stocked(10, { gtin }))
+    await store.createProduct('b', stocked(10))
+    const named = { order: purchase([{ ...item('a', 2), product: { gtin } }], { orderNumber: 'PO-1' }), ...stamped }
+    const byId = { order: purchase([item('a', 2)], { orderNumber: 'PO-1' }), ...stamped }
+    const { order } = await store.placeOrder(named)
+    const again = { order, outcome: 'repeated', replayed: false } as const
+    for (const happens of [
+      async () => {},
+      () => store.putProduct('a', draft(), {}),
+      () => store.putProduct('b', draft({ gtin }), {}),
+      () => store.deleteProduct('a', {})
+    ]) {
+      await happens()
+      t.same(await store.placeOrder(named), again)
+      t.same(await store.placeOrder(byId), again)
+    }
+    const other = { order: purchase([item('b', 2)], { orderNumber: 'PO-1' }), ...stamped }
+    await t.rejects(store.placeOrder(other), { code: 'order-number-taken' })
+  })
+
   rule('a repeated order remembers the idempotency key that came with it', async (t, store) => {
     await store.createProduct('a', stocked(10))
     const numbered = { order: purchase([item('a', 2)], { orderNumber: 'PO-1' }), ...stamped }
     const { order } = await store.placeOrder(numbered)
     t.equal((await store.placeOrder({ ...numbered, idempotency })).outcome, 'repeated')
     await store.setOrderStatus(order.id, 'cancelled', {})
-    t.same(await store.placeOrder({ ...numbered, idempotency }), { order, outcome: 'replayed' })
+    t.same(await store.placeOrder({ ...numbered, idempotency }), { order, outcome: 'repeated', replayed: true })
   })
 
   rule("a customer's order number with other content is refused, and the refusal names the order", async (t, store) => {

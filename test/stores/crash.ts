@@ -91,7 +91,7 @@ async function check(store: Store, known: ReadonlyMap<string, Acknowledged>): Pr
         order.items.map(({ productId }) => productId)
       )
     )
-    if (again.outcome !== 'replayed' || again.order.id !== order.id) wrong.push(`the key ${key} was ${again.outcome}`)
+    if (!again.replayed || again.order.id !== order.id) wrong.push(`the key ${key} was ${again.outcome} anew`)
   }
   for (const id of crashProducts) {
     const held = orders.reduce((sum, order) => add(sum, heldBy(order).get(id) ?? zero), zero)

@@ -183,11 +183,7 @@ t.test('a COMMIT whose answer is lost is answered as unavailable, and not tried 
   t.equal((await store.order(order.id)).version, 2)
   t.equal((await store.product('b')).version, 1)
   t.equal(await onHand(store, 'a'), '8')
-  t.equal(
-    (await store.placeOrder(placing('a', 2, { idempotency }))).outcome,
-    'replayed',
-    'and a client that tries again with its key learns so'
-  )
+  t.ok((await store.placeOrder(placing('a', 2, { idempotency }))).replayed, 'and a client that tries again with its key learns so')
 })
 
 t.test('a database that takes everything and answers nothing holds no caller for ever', async (t) => {

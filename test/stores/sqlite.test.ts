@@ -253,7 +253,11 @@ t.test('idempotency keys that have had their time are swept out by those that co
   other.exec("UPDATE idempotency SET kept_at = kept_at - 24 * 60 * 60 * 1000 WHERE key LIKE 'old %'")
   for (let i = 0; i < 10; i++) await place(`new ${i}`)
   t.equal(count.get(), 20)
-  t.equal((await place('day 0')).outcome, 'replayed')
+  other.exec('UPDATE idempotency SET kept_at = kept_at + 1e13 WHERE seq IN (SELECT seq FROM idempotency ORDER BY seq LIMIT 2)')
+  other.exec("UPDATE idempotency SET kept_at = kept_at - 48 * 60 * 60 * 1000 WHERE key LIKE 'new %'")
+  for (let i = 0; i < 5; i++) await place(`newer ${i}`)
+  t.equal(count.get(), 15, 'rows of a clock that was wrong once keep nothing from going')
+  t.equal((await place('day 0')).replayed, true)
   other.close()
 })
 
