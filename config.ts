@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 
 /** One setting: its default as it would be written, how it is read, and what the README says of it. */
 interface Setting<T> {
@@ -42,6 +43,7 @@ function optionalPort(value: string): number | undefined {
 
 /** By its name Fastify would listen on two servers, of which the second had neither limits nor error answers. */
 function listenAddress(value: string): string {
+  if (isIP(value) === 0 && !/^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(value)) fail('must be an IP address or a host name')
   return value.toLowerCase() === 'localhost' ? '127.0.0.1' : value
 }
 
@@ -57,6 +59,7 @@ function baseUrl(value: string): { readonly path: string; readonly origin: strin
   const url = URL.canParse(value, 'http://localhost') ? new URL(value, 'http://localhost') : fail('is not a URL')
   if (url.search || url.hash) fail('cannot have a query or a fragment')
   const path = url.pathname.replace(/\/+$/, '')
+  if (/^\/(health|metrics)(\/|$)/.test(path)) fail('cannot begin with /health or /metrics, which are for the operator')
   if (!/^(\/[A-Za-z0-9._~-]+)*$/.test(path)) fail('has characters in its path other than letters, digits and . _ ~ - /')
   return { path, origin: absolute ? url.origin : undefined }
 }
@@ -65,7 +68,18 @@ function currency(value: string): string {
   return /^[A-Z]{3}$/.test(value) ? value : fail('must be an ISO 4217 code of three capital letters, such as EUR')
 }
 
-const list = (value: string): readonly string[] => value.split(/[\s,]+/).filter((part) => part !== '')
+/** Addresses, and ranges of them in CIDR notation. */
+function addresses(value: string): readonly string[] {
+  const list = value.split(/[\s,]+/).filter((part) => part !== '')
+  for (const one of list) {
+    const [address = '', bits] = one.split('/', 2)
+    const most = isIP(address) === 6 ? 128 : 32
+    const isRange = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most)
+    if (isIP(address) === 0 || !isRange || one.split('/').length > 2)
+      fail(`has ${JSON.stringify(one)}, which is no IP address or CIDR range`)
+  }
+  return list
+}
 
 function setting<T>(fallback: string, read: (value: string) => T, about: string): Setting<T> {
   return { fallback, read, about }
@@ -98,16 +112,16 @@ export const settings = {
     ...setting('', text, 'what seals the sign-in cookies of people: the same on every replica; when empty, a new one at each start'),
     secret: true as const
   },
-  TRUST_PROXY: setting('', list, 'addresses or CIDRs of proxies whose forwarding headers count'),
+  TRUST_PROXY: setting('', addresses, 'addresses or CIDRs of proxies whose forwarding headers count'),
   CACHE_MAX_AGE: setting('10', integer(0), 'seconds that a product may be used without asking'),
   CACHE_STALE_WHILE_REVALIDATE: setting('30', integer(0), 'seconds more that it may be used while it is asked for'),
   CACHE_STALE_IF_ERROR: setting('86400', integer(0), 'seconds that it may be used when the service cannot answer'),
   BODY_CACHE: setting('67108864', integer(0), 'memory for serialised representations, in bytes'),
-  HEADERS_TIMEOUT: setting('10', integer(1), "seconds for a request's headers to arrive"),
-  REQUEST_TIMEOUT: setting('30', integer(1), 'seconds for a whole request to arrive'),
-  KEEP_ALIVE_TIMEOUT: setting('72', integer(1), "seconds that an idle connection stays open; longer than a proxy's 60"),
-  SHUTDOWN_DELAY: setting('1', integer(0), 'seconds between not ready and not listening when it stops'),
-  SHUTDOWN_TIMEOUT: setting('10', integer(1), 'seconds for requests in flight to finish when it stops'),
+  HEADERS_TIMEOUT: setting('10', integer(1, 86_400), "seconds for a request's headers to arrive"),
+  REQUEST_TIMEOUT: setting('30', integer(1, 86_400), 'seconds for a whole request to arrive'),
+  KEEP_ALIVE_TIMEOUT: setting('72', integer(1, 86_400), "seconds that an idle connection stays open; longer than a proxy's 60"),
+  SHUTDOWN_DELAY: setting('1', integer(0, 86_400), 'seconds between not ready and not listening when it stops'),
+  SHUTDOWN_TIMEOUT: setting('10', integer(1, 86_400), 'seconds for requests in flight to finish when it stops'),
   OPS_PORT: setting('', optionalPort, 'a port of their own for health and metrics'),
   LOG_LEVEL: setting('info', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), "pino's")
 } as const
@@ -124,7 +138,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const entries = Object.entries<Setting<unknown>>(settings).map(([name, { fallback, read, secret }]) => {
     try {
       const file = secret ? environment[`${name}_FILE`] : undefined
-      const value = file ? readFileSync(file, 'utf8').trim() : (environment[name] ?? fallback)
+      // Compose and the like set what they know nothing of to an empty text: that is the default, never every address there is.
+      const value = file ? readFileSync(file, 'utf8').trim() : environment[name] || fallback
       return [name, read(value)]
     } catch (error) {
       wrong.push(`${name} ${error instanceof Error ? error.message : String(error)}`)

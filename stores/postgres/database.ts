@@ -17,7 +17,10 @@ const mostWaiting = 2_000
  * Every statement has its index, so no plan has to read a whole table, as one would that was made while the table was
  * empty and is kept for a prepared statement. Compiling a statement takes longer than running any of them.
  */
-const session = 'SET jit = off; SET enable_seqscan = off'
+const plans = 'SET jit = off; SET enable_seqscan = off'
+
+/** What is acknowledged is on disk, also where the database's default is not to wait for that; `remote_apply` and the like stay. */
+const durable = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, Number)
@@ -45,7 +48,7 @@ export class Database implements Queries {
       query_timeout: timeouts.query,
       idle_in_transaction_session_timeout: timeouts.idleInTransaction,
       types,
-      onConnect: (client) => client.query(session)
+      onConnect: (client) => client.query(`${plans}; ${durable}`)
     })
     // A connection that is lost ends what it was doing, by itself. Without a listener the event would end the process.
     this.#pool.on('error', () => {})

@@ -26,7 +26,8 @@ export async function migratePostgres(url: string): Promise<Migrated> {
     const from = await version(client)
     if (from === newest) return { from, to: from, applied: [] }
     await refuseStrange(client)
-    await client.query('BEGIN')
+    // READ COMMITTED, whatever the database's default: what is looked at under the lock is what the one before has left.
+    await client.query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE')
     await client.query('SELECT pg_advisory_xact_lock($1)', [lock])
     const result = await apply(client, known)
     await client.query('COMMIT')

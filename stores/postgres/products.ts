@@ -3,6 +3,7 @@ import { plain } from '../../domain/money.ts'
 import type { Product } from '../../domain/product.ts'
 import type { ImportOutcome, Revision, StockedProduct, Store } from '../../domain/store.ts'
 import { productColumns } from '../rows.ts'
+import { draftSize } from '../sizes.ts'
 import { Batcher, type Outcome, retrying } from './batcher.ts'
 import type { Database } from './database.ts'
 import { type Change, live, type ProductWrite } from './product-changes.ts'
@@ -42,7 +43,7 @@ export function makeProducts(database: Database, currency: string): Pick<Store, 
   const run = makeProductWrites(database, currency)
   const writes = new Batcher<ProductWrite, Change>({
     run: (batch) => run(batch),
-    weight: (write) => 1 + ('draft' in write ? (write.draft.description?.length ?? 0) >> 10 : 0),
+    weight: (write) => ('draft' in write ? draftSize(write.draft) : 1),
     parallel: 1
   })
   const shown = (row: Omit<ProductRow, 'seq' | 'deleted'>): Product => toProduct(row, currency)

@@ -1,6 +1,9 @@
 import type { Placed, Placing, Store } from '../../domain/store.ts'
+import { orderSize } from '../sizes.ts'
 import { Batcher } from './batcher.ts'
+import { keepCurrency } from './currency.ts'
 import { Database } from './database.ts'
+import { unavailable } from './failures.ts'
 import { makeKeys } from './keys.ts'
 import { migratePostgres } from './migrations.ts'
 import { makeOrders } from './orders.ts'
@@ -18,15 +21,21 @@ export interface PostgresOptions {
 
 /**
  * Opens the store, with its schema brought up to date first.
- * @throws Error when the database is newer than this code; DomainError `store-unavailable` when it cannot be reached
+ * @throws Error when the database is newer than this code, or has prices in another currency; DomainError `store-unavailable` when it cannot be reached
  */
 export async function openPostgresStore({ url, currency, poolSize = 10 }: PostgresOptions): Promise<Store> {
   await migratePostgres(url)
   const database = new Database(url, poolSize)
+  try {
+    await keepCurrency(database, currency)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
   const { drain, ...products } = makeProducts(database, currency)
   const placings = new Batcher<Placing, Placed>({
     run: makePlacing(database, currency),
-    weight: ({ order }) => 1 + order.items.length,
+    weight: ({ order }) => orderSize(order),
     parallel: 2
   })
   let closing: Promise<void> | undefined
@@ -40,7 +49,10 @@ export async function openPostgresStore({ url, currency, poolSize = 10 }: Postgr
     ...makeKeys(database),
     placeOrder: (placing) => placings.submit(placing),
     async ping() {
-      await database.query('SELECT 1')
+      const [row] = await database.query<{ writable: boolean }>(
+        "SELECT NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off' AS writable"
+      )
+      if (!row?.writable) throw unavailable(new Error('the database takes no writes'))
     },
     close() {
       closing ??= close()

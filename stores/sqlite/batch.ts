@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts'
-import { type Outcome, toFailure, unavailable } from './failures.ts'
+import { type Outcome, toFailure, unavailable, unknown } from './failures.ts'
 import { makeTextIndex } from './search.ts'
 import { type Command, makeWrites } from './writes.ts'
 
@@ -33,17 +33,21 @@ export function makeBatch(db: Connection, currency: string, check: () => void): 
   }
 
   return (commands) => {
+    let isCommitting = false
     try {
       check()
       begin.run()
       const outcomes = commands.map(attempt)
       index.flush()
+      isCommitting = true
       commit.run()
       return outcomes
     } catch (error) {
       index.dropAfter(0)
+      // What can be rolled back was not committed; else an I/O error may have come after the commit's own frame was written.
+      const isKnown = !isCommitting || db.inTransaction
       if (db.inTransaction) rollback.run()
-      const failure = toFailure(unavailable(error))
+      const failure = toFailure(isKnown ? unavailable(error) : unknown(error))
       return commands.map(() => ({ failure }))
     }
   }

@@ -42,7 +42,7 @@ export function databasePath(path: string): string {
 
 /** Which file a path names now. @throws Error when it names none */
 export function fileIdentity(path: string): string {
-  const { dev, ino } = statSync(databasePath(path))
+  const { dev, ino } = statSync(databasePath(path), { bigint: true })
   return `${dev}:${ino}`
 }
 
@@ -79,9 +79,10 @@ export function connectWriter(path: string): Connection {
 
 /**
  * Makes the file, and its directory, where there is none, and puts it in WAL mode, which the file then keeps.
+ * @param check throws for a file that is not to be touched
  * @throws SqliteError when it is no database, or cannot be opened or made
  */
-export async function prepareFile(path: string): Promise<void> {
+export async function prepareFile(path: string, check: (db: Connection) => void): Promise<void> {
   mkdirSync(dirname(databasePath(path)), { recursive: true })
   const db = new Connection(databasePath(path), { timeout: busyTimeout.writer })
   try {
@@ -89,6 +90,7 @@ export async function prepareFile(path: string): Promise<void> {
     // does not go through the busy handler.
     for (let attempt = 1; ; attempt++) {
       try {
+        check(db)
         db.exec('PRAGMA journal_mode = WAL')
         return
       } catch (error) {

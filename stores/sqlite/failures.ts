@@ -26,6 +26,13 @@ export function unavailable(cause?: unknown): DomainError {
   return new DomainError('store-unavailable', 'The shop cannot reach its database now. Nothing was stored; try again soon.', { cause })
 }
 
+/** For what was being written when the database was lost. */
+export function unknown(cause?: unknown): DomainError {
+  const detail =
+    'The shop lost its database while this was being written, and does not know whether it was stored: look, or repeat it with the same Idempotency-Key.'
+  return new DomainError('store-unavailable', detail, { cause })
+}
+
 export function toFailure(thrown: unknown): Failure {
   const error = isOutOfReach(thrown) ? unavailable(thrown) : thrown
   if (error instanceof DomainError) {
@@ -34,6 +41,10 @@ export function toFailure(thrown: unknown): Failure {
   }
   if (error instanceof Error) return { kind: 'unexpected', name: error.name, message: error.message, stack: error.stack }
   return { kind: 'unexpected', name: 'Error', message: String(error), stack: undefined }
+}
+
+export function isLost(outcome: Outcome): boolean {
+  return 'failure' in outcome && outcome.failure.kind === 'domain' && outcome.failure.code === 'store-unavailable'
 }
 
 /** @param verb what was tried, for the log */

@@ -10,11 +10,10 @@ const folder = new URL('./migrations/', import.meta.url)
  * @throws Error when the database is newer than the code, or not Tradepost's
  */
 export async function migrateSqlite(path: string): Promise<Migrated> {
-  await prepareFile(path)
+  const known = migrationsIn(folder)
+  await prepareFile(path, (db) => refuseStrange(db, path, known.at(-1)?.number ?? 0))
   const db = connectWriter(path)
   try {
-    const known = migrationsIn(folder)
-    refuseStrange(db, path, known.at(-1)?.number ?? 0)
     const from = version(db)
     const applied = known.filter((migration) => apply(db, migration)).map(({ name }) => name)
     return { from, to: version(db), applied }

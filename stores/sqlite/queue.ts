@@ -1,4 +1,5 @@
 import { DomainError } from '../../domain/errors.ts'
+import { draftSize, orderSize } from '../sizes.ts'
 import type { Command } from './writes.ts'
 
 export interface Pending {
@@ -50,9 +51,10 @@ export class Queue {
   }
 }
 
-/** One, and one more for every line of an order or item of a list. */
+/** One, and more for every line of an order or item of a list, and for long texts. */
 function sizeOf({ args: [first, second] }: Command): number {
-  if (Array.isArray(first)) return 1 + first.length
-  const order = typeof first === 'object' && 'order' in first ? first.order : second
-  return typeof order === 'object' && 'items' in order ? 1 + order.items.length : 1
+  if (Array.isArray(first)) return first.reduce((size: number, item) => size + ('draft' in item ? draftSize(item.draft) : 1), 1)
+  const content = typeof first === 'object' && 'order' in first ? first.order : second
+  if (typeof content !== 'object') return 1
+  return 'items' in content ? orderSize(content) : 'images' in content ? draftSize(content) : 1
 }

@@ -1,5 +1,6 @@
 import type { Store } from '../../domain/store.ts'
 import { type Connection, checkFile, connectReader, fileIdentity } from './connection.ts'
+import { keepCurrency } from './currency.ts'
 import { isOutOfReach, unavailable } from './failures.ts'
 import { migrateSqlite } from './migrations.ts'
 import { makeProductBatches, readAll } from './product-batches.ts'
@@ -17,7 +18,7 @@ export interface SqliteOptions {
 
 /**
  * Opens the store in a file, which is made, or brought up to date, first.
- * @throws Error when the file is newer than this code or is not Tradepost's; SqliteError when it cannot be opened
+ * @throws Error when the file is newer than this code, is not Tradepost's, or has prices in another currency; SqliteError when it cannot be opened
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { store } = await openInParts(options)
@@ -29,6 +30,7 @@ type Parts = SqliteOptions & Pick<WriterData, 'maxPages' | 'maxBatch'>
 /** The store and its writer, for tests that kill it or fill its disk, and for benches. */
 export async function openInParts(options: Parts): Promise<{ store: Store; writer: SqliteWriter }> {
   await migrateSqlite(options.path)
+  keepCurrency(options.path, options.currency)
   const data = { ...options, identity: fileIdentity(options.path) }
   const writer = new SqliteWriter(data)
   await writer.start()
@@ -90,7 +92,11 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
     touchKeys: (uses) => writer.run('touchKeys', uses),
 
     isEmpty: () => read(reader.isEmpty),
-    ping: () => read(reader.ping),
+    async ping() {
+      await read(reader.ping)
+      // What could not be written last may be written again by now: only a write tells.
+      if (writer.isFailing) await writer.run('ping')
+    },
     close() {
       closed ??= close()
       return closed

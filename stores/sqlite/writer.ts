@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import type { Store } from '../../domain/store.ts'
-import { fromFailure, type Outcome, unavailable } from './failures.ts'
+import { fromFailure, isLost, type Outcome, unavailable, unknown } from './failures.ts'
 import { type Pending, Queue } from './queue.ts'
 import { returnThread, takeThread } from './threads.ts'
 import type { FromWriter, ToWriter, WriterData } from './writer-thread.ts'
@@ -21,6 +21,7 @@ export class SqliteWriter {
   #state: 'down' | 'starting' | 'idle' | 'busy' = 'down'
   #inFlight: readonly Pending[] = []
   #flushing = false
+  #failing = false
   #delay = 0
   #restart: NodeJS.Timeout | undefined
   #draining: Promise<void> | undefined
@@ -35,6 +36,11 @@ export class SqliteWriter {
   /** Resolves when a thread has the database open. @throws DomainError `store-unavailable` */
   start(): Promise<void> {
     return new Promise((resolve, reject) => this.#start(resolve, reject))
+  }
+
+  /** Whether the last batch could not be written at all: the disk is full, the file gone. */
+  get isFailing(): boolean {
+    return this.#failing || this.#state === 'down'
   }
 
   /** @throws what the verb throws, and DomainError `store-unavailable`, `store-overloaded` */
@@ -95,7 +101,7 @@ export class SqliteWriter {
     thread.on('error', (error) => (cause = error))
     thread.on('exit', () => {
       const again = !failed || this.#state !== 'starting'
-      this.#lost(unavailable(cause))
+      this.#lost(cause)
       if (again && !this.#draining) this.#startLater()
       failed?.(unavailable(cause))
     })
@@ -109,15 +115,16 @@ export class SqliteWriter {
 
   #closed(thread: Worker): void {
     returnThread(thread)
-    this.#lost(unavailable())
+    this.#lost()
   }
 
-  #lost(error: Error): void {
+  #lost(cause?: unknown): void {
     this.#thread = undefined
     this.#state = 'down'
-    const lost = [...this.#inFlight, ...this.#waiting.takeAll()]
+    const [sent, waiting] = [this.#inFlight, this.#waiting.takeAll()]
     this.#inFlight = []
-    for (const { reject } of lost) reject(error)
+    for (const { reject } of sent) reject(unknown(cause))
+    for (const { reject } of waiting) reject(unavailable(cause))
     this.#settled?.()
   }
 
@@ -148,6 +155,7 @@ export class SqliteWriter {
     this.#inFlight = []
     this.#state = 'idle'
     this.#delay = 0
+    this.#failing = outcomes.length > 0 && outcomes.every(isLost)
     for (const [i, { command, resolve, reject }] of answered.entries()) {
       const outcome = outcomes[i]
       if (outcome && 'value' in outcome) resolve(outcome.value)

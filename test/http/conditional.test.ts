@@ -161,6 +161,17 @@ t.test('conditional reads', async (t) => {
     t.equal((await get('/product/A', conditions, 'OPTIONS')).status, 204, 'OPTIONS selects no representation')
   })
 
+  t.test('what is there without a tag is there all the same (RFC 9110 13.1.1, 13.1.2)', async (t) => {
+    const headers = await shop.key('Acme', 'order')
+    for (const path of ['/orders', '/order', '/session']) {
+      const accept = { ...headers, ...(path === '/session' ? { accept: 'text/html' } : {}) }
+      t.equal((await get(path, { ...accept, 'if-match': '"x"' })).status, 412, path)
+      t.equal((await get(path, { ...accept, 'if-match': '*' })).status, 200, path)
+      t.equal((await get(path, { ...accept, 'if-none-match': '"x"' })).status, 200, path)
+      t.equal((await get(path, { ...accept, 'if-none-match': '*' })).status, 304, path)
+    }
+  })
+
   t.test('a range is not offered: Range and If-Range change nothing (RFC 9110 14.2)', async (t) => {
     const whole = await get('/product/A')
     for (const headers of [

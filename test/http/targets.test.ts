@@ -18,6 +18,7 @@ t.test('request targets', async (t) => {
       )
     }
     t.equal((await get('http://shop.example')).body, (await get('/')).body, 'an empty path is /')
+    t.equal((await get('http:///products')).status, 400, 'a host that is empty is none (RFC 9110 4.2.1)')
   })
 
   t.test('percent-encoded unreserved characters name the same resource (RFC 3986 6.2.2.2)', async (t) => {

@@ -18,6 +18,7 @@ const rows: readonly Row[] = [
   // Who asks for anything.
   [undefined, xml, 'none: machines come first'],
   ['', xml, 'an empty field'],
+  [', ,\t,', xml, 'empty elements are nothing (RFC 9110 5.6.1.2)'],
   ['*/*', xml, 'curl, wget, fetch()'],
   ['*/*;q=0.1', xml, 'anything, reluctantly'],
   ['*/*, text/html', html, 'what is named beats what a wildcard matched'],

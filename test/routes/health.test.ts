@@ -26,6 +26,7 @@ t.test('the service is not ready without its database, and ready again with it',
   const ping = store.ping.bind(store)
   store.ping = () => Promise.reject(new Error('gone'))
   const without = await app.inject('/health/ready')
+  t.equal(without.headers['retry-after'], '5')
   t.equal(without.statusCode, 503)
   t.strictSame(without.json(), { status: 'database out of reach' })
   t.equal((await app.inject('/health/live')).statusCode, 200)

@@ -22,6 +22,18 @@ t.test('the same key and bytes replay the stored answer, also after the order ha
   t.equal(await count(shop), 1)
 })
 
+t.test('what is replayed has the status of the first answer', async (t) => {
+  const shop = await build(t)
+  const acme = await shop.key('ACME', 'order')
+  const numbered = orderXml({ 'ABC-1': 1 }, '<order-number>N1</order-number>')
+  const first = await post(shop, numbered, acme)
+  t.equal(first.statusCode, 201)
+  for (const replayed of [undefined, 'true', 'true']) {
+    const again = await post(shop, numbered, { ...acme, 'idempotency-key': 'k' })
+    t.same([again.statusCode, again.headers['location'], again.headers['idempotent-replayed']], [200, first.headers['location'], replayed])
+  }
+})
+
 t.test('the same key with other bytes is 422, and another caller’s same key is another key', async (t) => {
   const shop = await build(t)
   const acme = await shop.key('ACME', 'order')

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { DomainError } from '../../domain/errors.ts'
 import { add, decimal, plain } from '../../domain/money.ts'
 import type { Placed, Store } from '../../domain/store.ts'
+import { Database } from '../../stores/postgres/database.ts'
 import { migratePostgres } from '../../stores/postgres/migrations.ts'
 import { openPostgresStore } from '../../stores/postgres/store.ts'
 import { storeContract } from './contract.ts'
@@ -58,6 +59,46 @@ t.test('a database that is newer than the code, or not in UTF-8, is refused and 
   t.same(await execute(latin, "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"), [])
 })
 
+t.test("a database's own defaults neither keep replicas from starting nor weaken what is acknowledged", async (t) => {
+  const url = await server.database()
+  const name = new URL(url).pathname.slice(1)
+  await execute(url, `ALTER DATABASE ${name} SET default_transaction_isolation = 'repeatable read'`)
+  await execute(url, `ALTER DATABASE ${name} SET synchronous_commit = off`)
+  const stores = await Promise.all(Array.from({ length: 6 }, () => open(url)))
+  t.teardown(() => Promise.all(stores.map((store) => store.close())))
+  await shared(stores, 6, (store, i) => store.createProduct(`p${i}`, draft()))
+  const database = new Database(url, 1)
+  t.teardown(() => database.close())
+  t.same(await database.query('SHOW synchronous_commit'), [{ synchronous_commit: 'on' }])
+  await execute(url, `ALTER DATABASE ${name} SET synchronous_commit = remote_write`)
+  const other = new Database(url, 1)
+  t.teardown(() => other.close())
+  t.same(await other.query('SHOW synchronous_commit'), [{ synchronous_commit: 'remote_write' }], 'what waits for more stays')
+})
+
+t.test('a database that takes no writes is not ready', async (t) => {
+  const url = await server.database()
+  const name = new URL(url).pathname.slice(1)
+  await (await open(url)).close()
+  await execute(url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`)
+  const store = await open(url)
+  t.teardown(() => store.close())
+  await t.rejects(store.ping(), { code: 'store-unavailable' })
+  t.same((await store.products({ limit: 1 })).items, [], 'and is read')
+})
+
+t.test('a shop keeps the currency that its prices have', async (t) => {
+  const url = await server.database()
+  await (await open(url)).close()
+  const inYen = await openPostgresStore({ url, currency: 'JPY' })
+  await inYen.createProduct('a', draft())
+  await inYen.close()
+  await t.rejects(open(url), /prices in this database are in JPY.*CURRENCY is EUR/)
+  const again = await openPostgresStore({ url, currency: 'JPY' })
+  t.equal((await again.product('a')).currency, 'JPY')
+  await again.close()
+})
+
 t.test('replicas that sell the same products, in any line order, never block each other and never oversell', async (t) => {
   const { stores, url } = await replicas(t, 3)
   const [store] = stores as readonly [Store]
@@ -90,7 +131,7 @@ t.test('one idempotency key on several replicas makes one order, also when the p
   for (const id of ['a', 'b', 'c']) await store.createProduct(id, stocked(1000))
   const idempotency = { scope: 's', key: 'same', fingerprint: 'f' }
   const placed = await shared(stores, 60, (store) => store.placeOrder(placing('a', 1, { idempotency })))
-  t.equal(placed.filter(({ outcome }) => outcome === 'placed').length, 1)
+  t.equal(placed.filter(({ replayed }) => !replayed).length, 1)
   t.equal(new Set(placed.map(({ order }) => order.id)).size, 1)
   for (let round = 0; round < 20; round++) {
     const results = await Promise.allSettled(

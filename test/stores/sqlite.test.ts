@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { copyFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -14,7 +14,7 @@ import { migrateSqlite } from '../../stores/sqlite/migrations.ts'
 import { openInParts, openSqliteStore } from '../../stores/sqlite/store.ts'
 import type { SqliteWriter } from '../../stores/sqlite/writer.ts'
 import { storeContract } from './contract.ts'
-import { draft, everything, onHand, placing, shopCurrency, stocked } from './fixtures.ts'
+import { draft, everything, item, onHand, placing, purchase, shopCurrency, stocked } from './fixtures.ts'
 
 t.setTimeout(180_000)
 const folder = t.testdir({})
@@ -80,9 +80,23 @@ t.test('a database that is newer than the code, or something else, is refused an
   await t.rejects(open(newer), /9999/)
   const other = new Connection(join(folder, 'other.db'))
   other.exec('CREATE TABLE theirs (a)')
+  const bytes = readFileSync(other.name)
   await t.rejects(open(other.name), /something else/)
+  t.same(readFileSync(other.name), bytes, 'not even its journal mode is another')
   t.equal(other.prepare('SELECT count(*) FROM sqlite_schema').pluck().get(), 1)
   other.close()
+})
+
+t.test('a shop keeps the currency that its prices have', async (t) => {
+  const path = newPath()
+  await (await open(path)).close()
+  const inYen = await openSqliteStore({ path, currency: 'JPY' })
+  await inYen.createProduct('a', draft())
+  await inYen.close()
+  await t.rejects(open(path), /prices in this database are in JPY.*CURRENCY is EUR/)
+  const again = await openSqliteStore({ path, currency: 'JPY' })
+  t.equal((await again.product('a')).currency, 'JPY')
+  await again.close()
 })
 
 t.test('migrating again does nothing', async (t) => {
@@ -130,6 +144,29 @@ t.test('a writer that is killed loses nothing acknowledged, answers the rest, an
   t.equal(plain(add(await onHand(store, 'a'), decimal(String(orders.size)))), '100000')
 })
 
+t.test('who waits for a writer that is lost is told what is known: stored by then, perhaps, or not', async (t) => {
+  const { store, writer } = await openParts(t)
+  await store.createProduct('a', stocked(100_000))
+  const attempts = Array.from({ length: 6_000 }, (_, i) =>
+    store.placeOrder(placing('a', 1, { order: purchase([item('a')], { notes: [`${i}`] }) }))
+  )
+  await attempts[0]
+  await writer.kill()
+  const settled = await Promise.allSettled(attempts)
+  const there = new Set((await everything((after) => store.orders({ limit: 500, ...after }))).flatMap(({ notes }) => notes))
+  const told = settled.map((result) =>
+    result.status === 'fulfilled' ? 'placed' : /Nothing was stored/.test(result.reason.message) ? 'not' : 'unknown'
+  )
+  t.ok(told.includes('placed') && told.includes('not'))
+  for (const [i, said] of told.entries()) {
+    if (said !== 'unknown' && there.has(`${i}`) !== (said === 'placed')) t.fail(`order ${i} was answered as "${said}"`)
+  }
+  for (const result of settled) {
+    if (result.status === 'rejected' && !/Nothing was stored/.test(result.reason.message))
+      t.match(result.reason.message, /same Idempotency-Key/)
+  }
+})
+
 t.test('a full disk refuses writes, loses nothing acknowledged, and is recovered from', async (t) => {
   const { store, path } = await openParts(t, { maxPages: 300 })
   await store.createProduct('a', stocked(100_000))
@@ -155,9 +192,12 @@ t.test('a full disk refuses writes, loses nothing acknowledged, and is recovered
   const orders = await everything((after) => store.orders({ limit: 500, ...after }))
   t.same(new Set(orders.map(({ id }) => id)), new Set(known))
   t.equal(plain(add(await onHand(store, 'a'), decimal(String(known.length)))), '100000')
+  await t.rejects(store.ping(), { code: 'store-unavailable' }, 'nor is it ready for orders')
+  t.equal((await store.product('a')).id, 'a', 'it is still read')
   const other = connectWriter(path)
   other.exec('DELETE FROM purchase_order')
   other.close()
+  await t.resolves(store.ping(), 'a ping finds out that it is over')
   await store.placeOrder(placing('a'))
 })
 

@@ -1,0 +1,16 @@
+/** How much a write weighs where many wait: lines count, and every KiB of texts as much as a line. */
+
+import type { PurchaseOrder } from '../domain/order.ts'
+import type { ProductDraft } from '../domain/product.ts'
+
+const length = (texts: readonly string[]) => texts.reduce((sum, text) => sum + text.length, 0)
+const inLines = (characters: number) => characters >> 10
+
+export function orderSize({ items, notes, extensions }: Pick<PurchaseOrder, 'items' | 'notes' | 'extensions'>): number {
+  const texts = length(notes) + length(extensions.map(({ value }) => value)) + items.reduce((sum, item) => sum + length(item.notes), 0)
+  return 1 + items.length + inLines(texts)
+}
+
+export function draftSize({ description = '', categories, images }: ProductDraft): number {
+  return 1 + inLines(description.length + length(categories) + length(images))
+}

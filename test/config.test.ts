@@ -1,0 +1,61 @@
+import t from 'tap'
+import { ConfigError, readConfig } from '../config.ts'
+
+t.test('an empty setting is one that is not set', async (t) => {
+  const empty = readConfig({ HOST: '', PORT: '', BASE_URL: '', DATABASE_URL: '', GUEST_ORDERS: '', TRUST_PROXY: '' })
+  t.same(empty, readConfig({}))
+  t.equal(empty.HOST, '127.0.0.1', 'never every address')
+})
+
+t.test('every setting that is wrong is named at once, with what it may be', async (t) => {
+  const wrong: Readonly<Record<string, readonly (readonly [value: string, reason: RegExp])[]>> = {
+    HOST: [
+      [' ', /IP address or a host name/],
+      ['http://x', /IP address or a host name/]
+    ],
+    PORT: [
+      ['65536', /from 0 to 65535/],
+      ['http', /whole number/]
+    ],
+    BASE_URL: [
+      ['shop', /starts with \//],
+      ['/metrics', /for the operator/],
+      ['/health/x', /for the operator/],
+      ['/a b', /characters/],
+      ['https://shop.example/?q', /query/]
+    ],
+    TRUST_PROXY: [
+      ['foo', /"foo"/],
+      ['10.0.0.1, 10.0.0.0/33', /"10\.0\.0\.0\/33"/],
+      ['10.0.0.0/8/8', /CIDR/],
+      ['::1/129', /CIDR/]
+    ],
+    CURRENCY: [['euro', /ISO 4217/]],
+    SHUTDOWN_TIMEOUT: [['2592000', /from 1 to 86400/]],
+    SHUTDOWN_DELAY: [['86401', /from 0 to 86400/]],
+    REQUEST_TIMEOUT: [['0', /from 1 to 86400/]],
+    DATABASE_URL: [['mysql://x', /sqlite:PATH or postgres/]]
+  }
+  for (const [name, cases] of Object.entries(wrong)) {
+    for (const [value, reason] of cases) {
+      t.throws(
+        () => readConfig({ [name]: value }),
+        { name: 'ConfigError', message: new RegExp(`^${name} .*${reason.source}`) },
+        `${name}=${value}`
+      )
+    }
+  }
+  const all = { HOST: ' ', PORT: 'x', TRUST_PROXY: 'x' }
+  t.throws(() => readConfig(all), new ConfigError(), 'a ConfigError')
+  try {
+    readConfig(all)
+  } catch (error) {
+    t.same((error as Error).message.match(/^[A-Z_]+/gm), ['HOST', 'PORT', 'TRUST_PROXY'])
+  }
+})
+
+t.test('addresses are those of hosts and of proxies', async (t) => {
+  for (const HOST of ['0.0.0.0', '::', '::1', 'shop.internal', '10.1.2.3']) t.equal(readConfig({ HOST }).HOST, HOST)
+  t.equal(readConfig({ HOST: 'LOCALHOST' }).HOST, '127.0.0.1')
+  t.same(readConfig({ TRUST_PROXY: '10.0.0.0/8 ::1, fd00::/8' }).TRUST_PROXY, ['10.0.0.0/8', '::1', 'fd00::/8'])
+})
