@@ -92,7 +92,7 @@ export const settings = {
   DATABASE_URL: { ...setting('sqlite:data/tradepost.db', database, '`sqlite:PATH`, or `postgres://…`'), secret: true as const },
   BASE_URL: setting('/', baseUrl, 'the path under which the service lives, such as `/shop`; or an absolute URL'),
   SHOP_NAME: setting('Tradepost', text, 'the name that people see'),
-  CURRENCY: setting('EUR', currency, "the shop's currency (ISO 4217)"),
+  CURRENCY: setting('EUR', currency, "the shop's currency (ISO 4217); it stays with the database once there are prices"),
   SAMPLE_CATALOGUE: setting('on', onOff, 'load the sample into a new, empty database (in the container `off`)'),
   GUEST_ORDERS: setting('on', onOff, 'whether an order can be placed without a key'),
   ACCEPTANCE: setting('auto', oneOf('auto', 'manual'), '`manual`: orders start as `received` and wait for the seller'),

@@ -66,8 +66,8 @@ function submit(request: FastifyRequest, bytes: Buffer, source: Source): Submiss
   return submission
 }
 
-/** How much markup an order of as many items as there can be has at most, several notes for each included. */
-const marksPerItem = 10
+/** More markup than any valid order within the default limits of bytes and items has: 2 MiB hold 150,000 of the shortest notes. */
+const marksPerItem = 20
 const leastMarks = 20_000
 
 function mostMarks({ MAX_ORDER_ITEMS }: Config): number {

@@ -68,7 +68,10 @@ function tell(error: FastifyError | DomainError | Problem | PositionError, reque
   if (error.validation) return tellValidation(error)
   const status = error.statusCode ?? 500
   const code = fastifyCodes[error.code] ?? codesByStatus[status] ?? (status >= 400 && status < 500 ? 'malformed-request' : 'internal-error')
-  if (code === 'body-too-large') return { code, detail: `The body is larger than ${config.BODY_LIMIT} bytes.` }
+  if (code === 'body-too-large') {
+    const hint = request.method === 'PUT' ? ' What the service itself manages (totals, dates, links) can be left out.' : ''
+    return { code, detail: `The body is larger than ${config.BODY_LIMIT} bytes.${hint}` }
+  }
   if (code === 'unsupported-media-type') {
     const sent = request.headers['content-type']
     return {

@@ -21,7 +21,8 @@ const signIn = {
   id: 'signIn',
   summary: 'Sign in as a person',
   answers: { 303: 'To the orders, or to where the person came from.', 422: 'The page again: the key is not valid.' },
-  form: true
+  form: true,
+  sends: ['text/html']
 } as const
 const signOut = { id: 'signOut', summary: 'Sign out', answers: { 204: 'Signed out.' } } as const
 

@@ -25,8 +25,9 @@ export function readForm(fields: URLSearchParams, type: ElementType, most?: numb
   const seen = new Map<string, number>()
   for (const [name, value] of fields) {
     if (name.startsWith('_') || value.trim() === '') continue
-    seen.set(name, (seen.get(name) ?? 0) + 1)
-    if (seen.get(name) === 2) faults.push({ path: name, detail: 'This field is there more than once.' })
+    const one = spelling(name)
+    seen.set(one, (seen.get(one) ?? 0) + 1)
+    if (seen.get(one) === 2) faults.push({ path: name, detail: 'This field is there more than once.' })
     const levels = name.split('.', maxLevels + 1)
     // A browser sends a text area's line ends as CR LF (HTML, form submission); a document's are LF.
     put(root, levels.length > maxLevels ? [name] : levels, value.replaceAll('\r\n', '\n'))
@@ -42,6 +43,11 @@ export function readForm(fields: URLSearchParams, type: ElementType, most?: numb
     wanted: { string: 'This field has no parts.', quoted: 'This must be a text.', object: 'This field has parts:' }
   }
   return readTree(toTree(root, type, '', numbers, faults), type, dotted, { known: faults, most })
+}
+
+/** The one name of a field that can be written in several ways: `note.01` is `note.1`, `quantity.value` is `quantity`. */
+function spelling(name: string): string {
+  return name.replace(/\.0+(?=\d)/g, '.').replace(/\.value$/, '')
 }
 
 function put(fields: Fields, [head = '', ...rest]: readonly string[], value: string): void {

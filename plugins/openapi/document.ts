@@ -5,7 +5,7 @@ import type { KeepExample } from './bodies.ts'
 import { makeDocumentSchemas } from './components.ts'
 import { headerComponents, requestFields, responseFields } from './fields.ts'
 import { headOf, parametersOf, tagOf, type Writing, writeOperation } from './operation.ts'
-import { makeProblemResponses } from './problem-responses.ts'
+import { makeProblemResponses, type ProblemResponses } from './problem-responses.ts'
 import type { DescribedRoute } from './rules.ts'
 
 const tags: Readonly<Record<string, string>> = {
@@ -47,14 +47,17 @@ function isDescribedMethod(method: string): method is keyof typeof methods {
 }
 
 /** Every path has OPTIONS: plugins/methods answers it. */
-function optionsOf(first: Operation): Operation {
+function optionsOf(first: Operation, problems: ProblemResponses): Operation {
   const headers = responseFields(['Allow', 'Accept-Post', 'X-Request-Id'])
   return {
     operationId: `${first.operationId}Options`,
     summary: 'The methods that there are here',
     tags: first.tags,
     security: [{}],
-    responses: { 204: { description: 'Allow lists the methods, Accept-Post what POST and PUT read.', ...headers } }
+    responses: {
+      204: { description: 'Allow lists the methods, Accept-Post what POST reads.', ...headers },
+      ...problems.refs(['unauthenticated', 'too-many-requests'])
+    }
   }
 }
 
@@ -92,7 +95,7 @@ export function describeApi(routes: readonly DescribedRoute[], config: Config, r
       ...paths[path],
       [methods[route.method]]: operation,
       ...(route.method === 'GET' ? { head: headOf(operation) } : {}),
-      options: paths[path]?.options ?? optionsOf(operation)
+      options: paths[path]?.options ?? optionsOf(operation, problems)
     }
   }
   // Not an operation's own: any other method at any path.

@@ -5,7 +5,17 @@ import { answerContent, type KeepExample, pageForm, plainContent, requestContent
 import type { DocumentSchemas } from './components.ts'
 import { responseFields } from './fields.ts'
 import type { ProblemResponses } from './problem-responses.ts'
-import { type DescribedRoute, isPageForm, isRead, prefers, problemsOf, requestFieldsOf, responseFieldsOf, securityOf } from './rules.ts'
+import {
+  type DescribedRoute,
+  hasValidators,
+  isPageForm,
+  isRead,
+  prefers,
+  problemsOf,
+  requestFieldsOf,
+  responseFieldsOf,
+  securityOf
+} from './rules.ts'
 import type { JsonSchema } from './texts.ts'
 
 export interface Writing {
@@ -76,7 +86,7 @@ export function writeOperation(route: DescribedRoute, writing: Writing): Operati
     ...requestFieldsOf(route).map((name) => ({ $ref: `#/components/parameters/${name}` }))
   ]
   const notModified: [string, Response][] =
-    isRead(route) && codes.has('precondition-failed')
+    isRead(route) && hasValidators(route)
       ? [['304', { description: 'Not modified: what you have is what a 200 would give.', ...responseFields(responseFieldsOf(route, 304)) }]]
       : []
   const own = successes(route, writing)

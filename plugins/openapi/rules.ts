@@ -51,7 +51,8 @@ export function problemsOf(route: DescribedRoute): ReadonlySet<ProblemCode> {
     if (condition) for (const code of more) codes.add(code)
   }
   add(!config.unlimited, 'too-many-requests')
-  add(config.access, 'forbidden')
+  // A form that says that it comes from elsewhere is refused.
+  add(config.access || isPageForm(route), 'forbidden')
   add(schema.params, 'not-found')
   add(config.represents, 'not-acceptable')
   add(
@@ -62,7 +63,8 @@ export function problemsOf(route: DescribedRoute): ReadonlySet<ProblemCode> {
     'unsupported-media-type',
     'invalid-document'
   )
-  add(hasValidators(route) && (route.method !== 'POST' || isPageForm(route)), 'precondition-failed')
+  // A POST's conditions are compared with the resource that processes it; a read's also where there is no tag.
+  add(hasValidators(route) || config.represents, 'precondition-failed')
   add(route.method === 'PUT' || (isPageForm(route) && hasValidators(route)), 'precondition-required')
   add(!isRead(route), 'store-overloaded')
   add(describes.idempotent, 'idempotency-in-flight', 'idempotency-key-reused')
