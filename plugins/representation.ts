@@ -134,7 +134,7 @@ export default fp(
       if (preferred) reply.header('preference-applied', `return=${preferred}`)
       if (preferred !== 'minimal') {
         // What the body is a representation of (RFC 9110 section 8.7): the answer's validators belong to it.
-        reply.header('content-location', uri)
+        if (reply.statusCode < 300) reply.header('content-location', uri)
         return false
       }
       if (reply.statusCode === 200) reply.code(204)
