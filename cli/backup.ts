@@ -7,7 +7,8 @@ export const backup: Command = {
   synopsis: 'FILE',
   about: 'copy the database, whole and of one moment, while the service runs',
   help: `For SQLite. FILE must not be there yet; it appears when it is complete. It is a database like the original, with
-everything in it: catalogue, stock, orders, keys.
+everything in it: catalogue, stock, orders, keys. Killed meanwhile, it leaves a file named like FILE with .partial
+at the end, which can be removed.
 
 To restore it: stop the service, put a copy of FILE in the place of the database, remove the files that are named
 like the database with -wal and -shm at the end, start the service.

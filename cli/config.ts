@@ -6,7 +6,7 @@ export const config: Command = {
   name: 'config',
   synopsis: '',
   about: 'show the settings that are in effect',
-  help: `Every setting as this environment gives it, or its default; passwords are hidden.
+  help: `Every setting as this environment gives it, or its default; passwords and other secrets are hidden.
 A table on a terminal; otherwise NAME=VALUE lines.`,
 
   async run(args) {
@@ -20,6 +20,7 @@ A table on a terminal; otherwise NAME=VALUE lines.`,
 
 function show(name: keyof Config, value: unknown): string {
   if (name === 'DATABASE_URL') return hidePassword(String(value))
+  if ('secret' in settings[name]) return value ? '***' : ''
   if (value === undefined) return settings[name].fallback === '' ? '' : 'off'
   if (typeof value === 'boolean') return value ? 'on' : 'off'
   if (Array.isArray(value)) return value.join(',')

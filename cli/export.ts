@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { StockedProduct } from '../domain/store.ts'
@@ -46,11 +47,22 @@ async function replaceFile(file: string, text: Readable): Promise<void> {
   try {
     await pipeline(text, createWriteStream(partial, { flags: 'wx', flush: true }), { signal: interruption.signal })
     await rename(partial, file)
+    await sync(dirname(file))
   } catch (error) {
     await rm(partial, { force: true })
     if (interruption.signal.aborted) throw new Failure('interrupted; nothing was written')
     throw error
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt)
+  }
+}
+
+/** A name in a directory is on disk when the directory is. */
+async function sync(directory: string): Promise<void> {
+  const handle = await open(directory)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
   }
 }

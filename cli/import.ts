@@ -3,6 +3,7 @@ import type { LocatedFault } from '../schemas/document.ts'
 import { type Command, readArguments, UsageError, withStore } from './command.ts'
 import { makeJudge, type Verdict } from './import/judge.ts'
 import { makeProgress, type Progress } from './import/progress.ts'
+import { Rehearsal } from './import/rehearsal.ts'
 import { type Format, formatOf, openSource, readEntries, type Source } from './import/source.ts'
 
 /** How many products are judged and stored at once: the store's lock is held for some hundredths of a second at a time. */
@@ -17,7 +18,7 @@ that says what is there already is left unchanged. The service may run meanwhile
 
   FILE           - is standard input, which needs --format
   --format F     by default by the extension: .xml, .csv, .ndjson or .jsonl
-  --dry-run      only say what would be done; nothing is stored
+  --dry-run      only say what would be done, as the catalogue is now; nothing is stored
 
 xml     <catalogue> of <product>, as GET /catalogue gives it (/schemas/catalogue.xsd)
 ndjson  one product a line, as GET /product/ID gives it in JSON
@@ -34,10 +35,18 @@ error and stops nothing else; then the exit status is 1.`,
     const format = formatOf(values.format, file)
     if (!format) throw new UsageError('--format is missing: the name of the file does not tell it')
     const rehearsing = values['dry-run'] ?? false
-    const source = openSource(file)
-    const counts = await withStore((store) => new Import(store, source, rehearsing).run(format))
-    process.stdout.write(`${summarise(counts)}${rehearsing ? ' (a dry run: nothing was stored)' : ''}\n`)
-    return counts.refused > 0 ? 1 : 0
+    const source = await openSource(file)
+    try {
+      return await withStore(async (store) => {
+        const rehearsal = rehearsing ? new Rehearsal(store) : undefined
+        const counts = await new Import(rehearsal ?? store, source).run(format)
+        rehearsal?.close()
+        process.stdout.write(`${summarise(counts)}${rehearsing ? ' (a dry run: nothing was stored)' : ''}\n`)
+        return counts.refused > 0 ? 1 : 0
+      })
+    } finally {
+      await source.close()
+    }
   }
 }
 
@@ -49,17 +58,15 @@ function summarise({ created, replaced, unchanged, refused }: Counts): string {
 }
 
 class Import {
-  readonly #store: Store
+  readonly #target: Pick<Store, 'importProducts'>
   readonly #source: Source
-  readonly #rehearsing: boolean
   readonly #progress: Progress
   readonly #counts: Counts = { created: 0, replaced: 0, unchanged: 0, refused: 0 }
   #bytes = 0
 
-  constructor(store: Store, source: Source, rehearsing: boolean) {
-    this.#store = store
+  constructor(target: Pick<Store, 'importProducts'>, source: Source) {
+    this.#target = target
     this.#source = source
-    this.#rehearsing = rehearsing
     this.#progress = makeProgress(process.stderr, source.size)
   }
 
@@ -97,7 +104,7 @@ class Import {
 
   async #save(verdicts: readonly Verdict[]): Promise<void> {
     const items = verdicts.flatMap((verdict) => ('item' in verdict ? verdict.item : []))
-    const outcomes = items.length === 0 ? [] : await this.#store.importProducts(items, this.#rehearsing ? 'rehearse' : undefined)
+    const outcomes = items.length === 0 ? [] : await this.#target.importProducts(items)
     let next = 0
     for (const verdict of verdicts) {
       if ('item' in verdict) this.#count(verdict.line, verdict.item.id, outcomes[next++])
@@ -122,10 +129,14 @@ class Import {
 }
 
 async function* inBatches<T>(parts: AsyncIterable<readonly T[]>): AsyncGenerator<readonly T[], void, undefined> {
-  const batch: T[] = []
+  let batch: T[] = []
   for await (const part of parts) {
-    batch.push(...part)
-    while (batch.length >= batchSize) yield batch.splice(0, batchSize)
+    for (const one of part) {
+      batch.push(one)
+      if (batch.length < batchSize) continue
+      yield batch
+      batch = []
+    }
   }
   if (batch.length > 0) yield batch
 }

@@ -7,6 +7,9 @@ import { type Entry, longestEntry, unreadable } from './entry.ts'
 
 const type = rootType(product)
 
+/** How many entries are made before they are handed on: what was given up may be followed by a hundred thousand lines. */
+const atOnce = 500
+
 /**
  * Products as CSV, with a heading that names the columns; divided by commas, or by what the heading is divided by:
  * semicolons or tabs.
@@ -14,8 +17,8 @@ const type = rootType(product)
  */
 export async function* csvEntries(chunks: AsyncIterable<string>): AsyncGenerator<readonly Entry[], void, undefined> {
   const splitter = new Splitter()
-  for await (const chunk of chunks) yield splitter.write(chunk)
-  yield splitter.end()
+  for await (const chunk of chunks) yield* splitter.write(chunk)
+  yield* splitter.end()
 }
 
 class Splitter {
@@ -25,23 +28,30 @@ class Splitter {
   #columns: readonly ColumnName[] | undefined
   #delimiter = ','
 
-  write(chunk: string): readonly Entry[] {
+  write(chunk: string): Iterable<readonly Entry[]> {
     this.#text += chunk
     return this.#take(false)
   }
 
-  end(): readonly Entry[] {
+  *end(): Iterable<readonly Entry[]> {
     if (this.#text !== '' && !this.#text.endsWith('\n')) this.#text += '\n'
-    const entries = this.#take(true)
+    yield* this.#take(true)
     if (!this.#columns) throw new Failure('there is no heading with the names of the columns')
-    return entries
   }
 
-  #take(isLast: boolean): readonly Entry[] {
-    const entries: Entry[] = []
+  *#take(isLast: boolean): Iterable<readonly Entry[]> {
+    let entries: Entry[] = []
     let from = 0
+    let quote = -1
     while (from < this.#text.length) {
-      const end = endOfRecord(this.#text, from)
+      if (entries.length >= atOnce) {
+        yield entries
+        entries = []
+      }
+      // Looked for once and not at every line: the next one may be megabytes away.
+      if (quote < from) quote = indexOrEnd(this.#text, '"', from)
+      const lineEnd = this.#text.indexOf('\n', from)
+      const end = quote < lineEnd ? endOfRecord(this.#text, from) : lineEnd
       if (end < 0 && !isLast && this.#text.length - from < longestEntry) break
       const next = end < 0 ? undefined : this.#readLine(this.#text.slice(from, end).replace(/\r$/, ''))
       if (next) {
@@ -57,7 +67,7 @@ class Splitter {
       if (from === 0) from = this.#text.length
     }
     this.#text = this.#text.slice(from)
-    return entries
+    yield entries
   }
 
   /** @returns undefined when the record is malformed */
@@ -71,6 +81,11 @@ class Splitter {
     if (cells?.every((cell) => cell === undefined)) return []
     return cells && [toEntry(this.#columns, cells, this.#line)]
   }
+}
+
+function indexOrEnd(text: string, sought: string, from: number): number {
+  const at = text.indexOf(sought, from)
+  return at < 0 ? text.length : at
 }
 
 function countLines(text: string, from: number, to: number): number {

@@ -1,4 +1,4 @@
-import { createReadStream, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { makeXmlGate } from '../../plugins/xml.ts'
 import { productXsd } from '../../schemas/product.ts'
@@ -28,14 +28,21 @@ export interface Source {
   /** In bytes, where that is known. */
   readonly size: number | undefined
   readonly bytes: AsyncIterable<Buffer>
+  close(): Promise<void>
 }
 
-/** @throws Failure */
-export function openSource(file: string): Source {
-  if (file === '-') return { name: 'standard input', size: undefined, bytes: process.stdin }
+/** @throws Failure when it cannot be opened, which a stream would only say while nobody listens to it yet */
+export async function openSource(file: string): Promise<Source> {
+  if (file === '-') return { name: 'standard input', size: undefined, bytes: process.stdin, close: () => Promise.resolve() }
   try {
-    const size = statSync(file).size
-    return { name: file, size: size === 0 ? undefined : size, bytes: createReadStream(file) }
+    const handle = await open(file)
+    const stats = await handle.stat()
+    if (!stats.isDirectory()) {
+      const size = stats.size === 0 ? undefined : stats.size
+      return { name: file, size, bytes: handle.createReadStream({ autoClose: false }), close: () => handle.close() }
+    }
+    await handle.close()
+    throw new Error('it is a directory')
   } catch (error) {
     throw new Failure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }

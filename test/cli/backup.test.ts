@@ -1,7 +1,8 @@
-import { copyFileSync, readdirSync } from 'node:fs'
+import * as fs from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { decimal } from '../../domain/money.ts'
 import { openStore } from '../../stores/open.ts'
 import { Connection } from '../../stores/sqlite/connection.ts'
@@ -57,6 +58,70 @@ t.test('a backup that is taken while orders are placed is a whole shop of one mo
   t.equal((await restored.products({ limit: 1, q: 'bolt' })).items.length, 1, 'and it is a shop that goes on')
 
   t.match(await run(['backup', file], settings), { status: 1, stderr: /exists: a backup never overwrites/ })
+})
+
+/** A database that takes some tenths of a second to copy. */
+async function largeShop(t: Test) {
+  const folder = t.testdir()
+  const settings = { DATABASE_URL: `sqlite:${join(folder, 'shop.db')}` }
+  const store = await openStore(settings.DATABASE_URL, 'EUR')
+  const large = draft({ description: 'x'.repeat(4000) })
+  for (let i = 0; i < 20; i++) await store.importProducts(Array.from({ length: 1000 }, (_, n) => ({ id: `${i}-${n}`, draft: large })))
+  await store.close()
+  return {
+    folder,
+    settings,
+    file: join(folder, 'backup.db'),
+    backups: () => readdirSync(folder).filter((name) => name.startsWith('backup'))
+  }
+}
+
+function isWhole(file: string): boolean {
+  const copy = new Connection(file, { readonly: true })
+  const isWhole = copy.pragma('integrity_check', { simple: true }) === 'ok'
+  copy.close()
+  return isWhole
+}
+
+t.test('of two backups to one file at once one is made, and whole; the other is told so', async (t) => {
+  const { settings, file, backups } = await largeShop(t)
+  writeFileSync(`${file}.partial`, 'mine')
+  const ran = await Promise.all([run(['backup', file], settings), run(['backup', file], settings)])
+  const [made, refused] = ran.sort((a, b) => Number(a.status) - Number(b.status))
+  t.match(made, { status: 0, stderr: '' })
+  t.match(refused, { status: 1, stderr: /backup\.db exists: a backup never overwrites\n$/ })
+  t.ok(isWhole(file))
+  t.same(backups(), ['backup.db', 'backup.db.partial'])
+  t.equal(readFileSync(`${file}.partial`, 'utf8'), 'mine')
+})
+
+t.test('a file that comes while a backup is written stays', async (t) => {
+  const { settings, file, backups } = await largeShop(t)
+  const running = run(['backup', file], settings)
+  while (backups().length === 0) await sleep(1)
+  writeFileSync(file, 'mine')
+  t.match(await running, { status: 1, stderr: /backup\.db exists: a backup never overwrites\n$/ })
+  t.equal(readFileSync(file, 'utf8'), 'mine')
+  t.same(backups(), ['backup.db'])
+})
+
+t.test('where there are no hard links it is renamed', async (t) => {
+  const folder = t.testdir()
+  const path = join(folder, 'shop.db')
+  await (await openStore(`sqlite:${path}`, 'EUR')).close()
+  const linkSync = (): never => {
+    throw Object.assign(new Error('EPERM: operation not permitted, link'), { code: 'EPERM' })
+  }
+  const { backupSqlite } = await t.mockImport<typeof import('../../stores/sqlite/backup.ts')>('../../stores/sqlite/backup.ts', {
+    'node:fs': { ...fs, linkSync }
+  })
+  backupSqlite(path, join(folder, 'backup.db'))
+  t.ok(isWhole(join(folder, 'backup.db')))
+  t.throws(() => backupSqlite(path, join(folder, 'backup.db')), /exists/)
+  t.same(
+    readdirSync(folder).filter((name) => name.startsWith('backup')),
+    ['backup.db']
+  )
 })
 
 t.test('without a database there is nothing to back up, and for PostgreSQL it says how', async (t) => {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { settings } from '../../config.ts'
 import { run } from './run.ts'
@@ -39,4 +40,12 @@ t.test('config shows every setting as it is in effect, and no password', async (
   t.notMatch(stdout, 's3cret')
   // What it prints can be given back to it.
   t.equal((await run(['config'], shown)).stdout, stdout)
+})
+
+t.test('config shows no secret, only whether there is one', async (t) => {
+  const folder = t.testdir({ secret: 's3cret\n' })
+  const shown = async (given: Readonly<Record<string, string>>) => (await run(['config'], given)).stdout.match(/^SESSION_SECRET=.*$/m)?.[0]
+  t.equal(await shown({ SESSION_SECRET: 's3cret' }), 'SESSION_SECRET=***')
+  t.equal(await shown({ SESSION_SECRET_FILE: join(folder, 'secret') }), 'SESSION_SECRET=***')
+  t.equal(await shown({}), 'SESSION_SECRET=')
 })

@@ -1,5 +1,7 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join, relative } from 'node:path'
 import t, { type Test } from 'tap'
 import { openStore } from '../../stores/open.ts'
 import { type Ran, run } from './run.ts'
@@ -189,6 +191,29 @@ t.test('a dry run says what would be, and stores nothing', async (t) => {
   await store.close()
 })
 
+t.test('a dry run tells what the import will do, also where lines that are far apart are about one product or one GTIN', async (t) => {
+  const shop = newShop(t)
+  const [first, second, third] = ['4006381333931', '9520714000376', '9520714014830']
+  const heading = 'id,name,price,gtin\n'
+  await shop.importText('before.csv', `${heading}old,Old,1,${first}\nleft,Left,1,${second}\nright,Right,1,${third}\n`)
+  const others = Array.from({ length: 700 }, (_, i) => `n-${i},n,1,\n`).join('')
+  const text = `${heading}old,Old,1,\nleft,Left,1,\nright,Right,1,${second}\nleft,Left,1,${third}\ntwice,Twice,1,9520714000383\n${others}\
+new,New,1,${first}\ntwice,Twice,1,9520714000383\nother,Other,1,9520714000383\ntwice,Other,1,\nother,Other,1,9520714000383\nright,Right,2,${second}\n`
+  const told = await shop.importText('shop.csv', text, '--dry-run')
+  t.equal(told.stdout, summary(703, 6, 1, 1).replace('\n', ' (a dry run: nothing was stored)\n'))
+  t.match(told.stderr, /^shop\.csv:709: other: .*9520714000383.*twice\.\n$/)
+  const done = await shop.importText('shop.csv', text)
+  t.same({ ...done, stdout: `${done.stdout.trimEnd()} (a dry run: nothing was stored)\n` }, told)
+})
+
+t.test('a quote too many costs its own line, however many follow it', async (t) => {
+  const shop = newShop(t)
+  const text = `id,name,price\nB0,"open quote,1.00\n${'A1,x,1\n'.repeat(300_000)}A2,x,y\n`
+  const { status, stdout, stderr } = await shop.importText('shop.csv', text)
+  t.match({ status, stdout }, { status: 1, stdout: summary(1, 0, 299_999, 2) })
+  t.match(stderr.trimEnd().split('\n'), [/^shop\.csv:2: .*quote/, /^shop\.csv:300003: price: /])
+})
+
 t.test('CSV of other spreadsheets: semicolons, a byte order mark, columns that are there twice', async (t) => {
   const shop = newShop(t)
   const text = '\ufeffId;Name;Price;Category;category\r\nS-1;"a;b";1;x;y|z\r\n'
@@ -204,4 +229,21 @@ t.test('wrong usage is status 2', async (t) => {
   t.match(await shop.importInput(''), { status: 2, stderr: /--format is missing/ })
   t.match(await run(['import'], {}), { status: 2, stderr: /an argument is missing/ })
   t.match(await run(['import', '/nowhere/shop.xml'], {}), { status: 1, stderr: /shop\.xml cannot be read: / })
+})
+
+t.test('an unreadable file is one line', async (t) => {
+  const folder = t.testdir({ 'locked.csv': csv })
+  const settings = { DATABASE_URL: `sqlite:${join(folder, 'shop.db')}` }
+  mkdirSync(join(folder, 'folder.csv'))
+  // Relative, since the path of a socket can only have a hundred characters.
+  const server = createServer().listen(relative('', join(folder, 'socket.csv')))
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  chmodSync(join(folder, 'locked.csv'), 0)
+  // Root may read what nobody may.
+  const reasons = { folder: 'it is a directory', socket: 'ENXIO', ...(process.getuid?.() === 0 ? {} : { locked: 'EACCES' }) }
+  for (const [name, reason] of Object.entries(reasons)) {
+    const ran = await run(['import', join(folder, `${name}.csv`)], settings)
+    t.match(ran, { status: 1, stdout: '', stderr: new RegExp(`^tradepost: .*${name}\\.csv cannot be read: ${reason}.*\n$`) }, name)
+  }
 })

@@ -1,0 +1,77 @@
+import { join } from 'node:path'
+import fc from 'fast-check'
+import t from 'tap'
+import { type Entered, Ledger } from '../../cli/import/ledger.ts'
+import { Rehearsal } from '../../cli/import/rehearsal.ts'
+import { type Decimal, decimal } from '../../domain/money.ts'
+import { openStore } from '../../stores/open.ts'
+import { draft } from '../build.ts'
+
+t.setTimeout(240_000)
+
+const ids = ['a', 'b', 'c', 'd', 'e', 'f']
+const gtins = ['4006381333931', '04006381333931', '9520714000376', '9520714014830']
+const maybe = <T>(...values: readonly T[]) => fc.constantFrom(undefined, undefined, ...values)
+
+const item = fc
+  .record({
+    id: fc.constantFrom(...ids),
+    name: fc.constantFrom('Bolt', 'Nut'),
+    gtin: maybe(...gtins, ...gtins),
+    onHand: maybe('0', '1', '1.0'),
+    currency: maybe('EUR', 'USD')
+  })
+  .map(({ id, name, gtin, onHand, currency }) => {
+    const { onHand: _onHand, ...said } = draft({ name })
+    const more = {
+      ...(gtin === undefined ? {} : { gtin }),
+      ...(onHand === undefined ? {} : { onHand: decimal(onHand) }),
+      ...(currency === undefined ? {} : { currency })
+    }
+    return { id, draft: { ...said, ...more } }
+  })
+
+t.test('a rehearsal of several batches has the outcomes of their import, to the word', async (t) => {
+  const store = await openStore(`sqlite:${join(t.testdir(), 'shop.db')}`, 'EUR')
+  t.teardown(() => store.close())
+  const batches = fc.array(fc.array(item, { minLength: 1, maxLength: 6 }), { minLength: 2, maxLength: 6 })
+  // What one run leaves is what the next one finds.
+  const rule = fc.asyncProperty(batches, fc.subarray(ids), async (batches, deleted) => {
+    for (const id of deleted) await store.deleteProduct(id, {}).catch(() => undefined)
+    const rehearsal = new Rehearsal(store)
+    const foretold = []
+    for (const batch of batches) foretold.push(await rehearsal.importProducts(batch))
+    const outcomes = []
+    for (const batch of batches) outcomes.push(await store.importProducts(batch))
+    rehearsal.close()
+    return JSON.stringify(foretold) === JSON.stringify(outcomes)
+  })
+  await fc.assert(rule, { numRuns: 300, endOnFailure: true })
+})
+
+t.test('a ledger holds what was entered last, by id and by GTIN', (t) => {
+  const ledger = new Ledger()
+  const byId = new Map<string, Entered>()
+  const byGtin = new Map<string, string>()
+  const count = 50_000
+  for (let i = 0; i < count; i++) {
+    const id = `${'x'.repeat(i % 60)}${Math.floor(i / 60) % 2000}`
+    const gtin = i % 3 === 0 ? undefined : String(10_000_000_000_000 + i)
+    const onHand = i % 5 === 0 ? undefined : (String((i % 2000) - 1000) as Decimal)
+    const before = byId.get(id)
+    if (before?.gtin !== undefined) byGtin.delete(before.gtin)
+    if (gtin !== undefined) byGtin.set(gtin, id)
+    const entered = { id, digest: String(i), gtin, onHand }
+    byId.set(id, entered)
+    ledger.enter(entered)
+  }
+  t.ok([...byId].every(([id, entered]) => JSON.stringify(ledger.find(id)) === JSON.stringify(entered)))
+  t.ok([...byGtin].every(([gtin, id]) => ledger.holder(gtin)?.id === id))
+  t.equal(ledger.find('none'), undefined)
+  t.equal(ledger.holder('10000000000000'), undefined, 'one that was given up')
+  ledger.enter({ id: 'none', digest: '', gtin: '012345678905', onHand: '-999999999999.999' as Decimal })
+  t.equal(ledger.holder('12345678905'), undefined, 'zeros at the beginning count')
+  t.same(ledger.holder('012345678905'), { id: 'none', digest: '', gtin: '012345678905', onHand: '-999999999999.999' })
+  ledger.close()
+  t.end()
+})
