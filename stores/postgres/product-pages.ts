@@ -1,3 +1,4 @@
+import { PositionError } from '../../domain/errors.ts'
 import type { Product } from '../../domain/product.ts'
 import type { Page, ProductQuery } from '../../domain/store.ts'
 import { position, toPage } from '../paging.ts'
@@ -36,7 +37,7 @@ export async function productPage(database: Database, currency: string, query: P
   const since = updatedSince === undefined ? undefined : Math.min(Math.ceil(updatedSince), Number.MAX_SAFE_INTEGER)
   // No text here has a NUL, and PostgreSQL takes none.
   if (category?.includes('\0')) return { items: [] }
-  if (after?.includes('\0')) throw new RangeError('not a position: it has a NUL')
+  if (after?.includes('\0')) throw new PositionError('not a position: it has a NUL')
   const search = q === undefined ? undefined : searchFor(q, category)
   const start = search === undefined ? (after ?? '') : position(after ?? '0')
   const rows = await read(database, { after: start, limit: limit + 1, search, category, since })

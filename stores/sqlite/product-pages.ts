@@ -34,9 +34,10 @@ export function makeProductPages(db: Connection, currency: string): (query: Prod
         ORDER BY id LIMIT @limit)`,
     'p.id'
   )
+  // An INTEGER, since better-sqlite3 binds a number as REAL, for which FTS5 reads its index from the start (fts5GetRowidLimit).
   const matching = prepare(
     `product_text t CROSS JOIN product p ON p.seq = t.rowid
-      WHERE t.product_text MATCH @match AND t.rowid > @after AND p.modified_at >= @since`,
+      WHERE t.product_text MATCH @match AND t.rowid > CAST(@after AS INTEGER) AND p.modified_at >= @since`,
     't.rowid'
   )
   const countChanged = db

@@ -6,6 +6,7 @@ import { migrateSqlite } from './migrations.ts'
 import { makeProductBatches, readAll } from './product-batches.ts'
 import { makeProductPages } from './product-pages.ts'
 import { makeReader } from './reader.ts'
+import { isSearch, Searcher } from './searcher.ts'
 import { SqliteWriter } from './writer.ts'
 import type { WriterData } from './writer-thread.ts'
 
@@ -46,10 +47,11 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
   const reader = makeReader(db, currency)
   const pages = makeProductPages(db, currency)
   const batches = makeProductBatches(scanner, currency)
+  const searcher = new Searcher({ path, identity, currency })
   let closed: Promise<void> | undefined
 
   async function close(): Promise<void> {
-    await writer.drain()
+    await Promise.all([writer.drain(), searcher.close()])
     // The reader first: the last connection to close checkpoints the log into the file, which a reader cannot.
     db.close()
     scanner.close()
@@ -68,7 +70,7 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
 
   return {
     product: (id) => read(() => reader.product(id)),
-    products: (query) => read(() => pages(query)),
+    products: (query) => (isSearch(query) ? searcher.search(query) : read(() => pages(query))),
     mainCategories: (limit) => read(() => reader.mainCategories(limit)),
     revision: () => read(reader.revision),
     createProduct: (id, draft) => writer.run('createProduct', id, draft),

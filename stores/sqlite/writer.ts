@@ -87,7 +87,7 @@ export class SqliteWriter {
   }
 
   #start(opened?: () => void, failed?: (error: Error) => void): void {
-    const thread = takeThread()
+    const thread = takeThread('writer')
     let cause: unknown
     this.#thread = thread
     this.#state = 'starting'
@@ -114,7 +114,7 @@ export class SqliteWriter {
   }
 
   #closed(thread: Worker): void {
-    returnThread(thread)
+    returnThread('writer', thread)
     this.#lost()
   }
 

@@ -1,3 +1,4 @@
+import { PositionError } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
 import { pageBytes } from '../../stores/paging.ts'
 import type { Rule } from './contract.ts'
@@ -204,8 +205,8 @@ export function pagingContract(rule: Rule): void {
     t.same(await list({}), [guest, third, second, first])
   })
 
-  rule('a position that no page gave is a RangeError', async (t, store) => {
-    await t.rejects(store.orders({ limit: 1, after: 'x' }), RangeError)
-    await t.rejects(store.products({ limit: 1, q: 'hammer', after: "1' OR" }), RangeError)
+  rule('a position that no page gave is a PositionError', async (t, store) => {
+    await t.rejects(store.orders({ limit: 1, after: 'x' }), PositionError)
+    await t.rejects(store.products({ limit: 1, q: 'hammer', after: "1' OR" }), PositionError)
   })
 }

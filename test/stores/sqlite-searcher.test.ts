@@ -1,0 +1,70 @@
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { fileIdentity } from '../../stores/sqlite/connection.ts'
+import { Searcher } from '../../stores/sqlite/searcher.ts'
+import { openSqliteStore } from '../../stores/sqlite/store.ts'
+import { draft, placing, shopCurrency, stocked } from './fixtures.ts'
+
+const folder = t.testdir({})
+let files = 0
+
+async function open(t: Test) {
+  const path = join(folder, `shop-${files++}.db`)
+  const store = await openSqliteStore({ path, currency: shopCurrency })
+  const searcher = new Searcher({ path, identity: fileIdentity(path), currency: shopCurrency })
+  t.teardown(async () => {
+    await searcher.close()
+    await store.close()
+  })
+  return { store, searcher, path }
+}
+
+t.test('searches hold up nothing else, however long they take', async (t) => {
+  const { store } = await open(t)
+  await store.importProducts(Array.from({ length: 2_000 }, (_, i) => ({ id: `p${i}`, draft: draft() })))
+  await store.createProduct('a', stocked(0, { backorder: true }))
+  let isDone = false
+  const searches = Promise.all(Array.from({ length: 20 }, () => store.products({ limit: 1_000, q: 'hammer' }))).finally(
+    () => (isDone = true)
+  )
+  let meanwhile = 0
+  while (!isDone) {
+    await store.placeOrder(placing('a'))
+    await store.product('a')
+    meanwhile++
+  }
+  t.ok((await searches).every(({ items }) => items.length === 1_000))
+  t.ok(meanwhile > 1, `${meanwhile} orders were placed meanwhile`)
+})
+
+t.test('what waits to be searched for is bounded, and answered before the store closes', async (t) => {
+  const { store, searcher } = await open(t)
+  await store.createProduct('a', draft())
+  const settled = Promise.allSettled(Array.from({ length: 70 }, () => searcher.search({ limit: 1, q: 'hammer' })))
+  const closed = searcher.close()
+  const results = await settled
+  await closed
+  const found = results.flatMap((result) => (result.status === 'fulfilled' ? result.value.items.map(({ id }) => id) : []))
+  t.same(found, Array(64).fill('a'))
+  for (const result of results.slice(64)) t.match(result, { status: 'rejected', reason: { code: 'store-overloaded' } })
+  await t.rejects(searcher.search({ limit: 1, q: 'hammer' }), { code: 'store-unavailable' })
+})
+
+t.test('a search whose thread dies is answered so, and the next has another', async (t) => {
+  const { store, searcher } = await open(t)
+  await store.createProduct('a', draft())
+  const first = searcher.search({ limit: 1, q: 'hammer' })
+  const killed = searcher.kill()
+  await t.rejects(first, { code: 'store-unavailable' })
+  await killed
+  t.same(
+    (await searcher.search({ limit: 1, q: 'hammer' })).items.map(({ id }) => id),
+    ['a']
+  )
+})
+
+t.test('a position that is none is refused as where there is no thread', async (t) => {
+  const { searcher } = await open(t)
+  await t.rejects(searcher.search({ limit: 1, q: 'hammer', after: 'x' }), { name: 'PositionError' })
+  t.same(await searcher.search({ limit: 1, q: 'hammer', after: '1' }), { items: [] })
+})
