@@ -1,12 +1,12 @@
-/** The entry of the thread that searches: one database at a time, opened and closed by message. */
+/** The entry of the thread that searches. */
 
-import { parentPort } from 'node:worker_threads'
 import { PositionError } from '../../domain/errors.ts'
 import type { Product } from '../../domain/product.ts'
 import type { Page, ProductQuery } from '../../domain/store.ts'
-import { type Connection, checkFile, connectReader } from './connection.ts'
+import { checkFile, connectReader } from './connection.ts'
 import { type Failure, toFailure } from './failures.ts'
 import { makeProductPages } from './product-pages.ts'
+import { serve } from './thread-entry.ts'
 
 export interface ReaderData {
   readonly path: string
@@ -15,50 +15,23 @@ export interface ReaderData {
   readonly currency: string
 }
 
-export type ToReader = { readonly open: ReaderData } | { readonly query: ProductQuery } | 'close'
-export type FromReader =
-  | 'opened'
-  | 'closed'
+export type Found =
   | { readonly page: Page<Product> }
   | { readonly failure: Failure }
-  /** What was said of `after`. */
+  /** What is wrong with `after`. */
   | { readonly position: string }
 
-interface Open {
-  readonly db: Connection
-  readonly read: (query: ProductQuery) => Page<Product>
-}
-
-function open({ path, identity, currency }: ReaderData): Open {
+serve(({ path, identity, currency }: ReaderData) => {
   checkFile(path, identity)
   const db = connectReader(path)
   const pages = makeProductPages(db, currency)
-  const read = (query: ProductQuery) => {
-    checkFile(path, identity)
-    return pages(query)
+  const answer = (query: ProductQuery): Found => {
+    try {
+      checkFile(path, identity)
+      return { page: pages(query) }
+    } catch (error) {
+      return error instanceof PositionError ? { position: error.message } : { failure: toFailure(error) }
+    }
   }
-  return { db, read }
-}
-
-let current: Open | undefined
-
-function act(message: ToReader): FromReader {
-  if (message === 'close') {
-    current?.db.close()
-    current = undefined
-    return 'closed'
-  }
-  if ('open' in message) {
-    current = open(message.open)
-    return 'opened'
-  }
-  if (!current) throw new Error('a query came before its database')
-  try {
-    return { page: current.read(message.query) }
-  } catch (error) {
-    return error instanceof PositionError ? { position: error.message } : { failure: toFailure(error) }
-  }
-}
-
-// What is thrown here ends the thread, and the other side starts another.
-parentPort?.on('message', (message: ToReader) => parentPort?.postMessage(act(message)))
+  return { db, answer }
+})

@@ -3,8 +3,11 @@ import { DomainError, PositionError } from '../../domain/errors.ts'
 import type { Product } from '../../domain/product.ts'
 import type { Page, ProductQuery } from '../../domain/store.ts'
 import { fromFailure, unavailable } from './failures.ts'
-import type { FromReader, ReaderData, ToReader } from './reader-thread.ts'
+import type { Found, ReaderData } from './reader-thread.ts'
+import type { FromThread, ToThread } from './thread-entry.ts'
 import { returnThread, takeThread } from './threads.ts'
+
+type ToReader = ToThread<ReaderData, ProductQuery>
 
 interface Waiting {
   readonly resolve: (page: Page<Product>) => void
@@ -41,7 +44,7 @@ export class Searcher {
       throw new DomainError('store-overloaded', 'More is being searched for than the shop can find now. Try again soon.')
     }
     this.#thread ??= this.#start()
-    this.#thread.postMessage({ query } satisfies ToReader)
+    this.#thread.postMessage({ ask: query } satisfies ToReader)
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }))
   }
 
@@ -59,7 +62,7 @@ export class Searcher {
   #start(): Worker {
     const thread = takeThread('reader')
     let cause: unknown
-    thread.on('message', (message: FromReader) => this.#answer(thread, message))
+    thread.on('message', (message: FromThread<Found>) => this.#receive(thread, message))
     thread.on('error', (error) => (cause = error))
     thread.on('exit', () => this.#lost(cause))
     thread.postMessage({ open: this.#data } satisfies ToReader)
@@ -74,16 +77,17 @@ export class Searcher {
     await closed
   }
 
-  #answer(thread: Worker, message: FromReader): void {
-    if (message === 'opened') return
+  #receive(thread: Worker, message: FromThread<Found>): void {
     if (message === 'closed') {
       returnThread('reader', thread)
       this.#lost()
-      return
-    }
+    } else if (message !== 'opened') this.#answer(message.answer)
+  }
+
+  #answer(found: Found): void {
     const first = this.#waiting.shift()
-    if ('page' in message) first?.resolve(message.page)
-    else first?.reject('position' in message ? new PositionError(message.position) : fromFailure(message.failure, 'products'))
+    if ('page' in found) first?.resolve(found.page)
+    else first?.reject('position' in found ? new PositionError(found.position) : fromFailure(found.failure, 'products'))
   }
 
   #lost(cause?: unknown): void {

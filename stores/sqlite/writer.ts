@@ -2,9 +2,13 @@ import type { Worker } from 'node:worker_threads'
 import type { Store } from '../../domain/store.ts'
 import { fromFailure, isLost, type Outcome, unavailable, unknown } from './failures.ts'
 import { type Pending, Queue } from './queue.ts'
+import type { FromThread, ToThread } from './thread-entry.ts'
 import { returnThread, takeThread } from './threads.ts'
-import type { FromWriter, ToWriter, WriterData } from './writer-thread.ts'
+import type { WriterData } from './writer-thread.ts'
 import type { Command, WriteVerb } from './writes.ts'
+
+type ToWriter = ToThread<WriterData, readonly Command[]>
+type FromWriter = FromThread<readonly Outcome[]>
 
 /** Milliseconds between attempts to start a thread after the first, doubled from one to the next. */
 const backOff = { first: 50, last: 2_000 } as const
@@ -93,7 +97,7 @@ export class SqliteWriter {
     this.#state = 'starting'
     thread.on('message', (message: FromWriter) => {
       if (message === 'closed') return this.#closed(thread)
-      if (message !== 'opened') return this.#answer(message.outcomes)
+      if (message !== 'opened') return this.#answer(message.answer)
       this.#state = 'idle'
       opened?.()
       this.#flushSoon()
@@ -141,7 +145,7 @@ export class SqliteWriter {
   #flush(): void {
     const batch = this.#waiting.takeBatch()
     try {
-      this.#thread?.postMessage({ batch: batch.map(({ command }) => command) } satisfies ToWriter)
+      this.#thread?.postMessage({ ask: batch.map(({ command }) => command) } satisfies ToWriter)
       this.#inFlight = batch
       this.#state = 'busy'
     } catch (cause) {
