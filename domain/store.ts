@@ -83,11 +83,15 @@ export interface Placing {
 /** `repeated`: the customer's order number stands with the same content. */
 export type PlacingOutcome = 'placed' | 'repeated'
 
-export interface Placed {
+/** What an Idempotency-Key is remembered with. */
+export interface PlacingAnswer {
   /** When replayed: the order as it was in the first answer. */
   readonly order: Order
   /** When replayed: that of the first answer. */
   readonly outcome: PlacingOutcome
+}
+
+export interface Placed extends PlacingAnswer {
   /** Whether this was done before, under the same Idempotency-Key. */
   readonly replayed: boolean
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ProblemDocument } from '../representations/problem.ts'
 import type { DocumentSchema } from '../schemas/document.ts'
+import { formMediaType } from '../schemas/form.ts'
 import { challenge } from './auth.ts'
 import { Problem } from './problem.ts'
 
@@ -34,8 +35,6 @@ declare module 'fastify' {
     refusedForm(problem: ProblemDocument): Promise<string | undefined>
   }
 }
-
-const formMediaType = 'application/x-www-form-urlencoded'
 
 /** Whose order a page said that it would be: a person who was signed out since must not order as a guest unawares. */
 export const customerField = '_customer'

@@ -2,6 +2,7 @@ import { METHODS } from 'node:http'
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest, FastifySchema } from 'fastify'
 import fp from 'fastify-plugin'
 import { isDocumentSchema } from '../schemas/document.ts'
+import { formMediaType } from '../schemas/form.ts'
 import { Problem } from './problem.ts'
 
 /** In the order in which Allow lists them. */
@@ -16,8 +17,6 @@ interface Offer {
   readonly accepts: Set<string>
 }
 
-const form = 'application/x-www-form-urlencoded'
-
 interface Declared {
   readonly schema?: FastifySchema | undefined
   readonly config?: FastifyContextConfig | undefined
@@ -26,8 +25,8 @@ interface Declared {
 /** What a route reads: a document, or a page's form, whose fields the route judges itself. */
 function mediaTypes(method: string, { schema, config }: Declared): readonly string[] {
   const body = schema?.body
-  if (isDocumentSchema(body)) return ['application/xml', 'text/xml', 'application/json', ...(body.forms ? [form] : [])]
-  return method === 'POST' && (config?.form || config?.describes?.form) ? [form] : []
+  if (isDocumentSchema(body)) return ['application/xml', 'text/xml', 'application/json', ...(body.forms ? [formMediaType] : [])]
+  return method === 'POST' && (config?.form || config?.describes?.form) ? [formMediaType] : []
 }
 
 function unsupported({ method }: FastifyRequest, detail: string, accepts: readonly string[]): Problem {

@@ -2,6 +2,9 @@ import type { Fault } from '../domain/errors.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import type { HttpProblemCode } from './problem-types.ts'
 
+/** With every 503: seconds after which it may be over. */
+export const retryAfter = { 'retry-after': '5' }
+
 interface ProblemOptions {
   readonly faults?: readonly (Fault | LocatedFault)[]
   readonly headers?: Readonly<Record<string, string>>

@@ -10,7 +10,7 @@ import type { LocatedFault } from '../schemas/document.ts'
 import { choose } from './accept.ts'
 import { nothing } from './methods.ts'
 import { notACursor } from './paging.ts'
-import { Problem } from './problem.ts'
+import { Problem, retryAfter } from './problem.ts'
 import { codesByStatus, type ProblemCode, problemTypes } from './problem-types.ts'
 
 /** What Fastify and its plugins refuse by themselves, in the service's terms. */
@@ -138,7 +138,7 @@ export default fp(
       // Fastify would close for fear of the rest of the body, which plugins/framing reads and throws away. Where it closes
       // because the service stops, it has said so on the raw response.
       if (reply.hasHeader('connection') && !reply.raw.hasHeader('connection')) reply.removeHeader('connection')
-      if (status === 503) reply.header('retry-after', '5')
+      if (status === 503) reply.headers(retryAfter)
       if (told.orderId !== undefined) reply.header('location', uris(base).order(told.orderId))
       const form = representation.suffix === 'html' ? await formAgain(problem, request) : undefined
       const body = form ?? representation.write(problem, context)

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Store } from '../domain/store.ts'
 import { reach } from '../plugins/observability.ts'
+import { retryAfter } from '../plugins/problem.ts'
 
 export interface Health {
   readonly store: Store
@@ -22,7 +23,6 @@ const ready = {
 export default fp(
   async function health(app: FastifyInstance, { store, isStopping }: Health) {
     const policy = { 'cache-control': 'no-store' }
-    const later = { 'retry-after': '5' }
     const quiet = { logLevel: 'warn', config: { unlimited: true } } as const
 
     app.get('/health/live', { ...quiet, config: { ...quiet.config, describes: live } }, async (_request, reply) =>
@@ -31,13 +31,13 @@ export default fp(
 
     app.get('/health/ready', { ...quiet, config: { ...quiet.config, describes: ready } }, async (_request, reply) => {
       reply.headers(policy)
-      if (isStopping()) return reply.code(503).headers(later).send({ status: 'stopping' })
+      if (isStopping()) return reply.code(503).headers(retryAfter).send({ status: 'stopping' })
       try {
         await reach(store)
         return reply.send({ status: 'ready' })
       } catch (error) {
         app.log.warn({ err: error }, 'not ready')
-        return reply.code(503).headers(later).send({ status: 'database out of reach' })
+        return reply.code(503).headers(retryAfter).send({ status: 'database out of reach' })
       }
     })
   },

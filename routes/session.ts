@@ -3,6 +3,7 @@ import fp from 'fastify-plugin'
 import { Problem } from '../plugins/problem.ts'
 import { uris } from '../representations/links.ts'
 import { type SignIn, sessionRepresentations } from '../representations/views/session.ts'
+import { formMediaType } from '../schemas/form.ts'
 import type { RoutePlugin } from './route.ts'
 
 /** Where to go after signing in: only ever a path of this service, so that no link can lead through here to elsewhere. */
@@ -46,7 +47,7 @@ const session: RoutePlugin = async (app, { config }) => {
         'unsupported-media-type',
         'Only the form of the sign-in page is posted here; a machine sends its key in Authorization.',
         {
-          headers: { 'accept-post': 'application/x-www-form-urlencoded' }
+          headers: { 'accept-post': formMediaType }
         }
       )
     }

@@ -1,6 +1,9 @@
 import { type Notation, readTree, type Tree, type TreeFault, type TreeReading } from './tree.ts'
 import type { ElementType } from './vocabulary.ts'
 
+/** What a page's form is sent as. */
+export const formMediaType = 'application/x-www-form-urlencoded'
+
 /**
  * Form fields carry the vocabulary's own names with dots between the levels: `order-number`, `buyer.address.city`, and a
  * number where an element may be there more than once: `item.1.product-id`, `item.2.quantity`, `note.1`.

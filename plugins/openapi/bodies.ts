@@ -1,6 +1,7 @@
 import type { MediaType } from '../../representations/api-description.ts'
 import type { Representations } from '../../representations/representation.ts'
 import { type DocumentSchema, rootType } from '../../schemas/document.ts'
+import { formMediaType } from '../../schemas/form.ts'
 import type { ElementType } from '../../schemas/vocabulary.ts'
 import type { DocumentSchemas } from './components.ts'
 import { answerExample, formExample, requestJson, requestXml } from './examples.ts'
@@ -11,11 +12,9 @@ type Content = Readonly<Record<string, MediaType>>
 /** Keeps an example under a name, and gives what stands for it. */
 export type KeepExample = (name: string, value: unknown) => Pick<MediaType, 'examples'>
 
-export const form = 'application/x-www-form-urlencoded'
-
 /** What a page's own form posts: the method that it means, the entity tag of what it changes, and the fields. */
 export const pageForm: Content = {
-  [form]: {
+  [formMediaType]: {
     schema: {
       type: 'object',
       properties: { _method: { type: 'string' }, '_if-match': { type: 'string' } },
@@ -33,7 +32,7 @@ export function requestContent(body: DocumentSchema<unknown>, documents: Documen
     'application/xml': { schema: xml, ...keepExample(`${first}-input.xml`, requestXml(first)) },
     'text/xml': { schema: xml },
     'application/json': { schema: documents.ref(first, 'in'), ...keepExample(`${first}-input.json`, requestJson(rootType(body))) },
-    ...(body.forms ? { [form]: { schema: formSchema(rootType(body)), ...keepExample(`${first}.form`, formExample) } } : {})
+    ...(body.forms ? { [formMediaType]: { schema: formSchema(rootType(body)), ...keepExample(`${first}.form`, formExample) } } : {})
   }
 }
 

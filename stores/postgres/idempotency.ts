@@ -1,6 +1,6 @@
 import { DomainError } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
-import type { Idempotency, Placed, PlacingOutcome } from '../../domain/store.ts'
+import type { Idempotency, PlacingAnswer, PlacingOutcome } from '../../domain/store.ts'
 import type { Queries } from './database.ts'
 
 /** Milliseconds that a key is remembered: twice what the interface promises. */
@@ -32,7 +32,7 @@ export class KeptKeys {
   }
 
   /** What was answered when the key was first used. @throws DomainError `idempotency-key-reused` */
-  find(idempotency: Idempotency): Pick<Placed, 'order' | 'outcome'> | undefined {
+  find(idempotency: Idempotency): PlacingAnswer | undefined {
     const row = this.#kept.get(name(idempotency))
     if (row && row.fingerprint !== idempotency.fingerprint) {
       throw new DomainError('idempotency-key-reused', 'This Idempotency-Key was sent before with another request.')
@@ -40,7 +40,7 @@ export class KeptKeys {
     return row && { order: row.snapshot, outcome: row.outcome }
   }
 
-  keep(idempotency: Idempotency, { order, outcome }: Pick<Placed, 'order' | 'outcome'>): void {
+  keep(idempotency: Idempotency, { order, outcome }: PlacingAnswer): void {
     const row = { ...idempotency, snapshot: order, outcome }
     this.#kept.set(name(row), row)
     this.#new.push(row)

@@ -1,16 +1,14 @@
 import { DomainError } from '../../domain/errors.ts'
-import type { Idempotency, Placed, PlacingOutcome } from '../../domain/store.ts'
+import type { Idempotency, PlacingAnswer, PlacingOutcome } from '../../domain/store.ts'
 import type { Connection } from './connection.ts'
 
 /** Milliseconds that a key is remembered: twice what the interface promises. */
 const lifetime = 48 * 60 * 60 * 1000
 
-type Answered = Pick<Placed, 'order' | 'outcome'>
-
 export interface IdempotencyRows {
   /** What was answered when the key was first used. @throws DomainError `idempotency-key-reused` */
-  find(idempotency: Idempotency): Answered | undefined
-  keep(idempotency: Idempotency, answered: Answered): void
+  find(idempotency: Idempotency): PlacingAnswer | undefined
+  keep(idempotency: Idempotency, answer: PlacingAnswer): void
 }
 
 export function makeIdempotencyRows(db: Connection): IdempotencyRows {

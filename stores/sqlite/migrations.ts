@@ -7,15 +7,17 @@ const folder = new URL('./migrations/', import.meta.url)
 /**
  * Brings a database file up to this code's schema, and makes it where there is none. Each step is one transaction and
  * checks the number again inside it, so any number of processes may start at once.
+ * @param finish what else is to be done to the file before it is used
  * @throws Error when the database is newer than the code, or not Tradepost's
  */
-export async function migrateSqlite(path: string): Promise<Migrated> {
+export async function migrateSqlite(path: string, finish?: (db: Connection) => void): Promise<Migrated> {
   const known = migrationsIn(folder)
   await prepareFile(path, (db) => refuseStrange(db, path, known.at(-1)?.number ?? 0))
   const db = connectWriter(path)
   try {
     const from = version(db)
     const applied = known.filter((migration) => apply(db, migration)).map(({ name }) => name)
+    finish?.(db)
     return { from, to: version(db), applied }
   } finally {
     db.close()

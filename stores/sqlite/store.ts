@@ -30,8 +30,7 @@ type Parts = SqliteOptions & Pick<WriterData, 'maxPages' | 'maxBatch'>
 
 /** The store and its writer, for tests that kill it or fill its disk, and for benches. */
 export async function openInParts(options: Parts): Promise<{ store: Store; writer: SqliteWriter }> {
-  await migrateSqlite(options.path)
-  keepCurrency(options.path, options.currency)
+  await migrateSqlite(options.path, (db) => keepCurrency(db, options.currency))
   const data = { ...options, identity: fileIdentity(options.path) }
   const writer = new SqliteWriter(data)
   await writer.start()

@@ -13,6 +13,8 @@ import { run } from './run.ts'
 // Each command is a process of its own.
 t.setTimeout(240_000)
 
+const backupsIn = (folder: string) => readdirSync(folder).filter((name) => name.startsWith('backup'))
+
 t.test('a backup that is taken while orders are placed is a whole shop of one moment, and restores as it says', async (t) => {
   const folder = t.testdir()
   const settings = { DATABASE_URL: `sqlite:${join(folder, 'shop.db')}` }
@@ -32,10 +34,7 @@ t.test('a backup that is taken while orders are placed is a whole shop of one mo
   t.match(await run(['backup', file], settings), { status: 0, stdout: '', stderr: '' })
   isDone = true
   await Promise.all(buyers)
-  t.same(
-    readdirSync(folder).filter((name) => name.startsWith('backup')),
-    ['backup.db']
-  )
+  t.same(backupsIn(folder), ['backup.db'])
 
   const copy = new Connection(file, { readonly: true })
   t.same(copy.pragma('integrity_check', { simple: true }), 'ok')
@@ -72,7 +71,7 @@ async function largeShop(t: Test) {
     folder,
     settings,
     file: join(folder, 'backup.db'),
-    backups: () => readdirSync(folder).filter((name) => name.startsWith('backup'))
+    backups: () => backupsIn(folder)
   }
 }
 
@@ -95,33 +94,39 @@ t.test('of two backups to one file at once one is made, and whole; the other is 
   t.equal(readFileSync(`${file}.partial`, 'utf8'), 'mine')
 })
 
+/** A new database, and the backup of this process with some of `node:fs` replaced. */
+async function backupWith(t: Test, replaced: (file: string) => Partial<typeof fs>) {
+  const folder = t.testdir()
+  const [path, file] = [join(folder, 'shop.db'), join(folder, 'backup.db')]
+  await (await openStore(`sqlite:${path}`, 'EUR')).close()
+  const { backupSqlite } = await t.mockImport<typeof import('../../stores/sqlite/backup.ts')>('../../stores/sqlite/backup.ts', {
+    'node:fs': { ...fs, ...replaced(file) }
+  })
+  return { file, backup: () => backupSqlite(path, file), backups: () => backupsIn(folder) }
+}
+
 t.test('a file that comes while a backup is written stays', async (t) => {
-  const { settings, file, backups } = await largeShop(t)
-  const running = run(['backup', file], settings)
-  while (backups().length === 0) await sleep(1)
-  writeFileSync(file, 'mine')
-  t.match(await running, { status: 1, stderr: /backup\.db exists: a backup never overwrites\n$/ })
+  const { file, backup, backups } = await backupWith(t, (file) => ({
+    fsyncSync: (descriptor) => {
+      fs.fsyncSync(descriptor)
+      writeFileSync(file, 'mine')
+    }
+  }))
+  t.throws(backup, /backup\.db exists: a backup never overwrites$/)
   t.equal(readFileSync(file, 'utf8'), 'mine')
   t.same(backups(), ['backup.db'])
 })
 
 t.test('where there are no hard links it is renamed', async (t) => {
-  const folder = t.testdir()
-  const path = join(folder, 'shop.db')
-  await (await openStore(`sqlite:${path}`, 'EUR')).close()
-  const linkSync = (): never => {
-    throw Object.assign(new Error('EPERM: operation not permitted, link'), { code: 'EPERM' })
-  }
-  const { backupSqlite } = await t.mockImport<typeof import('../../stores/sqlite/backup.ts')>('../../stores/sqlite/backup.ts', {
-    'node:fs': { ...fs, linkSync }
-  })
-  backupSqlite(path, join(folder, 'backup.db'))
-  t.ok(isWhole(join(folder, 'backup.db')))
-  t.throws(() => backupSqlite(path, join(folder, 'backup.db')), /exists/)
-  t.same(
-    readdirSync(folder).filter((name) => name.startsWith('backup')),
-    ['backup.db']
-  )
+  const { file, backup, backups } = await backupWith(t, () => ({
+    linkSync: () => {
+      throw Object.assign(new Error('EPERM: operation not permitted, link'), { code: 'EPERM' })
+    }
+  }))
+  backup()
+  t.ok(isWhole(file))
+  t.throws(backup, /exists/)
+  t.same(backups(), ['backup.db'])
 })
 
 t.test('without a database there is nothing to back up, and for PostgreSQL it says how', async (t) => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { fileIdentity } from '../../stores/sqlite/connection.ts'
+import { Connection, fileIdentity } from '../../stores/sqlite/connection.ts'
 import { Searcher } from '../../stores/sqlite/searcher.ts'
 import { openSqliteStore } from '../../stores/sqlite/store.ts'
 import { draft, placing, shopCurrency, stocked } from './fixtures.ts'
@@ -24,7 +24,7 @@ t.test('searches hold up nothing else, however long they take', async (t) => {
   await store.importProducts(Array.from({ length: 2_000 }, (_, i) => ({ id: `p${i}`, draft: draft() })))
   await store.createProduct('a', stocked(0, { backorder: true }))
   let isDone = false
-  const searches = Promise.all(Array.from({ length: 20 }, () => store.products({ limit: 1_000, q: 'hammer' }))).finally(
+  const searches = Promise.all(Array.from({ length: 60 }, () => store.products({ limit: 1_000, q: 'hammer' }))).finally(
     () => (isDone = true)
   )
   let meanwhile = 0
@@ -51,10 +51,15 @@ t.test('what waits to be searched for is bounded, and answered before the store 
 })
 
 t.test('a search whose thread dies is answered so, and the next has another', async (t) => {
-  const { store, searcher } = await open(t)
+  const { store, searcher, path } = await open(t)
   await store.createProduct('a', draft())
+  await store.close()
+  const lock = new Connection(path)
+  lock.exec('PRAGMA locking_mode = EXCLUSIVE')
+  lock.exec('BEGIN EXCLUSIVE')
   const first = searcher.search({ limit: 1, q: 'hammer' })
   const killed = searcher.kill()
+  lock.close()
   await t.rejects(first, { code: 'store-unavailable' })
   await killed
   t.same(
