@@ -137,7 +137,7 @@ function shortages(items: readonly OrderItem[], taken: ReadonlyMap<string, Decim
     }
     if (shelf.backorder || compare(shelf.onHand, more) >= 0) return []
     const available = compare(shelf.onHand, zero) > 0 ? plain(shelf.onHand) : 'none'
-    const detail = `${item.productId} is short: the order needs ${plain(more)} ${shelf.unit} more of it, ${available} is on hand.`
+    const detail = `${item.productId} is short: the order needs ${plain(more)} more of it, ${available} is on hand.`
     return [{ code: 'out-of-stock', at: ['item', item.line, 'quantity'], detail }]
   })
 }
@@ -183,6 +183,13 @@ export function sameContent(order: PurchaseOrder, standing: Order, shelves: Shel
       JSON.stringify(item.notes) === JSON.stringify(other.notes)
     )
   })
+}
+
+/** @param other the order of the same customer that has the number */
+export function numberTaken(other: Order): DomainError {
+  const detail = `The order number ${other.orderNumber} stands for another order of yours, ${other.id}, with other content.`
+  const faults = [{ detail: 'This number stands for another order of yours.', at: ['order-number'] }]
+  return new DomainError('order-number-taken', detail, { orderId: other.id, faults })
 }
 
 /** A GTIN is that of the order also when the product has lost it since, or another has it. */

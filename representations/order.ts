@@ -4,7 +4,7 @@ import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
 import type { ElementType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
-import { type Context, instant, represent, type Validators } from './representation.ts'
+import { type Context, instant, pageOf, represent, type Validators } from './representation.ts'
 import { valuesOf } from './views/fields.ts'
 import { type OrderForm, renderOrderForm } from './views/order-form.ts'
 import { type Notice, renderPage } from './views.ts'
@@ -39,7 +39,7 @@ export function orderLinks(order: Order, { base, caller }: Pick<Context, 'base' 
 /** Two callers who may do different things see different representations of one version, so their tags differ. */
 export function orderValidators(order: Order, { caller }: Pick<Context, 'caller'>): Validators {
   const seller = hasScope(caller, 'fulfilment') ? 's' : 'b'
-  return { version: `${order.version}.${order.modifiedAt.toString(36)}.${seller}`, modifiedAt: order.modifiedAt }
+  return { version: `${order.version}.${order.modifiedAt.toString(36)}.${seller}`, modifiedAt: order.modifiedAt, ...pageOf(caller) }
 }
 
 function addressElement(address: Address | undefined): Element | undefined {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Caller } from '../domain/caller.ts'
 import type { Element } from '../schemas/element.ts'
 import { toJson } from '../schemas/json.ts'
@@ -48,6 +49,11 @@ export interface Representations<T> {
   readonly links?: (value: T) => readonly Link[]
   /** The schema of its XML: its name under /schemas/. */
   readonly schema?: string
+}
+
+/** For `page`: a page whose forms say whose they are differs by who is signed in. */
+export function pageOf(caller: Caller): { readonly page?: string } {
+  return caller.kind === 'key' ? { page: createHash('sha256').update(caller.customer).digest('hex').slice(0, 8) } : {}
 }
 
 const utf8 = (mediaType: string) => `${mediaType}; charset=utf-8`

@@ -24,7 +24,9 @@ export interface Chart {
 }
 
 const mostBars = 10
-const longestName = 28
+/** Of the picture, in its own units, as its letters are. */
+const roomForName = 300
+const letterSize = 12
 
 /** Quantities have up to three fraction digits; sums are exact, and only the length of a bar is rounded. */
 function share(value: Decimal, most: Decimal): number {
@@ -32,9 +34,26 @@ function share(value: Decimal, most: Decimal): number {
   return of <= 0n ? 0 : Number((toUnits(value, 3) * 100n) / of)
 }
 
+/** About as wide as a letter is in the fonts of browsers: ideographs and emoji fill the square, capitals most of it. */
+function widthOf(letter: string): number {
+  if (/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Extended_Pictographic}\uff00-\uff60MW@%]/u.test(letter))
+    return letterSize
+  return letterSize * (/[\p{Lu}mw]/u.test(letter) ? 0.8 : 0.6)
+}
+
 function shorten(name: string): string {
+  let room = roomForName
   const letters = [...name]
-  return letters.length > longestName ? `${letters.slice(0, longestName - 1).join('')}…` : name
+  const end = letters.findIndex((letter) => {
+    room -= widthOf(letter)
+    return room < 0
+  })
+  return end === -1
+    ? name
+    : `${letters
+        .slice(0, end - 1)
+        .join('')
+        .trimEnd()}…`
 }
 
 function chart(texts: Omit<Chart, 'bars' | 'summary'>, rows: readonly { name: string; amount: Decimal; value: string }[]): Chart {
@@ -60,7 +79,8 @@ export function statistics(orders: readonly Order[]): { readonly perDay: Chart; 
       products.set(productId, { ...known, amount: add(known.amount, quantity) })
     }
   }
-  const from = `From the ${number(String(counted.length) as Decimal)} orders of this page that stand; the days are UTC’s.`
+  const stand = counted.length === 1 ? 'one order' : `${number(String(counted.length) as Decimal)} orders`
+  const from = `From the ${stand} of this page that ${counted.length === 1 ? 'stands' : 'stand'}; the days are UTC’s.`
   const byDay = [...days].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, mostBars)
   const byProduct = [...products.values()].sort((a, b) => compare(b.amount, a.amount)).slice(0, mostBars)
   return {

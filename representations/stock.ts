@@ -5,7 +5,7 @@ import type { LocatedFault } from '../schemas/document.ts'
 import { element } from '../schemas/element.ts'
 import { stockXsd } from '../schemas/stock.ts'
 import { type Link, linkElement, uris } from './links.ts'
-import { instant, represent } from './representation.ts'
+import { instant, pageOf, represent } from './representation.ts'
 import { fieldOf, placeErrors } from './views/fields.ts'
 import { type Notice, renderPage } from './views.ts'
 
@@ -46,7 +46,7 @@ export const stockRepresentations = represent<ShownStock>({
     return renderPage(
       'stock',
       `Stock of ${stock.productId}`,
-      { stock, field, notice: stock.notice, mayWrite: hasScope(context.caller, 'catalogue') },
+      { stock, field, notice: stock.notice, mayWrite: hasScope(context.caller, 'catalogue') || stock.typed !== undefined },
       context
     )
   },
@@ -54,7 +54,7 @@ export const stockRepresentations = represent<ShownStock>({
   validators: ({ version, modifiedAt }, { caller }) => ({
     version: `${version}.${modifiedAt.toString(36)}`,
     modifiedAt,
-    ...(hasScope(caller, 'catalogue') ? { page: 's' } : {})
+    ...(hasScope(caller, 'catalogue') ? pageOf(caller) : {})
   }),
   schema: 'stock'
 })

@@ -13,6 +13,8 @@ export interface Notice {
   readonly kind: 'problem' | 'done'
   readonly title: string
   readonly detail?: string
+  /** Whether signing in is what helps. */
+  readonly signIn?: boolean
 }
 
 /** What a page says of a form that was refused while the resource itself is shown as it stands now. */
@@ -20,6 +22,7 @@ export function refusalNotice(
   { title, detail, status }: { readonly title: string; readonly detail: string; readonly status: number },
   what: string
 ): Notice {
+  if (status === 401) return { kind: 'problem', title, detail, signIn: true }
   if (status !== 412) return { kind: 'problem', title, detail: `${detail} This is how ${what} stands now.` }
   return {
     kind: 'problem',

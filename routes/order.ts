@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isOpen, type Order, type PurchaseOrder } from '../domain/order.ts'
+import { type Shelves, sameContent } from '../domain/placing.ts'
 import { productIdPattern } from '../domain/product.ts'
 import type { QuerySchema } from '../plugins/documents.ts'
 import { idempotencyField } from '../plugins/idempotency.ts'
@@ -102,24 +103,34 @@ const order: RoutePlugin = async (app, { config }) => {
 
   async function changeForm(request: FastifyRequest, current: Order, typed?: URLSearchParams, problem?: ProblemDocument): Promise<string> {
     const values = typed ? new Map(typed) : orderValues(current, request.context())
-    const tag = typed?.get('_if-match') ?? request.pageTag(current) ?? ''
+    // Who was overtaken, and is told so, may send the same again for the version that there is now.
+    const read = problem?.status === 412 ? undefined : typed?.get('_if-match')
     const form = {
       title: `Change ${orderTitle(current).replace('Order', 'order')}`,
       action: uri.order(current.id),
       values,
-      tag,
+      tag: read ?? request.pageTag(current) ?? '',
+      kept: current.items,
       products: await choices(app.store, values),
       guestsMayOrder
     }
     return renderOrderForm({ ...form, ...again(values, problem) }, request.context())
   }
 
+  /** What somebody typed who was signed out meanwhile, and may not see the order now: nothing of it but what was sent. */
+  function changeOfNobody(request: FastifyRequest, typed: URLSearchParams, problem: ProblemDocument): string {
+    const values = new Map(typed)
+    const form = { title: 'Change an order', values, tag: values.get('_if-match') ?? '', products: [], guestsMayOrder }
+    return renderOrderForm({ ...form, action: uri.order(idOf(request)), ...again(values, problem) }, request.context())
+  }
+
   /** The form again where its content was refused; the order as it stands where that is what stands in the way. */
   async function refusedChange(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
-    const current = await request.visibleOrder((request.params as { order_id: string }).order_id)
     const fields = request.form()
-    if (fields?.get('_method') === 'PUT' && problem.status !== 412 && isOpen(current.status))
-      return changeForm(request, current, fields, problem)
+    const changes = fields?.get('_method') === 'PUT'
+    if (problem.status === 401) return changes ? changeOfNobody(request, fields, problem) : undefined
+    const current = await request.visibleOrder(idOf(request))
+    if (changes && isOpen(current.status)) return changeForm(request, current, fields, problem)
     const shown: ShownOrder = {
       ...current,
       tag: request.pageTag(current),
@@ -130,8 +141,12 @@ const order: RoutePlugin = async (app, { config }) => {
 
   async function change(request: FastifyRequest, id: string, read: () => PurchaseOrder): Promise<Order> {
     const current = await request.visibleOrder(id)
+    const wanted = read()
+    // A person who pressed the button twice has not been overtaken by anybody.
+    const isRepeated = request.form() !== undefined && sameContent(wanted, current, noShelves, config.CURRENCY)
+    if (isOpen(current.status) && request.isDone(isRepeated)) return current
     const expected = request.expectation(request.currentOf(current), 'replaces')
-    return app.store.changeOrder(current.id, read(), expected)
+    return app.store.changeOrder(current.id, wanted, expected)
   }
 
   async function cancel(request: FastifyRequest, id: string): Promise<Order> {
@@ -202,12 +217,11 @@ const order: RoutePlugin = async (app, { config }) => {
   // A browser's forms know no PUT and DELETE.
   const form = {
     refused: refusedChange,
-    more: async (request: FastifyRequest) =>
-      changeForm(request, await request.visibleOrder((request.params as { order_id: string }).order_id), request.form())
+    more: async (request: FastifyRequest) => changeForm(request, await request.visibleOrder(idOf(request)), request.form())
   }
   app.post(
     '/order/:order_id',
-    { schema: { params: orderPath }, config: { ...one, form, describes: postOrder } },
+    { schema: { params: orderPath }, config: { ...one, access: { ...buyerOrSeller, readsForm: true }, form, describes: postOrder } },
     async (request, reply) => {
       const { order_id: id } = request.params
       const order = await request.asMethod({
@@ -218,6 +232,11 @@ const order: RoutePlugin = async (app, { config }) => {
     }
   )
 }
+
+const idOf = (request: FastifyRequest) => (request.params as { order_id: string }).order_id
+
+/** An order's own GTINs are found without them. */
+const noShelves: Shelves = { byId: () => undefined, byGtin: () => undefined }
 
 function again(values: ReadonlyMap<string, string>, problem: ProblemDocument | undefined): Pick<OrderForm, 'moreRows' | 'problem'> {
   const more = Number(values.get('_more'))

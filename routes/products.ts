@@ -63,7 +63,7 @@ function toQuery({ limit, after, q, category, 'updated-since': since }: Filters 
     limit,
     ...(after === undefined ? {} : { after: readCursor(orderOf(q), after) }),
     ...(q ? { q } : {}),
-    ...(category === undefined ? {} : { category }),
+    ...(category ? { category } : {}),
     ...(since === undefined ? {} : { updatedSince: readInstant(since) })
   }
 }
@@ -113,7 +113,7 @@ const products: RoutePlugin = async (app, { config }) => {
       })
       const catalogue = await app.store.revision()
       if (reply.revalidate(validatorsOf(catalogue))) return reply
-      const isWholeShop = request.representation?.suffix === 'html' && !q && category === undefined
+      const isWholeShop = request.representation?.suffix === 'html' && !q && !category
       const { found, at } = await readSettled(app.store, catalogue, async () => ({
         page: await app.store.products(wanted),
         categories: isWholeShop ? await choice(app.store) : undefined

@@ -43,6 +43,7 @@ const status: RoutePlugin = async (app, { config }) => {
   }
 
   async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
+    if (problem.status === 401) return undefined
     const current = await request.visibleOrder((request.params as { order_id: string }).order_id)
     const page: ShownOrder = {
       ...current,

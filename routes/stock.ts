@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Decimal } from '../domain/money.ts'
+import { compare, type Decimal } from '../domain/money.ts'
 import type { Stock } from '../domain/product.ts'
 import { uris } from '../representations/links.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
@@ -30,8 +30,12 @@ const stockRoute: RoutePlugin = async (app, { config }) => {
   const seller = { ...shown, access: { anyOf: ['catalogue'] } } as const
 
   async function change(request: FastifyRequest, id: string, read: () => { readonly onHand: Decimal }): Promise<Stock> {
-    const expected = request.expectation(request.currentOf(await app.store.stock(id)), 'replaces')
-    return app.store.putStock(id, read().onHand, expected)
+    const current = await app.store.stock(id)
+    const { onHand } = read()
+    // A person who pressed the button twice has not been overtaken by anybody.
+    if (request.form() && request.isDone(compare(current.onHand, onHand) === 0)) return current
+    const expected = request.expectation(request.currentOf(current), 'replaces')
+    return app.store.putStock(id, onHand, expected)
   }
 
   async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
@@ -64,7 +68,10 @@ const stockRoute: RoutePlugin = async (app, { config }) => {
   // A browser's forms know no PUT.
   app.post(
     '/product/:product_id/stock',
-    { schema: { params: productPath }, config: { ...seller, form: { refused }, describes: postStock } },
+    {
+      schema: { params: productPath },
+      config: { ...seller, access: { ...seller.access, readsForm: true }, form: { refused }, describes: postStock }
+    },
     async (request, reply) => {
       const { product_id: id } = request.params
       await request.asMethod({ PUT: () => change(request, id, () => request.formDocument(stock)) })

@@ -32,15 +32,22 @@ function forPeople(form, detail) {
   })
 }
 
-export function showRefusal(form, title, detail, errors = []) {
+/** What stands before an error in the list: which line it is about. */
+function lineOf(control) {
+  const line = control.closest('.lines > li')
+  return line ? `Line ${[...line.parentElement.children].indexOf(line) + 1}: ` : ''
+}
+
+/** @param more what else a person can do */
+export function showRefusal(form, title, detail, errors = [], more = []) {
   clearErrors(form)
   const list = make('ul', {})
-  for (const { detail, control } of errors) {
+  for (const { detail, control, isOfAll } of errors) {
     if (!control) {
       list.append(make('li', {}, detail))
       continue
     }
-    list.append(make('li', {}, make('a', { href: `#${control.id}` }, detail)))
+    list.append(make('li', {}, isOfAll ? '' : lineOf(control), make('a', { href: `#${control.id}` }, detail)))
     const id = `${control.id}-error`
     const there = document.getElementById(id)
     if (there) there.append(` ${detail}`)
@@ -52,18 +59,45 @@ export function showRefusal(form, title, detail, errors = []) {
   const notice = make('div', { className: 'notice problem', tabIndex: -1 }, make('p', {}, make('strong', {}, title)), make('p', {}, detail))
   notice.setAttribute('role', 'alert')
   if (errors.length > 0) notice.append(list)
+  for (const one of more) notice.append(make('p', {}, ...one))
   document.getElementById('refusal').replaceChildren(notice)
   notice.focus()
 }
 
+const textOf = (element, name) => [...element.children].find((one) => one.localName === name)?.textContent ?? ''
+
+/** What the schema says of a line that is only half filled in, or of an order without any, in the page's own words. */
+function missing(form, name) {
+  const { noLine, noProduct, noQuantity } = form.dataset
+  if (name === '') {
+    const typed = [...form.querySelectorAll('.lines input, .lines textarea')]
+    return typed.every((one) => one.value.trim() === '') ? { detail: noLine, control: typed[0], isOfAll: true } : undefined
+  }
+  const line = /^item\.\d+(?=\.quantity$|\.note\.\d+$|$)/.exec(name ?? '')?.[0]
+  if (line === undefined) return undefined
+  const [product, quantity] = ['product-id', 'quantity'].map((part) => form.elements.namedItem(`${line}.${part}`))
+  if (product?.value.trim() === '') return { detail: noProduct, control: product }
+  return quantity?.value.trim() === '' ? { detail: noQuantity, control: quantity } : undefined
+}
+
+function errorOf(form, item, name) {
+  const mine = textOf(item, 'code') === '' ? missing(form, name) : undefined
+  return mine ?? { detail: forPeople(form, textOf(item, 'detail')), control: controlAt(form, name) }
+}
+
+const inNewTab = (href, text) => make('a', { href, target: '_blank' }, text)
+
 /** @param places the fields by the paths of the document that was sent @returns the code of the problem */
 export function showProblem(form, problem, places) {
-  const text = (element, name) => [...element.children].find((one) => one.localName === name)?.textContent ?? ''
   const items = [...problem.children].find((one) => one.localName === 'errors')?.children ?? []
-  const errors = [...items].map((item) => ({
-    detail: forPeople(form, text(item, 'detail')),
-    control: controlAt(form, places.get(text(item, 'path')))
-  }))
-  showRefusal(form, text(problem, 'title'), text(problem, 'detail'), errors)
-  return text(problem, 'type').replace(/^.*\//, '')
+  const errors = [...items].map((item) => errorOf(form, item, places.get(textOf(item, 'path'))))
+  const order = textOf(problem, 'order')
+  const more = [
+    ...(order ? [[inNewTab(order, 'See that order')]] : []),
+    ...(textOf(problem, 'status') === '401'
+      ? [[inNewTab(form.dataset.session, 'Sign in'), ' in another tab, then send this form again.']]
+      : [])
+  ]
+  showRefusal(form, textOf(problem, 'title'), textOf(problem, 'detail'), errors, more)
+  return textOf(problem, 'type').replace(/^.*\//, '')
 }

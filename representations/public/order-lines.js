@@ -8,8 +8,11 @@ const lines = form.querySelector('.lines')
 const catalogue = document.getElementById('catalogue')
 const blankLine = lines.lastElementChild.cloneNode(true)
 
+let last = 0
+
+/** A number that no line has had: what was typed in one that was removed must not come back in another. */
 function addLine() {
-  const number = Math.max(0, ...[...lines.children].map((line) => Number(line.dataset.line))) + 1
+  const number = ++last
   const line = blankLine.cloneNode(true)
   const renumber = (text) => text.replace(/item\.\d+\./g, `item.${number}.`)
   line.dataset.line = String(number)
@@ -22,7 +25,8 @@ function addLine() {
     input.value = ''
     for (const attribute of ['value', 'required', 'aria-invalid', 'aria-describedby']) input.removeAttribute(attribute)
   }
-  for (const wrong of line.querySelectorAll('.wrong')) wrong.remove()
+  for (const own of line.querySelectorAll('.wrong, .long, [type=hidden]')) own.remove()
+  for (const known of ['product', 'name', 'price']) delete line.dataset[known]
   line.querySelector('output').value = ''
   prepare(line)
   lines.append(line)
@@ -50,22 +54,47 @@ function label() {
   })
 }
 
+const none = { wrong: 'There is no product with this number.' }
+const gone = { wrong: 'This product is no longer sold.' }
+const unanswered = { wrong: 'This product cannot be looked up now.' }
+
+/** By their numbers, what is known of products, or will be: their names and prices, or why there are none. */
 const known = new Map()
 
-/** The product resource as JSON, asked for once; undefined when there is none. */
+async function ask(id) {
+  const answer = await fetch(`${product}${id}`, { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(10_000) })
+  if (answer.status === 404) return none
+  if (answer.status === 410) return gone
+  if (!answer.ok) return unanswered
+  const { name, price } = await answer.json()
+  return { name, price: price.value }
+}
+
+let turn = Promise.resolve()
+
+/** The product, asked for once, and one after the other: an order may have hundreds. What went wrong is tried again. */
 function lookUp(id) {
-  if (!/^[A-Za-z0-9._~-]+$/.test(id) || id === '.' || id === '..') return Promise.resolve(undefined)
+  if (!/^[A-Za-z0-9._~-]+$/.test(id) || id === '.' || id === '..') return none
   if (!known.has(id)) {
-    const asked = fetch(`${product}${id}`, { headers: { accept: 'application/json' } }).then((answer) =>
-      answer.ok ? answer.json() : undefined
-    )
-    known.set(
-      id,
-      asked.catch(() => known.delete(id) && undefined)
-    )
+    const asked = turn.then(() => ask(id)).catch(() => unanswered)
+    turn = asked
+    known.set(id, asked)
+    void asked.then((answer) => answer === unanswered && known.delete(id))
   }
   return known.get(id)
 }
+
+/** What the page says of its own lines need not be asked for; of more that nobody touched, only the first are. */
+function startKnowing() {
+  let asked = 0
+  for (const line of lines.children) {
+    const { product: id, name, price } = line.dataset
+    if (id) known.set(id, { name, price })
+    else if (line.querySelector('input').value.trim() !== '' && ++asked > 20) untouched.add(line)
+  }
+}
+
+const untouched = new Set()
 
 let search = 0
 
@@ -104,13 +133,14 @@ function money(minor) {
 /** What a line says of itself: its product, and its sum in the currency's minor unit once both are known. */
 async function read(line) {
   const [id, quantity] = [...line.querySelectorAll('input')].map((input) => input.value.trim())
-  if (id === '') return { line, text: '' }
-  const product = await lookUp(id)
-  if (!product) return { line, text: 'There is no product with this number.', isOpen: true }
-  const [count, price] = [units(quantity, 3), units(product.price.value, 4)]
-  if (count === undefined || price === undefined) return { line, text: product.name, isOpen: true }
+  if (id === '') return { line, says: [] }
+  if (untouched.has(line)) return { line, says: [], isOpen: true }
+  const { wrong, name, price: text } = await lookUp(id)
+  if (wrong) return { line, says: [wrong], isOpen: true }
+  const [count, price] = [units(quantity, 3), units(text, 4)]
+  if (count === undefined || price === undefined) return { line, says: [make('bdi', {}, name)], isOpen: true }
   const sum = rounded(count * price, 7)
-  return { line, text: `${product.name}: ${money(sum)}`, sum }
+  return { line, says: [make('bdi', {}, name), `: ${money(sum)}`], sum }
 }
 
 function totalOf(read) {
@@ -125,23 +155,25 @@ async function update() {
   const mine = ++round
   const found = await Promise.all([...lines.children].map(read))
   if (mine !== round) return
-  for (const { line, text } of found) line.querySelector('output').value = text
+  for (const { line, says } of found) line.querySelector('output').replaceChildren(...says)
   document.getElementById('total').value = totalOf(found)
 }
-
-const needed = [...lines.querySelectorAll('[required]')]
 
 /** The first line must be filled in only while no other is. */
 function require() {
   const isFilled = (line) => [...line.querySelectorAll('input')].some((input) => input.value.trim() !== '')
   const filled = [...lines.children].filter(isFilled)
-  for (const input of needed) input.required = filled.length === 0 || filled.includes(input.closest('li'))
+  for (const input of form.querySelectorAll('.lines [required]')) input.required = false
+  const needed = filled[0] ?? lines.children[0]
+  for (const name of ['product-id', 'quantity']) needed.querySelector(`[name$=".${name}"]`).required = true
 }
 
 export function startLines() {
   form.querySelector('.total').hidden = false
+  last = Math.max(...[...lines.children].map((line) => Number(line.dataset.line)))
   for (const line of lines.children) prepare(line)
   label()
+  startKnowing()
   void update()
 
   require()
@@ -149,7 +181,10 @@ export function startLines() {
   lines.addEventListener('input', (event) => {
     if (event.target.getAttribute('list')) void offer(event.target.value.trim())
   })
-  lines.addEventListener('change', () => void update())
+  lines.addEventListener('change', (event) => {
+    untouched.delete(event.target.closest('li'))
+    void update()
+  })
   form.querySelector('[name=_more]').addEventListener('click', (event) => {
     event.preventDefault()
     addLine().querySelector('input').focus()

@@ -29,6 +29,8 @@ async function send(type) {
     location.assign(answer.headers.get('location'))
     return
   }
+  // What answers with anything else is not the shop, but something before it.
+  if (!answer.headers.get('content-type')?.startsWith('application/problem+xml')) throw new Error(`the answer is ${answer.status}`)
   const problem = new DOMParser().parseFromString(await answer.text(), 'application/xml').documentElement
   if (showProblem(form, problem, places) === 'idempotency-key-reused') key.value = newKey()
 }

@@ -21,13 +21,18 @@ export type Values = ReadonlyMap<string, string>
 /** From here on a text is more than a line. */
 const longText = 1000
 
-const inputTypes: Readonly<Record<string, string>> = { email: 'email', phone: 'tel' }
+/** An input of type email would refuse addresses that the schema and mail servers take (RFC 6531). */
+const keyboards: Readonly<Record<string, string>> = { email: 'email', phone: 'tel' }
+
+/** What a browser's date input can show; of any other value it would show, and send, nothing. */
+const plainDate = /^(?:\d{4}-\d{2}-\d{2})?$/
 
 /** The facets of a type as a browser can check them. White space around a value collapses, so it may be typed. */
-function facets(name: string, type: SimpleType): Record<string, string> {
+function facets(name: string, type: SimpleType, value: string): Record<string, string> {
   const isText = type.base === 'xs:string'
   return {
-    ...(type.base === 'xs:date' ? { type: 'date' } : inputTypes[name] ? { type: inputTypes[name] } : {}),
+    ...(type.base === 'xs:date' && plainDate.test(value) ? { type: 'date' } : {}),
+    ...(keyboards[name] ? { inputmode: keyboards[name] } : {}),
     ...(type.maxLength === undefined ? {} : { maxlength: String(type.maxLength) }),
     ...(type.patterns.length === 0 || type.base === 'xs:date'
       ? {}
@@ -46,12 +51,15 @@ export function fieldOf(
   more: Readonly<Record<string, string>> = {}
 ): Field {
   const text = type.text ?? { base: 'xs:string', patterns: [], values: [] }
+  const value = values.get(name) ?? ''
+  // An input would join the lines of a text, and what was not touched would come back as another.
+  const isLong = text.base === 'xs:string' && ((text.maxLength ?? 0) > longText || /[\r\n]/.test(value))
   return {
     name,
     label: label(type.name),
-    value: values.get(name) ?? '',
-    control: text.base === 'xs:string' && (text.maxLength ?? 0) > longText ? 'textarea' : 'input',
-    attributes: { ...facets(type.name, text), ...more },
+    value,
+    control: isLong ? 'textarea' : 'input',
+    attributes: { ...facets(type.name, text, value), ...more },
     errors: errors.of(name)
   }
 }

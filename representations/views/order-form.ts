@@ -1,5 +1,6 @@
 import { type Caller, hasScope } from '../../domain/caller.ts'
 import { minorUnit } from '../../domain/money.ts'
+import type { OrderItem } from '../../domain/order.ts'
 import type { Product } from '../../domain/product.ts'
 import type { LocatedFault } from '../../schemas/document.ts'
 import { orderXsd } from '../../schemas/purchase-order.ts'
@@ -20,6 +21,8 @@ export interface OrderForm {
   readonly idempotencyKey?: string
   /** Of a change: the entity tag of the version that was read. */
   readonly tag?: string
+  /** Of a change: the lines that the order has, which keep their price. */
+  readonly kept?: readonly OrderItem[]
   readonly problem?: ProblemDocument
   /** To choose from, and those that the lines name. */
   readonly products: readonly Product[]
@@ -34,6 +37,13 @@ interface Group {
 }
 
 const spareRows = 4
+
+/** What is missing, as a person would say it; the script says it too. */
+const missing = {
+  line: 'The order has no line yet: choose a product and say how many.',
+  product: 'Choose a product for this line, or clear the rest of it.',
+  quantity: 'Say how many of this product.'
+}
 
 function childOf(type: ElementType | undefined, name: string): ElementType {
   const found = type?.children.find((child) => child.name === name)
@@ -67,35 +77,46 @@ function groupOf(type: ElementType, values: Values, errors: Errors): Group {
       const name = `${place}.${child.name}`
       if (!child.text) return leaves(child, name)
       const fill = autofill[child.name]
-      return [fieldOf(child, name, values, errors, { autocomplete: fill ? `${autofillSections[type.name] ?? ''}${fill}` : 'off' })]
+      const field = fieldOf(child, name, values, errors, { autocomplete: fill ? `${autofillSections[type.name] ?? ''}${fill}` : 'off' })
+      // A browser that finds a closed section's field wrong sends nothing and shows nothing: these are the service's to judge.
+      const { pattern: _pattern, ...attributes } = field.attributes
+      return [{ ...field, attributes }]
     })
   return { name: type.name, label: label(type.name), fields: leaves(type, type.name) }
 }
 
-/** The numbers of the lines that the form had, and blank ones after them; of an order or a first form, those with something in them. */
-function rowNumbers(values: Values, moreRows: number): readonly number[] {
-  const found = new Set<number>()
-  for (const name of values.keys()) {
-    const number = /^item\.(\d{1,9})\./.exec(name)?.[1]
-    if (number !== undefined) found.add(Number(number))
-  }
-  const rows = [...found].sort((a, b) => a - b)
-  const total = Math.max(spareRows, rows.length + moreRows)
-  for (let next = (rows.at(-1) ?? 0) + 1; rows.length < total; next++) rows.push(next)
-  return rows
+/** The number of the line that a field is of. */
+function lineOf(name: string): number | undefined {
+  const number = /^item\.(0|[1-9]\d{0,8})\./.exec(name)?.[1]
+  return number === undefined ? undefined : Number(number)
 }
 
-function isBlank(values: Values, number: number): boolean {
-  return [...values].every(([name, value]) => !name.startsWith(`item.${number}.`) || value.trim() === '')
+/**
+ * By its number, what is in each line that the form had, and in blank ones after them; of an order or a first form, those
+ * with something in them.
+ */
+function linesOf(values: Values, moreRows: number): ReadonlyMap<number, readonly string[]> {
+  const found = new Map<number, string[]>()
+  for (const [name, value] of values) {
+    const number = lineOf(name)
+    if (number === undefined) continue
+    const filled = found.get(number) ?? []
+    found.set(number, filled)
+    if (value.trim() !== '') filled.push(name)
+  }
+  const rows = new Map([...found].sort(([a], [b]) => a - b))
+  const total = Math.max(spareRows, rows.size + moreRows)
+  for (let next = ([...rows.keys()].at(-1) ?? 0) + 1; rows.size < total; next++) rows.set(next, [])
+  return rows
 }
 
 /** What the schema says of a line that is only half filled in, as a person would say it. */
 function inWords(fault: LocatedFault, values: Values): LocatedFault {
-  const line = /^item\.\d+(?=\.quantity$|$)/.exec(fault.path ?? '')?.[0]
+  const line = /^item\.\d+(?=\.quantity$|\.note(?:\.\d+)?$|$)/.exec(fault.path ?? '')?.[0]
   if (line === undefined || fault.code !== undefined) return fault
   const has = (name: string) => (values.get(`${line}.${name}`) ?? '').trim() !== ''
-  if (!has('product-id') && !has('gtin')) return { detail: 'Choose a product for this line.', path: `${line}.product-id` }
-  return has('quantity') ? fault : { detail: 'Say how many of this product.', path: `${line}.quantity` }
+  if (!has('product-id') && !has('gtin')) return { detail: missing.product, path: `${line}.product-id` }
+  return has('quantity') ? fault : { detail: missing.quantity, path: `${line}.quantity` }
 }
 
 /** Where a fault shows that is about a line, a party or the whole order: at a field that a person can go to. */
@@ -112,26 +133,56 @@ function fieldFinder(names: readonly string[], values: Values) {
   }
 }
 
+/** What the top of the form says of a refusal. */
+function noticeOf({ problem }: OrderForm, { base }: Context): Notice | undefined {
+  if (problem?.status === 412) {
+    return {
+      kind: 'problem',
+      title: 'Somebody else changed the order in the meantime',
+      detail: 'What you sent was not stored. It is still here: look at the order as it stands, and send this again if it is what you want.'
+    }
+  }
+  if (problem?.type === uris(base).problem('idempotency-key-reused')) {
+    return {
+      kind: 'problem',
+      title: 'This form was sent before',
+      detail: 'An order was placed with it, with other content. To place this one as well, send it again.'
+    }
+  }
+  return problem && { kind: 'problem', title: problem.title, detail: problem.detail }
+}
+
 function customerOf(caller: Caller): string | undefined {
-  return caller.kind === 'key' && hasScope(caller, 'order') ? caller.customer : undefined
+  return caller.kind === 'key' ? caller.customer : undefined
+}
+
+interface Described extends Pick<Product, 'name' | 'price' | 'unit'> {}
+
+/** What is known of the products that the lines name: what the order has keeps its price, whatever became of the product. */
+function described({ kept = [], products }: OrderForm): ReadonlyMap<string, Described> {
+  const known = new Map<string, Described>(products.map((product) => [product.id, product]))
+  for (const { productId, name, unitPrice, unit } of kept) known.set(productId, { name, price: unitPrice, unit })
+  return known
 }
 
 /** The order form: every field, and what it may hold, from the schema of orders. */
 export function renderOrderForm(form: OrderForm, context: Context): string {
   const { values, problem } = form
-  const numbers = rowNumbers(values, form.moreRows ?? 0)
-  const allBlank = numbers.every((number) => isBlank(values, number))
+  const lines = linesOf(values, form.moreRows ?? 0)
+  const numbers = [...lines.keys()]
+  const allBlank = [...lines.values()].every((filled) => filled.length === 0)
   const isEmpty = allBlank && (problem?.errors ?? []).some(({ path }) => (path ?? '') === '')
-  const faults = isEmpty
-    ? [{ detail: 'The order has no line yet: choose a product and say how many.', path: '' }]
-    : (problem?.errors ?? []).map((fault) => inWords(fault, values))
-  const rowNames = numbers.flatMap((number) => ['product-id', 'quantity'].map((name) => `item.${number}.${name}`))
+  const faults = isEmpty ? [{ detail: missing.line, path: '' }] : (problem?.errors ?? []).map((fault) => inWords(fault, values))
+  const known = described(form)
+  const notesOf = (number: number) => (lines.get(number) ?? []).filter((name) => name.startsWith(`item.${number}.note.`))
+  const rowNames = numbers.flatMap((number) => [`item.${number}.product-id`, `item.${number}.quantity`, ...notesOf(number)])
+  const inRows = new Set(rowNames)
 
   const draw = (errors: Errors) => {
     const rows = numbers.map((number, i) => {
       const required: Record<string, string> = i === 0 && allBlank && itemType.required ? { required: '' } : {}
       const name = `item.${number}`
-      const id = values.get(`${name}.product-id`)?.trim()
+      const id = values.get(`${name}.product-id`)?.trim() ?? ''
       return {
         number,
         position: i + 1,
@@ -141,7 +192,10 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
           ...required
         }),
         quantity: fieldOf(childOf(itemType, 'quantity'), `${name}.quantity`, values, errors, { autocomplete: 'off', ...required }),
-        chosen: form.products.find((product) => product.id === id)
+        notes: notesOf(number).map((one) => fieldOf(childOf(itemType, 'note'), one, values, errors, { autocomplete: 'off' })),
+        hidden: (lines.get(number) ?? []).filter((one) => !inRows.has(one)).map((one) => [one, values.get(one)]),
+        id,
+        chosen: known.get(id)
       }
     })
     const asked = (orderType?.children ?? []).filter(({ name }) => !notAsked.includes(name))
@@ -159,9 +213,13 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
   ]
   const errors = placeErrors(faults, fieldFinder(shown, values))
   const drawn = draw(errors)
-  const hidden = [...values].filter(([name, value]) => !shown.includes(name) && !name.startsWith('_') && value !== '')
-  const notice: Notice | undefined = problem && { kind: 'problem', title: problem.title, detail: problem.detail }
-  const customer = customerOf(context.caller)
+  const asked = new Set(shown)
+  const hidden = [...values].filter(
+    ([name, value]) => !asked.has(name) && lineOf(name) === undefined && !name.startsWith('_') && value !== ''
+  )
+  const listed = isEmpty
+    ? errors.all
+    : errors.all.map((error) => ({ ...error, line: numbers.indexOf(lineOf(error.field ?? '') ?? -1) + 1 }))
   return renderPage(
     'order-form',
     form.title,
@@ -169,11 +227,10 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
       form,
       ...drawn,
       hidden,
-      errors,
-      problem: notice,
-      signInNeeded: problem?.status === 401,
-      customer,
-      shop: undefined,
+      listed,
+      refusal: noticeOf(form, context),
+      customer: customerOf(context.caller) ?? (problem?.status === 401 && form.tag !== undefined ? values.get('_customer') : undefined),
+      mayOrder: hasScope(context.caller, 'order'),
       script: scriptData(context)
     },
     context
@@ -188,7 +245,9 @@ function scriptData({ base, currency }: Context) {
     schema: uri.schema(orderType?.name ?? ''),
     products: uri.products,
     product: uri.product(''),
+    session: `${base}/session`,
     currency,
-    digits: minorUnit(currency)
+    digits: minorUnit(currency),
+    missing
   }
 }

@@ -1,6 +1,6 @@
 import { DomainError } from '../../domain/errors.ts'
 import { holdsStock, isOpen, nextStatuses, type Order, type OrderStatus, type ProductReference } from '../../domain/order.ts'
-import { decide, givenBack } from '../../domain/placing.ts'
+import { decide, givenBack, numberTaken } from '../../domain/placing.ts'
 import type { OrderQuery, Page, Store } from '../../domain/store.ts'
 import { expect } from '../expectations.ts'
 import { pageBytes, position, toCutPage } from '../paging.ts'
@@ -10,7 +10,7 @@ import type { Database, Queries } from './database.ts'
 import { terms } from './placing.ts'
 import { now, type OrderRow, orderColumns, toOrder } from './rows.ts'
 import { lockShelves } from './shelving.ts'
-import { numberTaken, StandingNumbers } from './standing-numbers.ts'
+import { StandingNumbers } from './standing-numbers.ts'
 
 type OrderVerb = 'order' | 'orders' | 'changeOrder' | 'setOrderStatus'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Order, OrderHeader, PurchaseOrder } from '../../domain/order.ts'
-import { type Decision, decide, sameContent } from '../../domain/placing.ts'
+import { type Decision, decide, numberTaken, sameContent } from '../../domain/placing.ts'
 import type { Placed, Placing } from '../../domain/store.ts'
 import { orderContent } from '../rows.ts'
 import { attempt, type Outcome } from './batcher.ts'
@@ -8,7 +8,7 @@ import type { Database, Queries } from './database.ts'
 import { KeptKeys } from './idempotency.ts'
 import { now } from './rows.ts'
 import { lockShelves } from './shelving.ts'
-import { numberTaken, StandingNumbers } from './standing-numbers.ts'
+import { StandingNumbers } from './standing-numbers.ts'
 
 /**
  * Places a batch of orders in one transaction: the shelves of all of them are locked, then each is decided in the order

@@ -1,4 +1,3 @@
-import { DomainError } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Queries } from './database.ts'
 import { type OrderRow, orderColumns, toOrder } from './rows.ts'
@@ -37,9 +36,4 @@ export class StandingNumbers {
     const { customer, orderNumber } = order
     if (customer !== undefined && orderNumber !== undefined) this.#orders.set(JSON.stringify([customer, orderNumber]), order)
   }
-}
-
-export function numberTaken(other: Order): DomainError {
-  const detail = `The order number ${other.orderNumber} stands for another order of yours, ${other.id}, with other content.`
-  return new DomainError('order-number-taken', detail, { orderId: other.id })
 }

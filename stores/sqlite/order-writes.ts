@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { DomainError } from '../../domain/errors.ts'
 import { holdsStock, isOpen, nextStatuses, type Order, type OrderHeader, type OrderStatus, type PurchaseOrder } from '../../domain/order.ts'
-import { type Decision, decide, givenBack, sameContent } from '../../domain/placing.ts'
+import { type Decision, decide, givenBack, numberTaken, sameContent } from '../../domain/placing.ts'
 import type { Placed, Placing } from '../../domain/store.ts'
 import { expect } from '../expectations.ts'
 import { orderContent } from '../rows.ts'
@@ -106,11 +106,6 @@ function toKept(order: Order): Kept {
     modified_at: order.modifiedAt,
     content: orderContent(order)
   }
-}
-
-function numberTaken(other: Order): DomainError {
-  const detail = `The order number ${other.orderNumber} stands for another order of yours, ${other.id}, with other content.`
-  return new DomainError('order-number-taken', detail, { orderId: other.id })
 }
 
 function refusedTransition(from: OrderStatus, to: OrderStatus): DomainError {

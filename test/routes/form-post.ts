@@ -1,0 +1,21 @@
+import type { FastifyInstance } from 'fastify'
+
+export const html = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' } as const
+const form = { 'content-type': 'application/x-www-form-urlencoded' } as const
+
+export function post(
+  app: FastifyInstance,
+  url: string,
+  fields: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = html
+) {
+  return app.inject({ method: 'POST', url, headers: { ...form, ...headers }, payload: new URLSearchParams(fields).toString() })
+}
+
+/** The value of a hidden field of a page. */
+export function hidden(body: string, name: string): string | undefined {
+  const value = new RegExp(`name="${name}" value="([^"]*)"`).exec(body)?.[1]
+  return value?.replaceAll('&quot;', '"')
+}
+
+export const line = { 'item.1.product-id': 'ABC-1', 'item.1.quantity': '3' }
