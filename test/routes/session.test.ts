@@ -230,3 +230,29 @@ t.test('where a browser says that a request is from', async (t) => {
   t.equal(of({ 'sec-fetch-site': 'none' }), 'here')
   t.equal(of({ 'sec-fetch-site': 'same-site', origin: 'http://shop.example:8080' }), 'elsewhere')
 })
+
+t.test('who may not see an order is offered to sign in, and comes back to it, also when signed in already', async (t) => {
+  const { app, key } = await build(t)
+  const acme = await key('Acme', 'order')
+  const placed = await app.inject({
+    method: 'POST',
+    url: '/order',
+    headers: { ...acme, 'content-type': 'application/xml' },
+    payload: orderXml()
+  })
+  const uri = String(placed.headers['location'])
+  const page = (headers: Readonly<Record<string, string>>, url = uri) => app.inject({ url, headers: { ...html, ...headers } })
+  const next = `/session?next=${encodeURIComponent(uri)}`
+  for (const url of [uri, '/order/00000000-0000-4000-8000-000000000000']) {
+    const none = await page({}, url)
+    t.equal(none.statusCode, 404, 'which tells nobody whether there is one')
+    t.match(none.body, `<a href="/session?next=${encodeURIComponent(url)}">sign in</a>`)
+  }
+  const signedIn = await signIn(app, acme, uri)
+  t.equal(signedIn.headers['location'], uri)
+  const cookie = cookieOf(signedIn)
+  t.match((await page({ cookie }, next)).body, `<a class="button" href="${uri}">Go on to where you were</a>`)
+  t.notMatch((await page({ cookie }, '/session?next=//evil.example/')).body, 'evil')
+  const other = cookieOf(await signIn(app, await key('Other', 'order')))
+  t.notMatch((await page({ cookie: other })).body, 'sign in</a>', 'who is signed in is not told to do it again')
+})

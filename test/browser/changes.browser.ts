@@ -1,0 +1,200 @@
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import type { Decimal } from '../../domain/money.ts'
+import type { Order, PurchaseOrder } from '../../domain/order.ts'
+import { openShop, visit } from './shop.ts'
+
+const shop = await openShop()
+t.teardown(() => shop.close())
+
+const line = (productId: string, quantity: string, ...notes: string[]) => ({
+  product: { productId },
+  quantity: quantity as Decimal,
+  notes
+})
+
+async function place(order: Partial<PurchaseOrder> & Pick<PurchaseOrder, 'items'>): Promise<Order> {
+  return (await shop.store.placeOrder({ order: { notes: [], extensions: [], ...order }, status: 'accepted' })).order
+}
+
+const uriOf = ({ id }: Order) => `${shop.url}/order/${id}`
+
+async function change(page: Page, order: Order): Promise<Order> {
+  await page.getByRole('button', { name: 'Change the order' }).last().click()
+  await page.waitForURL(uriOf(order))
+  return shop.store.order(order.id)
+}
+
+/** Until the script is at work, which it shows by its buttons. */
+const ready = (page: Page) => page.getByRole('button', { name: 'Remove line 1' }).waitFor()
+
+for (const javaScriptEnabled of [false, true]) {
+  const how = javaScriptEnabled ? 'with scripts' : 'without scripts'
+
+  t.test(`what a form was not told to change stays as it was, ${how}`, async (t) => {
+    const { page } = await visit(t, shop, { javaScriptEnabled })
+    const order = await place({
+      items: [line('ABC-1', '1', 'first\nsecond', 'another')],
+      requestedDeliveryDate: '2026-12-01Z',
+      buyer: { name: 'Line one\nline two', email: 'müller@firma.example' },
+      notes: ['one', 'two'],
+      extensions: [{ name: 'cost-centre', value: ' 4711\n' }]
+    })
+    await page.goto(`${uriOf(order)}?form=change`)
+    await page.getByLabel('Order number').fill('PO-9')
+    const { version: _version, modifiedAt: _at, ...changed } = await change(page, order)
+    const { version: _before, modifiedAt: _then, ...rest } = order
+    t.same(changed, { ...rest, orderNumber: 'PO-9' })
+    await shop.store.setOrderStatus(order.id, 'cancelled', {})
+  })
+
+  t.test(`a wrong field in a closed section does not keep the form from being sent, ${how}`, async (t) => {
+    const { page } = await visit(t, shop, { javaScriptEnabled }, [422])
+    await page.goto(`${shop.url}/order?product=ABC-1`)
+    if (javaScriptEnabled) await page.locator('#document').waitFor({ state: 'visible' })
+    await page.getByLabel('Quantity 1').fill('1')
+    const section = page.getByText('Ship to another address')
+    await section.click()
+    const country = page.locator('[id="ship-to.address.country"]')
+    await country.fill('Germany')
+    await section.click()
+    await country.waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Place the order' }).last().click()
+    await page.getByRole('alert').waitFor()
+    await country.waitFor()
+    t.equal(await country.getAttribute('aria-invalid'), 'true', 'it is shown, and marked')
+    t.equal(await country.inputValue(), 'Germany')
+  })
+
+  t.test(`half a line is asked for in a person's words, ${how}`, async (t) => {
+    const { page } = await visit(t, shop, { javaScriptEnabled }, [422])
+    await page.goto(`${shop.url}/order?product=ABC-1`)
+    if (javaScriptEnabled) await page.locator('#document').waitFor({ state: 'visible' })
+    await page.getByLabel('Quantity 1').fill('1')
+    await page.getByLabel('Product 3').fill('ABC-1')
+    await page.getByRole('button', { name: 'Place the order' }).last().click()
+    await page.getByRole('alert').waitFor()
+    t.match(await page.getByRole('alert').textContent(), /Line 3: Say how many of this product\./)
+    t.equal(await page.getByLabel('Quantity 3').getAttribute('aria-invalid'), 'true')
+  })
+
+  t.test(`who was overtaken finds what was typed, and the order as it stands, ${how}`, async (t) => {
+    const { page } = await visit(t, shop, { javaScriptEnabled }, [412])
+    const order = await place({ items: [line('ABC-1', '1')] })
+    await page.goto(`${uriOf(order)}?form=change`)
+    await shop.store.changeOrder(order.id, { items: [line('ABC-1', '2')], notes: [], extensions: [] }, {})
+    await page.getByLabel('Note').fill('typed at length')
+    await page.getByRole('button', { name: 'Change the order' }).last().click()
+    await page.getByRole('alert').waitFor()
+    t.equal(await page.evaluate('document.activeElement.getAttribute("role")'), 'alert', 'and hears of it')
+    t.match(await page.getByRole('alert').textContent(), /Somebody else changed/)
+    t.equal(await page.getByRole('link', { name: 'See the order as it stands' }).getAttribute('href'), `/order/${order.id}`)
+    t.equal(await page.getByLabel('Note').inputValue(), 'typed at length')
+    t.match(await change(page, order), { notes: ['typed at length'], items: [{ quantity: '1' }] }, 'who sends it again means it')
+  })
+}
+
+t.test('a line that is removed takes its note along', async (t) => {
+  const { page } = await visit(t, shop)
+  const items = [
+    line('ABC-1', '1', 'keep me'),
+    line('FX-4032-M8-A2', '1'),
+    line('EL-LEVER-3P', '1'),
+    line('EL-H07RN-5G2.5', '2', 'cut to 2 m')
+  ]
+  const order = await place({ items })
+  await page.goto(`${uriOf(order)}?form=change`)
+  await ready(page)
+  t.equal(await page.getByLabel('Note 4').inputValue(), 'cut to 2 m')
+  await page.getByRole('button', { name: 'Remove line 4' }).click()
+  await page.getByRole('button', { name: 'More lines' }).click()
+  await page.getByLabel('Product 4').fill('EL-MCB-B16')
+  await page.getByLabel('Quantity 4').fill('2')
+  const { items: changed } = await change(page, order)
+  t.same(
+    changed.map(({ productId, notes }) => [productId, notes]),
+    [
+      ['ABC-1', ['keep me']],
+      ['FX-4032-M8-A2', []],
+      ['EL-LEVER-3P', []],
+      ['EL-MCB-B16', []]
+    ]
+  )
+})
+
+t.test('the lines that an order has are not looked up again, and keep their price though the product is gone', async (t) => {
+  const { page } = await visit(t, shop)
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  await shop.store.createProduct('GONE-1', {
+    name: 'Gone tomorrow',
+    price: '5' as Decimal,
+    unit: 'C62',
+    categories: [],
+    images: [],
+    backorder: true
+  })
+  const order = await place({ items: [line('GONE-1', '2'), line('ABC-1', '1')] })
+  await shop.store.deleteProduct('GONE-1', {})
+  await page.goto(`${uriOf(order)}?form=change`)
+  await ready(page)
+  await page.locator('#total').filter({ hasText: '€19.99' }).waitFor()
+  t.match(await page.locator('.lines').textContent(), 'Gone tomorrow: €10.00')
+  t.same(
+    asked.filter((path) => path.startsWith('/product/')),
+    []
+  )
+})
+
+t.test('what cannot be looked up now is tried again, and is not said to be missing', async (t) => {
+  const { page } = await visit(t, shop, {}, [404, 503])
+  let isDown = true
+  await page.route('**/product/ABC-1', (route) => (isDown ? route.fulfill({ status: 503 }) : route.continue()))
+  await page.goto(`${shop.url}/order`)
+  await ready(page)
+  await page.getByLabel('Product 1').fill('ABC-1')
+  await page.getByLabel('Quantity 1').fill('2')
+  await page.getByLabel('Product 2').fill('NO-SUCH')
+  await page.getByLabel('Product 2').blur()
+  await page.getByText('There is no product with this number.').waitFor()
+  const first = page.locator('.lines > li').first()
+  await first.getByText('This product cannot be looked up now.').waitFor()
+  isDown = false
+  await page.getByLabel('Quantity 1').fill('3')
+  await page.getByLabel('Quantity 1').blur()
+  await first.getByText('€29.97').waitFor()
+})
+
+t.test('an answer that is not of the shop is said to be none', async (t) => {
+  const { page } = await visit(t, shop, {}, [502])
+  await page.route('**/order', (route) =>
+    route.request().method() === 'POST'
+      ? route.fulfill({ status: 502, contentType: 'text/html', body: '<p style="color:red">Bad gateway</p>' })
+      : route.continue()
+  )
+  await page.goto(`${shop.url}/order?product=ABC-1`)
+  await page.locator('#document').waitFor({ state: 'visible' })
+  await page.getByLabel('Quantity 1').fill('1')
+  await page.getByRole('button', { name: 'Place the order' }).last().click()
+  await page.getByRole('alert').waitFor()
+  t.match(await page.getByRole('alert').textContent(), /could not be reached/)
+})
+
+t.test('a name that is written from right to left leaves the price beside it alone', async (t) => {
+  const { page } = await visit(t, shop)
+  await shop.store.createProduct('RTL-1', {
+    name: 'safe \u202egnp.exe bolt',
+    price: '2' as Decimal,
+    unit: 'C62',
+    categories: [],
+    images: [],
+    backorder: true
+  })
+  await page.goto(`${shop.url}/order?product=RTL-1`)
+  await ready(page)
+  await page.getByLabel('Quantity 1').fill('3')
+  await page.getByLabel('Quantity 1').blur()
+  const shown = page.locator('.lines output').first()
+  await shown.filter({ hasText: '€6.00' }).waitFor()
+  t.match(await shown.evaluate((output) => output.innerHTML), /^<bdi>safe [^<]*<\/bdi>: €6\.00$/)
+})
