@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { type ApiKey, type Caller, guest, hasScope, type Scope } from '../domain/caller.ts'
+import { isForm } from './form-post.ts'
 import { Problem } from './problem.ts'
-import { isForm } from './session.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

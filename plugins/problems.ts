@@ -8,6 +8,7 @@ import { type ProblemDocument, problemRepresentations } from '../representations
 import type { Context } from '../representations/representation.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { choose } from './accept.ts'
+import { isForm } from './form-post.ts'
 import { nothing } from './methods.ts'
 import { notACursor } from './paging.ts'
 import { Problem, retryAfter } from './problem.ts'
@@ -132,7 +133,8 @@ export default fp(
         currency: config.CURRENCY,
         shop: config.SHOP_NAME,
         caller: request.caller ?? guest,
-        self: request.url
+        self: request.url,
+        isFormPost: request.method === 'POST' && isForm(request)
       }
       for (const name of ['etag', 'last-modified', 'link', 'cache-control']) reply.removeHeader(name)
       // Fastify would close for fear of the rest of the body, which plugins/framing reads and throws away. Where it closes

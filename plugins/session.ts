@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { hashKey } from './auth.ts'
+import { isForm } from './form-post.ts'
 import { Problem } from './problem.ts'
 
 declare module 'fastify' {
@@ -62,11 +63,6 @@ export function cameFrom(request: Pick<FastifyRequest, 'headers' | 'host'>): 'he
   // A proxy may name the scheme's own port, which Origin leaves out.
   const own = `${protocol}//${request.host}`
   return URL.canParse(own) && host !== '' && new URL(own).host === host ? 'here' : 'elsewhere'
-}
-
-/** Whether this is what a page's form sends, as far as the header fields say. */
-export function isForm(request: FastifyRequest): boolean {
-  return /^\s*application\/x-www-form-urlencoded\s*(?:;|$)/i.test(request.headers['content-type'] ?? '')
 }
 
 /**

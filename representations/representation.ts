@@ -16,6 +16,8 @@ export interface Context {
   readonly caller: Caller
   /** Path and query of the request. */
   readonly self: string
+  /** Whether a page's form was posted: who reloads the answer sends it again. */
+  readonly isFormPost?: boolean
 }
 
 /** One media type of a resource. */

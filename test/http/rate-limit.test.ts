@@ -36,6 +36,12 @@ t.test('over the limit it is 429 with Retry-After, and nothing is done (RFC 6585
   })
   t.equal(refused.headers['retry-after'], /t=(\d+)/.exec(refused.headers['ratelimit'] ?? '')?.[1])
   t.equal((await store.orders({ limit: 10 })).items.length, 2)
+  const person = { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' }
+  t.match(await ask(t, app, message('POST /order', person, 'item.1.product-id=ABC-1&item.1.quantity=1')), {
+    status: 429,
+    body: /What you sent is not lost: reload this page/
+  })
+  t.notMatch((await ask(t, app, message('GET /products', { accept: 'text/html' }))).body, 'What you sent')
   t.equal((await ask(t, app, message('GET /health/live'))).status, 200, 'health has no limit')
   t.notOk('ratelimit' in (await ask(t, app, message('GET /health/ready'))).headers)
 })
