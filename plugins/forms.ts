@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { DomainError } from '../domain/errors.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import type { DocumentSchema } from '../schemas/document.ts'
 import { formMediaType } from '../schemas/form.ts'
@@ -29,8 +30,12 @@ declare module 'fastify' {
      * @throws Problem `unsupported-media-type` for anything but a form, `malformed-request` for another method
      */
     asMethod<T>(methods: Readonly<Record<string, () => Promise<T>>>): Promise<T>
-    /** The entity tag of the page that shows a value: what its forms send back in `_if-match`. */
-    pageTag(value: { readonly version: number }): string | undefined
+    /**
+     * What the forms of a page that shows a value send back in `_if-match`: the entity tag of its XML, which is the same
+     * for who signs in meanwhile.
+     * @param uri of the resource, where it is not the request's
+     */
+    pageTag(value: { readonly version: number }, uri?: string): string | undefined
     /** The page for a refused form post, if this is one and a person waits for the answer. */
     refusedForm(problem: ProblemDocument): Promise<string | undefined>
   }
@@ -95,12 +100,18 @@ export default fp(
       if (!method) throw new Problem('malformed-request', `_method must be ${Object.keys(methods).join(' or ')}.`)
       const tag = fields.get('_if-match')
       if (tag) this.headers['if-match'] = tag
-      return method()
+      try {
+        return await method()
+      } catch (error) {
+        // Sent twice at once: who looks again finds that it is done, or is told that another was quicker.
+        if (error instanceof DomainError && error.code === 'precondition-failed') return method()
+        throw error
+      }
     })
 
-    app.decorateRequest('pageTag', function (this: FastifyRequest, value: { readonly version: number }) {
-      const index = this.routeOptions.config.represents?.variants.findIndex(({ mediaType }) => mediaType === 'text/html') ?? -1
-      return this.currentOf(value)?.tags[index]
+    app.decorateRequest('pageTag', function (this: FastifyRequest, value: { readonly version: number }, uri?: string) {
+      const index = this.routeOptions.config.represents?.variants.findIndex(({ mediaType }) => mediaType === 'application/xml') ?? -1
+      return this.currentOf(value, uri)?.tags[index]
     })
 
     app.decorateRequest('refusedForm', async function (this: FastifyRequest, problem: ProblemDocument) {

@@ -9,8 +9,8 @@ import type { Current } from './preconditions.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What `expectation` needs of a value of the route's resource. */
-    currentOf(value: { readonly version: number } | undefined): Current | undefined
+    /** What `expectation` needs of a value of the route's resource. @param uri of the resource, where it is not the request's */
+    currentOf(value: { readonly version: number } | undefined, uri?: string): Current | undefined
     context(): Context
   }
   interface FastifyReply {
@@ -63,12 +63,14 @@ export default fp(
       return { base: config.BASE_URL.path, currency: config.CURRENCY, shop: config.SHOP_NAME, caller: this.caller ?? guest, self: this.url }
     })
 
-    app.decorateRequest('currentOf', function (this: FastifyRequest, value: { readonly version: number } | undefined): Current | undefined {
+    app.decorateRequest('currentOf', function (this: FastifyRequest, value: { readonly version: number } | undefined, uri = this.url):
+      | Current
+      | undefined {
       const { variants, validators } = represents(this)
       if (!value || !validators) return undefined
       const known = validators(value as never, this.context())
       if (!known) return undefined
-      return { version: value.version, tags: variants.map((variant) => tag(pathOf(this.url), known, variant)), ...modified(known) }
+      return { version: value.version, tags: variants.map((variant) => tag(pathOf(uri), known, variant)), ...modified(known) }
     })
 
     function tagged(request: FastifyRequest, path: string, validators: Validators): Tagged {
@@ -118,9 +120,9 @@ export default fp(
       return true
     }
 
-    function sendBody(request: FastifyRequest, reply: FastifyReply, key: string | undefined, value: unknown) {
+    function sendBody(request: FastifyRequest, reply: FastifyReply, key: string | undefined, value: unknown, self: string) {
       if (sendKept(reply, key)) return reply
-      const body = selected(request).write(value as never, request.context())
+      const body = selected(request).write(value as never, { ...request.context(), self })
       if (key === undefined) return reply.send(body)
       const link = reply.getHeader('link')
       const bytes = Buffer.from(body)
@@ -162,7 +164,7 @@ export default fp(
       setLinks(request, this, value, uri)
       if (isNotModified(request, known)) return this.code(304).removeHeader('content-type').send()
       if (!isSafe(request.method) && sendMinimal(request, this, path)) return this
-      return sendBody(request, this, bodyKey(request, known), value)
+      return sendBody(request, this, bodyKey(request, known), value, uri)
     })
 
     app.decorateReply('created', function (this: FastifyReply, uri: string, value: unknown): FastifyReply {

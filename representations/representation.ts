@@ -14,7 +14,7 @@ export interface Context {
   /** The shop's name, as people see it. */
   readonly shop: string
   readonly caller: Caller
-  /** Path and query of the request. */
+  /** Path and query of what is represented. */
   readonly self: string
   /** Whether a page's form was posted: who reloads the answer sends it again. */
   readonly isFormPost?: boolean

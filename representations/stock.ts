@@ -14,6 +14,8 @@ export interface ShownStock extends Stock {
   readonly tag?: string | undefined
   readonly notice?: Notice
   readonly typed?: string
+  /** Who typed it, where that is not who sent it. */
+  readonly customer?: string
   readonly faults?: readonly LocatedFault[]
 }
 
@@ -46,7 +48,13 @@ export const stockRepresentations = represent<ShownStock>({
     return renderPage(
       'stock',
       `Stock of ${stock.productId}`,
-      { stock, field, notice: stock.notice, mayWrite: hasScope(context.caller, 'catalogue') || stock.typed !== undefined },
+      {
+        stock,
+        field,
+        notice: stock.notice,
+        customer: stock.customer,
+        mayWrite: hasScope(context.caller, 'catalogue') || stock.typed !== undefined
+      },
       context
     )
   },

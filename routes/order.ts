@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isOpen, type Order, type PurchaseOrder } from '../domain/order.ts'
 import { type Shelves, sameContent } from '../domain/placing.ts'
 import { productIdPattern } from '../domain/product.ts'
 import type { QuerySchema } from '../plugins/documents.ts'
 import { idempotencyField } from '../plugins/idempotency.ts'
+import { Problem } from '../plugins/problem.ts'
 import { uris } from '../representations/links.ts'
 import {
   blankOrderRepresentations,
@@ -16,7 +17,7 @@ import {
   type ShownOrder
 } from '../representations/order.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
-import { type OrderForm, renderOrderForm } from '../representations/views/order-form.ts'
+import { lineCount, type OrderForm, renderOrderForm } from '../representations/views/order-form.ts'
 import { refusalNotice } from '../representations/views.ts'
 import { changedOrder, purchaseOrder } from '../schemas/purchase-order.ts'
 import { choices } from './choices.ts'
@@ -87,8 +88,15 @@ const order: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
   const guestsMayOrder = config.GUEST_ORDERS
 
-  async function newOrderForm(request: FastifyRequest, problem?: ProblemDocument): Promise<string> {
+  /** A page of more lines than an order may have would be larger than what was sent by orders of magnitude. */
+  function typedOf(request: FastifyRequest): ReadonlyMap<string, string> {
     const values = new Map(request.form())
+    if (lineCount(values) <= config.MAX_ORDER_ITEMS) return values
+    throw new Problem('invalid-document', `An order can have ${config.MAX_ORDER_ITEMS} lines at most. Nothing was stored.`)
+  }
+
+  async function newOrderForm(request: FastifyRequest, problem?: ProblemDocument): Promise<string> {
+    const values = typedOf(request)
     const key = values.get(idempotencyField)
     const form = {
       title: newOrderTitle,
@@ -101,8 +109,13 @@ const order: RoutePlugin = async (app, { config }) => {
     return renderOrderForm({ ...form, ...again(values, problem) }, request.context())
   }
 
-  async function changeForm(request: FastifyRequest, current: Order, typed?: URLSearchParams, problem?: ProblemDocument): Promise<string> {
-    const values = typed ? new Map(typed) : orderValues(current, request.context())
+  async function changeForm(
+    request: FastifyRequest,
+    current: Order,
+    typed?: ReadonlyMap<string, string>,
+    problem?: ProblemDocument
+  ): Promise<string> {
+    const values = typed ?? orderValues(current, request.context())
     // Who was overtaken, and is told so, may send the same again for the version that there is now.
     const read = problem?.status === 412 ? undefined : typed?.get('_if-match')
     const form = {
@@ -117,18 +130,17 @@ const order: RoutePlugin = async (app, { config }) => {
     return renderOrderForm({ ...form, ...again(values, problem) }, request.context())
   }
 
-  /** What somebody typed who was signed out meanwhile, and may not see the order now: nothing of it but what was sent. */
-  function changeOfNobody(request: FastifyRequest, typed: URLSearchParams, problem: ProblemDocument): string {
-    const values = new Map(typed)
+  /** What somebody typed who may not see the order now, signed out meanwhile for one: nothing of it but what was sent. */
+  function changeOfNobody(request: FastifyRequest, values: ReadonlyMap<string, string>, problem: ProblemDocument): string {
     const form = { title: 'Change an order', values, tag: values.get('_if-match') ?? '', products: [], guestsMayOrder }
     return renderOrderForm({ ...form, action: uri.order(idOf(request)), ...again(values, problem) }, request.context())
   }
 
   /** The form again where its content was refused; the order as it stands where that is what stands in the way. */
   async function refusedChange(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
-    const fields = request.form()
-    const changes = fields?.get('_method') === 'PUT'
-    if (problem.status === 401) return changes ? changeOfNobody(request, fields, problem) : undefined
+    const fields = typedOf(request)
+    const changes = fields.get('_method') === 'PUT'
+    if ([401, 403, 404].includes(problem.status)) return changes ? changeOfNobody(request, fields, problem) : undefined
     const current = await request.visibleOrder(idOf(request))
     if (changes && isOpen(current.status)) return changeForm(request, current, fields, problem)
     const shown: ShownOrder = {
@@ -188,8 +200,10 @@ const order: RoutePlugin = async (app, { config }) => {
       )
       if (replayed) reply.header('idempotent-replayed', 'true')
       if (request.form()) return reply.redirect(uri.order(order.id), 303)
-      if (outcome === 'repeated') return reply.header('location', uri.order(order.id)).represent(order, uri.order(order.id))
-      return reply.created(uri.order(order.id), order)
+      const place = uri.order(order.id)
+      const shown = { ...order, tag: request.pageTag(order, place) }
+      if (outcome === 'repeated') return reply.header('location', place).represent(shown, place)
+      return reply.created(place, shown)
     }
   )
 
@@ -197,7 +211,7 @@ const order: RoutePlugin = async (app, { config }) => {
     const order = await request.visibleOrder(request.params.order_id)
     const wantsForm =
       request.representation?.suffix === 'html' && new URL(request.url, 'http://localhost').searchParams.get('form') === 'change'
-    if (!wantsForm || !isOpen(order.status)) return reply.represent({ ...order, tag: request.pageTag(order) })
+    if (!wantsForm || !isOpen(order.status)) return represented(request, reply, order)
     return reply
       .headers({ 'cache-control': app.cachePolicies.never })
       .type('text/html; charset=utf-8')
@@ -207,17 +221,17 @@ const order: RoutePlugin = async (app, { config }) => {
   app.put(
     '/order/:order_id',
     { schema: { params: orderPath, body: changedOrder }, config: { ...one, describes: changeOrder } },
-    async (request, reply) => reply.represent(await change(request, request.params.order_id, () => request.body))
+    async (request, reply) => represented(request, reply, await change(request, request.params.order_id, () => request.body))
   )
 
   app.delete('/order/:order_id', { schema: { params: orderPath }, config: { ...one, describes: cancelOrder } }, async (request, reply) =>
-    reply.represent(await cancel(request, request.params.order_id))
+    represented(request, reply, await cancel(request, request.params.order_id))
   )
 
   // A browser's forms know no PUT and DELETE.
   const form = {
     refused: refusedChange,
-    more: async (request: FastifyRequest) => changeForm(request, await request.visibleOrder(idOf(request)), request.form())
+    more: async (request: FastifyRequest) => changeForm(request, await request.visibleOrder(idOf(request)), typedOf(request))
   }
   app.post(
     '/order/:order_id',
@@ -231,6 +245,10 @@ const order: RoutePlugin = async (app, { config }) => {
       return reply.redirect(uri.order(order.id), 303)
     }
   )
+}
+
+function represented(request: FastifyRequest, reply: FastifyReply, order: Order): FastifyReply {
+  return reply.represent({ ...order, tag: request.pageTag(order) })
 }
 
 const idOf = (request: FastifyRequest) => (request.params as { order_id: string }).order_id

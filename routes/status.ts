@@ -65,7 +65,10 @@ const status: RoutePlugin = async (app, { config }) => {
   app.put(
     '/order/:order_id/status',
     { schema: { params: orderPath, body: orderStatus }, config: { ...seller, describes: putStatus } },
-    async (request, reply) => reply.represent(await setStatus(request, request.params.order_id, () => request.body))
+    async (request, reply) => {
+      const order = await setStatus(request, request.params.order_id, () => request.body)
+      return reply.represent({ ...order, tag: request.pageTag(order) })
+    }
   )
 
   // A browser's forms know no PUT.

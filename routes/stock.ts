@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { compare, type Decimal } from '../domain/money.ts'
 import type { Stock } from '../domain/product.ts'
+import { customerField } from '../plugins/forms.ts'
 import { uris } from '../representations/links.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { type ShownStock, stockRepresentations } from '../representations/stock.ts'
@@ -40,12 +41,17 @@ const stockRoute: RoutePlugin = async (app, { config }) => {
 
   async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
     const current = await app.store.stock((request.params as { product_id: string }).product_id)
-    const typed = problem.status === 412 ? undefined : request.form()?.get('on-hand')
+    const fields = request.form()
+    const typed = problem.status === 412 ? undefined : fields?.get('on-hand')
+    // Who signs in in another tab sends what was meant for the version that was read, and as who it was typed by.
+    const isSignedOut = problem.status === 401
+    const customer = isSignedOut ? fields?.get(customerField) : undefined
     const page: ShownStock = {
       ...current,
-      tag: request.pageTag(current),
+      tag: isSignedOut ? (fields?.get('_if-match') ?? '') : request.pageTag(current),
       notice: refusalNotice(problem, 'the stock'),
-      ...(typed == null ? {} : { typed, faults: problem.errors ?? [] })
+      ...(typed == null ? {} : { typed, faults: problem.errors ?? [] }),
+      ...(customer ? { customer } : {})
     }
     return stockRepresentations.variants.find(({ suffix }) => suffix === 'html')?.write(page, request.context())
   }
@@ -62,7 +68,10 @@ const stockRoute: RoutePlugin = async (app, { config }) => {
   app.put(
     '/product/:product_id/stock',
     { schema: { params: productPath, body: stock }, config: { ...seller, describes: setStock } },
-    async (request, reply) => reply.represent(await change(request, request.params.product_id, () => request.body))
+    async (request, reply) => {
+      const current = await change(request, request.params.product_id, () => request.body)
+      return reply.represent({ ...current, tag: request.pageTag(current) })
+    }
   )
 
   // A browser's forms know no PUT.

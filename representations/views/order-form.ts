@@ -91,6 +91,11 @@ function lineOf(name: string): number | undefined {
   return number === undefined ? undefined : Number(number)
 }
 
+/** How many lines a form was sent with. */
+export function lineCount(values: Values): number {
+  return new Set([...values.keys()].flatMap((name) => lineOf(name) ?? [])).size
+}
+
 /**
  * By its number, what is in each line that the form had, and in blank ones after them; of an order or a first form, those
  * with something in them.
@@ -152,6 +157,11 @@ function noticeOf({ problem }: OrderForm, { base }: Context): Notice | undefined
   return problem && { kind: 'problem', title: problem.title, detail: problem.detail }
 }
 
+/** Who sent a change that is to be sent again as who typed it. */
+function typedBy({ tag, problem, values }: OrderForm): string | undefined {
+  return tag !== undefined && problem?.status === 401 ? values.get('_customer') : undefined
+}
+
 function customerOf(caller: Caller): string | undefined {
   return caller.kind === 'key' ? caller.customer : undefined
 }
@@ -178,8 +188,8 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
   const rowNames = numbers.flatMap((number) => [`item.${number}.product-id`, `item.${number}.quantity`, ...notesOf(number)])
   const inRows = new Set(rowNames)
 
-  const draw = (errors: Errors) => {
-    const rows = numbers.map((number, i) => {
+  const drawRows = (errors: Errors) =>
+    numbers.map((number, i) => {
       const required: Record<string, string> = i === 0 && allBlank && itemType.required ? { required: '' } : {}
       const name = `item.${number}`
       const id = values.get(`${name}.product-id`)?.trim() ?? ''
@@ -198,21 +208,21 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
         chosen: known.get(id)
       }
     })
+  const drawRest = (errors: Errors) => {
     const asked = (orderType?.children ?? []).filter(({ name }) => !notAsked.includes(name))
     const loose = asked
       .filter(({ text }) => text)
       .map((type) => fieldOf(type, type.repeatable ? `${type.name}.1` : type.name, values, errors, { autocomplete: 'off' }))
     const groups = asked.filter(({ text }) => !text).map((type) => groupOf(type, values, errors))
-    return { rows, loose, groups }
+    return { loose, groups }
   }
-  const blank = draw(placeErrors([], () => undefined))
+  const blank = drawRest(placeErrors([], () => undefined))
   const shown = [
     ...rowNames,
     ...blank.loose.map(({ name }) => name),
     ...blank.groups.flatMap(({ fields }) => fields.map(({ name }) => name))
   ]
   const errors = placeErrors(faults, fieldFinder(shown, values))
-  const drawn = draw(errors)
   const asked = new Set(shown)
   const hidden = [...values].filter(
     ([name, value]) => !asked.has(name) && lineOf(name) === undefined && !name.startsWith('_') && value !== ''
@@ -225,11 +235,12 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
     form.title,
     {
       form,
-      ...drawn,
+      rows: drawRows(errors),
+      ...drawRest(errors),
       hidden,
       listed,
       refusal: noticeOf(form, context),
-      customer: customerOf(context.caller) ?? (problem?.status === 401 && form.tag !== undefined ? values.get('_customer') : undefined),
+      customer: typedBy(form) ?? customerOf(context.caller),
       mayOrder: hasScope(context.caller, 'order'),
       script: scriptData(context)
     },

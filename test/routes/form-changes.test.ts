@@ -1,5 +1,5 @@
 import t from 'tap'
-import { build, draft } from '../build.ts'
+import { build, draft, orderXml } from '../build.ts'
 import { hidden, html, line, post } from './form-post.ts'
 
 t.test('a form that is sent twice is not told that somebody else was quicker', async (t) => {
@@ -9,12 +9,20 @@ t.test('a form that is sent twice is not told that somebody else was quicker', a
   const fields = { _method: 'PUT', '_if-match': tag, ...line, 'item.1.quantity': '4', 'note.1': 'twice' }
   for (const _time of [1, 2]) t.match(await post(app, uri, fields), { statusCode: 303, headers: { location: uri } })
   t.equal((await store.order(uri.slice('/order/'.length))).version, 2, 'and it is done once')
+  const read = String((await app.inject(uri)).headers['etag'])
+  const atOnce = { ...fields, '_if-match': read, 'item.1.quantity': '5' }
+  for (const answer of await Promise.all([post(app, uri, atOnce), post(app, uri, atOnce)])) t.equal(answer.statusCode, 303, 'at once')
+  t.equal((await store.order(uri.slice('/order/'.length))).version, 3)
 
   const seller = { ...html, ...(await key('Seller', 'catalogue')) }
   const stock = '/product/ABC-1/stock'
-  const read = hidden((await app.inject({ url: stock, headers: seller })).body, '_if-match') ?? ''
-  const count = { _method: 'PUT', '_if-match': read, 'on-hand': '77.50' }
+  const shown = hidden((await app.inject({ url: stock, headers: seller })).body, '_if-match') ?? ''
+  const count = { _method: 'PUT', '_if-match': shown, 'on-hand': '77.50' }
   for (const _time of [1, 2]) t.match(await post(app, stock, count, seller), { statusCode: 303, headers: { location: stock } })
+  const recount = { ...count, '_if-match': String((await app.inject(stock)).headers['etag']), 'on-hand': '78' }
+  for (const answer of await Promise.all([post(app, stock, recount, seller), post(app, stock, recount, seller)])) {
+    t.equal(answer.statusCode, 303, 'at once')
+  }
 })
 
 t.test('a line is dropped with all that is in it, and what is left of one is asked for', async (t) => {
@@ -94,10 +102,100 @@ t.test('who was signed out keeps what was typed, is told so, and never acts as a
   t.match(refused.body, `href="/session?next=${encodeURIComponent(uri)}"`)
   t.equal((await store.order(uri.slice('/order/'.length))).status, 'accepted')
 
-  const count = await post(app, '/product/ABC-1/stock', { _method: 'PUT', '_if-match': '"x"', 'on-hand': '123', _customer: 'Seller' })
+  const seller = { ...html, ...(await key('Seller', 'catalogue')) }
+  const stock = '/product/ABC-1/stock'
+  const page = await app.inject({ url: stock, headers: seller })
+  const typing = { _method: 'PUT', '_if-match': hidden(page.body, '_if-match') ?? '', 'on-hand': '123', _customer: 'Seller' }
+  const count = await post(app, stock, typing)
   t.equal(count.statusCode, 401)
   t.match(count.body, 'value="123"')
   t.match(count.body, 'in another tab')
+  const resent = { ...typing, '_if-match': hidden(count.body, '_if-match') ?? '', _customer: hidden(count.body, '_customer') ?? '' }
+  t.same(resent, typing, 'the page sends what was typed, for what was read, as who typed it')
+  t.equal((await post(app, stock, resent, seller)).statusCode, 303)
+  t.equal((await store.stock('ABC-1')).onHand, '123')
+})
+
+t.test('a form that is open while somebody signs in goes through', async (t) => {
+  const { app, key } = await build(t)
+  const uri = String((await post(app, '/order', line)).headers['location'])
+  const edit = await app.inject({ url: `${uri}?form=change`, headers: html })
+  const fields = { _method: 'PUT', '_if-match': hidden(edit.body, '_if-match') ?? '', ...line, 'item.1.quantity': '2' }
+  t.equal((await post(app, uri, fields, { ...html, ...(await key('Acme', 'order')) })).statusCode, 303)
+})
+
+t.test('who may not see an order is shown nothing of it by a form, and keeps what was typed', async (t) => {
+  const { app, key } = await build(t)
+  const buyer = { ...html, ...(await key('Acme', 'order')) }
+  const secret = { 'buyer.name': 'SECRET NAME', 'order-number': 'PO-SECRET' }
+  const uris = [await post(app, '/order', { ...line, ...secret }), await post(app, '/order', { ...line, ...secret }, buyer)].map(
+    ({ headers }) => String(headers['location'])
+  )
+  const others = [await key('Catalogue', 'catalogue'), await key('Two', 'order')]
+  for (const [who, uri, status] of [
+    [others[0], uris[0], 403],
+    [others[0], uris[1], 403],
+    [others[1], uris[1], 404]
+  ] as const) {
+    for (const _method of ['PUT', 'DELETE', 'other']) {
+      const { statusCode, body } = await post(
+        app,
+        uri ?? '',
+        { _method, '_if-match': '"x"', ...line, 'note.1': 'typed' },
+        { ...html, ...who }
+      )
+      t.equal(statusCode, _method === 'other' && status === 404 ? 400 : status)
+      t.notMatch(body, /SECRET|9\.99/)
+      if (_method === 'PUT') t.match(body, /<textarea id="note\.1"[^>]*>\s*typed/)
+    }
+  }
+  const asAcme = { _method: 'PUT', '_if-match': '"x"', _customer: 'Acme', ...line }
+  const refused = await post(app, uris[1] ?? '', asAcme, { ...html, ...others[1] })
+  t.equal(refused.statusCode, 401)
+  t.match(refused.body, 'name="_customer" value="Acme"', 'it is still to be sent as who typed it')
+})
+
+t.test('a page of more lines than an order may have is none', async (t) => {
+  const { app } = await build(t, { settings: { MAX_ORDER_ITEMS: '5' } })
+  const uri = String((await post(app, '/order', line)).headers['location'])
+  const lines = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`item.${i + 1}.quantity`, '1']))
+  for (const [url, more, status] of [
+    ['/order', {}, 422],
+    ['/order', { _more: '1' }, 422],
+    [uri, { _method: 'PUT', '_if-match': '*', _more: '1' }, 422],
+    [uri, { _method: 'PUT', '_if-match': '*', _customer: 'nobody' }, 401]
+  ] as const) {
+    const many = await post(app, url, { ...more, ...lines(6) })
+    t.equal(many.statusCode, status)
+    t.notMatch(many.body, 'item.6.quantity"')
+    t.match((await post(app, url, { ...more, ...lines(5) })).body, 'id="item.5.quantity"')
+  }
+})
+
+t.test('a page that answers a document has the tag that the same page has when it is asked for, and the same bytes', async (t) => {
+  const { app, key } = await build(t)
+  const seller = await key('Seller', 'order', 'fulfilment', 'catalogue')
+  const asPage = { ...html, ...seller }
+  const xml = { 'content-type': 'application/xml' }
+  const same = async (answer: { statusCode: number; body: string; headers: Record<string, unknown> }, url: string, status: number) => {
+    const page = await app.inject({ url, headers: asPage })
+    t.equal(answer.statusCode, status, answer.body)
+    t.equal(answer.headers['etag'], page.headers['etag'])
+    t.equal(answer.body, page.body)
+    t.match(page.body, /name="_if-match" value="&quot;/)
+    return { 'if-match': String(page.headers['etag']) }
+  }
+  const send = (method: 'PUT' | 'POST' | 'DELETE', url: string, headers: object, payload = '') =>
+    app.inject({ method, url, headers: { ...asPage, ...xml, ...headers }, payload })
+  const placed = await send('POST', '/order', {}, orderXml())
+  const uri = String(placed.headers['location'])
+  const tag = await same(placed, uri, 201)
+  await same(await send('PUT', uri, tag, orderXml().replace('>3<', '>2<')), uri, 200)
+  const stock = '/product/ABC-1/stock'
+  const counted = { 'if-match': String((await app.inject(stock)).headers['etag']) }
+  await same(await send('PUT', stock, counted, '<stock><on-hand>5</on-hand></stock>'), stock, 200)
+  const shown = { 'if-match': String((await app.inject({ url: `${uri}/status`, headers: seller })).headers['etag']) }
+  await same(await send('PUT', `${uri}/status`, shown, '<order-status><status>shipped</status></order-status>'), `${uri}/status`, 200)
 })
 
 t.test('pages with forms of two callers are two representations', async (t) => {

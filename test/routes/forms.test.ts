@@ -103,7 +103,7 @@ t.test('an order is changed and cancelled by forms, under the preconditions of P
   const edit = await app.inject({ url: `${uri}?form=change`, headers: html })
   t.equal(edit.headers['cache-control'], 'no-store')
   const tag = hidden(edit.body, '_if-match') ?? ''
-  t.equal(tag, (await app.inject({ url: uri, headers: html })).headers['etag'], 'the form carries the tag of the page')
+  t.equal(tag.replaceAll('&quot;', '"'), (await app.inject(uri)).headers['etag'], 'the form carries the tag of the order, whoever reads it')
   for (const [name, value] of [
     ['extension.1.name', 'cost-centre'],
     ['extension.1', '4711']
