@@ -8,9 +8,9 @@ const lines = form.querySelector('.lines')
 const catalogue = document.getElementById('catalogue')
 const blankLine = lines.lastElementChild.cloneNode(true)
 
+/** The highest number that a line has had: what was typed in one that was removed must not come back in another. */
 let last = 0
 
-/** A number that no line has had: what was typed in one that was removed must not come back in another. */
 function addLine() {
   const number = ++last
   const line = blankLine.cloneNode(true)
@@ -84,6 +84,9 @@ function lookUp(id) {
   return known.get(id)
 }
 
+/** Lines that are not looked up until somebody changes them. */
+const untouched = new Set()
+
 /** What the page says of its own lines need not be asked for; of more that nobody touched, only the first are. */
 function startKnowing() {
   let asked = 0
@@ -93,8 +96,6 @@ function startKnowing() {
     else if (line.querySelector('input').value.trim() !== '' && ++asked > 20) untouched.add(line)
   }
 }
-
-const untouched = new Set()
 
 let search = 0
 

@@ -8,7 +8,7 @@ import type { ElementType } from '../../schemas/vocabulary.ts'
 import { uris } from '../links.ts'
 import type { ProblemDocument } from '../problem.ts'
 import type { Context } from '../representation.ts'
-import { type Notice, renderPage } from '../views.ts'
+import { type Notice, refusalNotice, renderPage } from '../views.ts'
 import { type Errors, type Field, fieldOf, placeErrors, type Values } from './fields.ts'
 import { label } from './format.ts'
 
@@ -142,8 +142,7 @@ function fieldFinder(names: readonly string[], values: Values) {
 function noticeOf({ problem }: OrderForm, { base }: Context): Notice | undefined {
   if (problem?.status === 412) {
     return {
-      kind: 'problem',
-      title: 'Somebody else changed the order in the meantime',
+      ...refusalNotice(problem, 'the order'),
       detail: 'What you sent was not stored. It is still here: look at the order as it stands, and send this again if it is what you want.'
     }
   }
@@ -166,7 +165,7 @@ function customerOf(caller: Caller): string | undefined {
   return caller.kind === 'key' ? caller.customer : undefined
 }
 
-interface Described extends Pick<Product, 'name' | 'price' | 'unit'> {}
+type Described = Pick<Product, 'name' | 'price' | 'unit'>
 
 /** What is known of the products that the lines name: what the order has keeps its price, whatever became of the product. */
 function described({ kept = [], products }: OrderForm): ReadonlyMap<string, Described> {
