@@ -2,6 +2,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import type { DestinationStream } from 'pino'
 import type { Config } from './config.ts'
 import type { Store } from './domain/store.ts'
+import admission from './plugins/admission.ts'
 import auth from './plugins/auth.ts'
 import caching from './plugins/caching.ts'
 import { answerClientError } from './plugins/client-errors.ts'
@@ -26,7 +27,6 @@ import securityHeaders from './plugins/security-headers.ts'
 import session from './plugins/session.ts'
 import store from './plugins/store.ts'
 import visibility from './plugins/visibility.ts'
-import xml from './plugins/xml.ts'
 import catalogue from './routes/catalogue.ts'
 import docs from './routes/docs.ts'
 import health from './routes/health.ts'
@@ -92,8 +92,8 @@ export async function buildApp({ config, store: database, release, logTo, isStop
   await app.register(session, { config })
   await app.register(auth, { config })
   await app.register(visibility)
-  await app.register(xml)
   await app.register(documents, { config })
+  await app.register(admission, { config })
   await app.register(preconditions)
   await app.register(idempotency)
   await app.register(prefer)

@@ -149,3 +149,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   if (wrong.length > 0) throw new ConfigError(wrong.join('\n'))
   return Object.fromEntries(entries) as Config
 }
+
+/** What a process that this one starts gets of the environment: everything but the settings, some of which are secrets. */
+export function processEnvironment(): NodeJS.ProcessEnv {
+  const own = Object.keys(settings).flatMap((name) => [name, `${name}_FILE`])
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.includes(name)))
+}

@@ -1,22 +1,31 @@
 import AjvCompiler from '@fastify/ajv-compiler'
 import formbody from '@fastify/formbody'
+import { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler, FastifyTypeProvider } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import { type DocumentSchema, isDocumentSchema, type LocatedFault } from '../schemas/document.ts'
-import type { Element, Place } from '../schemas/element.ts'
-import { readXml } from '../schemas/xml.ts'
-import { parseForm, parseJson, type Source } from './documents/sources.ts'
-import { gateTree, originOf, readTreeSource } from './documents/trees.ts'
+import { Documents, type Sender } from '../documents/documents.ts'
+import type { DocumentLimits, FormFields, Location, Notation } from '../documents/job.ts'
+import { defer } from '../domain/deferred.ts'
+import { type DocumentSchema, isDocumentSchema } from '../schemas/document.ts'
+import type { Place } from '../schemas/element.ts'
 import { Problem } from './problem.ts'
-import { maxErrors } from './xml/faults.ts'
-import { pathOf, placeIn } from './xml/locations.ts'
-import type { XmlGate } from './xml.ts'
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    documents: Documents
+  }
   interface FastifyRequest {
     /** The body as it came; what `request.body` is after validation is the domain's value. */
     submission: Submission | undefined
+    /** The fields of a form post, those whose names start with `_` included, as far as a page can show them again. */
+    form(): URLSearchParams | undefined
+    /** Who sends: documents of one sender wait for each other before they wait for anybody else's. */
+    sender(): Sender
+    /** The body as a document of the schema. @throws Problem */
+    readDocument<T>(schema: DocumentSchema<T>): Promise<T>
+    /** Where places of the document that was read are, in the sender's notation. */
+    locate(places: readonly Place[]): Promise<readonly Location[]>
   }
 }
 
@@ -32,72 +41,40 @@ export interface DocumentTypeProvider extends FastifyTypeProvider {
 }
 
 export interface Submission {
+  readonly notation: Notation
   readonly bytes: Buffer
-  readonly source: Source
-  /** Where a place of the document is, in the sender's notation. */
-  locate(place: Place): { readonly line?: number; readonly path?: string }
+  /** Of a form: as much as a page can show again. */
+  readonly fields?: FormFields
+  /** SHA-256 of the bytes, hexadecimal, once it was read. */
+  readonly digest?: string
+  /** What it was read as. */
+  readonly schema?: DocumentSchema<unknown>
+  /** Reads it, and puts its value in the place of the request's body. @throws Problem */
+  become(schema: DocumentSchema<unknown>): Promise<void>
 }
 
-class ValidationProblem extends Problem {
-  constructor(faults: readonly LocatedFault[]) {
-    const count =
-      faults.length >= maxErrors
-        ? `the first ${maxErrors} errors are`
-        : faults.length === 1
-          ? 'one error is'
-          : `${faults.length} errors are`
-    super('invalid-document', `The document is not as its schema wants it: ${count} listed. Nothing was stored.`, {
-      faults: faults.slice(0, maxErrors)
-    })
-  }
+function isSubmission(body: unknown): body is Submission {
+  return typeof body === 'object' && body !== null && 'become' in body
 }
 
-function submit(request: FastifyRequest, bytes: Buffer, source: Source): Submission {
-  const submission: Submission = {
-    bytes,
-    source,
-    locate(place) {
-      if (source.notation !== 'xml') return {}
-      const found = placeIn(source.parsed.tags, place)
-      return found ? { line: found.line, path: pathOf(found) } : {}
-    }
-  }
-  request.submission = submission
-  return submission
+function emptyBody(): Problem {
+  return new Problem('malformed-document', 'The body is empty: a document is needed.')
 }
 
 /** More markup than any valid order within the default limits of bytes and items has: 2 MiB hold 150,000 of the shortest notes. */
 const marksPerItem = 20
 const leastMarks = 20_000
 
-function mostMarks({ MAX_ORDER_ITEMS }: Config): number {
-  return Math.max(leastMarks, marksPerItem * MAX_ORDER_ITEMS)
+function documentLimits({ MAX_ORDER_ITEMS }: Config): DocumentLimits {
+  return { maxOrderItems: MAX_ORDER_ITEMS, marks: Math.max(leastMarks, marksPerItem * MAX_ORDER_ITEMS) }
 }
 
-/** A document that is valid against its XSD. @throws Problem `invalid-document` */
-function gate(submission: Submission, schema: DocumentSchema<unknown>, xml: XmlGate, config: Config): Element {
-  const { source } = submission
-  if (source.notation === 'xml') {
-    const faults = xml.validate(source.parsed, schema.xsd, schema.roots)
-    if (faults.length > 0) throw new ValidationProblem(faults)
-    return readXml(source.parsed.source)
-  }
-  const reading = readTreeSource(source, schema, mostMarks(config))
-  const faults = gateTree(reading, source.notation, schema, xml)
-  if (faults.length > 0) throw new ValidationProblem(faults)
-  submission.locate = (place) => originOf(reading.root, place)
-  return reading.root
-}
+/** Above this many characters of JSON a value stays text in the thread that serves: to parse it would hold the others up. */
+const mostParsed = 32 * 1024
 
-function read(submission: Submission, schema: DocumentSchema<unknown>, xml: XmlGate, config: Config): unknown {
-  const root = gate(submission, schema, xml, config)
-  const reported: LocatedFault[] = []
-  const report = (at: Place, detail: string, code?: string) => {
-    if (reported.length < maxErrors) reported.push({ detail, ...(code === undefined ? {} : { code }), ...submission.locate(at) })
-  }
-  const value = schema.read(root, report, { maxOrderItems: config.MAX_ORDER_ITEMS })
-  if (reported.length > 0) throw new ValidationProblem(reported)
-  return value
+function valueFrom<T>(text: string): T {
+  const value = text.length <= mostParsed ? JSON.parse(text) : defer(text, {})
+  return value as T
 }
 
 type Judge = ReturnType<FastifySchemaCompiler<unknown>>
@@ -121,18 +98,68 @@ function strictIntegers(schema: unknown, judge: Judge): Judge {
 }
 
 /**
- * Request bodies: parsed by media type, judged by the XSD of the route's document schema through Fastify's own
- * validator, and handed to the handler as domain values.
+ * Fastify takes of an asynchronous validator only whether it accepts, since Ajv's resolve with the data itself; so the
+ * document puts its value in the place of the body.
+ */
+function judgeBy(schema: DocumentSchema<unknown>): Judge {
+  const judge = async (body: unknown) => {
+    if (!isSubmission(body)) throw emptyBody()
+    await body.become(schema)
+    return true
+  }
+  // The types know validators that answer at once.
+  return judge as unknown as Judge
+}
+
+/**
+ * Request bodies: collected by media type, judged by the XSD of the route's document schema in the document process, through
+ * Fastify's own validator, and handed to the handler as domain values.
  */
 export default fp(
   async function documents(app: FastifyInstance, { config }: { config: Config }) {
+    const limits = documentLimits(config)
+    const documents = sharedDocuments((details, message) => app.log.warn(details, message))
+    app.decorate('documents', documents)
+    app.addHook('onListen', async () => documents.start())
+
     app.decorateRequest('submission', undefined)
+    app.decorateRequest('form', function (this: FastifyRequest) {
+      const fields = this.submission?.fields
+      return fields && new URLSearchParams(fields.fields.map(([name, value]): [string, string] => [name, value]))
+    })
+    app.decorateRequest('sender', function (this: FastifyRequest): Sender {
+      return this.caller?.kind === 'key' ? `customer ${this.caller.customer}` : `address ${normalizeIP(this.ip)}`
+    })
+    app.decorateRequest('readDocument', async function <T>(this: FastifyRequest, schema: DocumentSchema<T>): Promise<T> {
+      const { submission } = this
+      if (!submission) throw emptyBody()
+      const { text, digest } = await documents.read(this.sender(), submission, schema, limits)
+      Object.assign(submission, { schema, digest })
+      return valueFrom<T>(text)
+    })
+    app.decorateRequest('locate', async function (this: FastifyRequest, places: readonly Place[]) {
+      const { submission } = this
+      if (!submission?.schema || places.length === 0) return []
+      return documents.locate(this.sender(), submission, submission.schema, limits, places)
+    })
+
+    function submit(request: FastifyRequest, sent: Pick<Submission, 'notation' | 'bytes' | 'fields'>): Submission {
+      const submission: Submission = {
+        ...sent,
+        async become(schema) {
+          request.body = await request.readDocument(schema)
+        }
+      }
+      request.submission = submission
+      return submission
+    }
+
     app.removeAllContentTypeParsers()
     app.addContentTypeParser(['application/xml', 'text/xml'], { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) =>
-      submit(request, bytes, { notation: 'xml', parsed: app.xml.parse(bytes, mostMarks(config)) })
+      submit(request, { notation: 'xml', bytes })
     )
     app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) =>
-      submit(request, bytes, parseJson(bytes))
+      submit(request, { notation: 'json', bytes })
     )
     await app.register(formbody, { bodyLimit: config.BODY_LIMIT, parser: (text) => ({ form: text }) })
 
@@ -143,14 +170,7 @@ export default fp(
     const compile: FastifySchemaCompiler<unknown> = (route) => {
       const { schema } = route
       if (!isDocumentSchema(schema)) return strictIntegers(schema, compileJsonSchema(route as Parameters<typeof compileJsonSchema>[0]))
-      return (body: unknown) => {
-        try {
-          if (body === undefined || body === null) throw new Problem('malformed-document', 'The body is empty: a document is needed.')
-          return { value: read(body as Submission, schema, app.xml, config) }
-        } catch (error) {
-          return { error: error as Error }
-        }
-      }
+      return judgeBy(schema)
     }
     app.setValidatorCompiler(compile)
 
@@ -158,8 +178,20 @@ export default fp(
     app.addHook('preValidation', async (request) => {
       const body = request.body
       if (typeof body !== 'object' || body === null || !('form' in body) || typeof body.form !== 'string') return
-      request.body = submit(request, Buffer.from(body.form), parseForm(body.form))
+      const bytes = Buffer.from(body.form)
+      request.body = submit(request, { notation: 'form', bytes, fields: await documents.fields(request.sender(), bytes) })
     })
   },
-  { name: 'documents', fastify: '5.x', dependencies: ['xml', 'problems'] }
+  { name: 'documents', fastify: '5.x', dependencies: ['auth', 'problems'] }
 )
+
+let shared: Documents | undefined
+
+/** One for all services of a process, as tests have many. */
+function sharedDocuments(warn: ConstructorParameters<typeof Documents>[0]): Documents {
+  if (shared) return shared
+  const documents = new Documents(warn)
+  shared = documents
+  process.once('exit', () => documents.end())
+  return documents
+}

@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../domain/errors.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
-import type { DocumentSchema } from '../schemas/document.ts'
 import { formMediaType } from '../schemas/form.ts'
 import { challenge } from './auth.ts'
 import { Problem } from './problem.ts'
@@ -20,22 +19,12 @@ declare module 'fastify' {
     form?: FormPages
   }
   interface FastifyRequest {
-    /** The fields of a form post, those whose names start with `_` included. */
-    form(): URLSearchParams | undefined
-    /** A form's fields as a document of the schema. @throws Problem `invalid-document` */
-    formDocument<T>(schema: DocumentSchema<T>): T
     /**
      * Does by POST what a form names in `_method`: a browser's forms know no PUT and DELETE. `_if-match` becomes the
      * request's If-Match, so that the write meets the same preconditions as a machine's.
      * @throws Problem `unsupported-media-type` for anything but a form, `malformed-request` for another method
      */
     asMethod<T>(methods: Readonly<Record<string, () => Promise<T>>>): Promise<T>
-    /**
-     * What the forms of a page that shows a value send back in `_if-match`: the entity tag of its XML, which is the same
-     * for who signs in meanwhile.
-     * @param uri of the resource, where it is not the request's
-     */
-    pageTag(value: { readonly version: number }, uri?: string): string | undefined
     /** The page for a refused form post, if this is one and a person waits for the answer. */
     refusedForm(problem: ProblemDocument): Promise<string | undefined>
   }
@@ -69,19 +58,6 @@ function checkCustomer(request: FastifyRequest): void {
 /** Forms of people: the same resources, verbs and preconditions as a machine's documents, by POST and with pages for answers. */
 export default fp(
   async function forms(app: FastifyInstance) {
-    app.decorateRequest('form', function (this: FastifyRequest) {
-      const source = this.submission?.source
-      return source?.notation === 'form' ? source.fields : undefined
-    })
-
-    app.decorateRequest('formDocument', function <T>(this: FastifyRequest, schema: DocumentSchema<T>): T {
-      // The types know JSON Schema's validators; this service's compiler gives { value } or { error }.
-      const judge = this.compileValidationSchema({ ...schema }) as unknown as (body: unknown) => { value: T } | { error: Error }
-      const judged = judge(this.submission)
-      if ('error' in judged) throw judged.error
-      return judged.value
-    })
-
     app.decorateRequest('asMethod', async function <
       T
     >(this: FastifyRequest, methods: Readonly<Record<string, () => Promise<T>>>): Promise<T> {
@@ -107,11 +83,6 @@ export default fp(
         if (error instanceof DomainError && error.code === 'precondition-failed') return method()
         throw error
       }
-    })
-
-    app.decorateRequest('pageTag', function (this: FastifyRequest, value: { readonly version: number }, uri?: string) {
-      const index = this.routeOptions.config.represents?.variants.findIndex(({ mediaType }) => mediaType === 'application/xml') ?? -1
-      return this.currentOf(value, uri)?.tags[index]
     })
 
     app.decorateRequest('refusedForm', async function (this: FastifyRequest, problem: ProblemDocument) {

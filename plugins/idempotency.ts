@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../domain/errors.ts'
@@ -33,8 +32,7 @@ export function parseIdempotencyKey(header: string): string {
 function keyOf(request: FastifyRequest): string | undefined {
   const header = request.headers['idempotency-key']
   if (header !== undefined) return parseIdempotencyKey(String(header).trim())
-  const source = request.submission?.source
-  const field = source?.notation === 'form' ? source.fields.get(idempotencyField) : null
+  const field = request.form()?.get(idempotencyField)
   return field ? parseIdempotencyKey(field) : undefined
 }
 
@@ -55,10 +53,7 @@ export default fp(
         throw new DomainError('idempotency-in-flight', 'The first request with this Idempotency-Key is still in progress.')
       inFlight.add(name)
       try {
-        const fingerprint = createHash('sha256')
-          .update(this.submission?.bytes ?? '')
-          .digest('hex')
-        return await write({ idempotency: { scope, key, fingerprint } })
+        return await write({ idempotency: { scope, key, fingerprint: this.submission?.digest ?? '' } })
       } finally {
         inFlight.delete(name)
       }

@@ -22,6 +22,7 @@ export type HttpProblemCode =
   | 'uri-too-long'
   | 'unsupported-media-type'
   | 'invalid-document'
+  | 'document-too-costly'
   | 'precondition-required'
   | 'too-many-requests'
   | 'headers-too-large'
@@ -155,6 +156,12 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     title: 'The document is not valid',
     explanation:
       'It is well-formed, but not as its schema wants it. Every error is listed with its place. The schemas are published under /schemas/. Nothing was stored.'
+  },
+  'document-too-costly': {
+    status: 422,
+    title: 'The document takes too long to read',
+    explanation:
+      'Reading the document took more time than one document may take, so the service stopped. Nothing was stored. Send it in smaller parts, or with fewer errors.'
   },
   'invalid-product': {
     status: 422,

@@ -1,12 +1,14 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
+import type { Location } from '../documents/job.ts'
 import { guest } from '../domain/caller.ts'
 import { DomainError, PositionError } from '../domain/errors.ts'
 import { uris } from '../representations/links.ts'
 import { type ProblemDocument, problemRepresentations } from '../representations/problem.ts'
 import type { Context } from '../representations/representation.ts'
 import type { LocatedFault } from '../schemas/document.ts'
+import type { Place } from '../schemas/element.ts'
 import { choose } from './accept.ts'
 import { isForm } from './form-post.ts'
 import { nothing } from './methods.ts'
@@ -40,11 +42,25 @@ function writable(text: string): string {
   return text.replace(unwritable, '\ufffd')
 }
 
-function located(error: DomainError | Problem, request: FastifyRequest): readonly LocatedFault[] {
-  return error.faults.slice(0, maxFaults).map((fault) => {
-    const { at, ...told } = fault as LocatedFault
-    return { ...(at ? request.submission?.locate(at) : {}), ...told }
-  })
+/** The faults with where they are in what was sent. */
+async function located(
+  { faults }: { readonly faults: readonly LocatedFault[] },
+  request: FastifyRequest
+): Promise<readonly LocatedFault[]> {
+  const listed = faults.slice(0, maxFaults)
+  const places = listed.flatMap(({ at }) => (at ? [at] : []))
+  const found = [...(await locations(places, request))]
+  return listed.map(({ at, ...told }) => ({ ...(at ? found.shift() : {}), ...told }))
+}
+
+/** A fault is told without its place when the place cannot be found now. */
+async function locations(places: readonly Place[], request: FastifyRequest): Promise<readonly Location[]> {
+  try {
+    return await request.locate(places)
+  } catch (error) {
+    request.log.warn({ err: error }, 'the places of faults could not be found')
+    return []
+  }
 }
 
 function writableFault(fault: LocatedFault): LocatedFault {
@@ -52,19 +68,19 @@ function writableFault(fault: LocatedFault): LocatedFault {
 }
 
 /** What the client is told of an error; the log is told the error itself. */
-function tell(error: FastifyError | DomainError | Problem | PositionError, request: FastifyRequest, config: Config): Told {
+async function tell(error: FastifyError | DomainError | Problem | PositionError, request: FastifyRequest, config: Config): Promise<Told> {
   if (error instanceof PositionError) return tell(notACursor(), request, config)
   if (error instanceof DomainError) {
     return {
       code: error.code,
       detail: error.message,
-      faults: located(error, request),
+      faults: await located(error, request),
       ...(error.orderId === undefined ? {} : { orderId: error.orderId })
     }
   }
   if (error instanceof Problem) {
     const { code, message, headers, available } = error
-    return { code, detail: message, faults: located(error, request), headers, ...(available ? { available } : {}) }
+    return { code, detail: message, faults: await located(error, request), headers, ...(available ? { available } : {}) }
   }
   if (error.validation) return tellValidation(error)
   const status = error.statusCode ?? 500
@@ -171,8 +187,8 @@ export default fp(
       }
     }
 
-    app.setErrorHandler((error: FastifyError | DomainError | Problem | PositionError, request, reply) => {
-      const told = tell(error, request, config)
+    app.setErrorHandler(async (error: FastifyError | DomainError | Problem | PositionError, request, reply) => {
+      const told = await tell(error, request, config)
       if (problemTypes[told.code].status >= 500) request.log.error({ err: error }, 'request failed')
       else request.log.info({ code: told.code, detail: told.detail }, 'request refused')
       return send(told, request, reply)

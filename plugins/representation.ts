@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { guest } from '../domain/caller.ts'
+import { textOf } from '../domain/deferred.ts'
 import { uris } from '../representations/links.ts'
 import type { Context, Representation, Representations, Validators } from '../representations/representation.ts'
 import type { Current } from './preconditions.ts'
@@ -12,6 +13,14 @@ declare module 'fastify' {
     /** What `expectation` needs of a value of the route's resource. @param uri of the resource, where it is not the request's */
     currentOf(value: { readonly version: number } | undefined, uri?: string): Current | undefined
     context(): Context
+    /**
+     * What the forms of a page that shows a value send back in `_if-match`: the entity tag of its XML, which is the same
+     * for who signs in meanwhile.
+     * @param uri of the resource, where it is not the request's
+     */
+    formTag(value: { readonly version: number }, uri?: string): string | undefined
+    /** The HTML page of a value of the route's resource. @param formTag where it is not the value's own */
+    page(value: { readonly version: number }, formTag?: string): string | undefined
   }
   interface FastifyReply {
     /**
@@ -73,6 +82,16 @@ export default fp(
       return { version: value.version, tags: variants.map((variant) => tag(pathOf(uri), known, variant)), ...modified(known) }
     })
 
+    app.decorateRequest('formTag', function (this: FastifyRequest, value: { readonly version: number }, uri?: string) {
+      const index = represents(this).variants.findIndex(({ suffix }) => suffix === 'xml')
+      return this.currentOf(value, uri)?.tags[index]
+    })
+
+    app.decorateRequest('page', function (this: FastifyRequest, value: { readonly version: number }, formTag = this.formTag(value)) {
+      const html = represents(this).variants.find(({ suffix }) => suffix === 'html')
+      return html?.write(value as never, { ...this.context(), formTag })
+    })
+
     function tagged(request: FastifyRequest, path: string, validators: Validators): Tagged {
       return { tag: tag(path, validators, selected(request)), ...modified(validators) }
     }
@@ -120,9 +139,32 @@ export default fp(
       return true
     }
 
+    function contextOf(request: FastifyRequest, value: unknown, self: string): Context {
+      const context = { ...request.context(), self }
+      if (selected(request).suffix !== 'html' || typeof value !== 'object' || value === null || !('version' in value)) return context
+      return { ...context, formTag: request.formTag(value as { version: number }, self) }
+    }
+
+    /** A value that is still text is written beside this thread. */
+    async function sendDeferred(request: FastifyRequest, reply: FastifyReply, name: string, text: string, context: Context) {
+      try {
+        const body = await app.documents.write(request.sender(), name, selected(request).mediaType, text, context)
+        reply.send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
+      } catch (error) {
+        reply.send(error)
+      }
+    }
+
     function sendBody(request: FastifyRequest, reply: FastifyReply, key: string | undefined, value: unknown, self: string) {
       if (sendKept(reply, key)) return reply
-      const body = selected(request).write(value as never, { ...request.context(), self })
+      const context = contextOf(request, value, self)
+      const { name } = represents(request)
+      const text = textOf(value)
+      if (text !== undefined && name !== undefined) {
+        void sendDeferred(request, reply, name, text, context)
+        return reply
+      }
+      const body = selected(request).write(value as never, context)
       if (key === undefined) return reply.send(body)
       const link = reply.getHeader('link')
       const bytes = Buffer.from(body)
@@ -171,7 +213,7 @@ export default fp(
       return this.code(201).header('location', uri).represent(value, uri)
     })
   },
-  { name: 'representation', fastify: '5.x', dependencies: ['negotiation', 'preconditions', 'prefer', 'caching'] }
+  { name: 'representation', fastify: '5.x', dependencies: ['documents', 'negotiation', 'preconditions', 'prefer', 'caching'] }
 )
 
 function pathOf(uri: string): string {

@@ -1,5 +1,3 @@
-import type { FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
 import libxmljs, { type Document } from 'libxmljs2'
 import type { LocatedFault } from '../schemas/document.ts'
 import type { Xsd } from '../schemas/vocabulary.ts'
@@ -11,12 +9,10 @@ import { scan } from './xml/scan.ts'
 import { partFor } from './xml/schema-part.ts'
 import { noLimits, type Tag } from './xml/tag.ts'
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    xml: XmlGate
-  }
-}
-
+/**
+ * The only file that may import libxmljs2 (unmaintained; CVE-2024-34393, CVE-2024-34394). It never walks what it parsed, and
+ * the service loads it in the document process only.
+ */
 export interface XmlGate {
   /**
    * Parses bytes from outside, behind the guard.
@@ -103,11 +99,3 @@ export function makeXmlGate(): XmlGate {
     }
   }
 }
-
-/** The only place that may import libxmljs2 (unmaintained; CVE-2024-34393, CVE-2024-34394): it never walks what it parsed. */
-export default fp(
-  async function xml(app: FastifyInstance) {
-    app.decorate('xml', makeXmlGate())
-  },
-  { name: 'xml', fastify: '5.x' }
-)

@@ -113,9 +113,8 @@ export function orderTitle(order: Pick<Order, 'id' | 'orderNumber'>): string {
   return `Order ${order.orderNumber ?? order.id.slice(0, 8)}`
 }
 
-/** An order, and what its page needs besides: the entity tag that its forms send back, and what to say at its top. */
+/** An order, and what to say at the top of its page. */
 export interface ShownOrder extends Order {
-  readonly tag?: string | undefined
   readonly notice?: Notice
 }
 
@@ -128,6 +127,7 @@ export function orderValues(order: Order, context: Pick<Context, 'base' | 'calle
 }
 
 export const orderRepresentations = represent<ShownOrder>({
+  name: 'order',
   type: orderRoot('order'),
   element: orderElement,
   html: (order, context) =>

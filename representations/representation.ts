@@ -18,6 +18,8 @@ export interface Context {
   readonly self: string
   /** Whether a page's form was posted: who reloads the answer sends it again. */
   readonly isFormPost?: boolean
+  /** What the forms of a page send back in `_if-match`: the entity tag of the value's XML. */
+  readonly formTag?: string | undefined
 }
 
 /** One media type of a resource. */
@@ -44,6 +46,8 @@ export interface Validators {
 }
 
 export interface Representations<T> {
+  /** By which the document process knows it, if its values can be too large for the thread that serves. */
+  readonly name?: string
   /** In the order in which a tie is decided: XML, HTML, JSON. */
   readonly variants: readonly Representation<T>[]
   readonly validators?: (value: T, context: Context) => Validators | undefined
@@ -65,6 +69,7 @@ const utf8 = (mediaType: string) => `${mediaType}; charset=utf-8`
  * @param type what the XSD says of the root element: it decides what is an array in JSON
  */
 export function represent<T>(options: {
+  readonly name?: string
   readonly type: ElementType
   readonly element: (value: T, context: Context) => Element
   readonly html?: (value: T, context: Context) => string
@@ -82,6 +87,7 @@ export function represent<T>(options: {
       ...(html ? [{ mediaType: 'text/html', contentType: utf8('text/html'), suffix: 'html', write: html }] : []),
       { mediaType: 'application/json', contentType: utf8('application/json'), suffix: 'json', write: json }
     ],
+    ...(options.name === undefined ? {} : { name: options.name }),
     ...(options.validators ? { validators: options.validators } : {}),
     ...(options.links ? { links: options.links } : {}),
     ...(options.schema === undefined ? {} : { schema: options.schema })

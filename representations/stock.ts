@@ -11,7 +11,6 @@ import { type Notice, renderPage } from './views.ts'
 
 /** A product's stock, and what its page needs besides. */
 export interface ShownStock extends Stock {
-  readonly tag?: string | undefined
   readonly notice?: Notice
   readonly typed?: string
   /** Who typed it, where that is not who sent it. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isOpen, type Order, type PurchaseOrder } from '../domain/order.ts'
 import { type Shelves, sameContent } from '../domain/placing.ts'
@@ -122,7 +122,7 @@ const order: RoutePlugin = async (app, { config }) => {
       title: `Change ${orderTitle(current).replace('Order', 'order')}`,
       action: uri.order(current.id),
       values,
-      tag: read ?? request.pageTag(current) ?? '',
+      tag: read ?? request.formTag(current) ?? '',
       kept: current.items,
       products: await choices(app.store, values),
       guestsMayOrder
@@ -143,17 +143,13 @@ const order: RoutePlugin = async (app, { config }) => {
     if ([401, 403, 404].includes(problem.status)) return changes ? changeOfNobody(request, fields, problem) : undefined
     const current = await request.visibleOrder(idOf(request))
     if (changes && isOpen(current.status)) return changeForm(request, current, fields, problem)
-    const shown: ShownOrder = {
-      ...current,
-      tag: request.pageTag(current),
-      notice: refusalNotice(problem, 'the order')
-    }
-    return orderRepresentations.variants.find(({ suffix }) => suffix === 'html')?.write(shown, request.context())
+    const shown: ShownOrder = { ...current, notice: refusalNotice(problem, 'the order') }
+    return request.page(shown)
   }
 
-  async function change(request: FastifyRequest, id: string, read: () => PurchaseOrder): Promise<Order> {
+  async function change(request: FastifyRequest, id: string, read: () => PurchaseOrder | Promise<PurchaseOrder>): Promise<Order> {
     const current = await request.visibleOrder(id)
-    const wanted = read()
+    const wanted = await read()
     // A person who pressed the button twice has not been overtaken by anybody.
     const isRepeated = request.form() !== undefined && sameContent(wanted, current, noShelves, config.CURRENCY)
     if (isOpen(current.status) && request.isDone(isRepeated)) return current
@@ -201,9 +197,8 @@ const order: RoutePlugin = async (app, { config }) => {
       if (replayed) reply.header('idempotent-replayed', 'true')
       if (request.form()) return reply.redirect(uri.order(order.id), 303)
       const place = uri.order(order.id)
-      const shown = { ...order, tag: request.pageTag(order, place) }
-      if (outcome === 'repeated') return reply.header('location', place).represent(shown, place)
-      return reply.created(place, shown)
+      if (outcome === 'repeated') return reply.header('location', place).represent(order, place)
+      return reply.created(place, order)
     }
   )
 
@@ -211,7 +206,7 @@ const order: RoutePlugin = async (app, { config }) => {
     const order = await request.visibleOrder(request.params.order_id)
     const wantsForm =
       request.representation?.suffix === 'html' && new URL(request.url, 'http://localhost').searchParams.get('form') === 'change'
-    if (!wantsForm || !isOpen(order.status)) return represented(request, reply, order)
+    if (!wantsForm || !isOpen(order.status)) return reply.represent(order)
     return reply
       .headers({ 'cache-control': app.cachePolicies.never })
       .type('text/html; charset=utf-8')
@@ -221,11 +216,11 @@ const order: RoutePlugin = async (app, { config }) => {
   app.put(
     '/order/:order_id',
     { schema: { params: orderPath, body: changedOrder }, config: { ...one, describes: changeOrder } },
-    async (request, reply) => represented(request, reply, await change(request, request.params.order_id, () => request.body))
+    async (request, reply) => reply.represent(await change(request, request.params.order_id, () => request.body))
   )
 
   app.delete('/order/:order_id', { schema: { params: orderPath }, config: { ...one, describes: cancelOrder } }, async (request, reply) =>
-    represented(request, reply, await cancel(request, request.params.order_id))
+    reply.represent(await cancel(request, request.params.order_id))
   )
 
   // A browser's forms know no PUT and DELETE.
@@ -239,16 +234,12 @@ const order: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       const { order_id: id } = request.params
       const order = await request.asMethod({
-        PUT: () => change(request, id, () => request.formDocument(purchaseOrder)),
+        PUT: () => change(request, id, () => request.readDocument(purchaseOrder)),
         DELETE: () => cancel(request, id)
       })
       return reply.redirect(uri.order(order.id), 303)
     }
   )
-}
-
-function represented(request: FastifyRequest, reply: FastifyReply, order: Order): FastifyReply {
-  return reply.represent({ ...order, tag: request.pageTag(order) })
 }
 
 const idOf = (request: FastifyRequest) => (request.params as { order_id: string }).order_id

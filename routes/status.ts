@@ -30,13 +30,17 @@ const postStatus = {
   problems: ['order-not-found', 'transition-refused']
 } as const
 
+interface Wanted {
+  readonly status: OrderStatus
+}
+
 const status: RoutePlugin = async (app, { config }) => {
   const shown = { represents: orderStatusRepresentations, caching: 'private' } as const
   const seller = { ...shown, access: { anyOf: ['fulfilment'] } } as const
 
-  async function setStatus(request: FastifyRequest, id: string, read: () => { readonly status: OrderStatus }): Promise<Order> {
+  async function setStatus(request: FastifyRequest, id: string, read: () => Wanted | Promise<Wanted>): Promise<Order> {
     const current = await request.visibleOrder(id)
-    const { status } = read()
+    const { status } = await read()
     if (request.isDone(current.status === status)) return current
     const expected = request.expectation(request.currentOf(current), 'replaces')
     return app.store.setOrderStatus(current.id, status, expected)
@@ -45,12 +49,8 @@ const status: RoutePlugin = async (app, { config }) => {
   async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
     if (problem.status === 401) return undefined
     const current = await request.visibleOrder((request.params as { order_id: string }).order_id)
-    const page: ShownOrder = {
-      ...current,
-      tag: request.pageTag(current),
-      notice: refusalNotice(problem, 'the order')
-    }
-    return orderStatusRepresentations.variants.find(({ suffix }) => suffix === 'html')?.write(page, request.context())
+    const shown: ShownOrder = { ...current, notice: refusalNotice(problem, 'the order') }
+    return request.page(shown)
   }
 
   app.get(
@@ -58,7 +58,7 @@ const status: RoutePlugin = async (app, { config }) => {
     { schema: { params: orderPath }, config: { ...shown, access: { anyOf: ['order', 'fulfilment'], guests: true }, describes: getStatus } },
     async (request, reply) => {
       const order = await request.visibleOrder(request.params.order_id)
-      return reply.represent({ ...order, tag: request.pageTag(order) })
+      return reply.represent(order)
     }
   )
 
@@ -67,7 +67,7 @@ const status: RoutePlugin = async (app, { config }) => {
     { schema: { params: orderPath, body: orderStatus }, config: { ...seller, describes: putStatus } },
     async (request, reply) => {
       const order = await setStatus(request, request.params.order_id, () => request.body)
-      return reply.represent({ ...order, tag: request.pageTag(order) })
+      return reply.represent(order)
     }
   )
 
@@ -77,7 +77,7 @@ const status: RoutePlugin = async (app, { config }) => {
     { schema: { params: orderPath }, config: { ...seller, form: { refused }, describes: postStatus } },
     async (request, reply) => {
       const { order_id: id } = request.params
-      await request.asMethod({ PUT: () => setStatus(request, id, () => request.formDocument(orderStatus)) })
+      await request.asMethod({ PUT: () => setStatus(request, id, () => request.readDocument(orderStatus)) })
       return reply.redirect(uris(config.BASE_URL.path).orderStatus(id), 303)
     }
   )

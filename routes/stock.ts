@@ -26,13 +26,17 @@ const postStock = {
   problems
 } as const
 
+interface Wanted {
+  readonly onHand: Decimal
+}
+
 const stockRoute: RoutePlugin = async (app, { config }) => {
   const shown = { represents: stockRepresentations, caching: 'private' } as const
   const seller = { ...shown, access: { anyOf: ['catalogue'] } } as const
 
-  async function change(request: FastifyRequest, id: string, read: () => { readonly onHand: Decimal }): Promise<Stock> {
+  async function change(request: FastifyRequest, id: string, read: () => Wanted | Promise<Wanted>): Promise<Stock> {
     const current = await app.store.stock(id)
-    const { onHand } = read()
+    const { onHand } = await read()
     // A person who pressed the button twice has not been overtaken by anybody.
     if (request.form() && request.isDone(compare(current.onHand, onHand) === 0)) return current
     const expected = request.expectation(request.currentOf(current), 'replaces')
@@ -48,12 +52,11 @@ const stockRoute: RoutePlugin = async (app, { config }) => {
     const customer = isSignedOut ? fields?.get(customerField) : undefined
     const page: ShownStock = {
       ...current,
-      tag: isSignedOut ? (fields?.get('_if-match') ?? '') : request.pageTag(current),
       notice: refusalNotice(problem, 'the stock'),
       ...(typed == null ? {} : { typed, faults: problem.errors ?? [] }),
       ...(customer ? { customer } : {})
     }
-    return stockRepresentations.variants.find(({ suffix }) => suffix === 'html')?.write(page, request.context())
+    return request.page(page, isSignedOut ? (fields?.get('_if-match') ?? '') : undefined)
   }
 
   app.get(
@@ -61,7 +64,7 @@ const stockRoute: RoutePlugin = async (app, { config }) => {
     { schema: { params: productPath }, config: { ...shown, describes: getStock } },
     async (request, reply) => {
       const current = await app.store.stock(request.params.product_id)
-      return reply.represent({ ...current, tag: request.pageTag(current) })
+      return reply.represent(current)
     }
   )
 
@@ -70,7 +73,7 @@ const stockRoute: RoutePlugin = async (app, { config }) => {
     { schema: { params: productPath, body: stock }, config: { ...seller, describes: setStock } },
     async (request, reply) => {
       const current = await change(request, request.params.product_id, () => request.body)
-      return reply.represent({ ...current, tag: request.pageTag(current) })
+      return reply.represent(current)
     }
   )
 
@@ -83,7 +86,7 @@ const stockRoute: RoutePlugin = async (app, { config }) => {
     },
     async (request, reply) => {
       const { product_id: id } = request.params
-      await request.asMethod({ PUT: () => change(request, id, () => request.formDocument(stock)) })
+      await request.asMethod({ PUT: () => change(request, id, () => request.readDocument(stock)) })
       return reply.redirect(uris(config.BASE_URL.path).stock(id), 303)
     }
   )

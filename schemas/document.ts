@@ -14,6 +14,8 @@ export interface ReadingLimits {
  * The body that the handler sees is what `read` makes of it.
  */
 export interface DocumentSchema<T> {
+  /** Unique: the document process knows the schema by it. */
+  readonly name: string
   readonly xsd: Xsd
   /** The root elements accepted; JSON and forms, which have no root of their own, are read as the first. */
   readonly roots: readonly [string, ...string[]]

@@ -7,6 +7,7 @@ export const orderStatusXsd = loadXsd('order-status')
 
 export const orderStatus: DocumentSchema<{ readonly status: OrderStatus }> = {
   xsd: orderStatusXsd,
+  name: 'order-status',
   roots: ['order-status'],
   read: (root) => ({ status: tokenOf(root, 'status') as OrderStatus })
 }

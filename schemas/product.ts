@@ -15,7 +15,12 @@ export interface ProductDocument {
   readonly draft: ProductDraft
 }
 
-export const product: DocumentSchema<ProductDocument> = { xsd: productXsd, roots: ['product'], read: readProduct }
+export const product: DocumentSchema<ProductDocument> = {
+  name: 'product',
+  xsd: productXsd,
+  roots: ['product'],
+  read: readProduct
+}
 
 /** Reads one valid `product` element; also those of a catalogue. */
 export function readProduct(root: Element, report: Report): ProductDocument {

@@ -10,6 +10,7 @@ export const orderXsd = loadXsd('purchase-order')
 /** What a buyer posts. */
 export const purchaseOrder: DocumentSchema<PurchaseOrder> = {
   xsd: orderXsd,
+  name: 'purchase-order',
   roots: ['purchase-order'],
   forms: true,
   read: readPurchaseOrder
@@ -18,6 +19,7 @@ export const purchaseOrder: DocumentSchema<PurchaseOrder> = {
 /** What replaces an order: the `order` that a GET gave, edited, or a new `purchase-order`. */
 export const changedOrder: DocumentSchema<PurchaseOrder> = {
   xsd: orderXsd,
+  name: 'changed-order',
   roots: ['order', 'purchase-order'],
   read: readPurchaseOrder
 }

@@ -7,6 +7,7 @@ export const stockXsd = loadXsd('stock')
 
 export const stock: DocumentSchema<{ readonly onHand: Decimal }> = {
   xsd: stockXsd,
+  name: 'stock',
   roots: ['stock'],
   read: (root) => ({ onHand: decimal(tokenOf(root, 'on-hand') ?? '') })
 }

@@ -1,6 +1,7 @@
 /** What the rows of both databases have alike, and the domain's values that they hold. */
 
 import type { ApiKey } from '../domain/caller.ts'
+import { defer, type Known } from '../domain/deferred.ts'
 import type { Decimal } from '../domain/money.ts'
 import type { Order, OrderStatus } from '../domain/order.ts'
 import type { Availability, Product } from '../domain/product.ts'
@@ -62,6 +63,21 @@ export function orderOf(row: CommonOrderRow, content: OrderContent): Order {
     placedAt: row.placed_at,
     modifiedAt: row.modified_at
   }
+}
+
+/** All of an order that a decision in the thread that serves needs. */
+export function knownOf({ id, version, customer, status, placedAt, modifiedAt }: Order): Known<Order> {
+  return { id, version, customer, status, placedAt, modifiedAt }
+}
+
+/** Above this many characters the content of an order is left unparsed until somebody looks at it. */
+const mostParsed = 32 * 1024
+
+/** @param content as `orderContent` wrote it */
+export function orderFrom(row: CommonOrderRow, content: string): Order {
+  if (content.length <= mostParsed) return orderOf(row, JSON.parse(content))
+  const known = knownOf(orderOf(row, {} as OrderContent))
+  return defer(`${JSON.stringify(known).slice(0, -1)},${content.slice(1)}`, known)
 }
 
 /** What is kept as one text. */

@@ -1,12 +1,19 @@
 /** How much a write weighs where many wait: lines count, and every KiB of texts as much as a line. */
 
+import { textOf } from '../domain/deferred.ts'
 import type { PurchaseOrder } from '../domain/order.ts'
 import type { ProductDraft } from '../domain/product.ts'
+
+/** What the JSON of the smallest line takes. */
+const charactersOfLine = 58
 
 const length = (texts: readonly string[]) => texts.reduce((sum, text) => sum + text.length, 0)
 const inLines = (characters: number) => characters >> 10
 
-export function orderSize({ items, notes, extensions }: Pick<PurchaseOrder, 'items' | 'notes' | 'extensions'>): number {
+export function orderSize(order: Pick<PurchaseOrder, 'items' | 'notes' | 'extensions'>): number {
+  const json = textOf(order)
+  if (json !== undefined) return 1 + Math.ceil(json.length / charactersOfLine)
+  const { items, notes, extensions } = order
   const texts = length(notes) + length(extensions.map(({ value }) => value)) + items.reduce((sum, item) => sum + length(item.notes), 0)
   return 1 + items.length + inLines(texts)
 }

@@ -13,6 +13,7 @@ import {
   type ProductRow,
   type StockRow,
   stockColumns,
+  toDeferredOrder,
   toKey,
   toOrder,
   toProduct,
@@ -95,7 +96,7 @@ export function makeReader(db: Connection, currency: string): Reader {
     order(id) {
       const row = order.get(id)
       if (!row) throw new DomainError('order-not-found', 'There is no such order.')
-      return toOrder(row)
+      return toDeferredOrder(row)
     },
     orders({ limit, after, customer, status }) {
       const statement = customer === undefined ? (status === undefined ? all : ofStatus) : status === undefined ? ofCustomer : ofBoth

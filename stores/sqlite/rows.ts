@@ -4,7 +4,7 @@ import type { ApiKey } from '../../domain/caller.ts'
 import { type Decimal, fromUnits, plain, toUnits } from '../../domain/money.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Product, Stock } from '../../domain/product.ts'
-import { type CommonKeyRow, type CommonOrderRow, type CommonProductRow, keyOf, orderOf, productOf } from '../rows.ts'
+import { type CommonKeyRow, type CommonOrderRow, type CommonProductRow, keyOf, orderFrom, orderOf, productOf } from '../rows.ts'
 
 const stockScale = 3
 
@@ -49,8 +49,14 @@ export interface OrderRow extends CommonOrderRow {
 
 export const orderColumns = 'seq, id, version, customer, status, placed_at, modified_at, content'
 
+/** For who decides on it. */
 export function toOrder(row: OrderRow): Order {
   return orderOf(row, JSON.parse(row.content))
+}
+
+/** For who only hands it on: the content of a large order stays text. */
+export function toDeferredOrder(row: OrderRow): Order {
+  return orderFrom(row, row.content)
 }
 
 export interface KeyRow extends CommonKeyRow {

@@ -2,6 +2,7 @@
 
 import { makeBatch } from './batch.ts'
 import { checkFile, connectWriter } from './connection.ts'
+import { packOutcome, unpackCommand } from './crossing.ts'
 import type { Outcome } from './failures.ts'
 import { serve } from './thread-entry.ts'
 import type { Command } from './writes.ts'
@@ -22,8 +23,13 @@ serve(({ path, identity, currency, maxPages, maxBatch }: WriterData) => {
   const db = connectWriter(path)
   if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${maxPages}`)
   const run = makeBatch(db, currency, () => checkFile(path, identity))
-  const answer = (batch: readonly Command[]): readonly Outcome[] =>
+  const perform = (batch: readonly Command[]): readonly Outcome[] =>
     maxBatch === undefined ? run(batch) : slices(batch, maxBatch).flatMap(run)
+  const answer = (batch: readonly Command[]) =>
+    perform(batch.map(unpackCommand)).map((outcome, i) => {
+      const command = batch[i]
+      return command ? packOutcome(command.verb, outcome) : outcome
+    })
   return { db, answer }
 })
 

@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import type { Store } from '../../domain/store.ts'
+import { packCommand, unpackOutcome } from './crossing.ts'
 import { fromFailure, isLost, type Outcome, unavailable, unknown } from './failures.ts'
 import { type Pending, Queue } from './queue.ts'
 import type { FromThread, ToThread } from './thread-entry.ts'
@@ -145,7 +146,7 @@ export class SqliteWriter {
   #flush(): void {
     const batch = this.#waiting.takeBatch()
     try {
-      this.#thread?.postMessage({ ask: batch.map(({ command }) => command) } satisfies ToWriter)
+      this.#thread?.postMessage({ ask: batch.map(({ command }) => packCommand(command)) } satisfies ToWriter)
       this.#inFlight = batch
       this.#state = 'busy'
     } catch (cause) {
@@ -161,7 +162,8 @@ export class SqliteWriter {
     this.#delay = 0
     this.#failing = outcomes.length > 0 && outcomes.every(isLost)
     for (const [i, { command, resolve, reject }] of answered.entries()) {
-      const outcome = outcomes[i]
+      const given = outcomes[i]
+      const outcome = given && unpackOutcome(command.verb, given)
       if (outcome && 'value' in outcome) resolve(outcome.value)
       else reject(outcome ? fromFailure(outcome.failure, command.verb) : unavailable())
     }

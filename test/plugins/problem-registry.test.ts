@@ -39,6 +39,7 @@ const httpCodes: Readonly<Record<HttpProblemCode, number>> = {
   'unsupported-media-type': 415,
   'expectation-failed': 417,
   'invalid-document': 422,
+  'document-too-costly': 422,
   'precondition-required': 428,
   'too-many-requests': 429,
   'headers-too-large': 431,

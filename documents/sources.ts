@@ -1,24 +1,26 @@
 import { isUtf8 } from 'node:buffer'
-import { JsonMistake, repeatedMembers } from '../../schemas/json-text.ts'
-import type { Tree } from '../../schemas/tree.ts'
-import { Problem } from '../problem.ts'
-import { lineAt } from '../xml/scan.ts'
-import type { ParsedXml } from '../xml.ts'
+import { Problem } from '../plugins/problem.ts'
+import { lineAt } from '../plugins/xml/scan.ts'
+import { JsonMistake, repeatedMembers } from '../schemas/json-text.ts'
+import type { Tree } from '../schemas/tree.ts'
 
-/** A request's body as its media type has it, before any schema. */
-export type Source = XmlSource | TreeSource
-
-export interface XmlSource {
-  readonly notation: 'xml'
-  readonly parsed: ParsedXml
+export interface JsonSource {
+  readonly notation: 'json'
+  readonly value: Tree
+  /** JSON pointers of members that an object has more than once. */
+  readonly repeated: readonly string[]
 }
 
-export type TreeSource =
-  | { readonly notation: 'json'; readonly value: Tree; readonly repeated: readonly string[] }
-  | { readonly notation: 'form'; readonly fields: URLSearchParams }
+export interface FormSource {
+  readonly notation: 'form'
+  readonly fields: URLSearchParams
+}
+
+/** Members, as JSON and forms have them, before any schema. */
+export type TreeSource = JsonSource | FormSource
 
 /** @throws Problem `malformed-document`, with the line */
-export function parseJson(bytes: Buffer): Source {
+export function parseJson(bytes: Buffer): JsonSource {
   if (!isUtf8(bytes)) throw new Problem('malformed-document', 'The JSON is not valid UTF-8.')
   const text = bytes.toString('utf8').replace(/^\ufeff/, '')
   if (text.trim() === '') throw new Problem('malformed-document', 'The body is empty: a JSON document is needed.')
@@ -34,7 +36,7 @@ export function parseJson(bytes: Buffer): Source {
 }
 
 /** @throws Problem `malformed-document` */
-export function parseForm(text: string): Source {
+export function parseForm(text: string): FormSource {
   // @fastify/formbody decodes leniently: bytes that are not UTF-8 are U+FFFD by now, which a browser would have escaped.
   if (text.includes('\ufffd')) throw new Problem('malformed-document', 'The form data is not valid UTF-8.')
   for (const part of text.includes('%') ? text.split(/[&=]/) : []) {

@@ -1,0 +1,86 @@
+import { Problem } from '../plugins/problem.ts'
+import type { Context } from '../representations/representation.ts'
+import type { DocumentSchema } from '../schemas/document.ts'
+import type { Place } from '../schemas/element.ts'
+import { type ChildOptions, DocumentChild, type Loss } from './child.ts'
+import { readFields } from './fields.ts'
+import type { DocumentLimits, FormFields, Job, Location, Outcome, ReadDocument, ResultOf, Sent } from './job.ts'
+
+/** Milliseconds of processor time for one document: five times what an order of 10,000 items takes. */
+const budget = 3_000
+
+/** Up to this size, in bytes, a document is read by the process for small ones, which is never busy for long. */
+const mostSmall = 32 * 1024
+
+const small = { budget, niceness: 0, window: { jobs: 64, bytes: 256 * 1024 } }
+/** Large documents have a process of their own, so that nobody's small order waits for them. It ends when they do. */
+const large = { budget, niceness: 5, window: { jobs: 1, bytes: Number.POSITIVE_INFINITY }, idle: 30_000 }
+
+/** Whoever sends the documents: a customer, or an address. Callers take turns. */
+export type Sender = string
+
+/**
+ * Reads and writes documents beside the thread that serves. Documents wait by sender, and senders take turns.
+ * Every method throws Problem: what the document is refused for, `document-too-costly`, or `overloaded`.
+ */
+export class Documents {
+  readonly #small: DocumentChild
+  readonly #large: DocumentChild
+
+  constructor(warn: ChildOptions['warn']) {
+    this.#small = new DocumentChild({ ...small, warn })
+    this.#large = new DocumentChild({ ...large, warn })
+  }
+
+  /** Starts the process for small documents, so that the first order does not wait for it. */
+  start(): void {
+    this.#small.start()
+  }
+
+  /** The domain's value of a document, as JSON. */
+  read(sender: Sender, { notation, bytes }: Sent, schema: DocumentSchema<unknown>, limits: DocumentLimits): Promise<ReadDocument> {
+    return this.#do(sender, { kind: 'read', notation, bytes, schema: schema.name, limits }, bytes.length)
+  }
+
+  /** Where places of a document are that was read before. */
+  locate(
+    sender: Sender,
+    { notation, bytes }: Sent,
+    schema: DocumentSchema<unknown>,
+    limits: DocumentLimits,
+    places: readonly Place[]
+  ): Promise<readonly Location[]> {
+    return this.#do(sender, { kind: 'locate', notation, bytes, schema: schema.name, limits, places }, bytes.length)
+  }
+
+  async fields(sender: Sender, bytes: Uint8Array): Promise<FormFields> {
+    // A form of a few lines is taken apart in less time than the way to the other process takes.
+    return bytes.length <= mostSmall ? readFields(bytes) : this.#do(sender, { kind: 'fields', bytes }, bytes.length)
+  }
+
+  /** @param text the value as JSON */
+  write(sender: Sender, resource: string, mediaType: string, text: string, context: Context): Promise<Uint8Array> {
+    return this.#do(sender, { kind: 'write', resource, mediaType, text, context }, text.length)
+  }
+
+  /** Ends both processes where they stand. */
+  end(): void {
+    this.#small.end()
+    this.#large.end()
+  }
+
+  async #do<J extends Job>(sender: Sender, job: J, size: number): Promise<ResultOf<J>> {
+    const outcome = await (size <= mostSmall ? this.#small : this.#large).run(sender, job, size)
+    return resultOf(outcome) as ResultOf<J>
+  }
+}
+
+function resultOf(outcome: Outcome | Loss): ResultOf<Job> {
+  if (outcome === 'costly') {
+    throw new Problem('document-too-costly', 'The document takes too long to read. Nothing was stored. Send it in smaller parts.')
+  }
+  if (outcome === 'absent') throw new Problem('overloaded', 'No document can be read now. Nothing was stored; try again soon.')
+  if ('refusal' in outcome) throw new Problem(outcome.refusal.code, outcome.refusal.detail, { faults: outcome.refusal.faults })
+  if ('failed' in outcome) throw new Error('a document could not be handled')
+  return outcome.result
+}

@@ -1,0 +1,43 @@
+import { Problem } from '../plugins/problem.ts'
+import { makeXmlGate } from '../plugins/xml.ts'
+import { orderRepresentations } from '../representations/order.ts'
+import type { Representations } from '../representations/representation.ts'
+import { readFields } from './fields.ts'
+import type { Job, Outcome, ResultOf, WriteJob } from './job.ts'
+import { locateInDocument, readDocument } from './read.ts'
+
+/** What can be written here, by name. */
+const writable: Readonly<Record<string, Representations<never>>> = { order: orderRepresentations }
+
+function write({ resource, mediaType, text, context }: WriteJob): Uint8Array {
+  const variant = writable[resource]?.variants.find((one) => one.mediaType === mediaType)
+  if (!variant) throw new Error(`nothing writes ${resource} as ${mediaType}`)
+  return Buffer.from(variant.write(JSON.parse(text) as never, context))
+}
+
+/** Does jobs one after the other. Nothing that it is given can make it throw. */
+export function makeRunner(): (job: Job) => Outcome {
+  const gate = makeXmlGate()
+
+  function result(job: Job): ResultOf<Job> {
+    switch (job.kind) {
+      case 'read':
+        return readDocument(job, gate)
+      case 'locate':
+        return locateInDocument(job)
+      case 'fields':
+        return readFields(job.bytes)
+      case 'write':
+        return write(job)
+    }
+  }
+
+  return (job) => {
+    try {
+      return { result: result(job) }
+    } catch (error) {
+      if (!(error instanceof Problem)) return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+      return { refusal: { code: error.code, detail: error.message, faults: error.faults } }
+    }
+  }
+}

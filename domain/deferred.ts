@@ -1,0 +1,41 @@
+/**
+ * Values that are still JSON text. A large order crosses the serving thread as text: what reads it, decides on it and
+ * writes it runs beside that thread, and to parse 10,000 lines there would hold up every other request for 20 ms.
+ */
+
+const texts = new WeakMap<object, string>()
+
+export type Known<T> = { readonly [K in keyof T]?: T[K] | undefined }
+
+/**
+ * A value that is parsed when somebody first looks at a property of it that is not in `known`. It can be used like any
+ * other value, but structured clone refuses it: what sends it to another thread sends `textOf` it.
+ * @param text the JSON of the whole value
+ * @param known what can be read without parsing; also that a property is not there
+ */
+export function defer<T extends object>(text: string, known: Known<T> = {}): T {
+  let parsed: T | undefined
+  const value = () => {
+    parsed ??= JSON.parse(text) as T
+    return parsed
+  }
+  const deferred = new Proxy({} as T, {
+    get: (_, name) => (name in known ? known[name as keyof T] : Reflect.get(value(), name)),
+    has: (_, name) => name in value(),
+    ownKeys: () => Reflect.ownKeys(value()),
+    getOwnPropertyDescriptor: (_, name) => {
+      const found = Reflect.getOwnPropertyDescriptor(value(), name)
+      // The target has no properties of its own, so none may be reported as fixed.
+      return found && { ...found, configurable: true }
+    },
+    set: () => false,
+    deleteProperty: () => false
+  })
+  texts.set(deferred, text)
+  return deferred
+}
+
+/** The JSON text of a deferred value; undefined for any other. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'object' && value !== null ? texts.get(value) : undefined
+}
