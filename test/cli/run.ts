@@ -2,7 +2,6 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import t from 'tap'
 import { compile } from './compile.ts'
 
 export interface Ran {
@@ -13,7 +12,7 @@ export interface Ran {
 
 type Settings = Readonly<Record<string, string>>
 
-const cli = join(compile(t.testdir()), 'cli.js')
+const cli = join(await compile(), 'cli.js')
 
 /** Starts `tradepost` as a process of its own. */
 export function start(args: readonly string[], settings: Settings): ChildProcessWithoutNullStreams {
