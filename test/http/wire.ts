@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 /** How long a test waits for bytes, in milliseconds: far longer than anything here takes. */
-const patience = 30_000
+const patience = 300_000
 
 function parseHead(head: string): Omit<Answer, 'body'> {
   const [statusLine = '', ...lines] = head.split('\r\n')
@@ -100,12 +100,14 @@ export class Wire {
   }
 
   async #more(): Promise<void> {
-    const signal = AbortSignal.timeout(patience)
-    await Promise.race([
-      once(this.#socket, 'data', { signal }),
-      once(this.#socket, 'close', { signal }),
-      once(this.#socket, 'end', { signal })
-    ])
+    const over = new AbortController()
+    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(patience)])
+    try {
+      await Promise.race(['data', 'close', 'end'].map((event) => once(this.#socket, event, { signal })))
+    } finally {
+      // The listeners of the two that did not come go with it.
+      over.abort()
+    }
   }
 
   /** The next answer. @param method the request's: the answer to HEAD has no body */

@@ -1,13 +1,12 @@
 import t from 'tap'
-import { startPostgres } from '../stores/embedded.ts'
+import { postgresFor } from '../stores/embedded.ts'
 import { run } from './run.ts'
 
 // Each command is a process of its own.
 t.setTimeout(240_000)
 
 t.test('the commands work on PostgreSQL too', async (t) => {
-  const server = await startPostgres({ fsync: 'off' })
-  t.teardown(() => server.close())
+  const server = await postgresFor(t)
   const settings = { DATABASE_URL: await server.database() }
   t.match(await run(['migrate'], settings), { status: 0, stdout: /^applied 0001-/, stderr: '' })
 

@@ -6,12 +6,11 @@ import t from 'tap'
 import type { Store } from '../../domain/store.ts'
 import { openPostgresStore } from '../../stores/postgres/store.ts'
 import { openSqliteStore } from '../../stores/sqlite/store.ts'
-import { execute, startPostgres } from './embedded.ts'
+import { execute, postgresFor } from './embedded.ts'
 import { draft, everything, shopCurrency } from './fixtures.ts'
 
 t.setTimeout(300_000)
-const server = await startPostgres({ fsync: 'off' })
-t.teardown(() => server.close())
+const server = await postgresFor(t)
 
 async function found(store: Store, q: string): Promise<string[]> {
   return (await everything((after) => store.products({ limit: 100, q, ...after }))).map(({ id }) => id).sort()
