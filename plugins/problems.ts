@@ -174,7 +174,7 @@ export default fp(
     app.setErrorHandler((error: FastifyError | DomainError | Problem | PositionError, request, reply) => {
       const told = tell(error, request, config)
       if (problemTypes[told.code].status >= 500) request.log.error({ err: error }, 'request failed')
-      else request.log.info({ code: told.code, detail: told.detail }, 'request refused')
+      else request.refusal = { code: told.code, detail: told.detail }
       return send(told, request, reply)
     })
     app.setNotFoundHandler((request, reply) => send({ code: 'not-found', detail: nothing }, request, reply))
