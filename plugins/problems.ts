@@ -10,6 +10,7 @@ import type { LocatedFault } from '../schemas/document.ts'
 import { choose } from './accept.ts'
 import { isForm } from './form-post.ts'
 import { nothing } from './methods.ts'
+import { type DocumentNotation, isIn, notationOf } from './notation.ts'
 import { notACursor } from './paging.ts'
 import { Problem, retryAfter } from './problem.ts'
 import { codesByStatus, type ProblemCode, problemTypes } from './problem-types.ts'
@@ -29,6 +30,7 @@ interface Told {
   readonly headers?: Readonly<Record<string, string>>
   readonly available?: readonly string[]
   readonly orderId?: string
+  readonly notation?: DocumentNotation
 }
 
 const maxFaults = 100
@@ -63,8 +65,9 @@ function tell(error: FastifyError | DomainError | Problem | PositionError, reque
     }
   }
   if (error instanceof Problem) {
-    const { code, message, headers, available } = error
-    return { code, detail: message, faults: located(error, request), headers, ...(available ? { available } : {}) }
+    const { code, message, headers, available, notation } = error
+    const faults = located(error, request)
+    return { code, detail: message, faults, headers, ...(available ? { available } : {}), ...(notation ? { notation } : {}) }
   }
   if (error.validation) return tellValidation(error)
   const status = error.statusCode ?? 500
@@ -122,11 +125,14 @@ export default fp(
     async function send(told: Told, request: FastifyRequest, reply: FastifyReply) {
       const problem = problemOf(told, request)
       const { status } = problem
-      const chosen = choose(
-        request.headers.accept,
-        problemRepresentations.map(({ mediaType }) => ({ names: [mediaType, ...(alsoAskedAs[mediaType] ?? [])] }))
-      )
-      const representation = problemRepresentations[Math.max(0, chosen)]
+      const notation = told.notation ?? notationOf(request)
+      const offers = problemRepresentations.map((offer) => ({
+        names: [offer.mediaType, ...(alsoAskedAs[offer.mediaType] ?? [])],
+        own: isIn(notation, offer)
+      }))
+      const chosen = choose(request.headers.accept, offers)
+      const ofOwn = offers.findIndex(({ own }) => own)
+      const representation = problemRepresentations[Math.max(0, chosen === -1 ? ofOwn : chosen)]
       if (!representation) throw new Error('there is no problem representation')
       const context: Context = {
         base,

@@ -1,3 +1,5 @@
+import { Numeral, type Tree } from './tree.ts'
+
 /** A text that is not JSON, and where. */
 export class JsonMistake extends Error {
   override readonly name = 'JsonMistake'
@@ -14,6 +16,11 @@ const maxDepth = 100
 
 const space = /[ \t\r\n]*/y
 const scalar = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/y
+const words: ReadonlyMap<string, Tree> = new Map<string, Tree>([
+  ['true', true],
+  ['false', false],
+  ['null', null]
+])
 const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 
 /** A JSON pointer (RFC 6901). */
@@ -21,16 +28,20 @@ export function pointer(steps: readonly (string | number)[]): string {
   return steps.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
 
+interface JsonReading {
+  readonly value: Tree
+  /** JSON pointers of members that an object has twice, of which the value holds the last. */
+  readonly repeated: readonly string[]
+}
+
 /**
- * Reads a JSON text (RFC 8259) for what JSON.parse keeps to itself: where a mistake is, in words of its own, and which
- * members an object has twice, of which JSON.parse would silently keep the last.
- * @returns JSON pointers of the repeated members
+ * Reads a JSON text (RFC 8259) with what JSON.parse keeps to itself: where a mistake is, in words of its own, numbers as
+ * they are written, and which members an object has twice.
  * @throws JsonMistake
  */
-export function repeatedMembers(text: string): readonly string[] {
+export function readJsonText(text: string): JsonReading {
   const reader = new Reader(text)
-  reader.document()
-  return [...reader.repeated]
+  return { value: reader.document(), repeated: [...reader.repeated] }
 }
 
 class Reader {
@@ -43,10 +54,11 @@ class Reader {
     this.#text = text
   }
 
-  document(): void {
+  document(): Tree {
     this.#space()
-    this.#value()
+    const value = this.#value()
     if (this.#at < this.#text.length) throw this.#mistake('There is something behind the end of the document.')
+    return value
   }
 
   #mistake(detail: string, offset = this.#at): JsonMistake {
@@ -70,45 +82,48 @@ class Reader {
     return true
   }
 
-  #value(): void {
+  #value(): Tree {
     if (this.#path.length > maxDepth) throw this.#mistake(`Arrays and objects are nested more than ${maxDepth} deep.`)
-    if (this.#text[this.#at] === '"') this.#string()
-    else if (this.#take('{')) this.#members()
-    else if (this.#take('[')) this.#elements()
-    else {
-      const length = this.#length(scalar)
-      if (length === 0) throw this.#mistake('Here must be a value: a string in double quotes, an array, an object, or null.')
-      this.#at += length
-      this.#space()
-    }
+    if (this.#text[this.#at] === '"') return this.#string()
+    if (this.#take('{')) return this.#members()
+    if (this.#take('[')) return this.#elements()
+    const start = this.#at
+    this.#at += this.#length(scalar)
+    if (this.#at === start)
+      throw this.#mistake('Here must be a value: a string in double quotes, a number, an array, an object, or null.')
+    const written = this.#text.slice(start, this.#at)
+    this.#space()
+    const word = words.get(written)
+    return word === undefined ? new Numeral(written) : word
   }
 
-  #members(): void {
-    if (this.#take('}')) return
-    const names = new Set<string>()
+  #members(): Tree {
+    if (this.#take('}')) return {}
+    const members = new Map<string, Tree>()
     do {
       if (this.#text[this.#at] !== '"') throw this.#mistake('Here must be the name of a member, in double quotes.')
-      const written = this.#string()
-      const name = written.includes('\\') ? (JSON.parse(written) as string) : written.slice(1, -1)
+      const name = this.#string()
       this.#path.push(name)
-      if (names.has(name)) this.repeated.add(pointer(this.#path))
-      names.add(name)
+      if (members.has(name)) this.repeated.add(pointer(this.#path))
       if (!this.#take(':')) throw this.#mistake('Here must be a colon.')
-      this.#value()
+      members.set(name, this.#value())
       this.#path.pop()
     } while (this.#take(','))
     if (!this.#take('}')) throw this.#mistake('Here must be a comma, or the } that closes the object.')
+    // Not by assignment, which would take a member named __proto__ for something else.
+    return Object.fromEntries(members)
   }
 
-  #elements(): void {
-    if (this.#take(']')) return
-    let position = 0
+  #elements(): Tree {
+    const elements: Tree[] = []
+    if (this.#take(']')) return elements
     do {
-      this.#path.push(position++)
-      this.#value()
+      this.#path.push(elements.length)
+      elements.push(this.#value())
       this.#path.pop()
     } while (this.#take(','))
     if (!this.#take(']')) throw this.#mistake('Here must be a comma, or the ] that closes the array.')
+    return elements
   }
 
   #string(): string {
@@ -122,8 +137,8 @@ class Reader {
       if (length === 0) throw this.#mistake('A backslash in a string must be followed by one of " \\ / b f n r t, or u and four digits.')
       this.#at += length - 1
     }
-    const string = this.#text.slice(start, ++this.#at)
+    const written = this.#text.slice(start, ++this.#at)
     this.#space()
-    return string
+    return written.includes('\\') ? (JSON.parse(written) as string) : written.slice(1, -1)
   }
 }
