@@ -31,12 +31,7 @@ export function mediaTypes(method: string, { schema, config }: Declared): readon
   return method === 'POST' && (config?.form || config?.describes?.form) ? [formMediaType] : []
 }
 
-export function unsupported(
-  { method }: FastifyRequest,
-  detail: string,
-  accepts: readonly string[],
-  notation?: DocumentNotation
-): Problem {
+export function unsupported({ method }: FastifyRequest, detail: string, accepts: readonly string[], notation?: DocumentNotation): Problem {
   // Accept-Post would say that there is POST (W3C LDP 7.1.2); Accept in an answer is for any method (RFC 9110 section 12.5.1).
   const list = accepts.join(', ')
   const headers = { accept: list, ...(method === 'POST' ? { 'accept-post': list } : {}) }

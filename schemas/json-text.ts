@@ -16,11 +16,6 @@ const maxDepth = 100
 
 const space = /[ \t\r\n]*/y
 const scalar = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/y
-const words: ReadonlyMap<string, Tree> = new Map<string, Tree>([
-  ['true', true],
-  ['false', false],
-  ['null', null]
-])
 const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 
 /** A JSON pointer (RFC 6901). */
@@ -67,7 +62,7 @@ class Reader {
 
   #length(pattern: RegExp): number {
     pattern.lastIndex = this.#at
-    return pattern.exec(this.#text)?.[0].length ?? 0
+    return pattern.test(this.#text) ? pattern.lastIndex - this.#at : 0
   }
 
   #space(): void {
@@ -89,29 +84,30 @@ class Reader {
     if (this.#take('[')) return this.#elements()
     const start = this.#at
     this.#at += this.#length(scalar)
-    if (this.#at === start)
-      throw this.#mistake('Here must be a value: a string in double quotes, a number, an array, an object, or null.')
+    if (this.#at === start) throw this.#mistake('Here must be a value: a string in double quotes, a number, an array, an object, or null.')
     const written = this.#text.slice(start, this.#at)
     this.#space()
-    const word = words.get(written)
-    return word === undefined ? new Numeral(written) : word
+    if (written === 'true' || written === 'false') return written === 'true'
+    return written === 'null' ? null : new Numeral(written)
   }
 
   #members(): Tree {
-    if (this.#take('}')) return {}
-    const members = new Map<string, Tree>()
+    const members: { [name: string]: Tree } = {}
+    if (this.#take('}')) return members
     do {
       if (this.#text[this.#at] !== '"') throw this.#mistake('Here must be the name of a member, in double quotes.')
       const name = this.#string()
       this.#path.push(name)
-      if (members.has(name)) this.repeated.add(pointer(this.#path))
+      if (Object.hasOwn(members, name)) this.repeated.add(pointer(this.#path))
       if (!this.#take(':')) throw this.#mistake('Here must be a colon.')
-      members.set(name, this.#value())
+      const value = this.#value()
+      // An assignment would take this name for the object's prototype.
+      if (name === '__proto__') Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true })
+      else members[name] = value
       this.#path.pop()
     } while (this.#take(','))
     if (!this.#take('}')) throw this.#mistake('Here must be a comma, or the } that closes the object.')
-    // Not by assignment, which would take a member named __proto__ for something else.
-    return Object.fromEntries(members)
+    return members
   }
 
   #elements(): Tree {

@@ -125,7 +125,8 @@ class TreeReader {
   read(value: Tree, type: ElementType, origin: string): Element {
     this.#count++
     const { name } = type
-    if (type.text && (type.attributes.length === 0 || !isMembers(value))) return { name, text: this.#text(value, type.text, origin), origin }
+    if (type.text && (type.attributes.length === 0 || !isMembers(value)))
+      return { name, text: this.#text(value, type.text, origin), origin }
     const shape = this.#shape(type)
     if (!isMembers(value)) {
       this.#report(origin, `${this.#wanted.object} ${shape.names.join(', ')}.`)
