@@ -5,11 +5,12 @@ import { guest } from '../domain/caller.ts'
 import { DomainError, PositionError } from '../domain/errors.ts'
 import { uris } from '../representations/links.ts'
 import { type ProblemDocument, problemRepresentations } from '../representations/problem.ts'
-import type { Context } from '../representations/representation.ts'
+import type { Context, Representation } from '../representations/representation.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { choose } from './accept.ts'
 import { isForm } from './form-post.ts'
 import { nothing } from './methods.ts'
+import { type DocumentNotation, isIn, notationOf } from './notation.ts'
 import { notACursor } from './paging.ts'
 import { Problem, retryAfter } from './problem.ts'
 import { codesByStatus, type ProblemCode, problemTypes } from './problem-types.ts'
@@ -27,8 +28,9 @@ interface Told {
   readonly detail: string
   readonly faults?: readonly LocatedFault[]
   readonly headers?: Readonly<Record<string, string>>
-  readonly available?: readonly string[]
+  readonly available?: readonly string[] | undefined
   readonly orderId?: string
+  readonly notation?: DocumentNotation | undefined
 }
 
 const maxFaults = 100
@@ -63,8 +65,8 @@ function tell(error: FastifyError | DomainError | Problem | PositionError, reque
     }
   }
   if (error instanceof Problem) {
-    const { code, message, headers, available } = error
-    return { code, detail: message, faults: located(error, request), headers, ...(available ? { available } : {}) }
+    const { code, message, headers, available, notation } = error
+    return { code, detail: message, faults: located(error, request), headers, available, notation }
   }
   if (error.validation) return tellValidation(error)
   const status = error.statusCode ?? 500
@@ -122,12 +124,7 @@ export default fp(
     async function send(told: Told, request: FastifyRequest, reply: FastifyReply) {
       const problem = problemOf(told, request)
       const { status } = problem
-      const chosen = choose(
-        request.headers.accept,
-        problemRepresentations.map(({ mediaType }) => ({ names: [mediaType, ...(alsoAskedAs[mediaType] ?? [])] }))
-      )
-      const representation = problemRepresentations[Math.max(0, chosen)]
-      if (!representation) throw new Error('there is no problem representation')
+      const representation = representationFor(request, told.notation ?? notationOf(request))
       const context: Context = {
         base,
         currency: config.CURRENCY,
@@ -181,6 +178,19 @@ export default fp(
   },
   { name: 'problems', fastify: '5.x' }
 )
+
+/** What the client wants the problem in; where it wants none of the forms that there are, its document's own, or XML. */
+function representationFor(request: FastifyRequest, notation: DocumentNotation | undefined): Representation<ProblemDocument> {
+  const offers = problemRepresentations.map((offer) => ({
+    names: [offer.mediaType, ...(alsoAskedAs[offer.mediaType] ?? [])],
+    own: isIn(notation, offer)
+  }))
+  const chosen = choose(request.headers.accept, offers)
+  const ofOwn = offers.findIndex(({ own }) => own)
+  const representation = problemRepresentations[Math.max(0, chosen === -1 ? ofOwn : chosen)]
+  if (!representation) throw new Error('there is no problem representation')
+  return representation
+}
 
 /** A client that asks for plain XML or JSON means the problem in it. */
 const alsoAskedAs: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { build } from '../build.ts'
-import { type Refusal, refusals, refuse } from './refusal.ts'
+import { build, orderXml } from '../build.ts'
+import { nothingStored, type Refusal, refusals, refuse } from './refusal.ts'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const valid = 'item.1.product-id=ABC-1&item.1.quantity=1'
@@ -36,6 +36,36 @@ t.test('a form that is no valid order', (t) =>
     'a form of 3 MB': { body: `${valid}&note.1=${'a'.repeat(3_000_000)}`, headers: form, code: 'body-too-large' }
   })
 )
+
+t.test('a document that is sent as a form is told so, in its own notation (RFC 9110 15.5.16)', async (t) => {
+  const shop = await build(t)
+  const { app } = shop
+  const java = 'text/html, image/gif, image/jpeg, */*; q=0.2'
+  const json = '{"item":[{"productId":"ABC-1","quantity":1}]}'
+  for (const [body, notation] of [
+    [orderXml(), 'xml'],
+    [`\ufeff \r\n\t<?xml version="1.0"?>${orderXml()}`, 'xml'],
+    ['<', 'xml'],
+    [json, 'json'],
+    [`\ufeff\n${json}`, 'json'],
+    ['[]', 'json']
+  ] as const) {
+    for (const accept of ['*/*', java]) {
+      const response = await app.inject({ method: 'POST', url: '/order', headers: { ...form, accept }, payload: body })
+      t.equal(response.statusCode, 415, `${body} ${accept}`)
+      t.equal(response.headers['content-type'], `application/problem+${notation}`)
+      t.match(response.headers['accept-post'], /application\/xml.*application\/json/)
+      t.match(response.body, `-H 'content-type: application/${notation}'`)
+    }
+  }
+  for (const url of ['/order/unknown', '/session']) {
+    const response = await app.inject({ method: 'POST', url, headers: { ...form, accept: 'text/html, */*;q=0.1' }, payload: orderXml() })
+    t.match(response, { statusCode: 415, headers: { 'accept-post': form['content-type'] }, body: /Only a page's form is posted here/ }, url)
+  }
+  const put = await app.inject({ method: 'PUT', url: '/order/unknown', headers: form, payload: orderXml() })
+  t.match(put, { statusCode: 415, body: /-H 'content-type: application\/xml'/ }, 'also where no form is read')
+  await nothingStored(t, shop)
+})
 
 t.test('a form becomes an order: rows close up, blank ones are left out, line ends are LF, the form keeps its own fields', async (t) => {
   const { app, store } = await build(t)
