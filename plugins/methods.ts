@@ -75,6 +75,15 @@ function checkContent(request: FastifyRequest): void {
   }
 }
 
+/**
+ * A client that sends Content-Range means a part, and would lose the rest (RFC 9110 section 14.5).
+ * @throws Problem `malformed-request`
+ */
+function refusePart({ method, headers }: FastifyRequest): void {
+  if (method !== 'PUT' || headers['content-range'] === undefined) return
+  throw new Problem('malformed-request', 'A PUT with Content-Range replaces a part, which is not offered here: send the whole without it.')
+}
+
 /** Answers OPTIONS, 405 with Allow for every method that a known path does not have, and 415. Registered before the routes. */
 export default fp(
   async function methods(app: FastifyInstance) {
@@ -102,6 +111,7 @@ export default fp(
     app.addHook('preParsing', async (request, _reply, payload) => {
       // Else the body that was sent to nowhere would be read, and judged.
       if (request.is404) throw new Problem('not-found', nothing)
+      refusePart(request)
       checkContent(request)
       return payload
     })

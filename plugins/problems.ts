@@ -42,11 +42,14 @@ function writable(text: string): string {
   return text.replace(unwritable, '\ufffd')
 }
 
+/** By line where there are lines; what has none comes last, and otherwise stays in the order that it has. */
 function located(error: DomainError | Problem, request: FastifyRequest): readonly LocatedFault[] {
-  return error.faults.slice(0, maxFaults).map((fault) => {
+  const faults = error.faults.slice(0, maxFaults).map((fault): LocatedFault => {
     const { at, ...told } = fault as LocatedFault
     return { ...(at ? request.submission?.locate(at) : {}), ...told }
   })
+  const line = (fault: LocatedFault) => fault.line ?? Number.MAX_SAFE_INTEGER
+  return faults.sort((a, b) => line(a) - line(b))
 }
 
 function writableFault(fault: LocatedFault): LocatedFault {

@@ -98,6 +98,33 @@ t.test('a form becomes an order: rows close up, blank ones are left out, line en
 t.test('errors carry the names of fields as they were sent, gaps in the numbering included', async (t) => {
   const shop = await build(t)
   const body = 'item.9.product-id=NONE&item.9.quantity=1&item.4.product-id=ABC-1&item.4.quantity=1000'
-  await refuse(t, shop, { body, headers: form, code: 'invalid-order', paths: ['item.9.product-id', 'item.4.quantity'] })
+  await refuse(t, shop, { body, headers: form, code: 'invalid-order', paths: ['item.4.quantity', 'item.9.product-id'] })
   await refuse(t, shop, { body: `${valid}${'&note.1=a'.repeat(200)}`, headers: form, code: 'invalid-document', paths: ['note.1'] })
+})
+
+t.test('errors of a form come in the order of its lines, whatever is wrong with each, and however its fields were sent', async (t) => {
+  const shop = await build(t)
+  const wrong = [
+    'item.3.product-id=NO+NE&item.3.quantity=1',
+    'item.10.product-id=ABC-1&item.10.quantity=0&item.10.colour=red',
+    'item.2.product-id=ABC-1&item.2.quantity=1&item.2.quantity=2',
+    'item.1.product-id=ABC-1&item.1.quantity=x',
+    'currency=eur',
+    'note.1=%00'
+  ].join('&')
+  const paths = ['currency', 'note.1', 'item.1.quantity', 'item.2.quantity', 'item.3.product-id', 'item.10.colour', 'item.10.quantity']
+  await refuse(t, shop, { body: wrong, headers: form, code: 'invalid-document', paths })
+  const refused = [
+    'item.1.product-id=ABC-1&item.1.quantity=60',
+    'item.2.product-id=NONE&item.2.quantity=1',
+    'item.3.product-id=ABC-1&item.3.quantity=50&item.3.unit-price=1',
+    'item.4.product-id=ABC-1&item.4.quantity=1&item.4.quantity.unit=KGM',
+    'currency=USD'
+  ].join('&')
+  await refuse(t, shop, {
+    body: refused,
+    headers: form,
+    code: 'invalid-order',
+    paths: ['currency', 'item.1.quantity', 'item.2.product-id', 'item.3.unit-price', 'item.3.quantity', 'item.4.quantity', 'item.4.quantity']
+  })
 })

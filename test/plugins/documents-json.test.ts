@@ -183,7 +183,7 @@ t.test('everything that is wrong with a JSON order is listed at once, each once'
       { productId: 'A B', quantity: '0' }
     ]
   }
-  const paths = ['/urgent', '/item/0/quantity', '/currency', '/item/1/productId', '/item/1/quantity']
+  const paths = ['/urgent', '/currency', '/item/0/quantity', '/item/1/productId', '/item/1/quantity']
   await refuse(t, shop, { body: JSON.stringify(value), headers: json, code: 'invalid-document', paths })
   const many = await refuse(t, shop, {
     body: JSON.stringify({ item: Array(5000).fill({ x: 1 }) }),

@@ -208,5 +208,31 @@ export function pagingContract(rule: Rule): void {
   rule('a position that no page gave is a PositionError', async (t, store) => {
     await t.rejects(store.orders({ limit: 1, after: 'x' }), PositionError)
     await t.rejects(store.products({ limit: 1, q: 'hammer', after: "1' OR" }), PositionError)
+    await store.createProduct('a', stocked(100))
+    const { id } = (await store.placeOrder(placing('a', 1, { customer: 'acme' }))).order
+    for (const after of ['1', '0', id.toUpperCase(), `${id} `, '00000000-0000-4000-8000-000000000000', '\0']) {
+      await t.rejects(store.orders({ limit: 1, after }), PositionError, JSON.stringify(after))
+    }
+  })
+
+  rule("an order's position in the list tells nothing but its id, and is one only where the order is listed", async (t, store) => {
+    await store.createProduct('a', stocked(100))
+    const ids: string[] = []
+    for (const customer of ['acme', 'other', 'acme', 'acme']) ids.push((await store.placeOrder(placing('a', 1, { customer }))).order.id)
+    const [first = '', others = '', second = '', third = ''] = ids
+    const page = await store.orders({ limit: 2, customer: 'acme' })
+    t.same([page.items.map(({ id }) => id), page.next], [[third, second], second])
+    const there = async (after: string, customer?: string) =>
+      (await store.orders({ limit: 5, after, ...(customer === undefined ? {} : { customer }) })).items.map(({ id }) => id)
+    t.same(await there(third, 'acme'), [second, first])
+    t.same(await there(second), [others, first])
+    await t.rejects(there(others, 'acme'), PositionError, "another customer's order is as one that is not there")
+    await store.setOrderStatus(second, 'cancelled', {})
+    const accepted = await store.orders({ limit: 5, after: second, status: 'accepted', customer: 'acme' })
+    t.same(
+      accepted.items.map(({ id }) => id),
+      [first],
+      'a position stays one when its order leaves the list by its status'
+    )
   })
 }
