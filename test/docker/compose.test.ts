@@ -46,10 +46,7 @@ t.test('the compose files can run at once: each has its own name, port and netwo
   const ports = [...composed.values()].flatMap((compose) => Object.values(compose.services).flatMap(({ ports = [] }) => ports))
   const hostPorts = ports.map((port) => port.split(':')[0])
   t.equal(new Set(hostPorts).size, hostPorts.length, `${hostPorts}`)
-  for (const one of [
-    whole.map(({ name }) => name),
-    whole.map(({ networks }) => networks?.shop?.ipam.config[0]?.subnet)
-  ])
+  for (const one of [whole.map(({ name }) => name), whole.map(({ networks }) => networks?.shop?.ipam.config[0]?.subnet)])
     t.equal(new Set(one).size, whole.length, `${one}`)
 })
 
@@ -92,7 +89,8 @@ t.test('one command makes every secret that is needed, once, for the containers 
   mkdirSync(docker)
   copyFileSync(join(root, 'docker/secrets.sh'), join(docker, 'secrets.sh'))
   const make = () => execFileSync('sh', ['docker/secrets.sh'], { cwd: dirname(docker), encoding: 'utf8', stdio: 'pipe' })
-  const secrets = () => Object.fromEntries(readdirSync(join(docker, 'secrets')).map((name) => [name, readFileSync(join(docker, 'secrets', name), 'utf8')]))
+  const secrets = () =>
+    Object.fromEntries(readdirSync(join(docker, 'secrets')).map((name) => [name, readFileSync(join(docker, 'secrets', name), 'utf8')]))
   make()
   const made = secrets()
   const needed = [...composed.values()].flatMap(({ secrets = {} }) => Object.values(secrets).map(({ file }) => file))
@@ -120,12 +118,14 @@ t.test('one command makes every secret that is needed, once, for the containers 
 
 t.test('the README’s commands name files, services and commands that there are', async (t) => {
   const [, section = ''] = read('README.md').split(/^## In containers$/m)
-  const lines = [...(section.split(/^## /m)[0] ?? '').matchAll(/^```console\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) => block.split('\n'))
+  const lines = [...(section.split(/^## /m)[0] ?? '').matchAll(/^```console\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) =>
+    block.split('\n')
+  )
   const commands = lines.filter((line) => line.includes('docker compose'))
   t.ok(commands.length > 5)
   const overview = read('cli.ts')
   for (const command of commands) {
-    const used = [...command.matchAll(/-f (\S+)/g)].map(([, file = '']) => file)
+    const used = /docker compose((?: -f \S+)+)/.exec(command)?.[1]?.trim().split(/ ?-f /).slice(1) ?? []
     t.ok(used.length > 0 && used.every((file) => existsSync(join(root, file))), command)
     const [, service] = /\b(?:exec|run)(?: -\S+)* (\w+)/.exec(command) ?? []
     const known = used.flatMap((file) => Object.keys(composed.get(file.replace('docker/', ''))?.services ?? {}))
