@@ -2,7 +2,7 @@ import t from 'tap'
 import { type Decimal, decimal } from '../../domain/money.ts'
 import type { Order } from '../../domain/order.ts'
 import { statistics } from '../../representations/statistics.ts'
-import { date, forPeople, label, moment, money, quantity } from '../../representations/views/format.ts'
+import { date, forPeople, label, moment, money, perUnit, quantity } from '../../representations/views/format.ts'
 import { localPath } from '../../routes/session.ts'
 
 t.test('money is formatted digit by digit, in the digits of its currency', async (t) => {
@@ -20,15 +20,29 @@ t.test('money is formatted digit by digit, in the digits of its currency', async
 
 t.test('quantities have the name of their unit, and a code that nobody knows stands for itself', async (t) => {
   const cases: readonly (readonly [value: string, unit: string, shown: string])[] = [
-    ['1', 'C62', '1 piece'],
-    ['1.000', 'C62', '1 piece'],
-    ['3', 'C62', '3 pieces'],
+    ['1', 'C62', '1 unit'],
+    ['1.000', 'C62', '1 unit'],
+    ['3', 'C62', '3 units'],
+    ['3', 'H87', '3 pieces'],
     ['12.50', 'MTR', '12.5 m'],
     ['2', 'XBX', '2 boxes'],
     ['2', 'constructor', '2 constructor'],
     ['2', 'ZZ9', '2 ZZ9']
   ]
   for (const [value, unit, shown] of cases) t.equal(quantity(decimal(value), unit), shown)
+})
+
+t.test('a price is for one of its unit, and does not call a piece what may be a box', async (t) => {
+  for (const [unit, shown] of [
+    ['C62', 'each'],
+    ['EA', 'each'],
+    ['H87', 'per piece'],
+    ['XBX', 'per box'],
+    ['KGM', 'per kg'],
+    ['ZZ9', 'per ZZ9']
+  ] as const) {
+    t.equal(perUnit(unit), shown)
+  }
 })
 
 t.test('dates are for people, and what is none stays as it is', async (t) => {
