@@ -1,6 +1,6 @@
 import { add, compare, type Decimal, toUnits, zero } from '../domain/money.ts'
 import { holdsStock, type Order } from '../domain/order.ts'
-import { date, number, quantity } from './views/format.ts'
+import { date, quantity } from './views/format.ts'
 
 export interface Bar {
   readonly name: string

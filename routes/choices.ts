@@ -12,9 +12,7 @@ const isProductField = (name: string) => /^item\.\d+\.product-id$/.test(name)
  * person typed must come back all the same.
  */
 export async function choices(store: Store, values: ReadonlyMap<string, string>): Promise<readonly Product[]> {
-  const named = new Set(
-    [...values].filter(([name, value]) => isProductField(name) && value.trim() !== '').map(([, value]) => value.trim())
-  )
+  const named = new Set([...values].filter(([name, value]) => isProductField(name) && value.trim() !== '').map(([, value]) => value.trim()))
   const page = await store.products({ limit: offered }).catch(() => ({ items: [] }))
   const known = new Map(page.items.map((product) => [product.id, product]))
   const missing = [...named].filter((id) => !known.has(id)).slice(0, namedAtMost)

@@ -51,7 +51,14 @@ for (const javaScriptEnabled of [false, true]) {
     await page.goto(`${shop.url}/order?product=ABC-1`)
     if (javaScriptEnabled) await page.locator('#document').waitFor({ state: 'visible' })
     await page.getByLabel('Quantity 1').fill('3')
-    for (const name of ['item.1.product-id', 'item.1.quantity', 'order-number', 'requested-delivery-date', 'buyer.name', 'buyer.address.country']) {
+    for (const name of [
+      'item.1.product-id',
+      'item.1.quantity',
+      'order-number',
+      'requested-delivery-date',
+      'buyer.name',
+      'buyer.address.country'
+    ]) {
       await page.locator(`[name="${name}"]`).press('Enter')
       await page.getByRole('button', { name: 'Place the order' }).waitFor()
       t.equal(new URL(page.url()).pathname, '/order', name)
@@ -131,7 +138,14 @@ t.test('products are offered while their names are typed', async (t) => {
   const { page } = await visit(t, shop)
   await page.goto(`${shop.url}/order`)
   await page.locator('#document').waitFor({ state: 'visible' })
-  await shop.store.createProduct('ZZ-1', { name: 'Zwischenstück verzinkt', price: '1' as never, unit: 'C62', categories: [], images: [], backorder: true })
+  await shop.store.createProduct('ZZ-1', {
+    name: 'Zwischenstück verzinkt',
+    price: '1' as never,
+    unit: 'C62',
+    categories: [],
+    images: [],
+    backorder: true
+  })
   await page.getByLabel('Product 1').pressSequentially('zwisch')
   await page.locator('#catalogue option[value="ZZ-1"]').waitFor({ state: 'attached' })
 })
