@@ -21,7 +21,7 @@ import type { ProblemDocument } from '../representations/problem.ts'
 import { lineCount, type OrderForm, renderOrderForm } from '../representations/views/order-form.ts'
 import { refusalNotice } from '../representations/views.ts'
 import { changedOrder, purchaseOrder } from '../schemas/purchase-order.ts'
-import { choices } from './choices.ts'
+import { choices, withoutBarcodes } from './choices.ts'
 import { orderPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
@@ -98,8 +98,7 @@ const order: RoutePlugin = async (app, { config }) => {
     throw new Problem('invalid-document', `An order can have ${config.MAX_ORDER_ITEMS} lines at most. Nothing was stored.`)
   }
 
-  async function newOrderForm(request: FastifyRequest, problem?: ProblemDocument): Promise<string> {
-    const values = typedOf(request)
+  async function newOrderForm(request: FastifyRequest, values: ReadonlyMap<string, string>, problem?: ProblemDocument): Promise<string> {
     const key = values.get(idempotencyField)
     const form = {
       title: newOrderTitle,
@@ -191,7 +190,10 @@ const order: RoutePlugin = async (app, { config }) => {
         represents: orderRepresentations,
         caching: 'private',
         access: buyer,
-        form: { refused: newOrderForm, more: newOrderForm },
+        form: {
+          refused: async (request, problem) => newOrderForm(request, typedOf(request), problem),
+          more: async (request) => newOrderForm(request, await withoutBarcodes(app.store, typedOf(request)))
+        },
         describes: placeOrder
       }
     },
@@ -240,7 +242,8 @@ const order: RoutePlugin = async (app, { config }) => {
   // A browser's forms know no PUT and DELETE.
   const form = {
     refused: refusedChange,
-    more: async (request: FastifyRequest) => changeForm(request, await request.changeableOrder(idOf(request)), typedOf(request))
+    more: async (request: FastifyRequest) =>
+      changeForm(request, await request.changeableOrder(idOf(request)), await withoutBarcodes(app.store, typedOf(request)))
   }
   app.post(
     '/order/:order_id',
@@ -266,8 +269,8 @@ const idOf = (request: FastifyRequest) => (request.params as { order_id: string 
 const noShelves: Shelves = { byId: () => undefined, byGtin: () => undefined }
 
 function again(values: ReadonlyMap<string, string>, problem: ProblemDocument | undefined): Pick<OrderForm, 'moreRows' | 'problem'> {
-  const more = Number(values.get('_more'))
-  return { ...(more > 0 && more <= 50 ? { moreRows: more } : {}), ...(problem ? { problem } : {}) }
+  const more = Number(values.get('_more') ?? Number.NaN)
+  return { ...(more >= 0 && more <= 50 ? { moreRows: more } : {}), ...(problem ? { problem } : {}) }
 }
 
 export default fp(order, {
