@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { buildApp } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
+import { StoreOpenError } from './domain/errors.ts'
 import type { Store } from './domain/store.ts'
 import { buildOps } from './ops.ts'
 import { loadSample } from './sample.ts'
@@ -68,9 +69,8 @@ process.once('SIGINT', (signal) => void stop(signal))
 try {
   await start(readConfig())
 } catch (error) {
-  process.stderr.write(
-    `${error instanceof ConfigError ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`
-  )
+  const isExplained = error instanceof ConfigError || error instanceof StoreOpenError
+  process.stderr.write(`${isExplained ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
   // An open store would keep the process alive, and a supervisor waiting.
   process.exit(1)
 }

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { applicationId, Connection } from '../../stores/sqlite/connection.ts'
+import { Connection } from '../../stores/sqlite/connection.ts'
+import { applicationId } from '../../stores/sqlite/file.ts'
 import { openSqliteStore } from '../../stores/sqlite/store.ts'
 import { shopCurrency } from './fixtures.ts'
 import { goesOn, historic, migration } from './history.ts'
@@ -27,7 +28,7 @@ const digests = {
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 for (const dialect of ['sqlite', 'postgres'] as const) {
-  t.test(`${dialect}: a migration that databases were made with is never edited, renamed or removed: what is new is a new one`, async (t) => {
+  t.test(`a migration of ${dialect} is never edited, renamed or removed: what is new is a new one`, async (t) => {
     const names = readdirSync(new URL(`../../stores/${dialect}/migrations/`, import.meta.url)).sort()
     t.same(Object.fromEntries(names.map((name) => [name, sha256(migration(dialect, name))])), digests[dialect])
     t.same(
@@ -41,7 +42,7 @@ for (const dialect of ['sqlite', 'postgres'] as const) {
 const names = Object.keys(digests.sqlite)
 
 for (const [i, newest] of names.entries()) {
-  t.test(`a SQLite database that was made when ${newest} was the newest migration is brought up to date and goes on`, async (t) => {
+  t.test(`a SQLite database of the time when ${newest} was the newest goes on`, async (t) => {
     const folder = t.testdir()
     mkdirSync(folder, { recursive: true })
     const path = join(folder, 'shop.db')

@@ -21,7 +21,7 @@ const table = 'CREATE TABLE migration (number integer PRIMARY KEY, name text NOT
 
 for (const [commit, first] of Object.entries(firsts)) {
   for (const [i, newest] of names.entries()) {
-    t.test(`a database of ${commit}'s first migration, made when ${newest} was the newest, is brought up to date and goes on`, async (t) => {
+    t.test(`a database of ${commit}'s 0001, of the time when ${newest} was the newest, goes on`, async (t) => {
       const url = await server.database()
       const later = names.slice(1, i + 1).map((name) => migration('postgres', name))
       const numbers = names.slice(0, i + 1).map((name, n) => `INSERT INTO migration (number, name) VALUES (${n + 1}, '${name}')`)
