@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import type { DestinationStream } from 'pino'
 import { buildApp } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
+import { StoreOpenError } from './domain/errors.ts'
 import type { Store } from './domain/store.ts'
 import { ListenError, listen } from './listening.ts'
 import { buildOps } from './ops.ts'
@@ -72,8 +73,8 @@ try {
   await start(readConfig())
 } catch (error) {
   // What is to be expected is said in a line; only of what is not does a stack tell more.
-  const isExplained = error instanceof ConfigError || error instanceof ListenError
-  process.stderr.write(`${isExplained ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  const isExplained = [ConfigError, ListenError, StoreOpenError].some((kind) => error instanceof kind)
+  process.stderr.write(`${error instanceof Error ? ((isExplained ? undefined : error.stack) ?? error.message) : String(error)}\n`)
   // An open store would keep the process alive, and a supervisor waiting.
   process.exit(1)
 }

@@ -49,3 +49,11 @@ export function orderNotFound(): DomainError {
 export class PositionError extends RangeError {
   override readonly name = 'PositionError'
 }
+
+/**
+ * A store cannot be opened. The message is one line for who runs the shop: which file or server, what is wrong, what to
+ * do. It never has a password.
+ */
+export class StoreOpenError extends Error {
+  override readonly name = 'StoreOpenError'
+}
