@@ -1,3 +1,5 @@
+// First, so that signals are heeded while the rest is loaded.
+import './stopping.ts'
 import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { buildApp } from './app.ts'
@@ -5,6 +7,7 @@ import { type Config, ConfigError, readConfig } from './config.ts'
 import type { Store } from './domain/store.ts'
 import { buildOps } from './ops.ts'
 import { loadSample } from './sample.ts'
+import { stopper } from './stopping.ts'
 import { openStore } from './stores/open.ts'
 
 /** The version of the service, for entity tags and the log. */
@@ -19,20 +22,19 @@ function findPackage(): URL {
 // whole catalogue is sent (bench/catalogue-stream.ts: growth of 85 MB without this on Node 20, 40 MB with it; rates alike).
 setFlagsFromString('--heap-growing-percent=100')
 
-/** Before there is anything to drain it just ends: process 1 of a container would not end by itself. */
-let stop = async (_signal: string): Promise<void> => process.exit(0)
-
 async function start(config: Config): Promise<void> {
   const store: Store = await openStore(config.DATABASE_URL, config.CURRENCY)
-  let stopping = false
-  const app = await buildApp({ config, store, release, isStopping: () => stopping })
+  const isStopping = () => stopper.isStopping
+  const app = await buildApp({ config, store, release, isStopping })
   if (config.SAMPLE_CATALOGUE && (await store.isEmpty())) {
     const count = await loadSample(store)
     app.log.info({ products: count }, 'loaded the sample catalogue')
   }
+  stopper.attend({ config, app })
   const address = await app.listen({ host: config.HOST, port: config.PORT })
   const base = `${address}${config.BASE_URL.path}`
-  const ops = config.OPS_PORT === undefined ? undefined : await buildOps({ config, app, isStopping: () => stopping })
+  const ops = config.OPS_PORT === undefined ? undefined : await buildOps({ config, app, isStopping })
+  if (ops) stopper.attend({ config, app, ops })
   const opsAddress = await ops?.listen({
     host: config.HOST,
     port: config.OPS_PORT ?? 0,
@@ -42,28 +44,7 @@ async function start(config: Config): Promise<void> {
   app.log.info({ address: base, ...(opsAddress === undefined ? {} : { ops: opsAddress }), try: hints }, `Tradepost listens on ${base}/`)
   // The log is JSON, for a collector; who started it in a terminal reads this.
   if (process.stderr.isTTY) process.stderr.write(`Tradepost listens on ${base}/\n${hints.map((hint) => `  ${hint}\n`).join('')}`)
-
-  stop = async (signal: string) => {
-    if (stopping) return
-    stopping = true
-    app.log.info({ signal }, 'stopping')
-    const deadline = setTimeout(
-      () => {
-        app.log.error('requests did not finish in time')
-        process.exit(1)
-      },
-      (config.SHUTDOWN_DELAY + config.SHUTDOWN_TIMEOUT) * 1000
-    )
-    deadline.unref()
-    await new Promise((resolve) => setTimeout(resolve, config.SHUTDOWN_DELAY * 1000))
-    await app.close()
-    await ops?.close()
-    process.exit(0)
-  }
 }
-
-process.once('SIGTERM', (signal) => void stop(signal))
-process.once('SIGINT', (signal) => void stop(signal))
 
 try {
   await start(readConfig())
