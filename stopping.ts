@@ -13,7 +13,7 @@ interface Serving {
 const sameKeystroke = 1_000
 
 /** Requests that the log names when they are cut off. */
-const mostNamed = 20
+const mostNamed = 10
 
 /**
  * How the process ends, on SIGTERM and SIGINT:

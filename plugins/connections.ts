@@ -22,10 +22,12 @@ export function connectionOf(socket: Socket): Connection | undefined {
 
 /** Milliseconds. Together they are well below the 1.5 seconds in which a service without requests in flight ends. */
 const patience = {
-  /** How long a moment is looked for in which nobody is connecting. */
-  quiet: 250,
-  /** A turn of the event loop that takes longer is not such a moment: somebody may have connected meanwhile. */
+  /** A turn of the event loop in which nobody connected is a moment to close the listener, if it was this short: */
   turn: 1,
+  /** for so long; then any such turn will do, */
+  quiet: 200,
+  /** and at last, with so many turns at least, any turn at all: clients can connect faster than they are accepted. */
+  crowd: 400,
   /** How long the request of a client that has just connected, or the rest of a request line and header fields, may take. */
   request: 400,
   /** How long a client has to read its last answer and close: one that still sends would be reset and could lose the answer. */
@@ -33,6 +35,9 @@ const patience = {
   /** Between two looks at the connections. */
   look: 20
 } as const
+
+/** Turns of the event loop that a machine too busy for more gives to those who have connected: one is accepted a turn. */
+const leastTurns = 64
 
 /**
  * What a connection is doing. Node's own `closeIdleConnections` takes one that has sent nothing for busy, and one whose
@@ -114,12 +119,14 @@ export class Connections {
     this.#held = new Promise((resolve) => {
       letGo = resolve
     })
-    const until = performance.now() + patience.quiet
-    for (let isQuiet = false; !isQuiet && performance.now() < until; ) {
+    const since = performance.now()
+    for (let turns = 1, isOver = false; !isOver; turns++) {
       this.#knocked = false
       const begun = performance.now()
       await turnOfTheLoop()
-      isQuiet = !this.#knocked && performance.now() - begun < patience.turn
+      const now = performance.now()
+      const isQuiet = !this.#knocked && (now - begun < patience.turn || now - since > patience.quiet)
+      isOver = isQuiet || (now - since > patience.crowd && turns > leastTurns)
     }
     // Not as an HTTP server, which would destroy the connections that it takes for idle.
     NetServer.prototype.close.call(this.#server)
