@@ -81,7 +81,7 @@ export async function buildApp({ config, store: database, release, logTo, isStop
 
   await app.register(logging)
   await app.register(observability, { store: database, release })
-  await app.register(draining, { isStopping })
+  await app.register(draining, { config })
   await app.register(problems, { config })
   await app.register(securityHeaders)
   await app.register(limits, { config })

@@ -1,5 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
+import draining from './plugins/draining.ts'
 import logging, { makeRequestIds, RequestLog } from './plugins/logging.ts'
 import methods from './plugins/methods.ts'
 import problems from './plugins/problems.ts'
@@ -22,6 +23,7 @@ export async function buildOps({ config, app, isStopping }: OpsParts): Promise<F
     return503OnClosing: false
   })
   await ops.register(logging)
+  await ops.register(draining, { config })
   await ops.register(problems, { config })
   await ops.register(methods)
   await ops.register(health, { store: app.store, isStopping })
