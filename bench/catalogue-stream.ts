@@ -4,9 +4,10 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { compile } from '../test/cli/compile.ts'
 import { catalogueFile } from './catalogue-file.ts'
 import { commandLine, machine, print, table } from './measure.ts'
-import { compileService, megabytes, startProcess, type Watched } from './process.ts'
+import { megabytes, startProcess, type Watched } from './process.ts'
 
 const { products: count, seed, directory } = commandLine({ products: 100_000 })
 
@@ -51,7 +52,7 @@ async function warm(address: string): Promise<void> {
 async function measure(): Promise<string[]> {
   const path = await catalogueFile(directory, count, seed)
   const settings = { DATABASE_URL: `sqlite:${path}`, PORT: '0', LOG_LEVEL: 'info', RATE_LIMIT: 'off', SAMPLE_CATALOGUE: 'off' }
-  const program = join(compileService(), 'server.js')
+  const program = join(await compile(), 'server.js')
   const figures: Figure[] = []
 
   const fresh = startProcess(program, [], settings)

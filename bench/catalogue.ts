@@ -1,7 +1,7 @@
 /**
  * A catalogue of any size, the same for the same seed: as items for a store, or, run as a program, as a file.
  *
- *     node --import=@tapjs/typescript/import bench/catalogue.ts --products 1000000 --format xml > catalogue.xml
+ *     node --import=./test/typescript/register.js bench/catalogue.ts --products 1000000 --format xml > catalogue.xml
  */
 
 import { once } from 'node:events'

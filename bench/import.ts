@@ -9,9 +9,10 @@ import { Connection, connectWriter } from '../stores/sqlite/connection.ts'
 import { migrateSqlite } from '../stores/sqlite/migrations.ts'
 import { toThousandths } from '../stores/sqlite/rows.ts'
 import { makeTextIndex } from '../stores/sqlite/search.ts'
+import { compile } from '../test/cli/compile.ts'
 import { catalogue, catalogueText } from './catalogue.ts'
 import { commandLine, machine, newFolder, print, table } from './measure.ts'
-import { compileService, megabytes, startProcess, succeeds } from './process.ts'
+import { megabytes, startProcess, succeeds } from './process.ts'
 
 const { products: count, seed, directory } = commandLine({ products: 100_000 })
 const folder = newFolder(directory)
@@ -101,7 +102,7 @@ const remove = (path: string) => {
 }
 
 async function measure(): Promise<string[]> {
-  const service = compileService()
+  const service = await compile()
   const path = join(folder, 'shop.db')
   const rows: (readonly [string, Figure])[] = []
   const add = async (name: string, run: () => Promise<Figure>) => {

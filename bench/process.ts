@@ -2,24 +2,13 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { compile } from '../test/cli/compile.ts'
+import { readFileSync } from 'node:fs'
 
 /** Milliseconds between two looks. */
 const interval = 20
 
 /** Of _SC_CLK_TCK, a second; 100 on every Linux there is. */
 const ticks = 100
-
-/** Compiles into the repository, where the dependencies are found; gone when the bench ends. @returns the folder */
-export function compileService(): string {
-  const parent = fileURLToPath(new URL('../.tap/', import.meta.url))
-  mkdirSync(parent, { recursive: true })
-  const folder = mkdtempSync(`${parent}bench-`)
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  return compile(folder)
-}
 
 export interface Watched {
   readonly child: ChildProcess

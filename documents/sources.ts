@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { Problem } from '../plugins/problem.ts'
 import { lineAt } from '../plugins/xml/scan.ts'
-import { JsonMistake, repeatedMembers } from '../schemas/json-text.ts'
+import { JsonMistake, readJsonText } from '../schemas/json-text.ts'
 import type { Tree } from '../schemas/tree.ts'
 
 export interface JsonSource {
@@ -25,8 +25,7 @@ export function parseJson(bytes: Buffer): JsonSource {
   const text = bytes.toString('utf8').replace(/^\ufeff/, '')
   if (text.trim() === '') throw new Problem('malformed-document', 'The body is empty: a JSON document is needed.')
   try {
-    const repeated = repeatedMembers(text)
-    return { notation: 'json', value: JSON.parse(text) as Tree, repeated }
+    return { notation: 'json', ...readJsonText(text) }
   } catch (error) {
     if (!(error instanceof JsonMistake)) throw error
     const line = lineAt(text, error.offset)

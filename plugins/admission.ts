@@ -47,7 +47,10 @@ export default fp(
       if (bytes === 0) return payload
       const sender = request.sender()
       if (!inUse.take(sender, bytes)) {
-        throw new Problem('overloaded', 'Too many large documents are being read now. Nothing was stored; send this one again in a few seconds.')
+        throw new Problem(
+          'overloaded',
+          'Too many large documents are being read now. Nothing was stored; send this one again in a few seconds.'
+        )
       }
       reply.raw.once('close', () => inUse.giveBack(sender, bytes))
       return payload

@@ -9,6 +9,7 @@ import type { DocumentLimits, FormFields, Location, Notation } from '../document
 import { defer } from '../domain/deferred.ts'
 import { type DocumentSchema, isDocumentSchema } from '../schemas/document.ts'
 import type { Place } from '../schemas/element.ts'
+import { refuseDocument } from './misdeclared.ts'
 import { Problem } from './problem.ts'
 
 declare module 'fastify' {
@@ -178,6 +179,7 @@ export default fp(
     app.addHook('preValidation', async (request) => {
       const body = request.body
       if (typeof body !== 'object' || body === null || !('form' in body) || typeof body.form !== 'string') return
+      refuseDocument(request, body.form)
       const bytes = Buffer.from(body.form)
       request.body = submit(request, { notation: 'form', bytes, fields: await documents.fields(request.sender(), bytes) })
     })

@@ -6,12 +6,13 @@ import { guest } from '../domain/caller.ts'
 import { DomainError, PositionError } from '../domain/errors.ts'
 import { uris } from '../representations/links.ts'
 import { type ProblemDocument, problemRepresentations } from '../representations/problem.ts'
-import type { Context } from '../representations/representation.ts'
+import type { Context, Representation } from '../representations/representation.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import type { Place } from '../schemas/element.ts'
 import { choose } from './accept.ts'
 import { isForm } from './form-post.ts'
 import { nothing } from './methods.ts'
+import { type DocumentNotation, isIn, notationOf } from './notation.ts'
 import { notACursor } from './paging.ts'
 import { Problem, retryAfter } from './problem.ts'
 import { codesByStatus, type ProblemCode, problemTypes } from './problem-types.ts'
@@ -29,8 +30,9 @@ interface Told {
   readonly detail: string
   readonly faults?: readonly LocatedFault[]
   readonly headers?: Readonly<Record<string, string>>
-  readonly available?: readonly string[]
+  readonly available?: readonly string[] | undefined
   readonly orderId?: string
+  readonly notation?: DocumentNotation | undefined
 }
 
 const maxFaults = 100
@@ -42,15 +44,23 @@ function writable(text: string): string {
   return text.replace(unwritable, '\ufffd')
 }
 
-/** The faults with where they are in what was sent. */
+/**
+ * The faults with where they are in what was sent: by line where there are lines; what has none comes last, and otherwise
+ * stays in the order that it has.
+ */
 async function located(
   { faults }: { readonly faults: readonly LocatedFault[] },
   request: FastifyRequest
 ): Promise<readonly LocatedFault[]> {
   const listed = faults.slice(0, maxFaults)
-  const places = listed.flatMap(({ at }) => (at ? [at] : []))
-  const found = [...(await locations(places, request))]
-  return listed.map(({ at, ...told }) => ({ ...(at ? found.shift() : {}), ...told }))
+  const found = [
+    ...(await locations(
+      listed.flatMap(({ at }) => (at ? [at] : [])),
+      request
+    ))
+  ]
+  const line = (fault: LocatedFault) => fault.line ?? Number.MAX_SAFE_INTEGER
+  return listed.map(({ at, ...told }): LocatedFault => ({ ...(at ? found.shift() : {}), ...told })).sort((a, b) => line(a) - line(b))
 }
 
 /** A fault is told without its place when the place cannot be found now. */
@@ -79,8 +89,8 @@ async function tell(error: FastifyError | DomainError | Problem | PositionError,
     }
   }
   if (error instanceof Problem) {
-    const { code, message, headers, available } = error
-    return { code, detail: message, faults: await located(error, request), headers, ...(available ? { available } : {}) }
+    const { code, message, headers, available, notation } = error
+    return { code, detail: message, faults: await located(error, request), headers, available, notation }
   }
   if (error.validation) return tellValidation(error)
   const status = error.statusCode ?? 500
@@ -138,12 +148,7 @@ export default fp(
     async function send(told: Told, request: FastifyRequest, reply: FastifyReply) {
       const problem = problemOf(told, request)
       const { status } = problem
-      const chosen = choose(
-        request.headers.accept,
-        problemRepresentations.map(({ mediaType }) => ({ names: [mediaType, ...(alsoAskedAs[mediaType] ?? [])] }))
-      )
-      const representation = problemRepresentations[Math.max(0, chosen)]
-      if (!representation) throw new Error('there is no problem representation')
+      const representation = representationFor(request, told.notation ?? notationOf(request))
       const context: Context = {
         base,
         currency: config.CURRENCY,
@@ -190,13 +195,26 @@ export default fp(
     app.setErrorHandler(async (error: FastifyError | DomainError | Problem | PositionError, request, reply) => {
       const told = await tell(error, request, config)
       if (problemTypes[told.code].status >= 500) request.log.error({ err: error }, 'request failed')
-      else request.log.info({ code: told.code, detail: told.detail }, 'request refused')
+      else request.refusal = { code: told.code, detail: told.detail }
       return send(told, request, reply)
     })
     app.setNotFoundHandler((request, reply) => send({ code: 'not-found', detail: nothing }, request, reply))
   },
   { name: 'problems', fastify: '5.x' }
 )
+
+/** What the client wants the problem in; where it wants none of the forms that there are, its document's own, or XML. */
+function representationFor(request: FastifyRequest, notation: DocumentNotation | undefined): Representation<ProblemDocument> {
+  const offers = problemRepresentations.map((offer) => ({
+    names: [offer.mediaType, ...(alsoAskedAs[offer.mediaType] ?? [])],
+    own: isIn(notation, offer)
+  }))
+  const chosen = choose(request.headers.accept, offers)
+  const ofOwn = offers.findIndex(({ own }) => own)
+  const representation = problemRepresentations[Math.max(0, chosen === -1 ? ofOwn : chosen)]
+  if (!representation) throw new Error('there is no problem representation')
+  return representation
+}
 
 /** A client that asks for plain XML or JSON means the problem in it. */
 const alsoAskedAs: Readonly<Record<string, readonly string[]>> = {

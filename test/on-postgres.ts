@@ -1,24 +1,19 @@
 /**
- * Runs the suites that are named (by default those of HTTP, of concurrency and of the routes) on a real PostgreSQL, which it
- * starts and stops: the very tests that `npm test` runs on SQLite.
+ * Runs the suites that are named on one real PostgreSQL, which it starts and stops. By default: those of the store itself,
+ * and those of HTTP, of concurrency and of the routes, the very tests that `npm test` runs on SQLite.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { startPostgres } from './stores/embedded.ts'
 
-const suites = process.argv.slice(2)
+const named = process.argv.slice(2).map((name) => (name.endsWith('.ts') ? name : `${name}/*.test.ts`))
+const suites = ['test/**/*.postgres.ts', ...['http', 'concurrency', 'routes'].map((folder) => `test/${folder}/*.test.ts`)]
 const server = await startPostgres({ fsync: 'off', max_connections: '400' })
 try {
-  const tests = suites.length > 0 ? suites : ['test/http', 'test/concurrency', 'test/routes']
-  const tap = spawn(
-    'npx',
-    ['tap', '--disable-coverage', ...tests.map((folder) => (folder.endsWith('.ts') ? folder : `${folder}/*.test.ts`))],
-    {
-      env: { ...process.env, TEST_DATABASE_URL: await server.database() },
-      stdio: 'inherit',
-      shell: true
-    }
-  )
+  const tap = spawn('npx', ['tap', ...(named.length > 0 ? ['--disable-coverage', ...named] : suites)], {
+    env: { ...process.env, TEST_DATABASE_URL: await server.database() },
+    stdio: 'inherit'
+  })
   const [code] = await once(tap, 'exit')
   process.exitCode = typeof code === 'number' ? code : 1
 } finally {

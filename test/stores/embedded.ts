@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import type { Test } from 'tap'
 
 const run = promisify(execFile)
 
@@ -63,6 +64,28 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
   } catch (error) {
     guard.stdin?.end()
     throw error
+  }
+}
+
+/**
+ * The server that `npm run test:postgres` started for all of its tests, or one that goes with this test. It syncs nothing:
+ * what is on disk after a crash is the crash suites' matter.
+ */
+export async function postgresFor(t: Test): Promise<Pick<EmbeddedPostgres, 'database'>> {
+  const running = process.env['TEST_DATABASE_URL']
+  if (running === undefined) {
+    const server = await startPostgres({ fsync: 'off' })
+    t.teardown(() => server.close())
+    return server
+  }
+  const url = (name: string) => Object.assign(new URL(running), { pathname: `/${name}` }).href
+  return {
+    database: async (name) => {
+      if (name !== undefined) return url(name)
+      const made = `test_${randomBytes(8).toString('hex')}`
+      await execute(running, `CREATE DATABASE ${made}`)
+      return url(made)
+    }
   }
 }
 

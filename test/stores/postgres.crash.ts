@@ -1,5 +1,5 @@
 /**
- * More rounds: `npx tap --timeout=0 --test-arg=1000 test/stores/postgres-crash.test.ts`. With a database's URL as its
+ * More rounds: `npx tap --timeout=0 --test-arg=1000 test/stores/postgres.crash.ts`. With a database's URL as its
  * argument this file is the program that is killed.
  */
 

@@ -7,13 +7,11 @@ import { migratePostgres } from '../../stores/postgres/migrations.ts'
 import { openPostgresStore } from '../../stores/postgres/store.ts'
 import { storeContract } from './contract.ts'
 import { keepsItsCurrency } from './currency.ts'
-import { execute, startPostgres } from './embedded.ts'
+import { execute, postgresFor } from './embedded.ts'
 import { draft, everything, item, onHand, placing, purchase, shopCurrency, stocked } from './fixtures.ts'
 
 t.setTimeout(600_000)
-// What is on disk after a crash is the crash suite's matter.
-const server = await startPostgres({ fsync: 'off' })
-t.teardown(() => server.close())
+const server = await postgresFor(t)
 const open = (url: string) => openPostgresStore({ url, currency: shopCurrency })
 
 storeContract(t, async () => open(await server.database()))

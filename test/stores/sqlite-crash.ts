@@ -1,4 +1,4 @@
-/** The program that test/stores/crash-sqlite.test.ts kills. */
+/** The program that sqlite.crash.ts kills. */
 
 import { openSqliteStore } from '../../stores/sqlite/store.ts'
 import { writeUntilKilled } from './crash-load.ts'

@@ -6,12 +6,11 @@ import t from 'tap'
 import type { Store } from '../../domain/store.ts'
 import { openPostgresStore } from '../../stores/postgres/store.ts'
 import { openSqliteStore } from '../../stores/sqlite/store.ts'
-import { execute, startPostgres } from './embedded.ts'
+import { execute, postgresFor } from './embedded.ts'
 import { draft, everything, shopCurrency } from './fixtures.ts'
 
 t.setTimeout(300_000)
-const server = await startPostgres({ fsync: 'off' })
-t.teardown(() => server.close())
+const server = await postgresFor(t)
 
 async function found(store: Store, q: string): Promise<string[]> {
   return (await everything((after) => store.products({ limit: 100, q, ...after }))).map(({ id }) => id).sort()
@@ -101,6 +100,7 @@ t.test('the words of a text find the same products on PostgreSQL as on SQLite', 
   const queries = new Set([
     ...texts,
     ...texts.flatMap((text) => text.split(/\s+/)),
+    ...texts.flatMap((text) => [2, 3, 4, 5].map((end) => [...text].slice(0, end).join(''))),
     'm8-20',
     'm8 20',
     'schraube-m8',

@@ -1,0 +1,56 @@
+import type { DestinationStream } from 'pino'
+import { type PrettyOptions, prettyFactory } from 'pino-pretty'
+
+/** The parts of a line of the log that a person is shown; there are others. */
+interface Line {
+  readonly msg?: string
+  readonly level?: number
+  readonly req?: { readonly method?: string; readonly url?: string }
+  readonly res?: { readonly statusCode?: number | null }
+  readonly responseTime?: number
+  readonly code?: string
+  readonly detail?: string
+  readonly products?: number
+  readonly signal?: string
+  readonly try?: readonly string[]
+  readonly err?: { readonly stack?: string; readonly message?: string }
+}
+
+type Paint = (text: string) => string
+type Colors = Readonly<Record<'green' | 'yellow' | 'red' | 'gray', Paint>>
+
+const warning = 40
+
+/**
+ * The log for who sits in front of it: one readable line a request, and no field that only a machine needs. It gets the
+ * lines of the other log, without the secrets that are taken out of those.
+ */
+export function terminalLog(to: DestinationStream, { colors }: { readonly colors: boolean }): DestinationStream {
+  const options: PrettyOptions = {
+    colorize: colors,
+    translateTime: 'SYS:HH:MM:ss',
+    ignore: 'pid,hostname,level',
+    hideObject: true,
+    messageFormat: (log, _key, label, { colors: paint }) => message(log as Line, label, paint as unknown as Colors)
+  }
+  const format = prettyFactory(options)
+  return { write: (line) => to.write(format(line)) }
+}
+
+function message(line: Line, label: string, paint: Colors): string {
+  const { msg = '', level = 0, err, products, signal } = line
+  const text = line.req ? request(line, paint) : msg
+  const urgency = level >= warning ? `${level > warning ? paint.red(label) : paint.yellow(label)} ` : ''
+  const count = products === undefined ? '' : ` (${products} products)`
+  const why = signal === undefined ? '' : ` (${signal})`
+  const below = [...(line.try ?? []), ...(err ? (err.stack ?? err.message ?? '').split('\n') : [])]
+  return `${urgency}${text}${count}${why}${below.map((one) => `\n  ${one}`).join('')}`
+}
+
+function request({ msg = '', req, res, responseTime = 0, code, detail }: Line, paint: Colors): string {
+  const status = res?.statusCode ?? 0
+  const outcome = msg === 'request completed' ? '' : ` (${msg})`
+  const refusal = code === undefined ? '' : ` ${code}: ${detail ?? ''}`
+  const painted = status >= 500 ? paint.red : status >= 400 ? paint.yellow : paint.green
+  return `${req?.method} ${req?.url} ${painted(String(status))} ${paint.gray(`${Math.round(responseTime)} ms`)}${outcome}${refusal}`
+}

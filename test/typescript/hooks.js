@@ -1,0 +1,71 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const compiled = join(root, '.tap', 'compiled')
+const require = createRequire(import.meta.url)
+
+// What the output depends on besides the source.
+const version = digest(
+  readFileSync(fileURLToPath(import.meta.url)),
+  readFileSync(join(root, 'tsconfig.json')),
+  readFileSync(require.resolve('typescript/package.json'))
+)
+
+/** tap's own compiler costs each process half a second, and has nothing to do. */
+export function resolve(specifier, context, next) {
+  if (specifier === '@isaacs/ts-node-temp-fork-for-pr-2009/import') return { url: 'data:text/javascript,', shortCircuit: true }
+  return next(specifier, context)
+}
+
+export function load(url, context, next) {
+  if (!url.startsWith('file:') || !/\.ts(?:$|[?#])/.test(url)) return next(url, context)
+  return { format: 'module', source: javascript(fileURLToPath(url)), shortCircuit: true }
+}
+
+/** The file's JavaScript: kept from before if it was made of these very bytes, so it is never stale. */
+function javascript(path) {
+  const source = readFileSync(path)
+  const key = digest(version, source)
+  const kept = join(compiled, `${relative(root, path)}.js`)
+  try {
+    const text = readFileSync(kept, 'utf8')
+    if (text.startsWith(key)) return text.slice(key.length)
+  } catch {
+    // It is not there yet.
+  }
+  const text = transpile(path, source.toString())
+  mkdirSync(dirname(kept), { recursive: true })
+  // Other processes read and write the same file at the same moment: a rename shows them a whole one.
+  const whole = `${kept}.${randomBytes(6).toString('hex')}`
+  writeFileSync(whole, key + text)
+  renameSync(whole, kept)
+  return text
+}
+
+function transpile(path, source) {
+  const ts = require('typescript')
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile)
+  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root)
+  // The imports keep their `.ts`, which is what is loaded here.
+  const compilerOptions = {
+    ...options,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    rewriteRelativeImportExtensions: false,
+    noEmit: false,
+    sourceMap: false,
+    inlineSourceMap: true,
+    inlineSources: true
+  }
+  return ts.transpileModule(source, { fileName: path, compilerOptions }).outputText
+}
+
+function digest(...parts) {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest('hex')
+}
