@@ -76,7 +76,8 @@ const changeOrder = {
 const cancelOrder = {
   id: 'cancelOrder',
   summary: 'Cancel an order before it ships',
-  notes: 'It stays readable, as cancelled, and its stock is given back. A customer’s order is cancelled here by that customer only; the seller sets its status.',
+  notes:
+    'It stays readable, as cancelled, and its stock is given back. A customer’s order is cancelled here by that customer only; the seller sets its status.',
   answers: { 200: 'The order, cancelled.' },
   problems: ['order-not-found', 'transition-refused']
 } as const
@@ -144,7 +145,8 @@ const order: RoutePlugin = async (app, { config }) => {
     const changes = fields.get('_method') === 'PUT'
     if ([401, 403, 404].includes(problem.status)) return changes ? changeOfNobody(request, fields, problem) : undefined
     const current = await request.visibleOrder(idOf(request))
-    if (changes && isOpen(current.status) && mayChange(request.caller ?? guest, current)) return changeForm(request, current, fields, problem)
+    if (changes && isOpen(current.status) && mayChange(request.caller ?? guest, current))
+      return changeForm(request, current, fields, problem)
     const shown: ShownOrder = {
       ...current,
       tag: request.pageTag(current),

@@ -34,7 +34,11 @@ function flatten(element: Element, found: Element[] = []): readonly Element[] {
  * Sorts faults as the elements that they are about, or the nearest there are around them, stand in the document.
  * @param judged those that the schema has: what it misses in the document as a whole would stand at its end
  */
-function inDocumentOrder(read: readonly LocatedFault[], judged: readonly LocatedFault[], elements: readonly Element[]): readonly LocatedFault[] {
+function inDocumentOrder(
+  read: readonly LocatedFault[],
+  judged: readonly LocatedFault[],
+  elements: readonly Element[]
+): readonly LocatedFault[] {
   const positions = new Map<string, number>()
   for (const [i, { origin }] of elements.entries()) if (origin !== undefined && !positions.has(origin)) positions.set(origin, i)
   const positionOf = ({ path = '' }: LocatedFault): number => {

@@ -96,9 +96,7 @@ function refuseDeclaration(bytes: Buffer): void {
   const version = found[1] ?? found[2]
   const encoding = found[3] ?? found[4]
   if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8') {
-    throw forbidden(
-      `The document declares the encoding ${quoted(encoding)}; send it in UTF-8 and declare that, or nothing.`
-    )
+    throw forbidden(`The document declares the encoding ${quoted(encoding)}; send it in UTF-8 and declare that, or nothing.`)
   }
   if (version !== '1.0') throw forbidden(`The document declares XML ${quoted(version ?? '')}; send XML 1.0.`)
 }

@@ -125,6 +125,14 @@ t.test('errors of a form come in the order of its lines, whatever is wrong with 
     body: refused,
     headers: form,
     code: 'invalid-order',
-    paths: ['currency', 'item.1.quantity', 'item.2.product-id', 'item.3.unit-price', 'item.3.quantity', 'item.4.quantity', 'item.4.quantity']
+    paths: [
+      'currency',
+      'item.1.quantity',
+      'item.2.product-id',
+      'item.3.unit-price',
+      'item.3.quantity',
+      'item.4.quantity',
+      'item.4.quantity'
+    ]
   })
 })
