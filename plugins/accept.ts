@@ -112,10 +112,10 @@ function bestOf(weighed: readonly Weighed[]): Weighed | undefined {
 /**
  * Whether Accept ranks an offer above the request's own notation: by name, and by a higher weight. HTTP libraries list
  * text/html first, unasked, and take anything after it (Java: `text/html, image/gif, image/jpeg` and a wildcard of 0.2):
- * beside a wildcard that takes the own notation too, it is no wish for a page.
+ * where only a wildcard takes the own notation, that is no wish for a page. A browser's list names XML too.
  */
-function ranksAbove(one: Weighed, own: Weighed, takesOwnAnyway: boolean): boolean {
-  return one.named && one.q > own.q && !(takesOwnAnyway && one.offer.names[0] === page)
+function ranksAbove(one: Weighed, own: Weighed): boolean {
+  return one.named && one.q > own.q && (own.named || one.offer.names[0] !== page)
 }
 
 /**
@@ -130,9 +130,5 @@ export function choose(header: string | undefined, offers: readonly Offer[]): nu
   const weighed = offers.map((offer, index) => weigh(ranges, offer, index))
   const own = bestOf(weighed.filter(({ offer }) => offer.own))
   if (!own) return bestOf(weighed)?.index ?? -1
-  const takesOwnAnyway = ranges.some((range) => {
-    const how = specificity(range, own.offer.names[0] ?? '', false)
-    return range.q > 0 && how > 0 && how < named
-  })
-  return (bestOf(weighed.filter((one) => !one.offer.own && ranksAbove(one, own, takesOwnAnyway))) ?? own).index
+  return (bestOf(weighed.filter((one) => !one.offer.own && ranksAbove(one, own))) ?? own).index
 }

@@ -159,7 +159,7 @@ t.test('a number is read as it is written, where the schema has a number', async
     ['2.50', '2.50'],
     ['0.001', '0.001'],
     ['{"value":1.000,"unit":"KGM"}', '1.000']
-  ]) {
+  ] as const) {
     const payload = `{"item":[{"productId":"ABC-1","quantity":${written},"unitPrice":9.99}]}`
     const response = await app.inject({ method: 'POST', url: '/order', headers: json, payload })
     t.equal(response.statusCode, 201, `${written}: ${response.body}`)
