@@ -121,12 +121,14 @@ export class Wire {
   }
 
   async #more(): Promise<void> {
-    const signal = AbortSignal.timeout(patience)
+    // Whichever comes first, the others are no longer listened for.
+    const over = new AbortController()
+    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(patience)])
     await Promise.race([
       once(this.#socket, 'data', { signal }),
       once(this.#socket, 'close', { signal }),
       once(this.#socket, 'end', { signal })
-    ])
+    ]).finally(() => over.abort())
   }
 
   /** The next answer. @param method the request's: the answer to HEAD has no body */
