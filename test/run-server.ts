@@ -16,7 +16,7 @@ export interface RunningServer {
 
 /** Starts the service as an operator does, in a process of its own, with the loader that runs this test. */
 export function spawnServer(t: Test, settings: Readonly<Record<string, string>>): ChildProcess {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../dist/server.js', import.meta.url))], {
+  const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(new URL('../server.ts', import.meta.url))], {
     env: { ...process.env, HOST: '127.0.0.1', PORT: '0', RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off', ...settings },
     stdio: ['ignore', 'pipe', 'pipe']
   })
