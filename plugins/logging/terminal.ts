@@ -31,16 +31,16 @@ export function terminalLog(to: DestinationStream, { colors }: { readonly colors
     translateTime: 'SYS:HH:MM:ss',
     ignore: 'pid,hostname,level',
     hideObject: true,
-    messageFormat: (log, _key, label, { colors: paint }) => message(log as Line, label, paint as unknown as Colors)
+    messageFormat: (log, _messageKey, _levelKey, { colors: paint }) => message(log as Line, paint as unknown as Colors)
   }
   const format = prettyFactory(options)
   return { write: (line) => to.write(format(line)) }
 }
 
-function message(line: Line, label: string, paint: Colors): string {
+function message(line: Line, paint: Colors): string {
   const { msg = '', level = 0, err, products, signal } = line
   const text = line.req ? request(line, paint) : msg
-  const urgency = level >= warning ? `${level > warning ? paint.red(label) : paint.yellow(label)} ` : ''
+  const urgency = level > warning ? `${paint.red('ERROR')} ` : level === warning ? `${paint.yellow('WARNING')} ` : ''
   const count = products === undefined ? '' : ` (${products} products)`
   const why = signal === undefined ? '' : ` (${signal})`
   const below = [...(line.try ?? []), ...(err ? (err.stack ?? err.message ?? '').split('\n') : [])]
