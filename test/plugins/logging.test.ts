@@ -189,6 +189,10 @@ t.test('on a terminal a request is one readable line, and an error has its stack
   t.match(log.lines[6], /: stopping \(SIGTERM\)\n$/)
   t.notMatch(log.lines.join(''), '\u001b', 'no colour where it was not asked for')
 
+  await app.inject('/products%0a%1b[2J%e2%80%ae?q=%0d')
+  t.match(log.lines[7], /GET \/products\\u000a\\u001b\[2J\\u202e\?q=\\u000d 404 \d+ ms/, 'what a client sends stays on its line')
+  t.equal(log.lines[7]?.split('\n').length, 2)
+
   const coloured = memory()
   terminalLog(coloured, { colors: true }).write(`${JSON.stringify({ level: 40, time: 1, msg: 'look' })}\n`)
   t.match(coloured.lines[0], '\u001b[33m')
