@@ -13,7 +13,8 @@ export interface Ran {
 
 type Settings = Readonly<Record<string, string>>
 
-const cli = join(compile(t.testdir()), 'cli.js')
+/** The compiled command. */
+export const cli = join(compile(t.testdir()), 'cli.js')
 
 /** Starts `tradepost` as a process of its own. */
 export function start(args: readonly string[], settings: Settings): ChildProcessWithoutNullStreams {
