@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
+import { openStore } from '../stores/open.ts'
 import { spawnServer } from './run-server.ts'
 import { smallDisk } from './small-disk.ts'
 
@@ -12,7 +13,8 @@ t.setTimeout(180_000)
 async function refusal(t: Test, url: string): Promise<string> {
   const child = spawnServer(t, { DATABASE_URL: url })
   const ended = once(child, 'exit')
-  child.stdout?.resume()
+  // Its log begins when it has started after all.
+  child.stdout?.once('data', () => child.kill())
   const said = child.stderr ? await text(child.stderr) : ''
   t.equal((await ended)[0], 1)
   t.match(said, /^[^\n]+\n$/, 'one line')
@@ -31,7 +33,9 @@ t.test('a database that cannot be opened ends the start with one line that names
 t.test('a disk that has no room for the sample catalogue ends the start with one line', async (t) => {
   const disk = smallDisk(t, 1)
   if (!disk) return t.pass('', { skip: 'needs the right to mount a disk' })
-  // Room for the empty tables, but not for products.
-  disk.fill(400_000)
-  t.match(await refusal(t, `sqlite:${join(disk.folder, 'shop.db')}`), /shop\.db cannot be .*written: the disk is full/)
+  const url = `sqlite:${join(disk.folder, 'shop.db')}`
+  await (await openStore(url, 'EUR')).close()
+  // The database opens, but its log has no room for the products.
+  disk.fill(50_000)
+  t.match(await refusal(t, url), /^the sample catalogue cannot be stored: .*shop\.db cannot be .*written: the disk is full/)
 })
