@@ -95,25 +95,15 @@ t.test('wrong settings are all named, on standard error, with exit status 1', as
   t.notMatch(errors, /\n +at /, 'no stack trace')
 })
 
-t.test('a port that cannot be opened is one line that says what to do, with exit status 1', async (t) => {
+t.test('a busy port is one line that says what to do, on standard error, with exit status 1', async (t) => {
   const busy = createServer().listen(0, '127.0.0.1')
   t.teardown(() => busy.close())
   await once(busy, 'listening')
   const { port } = busy.address() as AddressInfo
-  const DATABASE_URL = `sqlite:${join(t.testdir(), 'shop.db')}`
-  const cases: readonly (readonly [settings: Readonly<Record<string, string>>, said: RegExp])[] = [
-    [{ PORT: String(port) }, new RegExp(`^127\\.0\\.0\\.1:${port} is in use: .+, such as PORT=\\d+\\.\\n$`)],
-    [{ OPS_PORT: String(port) }, new RegExp(`^127\\.0\\.0\\.1:${port} is in use: .+, such as OPS_PORT=\\d+\\.\\n$`)],
-    [{ HOST: '192.0.2.1' }, /^192\.0\.2\.1:0 cannot be opened: this machine does not have the address .+\n$/],
-    [{ HOST: 'no-such-host.invalid' }, /^no-such-host\.invalid:0 cannot be opened: the name .+\n$/]
-  ]
-  for (const [settings, said] of cases) {
-    const child = spawnServer(t, { DATABASE_URL, ...settings })
-    const [errors, [code]] = await Promise.all([text(child.stderr ?? Readable.from([])), once(child, 'exit')])
-    t.match(errors, said)
-    t.equal(errors.split('\n').length, 2, 'one line')
-    t.equal(code, 1)
-  }
+  const child = spawnServer(t, { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`, PORT: String(port) })
+  const [errors, [code]] = await Promise.all([text(child.stderr ?? Readable.from([])), once(child, 'exit')])
+  t.match(errors, new RegExp(`^127\\.0\\.0\\.1:${port} is in use: .+, such as PORT=\\d+\\.\\n$`))
+  t.equal(code, 1)
 })
 
 t.test('the log ends with "stopped"', async (t) => {

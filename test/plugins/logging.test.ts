@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import t from 'tap'
 import { terminalLog } from '../../plugins/logging/terminal.ts'
 import { makeRequestIds, maskSecrets } from '../../plugins/logging.ts'
@@ -153,9 +153,9 @@ t.test('a request whose client leaves before it has the answer is one line, too'
     return read(id)
   }
   await app.listen({ host: '127.0.0.1', port: 0 })
-  const [address] = app.addresses()
+  const { port } = app.server.address() as AddressInfo
   log.lines.length = 0
-  const socket = connect(address?.port ?? 0, '127.0.0.1')
+  const socket = connect(port, '127.0.0.1')
   socket.write('GET /product/ABC-1 HTTP/1.1\r\nHost: x\r\n\r\n')
   await asked
   socket.destroy()
