@@ -22,11 +22,11 @@ import {
   symlinkSync,
   writeFileSync
 } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const builds = '.builds'
+const compiler = 'node_modules/typescript/bin/tsc'
 /** Builds that are kept, the newest: a shop that runs may need a file of an older one, to replace a thread that died. */
 const kept = 5
 /** A folder without its record is a build that is under way, or, when it is this old, one that was interrupted. */
@@ -77,7 +77,8 @@ function isCurrent() {
 }
 
 function compile(to) {
-  const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc')
+  // Not just any that Node.js would find: the one of the lock file.
+  if (!existsSync(compiler)) throw new Error('the compiler is not installed. Run: npm ci')
   execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', to], { stdio: 'inherit' })
   for (const folder of assetFolders) cpSync(folder, join(to, folder), { recursive: true, filter: isAsset })
   // npm makes it executable when it links the command, not when it is built again afterwards.
@@ -141,7 +142,6 @@ function removeOld() {
 }
 
 function reason(error) {
-  if (error.code === 'MODULE_NOT_FOUND') return 'the compiler is not installed. Run: npm ci'
   // The exit status of the compiler, which has said what is wrong.
   return error.status === undefined ? error.message : 'the compiler found errors, see above.'
 }

@@ -119,6 +119,8 @@ export class Connections {
     this.#held = new Promise((resolve) => {
       letGo = resolve
     })
+    // Whatever part of its turn the event loop is in, those that are counted begin here and have looked at the listener.
+    await turnOfTheLoop()
     const since = performance.now()
     for (let turns = 1, isOver = false; !isOver; turns++) {
       this.#knocked = false

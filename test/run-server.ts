@@ -14,9 +14,11 @@ export interface RunningServer {
   end(signal: NodeJS.Signals): Promise<number | null>
 }
 
-/** Starts the service as an operator does, in a process of its own, with the loader that runs this test. */
-export function spawnServer(t: Test, settings: Readonly<Record<string, string>>): ChildProcess {
-  const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(new URL('../server.ts', import.meta.url))], {
+const source = fileURLToPath(new URL('../server.ts', import.meta.url))
+
+/** Starts the service as an operator does, in a process of its own, with the loader that runs this test; or a built one. */
+export function spawnServer(t: Test, settings: Readonly<Record<string, string>>, file = source): ChildProcess {
+  const child = spawn(process.execPath, [...process.execArgv, file], {
     env: { ...process.env, HOST: '127.0.0.1', PORT: '0', RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off', ...settings },
     stdio: ['ignore', 'pipe', 'pipe']
   })
@@ -24,8 +26,8 @@ export function spawnServer(t: Test, settings: Readonly<Record<string, string>>)
   return child
 }
 
-export async function runServer(t: Test, settings: Readonly<Record<string, string>>): Promise<RunningServer> {
-  const child = spawnServer(t, settings)
+export async function runServer(t: Test, settings: Readonly<Record<string, string>>, file?: string): Promise<RunningServer> {
+  const child = spawnServer(t, settings, file)
   const ended = once(child, 'exit') as Promise<[number | null]>
   const problems: Buffer[] = []
   child.stderr?.on('data', (chunk: Buffer) => problems.push(chunk))

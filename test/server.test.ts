@@ -1,9 +1,11 @@
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
-import { connect } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { orderXml, xml } from './build.ts'
 import { runServer, spawnServer } from './run-server.ts'
@@ -29,7 +31,7 @@ t.test('a new database has the sample catalogue, and an order survives kill -9 s
 })
 
 t.test('told to stop, it is not ready at once, still answers for SHUTDOWN_DELAY, finishes what is in flight, and exits 0', async (t) => {
-  const { base, process, end } = await runServer(t, { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`, SHUTDOWN_DELAY: '1' })
+  const { base, process, end } = await runServer(t, { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`, SHUTDOWN_DELAY: '5' })
   const { port } = new URL(base)
   const body = orderXml()
   const slow = connect(Number(port), '127.0.0.1')
@@ -39,10 +41,15 @@ t.test('told to stop, it is not ready at once, still answers for SHUTDOWN_DELAY,
   await once(slow, 'connect')
   t.equal((await fetch(`${base}/health/ready`)).status, 200)
   const ended = end('SIGTERM')
-  while ((await fetch(`${base}/health/ready`)).status === 200) await new Promise((resolve) => setTimeout(resolve, 10))
+  while ((await fetch(`${base}/health/ready`)).status === 200) await sleep(10)
   t.equal((await fetch(`${base}/health/live`)).status, 200)
   t.equal((await fetch(`${base}/products`)).status, 200, 'the listener is still open')
-  await new Promise((resolve) => setTimeout(resolve, 1200))
+  const isOpen = () =>
+    fetch(`${base}/products`).then(
+      () => true,
+      () => false
+    )
+  while (await isOpen()) await sleep(50)
   await t.rejects(fetch(`${base}/products`), 'the listener is closed')
   slow.write(body)
   t.match(await text(slow), /^HTTP\/1\.1 201 /, 'the order in flight was placed')
@@ -54,6 +61,7 @@ t.test('told to stop while clients never pause, it takes leave of each connectio
   const { base, end } = await runServer(t, { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`, SHUTDOWN_DELAY: '1' })
   const agent = new Agent({ keepAlive: true, maxSockets: 10 })
   const farewells = new Map<number, number>()
+  let answered = 0
   async function client(path: string): Promise<void> {
     for (;;) {
       const request = get(`${base}${path}`, { agent })
@@ -61,10 +69,11 @@ t.test('told to stop while clients never pause, it takes leave of each connectio
       const status = response.statusCode ?? 0
       if (response.headers.connection === 'close') farewells.set(status, (farewells.get(status) ?? 0) + 1)
       await text(response)
+      answered++
     }
   }
   const clients = Array.from({ length: 10 }, (_, i) => client(i % 2 === 0 ? '/products' : '/product/none').catch(() => 'refused'))
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  while (answered < 100) await sleep(10)
   t.equal(farewells.size, 0)
   t.equal(await end('SIGTERM'), 0)
   t.same(new Set(await Promise.all(clients)), new Set(['refused']))
@@ -84,6 +93,31 @@ t.test('wrong settings are all named, on standard error, with exit status 1', as
     t.match(errors, part)
   }
   t.notMatch(errors, /\n +at /, 'no stack trace')
+})
+
+t.test('a busy port is one line that says what to do, on standard error, with exit status 1', async (t) => {
+  const busy = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => busy.close())
+  await once(busy, 'listening')
+  const { port } = busy.address() as AddressInfo
+  const child = spawnServer(t, { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`, PORT: String(port) })
+  const [errors, [code]] = await Promise.all([text(child.stderr ?? Readable.from([])), once(child, 'exit')])
+  t.match(errors, new RegExp(`^127\\.0\\.0\\.1:${port} is in use: .+, such as PORT=\\d+\\.\\n$`))
+  t.equal(code, 1)
+})
+
+t.test('the log ends with "stopped"', async (t) => {
+  const child = spawnServer(t, { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`, SHUTDOWN_DELAY: '0' })
+  const lines: { msg: string }[] = []
+  for await (const line of createInterface(child.stdout ?? Readable.from([]))) {
+    const read = JSON.parse(line) as { msg: string; address?: string }
+    lines.push(read)
+    if (read.address) child.kill('SIGTERM')
+  }
+  t.same(
+    lines.slice(-2).map(({ msg }) => msg),
+    ['stopping', 'stopped']
+  )
 })
 
 t.test('SAMPLE_CATALOGUE=off leaves a new database empty, and BASE_URL puts everything under its path', async (t) => {

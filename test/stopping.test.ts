@@ -47,15 +47,8 @@ const body = orderXml({ 'ABC-1': 1 })
 const head = `POST /order HTTP/1.1\r\nHost: x\r\nContent-Type: application/xml\r\nContent-Length: ${body.length}\r\n\r\n`
 
 t.test('connections without a request in flight do not keep the process', async (t) => {
-  const { port, base, end, log } = await run(t, { OPS_PORT: '0' })
-  const ops = Number(
-    /^Health and metrics at .*:(\d+)$/m.exec(
-      log()
-        .map(({ msg }) => msg)
-        .join('\n')
-    )?.[1] ?? 0
-  )
-  t.ok(base)
+  const { port, ops = '', end, log } = await run(t, { OPS_PORT: '0' })
+  const opsPort = Number(new URL(ops).port)
   const silent = await Wire.open(t, port)
   const half = (await Wire.open(t, port)).send('GET /products HTTP/1.1\r\nHost: sh')
   const idle = (await Wire.open(t, port)).send(get)
@@ -96,7 +89,7 @@ t.test('requests in flight are finished when the listener is closed, and so is t
   const sending = (await Wire.open(t, port)).send(`${head}${body.slice(0, 10)}`)
   const pipelining = (await Wire.open(t, port)).send(`${head}${body.slice(0, 10)}`)
   // More than the system's buffers hold: most of it waits in the process for its reader.
-  const reading = (await Wire.open(t, port)).pause().send(message('GET /openapi.json').repeat(100))
+  const reading = (await Wire.open(t, port)).pause().send(message('GET /openapi.json').repeat(40))
   const ended = end('SIGTERM')
   await closed(port)
   sending.send(body.slice(10))
@@ -110,7 +103,7 @@ t.test('requests in flight are finished when the listener is closed, and so is t
   )
   t.equal(await pipelining.rest(), '')
   reading.resume()
-  for (let i = 0; i < 100; i++) t.equal(JSON.parse((await reading.answer()).body).openapi, '3.1.0')
+  for (let i = 0; i < 40; i++) t.ok(JSON.parse((await reading.answer()).body).paths, 'whole')
   t.equal(await reading.rest(), '')
   t.equal(await ended, 0)
   for (const wire of [sending, pipelining, reading]) t.equal(wire.failure, undefined)

@@ -15,9 +15,11 @@ declare module 'fastify' {
 /** One line a request, when it has ended. Fastify would write one at its begin, too. */
 export class RequestLog extends LogController {
   override incomingRequest(request: FastifyRequest, reply: FastifyReply): void {
+    let isAnswered = false
+    reply.raw.once('finish', () => (isAnswered = true))
     // Fastify says nothing of a client that leaves before it has the whole answer.
     reply.raw.once('close', () => {
-      if (!reply.raw.writableFinished) request.log.info(lineOf(request, reply), 'request cut off')
+      if (!isAnswered) request.log.info(lineOf(request, reply), 'request cut off')
     })
   }
 

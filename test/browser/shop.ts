@@ -83,7 +83,7 @@ export async function visit(
   expected: readonly number[] = []
 ): Promise<Visitor> {
   const context = await shop.browser.newContext({ viewport: { width: 1200, height: 900 }, reducedMotion: 'reduce', ...options })
-  context.setDefaultTimeout(20_000)
+  context.setDefaultTimeout(120_000)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (message) => {

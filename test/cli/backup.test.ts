@@ -10,9 +10,6 @@ import { draft } from '../build.ts'
 import { everything, onHand, placing } from '../stores/fixtures.ts'
 import { run } from './run.ts'
 
-// Each command is a process of its own.
-t.setTimeout(240_000)
-
 const backupsIn = (folder: string) => readdirSync(folder).filter((name) => name.startsWith('backup'))
 
 t.test('a backup that is taken while orders are placed is a whole shop of one moment, and restores as it says', async (t) => {

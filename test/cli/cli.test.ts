@@ -4,9 +4,6 @@ import t from 'tap'
 import { settings } from '../../config.ts'
 import { run } from './run.ts'
 
-// Each command is a process of its own.
-t.setTimeout(240_000)
-
 const none = { DATABASE_URL: 'sqlite:/dev/null/never-opened.db' }
 
 t.test('--help lists the commands, each command has its own, and none touches the database', async (t) => {

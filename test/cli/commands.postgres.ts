@@ -2,9 +2,6 @@ import t from 'tap'
 import { postgresFor } from '../stores/embedded.ts'
 import { run } from './run.ts'
 
-// Each command is a process of its own.
-t.setTimeout(240_000)
-
 t.test('the commands work on PostgreSQL too', async (t) => {
   const server = await postgresFor(t)
   const settings = { DATABASE_URL: await server.database() }

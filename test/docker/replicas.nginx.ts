@@ -182,11 +182,14 @@ t.test('replicas are killed and stopped while orders come: every acknowledged on
   }
 
   const clients = Promise.all(Array.from({ length: 24 }, (_, name) => client(name)))
-  await sleep(1_500)
+  const more = async () => {
+    for (const before = acknowledged.length; acknowledged.length < before + 200; ) await sleep(20)
+  }
+  await more()
   await servers[0]?.end('SIGKILL')
-  await sleep(1_500)
+  await more()
   t.equal(await servers[1]?.end('SIGTERM'), 0)
-  await sleep(1_500)
+  await more()
   isOver = true
   await clients
   t.same(

@@ -89,14 +89,14 @@ t.test('a request that does not arrive is 408, and the connection is closed (RFC
 })
 
 t.test('an idle connection stays open for KEEP_ALIVE_TIMEOUT', async (t) => {
-  const { app } = await build(t, { settings: { KEEP_ALIVE_TIMEOUT: '2' } })
+  const { app } = await build(t, { settings: { KEEP_ALIVE_TIMEOUT: '5' } })
   await listening(app)
   const wire = await Wire.open(t, app)
   for (const pause of [0, 1000]) {
     await after(pause)
     t.match(await wire.send(message('GET /products')).answer(), {
       status: 200,
-      headers: { connection: 'keep-alive', 'keep-alive': 'timeout=2' }
+      headers: { connection: 'keep-alive', 'keep-alive': 'timeout=5' }
     })
   }
   const started = Date.now()
@@ -130,7 +130,7 @@ t.test('connections over MAX_CONNECTIONS are closed at once, and there is room a
 
 t.test('while the event loop is late, requests are 503 with Retry-After, and health is answered (RFC 9110 15.6.4)', async (t) => {
   const { app } = await build(t, { settings: { OVERLOAD_DELAY: '50' } })
-  const busyUntil = Date.now() + 2500
+  const busyUntil = Date.now() + 120_000
   let last = { statusCode: 0, headers: {} as Record<string, unknown>, body: '' }
   let live = 0
   while (Date.now() < busyUntil && last.statusCode !== 503) {
@@ -146,7 +146,7 @@ t.test('while the event loop is late, requests are 503 with Retry-After, and hea
     body: /overloaded/
   })
   t.equal(live, 200)
-  for (let i = 0; i < 40 && last.statusCode === 503; i++) {
+  for (let i = 0; i < 400 && last.statusCode === 503; i++) {
     await after(250)
     last = await app.inject('/products')
   }

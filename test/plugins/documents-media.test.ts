@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { build } from '../build.ts'
@@ -55,11 +56,15 @@ t.test('a body that ends before it is complete stores nothing', async (t) => {
     t.match(answer.body, /<problem xmlns="urn:ietf:rfc:7807">/)
     await nothingStored(t, shop)
   }
+  const inFlight = async (count: number) => {
+    while (!(await shop.app.metrics.read()).includes(`http_requests_in_flight ${count}\n`)) await sleep(10)
+  }
   for (const request of [`${head}Transfer-Encoding: chunked\r\n\r\n${chunk}`, `${head}Content-Length: 5000\r\n\r\n${order()}`]) {
     const wire = await Wire.open(t, shop.app)
     wire.send(request)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await inFlight(1)
     wire.abort()
+    await inFlight(0)
   }
   await nothingStored(t, shop)
 })

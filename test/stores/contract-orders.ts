@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { decimal } from '../../domain/money.ts'
 import { nextStatuses, orderStatuses } from '../../domain/order.ts'
 import type { Rule } from './contract.ts'
-import { draft, item, onHand, placing, purchase, stocked } from './fixtures.ts'
+import { draft, item, onHand, placing, purchase, stocked, untilLater } from './fixtures.ts'
 
 const nowhere = '00000000-0000-4000-8000-000000000000'
 
@@ -12,7 +11,7 @@ export function orderContract(rule: Rule): void {
     await store.createProduct('b', stocked(10))
     const order = purchase([item('a', 4), item('b', 1)], { orderNumber: 'PO-1', notes: ['old'] })
     const { order: placed } = await store.placeOrder({ order, customer: 'acme', status: 'accepted' })
-    await sleep(5)
+    await untilLater()
     const changed = await store.changeOrder(placed.id, purchase([item('a', 1)], { notes: ['new'] }), { version: 1 })
     t.match(changed, { id: placed.id, version: 2, customer: 'acme', status: 'accepted', notes: ['new'], total: '9.99' })
     t.equal(changed.placedAt, placed.placedAt)

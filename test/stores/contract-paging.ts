@@ -2,7 +2,7 @@ import { PositionError } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
 import { pageBytes } from '../../stores/paging.ts'
 import type { Rule } from './contract.ts'
-import { draft, everything, item, placing, purchase, stocked } from './fixtures.ts'
+import { draft, everything, item, placing, purchase, stocked, untilLater } from './fixtures.ts'
 
 const name = (i: number) => `p${String(i).padStart(2, '0')}`
 
@@ -98,7 +98,7 @@ export function pagingContract(rule: Rule): void {
     await store.createProduct('a', draft({ categories: ['x'] }))
     await store.createProduct('b', draft())
     const { modifiedAt } = await store.product('b')
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await untilLater()
     await store.putProduct('a', draft({ categories: ['x'] }), {})
     t.same(await found(store, { updatedSince: modifiedAt + 1 }), ['a'])
     t.same(await found(store, { updatedSince: modifiedAt }), ['a', 'b'])

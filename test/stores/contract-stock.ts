@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { decimal } from '../../domain/money.ts'
 import type { Store } from '../../domain/store.ts'
 import type { Rule } from './contract.ts'
-import { draft, onHand, placing, stocked } from './fixtures.ts'
+import { draft, onHand, placing, stocked, untilLater } from './fixtures.ts'
 
 /** What a client may have cached of a product: it must not change without need. */
 async function shown(store: Store, id: string) {
@@ -50,7 +49,7 @@ export function stockContract(rule: Rule): void {
   rule('selling changes the stock and not the product, until its availability flips', async (t, store) => {
     await store.createProduct('a', stocked(3))
     const before = await shown(store, 'a')
-    await sleep(5)
+    await untilLater()
     await store.placeOrder(placing('a', 1))
     t.match(await store.stock('a'), { onHand: '2', version: 2 })
     t.same(await shown(store, 'a'), before)
@@ -59,7 +58,7 @@ export function stockContract(rule: Rule): void {
     t.match(await store.product('a'), { availability: 'out-of-stock', version: before.version + 1 })
     t.ok(empty.modifiedAt > before.modifiedAt)
     t.ok(empty.revision.revision > before.revision.revision)
-    await sleep(5)
+    await untilLater()
     await store.setOrderStatus(order.id, 'cancelled', {})
     const full = await shown(store, 'a')
     t.match(await store.product('a'), { availability: 'in-stock', version: empty.version + 1 })
@@ -72,7 +71,7 @@ export function stockContract(rule: Rule): void {
     await store.putStock('a', decimal('3'), {})
     t.match(await store.product('a'), { availability: 'in-stock', version: 2 })
     const before = await shown(store, 'a')
-    await sleep(5)
+    await untilLater()
     await store.putStock('a', decimal('0.001'), {})
     t.same(await shown(store, 'a'), before)
     await store.putStock('a', decimal('0'), {})

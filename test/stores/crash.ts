@@ -28,7 +28,7 @@ const longest = 400
 
 /** @param rounds how many processes to kill; each takes about the start-up of a process more than `longest` */
 export function crashSuite(t: Test, rounds: number, fresh: (round: number) => Promise<Ground>): void {
-  const limit = rounds * 30_000
+  const limit = rounds * 200_000
   t.setTimeout(limit)
   t.test(`killed ${rounds} times under load, the store loses nothing that it acknowledged, and stock adds up`, async (t) => {
     t.setTimeout(limit)

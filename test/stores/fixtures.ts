@@ -1,11 +1,17 @@
 /** Makers of drafts and orders for tests: valid as they are, with only what a test is about said by the test. */
 
+import { setImmediate } from 'node:timers/promises'
 import { type Decimal, decimal } from '../../domain/money.ts'
 import type { PurchaseOrder, PurchaseOrderItem } from '../../domain/order.ts'
 import type { ProductDraft } from '../../domain/product.ts'
 import type { Placing, Store } from '../../domain/store.ts'
 
 export const shopCurrency = 'EUR'
+
+/** Waits until the clock shows another time, so that what is written next is later than all that was. */
+export async function untilLater(): Promise<void> {
+  for (const now = Date.now(); Date.now() === now; ) await setImmediate()
+}
 
 export function draft(more: Partial<ProductDraft> = {}): ProductDraft {
   return { name: 'Hammer', price: decimal('9.99'), unit: 'C62', categories: [], images: [], backorder: false, ...more }

@@ -7,8 +7,6 @@ import { connectWriter } from '../../stores/sqlite/connection.ts'
 import { draft, everything, item, onHand, placing, purchase, stocked } from './fixtures.ts'
 import { openParts } from './sqlite-parts.ts'
 
-t.setTimeout(180_000)
-
 /** The orders that were acknowledged; the rest must have been refused as the store being out of reach. */
 async function acknowledged(t: Test, attempts: readonly Promise<Placed>[]): Promise<string[]> {
   const settled = await Promise.allSettled(attempts)

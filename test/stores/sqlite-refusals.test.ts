@@ -117,7 +117,7 @@ t.test('a file or a folder without permission is refused', async (t) => {
   copyFileSync(join(closed, 'shop.db'), path)
   // Root may do everything, so it is somebody else for as long.
   const isRoot = process.geteuid?.() === 0
-  const asNobody = async (look: () => Promise<void>) => {
+  const asNobody = async (look: () => Promise<unknown>) => {
     if (isRoot) process.seteuid?.(65_534)
     try {
       await look()

@@ -23,17 +23,20 @@ t.test('searches hold up nothing else, however long they take', async (t) => {
   const { store } = await open(t)
   await store.importProducts(Array.from({ length: 2_000 }, (_, i) => ({ id: `p${i}`, draft: draft() })))
   await store.createProduct('a', stocked(0, { backorder: true }))
-  let isDone = false
-  const searches = Promise.all(Array.from({ length: 60 }, () => store.products({ limit: 1_000, q: 'hammer' }))).finally(
-    () => (isDone = true)
-  )
   let meanwhile = 0
-  while (!isDone) {
-    await store.placeOrder(placing('a'))
-    await store.product('a')
-    meanwhile++
+  // Again where the searches were sooner than the disk.
+  for (let attempt = 0; meanwhile < 2 && attempt < 100; attempt++) {
+    let isDone = false
+    const searches = Promise.all(Array.from({ length: 60 }, () => store.products({ limit: 1_000, q: 'hammer' }))).finally(
+      () => (isDone = true)
+    )
+    while (!isDone) {
+      await store.placeOrder(placing('a'))
+      await store.product('a')
+      if (!isDone) meanwhile++
+    }
+    t.ok((await searches).every(({ items }) => items.length === 1_000))
   }
-  t.ok((await searches).every(({ items }) => items.length === 1_000))
   t.ok(meanwhile > 1, `${meanwhile} orders were placed meanwhile`)
 })
 

@@ -15,7 +15,6 @@ import { keepsItsCurrency } from './currency.ts'
 import { draft, everything, onHand, placing, shopCurrency, stocked } from './fixtures.ts'
 import { openParts } from './sqlite-parts.ts'
 
-t.setTimeout(180_000)
 const folder = t.testdir({})
 let files = 0
 const newPath = () => join(folder, 'made', `shop-${files++}.db`)

@@ -10,7 +10,6 @@ import { keepsItsCurrency } from './currency.ts'
 import { execute, postgresFor } from './embedded.ts'
 import { draft, everything, item, onHand, placing, purchase, shopCurrency, stocked } from './fixtures.ts'
 
-t.setTimeout(600_000)
 const server = await postgresFor(t)
 const open = (url: string) => openPostgresStore({ url, currency: shopCurrency })
 

@@ -9,7 +9,6 @@ import { openSqliteStore } from '../../stores/sqlite/store.ts'
 import { execute, postgresFor } from './embedded.ts'
 import { draft, everything, shopCurrency } from './fixtures.ts'
 
-t.setTimeout(300_000)
 const server = await postgresFor(t)
 
 async function found(store: Store, q: string): Promise<string[]> {
