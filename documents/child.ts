@@ -67,6 +67,11 @@ export class DocumentChild {
     this.#options = options
   }
 
+  /** Of the process, while there is one. */
+  get pid(): number | undefined {
+    return this.#process?.pid
+  }
+
   /** Starts the process before the first job needs it. */
   start(): void {
     this.#process ??= this.#fork()
@@ -100,10 +105,8 @@ export class DocumentChild {
       if (child.pid === undefined) this.#ended(child, null, null)
     })
     child.once('close', (code, signal) => this.#ended(child, code, signal))
-    // Only work that is under way keeps the service's process alive.
-    child.unref()
     if (child.stderr && 'unref' in child.stderr) (child.stderr as { unref(): void }).unref()
-    child.channel?.unref()
+    hold(child, this.#sent.length > 0)
     if (this.#options.niceness > 0 && child.pid !== undefined) lower(child.pid, this.#options.niceness)
     return child
   }
@@ -118,6 +121,7 @@ export class DocumentChild {
     }
     if (this.#unsent.length === 0) return
     this.start()
+    hold(this.#process, true)
     if (!this.#isReady || this.#isFlushing) return
     // An idle process gets its job at once; while it works, what comes within a turn of the event loop goes together.
     if (this.#sent.length === this.#unsent.length) this.#flush()
@@ -141,7 +145,6 @@ export class DocumentChild {
     if (this.#unsent.length === 0) return
     const jobs = this.#unsent.map(({ job }) => job)
     this.#unsent = []
-    this.#process?.channel?.ref()
     // The first job of an idle process; for every other the time starts when the one before it is answered.
     if (this.#sent.length === jobs.length) this.#watch()
     // A process that is gone is told by its end, not by this.
@@ -186,7 +189,7 @@ export class DocumentChild {
     const { idle } = this.#options
     clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#process?.channel?.unref()
+    hold(this.#process, false)
     if (idle !== undefined && this.#process) this.#timer = setTimeout(() => this.end(), idle).unref()
   }
 
@@ -210,6 +213,14 @@ export class DocumentChild {
     if (wasReady && lost.length === 1) lost.shift()?.settle('costly')
     this.#suspects.unshift(...lost)
     this.#fill()
+  }
+}
+
+/** Only work that is under way keeps the service's process alive. */
+function hold(child: ChildProcess | undefined, isBusy: boolean): void {
+  for (const handle of [child, child?.channel]) {
+    if (isBusy) handle?.ref()
+    else handle?.unref()
   }
 }
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const folders = ['cli', 'domain', 'plugins', 'representations', 'routes', 'samples', 'schemas', 'stores']
+const folders = ['cli', 'documents', 'domain', 'plugins', 'representations', 'routes', 'samples', 'schemas', 'stores']
 
 /** Inside the repository, so that the dependencies are found. */
 const compiled = join(root, '.tap', 'service')

@@ -1,0 +1,75 @@
+import t, { type Test } from 'tap'
+import { type ChildOptions, DocumentChild } from '../../documents/child.ts'
+import type { Job } from '../../documents/job.ts'
+import { orderXml } from '../build.ts'
+
+const limits = { maxOrderItems: 10_000, marks: 200_000 }
+
+function readJob(xml: string): Job {
+  return { kind: 'read', notation: 'xml', schema: 'purchase-order', bytes: Buffer.from(xml), limits }
+}
+
+/** Takes some tenths of a second of processor time. */
+function largeOrder(): Job {
+  const item = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
+  return readJob(`<purchase-order>${item.repeat(10_000)}</purchase-order>`)
+}
+
+function start(t: Test, options: Partial<ChildOptions> = {}) {
+  const warnings: string[] = []
+  const child = new DocumentChild({
+    budget: 30_000,
+    niceness: 0,
+    window: { jobs: 64, bytes: 1 << 20 },
+    warn: (_details, message) => warnings.push(message),
+    ...options
+  })
+  t.teardown(() => child.end())
+  return { child, warnings }
+}
+
+const run = (child: DocumentChild, caller: string, job: Job) => child.run(caller, job, 1)
+
+t.test('a document is read in another process, as JSON of the domain’s value with a digest of its bytes', async (t) => {
+  const { child } = start(t)
+  const outcome = await run(child, 'a', readJob(orderXml()))
+  t.match(outcome, { result: { digest: /^[0-9a-f]{64}$/ } })
+  t.not(child.pid, process.pid)
+})
+
+t.test('a document over its budget is refused, and what waited behind it is read all the same', async (t) => {
+  const { child, warnings } = start(t, { budget: 40 })
+  const [large, ...small] = await Promise.all([
+    run(child, 'attacker', largeOrder()),
+    ...Array.from({ length: 5 }, (_, i) => run(child, `customer ${i}`, readJob(orderXml())))
+  ])
+  t.equal(large, 'costly')
+  t.equal(small.length, 5)
+  for (const outcome of small) t.match(outcome, { result: {} })
+  t.match(warnings, ['the document process ended', 'the document process ended'])
+})
+
+t.test('when the process is killed, what it had is done again by the next one', async (t) => {
+  const { child } = start(t)
+  await run(child, 'a', readJob(orderXml()))
+  const outcomes = [largeOrder(), readJob(orderXml()), readJob(orderXml())].map((job) => run(child, 'a', job))
+  const { pid } = child
+  process.kill(Number(pid), 'SIGKILL')
+  for (const outcome of await Promise.all(outcomes)) t.match(outcome, { result: {} })
+  t.not(child.pid, pid)
+})
+
+t.test('an idle process ends, and the next document starts another', async (t) => {
+  const { child, warnings } = start(t, { idle: 1 })
+  t.match(await run(child, 'a', readJob(orderXml())), { result: {} })
+  while (child.pid !== undefined) await new Promise((resolve) => setTimeout(resolve, 10))
+  t.match(await run(child, 'a', readJob(orderXml())), { result: {} })
+  t.same(warnings, [])
+})
+
+t.test('a job that fails by a defect is told from one that is refused, and is logged', async (t) => {
+  const { child, warnings } = start(t)
+  t.match(await run(child, 'a', { ...readJob(orderXml()), schema: 'none' } as Job), { failed: /there is no document schema none/ })
+  t.match(await run(child, 'a', readJob('<purchase-order/>')), { refusal: { code: 'invalid-document' } })
+  t.same(warnings, ['a document could not be handled'])
+})
