@@ -6,8 +6,11 @@ import { processEnvironment } from '../config.ts'
 import { FairQueue } from './fair-queue.ts'
 import type { FromProcess, Job, Outcome } from './job.ts'
 
-/** Why a job has no outcome. `costly`: it took too long, or ended the process. `absent`: no process could be started. */
-export type Loss = 'costly' | 'absent'
+/**
+ * Why a job has no outcome. `costly`: it took too long, or ended the process. `absent`: no process could be started.
+ * `unwanted`: nobody waits for it any more.
+ */
+export type Loss = 'costly' | 'absent' | 'unwanted'
 
 interface Task {
   readonly job: Job
@@ -77,9 +80,23 @@ export class DocumentChild {
     this.#process ??= this.#fork()
   }
 
-  run(caller: string, job: Job, size: number): Promise<Outcome | Loss> {
-    return new Promise((settle) => {
-      this.#waiting.add(caller, { job, size, settle })
+  /**
+   * @param size in bytes
+   * @param signal aborted when nobody waits for the outcome any more: a job that still waits then goes
+   */
+  run(caller: string, job: Job, size: number, signal?: AbortSignal): Promise<Outcome | Loss> {
+    if (signal?.aborted) return Promise.resolve('unwanted')
+    return new Promise((resolve) => {
+      const leave = () => {
+        if (this.#waiting.remove(caller, task)) resolve('unwanted')
+      }
+      const settle = (outcome: Outcome | Loss) => {
+        signal?.removeEventListener('abort', leave)
+        resolve(outcome)
+      }
+      const task: Task = { job, size, settle }
+      signal?.addEventListener('abort', leave, { once: true })
+      this.#waiting.add(caller, task)
       this.#fill()
     })
   }

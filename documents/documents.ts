@@ -16,8 +16,13 @@ const small = { budget, niceness: 0, window: { jobs: 64, bytes: 256 * 1024 } }
 /** Large documents have a process of their own, so that nobody's small order waits for them. It ends when they do. */
 const large = { budget, niceness: 5, window: { jobs: 1, bytes: Number.POSITIVE_INFINITY }, idle: 30_000 }
 
-/** Whoever sends the documents: a customer, or an address. Callers take turns. */
-export type Sender = string
+/** Who sends documents, and as long as who waits for them. */
+export interface Sender {
+  /** A customer, or an address: senders take turns by it. */
+  readonly name: string
+  /** Aborted when the sender has gone. */
+  readonly signal: AbortSignal
+}
 
 /**
  * Reads and writes documents beside the thread that serves. Documents wait by sender, and senders take turns.
@@ -70,7 +75,7 @@ export class Documents {
   }
 
   async #do<J extends Job>(sender: Sender, job: J, size: number): Promise<ResultOf<J>> {
-    const outcome = await (size <= mostSmall ? this.#small : this.#large).run(sender, job, size)
+    const outcome = await (size <= mostSmall ? this.#small : this.#large).run(sender.name, job, size, sender.signal)
     return resultOf(outcome) as ResultOf<J>
   }
 }
@@ -79,6 +84,8 @@ function resultOf(outcome: Outcome | Loss): ResultOf<Job> {
   if (outcome === 'costly') {
     throw new Problem('document-too-costly', 'The document takes too long to read. Nothing was stored. Send it in smaller parts.')
   }
+  if (outcome === 'unwanted')
+    throw new Problem('request-timeout', 'The connection was closed before the document was read. Nothing was stored.')
   if (outcome === 'absent') throw new Problem('overloaded', 'No document can be read now. Nothing was stored; try again soon.')
   if ('refusal' in outcome) throw new Problem(outcome.refusal.code, outcome.refusal.detail, { faults: outcome.refusal.faults })
   if ('failed' in outcome) throw new Error('a document could not be handled')

@@ -23,6 +23,16 @@ export class FairQueue<T> {
     return item
   }
 
+  /** Whether it was still waiting. */
+  remove(caller: string, item: T): boolean {
+    const waiting = this.#callers.get(caller) ?? []
+    const at = waiting.indexOf(item)
+    if (at < 0) return false
+    waiting.splice(at, 1)
+    if (waiting.length === 0) this.#callers.delete(caller)
+    return true
+  }
+
   takeAll(): T[] {
     const all = [...this.#callers.values()].flat()
     this.#callers.clear()

@@ -45,7 +45,7 @@ export default fp(
     app.addHook('preParsing', async (request, reply, payload) => {
       const bytes = bytesOf(request.headers, config)
       if (bytes === 0) return payload
-      const sender = request.sender()
+      const sender = request.sender().name
       if (!inUse.take(sender, bytes)) {
         throw new Problem(
           'overloaded',

@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events'
+import type { Socket } from 'node:net'
 import AjvCompiler from '@fastify/ajv-compiler'
 import formbody from '@fastify/formbody'
 import { normalizeIP } from '@fastify/rate-limit'
@@ -129,7 +131,8 @@ export default fp(
       return fields && new URLSearchParams(fields.fields.map(([name, value]): [string, string] => [name, value]))
     })
     app.decorateRequest('sender', function (this: FastifyRequest): Sender {
-      return this.caller?.kind === 'key' ? `customer ${this.caller.customer}` : `address ${normalizeIP(this.ip)}`
+      const name = this.caller?.kind === 'key' ? `customer ${this.caller.customer}` : `address ${normalizeIP(this.ip)}`
+      return { name, signal: leaving(this.raw.socket) }
     })
     app.decorateRequest('readDocument', async function <T>(this: FastifyRequest, schema: DocumentSchema<T>): Promise<T> {
       const { submission } = this
@@ -186,6 +189,24 @@ export default fp(
   },
   { name: 'documents', fastify: '5.x', dependencies: ['auth', 'problems'] }
 )
+
+const departures = new WeakMap<Socket, AbortSignal>()
+
+/**
+ * Aborted when a connection closes; one for all its requests. Fastify's own `request.signal` is aborted when the body has
+ * arrived, since Node then closes the request (nodejs.org/api/http.html, IncomingMessage, event close).
+ */
+function leaving(socket: Socket): AbortSignal {
+  const known = departures.get(socket)
+  if (known) return known
+  const controller = new AbortController()
+  if (socket.destroyed) controller.abort()
+  else socket.once('close', () => controller.abort())
+  // Many requests of a connection may wait at once.
+  setMaxListeners(0, controller.signal)
+  departures.set(socket, controller.signal)
+  return controller.signal
+}
 
 let shared: Documents | undefined
 

@@ -59,6 +59,17 @@ t.test('when the process is killed, what it had is done again by the next one', 
   t.not(child.pid, pid)
 })
 
+t.test('a document whose sender has gone while it waited is not read', async (t) => {
+  const { child } = start(t, { window: { jobs: 1, bytes: 1 } })
+  const gone = new AbortController()
+  const first = run(child, 'a', readJob(orderXml()))
+  const second = child.run('a', readJob(orderXml()), 1, gone.signal)
+  gone.abort()
+  t.equal(await second, 'unwanted')
+  t.match(await first, { result: {} })
+  t.equal(await child.run('a', readJob(orderXml()), 1, gone.signal), 'unwanted')
+})
+
 t.test('an idle process ends, and the next document starts another', async (t) => {
   const { child, warnings } = start(t, { idle: 1 })
   t.match(await run(child, 'a', readJob(orderXml())), { result: {} })

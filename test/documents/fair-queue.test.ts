@@ -14,6 +14,15 @@ t.test('callers take turns, however many items one of them has waiting', async (
   t.equal(queue.isEmpty, true)
 })
 
+t.test('an item that nobody wants any more goes, and takes no turn', async (t) => {
+  const queue = new FairQueue<string>()
+  queue.add('a', 'a1')
+  queue.add('b', 'b1')
+  t.equal(queue.remove('a', 'a1'), true)
+  t.equal(queue.remove('a', 'a1'), false)
+  t.same([queue.take(), queue.take()], ['b1', undefined])
+})
+
 t.test('a caller who comes back waits behind those who came meanwhile', async (t) => {
   const queue = new FairQueue<string>()
   queue.add('a', 'a1')
