@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { type Answered, type HostileShop, startHostile } from './shop.ts'
+
+const largestRefusal = 64 * 1024
+
+const xml = { 'content-type': 'application/xml' }
+const json = { 'content-type': 'application/json' }
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+
+const item = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
+const orderOf = (items: number) => `<purchase-order>${item.repeat(items)}</purchase-order>`
+
+async function post(shop: HostileShop, headers: Record<string, string>, body: string): Promise<Answered> {
+  return shop.send({ method: 'POST', path: '/order', headers, body })
+}
+
+/** JSON of one member name, repeated in a place that repeats it, too. */
+function repeatedMembers(length: number, times: number): string {
+  const name = 'a'.repeat(length)
+  return `{"${name}":{${Array.from({ length: times }, () => '"b":"1"').join(',')}}}`
+}
+
+/** What is wrong in each of many places, or in one place many times over. */
+const refused: Readonly<Record<string, { readonly headers: Record<string, string>; readonly body: string }>> = {
+  'one long name around 10,000 repeated members': { headers: json, body: repeatedMembers(17_000, 10_000) },
+  'repeated members at every depth': { headers: json, body: `${'{"a":1,"a":'.repeat(90)}1${'}'.repeat(90)}` },
+  '200,000 repeated members': { headers: json, body: `{${Array.from({ length: 200_000 }, () => '"a":1').join(',')}}` },
+  '1 MB of unknown members': { headers: json, body: `{${Array.from({ length: 60_000 }, (_, i) => `"unknown${i}":1`).join(',')}}` },
+  'one unknown member of 1 MB': { headers: json, body: `{"${'x'.repeat(1_000_000)}":1}` },
+  'a form of 100,000 notes': { headers: form, body: Array.from({ length: 100_000 }, (_, i) => `note.${i}=x`).join('&') },
+  'a form of 30,000 lines': {
+    headers: form,
+    body: Array.from({ length: 30_000 }, (_, i) => `item.${i + 1}.product-id=NO-SUCH-${i}`).join('&')
+  },
+  'the same form, sent by a person': {
+    headers: { ...form, accept: 'text/html,*/*;q=0.8' },
+    body: Array.from({ length: 30_000 }, (_, i) => `item.${i + 1}.product-id=NO-SUCH-${i}`).join('&')
+  },
+  'an order of 10,000 lines of unknown products': { headers: xml, body: orderOf(10_000).replaceAll('ABC-1', 'NO-SUCH') },
+  'an order of 20,000 lines with a fault each': { headers: xml, body: orderOf(20_000).replaceAll('<quantity>1<', '<quantity>-1<') },
+  'misplaced elements all over': {
+    headers: xml,
+    body: `<purchase-order>${'<item><quantity>1</quantity><product-id>A</product-id></item>'.repeat(20_000)}</purchase-order>`
+  },
+  'many attributes': { headers: xml, body: `<purchase-order>${'<item a="1" b="2" c="3" d="4"/>'.repeat(30_000)}</purchase-order>` },
+  'a text of 1 MB in one element': {
+    headers: xml,
+    body: `<purchase-order><note>${'x'.repeat(60_000)}</note>${`<note>${'&amp;'.repeat(10_000)}</note>`.repeat(20)}${item}</purchase-order>`
+  }
+}
+
+t.test('a document that is made to cost much is refused, in 64 KiB at most, and costs nobody else', async (t) => {
+  // Without it most of these would be refused for their number.
+  const shop = await startHostile(t, { RATE_LIMIT: 'off' })
+  for (const [name, { headers, body }] of Object.entries(refused)) {
+    await t.test(name, async (t) => {
+      await shop.survives(t, async () => {
+        for (const accept of [headers['accept'], 'application/json', 'text/html']) {
+          const { status, size } = await post(shop, accept === undefined ? headers : { ...headers, accept }, body)
+          t.ok(status >= 400 && status < 500, `refused with ${status}`)
+          t.ok(size <= largestRefusal, `${size} bytes`)
+        }
+      })
+    })
+  }
+})
+
+t.test('two clients that post orders of 10,000 lines hold nobody up', async (t) => {
+  const shop = await startHostile(t)
+  const body = orderOf(10_000).replaceAll('ABC-1', 'FX-ROD-M10-1000')
+  await shop.survives(t, async () => {
+    const client = async () => {
+      for (let i = 0; i < 5; i++) t.match((await post(shop, xml, body)).status, /^(201|409)$/)
+    }
+    await Promise.all([client(), client()])
+  })
+})
+
+t.test('a hundred large orders of a guest at once fill neither the memory nor the queue of the others', async (t) => {
+  const shop = await startHostile(t)
+  const body = `<purchase-order>${`<note>${'x'.repeat(3_900)}</note>`.repeat(90)}${item.repeat(9_000)}${' '.repeat(700_000)}</purchase-order>`
+  await shop.survives(t, async () => {
+    const answers = await Promise.all(Array.from({ length: 100 }, () => post(shop, xml, body).catch((error: Error) => error)))
+    const statuses = answers.map((answer) => ('status' in answer ? answer.status : answer.message))
+    t.ok(
+      statuses.every((status) => [201, 409, 429, 503].includes(Number(status))),
+      [...new Set(statuses)].join(', ')
+    )
+  })
+})
+
+t.test('who sends large documents and goes away leaves nothing behind', async (t) => {
+  const shop = await startHostile(t)
+  const body = orderOf(10_000)
+  const head = `POST /order HTTP/1.1\r\nHost: x\r\nContent-Type: application/xml\r\nContent-Length: ${body.length}\r\n\r\n`
+  await shop.survives(t, async () => {
+    for (let round = 0; round < 100; round++) {
+      const socket = await shop.open()
+      socket.write(head)
+      socket.write(body)
+      await sleep(5)
+      socket.resetAndDestroy()
+    }
+  })
+  t.equal((await post(shop, xml, orderOf(1))).status < 500, true)
+})
