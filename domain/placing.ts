@@ -1,6 +1,7 @@
 /** The rules of placing and changing an order: pure, so that every store decides alike on the rows that it has locked. */
 
 import { DomainError, type Fault } from './errors.ts'
+import { type LineTotals, makeLineTotals } from './line-totals.ts'
 import { add, compare, type Decimal, minorUnit, multiply, plain, round, subtract, zero } from './money.ts'
 import {
   holdsStock,
@@ -72,7 +73,8 @@ export function decide(order: PurchaseOrder, shelves: Shelves, shopCurrency: str
     invalid.push({ code: 'wrong-currency', at: ['currency'], detail: `This shop sells in ${shopCurrency}, not in ${currency}.` })
   }
   const kept = new Map(previous?.items.map((item) => [item.productId, item]))
-  const items = order.items.flatMap((item, i) => price(item, i + 1, find(item, shelves), kept, currency, invalid, refused))
+  const totals = makeLineTotals(minorUnit(currency))
+  const items = order.items.flatMap((item, i) => price(item, i + 1, find(item, shelves), kept, currency, totals, invalid, refused))
   const held = previous ? heldBy(previous) : new Map<string, Decimal>()
   const taken = new Map<string, Decimal>()
   for (const [id, wanted] of quantities(items)) taken.set(id, subtract(wanted, held.get(id) ?? zero))
@@ -102,6 +104,7 @@ function price(
   shelf: Shelf | undefined,
   kept: ReadonlyMap<string, OrderItem>,
   currency: string,
+  totals: LineTotals,
   invalid: Fault[],
   refused: Fault[]
 ): OrderItem[] {
@@ -127,7 +130,7 @@ function price(
       detail: `${id} costs ${unitPrice} ${currency}, not the expected ${item.unitPrice}.`
     })
   }
-  const lineTotal = round(multiply(item.quantity, unitPrice), minorUnit(currency))
+  const lineTotal = totals(id, multiply(item.quantity, unitPrice))
   const ordered = 'gtin' in item.product ? { gtin: item.product.gtin } : {}
   return [{ line, productId: id, ...ordered, name, quantity: item.quantity, unit, unitPrice, lineTotal, notes: item.notes }]
 }

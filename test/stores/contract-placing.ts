@@ -88,6 +88,23 @@ export function placingContract(rule: Rule): void {
     t.equal(await onHand(store, 'a'), '0')
   })
 
+  rule('the lines of one product add up to the rounded exact amount, however many they are', async (t, store) => {
+    await store.createProduct('a', stocked(20, { price: decimal('4.35'), unit: 'KGM' }))
+    await store.createProduct('b', stocked(20, { price: decimal('4.35'), unit: 'KGM' }))
+    const cut = Array.from({ length: 10_000 }, () => item('a', '0.001'))
+    const { order } = await store.placeOrder({ order: purchase(cut), ...stamped })
+    t.equal(order.total, '43.50')
+    t.equal(await onHand(store, 'a'), '10')
+    const mixed = purchase([item('a', '0.001'), item('b', '0.001'), item('a', '0.001'), item('b', '0.5'), item('a', '0.001')])
+    const { items, total } = (await store.placeOrder({ order: mixed, ...stamped })).order
+    t.same(
+      items.map(({ lineTotal }) => lineTotal),
+      ['0.00', '0.00', '0.01', '2.18', '0.00'],
+      'each product for itself'
+    )
+    t.equal(total, '2.19')
+  })
+
   rule('a placed order keeps its names and prices when the catalogue changes', async (t, store) => {
     await store.createProduct('a', stocked(5))
     const { order } = await store.placeOrder(placing('a'))
@@ -219,13 +236,13 @@ export function placingContract(rule: Rule): void {
 
   rule('an order of 10,000 lines is placed whole', async (t, store) => {
     const ids = Array.from({ length: 100 }, (_, i) => `p${i}`)
-    await Promise.all(ids.map((id) => store.createProduct(id, stocked(1000))))
+    await Promise.all(ids.map((id) => store.createProduct(id, stocked(1000, { unit: 'KGM' }))))
     const lines = Array.from({ length: 10_000 }, (_, i) => item(ids[i % 100] ?? '', '0.125', { notes: [`line ${i}`] }))
     const { order } = await store.placeOrder({ order: purchase(lines), ...stamped })
     const read = await store.order(order.id)
     t.equal(read.items.length, 10_000)
     t.equal(read.items[9_999]?.line, 10_000)
-    t.equal(read.total, '12500.00')
+    t.equal(read.total, '12488.00', 'a hundred times 12.5 kg at 9.99')
     t.equal(await onHand(store, 'p99'), '987.5')
   })
 }
