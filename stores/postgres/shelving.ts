@@ -8,8 +8,8 @@
 
 import { type Decimal, plain, subtract } from '../../domain/money.ts'
 import type { ProductReference } from '../../domain/order.ts'
-import type { Shelf, Shelves } from '../../domain/placing.ts'
 import { type Availability, availabilityOf } from '../../domain/product.ts'
+import type { Shelf, Shelves } from '../../domain/shelf.ts'
 import type { Queries } from './database.ts'
 import { Moved } from './failures.ts'
 import { now } from './rows.ts'

@@ -1,8 +1,8 @@
 /** The stock behind every write: what a sale, a return or a count does to a shelf, and to its product when it shows. */
 
 import type { Decimal } from '../../domain/money.ts'
-import type { Shelf, Shelves } from '../../domain/placing.ts'
 import { type Availability, availabilityOf } from '../../domain/product.ts'
+import type { Shelf, Shelves } from '../../domain/shelf.ts'
 import type { Connection } from './connection.ts'
 import { fromThousandths, toThousandths } from './rows.ts'
 

@@ -176,7 +176,7 @@ t.test('the machine client that knows only the links goes from / to a placed, ch
   t.same([again.statusCode, again.body], [200, cancelled.body], 'a second DELETE has the same answer')
 })
 
-t.test('lines that an order had keep their price when it is changed; new ones get today’s', async (t) => {
+t.test('what an order had keeps its price when it is changed; more of it and new lines get today’s', async (t) => {
   const shop = await build(t, { products: { 'ABC-1': {}, 'ABC-2': {} } })
   const placed = await post(shop, orderXml({ 'ABC-1': 1 }))
   for (const id of ['ABC-1', 'ABC-2'])
@@ -188,8 +188,15 @@ t.test('lines that an order had keep their price when it is changed; new ones ge
     headers: { ...xml, 'if-match': String(placed.headers['etag']) },
     payload: orderXml({ 'ABC-1': 2, 'ABC-2': 1 })
   })
-  t.match(changed.body, '<total currency="EUR">39.98</total>')
-  t.match(changed.body, '<name>Hex bolt</name>')
+  t.match(changed.body, '<total currency="EUR">49.99</total>', '9.99, and twice 20')
+  t.match(
+    changed.body,
+    /<item line="1">[\s\S]*<name>Hex bolt<\/name>[\s\S]*<item line="2">[\s\S]*ABC-1[\s\S]*<name>Dearer<\/name>[\s\S]*<item line="3">/
+  )
+  const headers = { ...xml, 'if-match': String(changed.headers['etag']) }
+  const same = await shop.app.inject({ method: 'PUT', url, headers, payload: changed.body })
+  const items = (body: string) => body.slice(body.indexOf('<item'), body.indexOf('<link'))
+  t.equal(items(same.body), items(changed.body), 'what has two prices comes out as it went in')
 })
 
 t.test('a deleted product leaves the orders that name it whole', async (t) => {
