@@ -60,6 +60,14 @@ export function availabilityOf(onHand: Decimal, backorder: boolean): Availabilit
   return backorder ? 'backorder' : 'out-of-stock'
 }
 
+/**
+ * Whether a text can be the address of a product's image: https, or a path of this host. Browsers read `//host` and
+ * `/\\host` as addresses of other hosts (URL Standard, relative slash state).
+ */
+export function isImageUri(text: string): boolean {
+  return /^(?:https:\/\/[^\s/\\]|\/(?![/\\]))\S*$/.test(text)
+}
+
 /** GS1 General Specifications section 7.9: weights 3 and 1 alternate from the digit before the check digit. */
 export function isGtin(text: string): boolean {
   if (!/^(\d{8}|\d{12,14})$/.test(text)) return false

@@ -1,4 +1,5 @@
 import { type Decimal, minorUnit, plain } from '../../domain/money.ts'
+import { isImageUri } from '../../domain/product.ts'
 import { perUnit, unitName, unitNameOf } from './units.ts'
 
 const locale = 'en'
@@ -68,7 +69,7 @@ export function forPeople(detail: string, path = ''): string {
   return told.replace(/<([a-z][a-z-]*)>/g, (_, name: string) => label(name))
 }
 
-/** Only what a browser loads as an image from the web or from here; anything else, `javascript:` included, is none. */
+/** Only what may be an image; what was stored before that was a rule, `//host` for one, is none. */
 export function imageSource(href: string): string | undefined {
-  return /^(https:\/\/|\/(?!\/))\S*$/.test(href) ? href : undefined
+  return isImageUri(href) ? href : undefined
 }
