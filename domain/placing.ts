@@ -1,7 +1,7 @@
 /** The rules of placing and changing an order: pure, so that every store decides alike on the rows that it has locked. */
 
 import { DomainError, type Fault } from './errors.ts'
-import { type Line, priceFaults, tooManyItems, unitFaults, unknownProduct } from './line-faults.ts'
+import { type Line, priceFaults, quantityFaults, tooManyItems, unitFaults, unknownProduct } from './line-faults.ts'
 import { type LineTotals, makeLineTotals } from './line-totals.ts'
 import { add, compare, type Decimal, minorUnit, multiply, plain, round, subtract, zero } from './money.ts'
 import {
@@ -79,6 +79,7 @@ export function decide(
     invalid.push(...unitFaults(line, pieces))
     refused.push(...priceFaults(line, pieces, currency))
   }
+  invalid.push(...quantityFaults(lines, priced, previous?.items ?? []))
   if (items.length > Math.max(mostItems, order.items.length)) invalid.push(tooManyItems(items.length, mostItems))
   const taken = new Map<string, Decimal>()
   for (const [id, wanted] of quantities(items)) taken.set(id, subtract(wanted, held.get(id) ?? zero))

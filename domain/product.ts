@@ -11,6 +11,9 @@ export interface ProductDraft {
   readonly currency?: string
   /** UN/ECE Recommendation 20 code. */
   readonly unit: string
+  /** The least that an order can have of it, and what every quantity is a multiple of; see quantities.ts for what holds without. */
+  readonly minimumQuantity?: Decimal
+  readonly quantityStep?: Decimal
   readonly gtin?: string
   readonly categories: readonly string[]
   readonly images: readonly string[]
@@ -28,6 +31,8 @@ export interface Product {
   readonly price: Decimal
   readonly currency: string
   readonly unit: string
+  readonly minimumQuantity?: Decimal
+  readonly quantityStep?: Decimal
   readonly gtin?: string
   readonly categories: readonly string[]
   readonly images: readonly string[]

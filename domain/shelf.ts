@@ -6,6 +6,8 @@ export interface Shelf {
   readonly name: string
   readonly price: Decimal
   readonly unit: string
+  readonly minimumQuantity?: Decimal
+  readonly quantityStep?: Decimal
   readonly backorder: boolean
   readonly onHand: Decimal
   readonly deleted: boolean

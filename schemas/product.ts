@@ -31,6 +31,8 @@ export function readProduct(root: Element, report: Report): ProductDocument {
   const price = child(root, 'price')
   const currency = price?.attributes?.['currency']
   const description = textOf(root, 'description')
+  const minimumQuantity = tokenOf(root, 'minimum-quantity')
+  const quantityStep = tokenOf(root, 'quantity-step')
   const onHand = tokenOf(root, 'on-hand')
   return {
     ...(id === undefined ? {} : { id: collapse(id) }),
@@ -40,6 +42,8 @@ export function readProduct(root: Element, report: Report): ProductDocument {
       price: decimal(price?.text ?? ''),
       ...(currency === undefined ? {} : { currency: collapse(currency) }),
       unit: tokenOf(root, 'unit') ?? piece,
+      ...(minimumQuantity === undefined ? {} : { minimumQuantity: decimal(minimumQuantity) }),
+      ...(quantityStep === undefined ? {} : { quantityStep: decimal(quantityStep) }),
       ...(gtin === undefined ? {} : { gtin }),
       categories: childrenOf(root, 'category').map((category) => category.text ?? ''),
       images: childrenOf(root, 'image').map((image, i) => readImage(image, i + 1, report)),

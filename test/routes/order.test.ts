@@ -35,12 +35,12 @@ const full = `<purchase-order>
   <note>first</note><note>second,
 on two lines</note>
   <extension name="cost-centre">4711</extension>
-  <item><product-id>ABC-1</product-id><quantity unit="C62"> 2.5 </quantity><unit-price>9.990</unit-price><note>gently</note></item>
+  <item><product-id>ABC-1</product-id><quantity unit="KGM"> 2.5 </quantity><unit-price>9.990</unit-price><note>gently</note></item>
   <item><gtin>4006381333931</gtin><quantity>3</quantity></item>
 </purchase-order>`
 
 t.test('every field of a purchase order comes back as it was sent, in XML and in JSON', async (t) => {
-  const shop = await build(t, { products: { 'ABC-1': {}, 'PEN-1': { gtin: '4006381333931', price: decimal('0.0185') } } })
+  const shop = await build(t, { products: { 'ABC-1': { unit: 'KGM' }, 'PEN-1': { gtin: '4006381333931', price: decimal('0.0185') } } })
   const { body, headers, statusCode } = await post(shop, full)
   t.equal(statusCode, 201, body)
   for (const part of full.matchAll(
@@ -50,7 +50,7 @@ t.test('every field of a purchase order comes back as it was sent, in XML and in
   }
   t.match(
     body,
-    /<quantity unit="C62">2.5<\/quantity>\s*<unit-price>9.99<\/unit-price>\s*<line-total>24.98<\/line-total>/,
+    /<quantity unit="KGM">2.5<\/quantity>\s*<unit-price>9.99<\/unit-price>\s*<line-total>24.98<\/line-total>/,
     'half-up to the cent'
   )
   t.match(body, /<product-id href="\/product\/PEN-1">PEN-1<\/product-id>[\s\S]*<line-total>0.06<\/line-total>/, 'by GTIN')
@@ -62,7 +62,7 @@ t.test('every field of a purchase order comes back as it was sent, in XML and in
     note: ['first', 'second,\non two lines'],
     extension: [{ name: 'cost-centre', value: '4711' }],
     item: [
-      { line: '1', productId: { value: 'ABC-1', href: '/product/ABC-1' }, quantity: { value: '2.5', unit: 'C62' }, note: ['gently'] },
+      { line: '1', productId: { value: 'ABC-1', href: '/product/ABC-1' }, quantity: { value: '2.5', unit: 'KGM' }, note: ['gently'] },
       { line: '2' }
     ],
     total: { value: '25.04', currency: 'EUR' }

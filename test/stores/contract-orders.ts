@@ -53,7 +53,7 @@ export function orderContract(rule: Rule): void {
     const again = await store.changeOrder(order.id, purchase([item('a', 5)]), {})
     t.match(again.items, [
       { ...kept, notes: [] },
-      { ...more, quantity: '1' },
+      { ...more, quantity: '1', lineTotal: '20.00' },
       { name: 'Hammer', quantity: '1', unitPrice: '5' }
     ])
     t.equal((await store.changeOrder(order.id, purchase([item('a', 3)]), {})).items.length, 1)
@@ -211,8 +211,40 @@ export function orderContract(rule: Rule): void {
     }
   )
 
+  rule('an order of quantities that are sold no more keeps them where it is not changed, and ends as any other', async (t, store) => {
+    for (const id of ['a', 'b']) await store.createProduct(id, stocked(100, { unit: 'KGM' }))
+    const place = async () =>
+      (await store.placeOrder({ order: purchase([item('a', '2.5'), item('a', '1.5'), item('b', '0.5')]), status: 'accepted' })).order
+    const [one, two, three] = [await place(), await place(), await place()]
+    const rule = { unit: 'KGM', quantityStep: decimal('1'), minimumQuantity: decimal('3') }
+    for (const id of ['a', 'b']) await store.putProduct(id, draft(rule), {})
+    const change = (...items: Parameters<typeof item>[]) => store.changeOrder(one.id, purchase(items.map((of) => item(...of))), {})
+    t.same((await change(['a', '2.5'], ['a', '1.5'], ['b', '0.5'])).items, one.items)
+    const fault = (line: number, code = 'wrong-quantity-step') => ({ code, at: ['item', line, 'quantity'] })
+    await t.rejects(change(['a', '2.5'], ['a', '1.25'], ['b', '0.5']), { code: 'invalid-order', faults: [fault(2)] })
+    await t.rejects(change(['a', '2.5'], ['b', '0.5']), { code: 'invalid-order', faults: [fault(1, 'below-minimum-quantity')] })
+    await t.rejects(change(['a', 3], ['b', 1]), { code: 'invalid-order', faults: [fault(2, 'below-minimum-quantity')] })
+    t.match((await change(['a', '2.5'], ['a', 2], ['b', '0.5'])).items, [{ quantity: '2.5' }, { quantity: '2' }, { quantity: '0.5' }])
+    t.match(await change(['a', 3]), { total: '29.97' })
+    await store.setOrderStatus(two.id, 'cancelled', {})
+    t.match(await store.setOrderStatus(three.id, 'shipped', {}), { status: 'shipped', items: three.items })
+  })
+
+  rule('a line that became two since it has two prices counts as one for the step', async (t, store) => {
+    const rule = { quantityStep: decimal('4') }
+    await store.createProduct('a', stocked(100, { quantityStep: decimal('5') }))
+    const { order } = await store.placeOrder(placing('a', 5))
+    await store.putProduct('a', draft({ ...rule, price: decimal('12') }), {})
+    const { items } = await store.changeOrder(order.id, purchase([item('a', 8)]), {})
+    t.match(items, [{ quantity: '5' }, { quantity: '3' }])
+    const two = (more: number) => store.changeOrder(order.id, purchase([item('a', 5), item('a', more)]), {})
+    t.match((await two(3)).items, items)
+    await t.rejects(two(6), { code: 'invalid-order', faults: [{ code: 'wrong-quantity-step', at: ['item', 2, 'quantity'] }] })
+    t.match((await two(7)).items, [{ quantity: '5' }, { quantity: '7' }])
+  })
+
   rule('cancelling and rejecting give the stock back, shipping does not', async (t, store) => {
-    await store.createProduct('a', stocked(10))
+    await store.createProduct('a', stocked(10, { unit: 'KGM' }))
     const place = async () => (await store.placeOrder({ order: purchase([item('a', 1), item('a', '2.5')]), status: 'received' })).order.id
     const [cancelled, rejected] = [await place(), await place()]
     t.equal(await onHand(store, 'a'), '3')

@@ -82,7 +82,7 @@ export function placingContract(rule: Rule): void {
   })
 
   rule('lines of one product add up', async (t, store) => {
-    await store.createProduct('a', stocked(5))
+    await store.createProduct('a', stocked(5, { unit: 'KGM' }))
     await t.rejects(store.placeOrder({ order: purchase([item('a', 3), item('a', '2.001')]), ...stamped }), { code: 'order-refused' })
     await store.placeOrder({ order: purchase([item('a', 3), item('a', 2)]), ...stamped })
     t.equal(await onHand(store, 'a'), '0')
@@ -103,6 +103,54 @@ export function placingContract(rule: Rule): void {
       'each product for itself'
     )
     t.equal(total, '2.19')
+  })
+
+  rule('what is counted is ordered in whole numbers, what is measured in thousandths, of each line', async (t, store) => {
+    for (const unit of ['C62', 'EA', 'H87', 'NAR', 'SET', 'BX', 'PK', 'XPK', 'DZN']) {
+      await store.createProduct(unit, stocked(100, { unit }))
+      const order = purchase([item(unit, '0.5'), item(unit, 2), item(unit, '1.5'), item(unit, '3.000')])
+      const faults = [1, 3].map((line) => ({ code: 'wrong-quantity-step', at: ['item', line, 'quantity'] }))
+      await t.rejects(store.placeOrder({ order, ...stamped }), { code: 'invalid-order', faults }, unit)
+      t.equal(await onHand(store, unit), '100')
+    }
+    for (const unit of ['KGM', 'MTR', 'LTR', 'HUR', 'MTK', 'XVQ']) {
+      await store.createProduct(unit, stocked(100, { unit }))
+      await store.placeOrder(placing(unit, '0.001'))
+      t.equal(await onHand(store, unit), '99.999', unit)
+    }
+  })
+
+  rule('a product is ordered from its minimum on, in multiples of its step', async (t, store) => {
+    const rule = { minimumQuantity: decimal('5'), quantityStep: decimal('2.5') }
+    await store.createProduct('a', stocked(100, { unit: 'MTR', ...rule }))
+    t.match(await store.product('a'), rule)
+    const place = (...quantities: readonly (string | number)[]) =>
+      store.placeOrder({ order: purchase(quantities.map((quantity) => item('a', quantity))), ...stamped })
+    const minimum = (line: number) => ({ code: 'below-minimum-quantity', at: ['item', line, 'quantity'] })
+    const step = (line: number) => ({ code: 'wrong-quantity-step', at: ['item', line, 'quantity'] })
+    for (const [quantities, faults] of [
+      [[2.5], [minimum(1)]],
+      [[6], [step(1)]],
+      [
+        [1, 2.5],
+        [step(1), minimum(2)]
+      ],
+      [
+        [4, 6],
+        [step(1), step(2)]
+      ]
+    ] as const) {
+      await t.rejects(place(...quantities), { code: 'invalid-order', faults }, String(quantities))
+    }
+    t.equal(await onHand(store, 'a'), '100')
+    await place(5)
+    await place('2.5', '2.500')
+    await place('7.5')
+    t.equal(await onHand(store, 'a'), '82.5', 'lines of one product add up to the minimum')
+    await store.putProduct('a', draft({ unit: 'C62', minimumQuantity: decimal('3') }), {})
+    t.notOk('quantityStep' in (await store.product('a')), 'a product is replaced whole')
+    await t.rejects(place(2), { code: 'invalid-order', faults: [minimum(1)] })
+    await place(4)
   })
 
   rule('a placed order keeps its names and prices when the catalogue changes', async (t, store) => {
@@ -149,7 +197,7 @@ export function placingContract(rule: Rule): void {
 
   rule('stock is counted within what its documents can say, both ways', async (t, store) => {
     const most = '999999999999.999'
-    await store.createProduct('a', stocked(0, { backorder: true }))
+    await store.createProduct('a', stocked(0, { backorder: true, unit: 'KGM' }))
     await store.createProduct('b', stocked(5))
     await store.putStock('a', decimal(`-${most}`), {})
     const one = purchase([item('b'), item('a', '0.001')])
