@@ -22,8 +22,8 @@ that says what is there already is left unchanged. The service may run meanwhile
 
 xml     <catalogue> of <product>, as GET /catalogue gives it (/schemas/catalogue.xsd)
 ndjson  one product a line, as GET /product/ID gives it in JSON
-csv     a heading with the columns id, name, price, and any of description, currency, unit, gtin, category,
-        image, backorder, on-hand; a cell of category or image may hold several, divided by | (write \\| for a
+csv     a heading with the columns id, name, price, and any of description, currency, unit, minimum-quantity,
+        quantity-step, gtin, category, image, backorder, on-hand; a cell of category or image may hold several, divided by | (write \\| for a
         bar, \\\\ for a backslash), or the column may be there several times; an empty cell says nothing
 
 A product without on-hand keeps its stock (0 for a new one). What is wrong is told with its line on standard

@@ -68,6 +68,19 @@ export function compare(a: Decimal, b: Decimal): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0
 }
 
+/** Whether a decimal is a whole number of times another. */
+export function isMultiple(value: Decimal, of: Decimal): boolean {
+  const scale = Math.max(scaleOf(value), scaleOf(of))
+  return toUnits(value, scale) % toUnits(of, scale) === 0n
+}
+
+/** The greatest multiple of `of` that is not above a value; neither is below zero. */
+export function multipleBelow(value: Decimal, of: Decimal): Decimal {
+  const scale = Math.max(scaleOf(value), scaleOf(of))
+  const [units, step] = [toUnits(value, scale), toUnits(of, scale)]
+  return plain(fromUnits(units - (units % step), scale))
+}
+
 /** Rounds half away from zero ("half-up") to `digits` fraction digits. */
 export function round(value: Decimal, digits: number): Decimal {
   const scale = scaleOf(value)

@@ -1,6 +1,8 @@
 /** The rules of placing and changing an order: pure, so that every store decides alike on the rows that it has locked. */
 
 import { DomainError, type Fault } from './errors.ts'
+import { type Line, priceFaults, quantityFaults, tooManyItems, unitFaults, unknownProduct } from './line-faults.ts'
+import { type LineTotals, makeLineTotals } from './line-totals.ts'
 import { add, compare, type Decimal, minorUnit, multiply, plain, round, subtract, zero } from './money.ts'
 import {
   holdsStock,
@@ -11,23 +13,8 @@ import {
   type PurchaseOrder,
   type PurchaseOrderItem
 } from './order.ts'
-
-/** What a decision needs to know of a product, as it stands while its row is locked. */
-export interface Shelf {
-  readonly id: string
-  readonly name: string
-  readonly price: Decimal
-  readonly unit: string
-  readonly backorder: boolean
-  readonly onHand: Decimal
-  readonly deleted: boolean
-}
-
-export interface Shelves {
-  byId(id: string): Shelf | undefined
-  /** Only among the products there are: a deleted one has given its GTIN up. */
-  byGtin(gtin: string): Shelf | undefined
-}
+import { type PricedLine, priceLines, type WantedLine } from './pricing.ts'
+import type { Shelf, Shelves } from './shelf.ts'
 
 export interface Decision {
   readonly currency: string
@@ -60,30 +47,68 @@ export function heldBy(order: Order): ReadonlyMap<string, Decimal> {
 
 /**
  * Decides an order whole: every item is priced and covered by stock, or all that is wrong is named at once.
- * @param previous the order that this one changes: its lines keep their price, and its stock counts as there
+ * @param previous the order that this one changes: what it has keeps its price, and its stock counts as there
+ * @param mostItems the most items that a changed order may come to, where lines are split because they have two prices
  * @throws DomainError `invalid-order` when the document can never succeed as it is, `order-refused` when the state of
  *   the shop refuses it now
  */
-export function decide(order: PurchaseOrder, shelves: Shelves, shopCurrency: string, previous?: Order): Decision {
+export function decide(
+  order: PurchaseOrder,
+  shelves: Shelves,
+  shopCurrency: string,
+  previous?: Order,
+  mostItems = Number.POSITIVE_INFINITY
+): Decision {
   const invalid: Fault[] = []
   const refused: Fault[] = []
   const currency = order.currency ?? shopCurrency
   if (currency !== shopCurrency) {
     invalid.push({ code: 'wrong-currency', at: ['currency'], detail: `This shop sells in ${shopCurrency}, not in ${currency}.` })
   }
-  const kept = new Map(previous?.items.map((item) => [item.productId, item]))
-  const items = order.items.flatMap((item, i) => price(item, i + 1, find(item, shelves), kept, currency, invalid, refused))
   const held = previous ? heldBy(previous) : new Map<string, Decimal>()
+  const lines = order.items.flatMap((item, i): Line[] => {
+    const shelf = find(item, shelves)
+    if (shelf && (!shelf.deleted || held.has(shelf.id))) return [{ item, position: i + 1, productId: shelf.id, shelf }]
+    invalid.push(unknownProduct(item, i + 1))
+    return []
+  })
+  const priced = priceLines(lines.map(wantedLine), previous?.items ?? [])
+  const items = itemsOf(lines, priced, makeLineTotals(minorUnit(currency)))
+  for (const [i, line] of lines.entries()) {
+    const pieces = priced[i]?.pieces ?? []
+    invalid.push(...unitFaults(line, pieces))
+    refused.push(...priceFaults(line, pieces, currency))
+  }
+  invalid.push(...quantityFaults(lines, priced, previous?.items ?? []))
+  if (items.length > Math.max(mostItems, order.items.length)) invalid.push(tooManyItems(items.length, mostItems))
   const taken = new Map<string, Decimal>()
   for (const [id, wanted] of quantities(items)) taken.set(id, subtract(wanted, held.get(id) ?? zero))
   for (const [id, quantity] of held) if (!taken.has(id)) taken.set(id, subtract(zero, quantity))
-  refused.push(...shortages(items, taken, shelves), ...uncountable(items, taken, shelves))
+  refused.push(...shortages(lines, taken), ...uncountable(lines, taken, shelves))
   const total = items.reduce<Decimal>((sum, item) => add(sum, item.lineTotal), round(zero, minorUnit(currency)))
   if (compare(total, mostTotal) > 0) invalid.push({ code: 'total-limit', detail: `An order is worth ${mostTotal} ${currency} at most.` })
   const faults = inOrder([...invalid, ...refused])
   if (invalid.length > 0) throw new DomainError('invalid-order', summary(faults, 'can never be placed as it is'), { faults })
   if (refused.length > 0) throw new DomainError('order-refused', summary(faults, 'cannot be placed now'), { faults })
   return { currency, items, total, taken }
+}
+
+function wantedLine({ item: { quantity, unit, unitPrice }, productId, shelf }: Line): WantedLine {
+  return { productId, quantity, unit, unitPrice, today: { name: shelf.name, unit: shelf.unit, unitPrice: shelf.price } }
+}
+
+/** The items of lines: one a line, or one for each price that a line has. */
+function itemsOf(lines: readonly Line[], priced: readonly PricedLine[], totals: LineTotals): readonly OrderItem[] {
+  const items: OrderItem[] = []
+  for (const [i, { item, productId }] of lines.entries()) {
+    const ordered = 'gtin' in item.product ? { gtin: item.product.gtin } : {}
+    for (const [n, { name, quantity, unit, unitPrice }] of (priced[i]?.pieces ?? []).entries()) {
+      const lineTotal = totals(productId, multiply(quantity, unitPrice))
+      const notes = n === 0 ? item.notes : []
+      items.push({ line: items.length + 1, productId, ...ordered, name, quantity, unit, unitPrice, lineTotal, notes })
+    }
+  }
+  return items
 }
 
 /** The header's faults first, then each line's, then those of the order as a whole. */
@@ -96,65 +121,32 @@ function summary(faults: readonly Fault[], what: string): string {
   return `The order ${what}: ${faults.length === 1 ? 'one thing stands' : `${faults.length} things stand`} in its way. Nothing was stored.`
 }
 
-function price(
-  item: PurchaseOrderItem,
-  line: number,
-  shelf: Shelf | undefined,
-  kept: ReadonlyMap<string, OrderItem>,
-  currency: string,
-  invalid: Fault[],
-  refused: Fault[]
-): OrderItem[] {
-  const before = shelf ? kept.get(shelf.id) : undefined
-  if (!shelf || (shelf.deleted && !before)) {
-    const [element, value] = 'gtin' in item.product ? ['gtin', item.product.gtin] : ['product-id', item.product.productId]
-    const name = element === 'gtin' ? 'GTIN' : 'id'
-    invalid.push({
-      code: 'unknown-product',
-      at: ['item', line, element],
-      detail: `There is no product with the ${name} ${JSON.stringify(value)}.`
-    })
-    return []
-  }
-  const { id, name, price: unitPrice, unit } = before ? { ...before, id: before.productId, price: before.unitPrice } : shelf
-  if (item.unit !== undefined && item.unit !== unit) {
-    invalid.push({ code: 'wrong-unit', at: ['item', line, 'quantity'], detail: `${id} is sold by the unit ${unit}, not ${item.unit}.` })
-  }
-  if (item.unitPrice !== undefined && compare(item.unitPrice, unitPrice) !== 0) {
-    refused.push({
-      code: 'price-changed',
-      at: ['item', line, 'unit-price'],
-      detail: `${id} costs ${unitPrice} ${currency}, not the expected ${item.unitPrice}.`
-    })
-  }
-  const lineTotal = round(multiply(item.quantity, unitPrice), minorUnit(currency))
-  const ordered = 'gtin' in item.product ? { gtin: item.product.gtin } : {}
-  return [{ line, productId: id, ...ordered, name, quantity: item.quantity, unit, unitPrice, lineTotal, notes: item.notes }]
-}
-
-function shortages(items: readonly OrderItem[], taken: ReadonlyMap<string, Decimal>, shelves: Shelves): Fault[] {
-  return items.flatMap((item) => {
-    const shelf = shelves.byId(item.productId)
-    const more = taken.get(item.productId) ?? zero
-    if (!shelf || compare(more, zero) <= 0) return []
+function shortages(lines: readonly Line[], taken: ReadonlyMap<string, Decimal>): Fault[] {
+  return lines.flatMap(({ position, productId, shelf }) => {
+    const more = taken.get(productId) ?? zero
+    if (compare(more, zero) <= 0) return []
     if (shelf.deleted) {
-      const detail = `${item.productId} is no longer sold; the order can keep what it has of it, not take more.`
-      return [{ code: 'out-of-stock', at: ['item', item.line, 'quantity'], detail }]
+      const detail = `${productId} is no longer sold; the order can keep what it has of it, not take more.`
+      return [{ code: 'out-of-stock', at: ['item', position, 'quantity'], detail }]
     }
     if (shelf.backorder || compare(shelf.onHand, more) >= 0) return []
     const available = compare(shelf.onHand, zero) > 0 ? plain(shelf.onHand) : 'none'
-    const detail = `${item.productId} is short: the order needs ${plain(more)} more of it, ${available} is on hand.`
-    return [{ code: 'out-of-stock', at: ['item', item.line, 'quantity'], detail }]
+    const detail = `${productId} is short: the order needs ${plain(more)} more of it, ${available} is on hand.`
+    return [{ code: 'out-of-stock', at: ['item', position, 'quantity'], detail }]
   })
 }
 
 /** What would take a shelf to where it cannot be counted, as only a mistake can. */
-function uncountable(items: readonly OrderItem[], taken: ReadonlyMap<string, Decimal>, shelves: Shelves): Fault[] {
+function uncountable(
+  lines: readonly Pick<Line, 'position' | 'productId'>[],
+  taken: ReadonlyMap<string, Decimal>,
+  shelves: Shelves
+): Fault[] {
   return [...taken].flatMap(([id, quantity]) => {
     const after = subtract(shelves.byId(id)?.onHand ?? zero, quantity)
     const [low, high] = [compare(after, subtract(zero, mostOnHand)) < 0, compare(after, mostOnHand) > 0]
     if (!low && !high) return []
-    const line = items.find(({ productId }) => productId === id)?.line
+    const line = lines.find(({ productId }) => productId === id)?.position
     const detail = `The stock of ${id} would be ${plain(after)}; it can be ${low ? `-${mostOnHand} at least` : `${mostOnHand} at most`}.`
     return [{ code: 'stock-limit', detail, ...(line === undefined ? {} : { at: ['item', line, 'quantity'] }) }]
   })
@@ -177,18 +169,41 @@ export function givenBack(order: Order, shelves: Shelves): ReadonlyMap<string, D
  */
 export function sameContent(order: PurchaseOrder, standing: Order, shelves: Shelves, shopCurrency: string): boolean {
   if ((order.currency ?? shopCurrency) !== standing.currency) return false
-  if (header(order) !== header(standing) || order.items.length !== standing.items.length) return false
-  return order.items.every((item, i) => {
-    const other = standing.items[i]
-    return (
-      other !== undefined &&
-      isSameProduct(item.product, other, shelves) &&
-      compare(item.quantity, other.quantity) === 0 &&
-      (item.unit === undefined || item.unit === other.unit) &&
-      (item.unitPrice === undefined || compare(item.unitPrice, other.unitPrice) === 0) &&
-      JSON.stringify(item.notes) === JSON.stringify(other.notes)
-    )
-  })
+  if (header(order) !== header(standing)) return false
+  let next = 0
+  for (const item of order.items) {
+    const count = sameItem(item, standing.items, next, shelves)
+    if (count === 0) return false
+    next += count
+  }
+  return next === standing.items.length
+}
+
+/**
+ * How many items of an order say, from one of them on, what an item of a document does: several where its line has several
+ * prices, none when they say something else.
+ */
+function sameItem(item: PurchaseOrderItem, standing: readonly OrderItem[], from: number, shelves: Shelves): number {
+  let sum = zero
+  let count = 0
+  for (let before: OrderItem | undefined; compare(sum, item.quantity) < 0; count++) {
+    const other = standing[from + count]
+    if (!other || !agrees(item, other, shelves)) return 0
+    if (before ? !goesOn(before, other) : JSON.stringify(item.notes) !== JSON.stringify(other.notes)) return 0
+    sum = add(sum, other.quantity)
+    before = other
+  }
+  return compare(sum, item.quantity) === 0 ? count : 0
+}
+
+function agrees({ product, unit, unitPrice }: PurchaseOrderItem, item: OrderItem, shelves: Shelves): boolean {
+  if (!isSameProduct(product, item, shelves)) return false
+  return (unit === undefined || unit === item.unit) && (unitPrice === undefined || compare(unitPrice, item.unitPrice) === 0)
+}
+
+/** Whether an item can be the rest of the line before it, at another price. */
+function goesOn(before: OrderItem, item: OrderItem): boolean {
+  return item.productId === before.productId && compare(item.unitPrice, before.unitPrice) !== 0 && item.notes.length === 0
 }
 
 /** @param other the order of the same customer that has the number */

@@ -11,6 +11,9 @@ export interface ProductDraft {
   readonly currency?: string
   /** UN/ECE Recommendation 20 code. */
   readonly unit: string
+  /** The least that an order can have of it, and what every quantity is a multiple of; see quantities.ts for what holds without. */
+  readonly minimumQuantity?: Decimal
+  readonly quantityStep?: Decimal
   readonly gtin?: string
   readonly categories: readonly string[]
   readonly images: readonly string[]
@@ -28,6 +31,8 @@ export interface Product {
   readonly price: Decimal
   readonly currency: string
   readonly unit: string
+  readonly minimumQuantity?: Decimal
+  readonly quantityStep?: Decimal
   readonly gtin?: string
   readonly categories: readonly string[]
   readonly images: readonly string[]
@@ -58,6 +63,14 @@ export function isProductId(text: string): boolean {
 export function availabilityOf(onHand: Decimal, backorder: boolean): Availability {
   if (compare(onHand, zero) > 0) return 'in-stock'
   return backorder ? 'backorder' : 'out-of-stock'
+}
+
+/**
+ * Whether a text can be the address of a product's image: https, or a path of this host. Browsers read `//host` and
+ * `/\\host` as addresses of other hosts (URL Standard, relative slash state).
+ */
+export function isImageUri(text: string): boolean {
+  return /^(?:https:\/\/[^\s/\\]|\/(?![/\\]))\S*$/.test(text)
 }
 
 /** GS1 General Specifications section 7.9: weights 3 and 1 alternate from the digit before the check digit. */

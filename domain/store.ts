@@ -150,8 +150,11 @@ export interface Store {
   order(id: string): Promise<Order>
   /** Newest first. */
   orders(query: OrderQuery): Promise<Page<Order>>
-  /** @throws `order-not-found`, `precondition-failed`, `transition-refused`, and what `placeOrder` throws */
-  changeOrder(id: string, order: PurchaseOrder, expected: Expectation): Promise<Order>
+  /**
+   * @param mostItems the most items that it may come to; it may have more than its document, see `decide`
+   * @throws `order-not-found`, `precondition-failed`, `transition-refused`, and what `placeOrder` throws
+   */
+  changeOrder(id: string, order: PurchaseOrder, expected: Expectation, mostItems?: number): Promise<Order>
   /** The status that it has already changes nothing. @throws `order-not-found`, `precondition-failed`, `transition-refused` */
   setOrderStatus(id: string, status: OrderStatus, expected: Expectation): Promise<Order>
 

@@ -19,6 +19,9 @@ export const idempotencyField = '_idempotency-key'
 
 const longestKey = 255
 
+/** Characters of a guest's key: all guests share one scope, so who guesses the key and the order is answered with the order's URI. */
+const shortestGuestKey = 16
+
 /** An Idempotency-Key header, bare or as the structured string that the draft wants. @throws Problem `malformed-request` */
 export function parseIdempotencyKey(header: string): string {
   const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header)
@@ -29,11 +32,21 @@ export function parseIdempotencyKey(header: string): string {
   return key
 }
 
-function keyOf(request: FastifyRequest): string | undefined {
+function sentKey(request: FastifyRequest): string | undefined {
   const header = request.headers['idempotency-key']
   if (header !== undefined) return parseIdempotencyKey(String(header).trim())
   const field = request.form()?.get(idempotencyField)
   return field ? parseIdempotencyKey(field) : undefined
+}
+
+/** @throws Problem `malformed-request` */
+function keyOf(request: FastifyRequest): string | undefined {
+  const key = sentKey(request)
+  if (key === undefined || request.caller?.kind === 'key' || key.length >= shortestGuestKey) return key
+  throw new Problem(
+    'malformed-request',
+    `Without an API key, an Idempotency-Key must have ${shortestGuestKey} characters or more that nobody can guess, such as a UUID: whoever sends the same key and document is answered with your order.`
+  )
 }
 
 /** draft-ietf-httpapi-idempotency-key-header: the store keeps keys with what they made; this keeps those in flight apart. */

@@ -39,7 +39,20 @@ function csv(columns: readonly ColumnName[]): CatalogueForm {
   }
 }
 
-const sellersColumns = ['id', 'name', 'description', 'price', 'currency', 'unit', 'gtin', 'category', 'image', 'backorder'] as const
+const sellersColumns = [
+  'id',
+  'name',
+  'description',
+  'price',
+  'currency',
+  'unit',
+  'minimum-quantity',
+  'quantity-step',
+  'gtin',
+  'category',
+  'image',
+  'backorder'
+] as const
 
 /** All that a seller writes of a catalogue, stock included: an import of it makes the same catalogue. */
 export const exportForms = { xml, csv: csv([...sellersColumns, 'on-hand']), ndjson } as const

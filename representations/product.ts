@@ -22,6 +22,8 @@ export function sellersPart(product: Omit<Product, 'id' | 'version' | 'availabil
     textElement('description', product.description),
     element('price', { currency: product.currency }, product.price),
     element('unit', {}, product.unit),
+    textElement('minimum-quantity', product.minimumQuantity),
+    textElement('quantity-step', product.quantityStep),
     textElement('gtin', product.gtin),
     ...product.categories.map((category) => element('category', {}, category)),
     ...product.images.map((href) => element('image', { href })),

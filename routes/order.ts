@@ -3,8 +3,9 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { guest, mayChange } from '../domain/caller.ts'
 import { isOpen, type Order, type PurchaseOrder } from '../domain/order.ts'
-import { type Shelves, sameContent } from '../domain/placing.ts'
+import { sameContent } from '../domain/placing.ts'
 import { productIdPattern } from '../domain/product.ts'
+import type { Shelves } from '../domain/shelf.ts'
 import type { QuerySchema } from '../plugins/documents.ts'
 import { idempotencyField } from '../plugins/idempotency.ts'
 import { Problem } from '../plugins/problem.ts'
@@ -69,7 +70,8 @@ const getOrder = { id: 'getOrder', summary: 'One order', answers: { 200: 'The or
 const changeOrder = {
   id: 'changeOrder',
   summary: 'Change an order before it ships',
-  notes: 'Lines for products that it had keep their price; new ones get today’s. A customer’s order is changed by that customer only.',
+  notes:
+    'What it had of a product keeps its price; more of it, and what is new, costs today’s: a line that has both prices becomes two. A customer’s order is changed by that customer only.',
   answers: { 200: 'The order as it is now.' },
   problems: ['order-not-found', 'invalid-order', 'order-refused', 'order-number-taken', 'transition-refused']
 } as const
@@ -158,7 +160,7 @@ const order: RoutePlugin = async (app, { config }) => {
     const isRepeated = request.form() !== undefined && sameContent(wanted, current, noShelves, config.CURRENCY)
     if (isOpen(current.status) && request.isDone(isRepeated)) return current
     const expected = request.expectation(request.currentOf(current), 'replaces')
-    return app.store.changeOrder(current.id, wanted, expected)
+    return app.store.changeOrder(current.id, wanted, expected, config.MAX_ORDER_ITEMS)
   }
 
   async function cancel(request: FastifyRequest, id: string): Promise<Order> {

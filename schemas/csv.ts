@@ -23,6 +23,8 @@ const columns = {
   price: text('price'),
   currency: { values: (product) => present(child(product, 'price')?.attributes?.['currency']) },
   unit: text('unit'),
+  'minimum-quantity': text('minimum-quantity'),
+  'quantity-step': text('quantity-step'),
   gtin: text('gtin'),
   category: { ...text('category'), repeatable: true },
   image: { values: (product) => childrenOf(product, 'image').flatMap(({ attributes }) => present(attributes?.['href'])), repeatable: true },

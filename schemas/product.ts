@@ -1,5 +1,5 @@
 import { decimal } from '../domain/money.ts'
-import { isGtin, isProductId, type ProductDraft } from '../domain/product.ts'
+import { isGtin, isImageUri, isProductId, type ProductDraft } from '../domain/product.ts'
 import type { DocumentSchema, Report } from './document.ts'
 import { child, childrenOf, collapse, type Element, textOf, tokenOf } from './element.ts'
 import { loadXsd } from './vocabulary.ts'
@@ -31,6 +31,8 @@ export function readProduct(root: Element, report: Report): ProductDocument {
   const price = child(root, 'price')
   const currency = price?.attributes?.['currency']
   const description = textOf(root, 'description')
+  const minimumQuantity = tokenOf(root, 'minimum-quantity')
+  const quantityStep = tokenOf(root, 'quantity-step')
   const onHand = tokenOf(root, 'on-hand')
   return {
     ...(id === undefined ? {} : { id: collapse(id) }),
@@ -40,11 +42,23 @@ export function readProduct(root: Element, report: Report): ProductDocument {
       price: decimal(price?.text ?? ''),
       ...(currency === undefined ? {} : { currency: collapse(currency) }),
       unit: tokenOf(root, 'unit') ?? piece,
+      ...(minimumQuantity === undefined ? {} : { minimumQuantity: decimal(minimumQuantity) }),
+      ...(quantityStep === undefined ? {} : { quantityStep: decimal(quantityStep) }),
       ...(gtin === undefined ? {} : { gtin }),
       categories: childrenOf(root, 'category').map((category) => category.text ?? ''),
-      images: childrenOf(root, 'image').map((image) => collapse(image.attributes?.['href'] ?? '')),
+      images: childrenOf(root, 'image').map((image, i) => readImage(image, i + 1, report)),
       backorder: tokenOf(root, 'backorder') === 'allowed',
       ...(onHand === undefined ? {} : { onHand: decimal(onHand) })
     }
   }
+}
+
+/** Here and not in the XSD: what was stored before the rule is answered as it is, and answers are valid. */
+function readImage(image: Element, position: number, report: Report): string {
+  const href = collapse(image.attributes?.['href'] ?? '')
+  if (!isImageUri(href)) {
+    const detail = `An image is an https URL, or a path that starts with one /, not ${JSON.stringify(href.slice(0, 100))}.`
+    report(['image', position], detail, 'wrong-image')
+  }
+  return href
 }

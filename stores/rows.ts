@@ -13,13 +13,23 @@ export interface CommonProductRow {
   readonly description: string | null
   readonly price: Decimal
   readonly unit: string
+  readonly minimum_quantity: Decimal | null
+  readonly quantity_step: Decimal | null
   readonly gtin: string | null
   readonly availability: Availability
   readonly modified_at: number
 }
 
-export const productColumns = `p.seq, p.id, p.version, p.name, p.description, p.price, p.unit, p.gtin, p.categories, p.images,
-  p.backorder, p.availability, p.modified_at, p.deleted`
+export const productColumns = `p.seq, p.id, p.version, p.name, p.description, p.price, p.unit, p.minimum_quantity, p.quantity_step,
+  p.gtin, p.categories, p.images, p.backorder, p.availability, p.modified_at, p.deleted`
+
+/** What of a product's own rule of quantities its row has. */
+export function quantitiesOf({
+  minimum_quantity: minimumQuantity,
+  quantity_step: quantityStep
+}: Pick<CommonProductRow, 'minimum_quantity' | 'quantity_step'>): Pick<Product, 'minimumQuantity' | 'quantityStep'> {
+  return { ...(minimumQuantity === null ? {} : { minimumQuantity }), ...(quantityStep === null ? {} : { quantityStep }) }
+}
 
 /** @param rest what each database has in its own way */
 export function productOf(row: CommonProductRow, rest: Pick<Product, 'currency' | 'categories' | 'images' | 'backorder'>): Product {
@@ -31,6 +41,7 @@ export function productOf(row: CommonProductRow, rest: Pick<Product, 'currency' 
     price: row.price,
     currency: rest.currency,
     unit: row.unit,
+    ...quantitiesOf(row),
     ...(row.gtin === null ? {} : { gtin: row.gtin }),
     categories: rest.categories,
     images: rest.images,

@@ -11,7 +11,7 @@ import { orderXml, xml } from './build.ts'
 import { runServer, spawnServer } from './run-server.ts'
 
 const post = (base: string, payload: string) =>
-  fetch(`${base}/order`, { method: 'POST', headers: { ...xml, 'idempotency-key': 'one' }, body: payload })
+  fetch(`${base}/order`, { method: 'POST', headers: { ...xml, 'idempotency-key': 'a-guest-needs-a-long-key' }, body: payload })
 
 t.test('a new database has the sample catalogue, and an order survives kill -9 straight after its 201', async (t) => {
   const settings = { DATABASE_URL: `sqlite:${join(t.testdir(), 'data', 'shop.db')}` }

@@ -101,7 +101,9 @@ async function holderOf(store: Store, gtin: string): Promise<string | undefined>
 }
 
 /** Of all that makes an import write a product, except its stock. */
-function digest({ name, description, price, unit, gtin, categories, images, backorder }: ProductDraft): string {
-  const said = JSON.stringify([name, description ?? null, price, unit, gtin ?? null, categories, images, backorder])
+function digest(draft: ProductDraft): string {
+  const { name, description, price, unit, minimumQuantity, quantityStep, gtin, categories, images, backorder } = draft
+  const quantities = [minimumQuantity ?? null, quantityStep ?? null]
+  const said = JSON.stringify([name, description ?? null, price, unit, quantities, gtin ?? null, categories, images, backorder])
   return createHash('sha256').update(said).digest('base64url')
 }

@@ -20,7 +20,7 @@ const about = `A web shop over plain HTTP: one URI per thing, XML for a machine,
 - **Representations** are negotiated by \`Accept\`. \`*/*\` or none gives XML to who reads; who sends a document is answered in its own notation, unless \`Accept\` names another with a higher weight. JSON mirrors the XML name for name: \`order-number\` is \`orderNumber\`, what can be there more than once is an array, and numbers are strings, so that no digit is lost; a number that is sent may also be written plainly, without exponent. An element with attributes is an object with its text as \`value\`.
 - **Methods**: HEAD is wherever GET is. Any other method is answered 405, with \`Allow\`.
 - **Changing something**: GET it, edit what you got, PUT it back with \`If-Match\` and its \`ETag\`. What the server manages is ignored on the way in.
-- **Ordering safely**: send an \`Idempotency-Key\`, and repeat the request until it is answered.
+- **Ordering safely**: send an \`Idempotency-Key\` (a guest: of 16 characters or more, a secret), and repeat the request until it is answered.
 - **Problems** are RFC 9457 documents; their \`type\` is a URI that explains them. Every error in a document is reported at once.`
 
 const securitySchemes = {

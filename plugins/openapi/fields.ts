@@ -22,7 +22,7 @@ export const requestFields = {
   IfUnmodifiedSince: field('If-Unmodified-Since', 'The date since when nothing may have changed; ignored beside If-Match.', httpDate),
   IdempotencyKey: field(
     'Idempotency-Key',
-    'Makes repeating the request safe: the same key with the same bytes is answered as the first was. Quoted or bare.',
+    'Makes repeating the request safe: the same key with the same bytes is answered as the first was. Quoted or bare. Without an API key it must have 16 characters or more that nobody can guess: who knows it and the document is answered with the order.',
     {
       type: 'string',
       minLength: 1,

@@ -1,6 +1,7 @@
 // The lines of the order form: added, removed, looked up in the catalogue, and added up without rounding.
 
 import { make } from './order-errors.js'
+import { makeSums, units } from './order-sums.js'
 
 const form = document.getElementById('order')
 const { products, product, currency, digits } = form.dataset
@@ -26,7 +27,7 @@ function addLine() {
     for (const attribute of ['value', 'required', 'aria-invalid', 'aria-describedby']) input.removeAttribute(attribute)
   }
   for (const own of line.querySelectorAll('.wrong, .long, [type=hidden]')) own.remove()
-  for (const known of ['product', 'name', 'price']) delete line.dataset[known]
+  for (const known of ['product', 'name', 'price', 'least', 'step']) delete line.dataset[known]
   line.querySelector('output').value = ''
   prepare(line)
   lines.append(line)
@@ -74,6 +75,15 @@ async function ask(id) {
   return { name, price: price.value }
 }
 
+/** What the browser holds a quantity to. What the page came with is the service's to judge, and so are lines that add up. */
+function limit(line, rule, isAlone) {
+  const quantity = line.querySelector('[name$=".quantity"]')
+  if (quantity.type !== 'number') return
+  const { least, step } = rule?.step && isAlone && quantity.value !== quantity.defaultValue ? rule : { least: '0.001', step: '0.001' }
+  quantity.min = least
+  quantity.step = step
+}
+
 /** What a scanner types is a GTIN: the product that has it. A product's number may look like one, and goes before. */
 async function askForBarcode(code) {
   if (!/^(?:\d{8}|\d{12,14})$/.test(code)) return undefined
@@ -105,8 +115,8 @@ const untouched = new Set()
 function startKnowing() {
   let asked = 0
   for (const line of lines.children) {
-    const { product: id, name, price } = line.dataset
-    if (id) known.set(id, { name, price })
+    const { product: id, name, price, least, step } = line.dataset
+    if (id) known.set(id, { name, price, least, step })
     else if (line.querySelector('input').value.trim() !== '' && ++asked > 20) untouched.add(line)
   }
 }
@@ -125,19 +135,6 @@ async function offer(words) {
   for (const { id, name } of (await answer.json()).product) if (!there.has(id)) catalogue.append(make('option', { value: id }, name))
 }
 
-const decimal = /^\s*(\d+)(?:\.(\d+))?\s*$/
-
-/** A decimal as an integer of ten-millionths, so that quantities (3 digits) times prices (4) stay exact. */
-function units(text, scale) {
-  const found = decimal.exec(text)
-  return found && (found[2] ?? '').length <= scale ? BigInt(found[1] + (found[2] ?? '').padEnd(scale, '0')) : undefined
-}
-
-function rounded(value, scale) {
-  const divisor = 10n ** BigInt(scale - Number(digits))
-  return (value + divisor / 2n) / divisor
-}
-
 function money(minor) {
   const text = minor.toString().padStart(Number(digits) + 1, '0')
   const at = text.length - Number(digits)
@@ -154,18 +151,15 @@ function fillIn(line, code, number) {
   form.dispatchEvent(new Event('input'))
 }
 
-/** What a line says of itself: its product, and its sum in the currency's minor unit once both are known. */
+/** What a line says of itself: its product, and what is known of it. */
 async function read(line) {
   const [id, quantity] = [...line.querySelectorAll('input')].map((input) => input.value.trim())
   if (id === '') return { line, says: [] }
   if (untouched.has(line)) return { line, says: [], isOpen: true }
-  const { id: number, wrong, name, price: text } = await lookUp(id)
+  const { id: number, wrong, ...rule } = await lookUp(id)
   if (number) fillIn(line, id, number)
   if (wrong) return { line, says: [wrong], isOpen: true }
-  const [count, price] = [units(quantity, 3), units(text, 4)]
-  if (count === undefined || price === undefined) return { line, says: [make('bdi', {}, name)], isOpen: true }
-  const sum = rounded(count * price, 7)
-  return { line, says: [make('bdi', {}, name), `: ${money(sum)}`], sum }
+  return { line, says: [make('bdi', {}, rule.name)], id: number ?? id, rule, count: units(quantity, 3), price: units(rule.price, 4) }
 }
 
 function totalOf(read) {
@@ -180,8 +174,13 @@ async function update() {
   const mine = ++round
   const found = await Promise.all([...lines.children].map(read))
   if (mine !== round) return
-  for (const { line, says } of found) line.querySelector('output').replaceChildren(...says)
-  document.getElementById('total').value = totalOf(found)
+  const sums = makeSums(found, JSON.parse(form.dataset.kept ?? '{}'), Number(digits))
+  const summed = found.map((one, i) => ({ ...one, sum: sums[i], isOpen: one.isOpen || (one.id !== undefined && sums[i] === undefined) }))
+  for (const { line, says, sum, id, rule } of summed) {
+    line.querySelector('output').replaceChildren(...says, ...(sum === undefined ? [] : [`: ${money(sum)}`]))
+    limit(line, rule, found.filter((other) => other.id === id).length === 1)
+  }
+  document.getElementById('total').value = totalOf(summed)
 }
 
 const isFilled = (line) => [...line.querySelectorAll('input')].some((input) => input.value.trim() !== '')

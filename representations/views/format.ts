@@ -1,4 +1,6 @@
 import { type Decimal, minorUnit, plain } from '../../domain/money.ts'
+import { isImageUri, type Product } from '../../domain/product.ts'
+import { leastQuantity, quantityRule } from '../../domain/quantities.ts'
 import { perUnit, unitName, unitNameOf } from './units.ts'
 
 const locale = 'en'
@@ -28,6 +30,14 @@ export function quantity(value: Decimal, unit: string): string {
 
 export function number(value: Decimal): string {
   return plainNumber.format(exactly(plain(value)))
+}
+
+/** In which quantities a product is sold, where that is not just what its unit has: `from 10 kg, in steps of 2.5 kg`. */
+export function soldIn(product: Pick<Product, 'unit' | 'minimumQuantity' | 'quantityStep'>): string | undefined {
+  const { unit, minimumQuantity, quantityStep } = product
+  if (minimumQuantity === undefined && quantityStep === undefined) return undefined
+  const steps = quantityStep === undefined ? '' : `, in steps of ${quantity(quantityStep, unit)}`
+  return `From ${quantity(leastQuantity(quantityRule(product)), unit)}${steps}`
 }
 
 export { perUnit, unitName }
@@ -68,7 +78,7 @@ export function forPeople(detail: string, path = ''): string {
   return told.replace(/<([a-z][a-z-]*)>/g, (_, name: string) => label(name))
 }
 
-/** Only what a browser loads as an image from the web or from here; anything else, `javascript:` included, is none. */
+/** Only what may be an image; what was stored before that was a rule, `//host` for one, is none. */
 export function imageSource(href: string): string | undefined {
-  return /^(https:\/\/|\/(?!\/))\S*$/.test(href) ? href : undefined
+  return isImageUri(href) ? href : undefined
 }

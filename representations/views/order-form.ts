@@ -1,7 +1,8 @@
 import { type Caller, hasScope } from '../../domain/caller.ts'
-import { minorUnit } from '../../domain/money.ts'
+import { compare, decimal, isMultiple, minorUnit, plain } from '../../domain/money.ts'
 import type { OrderItem } from '../../domain/order.ts'
 import type { Product } from '../../domain/product.ts'
+import { leastQuantity, type QuantityRule, quantityRule } from '../../domain/quantities.ts'
 import type { LocatedFault } from '../../schemas/document.ts'
 import { orderXsd } from '../../schemas/purchase-order.ts'
 import type { ElementType } from '../../schemas/vocabulary.ts'
@@ -171,13 +172,54 @@ function customerOf(caller: Caller): string | undefined {
   return caller.kind === 'key' ? caller.customer : undefined
 }
 
-type Described = Pick<Product, 'name' | 'price' | 'unit'>
+interface Described extends Pick<Product, 'name' | 'price' | 'unit'> {
+  /** What more of it costs; of a product that is not known now, what the order has of it costs. */
+  readonly today: Product['price']
+  /** Absent where the product is not known now. */
+  readonly rule?: QuantityRule
+}
 
-/** What is known of the products that the lines name: what the order has keeps its price, whatever became of the product. */
-function described({ kept = [], products }: OrderForm): ReadonlyMap<string, Described> {
-  const known = new Map<string, Described>(products.map((product) => [product.id, product]))
-  for (const { productId, name, unitPrice, unit } of kept) known.set(productId, { name, price: unitPrice, unit })
-  return known
+/** What is known of the product that a line names: what the order has keeps its price, whatever became of the product. */
+function describe({ kept = [], products }: OrderForm): (number: number, id: string) => Described | undefined {
+  const known = new Map(products.map((product) => [product.id, product]))
+  const first = new Map(kept.toReversed().map((item) => [item.productId, item]))
+  return (number, id) => {
+    const product = known.get(id)
+    const rule = product && { rule: quantityRule(product) }
+    const own = kept[number - 1]
+    const item = own?.productId === id ? own : first.get(id)
+    if (item) return { name: item.name, price: item.unitPrice, unit: item.unit, today: product?.price ?? item.unitPrice, ...rule }
+    return product && { name: product.name, price: product.price, unit: product.unit, today: product.price, ...rule }
+  }
+}
+
+/** For the script: the prices of what an order has, each with its quantity, by product. */
+function keptPrices(kept: readonly OrderItem[] | undefined): string | undefined {
+  if (!kept) return undefined
+  const prices = new Map<string, [price: string, quantity: string][]>()
+  for (const { productId, unitPrice, quantity } of kept) {
+    const own = prices.get(productId) ?? []
+    own.push([unitPrice, quantity])
+    prices.set(productId, own)
+  }
+  return JSON.stringify(Object.fromEntries(prices))
+}
+
+/** Any quantity that the schema takes. */
+const anyQuantity = { least: '0.001', step: '0.001' }
+
+/**
+ * A quantity as a number, which a browser checks by the product's rule. What the form starts with is the service's to
+ * judge: a line that an order has stays as it is, and lines of one product may come to the minimum together.
+ */
+function asNumber(field: Field, rule: QuantityRule | undefined): Field {
+  const value = field.value.trim()
+  if (value !== '' && !/^\d+(\.\d{1,3})?$/.test(value)) return field
+  const own = rule && { least: plain(leastQuantity(rule)), step: plain(rule.step) }
+  const isMet = !rule || value === '' || (isMultiple(decimal(value), rule.step) && compare(decimal(value), leastQuantity(rule)) >= 0)
+  const { least, step } = isMet && own ? own : anyQuantity
+  const { pattern: _pattern, ...attributes } = field.attributes
+  return { ...field, value, attributes: { ...attributes, type: 'number', min: least, step } }
 }
 
 /** The order form: every field, and what it may hold, from the schema of orders. */
@@ -188,7 +230,7 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
   const allBlank = [...lines.values()].every((filled) => filled.length === 0)
   const isEmpty = allBlank && (problem?.errors ?? []).some(({ path }) => (path ?? '') === '')
   const faults = isEmpty ? [{ detail: missing.line, path: '' }] : (problem?.errors ?? []).map((fault) => inWords(fault, values))
-  const known = described(form)
+  const known = describe(form)
   const next = form.moreRows === undefined ? undefined : numbers.find((number) => lines.get(number)?.length === 0)
   const notesOf = (number: number) => (lines.get(number) ?? []).filter((name) => name.startsWith(`item.${number}.note.`))
   const rowNames = numbers.flatMap((number) => [`item.${number}.product-id`, `item.${number}.quantity`, ...notesOf(number)])
@@ -199,6 +241,7 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
       const required: Record<string, string> = i === 0 && allBlank && itemType.required ? { required: '' } : {}
       const name = `item.${number}`
       const id = values.get(`${name}.product-id`)?.trim() ?? ''
+      const chosen = known(number, id)
       return {
         number,
         position: i + 1,
@@ -208,11 +251,15 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
           ...(number === next ? { autofocus: '' } : {}),
           ...required
         }),
-        quantity: fieldOf(childOf(itemType, 'quantity'), `${name}.quantity`, values, errors, { ...inLine, ...required }),
+        quantity: asNumber(
+          fieldOf(childOf(itemType, 'quantity'), `${name}.quantity`, values, errors, { ...inLine, ...required }),
+          chosen?.rule
+        ),
         notes: notesOf(number).map((one) => fieldOf(childOf(itemType, 'note'), one, values, errors, { autocomplete: 'off' })),
         hidden: (lines.get(number) ?? []).filter((one) => !inRows.has(one)).map((one) => [one, values.get(one)]),
         id,
-        chosen: known.get(id)
+        chosen,
+        limits: chosen?.rule && { least: plain(leastQuantity(chosen.rule)), step: plain(chosen.rule.step) }
       }
     })
   const drawRest = (errors: Errors) => {
@@ -249,6 +296,7 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
       refusal: noticeOf(form, context),
       customer: typedBy(form) ?? customerOf(context.caller),
       mayOrder: hasScope(context.caller, 'order'),
+      keptPrices: keptPrices(form.kept),
       script: scriptData(context)
     },
     context

@@ -26,7 +26,7 @@ export function makeOrders(database: Database, currency: string): Pick<Store, Or
 
     orders: (query) => page(database, query),
 
-    changeOrder: (id, order, expected) =>
+    changeOrder: (id, order, expected, mostItems) =>
       change(database, id, async (queries, before) => {
         if (!isOpen(before.status))
           throw new DomainError('transition-refused', `The order is ${before.status}: it can no longer be changed.`)
@@ -38,7 +38,7 @@ export function makeOrders(database: Database, currency: string): Pick<Store, Or
         ])
         const other = numbers.find({ ...owner, order })
         if (other && other.id !== id) throw numberTaken(other)
-        const decision = decide(order, shelves, currency, before)
+        const decision = decide(order, shelves, currency, before, mostItems)
         shelves.take(decision.taken)
         await shelves.write(queries)
         const { version, status, placedAt, modifiedAt } = before

@@ -82,6 +82,8 @@ function says(item: Item, draft: ProductDraft, currency: string): boolean {
     item.description === (draft.description ?? null) &&
     item.price === draft.price &&
     item.unit === draft.unit &&
+    item.minimum_quantity === (draft.minimumQuantity ?? null) &&
+    item.quantity_step === (draft.quantityStep ?? null) &&
     item.gtin === (draft.gtin ?? null) &&
     JSON.stringify(item.categories) === JSON.stringify(draft.categories) &&
     JSON.stringify(item.images) === JSON.stringify(draft.images) &&
@@ -114,6 +116,8 @@ function saved(id: string, draft: ProductDraft, item: Item | undefined, { curren
     description: draft.description ?? null,
     price: draft.price,
     unit: draft.unit,
+    minimum_quantity: draft.minimumQuantity ?? null,
+    quantity_step: draft.quantityStep ?? null,
     gtin: draft.gtin ?? null,
     categories: draft.categories,
     images: draft.images,

@@ -33,7 +33,7 @@ function release({ query }: Queries, before: ReadonlyMap<string, Item>, changes:
 
 /** Changes as rows. Unlike `unnest`, `json_to_recordset` leaves an array in a row whole. */
 const rows = `json_to_recordset($1) AS n (seq bigint, id text, version bigint, name text, description text, price text, unit text,
-  gtin text, categories text[], images text[], backorder boolean, availability text, modified_at bigint, deleted boolean, words text,
+  minimum_quantity text, quantity_step text, gtin text, categories text[], images text[], backorder boolean, availability text, modified_at bigint, deleted boolean, words text,
   stock_version bigint, on_hand numeric, stock_modified_at bigint)`
 
 function values(changes: readonly Change[]): unknown[] {
@@ -43,7 +43,8 @@ function values(changes: readonly Change[]): unknown[] {
 function update({ query }: Queries, changes: readonly Change[]): void {
   if (changes.length === 0) return
   void query(
-    `UPDATE product p SET version = n.version, name = n.name, description = n.description, price = n.price, unit = n.unit, gtin = n.gtin,
+    `UPDATE product p SET version = n.version, name = n.name, description = n.description, price = n.price, unit = n.unit,
+      minimum_quantity = n.minimum_quantity, quantity_step = n.quantity_step, gtin = n.gtin,
       categories = n.categories, images = n.images, backorder = n.backorder, availability = n.availability, modified_at = n.modified_at,
       deleted = n.deleted, words = n.words::tsvector
       FROM ${rows} WHERE p.seq = n.seq`,
@@ -56,9 +57,9 @@ function insert({ query }: Queries, changes: readonly Change[]): void {
   void query(
     `WITH numbered AS MATERIALIZED (SELECT nextval(pg_get_serial_sequence('product', 'seq')) AS number, n.* FROM ${rows}),
       added AS (
-        INSERT INTO product (seq, id, version, name, description, price, unit, gtin, categories, images, backorder, availability,
+        INSERT INTO product (seq, id, version, name, description, price, unit, minimum_quantity, quantity_step, gtin, categories, images, backorder, availability,
           modified_at, deleted, words)
-        SELECT number, id, version, name, description, price, unit, gtin, categories, images, backorder, availability, modified_at, deleted,
+        SELECT number, id, version, name, description, price, unit, minimum_quantity, quantity_step, gtin, categories, images, backorder, availability, modified_at, deleted,
           words::tsvector FROM numbered
       )
       INSERT INTO stock (product, version, on_hand, modified_at) SELECT number, stock_version, on_hand, stock_modified_at FROM numbered`,

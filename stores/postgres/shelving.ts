@@ -8,8 +8,9 @@
 
 import { type Decimal, plain, subtract } from '../../domain/money.ts'
 import type { ProductReference } from '../../domain/order.ts'
-import type { Shelf, Shelves } from '../../domain/placing.ts'
 import { type Availability, availabilityOf } from '../../domain/product.ts'
+import type { Shelf, Shelves } from '../../domain/shelf.ts'
+import { quantitiesOf } from '../rows.ts'
 import type { Queries } from './database.ts'
 import { Moved } from './failures.ts'
 import { now } from './rows.ts'
@@ -20,6 +21,8 @@ interface ShelfRow {
   readonly name: string
   readonly price: Decimal
   readonly unit: string
+  readonly minimum_quantity: Decimal | null
+  readonly quantity_step: Decimal | null
   readonly gtin: string | null
   readonly backorder: boolean
   readonly availability: Availability
@@ -53,7 +56,7 @@ export async function lockShelves({ query }: Queries, products: Iterable<Product
     values
   )
   const read = query<ShelfRow>(
-    `SELECT p.seq, p.id, p.name, p.price, p.unit, p.gtin, p.backorder, p.availability, p.deleted, s.on_hand
+    `SELECT p.seq, p.id, p.name, p.price, p.unit, p.minimum_quantity, p.quantity_step, p.gtin, p.backorder, p.availability, p.deleted, s.on_hand
       FROM product p JOIN stock s ON s.product = p.seq WHERE ${wanted}`,
     values
   )
@@ -75,7 +78,7 @@ export class Shelving implements Shelves {
 
   constructor(rows: readonly ShelfRow[]) {
     for (const row of rows) {
-      const counted = { row, shelf: { ...row, onHand: row.on_hand } }
+      const counted = { row, shelf: { ...row, ...quantitiesOf(row), onHand: row.on_hand } }
       this.#byId.set(row.id, counted)
       if (row.gtin !== null && !row.deleted) this.#byGtin.set(row.gtin, counted)
     }

@@ -11,7 +11,8 @@ import type { Writes } from './writes.ts'
 type CatalogueVerb = 'createProduct' | 'putProduct' | 'deleteProduct' | 'putStock'
 type Filled = Omit<ProductRow, 'seq' | 'deleted'>
 
-const filled = 'version, name, description, price, unit, gtin, categories, images, backorder, availability, modified_at'
+const filled =
+  'version, name, description, price, unit, minimum_quantity, quantity_step, gtin, categories, images, backorder, availability, modified_at'
 
 /** @param revise raises the catalogue's revision for a product that is put or created, and gives the time of the change */
 export function makeCatalogueWrites(
@@ -115,6 +116,8 @@ function fill(id: string, version: number, draft: ProductDraft, units: bigint, a
     description: draft.description ?? null,
     price: draft.price,
     unit: draft.unit,
+    minimum_quantity: draft.minimumQuantity ?? null,
+    quantity_step: draft.quantityStep ?? null,
     gtin: draft.gtin ?? null,
     categories: JSON.stringify(draft.categories),
     images: JSON.stringify(draft.images),

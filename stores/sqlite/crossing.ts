@@ -29,8 +29,8 @@ function replaceOrder({ verb, args }: Command, replace: (order: PurchaseOrder) =
     return { verb, args: [{ ...placing, order: replace(placing.order) as PurchaseOrder }] }
   }
   if (verb === 'changeOrder') {
-    const [id, order, expected] = args as unknown as Command<'changeOrder'>['args']
-    return { verb, args: [id, replace(order) as PurchaseOrder, expected] }
+    const [id, order, ...rest] = args as unknown as Command<'changeOrder'>['args']
+    return { verb, args: [id, replace(order) as PurchaseOrder, ...rest] }
   }
   return { verb, args }
 }

@@ -75,6 +75,8 @@ function says(row: ProductRow, draft: ProductDraft, currency: string): boolean {
     row.description === (draft.description ?? null) &&
     row.price === draft.price &&
     row.unit === draft.unit &&
+    row.minimum_quantity === (draft.minimumQuantity ?? null) &&
+    row.quantity_step === (draft.quantityStep ?? null) &&
     row.gtin === (draft.gtin ?? null) &&
     row.categories === JSON.stringify(draft.categories) &&
     row.images === JSON.stringify(draft.images) &&

@@ -67,13 +67,13 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
       if (placing.idempotency) idempotency.keep(placing.idempotency, placed)
       return placed
     },
-    changeOrder(id, order, expected) {
+    changeOrder(id, order, expected, mostItems) {
       const before = there(id)
       if (!isOpen(before.status)) throw new DomainError('transition-refused', `The order is ${before.status}: it can no longer be changed.`)
       expect(expected, before.version)
       const other = standing(before.customer, order.orderNumber)
       if (other && other.id !== id) throw numberTaken(other)
-      const decision = decide(order, shelving.shelves(), currency, before)
+      const decision = decide(order, shelving.shelves(), currency, before, mostItems)
       shelving.take(decision.taken)
       const { customer, version, status, placedAt, modifiedAt } = before
       const owner = customer === undefined ? {} : { customer }

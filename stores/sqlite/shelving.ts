@@ -1,8 +1,9 @@
 /** The stock behind every write: what a sale, a return or a count does to a shelf, and to its product when it shows. */
 
 import type { Decimal } from '../../domain/money.ts'
-import type { Shelf, Shelves } from '../../domain/placing.ts'
 import { type Availability, availabilityOf } from '../../domain/product.ts'
+import type { Shelf, Shelves } from '../../domain/shelf.ts'
+import { quantitiesOf } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { fromThousandths, toThousandths } from './rows.ts'
 
@@ -12,6 +13,8 @@ interface ShelfRow {
   readonly name: string
   readonly price: Decimal
   readonly unit: string
+  readonly minimum_quantity: Decimal | null
+  readonly quantity_step: Decimal | null
   readonly backorder: 0 | 1
   readonly availability: Availability
   readonly deleted: 0 | 1
@@ -32,7 +35,8 @@ export interface Shelving {
 }
 
 export function makeShelving(db: Connection): Shelving {
-  const columns = `SELECT p.seq, p.id, p.name, p.price, p.unit, p.backorder, p.availability, p.deleted, CAST(s.on_hand AS TEXT) AS on_hand
+  const columns = `SELECT p.seq, p.id, p.name, p.price, p.unit, p.minimum_quantity, p.quantity_step, p.backorder, p.availability, p.deleted,
+      CAST(s.on_hand AS TEXT) AS on_hand
     FROM product p JOIN stock s ON s.product = p.seq`
   const byId = db.prepare<[string], ShelfRow>(`${columns} WHERE p.id = ?`)
   const byGtin = db.prepare<[string], ShelfRow>(`${columns} WHERE p.gtin = ? AND p.deleted = 0`)
@@ -92,6 +96,8 @@ function look(
   return seen.get(key)
 }
 
-function toShelf({ id, name, price, unit, backorder, on_hand, deleted }: ShelfRow): Shelf {
-  return { id, name, price, unit, backorder: backorder === 1, onHand: fromThousandths(on_hand), deleted: deleted === 1 }
+function toShelf(row: ShelfRow): Shelf {
+  const { id, name, price, unit, backorder, on_hand, deleted } = row
+  const onHand = fromThousandths(on_hand)
+  return { id, name, price, unit, ...quantitiesOf(row), backorder: backorder === 1, onHand, deleted: deleted === 1 }
 }

@@ -85,7 +85,7 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
     placeOrder: (placing) => writer.run('placeOrder', placing),
     order: (id) => read(() => reader.order(id)),
     orders: (query) => read(() => reader.orders(query)),
-    changeOrder: (id, order, expected) => writer.run('changeOrder', id, order, expected),
+    changeOrder: (id, order, expected, mostItems) => writer.run('changeOrder', id, order, expected, mostItems),
     setOrderStatus: (id, status, expected) => writer.run('setOrderStatus', id, status, expected),
 
     createKey: (key) => writer.run('createKey', key),

@@ -13,8 +13,8 @@ t.test('the commands work on PostgreSQL too', async (t) => {
   t.equal(name, 'ACME')
   t.match(await run(['keys', 'revoke', id], settings), { status: 0, stderr: '' })
 
-  const heading = 'id,name,description,price,currency,unit,gtin,category,image,backorder,on-hand\r\n'
-  const csv = `${heading}A,"Bolt, ""hex""","",9.90,EUR,C62,4006381333931,a\\|b|c,,none,2.5\r\nB,\u{1f600},,1,EUR,KGM,,,/b,allowed,-3\r\n`
+  const heading = 'id,name,description,price,currency,unit,minimum-quantity,quantity-step,gtin,category,image,backorder,on-hand\r\n'
+  const csv = `${heading}A,"Bolt, ""hex""","",9.90,EUR,C62,5,2.50,4006381333931,a\\|b|c,,none,2.5\r\nB,\u{1f600},,1,EUR,KGM,,,,,/b,allowed,-3\r\n`
   t.match(await run(['import', '-', '--format', 'csv', '--dry-run'], settings, csv), { status: 0, stdout: /^2 read: 2 created/ })
   t.match(await run(['import', '-', '--format', 'csv'], settings, csv), { status: 0, stdout: /^2 read: 2 created/, stderr: '' })
   t.match(await run(['import', '-', '--format', 'csv'], settings, csv), { status: 0, stdout: /2 unchanged/ })

@@ -90,7 +90,7 @@ t.test('standard output is the default, and XML', async (t) => {
   t.match(plain, { status: 0, stdout: /^<\?xml [\s\S]*<catalogue>[\s\S]*<\/catalogue>\n$/, stderr: '' })
   t.same(await run(['export', '-', '--format', 'xml'], at('shop.db')), plain)
   const [heading = ''] = (await run(['export', '--format', 'csv'], at('shop.db'))).stdout.split('\r\n')
-  t.equal(heading, 'id,name,description,price,currency,unit,gtin,category,image,backorder,on-hand')
+  t.equal(heading, 'id,name,description,price,currency,unit,minimum-quantity,quantity-step,gtin,category,image,backorder,on-hand')
 })
 
 t.test('a reader that has had enough ends it without a complaint', async (t) => {

@@ -29,15 +29,15 @@ const [xml, csv, ndjson] = [
 <catalogue>
   <product id="A"><name>Bolt, "hex"</name><price currency="EUR">9.90</price><category>a|b</category><category>c</category>
     <image href="https://e.org/1.jpg"/><on-hand>2.5</on-hand></product>
-  <product id="B"><name>Nut</name><description/><price>1</price><unit>KGM</unit><gtin>4006381333931</gtin><backorder>allowed</backorder></product>
+  <product id="B"><name>Nut</name><description/><price>1</price><unit>KGM</unit><minimum-quantity>10</minimum-quantity><quantity-step>2.50</quantity-step><gtin>4006381333931</gtin><backorder>allowed</backorder></product>
 </catalogue>
 `,
-  `id,name,description,price,currency,unit,gtin,category,image,backorder,on-hand
-A,"Bolt, ""hex""",,9.90,EUR,,,a\\|b|c,https://e.org/1.jpg,,2.5
-B,Nut,"",1,,KGM,4006381333931,,,allowed,
+  `id,name,description,price,currency,unit,minimum-quantity,quantity-step,gtin,category,image,backorder,on-hand
+A,"Bolt, ""hex""",,9.90,EUR,,,,,a\\|b|c,https://e.org/1.jpg,,2.5
+B,Nut,"",1,,KGM,10,2.50,4006381333931,,,allowed,
 `,
   `{"id":"A","name":"Bolt, \\"hex\\"","price":{"value":"9.90","currency":"EUR"},"category":["a|b","c"],"image":[{"href":"https://e.org/1.jpg"}],"onHand":"2.5"}
-{"id":"B","name":"Nut","description":"","price":"1","unit":"KGM","gtin":"4006381333931","backorder":"allowed"}
+{"id":"B","name":"Nut","description":"","price":"1","unit":"KGM","minimumQuantity":10,"quantityStep":2.50,"gtin":"4006381333931","backorder":"allowed"}
 `
 ]
 
@@ -55,7 +55,15 @@ t.test('XML, CSV and JSON lines say the same: what one created is unchanged to t
     unit: 'C62',
     version: 1
   })
-  t.match(await store.product('B'), { description: '', unit: 'KGM', gtin: '4006381333931', backorder: true, version: 1 })
+  t.match(await store.product('B'), {
+    description: '',
+    unit: 'KGM',
+    minimumQuantity: '10',
+    quantityStep: '2.50',
+    gtin: '4006381333931',
+    backorder: true,
+    version: 1
+  })
   t.equal((await store.stock('A')).onHand, '2.5')
   await store.close()
 })

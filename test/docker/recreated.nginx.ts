@@ -36,7 +36,7 @@ t.test('a shop that was made anew on another address is found by an nginx that r
   const { port } = await startNginx(t, { port: Number(portOf(before)), nameServer: names.port })
   const status = async (path = '/order') => (await send(port, path)).status
   await until(async () => (await status()) === 200)
-  const order = { method: 'POST', headers: { ...xml, 'idempotency-key': 'the one and only' }, body: orderXml() }
+  const order = { method: 'POST', headers: { ...xml, 'idempotency-key': 'the one and only key' }, body: orderXml() }
   const placed = await send(port, '/order', order)
   t.equal(placed.status, 201)
 

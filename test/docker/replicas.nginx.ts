@@ -91,15 +91,17 @@ t.test('what one replica said holds on every other', async (t) => {
   })
 
   await t.test('one order for one Idempotency-Key and for one order number, one at a time and all at once', async (t) => {
-    const one = post({ 'idempotency-key': 'one' })
+    const one = post({ 'idempotency-key': 'one key for all of them' })
     const first = await shop.send('/order', one)
     t.equal(first.status, 201)
     for (let i = 0; i < 2 * replicas; i++) {
       const { location, 'idempotent-replayed': replayed } = (await shop.send('/order', one)).headers
       t.same([location, replayed], [first.headers.location, 'true'])
     }
-    t.equal((await shop.send('/order', post({ 'idempotency-key': 'one' }, orderXml({ 'ABC-1': 2 })))).status, 422)
-    const same = await Promise.all(Array.from({ length: 100 }, () => shop.send('/order', post({ 'idempotency-key': 'many' }))))
+    t.equal((await shop.send('/order', post({ 'idempotency-key': 'one key for all of them' }, orderXml({ 'ABC-1': 2 })))).status, 422)
+    const same = await Promise.all(
+      Array.from({ length: 100 }, () => shop.send('/order', post({ 'idempotency-key': 'many with the same key' })))
+    )
     t.same(same.filter(({ status }) => status !== 201 && status !== 409).length, 0)
     t.equal(new Set(same.flatMap(({ headers }) => headers.location ?? [])).size, 1)
     const numbered =

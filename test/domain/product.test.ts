@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { decimal } from '../../domain/money.ts'
-import { availabilityOf, isGtin, isProductId } from '../../domain/product.ts'
+import { availabilityOf, isGtin, isImageUri, isProductId } from '../../domain/product.ts'
 
 t.test('a GTIN has a right check digit (GS1 General Specifications 7.9)', async (t) => {
   for (const gtin of ['4006381333931', '96385074', '036000291452', '10614141000415', '00000000']) t.ok(isGtin(gtin), gtin)
@@ -38,4 +38,32 @@ t.test('availability follows stock and backorder', async (t) => {
   t.equal(availabilityOf(decimal('0.000'), false), 'out-of-stock')
   t.equal(availabilityOf(decimal('0'), true), 'backorder')
   t.equal(availabilityOf(decimal('-3'), true), 'backorder')
+})
+
+t.test('an image is an https URL or a path of this host, also as a browser reads it', async (t) => {
+  for (const href of ['https://e.org/1.jpg', 'https://e.org', '/', '/a', '/a//b', '/ä?x=1#y']) t.ok(isImageUri(href), href)
+  const others = [
+    '//e.org/1.jpg',
+    '///e.org',
+    '/\\e.org',
+    '\\\\e.org',
+    'http://e.org',
+    'https:e.org',
+    'https:///e.org',
+    'https://',
+    'a.jpg',
+    ''
+  ]
+  for (const href of [...others, 'javascript:alert(1)', 'data:image/png;base64,AA', ' /a', '/a b', 'HTTPS://e.org', 'x https://e.org']) {
+    t.notOk(isImageUri(href), href)
+  }
+  // Whatever passes stays here or on https.
+  const base = new URL('https://shop.example/product/A')
+  const property = fc.property(fc.array(fc.constantFrom('/', '\\', 'a', '.', ':', '@', '?', '#', 'https:')), (parts) => {
+    const text = parts.join('')
+    if (!isImageUri(text) || !URL.canParse(text, base.href)) return true
+    const url = new URL(text, base)
+    return url.protocol === 'https:' && (text.startsWith('https://') || url.host === base.host)
+  })
+  t.doesNotThrow(() => fc.assert(property))
 })

@@ -38,7 +38,7 @@ t.test('a document of any schema is told what it lacks and what its values must 
       [
         '<name> has 0 characters; it must be a text of 1 to 256 characters.',
         '<price> is "1,50"; it must be a price with up to 12 digits and up to 4 fraction digits, such as 9.99.',
-        'The attribute "href" of <image> is "ftp://a"; it must be an https URL, or a path that starts with /, of up to 1,600 characters.',
+        'The attribute "href" of <image> is "ftp://a"; it must be an https URL, or a path that starts with one /, of up to 1,600 characters.',
         '<backorder> is "yes"; it must be one of allowed, none.'
       ]
     ],

@@ -10,7 +10,7 @@ const everything = `<purchase-order>
   <ship-to><address/></ship-to><bill-to/><requested-delivery-date>2026-12-01Z</requested-delivery-date>
   <note>one&#13;
 two</note><note/><extension name="cost centre">4711</extension>
-  <item><product-id>ABC-1</product-id><quantity unit="C62">1.500</quantity><unit-price>9.9900</unit-price><note>n</note></item>
+  <item><product-id>ABC-1</product-id><quantity unit="KGM">1.500</quantity><unit-price>9.9900</unit-price><note>n</note></item>
   <item><gtin>4006381333931</gtin><quantity>2</quantity></item>
 </purchase-order>`
 
@@ -19,7 +19,9 @@ const products = {
     description: 'With <everything> & "more" ]]>',
     categories: ['a', 'b'],
     images: ['/a.png', 'https://a.example/?b&c'],
-    unit: 'C62'
+    unit: 'KGM',
+    minimumQuantity: decimal('0.5'),
+    quantityStep: decimal('0.25')
   },
   'B.2~_-': { gtin: '4006381333931', backorder: true, onHand: decimal('0') },
   Z: { onHand: decimal('0'), price: decimal('0.0001') }

@@ -4,15 +4,17 @@ import { build, orderXml, type Shop, xml } from '../build.ts'
 const post = ({ app }: Shop, payload: string, headers: Record<string, string> = {}) =>
   app.inject({ method: 'POST', url: '/order', headers: { ...xml, ...headers }, payload })
 
+const guestKey = 'known-to-nobody-else'
+
 const count = async ({ store }: Shop) => (await store.orders({ limit: 100 })).items.length
 
 t.test('the same key and bytes replay the stored answer, also after the order has changed', async (t) => {
   const shop = await build(t)
-  const first = await post(shop, orderXml(), { 'idempotency-key': 'abc' })
+  const first = await post(shop, orderXml(), { 'idempotency-key': guestKey })
   const url = String(first.headers['location'])
   t.equal(first.headers['idempotent-replayed'], undefined)
   await shop.app.inject({ method: 'DELETE', url })
-  const again = await post(shop, orderXml(), { 'idempotency-key': '"abc"' })
+  const again = await post(shop, orderXml(), { 'idempotency-key': `"${guestKey}"` })
   t.same(
     [again.statusCode, again.body, again.headers['location'], again.headers['etag']],
     [201, first.body, url, first.headers['etag']],
@@ -37,7 +39,7 @@ t.test('what is replayed has the status of the first answer', async (t) => {
 t.test('the same key with other bytes is 422, and another caller’s same key is another key', async (t) => {
   const shop = await build(t)
   const acme = await shop.key('ACME', 'order')
-  const key = { 'idempotency-key': 'abc' }
+  const key = { 'idempotency-key': guestKey }
   t.equal((await post(shop, orderXml(), key)).statusCode, 201)
   const other = await post(shop, orderXml({ 'ABC-1': 2 }), key)
   t.match([other.statusCode, other.body], [422, 'idempotency-key-reused'])
@@ -47,7 +49,7 @@ t.test('the same key with other bytes is 422, and another caller’s same key is
 
 t.test('a refused attempt leaves no trace: the key can be used again', async (t) => {
   const shop = await build(t)
-  const key = { 'idempotency-key': 'abc' }
+  const key = { 'idempotency-key': guestKey }
   t.equal((await post(shop, orderXml({ 'ABC-1': 101 }), key)).statusCode, 409)
   t.equal((await post(shop, orderXml({ 'ABC-1': 100 }), key)).statusCode, 201)
 })
@@ -61,9 +63,26 @@ t.test('a key is 1 to 255 printable ASCII characters', async (t) => {
   t.equal(await count(shop), 1)
 })
 
+t.test("a guest's key has 16 characters or more: who knows it and the document is answered with the order", async (t) => {
+  const shop = await build(t)
+  for (const key of ['one', '"one"', 'k'.repeat(15), `"${'k'.repeat(15)}"`]) {
+    const refused = await post(shop, orderXml(), { 'idempotency-key': key })
+    t.match([refused.statusCode, refused.body], [400, /malformed-request[\s\S]*16 characters or more/], key)
+  }
+  const form = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' }
+  const fields = 'item.1.product-id=ABC-1&item.1.quantity=1&_idempotency-key=short'
+  const again = await post(shop, fields, form)
+  t.equal(again.statusCode, 400)
+  t.match(again.body, /name="_idempotency-key" value="[0-9a-f-]{36}"/, 'a form comes back with a key that will do')
+  t.equal(await count(shop), 0)
+  t.equal((await post(shop, orderXml(), { 'idempotency-key': 'k'.repeat(16) })).statusCode, 201)
+  const acme = await shop.key('ACME', 'order')
+  t.equal((await post(shop, orderXml(), { ...acme, 'idempotency-key': 'one' })).statusCode, 201, "a customer's keys are its own")
+})
+
 t.test('100 concurrent posts of one key make one order: the others are replays, or 409 while it is in flight', async (t) => {
   const shop = await build(t)
-  const answers = await Promise.all(Array.from({ length: 100 }, () => post(shop, orderXml(), { 'idempotency-key': 'abc' })))
+  const answers = await Promise.all(Array.from({ length: 100 }, () => post(shop, orderXml(), { 'idempotency-key': guestKey })))
   t.equal(await count(shop), 1)
   t.ok(answers.every(({ statusCode }) => statusCode === 201 || statusCode === 409))
   t.equal(new Set(answers.filter(({ statusCode }) => statusCode === 201).map(({ body }) => body)).size, 1)

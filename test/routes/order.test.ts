@@ -35,12 +35,12 @@ const full = `<purchase-order>
   <note>first</note><note>second,
 on two lines</note>
   <extension name="cost-centre">4711</extension>
-  <item><product-id>ABC-1</product-id><quantity unit="C62"> 2.5 </quantity><unit-price>9.990</unit-price><note>gently</note></item>
+  <item><product-id>ABC-1</product-id><quantity unit="KGM"> 2.5 </quantity><unit-price>9.990</unit-price><note>gently</note></item>
   <item><gtin>4006381333931</gtin><quantity>3</quantity></item>
 </purchase-order>`
 
 t.test('every field of a purchase order comes back as it was sent, in XML and in JSON', async (t) => {
-  const shop = await build(t, { products: { 'ABC-1': {}, 'PEN-1': { gtin: '4006381333931', price: decimal('0.0185') } } })
+  const shop = await build(t, { products: { 'ABC-1': { unit: 'KGM' }, 'PEN-1': { gtin: '4006381333931', price: decimal('0.0185') } } })
   const { body, headers, statusCode } = await post(shop, full)
   t.equal(statusCode, 201, body)
   for (const part of full.matchAll(
@@ -50,7 +50,7 @@ t.test('every field of a purchase order comes back as it was sent, in XML and in
   }
   t.match(
     body,
-    /<quantity unit="C62">2.5<\/quantity>\s*<unit-price>9.99<\/unit-price>\s*<line-total>24.98<\/line-total>/,
+    /<quantity unit="KGM">2.5<\/quantity>\s*<unit-price>9.99<\/unit-price>\s*<line-total>24.98<\/line-total>/,
     'half-up to the cent'
   )
   t.match(body, /<product-id href="\/product\/PEN-1">PEN-1<\/product-id>[\s\S]*<line-total>0.06<\/line-total>/, 'by GTIN')
@@ -62,7 +62,7 @@ t.test('every field of a purchase order comes back as it was sent, in XML and in
     note: ['first', 'second,\non two lines'],
     extension: [{ name: 'cost-centre', value: '4711' }],
     item: [
-      { line: '1', productId: { value: 'ABC-1', href: '/product/ABC-1' }, quantity: { value: '2.5', unit: 'C62' }, note: ['gently'] },
+      { line: '1', productId: { value: 'ABC-1', href: '/product/ABC-1' }, quantity: { value: '2.5', unit: 'KGM' }, note: ['gently'] },
       { line: '2' }
     ],
     total: { value: '25.04', currency: 'EUR' }
@@ -176,7 +176,7 @@ t.test('the machine client that knows only the links goes from / to a placed, ch
   t.same([again.statusCode, again.body], [200, cancelled.body], 'a second DELETE has the same answer')
 })
 
-t.test('lines that an order had keep their price when it is changed; new ones get today’s', async (t) => {
+t.test('what an order had keeps its price when it is changed; more of it and new lines get today’s', async (t) => {
   const shop = await build(t, { products: { 'ABC-1': {}, 'ABC-2': {} } })
   const placed = await post(shop, orderXml({ 'ABC-1': 1 }))
   for (const id of ['ABC-1', 'ABC-2'])
@@ -188,8 +188,15 @@ t.test('lines that an order had keep their price when it is changed; new ones ge
     headers: { ...xml, 'if-match': String(placed.headers['etag']) },
     payload: orderXml({ 'ABC-1': 2, 'ABC-2': 1 })
   })
-  t.match(changed.body, '<total currency="EUR">39.98</total>')
-  t.match(changed.body, '<name>Hex bolt</name>')
+  t.match(changed.body, '<total currency="EUR">49.99</total>', '9.99, and twice 20')
+  t.match(
+    changed.body,
+    /<item line="1">[\s\S]*<name>Hex bolt<\/name>[\s\S]*<item line="2">[\s\S]*ABC-1[\s\S]*<name>Dearer<\/name>[\s\S]*<item line="3">/
+  )
+  const headers = { ...xml, 'if-match': String(changed.headers['etag']) }
+  const same = await shop.app.inject({ method: 'PUT', url, headers, payload: changed.body })
+  const items = (body: string) => body.slice(body.indexOf('<item'), body.indexOf('<link'))
+  t.equal(items(same.body), items(changed.body), 'what has two prices comes out as it went in')
 })
 
 t.test('a deleted product leaves the orders that name it whole', async (t) => {

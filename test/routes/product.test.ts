@@ -112,3 +112,32 @@ t.test('a product has every field back that it was given, and two products never
   const taken = await put(shop, 'NUT-9', '<product><name>Nut</name><price>1</price><gtin>4006381333931</gtin></product>', seller)
   t.match([taken.statusCode, taken.body], [409, /gtin-taken[\s\S]*NUT-8/])
 })
+
+t.test(
+  'an image on another host without https is refused by name; one that was stored before is answered, but no page shows it',
+  async (t) => {
+    const shop = await build(t)
+    const seller = await shop.key('Shop', 'catalogue')
+    const document = (...hrefs: string[]) =>
+      `<product>\n<name>Nut</name><price>1</price>\n${hrefs.map((href) => `<image href="${href}"/>`).join('\n')}</product>`
+    for (const href of ['//evil.example/a.png', '/\\evil.example/a.png', 'http://e.org/a.png', 'javascript:alert(1)', 'data:image/png,a']) {
+      const refused = await put(shop, 'NUT-8', document('/a.png', href), { ...seller, 'if-none-match': '*' })
+      t.match([refused.statusCode, refused.body], [422, /https URL, or a path that starts with one \/[\s\S]*<line>4<\/line>/], href)
+      t.match(refused.body, '<path>/product/image[2]')
+    }
+    t.equal((await put(shop, 'NUT-8', document('/a.png', 'https://e.org/a.png'), { ...seller, 'if-none-match': '*' })).statusCode, 201)
+    const old = {
+      name: 'Old',
+      price: decimal('1'),
+      unit: 'C62',
+      categories: [],
+      images: ['//evil.example/a.png', '/b.png'],
+      backorder: false
+    }
+    await shop.store.createProduct('OLD', old)
+    t.match((await shop.app.inject('/product/OLD')).body, '<image href="//evil.example/a.png"/>')
+    const page = (await shop.app.inject({ url: '/product/OLD', headers: { accept: 'text/html' } })).body
+    t.match(page, 'src="/b.png"')
+    t.notMatch(page, 'evil.example')
+  }
+)

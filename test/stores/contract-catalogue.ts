@@ -6,6 +6,8 @@ const full = stocked('2.5', {
   description: 'Of steel, 300 g — für Nägel',
   price: decimal('10.10'),
   currency: 'EUR',
+  minimumQuantity: decimal('5'),
+  quantityStep: decimal('2.50'),
   gtin: '4006381333931',
   categories: ['tools', 'tools/hand & arm'],
   images: ['https://example.org/h.jpg']

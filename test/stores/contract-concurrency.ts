@@ -130,7 +130,7 @@ export function concurrencyContract(rule: Rule): void {
     t.comment(`seed ${seed}`)
     const start = new Map<string, Decimal>()
     for (const [i, id] of ['a', 'b', 'c', 'd', 'e'].entries()) {
-      const product = await store.createProduct(id, stocked(40, { backorder: i === 4 }))
+      const product = await store.createProduct(id, stocked(40, { backorder: i === 4, unit: 'KGM' }))
       start.set(product.id, decimal('40'))
     }
     await mix(t, store, [...start.keys()], makeRandom(seed))

@@ -24,16 +24,111 @@ export function orderContract(rule: Rule): void {
     t.equal(await onHand(store, 'a'), '0')
   })
 
-  rule('lines that an order had keep their price, new ones get that of today', async (t, store) => {
-    await store.createProduct('a', stocked(10))
+  rule('what an order had keeps its price, more of it and new lines get that of today', async (t, store) => {
+    await store.createProduct('a', stocked(20))
     await store.createProduct('b', stocked(10))
-    const { order } = await store.placeOrder(placing('a'))
+    const { order } = await store.placeOrder(placing('a', 3))
     for (const id of ['a', 'b']) await store.putProduct(id, draft({ name: 'New', price: decimal('20') }), {})
-    const changed = await store.changeOrder(order.id, purchase([item('a', 2), item('b', 1)]), {})
-    t.match(changed.items, [
-      { name: 'Hammer', unitPrice: '9.99', lineTotal: '19.98' },
-      { name: 'New', unitPrice: '20' }
+    const changed = await store.changeOrder(order.id, purchase([item('a', 5, { notes: ['blue'] }), item('b', 1)]), {})
+    const [kept, more, other] = [
+      { line: 1, productId: 'a', name: 'Hammer', quantity: '3', unitPrice: '9.99', lineTotal: '29.97', notes: ['blue'] },
+      { line: 2, productId: 'a', name: 'New', quantity: '2', unitPrice: '20', lineTotal: '40.00', notes: [] },
+      { line: 3, productId: 'b', name: 'New', quantity: '1', unitPrice: '20', lineTotal: '20.00', notes: [] }
+    ]
+    t.match(changed.items, [kept, more, other])
+    t.equal(changed.total, '89.97')
+    t.equal(await onHand(store, 'a'), '15')
+    await store.putProduct('a', draft({ price: decimal('5') }), {})
+    const less = await store.changeOrder(order.id, purchase([item('a', 4)]), {})
+    t.match(
+      less.items,
+      [
+        { ...kept, notes: [] },
+        { ...more, quantity: '1', lineTotal: '20.00' }
+      ],
+      'what it had at either price'
+    )
+    t.equal(less.items.length, 2)
+    const again = await store.changeOrder(order.id, purchase([item('a', 5)]), {})
+    t.match(again.items, [
+      { ...kept, notes: [] },
+      { ...more, quantity: '1', lineTotal: '20.00' },
+      { name: 'Hammer', quantity: '1', unitPrice: '5' }
     ])
+    t.equal((await store.changeOrder(order.id, purchase([item('a', 3)]), {})).items.length, 1)
+  })
+
+  rule('an order whose lines have two prices comes out as it went in, with its prices and without', async (t, store) => {
+    await store.createProduct('a', stocked(100))
+    const { order } = await store.placeOrder(placing('a', 5))
+    await store.putProduct('a', draft({ price: decimal('12') }), {})
+    const lines = [item('a', 3, { unitPrice: decimal('12'), notes: ['first'] }), item('a', 5, { unitPrice: decimal('9.99') }), item('a', 4)]
+    const { items } = await store.changeOrder(order.id, purchase(lines), {})
+    t.match(items, [{ unitPrice: '12' }, { unitPrice: '9.99' }, { unitPrice: '12' }])
+    await store.putProduct('a', draft({ price: decimal('15') }), {})
+    for (const named of [true, false]) {
+      const same = items.map(({ quantity, unit, unitPrice, notes }) =>
+        item('a', quantity, { notes, ...(named ? { unit, unitPrice } : {}) })
+      )
+      t.same((await store.changeOrder(order.id, purchase(same), {})).items, items, named ? 'as a GET gives it' : 'as a form sends it')
+    }
+    const cheaper = await store.changeOrder(order.id, purchase([item('a', 6, { unitPrice: decimal('12') })]), {})
+    t.match(cheaper.items, [{ quantity: '6', unitPrice: '12', lineTotal: '72.00' }], 'a line that names a price keeps that one')
+  })
+
+  rule('the price that a changed line expects is that of all of it', async (t, store) => {
+    await store.createProduct('a', stocked(100))
+    const { order } = await store.placeOrder(placing('a', 5))
+    await store.putProduct('a', draft({ price: decimal('12') }), {})
+    for (const [quantity, unitPrice] of [
+      [8, '9.99'],
+      [8, '12'],
+      [5, '12']
+    ] as const) {
+      const change = store.changeOrder(order.id, purchase([item('a', quantity, { unitPrice: decimal(unitPrice) })]), {})
+      const faults = [{ code: 'price-changed', at: ['item', 1, 'unit-price'] }]
+      await t.rejects(change, { code: 'order-refused', faults }, `${quantity} at ${unitPrice}`)
+    }
+    t.same(await store.order(order.id), order)
+    const two = [item('a', 5, { unitPrice: decimal('9.99') }), item('a', 3, { unitPrice: decimal('12') })]
+    t.equal((await store.changeOrder(order.id, purchase(two), {})).total, '85.95')
+  })
+
+  rule('more of a product that is sold by another unit now goes into a line of its own', async (t, store) => {
+    await store.createProduct('a', stocked(100))
+    const { order } = await store.placeOrder(placing('a', 5))
+    await store.putProduct('a', draft({ unit: 'KGM' }), {})
+    const fault = { code: 'wrong-unit', at: ['item', 1, 'quantity'] }
+    await t.rejects(store.changeOrder(order.id, purchase([item('a', 6)]), {}), { code: 'invalid-order', faults: [fault] })
+    const changed = await store.changeOrder(order.id, purchase([item('a', 5), item('a', '1.5', { unit: 'KGM' })]), {})
+    t.match(changed.items, [
+      { quantity: '5', unit: 'C62' },
+      { quantity: '1.5', unit: 'KGM' }
+    ])
+  })
+
+  rule('lines with two prices never make an order of more items than one may have', async (t, store) => {
+    for (const id of ['a', 'b', 'c']) await store.createProduct(id, stocked(100))
+    const ids = ['a', 'b', 'c']
+    const { order } = await store.placeOrder({ order: purchase(ids.map((id) => item(id))), status: 'accepted' })
+    for (const id of ids) await store.putProduct(id, draft({ price: decimal('12') }), {})
+    const more = purchase(ids.map((id) => item(id, 2)))
+    await t.rejects(store.changeOrder(order.id, more, {}, 5), { code: 'invalid-order', faults: [{ code: 'too-many-items' }] })
+    t.same(await store.order(order.id), order)
+    t.equal((await store.changeOrder(order.id, more, {}, 6)).items.length, 6)
+  })
+
+  rule('an order number given again with what made two lines of one is the same content', async (t, store) => {
+    await store.createProduct('a', stocked(100))
+    const numbered = (quantity: number, more = {}) => purchase([item('a', quantity, more)], { orderNumber: '1' })
+    const owned = { customer: 'acme', status: 'accepted' } as const
+    const { order } = await store.placeOrder({ order: numbered(5), ...owned })
+    await store.putProduct('a', draft({ price: decimal('12') }), {})
+    await store.changeOrder(order.id, numbered(8), {})
+    t.equal((await store.placeOrder({ order: numbered(8), ...owned })).outcome, 'repeated')
+    for (const other of [numbered(5), numbered(9), numbered(8, { unitPrice: decimal('9.99') }), numbered(8, { notes: ['no'] })]) {
+      await t.rejects(store.placeOrder({ order: other, ...owned }), { code: 'order-number-taken' })
+    }
   })
 
   rule('a change that the stock does not cover is refused, and leaves the order as it was', async (t, store) => {
@@ -115,8 +210,40 @@ export function orderContract(rule: Rule): void {
     }
   )
 
+  rule('an order of quantities that are sold no more keeps them where it is not changed, and ends as any other', async (t, store) => {
+    for (const id of ['a', 'b']) await store.createProduct(id, stocked(100, { unit: 'KGM' }))
+    const place = async () =>
+      (await store.placeOrder({ order: purchase([item('a', '2.5'), item('a', '1.5'), item('b', '0.5')]), status: 'accepted' })).order
+    const [one, two, three] = [await place(), await place(), await place()]
+    const rule = { unit: 'KGM', quantityStep: decimal('1'), minimumQuantity: decimal('3') }
+    for (const id of ['a', 'b']) await store.putProduct(id, draft(rule), {})
+    const change = (...items: Parameters<typeof item>[]) => store.changeOrder(one.id, purchase(items.map((of) => item(...of))), {})
+    t.same((await change(['a', '2.5'], ['a', '1.5'], ['b', '0.5'])).items, one.items)
+    const fault = (line: number, code = 'wrong-quantity-step') => ({ code, at: ['item', line, 'quantity'] })
+    await t.rejects(change(['a', '2.5'], ['a', '1.25'], ['b', '0.5']), { code: 'invalid-order', faults: [fault(2)] })
+    await t.rejects(change(['a', '2.5'], ['b', '0.5']), { code: 'invalid-order', faults: [fault(1, 'below-minimum-quantity')] })
+    await t.rejects(change(['a', 3], ['b', 1]), { code: 'invalid-order', faults: [fault(2, 'below-minimum-quantity')] })
+    t.match((await change(['a', '2.5'], ['a', 2], ['b', '0.5'])).items, [{ quantity: '2.5' }, { quantity: '2' }, { quantity: '0.5' }])
+    t.match(await change(['a', 3]), { total: '29.97' })
+    await store.setOrderStatus(two.id, 'cancelled', {})
+    t.match(await store.setOrderStatus(three.id, 'shipped', {}), { status: 'shipped', items: three.items })
+  })
+
+  rule('a line that became two since it has two prices counts as one for the step', async (t, store) => {
+    const rule = { quantityStep: decimal('4') }
+    await store.createProduct('a', stocked(100, { quantityStep: decimal('5') }))
+    const { order } = await store.placeOrder(placing('a', 5))
+    await store.putProduct('a', draft({ ...rule, price: decimal('12') }), {})
+    const { items } = await store.changeOrder(order.id, purchase([item('a', 8)]), {})
+    t.match(items, [{ quantity: '5' }, { quantity: '3' }])
+    const two = (more: number) => store.changeOrder(order.id, purchase([item('a', 5), item('a', more)]), {})
+    t.match((await two(3)).items, items)
+    await t.rejects(two(6), { code: 'invalid-order', faults: [{ code: 'wrong-quantity-step', at: ['item', 2, 'quantity'] }] })
+    t.match((await two(7)).items, [{ quantity: '5' }, { quantity: '7' }])
+  })
+
   rule('cancelling and rejecting give the stock back, shipping does not', async (t, store) => {
-    await store.createProduct('a', stocked(10))
+    await store.createProduct('a', stocked(10, { unit: 'KGM' }))
     const place = async () => (await store.placeOrder({ order: purchase([item('a', 1), item('a', '2.5')]), status: 'received' })).order.id
     const [cancelled, rejected] = [await place(), await place()]
     t.equal(await onHand(store, 'a'), '3')

@@ -82,10 +82,75 @@ export function placingContract(rule: Rule): void {
   })
 
   rule('lines of one product add up', async (t, store) => {
-    await store.createProduct('a', stocked(5))
+    await store.createProduct('a', stocked(5, { unit: 'KGM' }))
     await t.rejects(store.placeOrder({ order: purchase([item('a', 3), item('a', '2.001')]), ...stamped }), { code: 'order-refused' })
     await store.placeOrder({ order: purchase([item('a', 3), item('a', 2)]), ...stamped })
     t.equal(await onHand(store, 'a'), '0')
+  })
+
+  rule('the lines of one product add up to the rounded exact amount, however many they are', async (t, store) => {
+    await store.createProduct('a', stocked(20, { price: decimal('4.35'), unit: 'KGM' }))
+    await store.createProduct('b', stocked(20, { price: decimal('4.35'), unit: 'KGM' }))
+    const cut = Array.from({ length: 10_000 }, () => item('a', '0.001'))
+    const { order } = await store.placeOrder({ order: purchase(cut), ...stamped })
+    t.equal(order.total, '43.50')
+    t.equal(await onHand(store, 'a'), '10')
+    const mixed = purchase([item('a', '0.001'), item('b', '0.001'), item('a', '0.001'), item('b', '0.5'), item('a', '0.001')])
+    const { items, total } = (await store.placeOrder({ order: mixed, ...stamped })).order
+    t.same(
+      items.map(({ lineTotal }) => lineTotal),
+      ['0.00', '0.00', '0.01', '2.18', '0.00'],
+      'each product for itself'
+    )
+    t.equal(total, '2.19')
+  })
+
+  rule('what is counted is ordered in whole numbers, what is measured in thousandths, of each line', async (t, store) => {
+    for (const unit of ['C62', 'EA', 'H87', 'NAR', 'SET', 'BX', 'PK', 'XPK', 'DZN']) {
+      await store.createProduct(unit, stocked(100, { unit }))
+      const order = purchase([item(unit, '0.5'), item(unit, 2), item(unit, '1.5'), item(unit, '3.000')])
+      const faults = [1, 3].map((line) => ({ code: 'wrong-quantity-step', at: ['item', line, 'quantity'] }))
+      await t.rejects(store.placeOrder({ order, ...stamped }), { code: 'invalid-order', faults }, unit)
+      t.equal(await onHand(store, unit), '100')
+    }
+    for (const unit of ['KGM', 'MTR', 'LTR', 'HUR', 'MTK', 'XVQ']) {
+      await store.createProduct(unit, stocked(100, { unit }))
+      await store.placeOrder(placing(unit, '0.001'))
+      t.equal(await onHand(store, unit), '99.999', unit)
+    }
+  })
+
+  rule('a product is ordered from its minimum on, in multiples of its step', async (t, store) => {
+    const rule = { minimumQuantity: decimal('5'), quantityStep: decimal('2.5') }
+    await store.createProduct('a', stocked(100, { unit: 'MTR', ...rule }))
+    t.match(await store.product('a'), rule)
+    const place = (...quantities: readonly (string | number)[]) =>
+      store.placeOrder({ order: purchase(quantities.map((quantity) => item('a', quantity))), ...stamped })
+    const minimum = (line: number) => ({ code: 'below-minimum-quantity', at: ['item', line, 'quantity'] })
+    const step = (line: number) => ({ code: 'wrong-quantity-step', at: ['item', line, 'quantity'] })
+    for (const [quantities, faults] of [
+      [[2.5], [minimum(1)]],
+      [[6], [step(1)]],
+      [
+        [1, 2.5],
+        [step(1), minimum(2)]
+      ],
+      [
+        [4, 6],
+        [step(1), step(2)]
+      ]
+    ] as const) {
+      await t.rejects(place(...quantities), { code: 'invalid-order', faults }, String(quantities))
+    }
+    t.equal(await onHand(store, 'a'), '100')
+    await place(5)
+    await place('2.5', '2.500')
+    await place('7.5')
+    t.equal(await onHand(store, 'a'), '82.5', 'lines of one product add up to the minimum')
+    await store.putProduct('a', draft({ unit: 'C62', minimumQuantity: decimal('3') }), {})
+    t.notOk('quantityStep' in (await store.product('a')), 'a product is replaced whole')
+    await t.rejects(place(2), { code: 'invalid-order', faults: [minimum(1)] })
+    await place(4)
   })
 
   rule('a placed order keeps its names and prices when the catalogue changes', async (t, store) => {
@@ -132,7 +197,7 @@ export function placingContract(rule: Rule): void {
 
   rule('stock is counted within what its documents can say, both ways', async (t, store) => {
     const most = '999999999999.999'
-    await store.createProduct('a', stocked(0, { backorder: true }))
+    await store.createProduct('a', stocked(0, { backorder: true, unit: 'KGM' }))
     await store.createProduct('b', stocked(5))
     await store.putStock('a', decimal(`-${most}`), {})
     const one = purchase([item('b'), item('a', '0.001')])
@@ -219,13 +284,13 @@ export function placingContract(rule: Rule): void {
 
   rule('an order of 10,000 lines is placed whole', async (t, store) => {
     const ids = Array.from({ length: 100 }, (_, i) => `p${i}`)
-    await Promise.all(ids.map((id) => store.createProduct(id, stocked(1000))))
+    await Promise.all(ids.map((id) => store.createProduct(id, stocked(1000, { unit: 'KGM' }))))
     const lines = Array.from({ length: 10_000 }, (_, i) => item(ids[i % 100] ?? '', '0.125', { notes: [`line ${i}`] }))
     const { order } = await store.placeOrder({ order: purchase(lines), ...stamped })
     const read = await store.order(order.id)
     t.equal(read.items.length, 10_000)
     t.equal(read.items[9_999]?.line, 10_000)
-    t.equal(read.total, '12500.00')
+    t.equal(read.total, '12488.00', 'a hundred times 12.5 kg at 9.99')
     t.equal(await onHand(store, 'p99'), '987.5')
   })
 }

@@ -79,7 +79,7 @@ export function stockContract(rule: Rule): void {
   })
 
   rule('a product on backorder sells below zero, and says so', async (t, store) => {
-    await store.createProduct('a', stocked(1, { backorder: true }))
+    await store.createProduct('a', stocked(1, { backorder: true, unit: 'KGM' }))
     t.equal((await store.product('a')).availability, 'in-stock')
     await store.placeOrder(placing('a', '2.5'))
     t.equal(await onHand(store, 'a'), '-1.5')
@@ -87,7 +87,7 @@ export function stockContract(rule: Rule): void {
   })
 
   rule('quantities are exact: a thousand thousandths are one, and huge numbers keep their last digit', async (t, store) => {
-    await store.createProduct('a', stocked('1.1'))
+    await store.createProduct('a', stocked('1.1', { unit: 'KGM' }))
     for (let i = 0; i < 10; i++) await store.placeOrder(placing('a', '0.1'))
     t.equal(await onHand(store, 'a'), '0.1')
     await store.putStock('a', decimal('999999999999.001'), {})

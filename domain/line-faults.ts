@@ -1,0 +1,106 @@
+/** What can be wrong with a line of an order. */
+
+import type { Fault } from './errors.ts'
+import { add, compare, type Decimal, isMultiple, plain, zero } from './money.ts'
+import type { OrderItem, PurchaseOrderItem } from './order.ts'
+import type { Piece, PricedLine } from './pricing.ts'
+import { nearestQuantities, type QuantityRule, quantityRule } from './quantities.ts'
+import type { Shelf } from './shelf.ts'
+
+/** An item of a document with the product that it names. */
+export interface Line {
+  readonly item: PurchaseOrderItem
+  /** Of the item in the document, from 1. */
+  readonly position: number
+  readonly productId: string
+  readonly shelf: Shelf
+}
+
+export function unknownProduct({ product }: PurchaseOrderItem, position: number): Fault {
+  const [element, value, name] = 'gtin' in product ? ['gtin', product.gtin, 'GTIN'] : ['product-id', product.productId, 'id']
+  const detail = `There is no product with the ${name} ${JSON.stringify(value)}.`
+  return { code: 'unknown-product', at: ['item', position, element], detail }
+}
+
+export function unitFaults({ item, position, productId, shelf }: Line, pieces: readonly Piece[]): readonly Fault[] {
+  const at = ['item', position, 'quantity']
+  const other = pieces.find(({ unit }) => item.unit !== undefined && unit !== item.unit)
+  if (other) return [{ code: 'wrong-unit', at, detail: `${productId} is sold by the unit ${other.unit}, not ${item.unit}.` }]
+  const [first, second] = [pieces[0], pieces.find(({ unit }) => unit !== pieces[0]?.unit)]
+  if (!first || !second) return []
+  const detail = `${productId} is sold by the unit ${shelf.unit} now: the order can keep the ${plain(first.quantity)} ${first.unit} that it has; more of it goes into a line of its own.`
+  return [{ code: 'wrong-unit', at, detail }]
+}
+
+export function priceFaults({ item, position, productId }: Line, pieces: readonly Piece[], currency: string): readonly Fault[] {
+  const expected = item.unitPrice
+  if (expected === undefined) return []
+  const others = pieces.filter(({ unitPrice }) => compare(unitPrice, expected) !== 0)
+  if (others.length === 0) return []
+  const costs = pieces.map(({ quantity, unitPrice }) => `${quantity} at ${unitPrice} ${currency}`).join(' and ')
+  const detail =
+    pieces.length === 1
+      ? `${productId} costs ${others[0]?.unitPrice} ${currency}, not the expected ${expected}.`
+      : `${productId} does not cost the expected ${expected} throughout, but ${costs}: what the order has keeps its price, more of it costs today's. Leave unit-price out, or order what is more in a line of its own.`
+  return [{ code: 'price-changed', at: ['item', position, 'unit-price'], detail }]
+}
+
+/** How much there is of a product in one unit, and at which prices. */
+interface Sum {
+  quantity: Decimal
+  readonly prices: Set<string>
+}
+
+function sumUp(all: readonly { productId: string; unit: string; quantity: Decimal; unitPrice: Decimal }[]): ReadonlyMap<string, Sum> {
+  const sums = new Map<string, Sum>()
+  for (const { productId, unit, quantity, unitPrice } of all) {
+    const sum = sums.get(`${productId} ${unit}`) ?? { quantity: zero, prices: new Set() }
+    sums.set(`${productId} ${unit}`, sum)
+    sum.quantity = add(sum.quantity, quantity)
+    sum.prices.add(plain(unitPrice))
+  }
+  return sums
+}
+
+/**
+ * What is ordered in quantities in which its product is not sold. Lines that the order has as they are stay; the step is
+ * that of each line, but where the order has a product at two prices its lines may be parts of one, and add up.
+ * @param previous the lines of the order that is changed
+ */
+export function quantityFaults(lines: readonly Line[], priced: readonly PricedLine[], previous: readonly OrderItem[]): readonly Fault[] {
+  const wanted = lines.map(({ productId, shelf, item }, i) => {
+    const unit = priced[i]?.pieces[0]?.unit ?? shelf.unit
+    const isMeant = item.unit === undefined || item.unit === unit
+    return { productId, unit, isMeant, quantity: item.quantity, unitPrice: shelf.price }
+  })
+  const [now, before] = [sumUp(wanted), sumUp(previous)]
+  return lines.flatMap(({ position, productId, shelf }, i) => {
+    const line = wanted[i]
+    // What is measured in a wrong unit is another fault.
+    if (!line?.isMeant) return []
+    // A product's own rule is in the unit by which it is sold now.
+    const rule = quantityRule(line.unit === shelf.unit ? shelf : { unit: line.unit })
+    const [sum, had] = [now.get(`${productId} ${line.unit}`)?.quantity ?? zero, before.get(`${productId} ${line.unit}`)]
+    const isInSteps =
+      priced[i]?.isUnchanged || isMultiple(line.quantity, rule.step) || ((had?.prices.size ?? 0) > 1 && isMultiple(sum, rule.step))
+    const isEnough = compare(sum, rule.minimum) >= 0 || (had !== undefined && compare(sum, had.quantity) === 0)
+    const at = ['item', position, 'quantity']
+    if (!isInSteps) return [{ code: 'wrong-quantity-step', at, detail: outOfStep(productId, line.quantity, line.unit, rule) }]
+    return isEnough ? [] : [{ code: 'below-minimum-quantity', at, detail: tooLittle(productId, sum, line.unit, rule) }]
+  })
+}
+
+function outOfStep(productId: string, quantity: Decimal, unit: string, rule: QuantityRule): string {
+  const nearest = nearestQuantities(quantity, rule).map(plain).join(' or ')
+  return `${productId} is ordered in multiples of ${plain(rule.step)} (unit ${unit}), which ${plain(quantity)} is not: order ${nearest}.`
+}
+
+function tooLittle(productId: string, sum: Decimal, unit: string, { minimum }: QuantityRule): string {
+  return `${productId} is ordered from ${plain(minimum)} on (unit ${unit}); this order has ${plain(sum)} of it.`
+}
+
+/** Of an order that has more items than its document, since some of its lines have two prices. */
+export function tooManyItems(count: number, most: number): Fault {
+  const detail = `The order would have ${count} items, since lines that have more than one price become several; it can have ${most} at most. Order what is more in another order.`
+  return { code: 'too-many-items', detail }
+}

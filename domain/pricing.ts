@@ -1,0 +1,172 @@
+/**
+ * What the lines of an order are priced at: a changed order keeps its prices up to the quantities that it had at them, and
+ * the rest is sold on today's terms.
+ */
+
+import { add, compare, type Decimal, plain, subtract, zero } from './money.ts'
+import type { OrderItem } from './order.ts'
+
+/** What a product is called, measured in and sold at. */
+export interface Terms {
+  readonly name: string
+  readonly unit: string
+  readonly unitPrice: Decimal
+}
+
+/** A line to price. */
+export interface WantedLine {
+  readonly productId: string
+  readonly quantity: Decimal
+  readonly unit: string | undefined
+  /** What the buyer expects to pay. */
+  readonly unitPrice: Decimal | undefined
+  readonly today: Terms
+}
+
+/** So much of a line at one price. */
+export interface Piece extends Terms {
+  readonly quantity: Decimal
+}
+
+export interface PricedLine {
+  /** One, or one for each price that the line has. */
+  readonly pieces: readonly Piece[]
+  /** Whether the order that is changed has this very line. */
+  readonly isUnchanged: boolean
+}
+
+/** A line of the order that is changed, and how much of it no line has claimed yet. */
+interface Portion {
+  readonly item: OrderItem
+  left: Decimal
+}
+
+/** Which portions to look for; what is undefined may be anything. */
+interface Sought {
+  readonly productId: string
+  readonly quantity?: Decimal | undefined
+  readonly unitPrice?: Decimal | undefined
+  readonly unit?: string | undefined
+}
+
+interface Queue {
+  readonly portions: Portion[]
+  /** All before this position are used up. */
+  at: number
+}
+
+/** What an order had at which price, in queues by what is sought: no search walks over the same portions twice. */
+class KeptPrices {
+  readonly #portions: readonly Portion[]
+  /** By the properties that were sought, then by their values. */
+  readonly #queues = new Map<string, Map<string, Queue>>()
+
+  constructor(items: readonly OrderItem[]) {
+    this.#portions = items.map((item) => ({ item, left: item.quantity }))
+  }
+
+  /** The first portion that is as sought and has something left. */
+  next(sought: Sought): Portion | undefined {
+    const queue = this.#queuesFor(sought).get(keyOf(sought))
+    while (queue && queue.at < queue.portions.length) {
+      const portion = queue.portions[queue.at]
+      if (portion && compare(portion.left, zero) > 0) return portion
+      queue.at++
+    }
+    return undefined
+  }
+
+  #queuesFor({ quantity, unitPrice, unit }: Sought): Map<string, Queue> {
+    const name = [quantity, unitPrice, unit].map((value) => value !== undefined).join()
+    const known = this.#queues.get(name)
+    if (known) return known
+    const queues = new Map<string, Queue>()
+    for (const portion of this.#portions) {
+      const { item } = portion
+      const key = keyOf({
+        productId: item.productId,
+        quantity: quantity && item.quantity,
+        unitPrice: unitPrice && item.unitPrice,
+        unit: unit && item.unit
+      })
+      const queue = queues.get(key)
+      if (queue) queue.portions.push(portion)
+      else queues.set(key, { portions: [portion], at: 0 })
+    }
+    this.#queues.set(name, queues)
+    return queues
+  }
+}
+
+function keyOf({ productId, quantity, unitPrice, unit }: Sought): string {
+  return [productId, quantity && plain(quantity), unitPrice && plain(unitPrice), unit].join(' ')
+}
+
+class OpenLine {
+  readonly pieces: Piece[] = []
+  isUnchanged = false
+  left: Decimal
+  readonly wanted: WantedLine
+
+  constructor(wanted: WantedLine) {
+    this.wanted = wanted
+    this.left = wanted.quantity
+  }
+
+  get isOpen(): boolean {
+    return compare(this.left, zero) > 0
+  }
+
+  /** Claims portions of one unit until the line is covered, or none is left. */
+  claim(kept: KeptPrices, by: Pick<Sought, 'quantity' | 'unitPrice'>): void {
+    while (this.isOpen) {
+      const unit = this.wanted.unit ?? this.pieces[0]?.unit
+      const portion = kept.next({ productId: this.wanted.productId, unit, ...by })
+      if (!portion) return
+      const quantity = compare(portion.left, this.left) < 0 ? portion.left : this.left
+      portion.left = subtract(portion.left, quantity)
+      this.add(portion.item, quantity)
+    }
+  }
+
+  add({ name, unit, unitPrice }: Terms, quantity: Decimal): void {
+    this.left = subtract(this.left, quantity)
+    const i = this.pieces.findIndex((piece) => piece.unit === unit && compare(piece.unitPrice, unitPrice) === 0)
+    const same = this.pieces[i]
+    if (same) this.pieces[i] = { ...same, quantity: plain(add(same.quantity, quantity)) }
+    else this.pieces.push({ name, unit, unitPrice, quantity: plain(quantity) })
+  }
+
+  priced(): PricedLine {
+    const { pieces, isUnchanged } = this
+    const [only] = pieces
+    // A quantity that is not divided stays as it was written.
+    return { pieces: pieces.length === 1 && only ? [{ ...only, quantity: this.wanted.quantity }] : pieces, isUnchanged }
+  }
+}
+
+/**
+ * Prices lines. Lines that the order has as they are keep their price first, so that an order that is sent back unchanged
+ * stays as it is; then those that name a price keep that one; the others keep what is left, in their order.
+ * @param previous the lines of the order that is changed
+ */
+export function priceLines(wanted: readonly WantedLine[], previous: readonly OrderItem[]): readonly PricedLine[] {
+  const lines = wanted.map((line) => new OpenLine(line))
+  if (previous.length > 0) {
+    const kept = new KeptPrices(previous)
+    for (const line of lines) {
+      const { quantity, unitPrice } = line.wanted
+      line.claim(kept, { quantity, unitPrice })
+      line.isUnchanged = !line.isOpen
+    }
+    const [naming, others] = [lines.filter(namesPrice), lines.filter((line) => !namesPrice(line))]
+    for (const line of naming) line.claim(kept, { unitPrice: line.wanted.unitPrice })
+    for (const line of [...others, ...naming]) line.claim(kept, {})
+  }
+  for (const line of lines) if (line.isOpen) line.add(line.wanted.today, line.left)
+  return lines.map((line) => line.priced())
+}
+
+function namesPrice({ wanted }: OpenLine): boolean {
+  return wanted.unitPrice !== undefined
+}

@@ -1,0 +1,51 @@
+// What the lines of an order come to, by the service's own rules, in whole units: nothing is rounded twice.
+
+const decimal = /^\s*(\d+)(?:\.(\d+))?\s*$/
+
+/** A decimal as a whole number of `10^-scale`. */
+export function units(text, scale) {
+  const found = decimal.exec(text)
+  return found && (found[2] ?? '').length <= scale ? BigInt(found[1] + (found[2] ?? '').padEnd(scale, '0')) : undefined
+}
+
+/** Quantities have 3 fraction digits and prices 4, so that their products have 7. */
+function rounded(amount, digits) {
+  const divisor = 10n ** BigInt(7 - digits)
+  return (amount + divisor / 2n) / divisor
+}
+
+/**
+ * The total of each line in the currency's minor unit; undefined where a line is not complete. What an order has keeps its
+ * price: lines that are as they were first, then the others in their order. The lines of one product are rounded together.
+ * @param lines each with the `id` of its product, its `count` in thousandths and its `price` in ten-thousandths
+ * @param kept by the ids of products, prices and the quantities at them
+ */
+export function makeSums(lines, kept, digits) {
+  const portions = new Map(
+    Object.entries(kept).map(([id, all]) => [
+      id,
+      all.map(([price, quantity]) => ({ price: units(price, 4), whole: units(quantity, 3), left: units(quantity, 3) }))
+    ])
+  )
+  const open = lines.map(({ id, count, price }) => ({ id, price, left: count, amount: 0n }))
+  const take = (line, portion) => {
+    const count = portion.left < line.left ? portion.left : line.left
+    portion.left -= count
+    line.left -= count
+    line.amount += count * portion.price
+  }
+  const counted = open.filter(({ left }) => left !== undefined)
+  for (const line of counted) {
+    const same = portions.get(line.id)?.find(({ left, whole }) => left === whole && whole === line.left)
+    if (same) take(line, same)
+  }
+  for (const line of counted) for (const portion of portions.get(line.id) ?? []) take(line, portion)
+  const exact = new Map()
+  return open.map(({ id, price, left, amount }) => {
+    if (left === undefined || (left > 0n && price === undefined)) return undefined
+    const before = exact.get(id) ?? 0n
+    const after = before + amount + left * (price ?? 0n)
+    exact.set(id, after)
+    return rounded(after, digits) - rounded(before, digits)
+  })
+}

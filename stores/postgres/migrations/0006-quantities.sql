@@ -1,0 +1,3 @@
+-- The least that an order can have of a product, and what its quantities are multiples of; NULL: what its unit has.
+ALTER TABLE product ADD COLUMN minimum_quantity text;
+ALTER TABLE product ADD COLUMN quantity_step text;

@@ -1,0 +1,49 @@
+import t from 'tap'
+import { makeLineTotals } from '../../domain/line-totals.ts'
+import { decimal, multiply } from '../../domain/money.ts'
+import { priceLines } from '../../domain/pricing.ts'
+import { item } from '../stores/fixtures.ts'
+
+interface Line {
+  readonly id: string
+  readonly count: bigint | undefined
+  readonly price: bigint | undefined
+}
+type MakeSums = (lines: readonly Line[], kept: object, digits: number) => readonly (bigint | undefined)[]
+
+const script = new URL('../../representations/public/order-sums.js', import.meta.url)
+const { makeSums, units } = (await import(script.href)) as {
+  makeSums: MakeSums
+  units: (text: string, scale: number) => bigint | undefined
+}
+
+const line = (id: string, quantity: string, price: string): Line => ({ id, count: units(quantity, 3), price: units(price, 4) })
+
+t.test('the script adds lines up as the service does: kept prices first, the lines of a product rounded together', async (t) => {
+  const kept = { a: [['10', '5'] as const, ['12', '3'] as const] }
+  for (const quantities of [['5', '3'], ['3', '5'], ['8'], ['10'], ['1', '3', '6'], ['0.001', '0.001', '7.999']]) {
+    const previous = kept.a.map(([price, quantity], i) => ({
+      line: i + 1,
+      productId: 'a',
+      name: '',
+      unit: 'KGM',
+      quantity: decimal(quantity),
+      unitPrice: decimal(price),
+      lineTotal: decimal('0'),
+      notes: []
+    }))
+    const today = { name: '', unit: 'KGM', unitPrice: decimal('4.35') }
+    const wanted = quantities.map((quantity) => ({ ...item('a', quantity), productId: 'a', unit: undefined, unitPrice: undefined, today }))
+    const totals = makeLineTotals(2)
+    const expected = priceLines(wanted, previous).map(({ pieces }) =>
+      pieces.reduce((sum, { quantity, unitPrice }) => sum + BigInt(totals('a', multiply(quantity, unitPrice)).replace('.', '')), 0n)
+    )
+    const lines = quantities.map((quantity) => line('a', quantity, '4.35'))
+    t.same(makeSums(lines, kept, 2), expected, quantities.join())
+  }
+})
+
+t.test('a line that is not complete has no sum, and spoils no other', async (t) => {
+  const lines = [line('a', '', '1'), line('a', '2', '1'), line('b', '2', ''), line('b', '1', ''), line('c', '1', '0.005')]
+  t.same(makeSums(lines, { b: [['3', '1']] }, 2), [undefined, 200n, undefined, 300n, 1n])
+})
