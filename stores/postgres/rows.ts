@@ -2,9 +2,19 @@
 
 import type { ApiKey, Scope } from '../../domain/caller.ts'
 import { type Decimal, plain } from '../../domain/money.ts'
-import type { Order } from '../../domain/order.ts'
+import type { Order, OrderLine, OrderSummary } from '../../domain/order.ts'
 import type { Product, Stock } from '../../domain/product.ts'
-import { type CommonKeyRow, type CommonOrderRow, type CommonProductRow, keyOf, type OrderContent, orderOf, productOf } from '../rows.ts'
+import {
+  type CommonKeyRow,
+  type CommonOrderRow,
+  type CommonProductRow,
+  keyOf,
+  type OrderContent,
+  orderOf,
+  productOf,
+  type SummaryRow,
+  summaryFrom
+} from '../rows.ts'
 
 /** SQL: milliseconds since the epoch, by the database's clock, which all replicas share. */
 export const now = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
@@ -42,6 +52,14 @@ export const orderColumns = 'o.seq, o.id, o.version, o.customer, o.status, o.pla
 
 export function toOrder(row: OrderRow): Order {
   return orderOf(row, row.content)
+}
+
+export interface OrderSummaryRow extends SummaryRow {
+  readonly lines: readonly OrderLine[] | null
+}
+
+export function toSummary(row: OrderSummaryRow): OrderSummary {
+  return summaryFrom(row, row.lines)
 }
 
 export interface KeyRow extends CommonKeyRow {

@@ -14,14 +14,16 @@ const digests = {
     '0001-shop.sql': 'd8e107b64de39478972d7a3a3e5131ba79e6a0e191641238e25332a4212bfd46',
     '0002-main-category.sql': 'd481fc3de4125e8b6e0e6deb1c0819384b060f7359f35fc53ff7253d8411a91e',
     '0003-idempotency.sql': 'c67a886065e19f3f25162e5e29b89f3ee38088b0a53492201b853dbc0f42c245',
-    '0004-currency.sql': '6e7caf349387d59c630c27149582103c23b1c2deccb656707d8537c1a08bf271'
+    '0004-currency.sql': '6e7caf349387d59c630c27149582103c23b1c2deccb656707d8537c1a08bf271',
+    '0005-order-summary.sql': 'c5e69264c0d65901c0d16a7e63d6b30e8d42af359d8a99e8b39391bdb4110825'
   },
   postgres: {
     '0001-shop.sql': '4a31d34979eca4ecda13f213a7e925dd41bf27924083fc3e250c55a8aaf90ea4',
     '0002-main-category.sql': 'a5d97e501faad0e8f859c3a6186cc10ba248d43d28c8f714e00623dadfb3f847',
     '0003-idempotency.sql': 'e4e83dfc13eaf387e75a88645f8a63492225adfbbecac91864fe26c95df2dbe2',
     '0004-currency.sql': '1e3e9e640f58cbd87cd894393ebf0c4bdd33b5f7f06e5cb9e51d97baaabd3076',
-    '0005-content-size.sql': '4b940792607f4ad06f429128f9b4b06cb5df64d9bab1f09ebbd0a27b3f5481b1'
+    '0005-content-size.sql': '4b940792607f4ad06f429128f9b4b06cb5df64d9bab1f09ebbd0a27b3f5481b1',
+    '0006-order-summary.sql': 'f426299cec54cbe10634908e5b09556f8e5c01146271d1dab42231731205830f'
   }
 } as const
 
