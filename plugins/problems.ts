@@ -16,7 +16,7 @@ import { nothing } from './methods.ts'
 import { type DocumentNotation, isIn, notationOf } from './notation.ts'
 import { notACursor } from './paging.ts'
 import { Problem, retryAfter } from './problem.ts'
-import { mostFaults, shortDetail, shortFault, shortInstance, writeWithin } from './problem-size.ts'
+import { mostBytes, mostFaults, shortDetail, shortFault, shortInstance, writeWithin } from './problem-size.ts'
 import { codesByStatus, type ProblemCode, problemTypes } from './problem-types.ts'
 
 /** What Fastify and its plugins refuse by themselves, in the service's terms. */
@@ -186,7 +186,8 @@ export default fp(
     /** A person's form comes back with what is wrong in it. What fails on the way to that page must not hide the problem. */
     async function formAgain(problem: ProblemDocument, request: FastifyRequest): Promise<string | undefined> {
       try {
-        return await request.refusedForm?.(problem)
+        const form = await request.refusedForm?.(problem)
+        return form === undefined || Buffer.byteLength(form) > mostBytes ? undefined : form
       } catch (error) {
         request.log.warn({ err: error }, 'the form could not be shown again')
         return undefined

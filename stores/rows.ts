@@ -45,6 +45,7 @@ export interface CommonOrderRow {
   readonly id: string
   readonly version: number
   readonly customer: string | null
+  readonly order_number: string | null
   readonly status: OrderStatus
   readonly placed_at: number
   readonly modified_at: number
@@ -65,9 +66,12 @@ export function orderOf(row: CommonOrderRow, content: OrderContent): Order {
   }
 }
 
+/** What only the content of an order says. */
+type Decided = Pick<Order, 'items' | 'currency' | 'total' | 'notes' | 'extensions'>
+
 /** All of an order that a decision in the thread that serves needs. */
-export function knownOf({ id, version, customer, status, placedAt, modifiedAt }: Order): Known<Order> {
-  return { id, version, customer, status, placedAt, modifiedAt }
+export function knownOf({ id, version, customer, orderNumber, status, placedAt, modifiedAt }: Omit<Order, keyof Decided>): Known<Order> {
+  return { id, version, customer, orderNumber, status, placedAt, modifiedAt }
 }
 
 /** Above this many characters the content of an order is left unparsed until somebody looks at it. */
@@ -76,8 +80,9 @@ const mostParsed = 32 * 1024
 /** @param content as `orderContent` wrote it */
 export function orderFrom(row: CommonOrderRow, content: string): Order {
   if (content.length <= mostParsed) return orderOf(row, JSON.parse(content))
-  const known = knownOf(orderOf(row, {} as OrderContent))
-  return defer(`${JSON.stringify(known).slice(0, -1)},${content.slice(1)}`, known)
+  const columns = orderOf(row, {} as OrderContent)
+  const known = knownOf(row.order_number === null ? columns : { ...columns, orderNumber: row.order_number })
+  return defer(`${JSON.stringify(columns).slice(0, -1)},${content.slice(1)}`, known)
 }
 
 /** What is kept of an order for lists of them. */
@@ -90,9 +95,7 @@ export interface SummaryColumns {
   readonly lines: string | null
 }
 
-export interface SummaryRow extends CommonOrderRow, Omit<SummaryColumns, 'lines'> {
-  readonly order_number: string | null
-}
+export type SummaryRow = CommonOrderRow & Omit<SummaryColumns, 'lines'>
 
 export function summaryOf({ items, currency, total, buyer }: Order): SummaryColumns {
   const lines = items.map(({ productId, name, quantity, unit }): OrderLine => ({ productId, name, quantity, unit }))

@@ -48,15 +48,13 @@ export interface OrderRow extends CommonOrderRow {
   readonly content: OrderContent
 }
 
-export const orderColumns = 'o.seq, o.id, o.version, o.customer, o.status, o.placed_at, o.modified_at, o.content'
+export const orderColumns = 'o.seq, o.id, o.version, o.customer, o.order_number, o.status, o.placed_at, o.modified_at, o.content'
 
 export function toOrder(row: OrderRow): Order {
   return orderOf(row, row.content)
 }
 
-export interface OrderSummaryRow extends SummaryRow {
-  readonly lines: readonly OrderLine[] | null
-}
+export type OrderSummaryRow = SummaryRow & { readonly lines: readonly OrderLine[] | null }
 
 export function toSummary(row: OrderSummaryRow): OrderSummary {
   return summaryFrom(row, row.lines)

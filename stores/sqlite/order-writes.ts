@@ -12,7 +12,7 @@ import { makeShelving } from './shelving.ts'
 import type { Writes } from './writes.ts'
 
 type OrderVerb = 'placeOrder' | 'changeOrder' | 'setOrderStatus'
-type Kept = Omit<OrderRow, 'seq'> & { readonly order_number: string | null }
+type Kept = Omit<OrderRow, 'seq'>
 
 const summary = 'item_count, currency, total, buyer_name, lines'
 const kept = 'version, customer, order_number, status, placed_at, modified_at, content'

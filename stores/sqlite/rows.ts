@@ -57,11 +57,9 @@ export interface OrderRow extends CommonOrderRow {
   readonly content: string
 }
 
-export const orderColumns = 'seq, id, version, customer, status, placed_at, modified_at, content'
+export const orderColumns = 'seq, id, version, customer, order_number, status, placed_at, modified_at, content'
 
-export interface OrderSummaryRow extends SummaryRow {
-  readonly lines: string | null
-}
+export type OrderSummaryRow = SummaryRow & { readonly lines: string | null }
 
 export function toSummary(row: OrderSummaryRow): OrderSummary {
   return summaryFrom(row, row.lines === null ? null : JSON.parse(row.lines))
