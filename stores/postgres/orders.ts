@@ -50,7 +50,15 @@ export function makeOrders(database: Database, currency: string): Pick<Store, Or
         shelves.take(decision.taken)
         await shelves.write(queries)
         const { version, status, placedAt, modifiedAt } = before
-        return { ...terms(order, decision), ...owner, id, version, status, placedAt, modifiedAt }
+        const after = { ...terms(order, decision), ...owner, id, version, status, placedAt, modifiedAt }
+        const { item_count, currency: paidIn, total, buyer_name, lines } = summaryOf(after)
+        const rows = await queries.query<OrderRow>(
+          `UPDATE purchase_order o SET version = o.version + 1, order_number = $2, content = $3,
+              item_count = $4, currency = $5, total = $6, buyer_name = $7, lines = $8, modified_at = greatest(o.modified_at, ${now})
+            WHERE o.id = $1 RETURNING ${orderColumns}`,
+          [id, after.orderNumber ?? null, orderContent(after), item_count, paidIn, total, buyer_name, lines]
+        )
+        return there(rows)
       }),
 
     setOrderStatus: (id, status, expected) =>
@@ -63,7 +71,9 @@ export function makeOrders(database: Database, currency: string): Pick<Store, Or
           shelves.take(givenBack(before, shelves))
           await shelves.write(queries)
         }
-        return { ...before, status }
+        const sql = `UPDATE purchase_order o SET version = o.version + 1, status = $2, modified_at = greatest(o.modified_at, ${now})
+          WHERE o.id = $1 RETURNING ${orderColumns}`
+        return there(await queries.query<OrderRow>(sql, [id, status]))
       })
   }
 }
@@ -77,22 +87,12 @@ function productsOf(order: Order): ProductReference[] {
   return order.items.map(({ productId }) => ({ productId }))
 }
 
-/** Locks an order and writes what becomes of it; the same order, unchanged, is not written. */
-function change(database: Database, id: string, decided: (queries: Queries, before: Order) => Promise<Order>): Promise<Order> {
+/** Locks an order for what becomes of it. */
+function change(database: Database, id: string, write: (queries: Queries, before: Order) => Promise<Order>): Promise<Order> {
   return retrying(() =>
     database.transaction(async (queries) => {
       const sql = `SELECT ${orderColumns} FROM purchase_order o WHERE o.id = $1 FOR UPDATE`
-      const before = there(uuid.test(id) ? await queries.query<OrderRow>(sql, [id]) : [])
-      const after = await decided(queries, before)
-      if (after === before) return before
-      const { item_count, currency, total, buyer_name, lines } = summaryOf(after)
-      const rows = await queries.query<OrderRow>(
-        `UPDATE purchase_order o SET version = o.version + 1, order_number = $2, status = $3, content = $4,
-            item_count = $5, currency = $6, total = $7, buyer_name = $8, lines = $9, modified_at = greatest(o.modified_at, ${now})
-          WHERE o.id = $1 RETURNING ${orderColumns}`,
-        [id, after.orderNumber ?? null, after.status, orderContent(after), item_count, currency, total, buyer_name, lines]
-      )
-      return there(rows)
+      return write(queries, there(uuid.test(id) ? await queries.query<OrderRow>(sql, [id]) : []))
     })
   )
 }
