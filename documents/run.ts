@@ -1,4 +1,5 @@
 import { Problem } from '../plugins/problem.ts'
+import { mostFaults, shortDetail, shortFault } from '../plugins/problem-size.ts'
 import { makeXmlGate } from '../plugins/xml.ts'
 import { orderRepresentations } from '../representations/order.ts'
 import type { Representations } from '../representations/representation.ts'
@@ -37,7 +38,8 @@ export function makeRunner(): (job: Job) => Outcome {
       return { result: result(job) }
     } catch (error) {
       if (!(error instanceof Problem)) return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }
-      return { refusal: { code: error.code, detail: error.message, faults: error.faults } }
+      const faults = error.faults.slice(0, mostFaults).map(shortFault)
+      return { refusal: { code: error.code, detail: shortDetail(error.message), faults } }
     }
   }
 }

@@ -3,6 +3,11 @@
  * writes it runs beside that thread, and to parse 10,000 lines there would hold up every other request for 20 ms.
  */
 
+import { channel } from 'node:diagnostics_channel'
+
+/** Tells of every value that is parsed in this thread, by the length of its text: for who watches that none is. */
+export const parses = channel('tradepost.deferred.parse')
+
 const texts = new WeakMap<object, string>()
 
 export type Known<T> = { readonly [K in keyof T]?: T[K] | undefined }
@@ -16,12 +21,19 @@ export type Known<T> = { readonly [K in keyof T]?: T[K] | undefined }
 export function defer<T extends object>(text: string, known: Known<T> = {}): T {
   let parsed: T | undefined
   const value = () => {
-    parsed ??= JSON.parse(text) as T
+    if (parsed === undefined) {
+      parses.publish(text.length)
+      parsed = JSON.parse(text) as T
+    }
     return parsed
   }
   const deferred = new Proxy({} as T, {
-    get: (_, name) => (name in known ? known[name as keyof T] : Reflect.get(value(), name)),
-    has: (_, name) => name in value(),
+    get: (_, name) => {
+      // Every promise that is resolved with a value asks it for `then`, and no JSON has a function or a symbol.
+      if (name === 'then' || typeof name === 'symbol') return undefined
+      return name in known ? known[name as keyof T] : Reflect.get(value(), name)
+    },
+    has: (_, name) => (typeof name === 'symbol' ? false : name in known ? known[name as keyof T] !== undefined : name in value()),
     ownKeys: () => Reflect.ownKeys(value()),
     getOwnPropertyDescriptor: (_, name) => {
       const found = Reflect.getOwnPropertyDescriptor(value(), name)

@@ -83,6 +83,21 @@ export interface Order extends OrderHeader {
   readonly modifiedAt: number
 }
 
+/** What a line is of. */
+export type OrderLine = Pick<OrderItem, 'productId' | 'name' | 'quantity' | 'unit'>
+
+/** What a list says of an order: it costs the same however many lines the order has. */
+export interface OrderSummary
+  extends Pick<Order, 'id' | 'version' | 'customer' | 'orderNumber' | 'status' | 'currency' | 'total' | 'placedAt' | 'modifiedAt'> {
+  readonly itemCount: number
+  readonly buyerName?: string
+  /** Where they were asked for, and the order has few. */
+  readonly lines?: readonly OrderLine[]
+}
+
+/** From more lines on, an order's summary does not say what they are of. */
+export const mostSummarised = 20
+
 const transitions: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
   received: ['accepted', 'rejected', 'cancelled'],
   accepted: ['shipped', 'cancelled'],

@@ -27,6 +27,9 @@ export interface Decision {
 /** The most that can be on hand, and, below zero, owed: what the documents of stock can say. */
 const mostOnHand = '999999999999.999' as Decimal
 
+/** Faults that are told of an order; of the others only their number is. */
+const mostFaults = 100
+
 /** The most that an order can be worth, in any currency: beyond it readers of XML lose count of the digits. */
 const mostTotal = '999999999999999999' as Decimal
 
@@ -88,8 +91,9 @@ export function decide(
   const total = items.reduce<Decimal>((sum, item) => add(sum, item.lineTotal), round(zero, minorUnit(currency)))
   if (compare(total, mostTotal) > 0) invalid.push({ code: 'total-limit', detail: `An order is worth ${mostTotal} ${currency} at most.` })
   const faults = inOrder([...invalid, ...refused])
-  if (invalid.length > 0) throw new DomainError('invalid-order', summary(faults, 'can never be placed as it is'), { faults })
-  if (refused.length > 0) throw new DomainError('order-refused', summary(faults, 'cannot be placed now'), { faults })
+  const told = { faults: faults.slice(0, mostFaults) }
+  if (invalid.length > 0) throw new DomainError('invalid-order', summary(faults, 'can never be placed as it is'), told)
+  if (refused.length > 0) throw new DomainError('order-refused', summary(faults, 'cannot be placed now'), told)
   return { currency, items, total, taken }
 }
 
@@ -118,7 +122,7 @@ function inOrder(faults: readonly Fault[]): readonly Fault[] {
 }
 
 function summary(faults: readonly Fault[], what: string): string {
-  return `The order ${what}: ${faults.length === 1 ? 'one thing stands' : `${faults.length} things stand`} in its way. Nothing was stored.`
+  return `The order ${what}: ${faults.length === 1 ? 'one thing stands' : `${faults.length} things stand`} in its way${faults.length > mostFaults ? `, of which the first ${mostFaults} are listed` : ''}. Nothing was stored.`
 }
 
 function shortages(lines: readonly Line[], taken: ReadonlyMap<string, Decimal>): Fault[] {
@@ -142,11 +146,14 @@ function uncountable(
   taken: ReadonlyMap<string, Decimal>,
   shelves: Shelves
 ): Fault[] {
+  let positions: ReadonlyMap<string, number> | undefined
   return [...taken].flatMap(([id, quantity]) => {
     const after = subtract(shelves.byId(id)?.onHand ?? zero, quantity)
     const [low, high] = [compare(after, subtract(zero, mostOnHand)) < 0, compare(after, mostOnHand) > 0]
     if (!low && !high) return []
-    const line = lines.find(({ productId }) => productId === id)?.position
+    // From the last line to the first, so that the first of a product's stays.
+    positions ??= new Map(lines.toReversed().map(({ productId, position }) => [productId, position]))
+    const line = positions.get(id)
     const detail = `The stock of ${id} would be ${plain(after)}; it can be ${low ? `-${mostOnHand} at least` : `${mostOnHand} at most`}.`
     return [{ code: 'stock-limit', detail, ...(line === undefined ? {} : { at: ['item', line, 'quantity'] }) }]
   })

@@ -1,7 +1,7 @@
 import type { ApiKey } from './caller.ts'
 import type { DomainError } from './errors.ts'
 import type { Decimal } from './money.ts'
-import type { Order, OrderStatus, PurchaseOrder } from './order.ts'
+import type { Order, OrderStatus, OrderSummary, PurchaseOrder } from './order.ts'
 import type { Product, ProductDraft, Stock } from './product.ts'
 
 /**
@@ -33,6 +33,8 @@ export interface OrderQuery extends PageQuery {
   /** Only this customer's. */
   readonly customer?: string
   readonly status?: OrderStatus
+  /** Whether to say also what the lines of orders with few are of. */
+  readonly lines?: boolean
 }
 
 export interface Page<T> {
@@ -149,7 +151,7 @@ export interface Store {
   /** @throws `order-not-found` */
   order(id: string): Promise<Order>
   /** Newest first. */
-  orders(query: OrderQuery): Promise<Page<Order>>
+  orders(query: OrderQuery): Promise<Page<OrderSummary>>
   /**
    * @param mostItems the most items that it may come to; it may have more than its document, see `decide`
    * @throws `order-not-found`, `precondition-failed`, `transition-refused`, and what `placeOrder` throws

@@ -11,7 +11,7 @@ export interface FormPages {
   /** The form again, with what is wrong and what was typed; undefined: the problem's own page. */
   readonly refused: (request: FastifyRequest, problem: ProblemDocument) => Promise<string | undefined>
   /** The form again with more room, or with what its lines name, when a `_more` button was pressed: nothing is judged or stored. */
-  readonly more?: (request: FastifyRequest) => Promise<string>
+  readonly more?: (request: FastifyRequest) => Promise<string | undefined>
 }
 
 declare module 'fastify' {

@@ -9,12 +9,14 @@ import { type ProblemDocument, problemRepresentations } from '../representations
 import type { Context, Representation } from '../representations/representation.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import type { Place } from '../schemas/element.ts'
+import { shorten } from '../schemas/shorten.ts'
 import { choose } from './accept.ts'
 import { isForm } from './form-post.ts'
 import { nothing } from './methods.ts'
 import { type DocumentNotation, isIn, notationOf } from './notation.ts'
 import { notACursor } from './paging.ts'
 import { Problem, retryAfter } from './problem.ts'
+import { mostBytes, mostFaults, shortDetail, shortFault, shortInstance, writeWithin } from './problem-size.ts'
 import { codesByStatus, type ProblemCode, problemTypes } from './problem-types.ts'
 
 /** What Fastify and its plugins refuse by themselves, in the service's terms. */
@@ -35,8 +37,6 @@ interface Told {
   readonly notation?: DocumentNotation | undefined
 }
 
-const maxFaults = 100
-
 /** What XML cannot hold (XML 1.0 section 2.2): a client may have sent it, and is told of it in XML. */
 const unwritable = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
 
@@ -52,7 +52,7 @@ async function located(
   { faults }: { readonly faults: readonly LocatedFault[] },
   request: FastifyRequest
 ): Promise<readonly LocatedFault[]> {
-  const listed = faults.slice(0, maxFaults)
+  const listed = faults.slice(0, mostFaults)
   const found = [
     ...(await locations(
       listed.flatMap(({ at }) => (at ? [at] : [])),
@@ -74,7 +74,8 @@ async function locations(places: readonly Place[], request: FastifyRequest): Pro
 }
 
 function writableFault(fault: LocatedFault): LocatedFault {
-  return { ...fault, detail: writable(fault.detail), ...(fault.path === undefined ? {} : { path: writable(fault.path) }) }
+  const { detail, path } = shortFault(fault)
+  return { ...fault, detail: writable(detail), ...(path === undefined ? {} : { path: writable(path) }) }
 }
 
 /** What the client is told of an error; the log is told the error itself. */
@@ -116,10 +117,10 @@ function tellValidation(error: FastifyError): Told {
   const faults = (error.validation ?? []).map((fault): LocatedFault => {
     const { instancePath, keyword, params, message = '' } = fault
     const name = String(params['additionalProperty'] ?? instancePath.slice(1))
-    if (keyword !== 'additionalProperties') return { detail: `${name} ${message}.`, path: name }
+    if (keyword !== 'additionalProperties') return { detail: `${shorten(name)} ${message}.`, path: name }
     const { parentSchema } = fault as { parentSchema?: { properties?: object } }
     for (const one of Object.keys(parentSchema?.properties ?? {})) known.add(one)
-    return { detail: `There is no parameter ${JSON.stringify(name)}.`, path: name }
+    return { detail: `There is no parameter ${JSON.stringify(shorten(name))}.`, path: name }
   })
   const detail = faults.map((fault) => fault.detail).join(' ')
   if (known.size === 0) return { code: 'malformed-request', detail, faults }
@@ -137,11 +138,11 @@ export default fp(
         type: uris(base).problem(told.code),
         title,
         status,
-        detail: writable(told.detail),
-        instance: request.url,
+        detail: writable(shortDetail(told.detail)),
+        instance: shortInstance(request.url),
         ...(told.orderId === undefined ? {} : { order: uris(base).order(told.orderId) }),
         ...(told.available ? { available: told.available } : {}),
-        ...(told.faults && told.faults.length > 0 ? { errors: told.faults.map(writableFault) } : {})
+        ...(told.faults && told.faults.length > 0 ? { errors: told.faults.slice(0, mostFaults).map(writableFault) } : {})
       }
     }
 
@@ -164,7 +165,7 @@ export default fp(
       if (status === 503) reply.headers(retryAfter)
       if (told.orderId !== undefined) reply.header('location', uris(base).order(told.orderId))
       const form = representation.suffix === 'html' ? await formAgain(problem, request) : undefined
-      const body = form ?? representation.write(problem, context)
+      const body = form ?? writeWithin(problem, (told) => representation.write(told, context))
       // A person gets a link to the sign-in page; naming Basic here would have the browser ask for a password before it.
       const challenge = representation.suffix === 'html' && status === 401 ? { 'www-authenticate': 'Bearer realm="tradepost"' } : {}
       return (
@@ -178,14 +179,15 @@ export default fp(
             'content-type': representation.contentType
           })
           // As bytes: to a string Fastify would add a charset, which JSON's media types do not have (RFC 8259 section 11).
-          .send(Buffer.from(body))
+          .send(typeof body === 'string' ? Buffer.from(body) : body)
       )
     }
 
     /** A person's form comes back with what is wrong in it. What fails on the way to that page must not hide the problem. */
     async function formAgain(problem: ProblemDocument, request: FastifyRequest): Promise<string | undefined> {
       try {
-        return await request.refusedForm?.(problem)
+        const form = await request.refusedForm?.(problem)
+        return form === undefined || Buffer.byteLength(form) > mostBytes ? undefined : form
       } catch (error) {
         request.log.warn({ err: error }, 'the form could not be shown again')
         return undefined

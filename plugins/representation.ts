@@ -6,6 +6,7 @@ import { guest } from '../domain/caller.ts'
 import { textOf } from '../domain/deferred.ts'
 import { uris } from '../representations/links.ts'
 import type { Context, Representation, Representations, Validators } from '../representations/representation.ts'
+import type { Notice } from '../representations/views.ts'
 import type { Current } from './preconditions.ts'
 
 declare module 'fastify' {
@@ -19,8 +20,8 @@ declare module 'fastify' {
      * @param uri of the resource, where it is not the request's
      */
     formTag(value: { readonly version: number }, uri?: string): string | undefined
-    /** The HTML page of a value of the route's resource. @param formTag where it is not the value's own */
-    page(value: { readonly version: number }, formTag?: string): string | undefined
+    /** The HTML page of a value of the route's resource. `formTag`: where it is not the value's own. @throws Problem */
+    page(value: { readonly version: number }, more?: { readonly formTag?: string; readonly notice?: Notice }): Promise<string | undefined>
   }
   interface FastifyReply {
     /**
@@ -87,10 +88,21 @@ export default fp(
       return this.currentOf(value, uri)?.tags[index]
     })
 
-    app.decorateRequest('page', function (this: FastifyRequest, value: { readonly version: number }, formTag = this.formTag(value)) {
-      const html = represents(this).variants.find(({ suffix }) => suffix === 'html')
-      return html?.write(value as never, { ...this.context(), formTag })
-    })
+    app.decorateRequest(
+      'page',
+      async function (
+        this: FastifyRequest,
+        value: { readonly version: number },
+        { formTag = this.formTag(value), notice }: { readonly formTag?: string; readonly notice?: Notice } = {}
+      ) {
+        const { name, variants } = represents(this)
+        const html = variants.find(({ suffix }) => suffix === 'html')
+        const context = { ...this.context(), formTag, ...(notice ? { notice } : {}) }
+        const text = textOf(value)
+        if (!html || text === undefined || name === undefined) return html?.write(value as never, context)
+        return Buffer.from(await app.documents.write(this.sender(), name, html.mediaType, text, context)).toString('utf8')
+      }
+    )
 
     function tagged(request: FastifyRequest, path: string, validators: Validators): Tagged {
       return { tag: tag(path, validators, selected(request)), ...modified(validators) }

@@ -1,14 +1,14 @@
 import { hasScope } from '../domain/caller.ts'
-import { nextStatuses } from '../domain/order.ts'
+import { nextStatuses, type Order } from '../domain/order.ts'
 import { element } from '../schemas/element.ts'
 import { orderStatusXsd } from '../schemas/order-status.ts'
 import { linkElement, uris } from './links.ts'
-import { orderLinks, orderTitle, orderValidators, type ShownOrder } from './order.ts'
+import { orderLinks, orderTitle, orderValidators } from './order.ts'
 import { type Context, instant, represent } from './representation.ts'
 import { renderPage } from './views.ts'
 
 /** The status resource's own links: itself, its order, and the statuses that this caller may set next. */
-function statusLinks(order: ShownOrder, context: Context) {
+function statusLinks(order: Order, context: Context) {
   const status = uris(context.base).orderStatus(order.id)
   return [
     { rel: 'self', href: status },
@@ -20,7 +20,7 @@ function statusLinks(order: ShownOrder, context: Context) {
 const type = orderStatusXsd.vocabulary.get('order-status')
 if (!type) throw new Error('order-status.xsd declares no order-status')
 
-export const orderStatusRepresentations = represent<ShownOrder>({
+export const orderStatusRepresentations = represent<Order>({
   type,
   element: (order, context) =>
     element('order-status', { order: order.id }, [
@@ -32,7 +32,7 @@ export const orderStatusRepresentations = represent<ShownOrder>({
     renderPage(
       'order-status',
       `Status of ${orderTitle(order).replace('Order', 'order')}`,
-      { order, notice: order.notice, next: hasScope(context.caller, 'fulfilment') ? nextStatuses(order.status) : [] },
+      { order, notice: context.notice, next: hasScope(context.caller, 'fulfilment') ? nextStatuses(order.status) : [] },
       context
     ),
   validators: orderValidators,

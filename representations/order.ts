@@ -6,8 +6,8 @@ import type { ElementType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
 import { type Context, instant, pageOf, represent, type Validators } from './representation.ts'
 import { valuesOf } from './views/fields.ts'
-import { type OrderForm, renderOrderForm } from './views/order-form.ts'
-import { type Notice, renderPage } from './views.ts'
+import { fitsForm, type OrderForm, renderOrderForm } from './views/order-form.ts'
+import { renderPage } from './views.ts'
 
 /** What the seller's links to the next status are called. */
 const statusRelations: Readonly<Record<OrderStatus, string>> = {
@@ -113,11 +113,6 @@ export function orderTitle(order: Pick<Order, 'id' | 'orderNumber'>): string {
   return `Order ${order.orderNumber ?? order.id.slice(0, 8)}`
 }
 
-/** An order, and what to say at the top of its page. */
-export interface ShownOrder extends Order {
-  readonly notice?: Notice
-}
-
 /** What the form that changes an order starts with, by field name. */
 export function orderValues(order: Order, context: Pick<Context, 'base' | 'caller'>): Map<string, string> {
   const values = valuesOf(orderElement(order, context), orderRoot('purchase-order'))
@@ -126,15 +121,42 @@ export function orderValues(order: Order, context: Pick<Context, 'base' | 'calle
   return values
 }
 
-export const orderRepresentations = represent<ShownOrder>({
+export const orderRepresentations = represent<Order>({
   name: 'order',
   type: orderRoot('order'),
   element: orderElement,
-  html: (order, context) =>
-    renderPage('order', orderTitle(order), { order, notice: order.notice, links: orderLinks(order, context) }, context),
-  validators: orderValidators,
+  html: (order, context) => {
+    const { notice, self } = context
+    const data = { order, ...linesOfPage(order, self), hasForm: fitsForm(order), notice, links: orderLinks(order, context) }
+    return renderPage('order', orderTitle(order), data, context)
+  },
+  validators: (order, context) => pageValidators(orderValidators(order, context), context),
   schema: 'order'
 })
+
+/** Lines that one page of an order shows. */
+export const linesPerPage = 200
+
+/** Which page of an order's lines a URI asks for, from 1 on. The route refuses what is no number. */
+function pageNumber(self: string): number {
+  const query = self.indexOf('?')
+  const asked = query === -1 ? null : new URLSearchParams(self.slice(query)).get('page')
+  return asked === null ? 1 : Math.max(1, Math.trunc(Number(asked)) || 1)
+}
+
+/** The lines of one page; behind the last page, those of the last. */
+function linesOfPage({ id, items }: Order, self: string) {
+  const pages = Math.max(1, Math.ceil(items.length / linesPerPage))
+  const page = Math.min(pageNumber(self), pages)
+  const from = (page - 1) * linesPerPage
+  return { id, lines: items.slice(from, from + linesPerPage), page, pages }
+}
+
+/** Each page of the lines is a representation of its own. */
+function pageValidators(validators: Validators, { self }: Pick<Context, 'self'>): Validators {
+  const page = pageNumber(self)
+  return page === 1 ? validators : { ...validators, page: `${validators.page ?? ''}p${page}` }
+}
 
 export const newOrderTitle = 'Place an order'
 

@@ -1,5 +1,5 @@
 import { hasScope } from '../domain/caller.ts'
-import { type Order, orderStatuses } from '../domain/order.ts'
+import { type OrderSummary, orderStatuses } from '../domain/order.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
 import { type Link, linkElement, uris } from './links.ts'
@@ -8,12 +8,12 @@ import { statistics } from './statistics.ts'
 import { renderPage } from './views.ts'
 
 export interface OrderPage {
-  readonly orders: readonly Order[]
+  readonly orders: readonly OrderSummary[]
   readonly links: readonly Link[]
   readonly query: { readonly status?: string | undefined }
 }
 
-function summaryElement(order: Order, { base }: Context): Element {
+function summaryElement(order: OrderSummary, { base }: Context): Element {
   const uri = uris(base)
   return element('order', { id: order.id, version: String(order.version) }, [
     element('status', {}, order.status),
@@ -21,7 +21,7 @@ function summaryElement(order: Order, { base }: Context): Element {
     element('modified-at', {}, instant(order.modifiedAt)),
     textElement('customer', order.customer),
     textElement('order-number', order.orderNumber),
-    element('item-count', {}, String(order.items.length)),
+    element('item-count', {}, String(order.itemCount)),
     element('total', { currency: order.currency }, order.total),
     linkElement({ rel: 'self', href: uri.order(order.id) }),
     linkElement({ rel: 'status', href: uri.orderStatus(order.id) })

@@ -5,6 +5,7 @@ import { toJson } from '../schemas/json.ts'
 import type { ElementType } from '../schemas/vocabulary.ts'
 import { writeXml } from '../schemas/xml.ts'
 import type { Link } from './links.ts'
+import type { Notice } from './views.ts'
 
 /** What a writer may know besides the value: never the Host header, so that a body can be cached by its URI. */
 export interface Context {
@@ -18,6 +19,8 @@ export interface Context {
   readonly self: string
   /** Whether a page's form was posted: who reloads the answer sends it again. */
   readonly isFormPost?: boolean
+  /** What a page says above its content. */
+  readonly notice?: Notice
   /** What the forms of a page send back in `_if-match`: the entity tag of the value's XML. */
   readonly formTag?: string | undefined
 }

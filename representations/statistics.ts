@@ -1,5 +1,5 @@
 import { add, compare, type Decimal, toUnits, zero } from '../domain/money.ts'
-import { holdsStock, type Order } from '../domain/order.ts'
+import { holdsStock, mostSummarised, type OrderSummary } from '../domain/order.ts'
 import { date, quantity } from './views/format.ts'
 
 export interface Bar {
@@ -62,7 +62,10 @@ function chart(texts: Omit<Chart, 'bars' | 'summary'>, rows: readonly { name: st
   return { ...texts, bars, summary: bars.map(({ name, value }) => `${name}: ${value}`).join('; ') }
 }
 
-const dayOf = ({ placedAt }: Order) => new Date(placedAt).toISOString().slice(0, 10)
+const dayOf = ({ placedAt }: Counted) => new Date(placedAt).toISOString().slice(0, 10)
+
+/** Of an order, what is counted. */
+type Counted = Pick<OrderSummary, 'status' | 'placedAt' | 'lines'>
 
 /** Which orders a page has. */
 export interface PageRange {
@@ -75,10 +78,11 @@ export interface PageRange {
 
 /**
  * Orders a day and units by product, from the orders of one page: what the seller looks at is what is counted. Cancelled
- * and rejected orders count in neither. A day that may go on on another page is left out: its number would be false.
+ * and rejected orders count in neither. What larger orders are of is not in their summaries: the units leave them out, and
+ * say so. A day that may go on on another page is left out: its number would be false.
  * @param orders newest first, as the page has them
  */
-export function statistics(orders: readonly Order[], { status, hasNewer, hasOlder }: PageRange): readonly Chart[] {
+export function statistics(orders: readonly Counted[], { status, hasNewer, hasOlder }: PageRange): readonly Chart[] {
   const counted = orders.filter(({ status }) => holdsStock(status))
   if (counted.length === 0) return []
   const [first, last] = [orders[0], orders.at(-1)].map((order) => order && dayOf(order))
@@ -88,7 +92,7 @@ export function statistics(orders: readonly Order[], { status, hasNewer, hasOlde
   for (const order of counted) {
     const day = dayOf(order)
     if (isWhole(day)) days.set(day, (days.get(day) ?? 0) + 1)
-    for (const { productId, name, unit, quantity } of order.items) {
+    for (const { productId, name, unit, quantity } of order.lines ?? []) {
       // A product may have got another unit since.
       const key = `${productId} ${unit}`
       const known = products.get(key) ?? { name, unit, amount: zero }
@@ -97,6 +101,7 @@ export function statistics(orders: readonly Order[], { status, hasNewer, hasOlde
   }
   const from = `Counts the orders on this page${status === undefined ? ', without cancelled and rejected ones' : ` (${status} only)`}`
   const whole = hasNewer || hasOlder ? '. A day that goes on on another page is left out' : ''
+  const large = counted.every(({ lines }) => lines) ? '' : `. Orders of more than ${mostSummarised} lines are left out`
   const byDay = [...days].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, mostBars)
   const byProduct = [...products.values()].sort((a, b) => compare(b.amount, a.amount)).slice(0, mostBars)
   const perDay = chart(
@@ -107,11 +112,11 @@ export function statistics(orders: readonly Order[], { status, hasNewer, hasOlde
     {
       id: 'per-product',
       title: 'Units by product',
-      about: `${from}: the ${mostBars} largest, each in its own unit.`,
+      about: `${from}: the ${mostBars} largest, each in its own unit${large}.`,
       of: 'Product',
       measure: 'Units'
     },
     byProduct.map(({ name, unit, amount }) => ({ name, amount, value: quantity(amount, unit) }))
   )
-  return byDay.length === 0 ? [perProduct] : [perDay, perProduct]
+  return [...(byDay.length === 0 ? [] : [perDay]), ...(byProduct.length === 0 ? [] : [perProduct])]
 }

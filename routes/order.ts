@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { guest, mayChange } from '../domain/caller.ts'
+import { textOf } from '../domain/deferred.ts'
 import { isOpen, type Order, type PurchaseOrder } from '../domain/order.ts'
 import { sameContent } from '../domain/placing.ts'
 import { productIdPattern } from '../domain/product.ts'
@@ -9,17 +10,18 @@ import type { Shelves } from '../domain/shelf.ts'
 import type { QuerySchema } from '../plugins/documents.ts'
 import { idempotencyField } from '../plugins/idempotency.ts'
 import { Problem } from '../plugins/problem.ts'
+import { mostBytes } from '../plugins/problem-size.ts'
 import { uris } from '../representations/links.ts'
 import {
   blankOrderRepresentations,
+  linesPerPage,
   newOrderTitle,
   orderRepresentations,
   orderTitle,
-  orderValues,
-  type ShownOrder
+  orderValues
 } from '../representations/order.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
-import { lineCount, type OrderForm, renderOrderForm } from '../representations/views/order-form.ts'
+import { fitsForm, hasRoom, lineCount, type OrderForm, renderOrderForm, renderRefusedForm } from '../representations/views/order-form.ts'
 import { refusalNotice } from '../representations/views.ts'
 import { changedOrder, purchaseOrder } from '../schemas/purchase-order.ts'
 import { choices, withoutBarcodes } from './choices.ts'
@@ -38,6 +40,27 @@ const blankQuery: QuerySchema<{ readonly product?: readonly string[] }> = {
     }
   }
 }
+
+const orderQuery: QuerySchema<{ readonly form?: string; readonly page?: number }> = {
+  type: 'object',
+  properties: {
+    form: {
+      type: 'string',
+      description: 'Of the page for people: `change` is the form that changes the order, where it is not too large for one.'
+    },
+    page: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000,
+      description: `Of the page for people, which of its pages: each has up to ${linesPerPage} lines. XML and JSON always have them all.`
+    }
+  }
+}
+
+/** What a form is made of is parsed in the thread that serves, so an order is only looked at up to this many characters. */
+const mostLookedAt = 192 * 1024
+
+const isSmall = (order: Order) => (textOf(order) ?? '').length <= mostLookedAt
 
 const buyer = { anyOf: ['order'], guests: true, readsForm: true } as const
 const one = { represents: orderRepresentations, caching: 'private' } as const
@@ -94,14 +117,30 @@ const order: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
   const guestsMayOrder = config.GUEST_ORDERS
 
-  /** A page of more lines than an order may have would be larger than what was sent by orders of magnitude. */
+  /** @throws Problem `invalid-document` */
   function typedOf(request: FastifyRequest): ReadonlyMap<string, string> {
     const values = new Map(request.form())
     if (lineCount(values) <= config.MAX_ORDER_ITEMS) return values
     throw new Problem('invalid-document', `An order can have ${config.MAX_ORDER_ITEMS} lines at most. Nothing was stored.`)
   }
 
-  async function newOrderForm(request: FastifyRequest, values: ReadonlyMap<string, string>, problem?: ProblemDocument): Promise<string> {
+  /** What is to come back whole, since it is to be sent again. @throws Problem `invalid-document` */
+  function wholeOf(request: FastifyRequest): ReadonlyMap<string, string> {
+    const values = typedOf(request)
+    if (!request.submission?.fields?.isCut && hasRoom(values)) return values
+    throw new Problem(
+      'invalid-document',
+      'The form has more lines than a page has room for. Nothing was stored. Send the order as it is, or as XML or JSON.'
+    )
+  }
+
+  /** What was refused comes back as far as an answer has room for it; undefined: not even a part of it fits. */
+  function render(request: FastifyRequest, form: OrderForm): string | undefined {
+    if (!form.problem) return renderOrderForm(form, request.context())
+    return renderRefusedForm(form, request.context(), request.submission?.fields?.isCut ?? false, mostBytes)
+  }
+
+  async function newOrderForm(request: FastifyRequest, values: ReadonlyMap<string, string>, problem?: ProblemDocument) {
     const key = values.get(idempotencyField)
     const form = {
       title: newOrderTitle,
@@ -111,15 +150,10 @@ const order: RoutePlugin = async (app, { config }) => {
       products: await choices(app.store, values),
       guestsMayOrder
     }
-    return renderOrderForm({ ...form, ...again(values, problem) }, request.context())
+    return render(request, { ...form, ...again(values, problem) })
   }
 
-  async function changeForm(
-    request: FastifyRequest,
-    current: Order,
-    typed?: ReadonlyMap<string, string>,
-    problem?: ProblemDocument
-  ): Promise<string> {
+  async function changeForm(request: FastifyRequest, current: Order, typed?: ReadonlyMap<string, string>, problem?: ProblemDocument) {
     const values = typed ?? orderValues(current, request.context())
     // Who was overtaken, and is told so, may send the same again for the version that there is now.
     const read = problem?.status === 412 ? undefined : typed?.get('_if-match')
@@ -128,17 +162,17 @@ const order: RoutePlugin = async (app, { config }) => {
       action: uri.order(current.id),
       values,
       tag: read ?? request.formTag(current) ?? '',
-      kept: current.items,
+      kept: isSmall(current) ? current.items : [],
       products: await choices(app.store, values),
       guestsMayOrder
     }
-    return renderOrderForm({ ...form, ...again(values, problem) }, request.context())
+    return render(request, { ...form, ...again(values, problem) })
   }
 
   /** What somebody typed who may not see the order now, signed out meanwhile for one: nothing of it but what was sent. */
-  function changeOfNobody(request: FastifyRequest, values: ReadonlyMap<string, string>, problem: ProblemDocument): string {
+  function changeOfNobody(request: FastifyRequest, values: ReadonlyMap<string, string>, problem: ProblemDocument) {
     const form = { title: 'Change an order', values, tag: values.get('_if-match') ?? '', products: [], guestsMayOrder }
-    return renderOrderForm({ ...form, action: uri.order(idOf(request)), ...again(values, problem) }, request.context())
+    return render(request, { ...form, action: uri.order(idOf(request)), ...again(values, problem) })
   }
 
   /** The form again where its content was refused; the order as it stands where that is what stands in the way. */
@@ -149,15 +183,15 @@ const order: RoutePlugin = async (app, { config }) => {
     const current = await request.visibleOrder(idOf(request))
     if (changes && isOpen(current.status) && mayChange(request.caller ?? guest, current))
       return changeForm(request, current, fields, problem)
-    const shown: ShownOrder = { ...current, notice: refusalNotice(problem, 'the order') }
-    return request.page(shown)
+    return request.page(current, { notice: refusalNotice(problem, 'the order') })
   }
 
   async function change(request: FastifyRequest, id: string, read: () => PurchaseOrder | Promise<PurchaseOrder>): Promise<Order> {
     const current = await request.changeableOrder(id)
     const wanted = await read()
     // A person who pressed the button twice has not been overtaken by anybody.
-    const isRepeated = request.form() !== undefined && sameContent(wanted, current, noShelves, config.CURRENCY)
+    const isShort = textOf(wanted) === undefined && textOf(current) === undefined
+    const isRepeated = request.form() !== undefined && isShort && sameContent(wanted, current, noShelves, config.CURRENCY)
     if (isOpen(current.status) && request.isDone(isRepeated)) return current
     const expected = request.expectation(request.currentOf(current), 'replaces')
     return app.store.changeOrder(current.id, wanted, expected, config.MAX_ORDER_ITEMS)
@@ -192,7 +226,7 @@ const order: RoutePlugin = async (app, { config }) => {
         access: buyer,
         form: {
           refused: async (request, problem) => newOrderForm(request, typedOf(request), problem),
-          more: async (request) => newOrderForm(request, await withoutBarcodes(app.store, typedOf(request)))
+          more: async (request) => newOrderForm(request, await withoutBarcodes(app.store, wholeOf(request)))
         },
         describes: placeOrder
       }
@@ -213,11 +247,10 @@ const order: RoutePlugin = async (app, { config }) => {
 
   app.get(
     '/order/:order_id',
-    { schema: { params: orderPath }, config: { ...one, access: toSee, describes: getOrder } },
+    { schema: { params: orderPath, querystring: orderQuery }, config: { ...one, access: toSee, describes: getOrder } },
     async (request, reply) => {
       const order = await request.visibleOrder(request.params.order_id)
-      const wantsForm =
-        request.representation?.suffix === 'html' && new URL(request.url, 'http://localhost').searchParams.get('form') === 'change'
+      const wantsForm = request.representation?.suffix === 'html' && request.query.form === 'change' && isSmall(order) && fitsForm(order)
       if (!wantsForm || !isOpen(order.status) || !mayChange(request.caller ?? guest, order)) return reply.represent(order)
       return reply
         .headers({ 'cache-control': app.cachePolicies.never })
@@ -242,7 +275,7 @@ const order: RoutePlugin = async (app, { config }) => {
   const form = {
     refused: refusedChange,
     more: async (request: FastifyRequest) =>
-      changeForm(request, await request.changeableOrder(idOf(request)), await withoutBarcodes(app.store, typedOf(request)))
+      changeForm(request, await request.changeableOrder(idOf(request)), await withoutBarcodes(app.store, wholeOf(request)))
   }
   app.post(
     '/order/:order_id',

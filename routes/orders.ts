@@ -10,6 +10,9 @@ const orderQuery = pagedQuery<{ readonly status?: OrderStatus }>({
   status: { type: 'string', enum: [...orderStatuses], description: 'Orders in this status only.' }
 })
 
+/** Of a page of more orders, what their lines are of is not counted. */
+const mostCounted = pageLimit.default
+
 const describes = {
   id: 'listOrders',
   summary: 'The orders that you may see, newest first',
@@ -29,12 +32,14 @@ const orders: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       const { limit, after, status } = request.query
       const { caller } = request
-      const own = caller?.kind === 'key' && !hasScope(caller, 'fulfilment') ? { customer: caller.customer } : {}
+      const isSeller = caller !== undefined && hasScope(caller, 'fulfilment')
+      const own = caller?.kind === 'key' && !isSeller ? { customer: caller.customer } : {}
       const page = await app.store.orders({
         limit,
         ...own,
         ...(after === undefined ? {} : { after: readCursor('orders', after) }),
-        ...(status === undefined ? {} : { status })
+        ...(status === undefined ? {} : { status }),
+        lines: isSeller && request.representation?.suffix === 'html' && limit <= mostCounted
       })
       const query = { status, limit: limit === pageLimit.default ? undefined : limit }
       const next = page.next === undefined ? undefined : pageUri(uri.orders, { ...query, after: writeCursor('orders', page.next) })

@@ -2,7 +2,6 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Order, OrderStatus } from '../domain/order.ts'
 import { uris } from '../representations/links.ts'
-import type { ShownOrder } from '../representations/order.ts'
 import { orderStatusRepresentations } from '../representations/order-status.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { refusalNotice } from '../representations/views.ts'
@@ -49,8 +48,7 @@ const status: RoutePlugin = async (app, { config }) => {
   async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
     if (problem.status === 401) return undefined
     const current = await request.visibleOrder((request.params as { order_id: string }).order_id)
-    const shown: ShownOrder = { ...current, notice: refusalNotice(problem, 'the order') }
-    return request.page(shown)
+    return request.page(current, { notice: refusalNotice(problem, 'the order') })
   }
 
   app.get(

@@ -56,7 +56,7 @@ const stockRoute: RoutePlugin = async (app, { config }) => {
       ...(typed == null ? {} : { typed, faults: problem.errors ?? [] }),
       ...(customer ? { customer } : {})
     }
-    return request.page(page, isSignedOut ? (fields?.get('_if-match') ?? '') : undefined)
+    return request.page(page, isSignedOut ? { formTag: fields?.get('_if-match') ?? '' } : {})
   }
 
   app.get(

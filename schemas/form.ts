@@ -1,4 +1,4 @@
-import { type Notation, readTree, type Tree, type TreeFault, type TreeReading } from './tree.ts'
+import { maxFaults, type Notation, readTree, type Tree, type TreeFault, type TreeReading } from './tree.ts'
 import type { ElementType } from './vocabulary.ts'
 
 /** What a page's form is sent as. */
@@ -30,7 +30,7 @@ export function readForm(fields: URLSearchParams, type: ElementType, most?: numb
     if (name.startsWith('_') || value.trim() === '') continue
     const one = spelling(name)
     seen.set(one, (seen.get(one) ?? 0) + 1)
-    if (seen.get(one) === 2) faults.push({ path: name, detail: 'This field is there more than once.' })
+    if (seen.get(one) === 2 && faults.length < maxFaults) faults.push({ path: name, detail: 'This field is there more than once.' })
     const levels = name.split('.', maxLevels + 1)
     // A browser sends a text area's line ends as CR LF (HTML, form submission); a document's are LF.
     put(root, levels.length > maxLevels ? [name] : levels, value.replaceAll('\r\n', '\n'))
@@ -89,6 +89,7 @@ function toTree(fields: Fields, type: ElementType, place: string, numbers: Numbe
 
 function isNumber(name: string, place: string, faults: TreeFault[]): boolean {
   if (/^\d{1,9}$/.test(name)) return true
+  if (faults.length >= maxFaults) return false
   faults.push({ path: `${place}.${name}`, detail: `Rows of ${place} are numbered: ${place}.1, ${place}.2.` })
   return false
 }

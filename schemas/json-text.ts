@@ -1,3 +1,4 @@
+import { shorten } from './shorten.ts'
 import { Numeral, type Tree } from './tree.ts'
 
 /** A text that is not JSON, and where. */
@@ -14,6 +15,12 @@ export class JsonMistake extends Error {
 /** Far beyond any document of this service. */
 const maxDepth = 100
 
+/** Repeated members that are told: more are not needed to see that the document is refused. */
+const maxRepeated = 100
+
+/** Characters of a pointer that are kept of what could be megabytes. */
+const maxPointer = 256
+
 const space = /[ \t\r\n]*/y
 const scalar = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/y
 const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
@@ -25,7 +32,7 @@ export function pointer(steps: readonly (string | number)[]): string {
 
 interface JsonReading {
   readonly value: Tree
-  /** JSON pointers of members that an object has twice, of which the value holds the last. */
+  /** JSON pointers of members that an object has twice, of which the value holds the last: the first hundred, each cut where it is long. */
   readonly repeated: readonly string[]
 }
 
@@ -44,6 +51,7 @@ class Reader {
   readonly #text: string
   readonly #path: (string | number)[] = []
   #at = 0
+  #repeats = 0
 
   constructor(text: string) {
     this.#text = text
@@ -98,7 +106,7 @@ class Reader {
       if (this.#text[this.#at] !== '"') throw this.#mistake('Here must be the name of a member, in double quotes.')
       const name = this.#string()
       this.#path.push(name)
-      if (Object.hasOwn(members, name)) this.repeated.add(pointer(this.#path))
+      if (Object.hasOwn(members, name)) this.#repeat()
       if (!this.#take(':')) throw this.#mistake('Here must be a colon.')
       const value = this.#value()
       // An assignment would take this name for the object's prototype.
@@ -108,6 +116,17 @@ class Reader {
     } while (this.#take(','))
     if (!this.#take('}')) throw this.#mistake('Here must be a comma, or the } that closes the object.')
     return members
+  }
+
+  /** Builds no pointer but those that are told: whoever repeats a member does it a hundred thousand times. */
+  #repeat(): void {
+    if (this.#repeats++ >= maxRepeated) return
+    let place = ''
+    for (const step of this.#path) {
+      if (place.length > maxPointer) break
+      place += pointer([typeof step === 'string' ? shorten(step, maxPointer) : step])
+    }
+    this.repeated.add(shorten(place, maxPointer))
   }
 
   #elements(): Tree {

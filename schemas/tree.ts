@@ -1,5 +1,6 @@
 import type { Fault } from '../domain/errors.ts'
 import type { Element } from './element.ts'
+import { shorten } from './shorten.ts'
 import { type ElementType, isNumeric, type SimpleType } from './vocabulary.ts'
 
 /** A number as it was written: as a binary floating-point number it would lose digits, and 1e3 could not be told from 1000. */
@@ -56,10 +57,10 @@ type Members = { readonly [name: string]: Tree }
 const notXml = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u
 
 /** More faults than are ever told are not looked for: a tree of a million unknown members costs no more than one of a few. */
-const maxFaults = 200
+export const maxFaults = 200
 
 /** A name of megabytes that was sent is not sent back. */
-const maxPath = 256
+export const maxPath = 256
 
 function isMembers(value: Tree): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Numeral)
@@ -102,12 +103,12 @@ class TreeReader {
     this.#notation = notation
     this.#wanted = notation.wanted ?? inJson
     this.#most = most
-    this.faults = [...known]
+    this.faults = known.slice(0, maxFaults).map((fault) => ({ ...fault, path: shorten(fault.path, maxPath) }))
   }
 
   #report(path: string, detail: string): void {
     if (this.faults.length >= maxFaults) return
-    this.faults.push({ path: path.length > maxPath ? `${path.slice(0, maxPath)}…` : path, detail })
+    this.faults.push({ path: shorten(path, maxPath), detail })
   }
 
   #shape(type: ElementType): Shape {
@@ -160,8 +161,7 @@ class TreeReader {
     for (const name of Object.keys(value)) {
       if (known.has(name)) continue
       if (this.faults.length >= maxFaults) return
-      const shown = JSON.stringify(name.length > 80 ? `${name.slice(0, 77)}…` : name)
-      this.#report(this.#notation.under(place, name), `There is no ${shown} here; known are ${names.join(', ')}.`)
+      this.#report(this.#notation.under(place, name), `There is no ${JSON.stringify(shorten(name))} here; known are ${names.join(', ')}.`)
     }
   }
 

@@ -3,7 +3,7 @@
 import type { ApiKey } from '../domain/caller.ts'
 import { defer, type Known } from '../domain/deferred.ts'
 import type { Decimal } from '../domain/money.ts'
-import type { Order, OrderStatus } from '../domain/order.ts'
+import { mostSummarised, type Order, type OrderLine, type OrderStatus, type OrderSummary } from '../domain/order.ts'
 import type { Availability, Product } from '../domain/product.ts'
 
 export interface CommonProductRow {
@@ -56,6 +56,7 @@ export interface CommonOrderRow {
   readonly id: string
   readonly version: number
   readonly customer: string | null
+  readonly order_number: string | null
   readonly status: OrderStatus
   readonly placed_at: number
   readonly modified_at: number
@@ -76,9 +77,12 @@ export function orderOf(row: CommonOrderRow, content: OrderContent): Order {
   }
 }
 
+/** What only the content of an order says. */
+type Decided = Pick<Order, 'items' | 'currency' | 'total' | 'notes' | 'extensions'>
+
 /** All of an order that a decision in the thread that serves needs. */
-export function knownOf({ id, version, customer, status, placedAt, modifiedAt }: Order): Known<Order> {
-  return { id, version, customer, status, placedAt, modifiedAt }
+export function knownOf({ id, version, customer, orderNumber, status, placedAt, modifiedAt }: Omit<Order, keyof Decided>): Known<Order> {
+  return { id, version, customer, orderNumber, status, placedAt, modifiedAt }
 }
 
 /** Above this many characters the content of an order is left unparsed until somebody looks at it. */
@@ -87,8 +91,49 @@ const mostParsed = 32 * 1024
 /** @param content as `orderContent` wrote it */
 export function orderFrom(row: CommonOrderRow, content: string): Order {
   if (content.length <= mostParsed) return orderOf(row, JSON.parse(content))
-  const known = knownOf(orderOf(row, {} as OrderContent))
-  return defer(`${JSON.stringify(known).slice(0, -1)},${content.slice(1)}`, known)
+  const columns = orderOf(row, {} as OrderContent)
+  const known = knownOf(row.order_number === null ? columns : { ...columns, orderNumber: row.order_number })
+  return defer(`${JSON.stringify(columns).slice(0, -1)},${content.slice(1)}`, known)
+}
+
+/** What is kept of an order for lists of them. */
+export interface SummaryColumns {
+  readonly item_count: number
+  readonly currency: string
+  readonly total: Decimal
+  readonly buyer_name: string | null
+  /** JSON. */
+  readonly lines: string | null
+}
+
+export type SummaryRow = CommonOrderRow & Omit<SummaryColumns, 'lines'>
+
+export function summaryOf({ items, currency, total, buyer }: Order): SummaryColumns {
+  const lines = items.map(({ productId, name, quantity, unit }): OrderLine => ({ productId, name, quantity, unit }))
+  return {
+    item_count: items.length,
+    currency,
+    total,
+    buyer_name: buyer?.name ?? null,
+    lines: lines.length > mostSummarised ? null : JSON.stringify(lines)
+  }
+}
+
+export function summaryFrom(row: SummaryRow, lines: readonly OrderLine[] | null): OrderSummary {
+  return {
+    id: row.id,
+    version: row.version,
+    ...(row.customer === null ? {} : { customer: row.customer }),
+    ...(row.order_number === null ? {} : { orderNumber: row.order_number }),
+    ...(row.buyer_name === null ? {} : { buyerName: row.buyer_name }),
+    status: row.status,
+    placedAt: row.placed_at,
+    modifiedAt: row.modified_at,
+    itemCount: row.item_count,
+    currency: row.currency,
+    total: row.total,
+    ...(lines === null ? {} : { lines })
+  }
 }
 
 /** What is kept as one text. */

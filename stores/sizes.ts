@@ -1,7 +1,7 @@
 /** How much a write weighs where many wait: lines count, and every KiB of texts as much as a line. */
 
 import { textOf } from '../domain/deferred.ts'
-import type { PurchaseOrder } from '../domain/order.ts'
+import type { PurchaseOrder, PurchaseOrderItem } from '../domain/order.ts'
 import type { ProductDraft } from '../domain/product.ts'
 
 /** What the JSON of the smallest line takes. */
@@ -10,7 +10,9 @@ const charactersOfLine = 58
 const length = (texts: readonly string[]) => texts.reduce((sum, text) => sum + text.length, 0)
 const inLines = (characters: number) => characters >> 10
 
-export function orderSize(order: Pick<PurchaseOrder, 'items' | 'notes' | 'extensions'>): number {
+export function orderSize(
+  order: Pick<PurchaseOrder, 'notes' | 'extensions'> & { readonly items: readonly Pick<PurchaseOrderItem, 'notes'>[] }
+): number {
   const json = textOf(order)
   if (json !== undefined) return 1 + Math.ceil(json.length / charactersOfLine)
   const { items, notes, extensions } = order

@@ -130,7 +130,7 @@ function samples(base: string): Readonly<Record<string, unknown>> {
     } satisfies ProductPage,
     order,
     orders: {
-      orders: [order],
+      orders: [{ ...order, itemCount: order.items.length }],
       links: [
         { rel: 'self', href: uri.orders },
         { rel: 'first', href: uri.orders }

@@ -1,3 +1,4 @@
+import { shorten } from '../../schemas/shorten.ts'
 import type { ElementType, SimpleType } from '../../schemas/vocabulary.ts'
 import {
   attributeOf,
@@ -15,11 +16,7 @@ import type { Tag } from './tag.ts'
 /** How a message writes an element's name: as the sender does. */
 export type Spell = (name: string) => string
 
-export const asTag: Spell = (name) => `<${name}>`
-
-function shorten(value: string): string {
-  return JSON.stringify(value.length > 80 ? `${value.slice(0, 77)}…` : value)
-}
+export const asTag: Spell = (name) => `<${shorten(name)}>`
 
 function list(names: readonly string[], word: string, spell: Spell): string {
   return names.map(spell).join(` ${word} `)
@@ -104,7 +101,7 @@ export function explain(error: EngineError, tag: Tag, { type, roots, spell, writ
       return explainPosition(tag, expectedIn(error), type, spell)
     case codes.attributeNotAllowed:
     case codes.attributeOfSimple:
-      return `${here} has no attribute "${written(error.str1 ?? '')}".`
+      return `${here} has no attribute "${shorten(written(error.str1 ?? ''))}".`
     case codes.attributeMissing:
       return `${here} needs the attribute "${written(error.str1 ?? '')}".`
     case codes.elementOnly:
@@ -125,7 +122,7 @@ export function explain(error: EngineError, tag: Tag, { type, roots, spell, writ
 function explainValue(error: EngineError, here: string, type: ElementType | undefined, written: Circumstances['written']): string {
   const attribute = attributeOf(error)
   const simple = attribute === undefined ? type?.text : type?.attributes.find(({ name }) => name === attribute)?.type
-  const what = attribute === undefined ? here : `The attribute "${written(attribute)}" of ${here}`
+  const what = attribute === undefined ? here : `The attribute "${shorten(written(attribute))}" of ${here}`
   const allowed = rule(simple)
   if (error.code === codes.maxLength || error.code === codes.minLength) {
     return `${what} has ${lengthOf(error)} characters; it must be ${allowed}.`
@@ -133,5 +130,5 @@ function explainValue(error: EngineError, here: string, type: ElementType | unde
   const value = refusedValue(error)
   return value === ''
     ? `${what} is empty; it must be ${allowed || 'filled in'}.`
-    : `${what} is ${shorten(value)}; it must be ${allowed || 'of another form'}.`
+    : `${what} is ${JSON.stringify(shorten(value))}; it must be ${allowed || 'of another form'}.`
 }

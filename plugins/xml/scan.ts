@@ -1,7 +1,8 @@
+import { shorten } from '../../schemas/shorten.ts'
 import { Problem } from '../problem.ts'
 import { illegalCharacter, wrongReference } from './references.ts'
 import type { Limits, Tag } from './tag.ts'
-import { attribute, endTag, match, name, shorten, tagEnd, target, whyUnreadable } from './tag-syntax.ts'
+import { attribute, endTag, match, name, tagEnd, target, whyUnreadable } from './tag-syntax.ts'
 
 export function lineAt(xml: string, offset: number): number {
   let line = 1

@@ -1,3 +1,5 @@
+import { shorten } from '../../schemas/shorten.ts'
+
 // XML 1.0 section 2.3, NameStartChar and NameChar; characters beyond the BMP by their surrogates.
 const nameStart =
   ':A-Z_a-z\\xC0-\\xD6\\xD8-\\xF6\\xF8-\\u02FF\\u0370-\\u037D\\u037F-\\u1FFF\\u200C\\u200D\\u2070-\\u218F\\u2C00-\\u2FEF\\u3001-\\uDB7F\\uDC00-\\uDFFF\\uF900-\\uFDCF\\uFDF0-\\uFFFD'
@@ -13,10 +15,6 @@ export const endTag = new RegExp(`<\\/([^ \\t\\r\\n<>]+)${space}*>`, 'y')
 export function match(pattern: RegExp, xml: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at
   return pattern.exec(xml)
-}
-
-export function shorten(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 77)}…` : text
 }
 
 /**

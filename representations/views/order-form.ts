@@ -1,6 +1,6 @@
 import { type Caller, hasScope } from '../../domain/caller.ts'
 import { compare, decimal, isMultiple, minorUnit, plain } from '../../domain/money.ts'
-import type { OrderItem } from '../../domain/order.ts'
+import type { Order, OrderItem } from '../../domain/order.ts'
 import type { Product } from '../../domain/product.ts'
 import { leastQuantity, type QuantityRule, quantityRule } from '../../domain/quantities.ts'
 import type { LocatedFault } from '../../schemas/document.ts'
@@ -30,6 +30,8 @@ export interface OrderForm {
   /** The form was asked to look up what was typed, and for so many more lines. */
   readonly moreRows?: number
   readonly guestsMayOrder: boolean
+  /** Lines that were sent are not in it, so it can only be looked at. */
+  readonly leftOut?: boolean
 }
 
 interface Group {
@@ -220,6 +222,52 @@ function asNumber(field: Field, rule: QuantityRule | undefined): Field {
   const { least, step } = isMet && own ? own : anyQuantity
   const { pattern: _pattern, ...attributes } = field.attributes
   return { ...field, value, attributes: { ...attributes, type: 'number', min: least, step } }
+}
+
+/** An order of more lines, or with longer texts, is changed as a document: its form would be larger than any page should be. */
+const mostFormLines = 100
+const mostFormTexts = 64 * 1024
+
+/** Whether an order can be changed by a form. */
+export function fitsForm({ items, notes, extensions }: Pick<Order, 'items' | 'notes' | 'extensions'>): boolean {
+  if (items.length > mostFormLines) return false
+  const texts = [...notes, ...extensions.map(({ value }) => value), ...items.flatMap((item) => item.notes)]
+  return texts.reduce((sum, text) => sum + text.length, 0) <= mostFormTexts
+}
+
+/** Whether a page has room for the lines that a form was sent with. */
+export function hasRoom(values: Values): boolean {
+  return lineCount(values) <= mostFormLines
+}
+
+/** The fields of the first lines, and all others. */
+function firstLines(values: Values, most: number): { readonly values: Values; readonly left: number } {
+  const numbers = [...new Set([...values.keys()].flatMap((name) => lineOf(name) ?? []))].sort((a, b) => a - b)
+  const left = new Set(numbers.slice(most))
+  if (left.size === 0) return { values, left: 0 }
+  return { values: new Map([...values].filter(([name]) => !left.has(lineOf(name) ?? -1))), left: left.size }
+}
+
+/** How many lines the page of a refused form is tried with first: as many as it usually has room for. */
+const linesTried = 50
+
+/**
+ * The form of what was refused, with as many of its lines as the answer has room for. Where some are left out, or were not
+ * even kept, it cannot be sent: what is missing would be missing from the order.
+ * @param isCut whether more was sent than `form.values` has
+ * @param most bytes of the page
+ * @returns undefined when not even the rest of the form fits
+ */
+export function renderRefusedForm(form: OrderForm, context: Context, isCut: boolean, most: number): string | undefined {
+  for (let kept = linesTried; ; ) {
+    const { values, left } = firstLines(form.values, kept)
+    const isLeft = isCut || left > 0
+    const page = renderOrderForm({ ...form, values, ...(isLeft ? { products: [], leftOut: true, moreRows: 0 } : {}) }, context)
+    const size = Buffer.byteLength(page)
+    if (size <= most) return page
+    if (kept === 0) return undefined
+    kept = Math.min(kept - 1, Math.floor((kept * 0.8 * most) / size))
+  }
 }
 
 /** The order form: every field, and what it may hold, from the schema of orders. */

@@ -24,6 +24,8 @@ const durable = "SELECT set_config('synchronous_commit', 'on', false) WHERE curr
 
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, Number)
+// The content of a large order is only parsed by who looks into it.
+types.setTypeParser(pg.types.builtins.JSON, String)
 
 export interface Queries {
   /** Sends a statement behind those that are on their way. @throws DomainError `store-unavailable`, DatabaseError */

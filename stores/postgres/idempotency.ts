@@ -1,3 +1,4 @@
+import { defer, textOf } from '../../domain/deferred.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Idempotency, PlacingAnswer, PlacingOutcome } from '../../domain/store.ts'
@@ -10,8 +11,22 @@ interface KeptRow {
   readonly scope: string
   readonly key: string
   readonly fingerprint: string
-  readonly snapshot: Order
+  readonly order: Order
   readonly outcome: PlacingOutcome
+}
+
+/** As it is read: the snapshot and, apart from it, what is known of the order before that is parsed, both as JSON. */
+type StoredRow = Omit<KeptRow, 'order'> & { readonly snapshot: string; readonly known: string }
+
+/** What a decision in the thread that serves needs of a snapshot: see `knownOf`. */
+const known = ['id', 'version', 'customer', 'orderNumber', 'status', 'placedAt', 'modifiedAt']
+  .map((name) => `'${name}', i.snapshot -> '${name}'`)
+  .join(', ')
+
+function keptOf({ snapshot, known, ...row }: StoredRow): KeptRow {
+  const members = Object.entries(JSON.parse(known) as Order)
+  // What the snapshot does not have is null here, and is known not to be there.
+  return { ...row, order: defer<Order>(snapshot, Object.fromEntries(members.map(([name, value]) => [name, value ?? undefined]))) }
 }
 
 /** The keys that a batch of orders came with: those that were used before, and those that it uses itself. */
@@ -22,12 +37,12 @@ export class KeptKeys {
   static async read({ query }: Queries, keys: readonly Idempotency[]): Promise<KeptKeys> {
     const kept = new KeptKeys()
     if (keys.length === 0) return kept
-    const rows = await query<KeptRow>(
-      `SELECT i.scope, i.key, i.fingerprint, i.snapshot, i.outcome FROM idempotency i
+    const rows = await query<StoredRow>(
+      `SELECT i.scope, i.key, i.fingerprint, i.snapshot, json_build_object(${known}) AS known, i.outcome FROM idempotency i
         JOIN (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS u (scope, key)) w ON i.scope = w.scope AND i.key = w.key`,
       [keys.map(({ scope }) => scope), keys.map(({ key }) => key)]
     )
-    for (const row of rows) kept.#kept.set(name(row), row)
+    for (const row of rows) kept.#kept.set(name(row), keptOf(row))
     return kept
   }
 
@@ -37,11 +52,11 @@ export class KeptKeys {
     if (row && row.fingerprint !== idempotency.fingerprint) {
       throw new DomainError('idempotency-key-reused', 'This Idempotency-Key was sent before with another request.')
     }
-    return row && { order: row.snapshot, outcome: row.outcome }
+    return row && { order: row.order, outcome: row.outcome }
   }
 
   keep(idempotency: Idempotency, { order, outcome }: PlacingAnswer): void {
-    const row = { ...idempotency, snapshot: order, outcome }
+    const row = { ...idempotency, order, outcome }
     this.#kept.set(name(row), row)
     this.#new.push(row)
   }
@@ -61,7 +76,7 @@ export class KeptKeys {
         rows.map(({ scope }) => scope),
         rows.map(({ key }) => key),
         rows.map(({ fingerprint }) => fingerprint),
-        rows.map(({ snapshot }) => JSON.stringify(snapshot)),
+        rows.map(({ order }) => textOf(order) ?? JSON.stringify(order)),
         rows.map(({ outcome }) => outcome),
         at
       ]

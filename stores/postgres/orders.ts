@@ -1,14 +1,22 @@
 import { DomainError, orderNotFound, PositionError } from '../../domain/errors.ts'
-import { holdsStock, isOpen, nextStatuses, type Order, type OrderStatus, type ProductReference } from '../../domain/order.ts'
+import {
+  holdsStock,
+  isOpen,
+  nextStatuses,
+  type Order,
+  type OrderStatus,
+  type OrderSummary,
+  type ProductReference
+} from '../../domain/order.ts'
 import { decide, givenBack, numberTaken } from '../../domain/placing.ts'
 import type { OrderQuery, Page, Store } from '../../domain/store.ts'
 import { expect } from '../expectations.ts'
-import { pageBytes, toCutPage } from '../paging.ts'
-import { orderContent } from '../rows.ts'
+import { toPage } from '../paging.ts'
+import { orderContent, summaryOf } from '../rows.ts'
 import { retrying } from './batcher.ts'
 import type { Database, Queries } from './database.ts'
 import { terms } from './placing.ts'
-import { now, type OrderRow, orderColumns, toOrder } from './rows.ts'
+import { now, type OrderRow, type OrderSummaryRow, orderColumns, toOrder, toSummary } from './rows.ts'
 import { lockShelves } from './shelving.ts'
 import { StandingNumbers } from './standing-numbers.ts'
 
@@ -42,7 +50,15 @@ export function makeOrders(database: Database, currency: string): Pick<Store, Or
         shelves.take(decision.taken)
         await shelves.write(queries)
         const { version, status, placedAt, modifiedAt } = before
-        return { ...terms(order, decision), ...owner, id, version, status, placedAt, modifiedAt }
+        const after = { ...terms(order, decision), ...owner, id, version, status, placedAt, modifiedAt }
+        const { item_count, currency: paidIn, total, buyer_name, lines } = summaryOf(after)
+        const rows = await queries.query<OrderRow>(
+          `UPDATE purchase_order o SET version = o.version + 1, order_number = $2, content = $3,
+              item_count = $4, currency = $5, total = $6, buyer_name = $7, lines = $8, modified_at = greatest(o.modified_at, ${now})
+            WHERE o.id = $1 RETURNING ${orderColumns}`,
+          [id, after.orderNumber ?? null, orderContent(after), item_count, paidIn, total, buyer_name, lines]
+        )
+        return there(rows)
       }),
 
     setOrderStatus: (id, status, expected) =>
@@ -55,7 +71,9 @@ export function makeOrders(database: Database, currency: string): Pick<Store, Or
           shelves.take(givenBack(before, shelves))
           await shelves.write(queries)
         }
-        return { ...before, status }
+        const sql = `UPDATE purchase_order o SET version = o.version + 1, status = $2, modified_at = greatest(o.modified_at, ${now})
+          WHERE o.id = $1 RETURNING ${orderColumns}`
+        return there(await queries.query<OrderRow>(sql, [id, status]))
       })
   }
 }
@@ -69,21 +87,12 @@ function productsOf(order: Order): ProductReference[] {
   return order.items.map(({ productId }) => ({ productId }))
 }
 
-/** Locks an order and writes what becomes of it; the same order, unchanged, is not written. */
-function change(database: Database, id: string, decided: (queries: Queries, before: Order) => Promise<Order>): Promise<Order> {
+/** Locks an order for what becomes of it. */
+function change(database: Database, id: string, write: (queries: Queries, before: Order) => Promise<Order>): Promise<Order> {
   return retrying(() =>
     database.transaction(async (queries) => {
       const sql = `SELECT ${orderColumns} FROM purchase_order o WHERE o.id = $1 FOR UPDATE`
-      const before = there(uuid.test(id) ? await queries.query<OrderRow>(sql, [id]) : [])
-      const after = await decided(queries, before)
-      if (after === before) return before
-      const rows = await queries.query<OrderRow>(
-        `UPDATE purchase_order o SET version = o.version + 1, order_number = $2, status = $3, content = $4,
-            modified_at = greatest(o.modified_at, ${now})
-          WHERE o.id = $1 RETURNING ${orderColumns}`,
-        [id, after.orderNumber ?? null, after.status, orderContent(after)]
-      )
-      return there(rows)
+      return write(queries, there(uuid.test(id) ? await queries.query<OrderRow>(sql, [id]) : []))
     })
   )
 }
@@ -103,18 +112,18 @@ async function placeOf(database: Database, id: string, customer: string | undefi
 }
 
 /** Newest first. Each combination of filters has its index, which ends with the row's number. */
-async function page(database: Database, { limit, after, customer, status }: OrderQuery): Promise<Page<Order>> {
+async function page(database: Database, { limit, after, customer, status, lines = false }: OrderQuery): Promise<Page<OrderSummary>> {
   const before = after === undefined ? Number.MAX_SAFE_INTEGER : await placeOf(database, after, customer)
-  const values: unknown[] = [before, limit, pageBytes]
+  const values: unknown[] = [before, limit, lines]
   const conditions = ['o.seq < $1']
   if (customer !== undefined) conditions.push(`o.customer = $${values.push(customer)}`)
   if (status !== undefined) conditions.push(`o.status = $${values.push(status)}`)
-  const sql = `SELECT ${orderColumns}, at.follows FROM (
-      SELECT seq, sum(content_size) OVER newest - content_size AS sizes, lead(seq) OVER newest AS follows FROM (
-        SELECT o.seq, o.content_size FROM purchase_order o WHERE ${conditions.join(' AND ')} ORDER BY o.seq DESC LIMIT $2::bigint + 1) n
-      WINDOW newest AS (ORDER BY seq DESC)
-      ORDER BY seq DESC LIMIT $2::bigint) at
-    JOIN purchase_order o USING (seq) WHERE at.sizes < $3 ORDER BY seq DESC`
-  const rows = await database.query<OrderRow & { readonly follows: number | null }>(sql, values)
-  return toCutPage(rows, toOrder)
+  // What a replica of an earlier release has placed or changed has no summary.
+  const sql = `SELECT o.seq, o.id, o.version, o.customer, o.order_number, o.status, o.placed_at, o.modified_at,
+      coalesce(o.item_count, json_array_length(o.content -> 'items')) AS item_count, coalesce(o.currency, o.content ->> 'currency') AS currency,
+      coalesce(o.total, o.content ->> 'total') AS total, o.buyer_name, CASE WHEN $3::boolean THEN o.lines END AS lines
+    FROM purchase_order o WHERE ${conditions.join(' AND ')} ORDER BY o.seq DESC LIMIT $2::bigint + 1`
+  const rows = await database.query<OrderSummaryRow>(sql, values)
+  // A row's id, unlike its number, tells nobody how many there are.
+  return toPage(rows, limit, toSummary, ({ id }) => id)
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Order, OrderHeader, PurchaseOrder } from '../../domain/order.ts'
 import { type Decision, decide, numberTaken, sameContent } from '../../domain/placing.ts'
 import type { Placed, Placing } from '../../domain/store.ts'
-import { orderContent } from '../rows.ts'
+import { orderContent, summaryOf } from '../rows.ts'
 import { attempt, type Outcome } from './batcher.ts'
 import type { Database, Queries } from './database.ts'
 import { KeptKeys } from './idempotency.ts'
@@ -91,18 +91,27 @@ export function terms(
 /** Sends the new rows, in the order of arrival, which is that of their numbers; nothing is waited for. */
 function insert({ query }: Queries, orders: readonly Order[]): void {
   if (orders.length === 0) return
+  const summaries = orders.map(summaryOf)
   void query(
-    `INSERT INTO purchase_order (id, version, customer, order_number, status, placed_at, modified_at, content)
-      SELECT n.id, 1, n.customer, n.order_number, n.status, n.placed_at, n.placed_at, n.content
-      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::json[])
-        AS n (id, customer, order_number, status, placed_at, content)`,
+    `INSERT INTO purchase_order (id, version, customer, order_number, status, placed_at, modified_at, content,
+        item_count, currency, total, buyer_name, lines)
+      SELECT n.id, 1, n.customer, n.order_number, n.status, n.placed_at, n.placed_at, n.content,
+        n.item_count, n.currency, n.total, n.buyer_name, n.lines
+      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::json[],
+          $7::integer[], $8::text[], $9::text[], $10::text[], $11::json[])
+        AS n (id, customer, order_number, status, placed_at, content, item_count, currency, total, buyer_name, lines)`,
     [
       orders.map(({ id }) => id),
       orders.map(({ customer }) => customer ?? null),
       orders.map(({ orderNumber }) => orderNumber ?? null),
       orders.map(({ status }) => status),
       orders.map(({ placedAt }) => placedAt),
-      orders.map(orderContent)
+      orders.map(orderContent),
+      summaries.map(({ item_count }) => item_count),
+      summaries.map(({ currency }) => currency),
+      summaries.map(({ total }) => total),
+      summaries.map(({ buyer_name }) => buyer_name),
+      summaries.map(({ lines }) => lines)
     ]
   )
 }

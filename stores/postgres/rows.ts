@@ -2,9 +2,18 @@
 
 import type { ApiKey, Scope } from '../../domain/caller.ts'
 import { type Decimal, plain } from '../../domain/money.ts'
-import type { Order } from '../../domain/order.ts'
+import type { Order, OrderSummary } from '../../domain/order.ts'
 import type { Product, Stock } from '../../domain/product.ts'
-import { type CommonKeyRow, type CommonOrderRow, type CommonProductRow, keyOf, type OrderContent, orderOf, productOf } from '../rows.ts'
+import {
+  type CommonKeyRow,
+  type CommonOrderRow,
+  type CommonProductRow,
+  keyOf,
+  orderFrom,
+  productOf,
+  type SummaryRow,
+  summaryFrom
+} from '../rows.ts'
 
 /** SQL: milliseconds since the epoch, by the database's clock, which all replicas share. */
 export const now = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
@@ -35,13 +44,21 @@ export function toStock(productId: string, row: StockRow): Stock {
 }
 
 export interface OrderRow extends CommonOrderRow {
-  readonly content: OrderContent
+  /** JSON. */
+  readonly content: string
 }
 
-export const orderColumns = 'o.seq, o.id, o.version, o.customer, o.status, o.placed_at, o.modified_at, o.content'
+export const orderColumns = 'o.seq, o.id, o.version, o.customer, o.order_number, o.status, o.placed_at, o.modified_at, o.content'
 
+/** The content of a large order stays text until somebody looks into it. */
 export function toOrder(row: OrderRow): Order {
-  return orderOf(row, row.content)
+  return orderFrom(row, row.content)
+}
+
+export type OrderSummaryRow = SummaryRow & { readonly lines: string | null }
+
+export function toSummary(row: OrderSummaryRow): OrderSummary {
+  return summaryFrom(row, row.lines === null ? null : JSON.parse(row.lines))
 }
 
 export interface KeyRow extends CommonKeyRow {

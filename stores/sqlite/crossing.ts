@@ -7,6 +7,7 @@ import { defer, type Known, textOf } from '../../domain/deferred.ts'
 import type { Order, PurchaseOrder } from '../../domain/order.ts'
 import type { Placed, Placing } from '../../domain/store.ts'
 import { knownOf } from '../rows.ts'
+import { orderSize } from '../sizes.ts'
 import type { Outcome } from './failures.ts'
 import type { Command, WriteVerb } from './writes.ts'
 
@@ -44,11 +45,11 @@ export function unpackCommand(command: Command): Command {
   return replaceOrder(command, (order) => (isPacked(order) ? (JSON.parse(order.json) as PurchaseOrder) : order))
 }
 
-/** From as many lines on an order crosses as text. */
+/** An order of as many lines, or with texts that weigh as much, crosses as text. */
 const manyLines = 100
 
 function packOrder(order: Order): Order | Packed<Order> {
-  return order.items.length < manyLines ? order : pack(order, knownOf(order), JSON.stringify(order))
+  return orderSize(order) < manyLines ? order : pack(order, knownOf(order), JSON.stringify(order))
 }
 
 function unpackOrder(order: Order | Packed<Order>): Order {

@@ -4,7 +4,7 @@ import { holdsStock, isOpen, nextStatuses, type Order, type OrderHeader, type Or
 import { type Decision, decide, givenBack, numberTaken, sameContent } from '../../domain/placing.ts'
 import type { Placed, Placing } from '../../domain/store.ts'
 import { expect } from '../expectations.ts'
-import { orderContent } from '../rows.ts'
+import { orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { makeIdempotencyRows } from './idempotency-rows.ts'
 import { type OrderRow, orderColumns, toOrder } from './rows.ts'
@@ -12,8 +12,9 @@ import { makeShelving } from './shelving.ts'
 import type { Writes } from './writes.ts'
 
 type OrderVerb = 'placeOrder' | 'changeOrder' | 'setOrderStatus'
-type Kept = Omit<OrderRow, 'seq'> & { readonly order_number: string | null }
+type Kept = Omit<OrderRow, 'seq'>
 
+const summary = 'item_count, currency, total, buyer_name, lines'
 const kept = 'version, customer, order_number, status, placed_at, modified_at, content'
 
 export function makeOrderWrites(db: Connection, currency: string): Writes<OrderVerb> {
@@ -26,6 +27,14 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
   const values = kept.replaceAll(/\w+/g, '@$&')
   const insert = db.prepare<[Kept]>(`INSERT INTO purchase_order (id, ${kept}) VALUES (@id, ${values})`)
   const update = db.prepare<[Kept]>(`UPDATE purchase_order SET (${kept}) = (${values}) WHERE id = @id`)
+
+  const insertSummary = db.prepare<[Pick<Kept, 'id'> & SummaryColumns]>(
+    `INSERT INTO order_summary (seq, ${summary}) SELECT seq, ${summary.replaceAll(/\w+/g, '@$&')} FROM purchase_order WHERE id = @id`
+  )
+  const updateSummary = db.prepare<[Pick<Kept, 'id'> & SummaryColumns]>(
+    `UPDATE order_summary SET (${summary}) = (${summary.replaceAll(/\w+/g, '@$&')})
+      WHERE seq = (SELECT seq FROM purchase_order WHERE id = @id)`
+  )
 
   function there(id: string): Order {
     const row = find.get(id)
@@ -50,6 +59,7 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
     const owner = customer === undefined ? {} : { customer }
     const placed = { ...terms(order, decision), ...owner, id: randomUUID(), version: 1, status, placedAt: now, modifiedAt: now }
     insert.run(toKept(placed))
+    insertSummary.run({ id: placed.id, ...summaryOf(placed) })
     return { order: placed, outcome: 'placed', replayed: false }
   }
 
@@ -77,7 +87,9 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
       shelving.take(decision.taken)
       const { customer, version, status, placedAt, modifiedAt } = before
       const owner = customer === undefined ? {} : { customer }
-      return change({ ...terms(order, decision), ...owner, id, version, status, placedAt, modifiedAt })
+      const changed = change({ ...terms(order, decision), ...owner, id, version, status, placedAt, modifiedAt })
+      updateSummary.run({ id, ...summaryOf(changed) })
+      return changed
     },
     setOrderStatus(id, status, expected) {
       const before = there(id)

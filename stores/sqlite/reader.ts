@@ -1,23 +1,24 @@
 import type { ApiKey } from '../../domain/caller.ts'
 import { DomainError, orderNotFound, PositionError } from '../../domain/errors.ts'
-import type { Order } from '../../domain/order.ts'
+import type { Order, OrderSummary } from '../../domain/order.ts'
 import type { Product, Stock } from '../../domain/product.ts'
 import type { OrderQuery, Page, Revision } from '../../domain/store.ts'
-import { pageBytes, toCutPage } from '../paging.ts'
+import { toPage } from '../paging.ts'
 import { keyColumns, productColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import {
   type KeyRow,
   type OrderRow,
+  type OrderSummaryRow,
   orderColumns,
   type ProductRow,
   type StockRow,
   stockColumns,
   toDeferredOrder,
   toKey,
-  toOrder,
   toProduct,
-  toStock
+  toStock,
+  toSummary
 } from './rows.ts'
 
 export interface Reader {
@@ -26,7 +27,7 @@ export interface Reader {
   revision(): Revision
   stock(productId: string): Stock
   order(id: string): Order
-  orders(query: OrderQuery): Page<Order>
+  orders(query: OrderQuery): Page<OrderSummary>
   keys(): readonly ApiKey[]
   findKey(hash: string): ApiKey | undefined
   isEmpty(): boolean
@@ -38,6 +39,7 @@ interface OrderBounds {
   readonly status: string | undefined
   readonly before: number
   readonly limit: number
+  readonly lines: 0 | 1
 }
 
 /** The store's reads but for pages of products. Each is one statement, which sees all that was acknowledged before. */
@@ -68,15 +70,11 @@ export function makeReader(db: Connection, currency: string): Reader {
   const any = db.prepare<[], number>('SELECT EXISTS (SELECT 1 FROM product)').pluck()
 
   const page = (index: string, where: string) =>
-    db.prepare<[OrderBounds], OrderRow & { follows: number | null }>(
-      `SELECT ${orderColumns}, follows FROM (
-          SELECT seq AS at, sum(size) OVER newest - size AS sizes, lead(seq) OVER newest AS follows FROM (
-            SELECT seq, octet_length(content) AS size FROM purchase_order ${index}
-              WHERE ${where} seq < @before ORDER BY seq DESC LIMIT @limit + 1)
-          WINDOW newest AS (ORDER BY seq DESC)
-          ORDER BY seq DESC LIMIT @limit)
-        CROSS JOIN purchase_order ON seq = at
-        WHERE sizes < ${pageBytes} ORDER BY at DESC`
+    db.prepare<[OrderBounds], OrderSummaryRow>(
+      `SELECT o.seq, o.id, o.version, o.customer, o.order_number, o.status, o.placed_at, o.modified_at,
+          s.item_count, s.currency, s.total, s.buyer_name, iif(@lines, s.lines, NULL) AS lines
+        FROM purchase_order o ${index} CROSS JOIN order_summary s ON s.seq = o.seq
+        WHERE ${where} o.seq < @before ORDER BY o.seq DESC LIMIT @limit + 1`
     )
   const all = page('', '')
   const ofStatus = page('INDEXED BY order_status', 'status = @status AND')
@@ -103,12 +101,13 @@ export function makeReader(db: Connection, currency: string): Reader {
       if (!row) throw orderNotFound()
       return toDeferredOrder(row)
     },
-    orders({ limit, after, customer, status }) {
+    orders({ limit, after, customer, status, lines = false }) {
       const statement = customer === undefined ? (status === undefined ? all : ofStatus) : status === undefined ? ofCustomer : ofBoth
       const before = after === undefined ? Number.MAX_SAFE_INTEGER : placeOf.get({ id: after, customer: customer ?? null })
       if (before === undefined) throw new PositionError('not an order of this list')
-      const rows = statement.all({ customer, status, before, limit })
-      return toCutPage(rows, toOrder)
+      const rows = statement.all({ customer, status, before, limit, lines: lines ? 1 : 0 })
+      // A row's id, unlike its number, tells nobody how many there are.
+      return toPage(rows, limit, toSummary, ({ id }) => id)
     },
     keys() {
       return keys.all().map(toKey)

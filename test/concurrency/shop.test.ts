@@ -21,7 +21,8 @@ async function heldByOrders({ store }: Shop): Promise<Map<string, Decimal>> {
   const held = new Map<string, Decimal>()
   for (let after: string | undefined; ; ) {
     const page = await store.orders({ limit: 100, ...(after === undefined ? {} : { after }) })
-    for (const order of page.items) {
+    for (const { id } of page.items) {
+      const order = await store.order(id)
       if (!holdsStock(order.status)) continue
       for (const { productId, quantity } of order.items) held.set(productId, add(held.get(productId) ?? zero, quantity))
     }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type Decimal, decimal } from '../../domain/money.ts'
-import type { Order } from '../../domain/order.ts'
+import type { OrderSummary } from '../../domain/order.ts'
 import { statistics } from '../../representations/statistics.ts'
 import { date, forPeople, label, moment, money, perUnit, quantity } from '../../representations/views/format.ts'
 import { localPath } from '../../routes/session.ts'
@@ -85,27 +85,21 @@ t.test('after signing in it only ever goes on to a path of this service', async 
 
 const wholeShop = { hasNewer: false, hasOlder: false }
 
-function orderOf(status: Order['status'], day: string, items: readonly (readonly [id: string, quantity: string, unit?: string])[]): Order {
+function orderOf(
+  status: OrderSummary['status'],
+  day: string,
+  items: readonly (readonly [id: string, quantity: string, unit?: string])[]
+): OrderSummary {
   return {
     id: 'x',
     version: 1,
     status,
     currency: 'EUR',
-    notes: [],
-    extensions: [],
     total: '0' as Decimal,
     placedAt: Date.parse(`${day}T23:59:59Z`),
     modifiedAt: 0,
-    items: items.map(([productId, quantity, unit = 'KGM'], i) => ({
-      line: i + 1,
-      productId,
-      name: productId,
-      quantity: decimal(quantity),
-      unit,
-      unitPrice: '1' as Decimal,
-      lineTotal: '1' as Decimal,
-      notes: []
-    }))
+    itemCount: items.length,
+    lines: items.map(([productId, quantity, unit = 'KGM']) => ({ productId, name: productId, quantity: decimal(quantity), unit }))
   }
 }
 
@@ -159,6 +153,20 @@ t.test('orders a day leaves out a day that may go on on another page', async (t)
   t.same(days(true, false, orders.slice(3)), [oldest], 'a cancelled order ends a page as well as any other')
   t.equal(days(false, true, orders.slice(1, 3)), undefined, 'a page within one day has no such chart')
   t.match(statistics(orders, { hasNewer: false, hasOlder: true })[0]?.about, 'left out')
+})
+
+t.test('the units leave out orders whose summaries do not say what they are of, and say so', async (t) => {
+  const { lines: _, ...large } = orderOf('accepted', '2026-11-20', [['A', '1000']])
+  const charts = statistics([orderOf('accepted', '2026-11-20', [['A', '2']]), { ...large, itemCount: 21 }], wholeShop)
+  t.same(
+    charts.map(({ bars }) => bars.map(({ value }) => value)),
+    [['2'], ['2 kg']]
+  )
+  t.match(charts[1]?.about, 'Orders of more than 20 lines are left out')
+  t.same(
+    statistics([large], wholeShop).map(({ id }) => id),
+    ['per-day']
+  )
 })
 
 t.test('units of a product that has got another unit since are not added up', async (t) => {

@@ -4,7 +4,7 @@ import { add, compare, type Decimal, decimal, plain, zero } from '../../domain/m
 import { heldBy } from '../../domain/placing.ts'
 import type { Store } from '../../domain/store.ts'
 import type { Rule } from './contract.ts'
-import { draft, everything, item, onHand, placing, purchase, stocked } from './fixtures.ts'
+import { draft, everyOrder, item, onHand, placing, purchase, stocked } from './fixtures.ts'
 
 /** How many of the attempts were fulfilled; those that were not were refused with this code. */
 async function successes(t: Test, attempts: readonly Promise<unknown>[], code: string): Promise<number> {
@@ -134,7 +134,7 @@ export function concurrencyContract(rule: Rule): void {
       start.set(product.id, decimal('40'))
     }
     await mix(t, store, [...start.keys()], makeRandom(seed))
-    const orders = await everything((after) => store.orders({ limit: 50, ...after }))
+    const orders = await everyOrder(store)
     for (const [id, quantity] of start) {
       const now = await onHand(store, id)
       const held = orders.reduce((sum, order) => add(sum, heldBy(order).get(id) ?? zero), zero)

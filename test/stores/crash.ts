@@ -13,7 +13,7 @@ import type { Order } from '../../domain/order.ts'
 import { heldBy } from '../../domain/placing.ts'
 import type { Store } from '../../domain/store.ts'
 import { type Acknowledged, crashProducts, keyed, startStock } from './crash-load.ts'
-import { everything, onHand, stocked } from './fixtures.ts'
+import { everyOrder, onHand, stocked } from './fixtures.ts'
 
 /** A new, empty database of a round. */
 export interface Ground {
@@ -79,7 +79,7 @@ async function killSoon(child: ChildProcess): Promise<void> {
 /** What is wrong with a store after a crash, in words. */
 async function check(store: Store, known: ReadonlyMap<string, Acknowledged>): Promise<string[]> {
   const wrong: string[] = []
-  const orders = await everything((after) => store.orders({ limit: 500, ...after }))
+  const orders = await everyOrder(store)
   const there = new Map(orders.map((order) => [order.id, order]))
   const keys = new Set(orders.flatMap(({ notes }) => notes))
   if (there.size !== orders.length || keys.size !== orders.length) wrong.push('an order is there twice')

@@ -2,7 +2,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { type Decimal, decimal } from '../../domain/money.ts'
-import type { PurchaseOrder, PurchaseOrderItem } from '../../domain/order.ts'
+import type { Order, PurchaseOrder, PurchaseOrderItem } from '../../domain/order.ts'
 import type { ProductDraft } from '../../domain/product.ts'
 import type { Placing, Store } from '../../domain/store.ts'
 
@@ -45,6 +45,12 @@ export async function everything<T>(page: (after: { after?: string }) => Promise
     if (next === undefined) return all
     after = { after: next }
   }
+}
+
+/** Every order, whole. */
+export async function everyOrder(store: Store): Promise<Order[]> {
+  const summaries = await everything((after) => store.orders({ limit: 500, ...after }))
+  return Promise.all(summaries.map(({ id }) => store.order(id)))
 }
 
 export async function onHand(store: Store, productId: string): Promise<Decimal> {

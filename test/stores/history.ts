@@ -28,8 +28,26 @@ export async function goesOn(t: Test, store: Store): Promise<void> {
     { status: 'cancelled', total: '9.99' },
     { status: 'accepted', customer: 'ACME', total: '20.60' }
   ])
-  const { notes, items: lines } = orders[1] ?? {}
-  t.same([notes, lines?.map(({ productId }) => productId)], [fullPurchase([]).notes, ['hammer', 'rope']])
+  t.match(
+    orders.map(({ orderNumber, itemCount, currency, buyerName }) => ({ orderNumber, itemCount, currency, buyerName })),
+    [
+      { orderNumber: undefined, itemCount: 1, currency: 'EUR', buyerName: undefined },
+      { orderNumber: 'PO-1', itemCount: 2, currency: 'EUR', buyerName: fullPurchase([]).buyer?.name }
+    ]
+  )
+  const summaries = await store.orders({ limit: 10, lines: true })
+  t.same(
+    summaries.items.map(({ lines }) => lines?.map(({ productId, quantity, unit }) => [productId, quantity, unit])),
+    [
+      [['hammer', '1', 'C62']],
+      [
+        ['hammer', '2', 'C62'],
+        ['rope', '0.5', 'MTR']
+      ]
+    ]
+  )
+  const { notes, items: lines } = await store.order(orders[1]?.id ?? '')
+  t.same([notes, lines.map(({ productId }) => productId)], [fullPurchase([]).notes, ['hammer', 'rope']])
   t.same(await ids(store.orders({ limit: 10, customer: 'ACME', status: 'accepted' })), [orders[1]?.id])
 
   const placed = await store.placeOrder(placing('hammer', 3))

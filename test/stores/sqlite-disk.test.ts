@@ -4,7 +4,7 @@ import { DomainError } from '../../domain/errors.ts'
 import type { Placed } from '../../domain/store.ts'
 import { openInParts } from '../../stores/sqlite/store.ts'
 import { smallDisk } from '../small-disk.ts'
-import { everything, item, purchase, shopCurrency, stocked } from './fixtures.ts'
+import { everyOrder, item, purchase, shopCurrency, stocked } from './fixtures.ts'
 
 t.setTimeout(180_000)
 const noDisk = { skip: 'needs the right to mount a disk' }
@@ -38,7 +38,7 @@ t.test('on a full disk each refused order says that nothing was stored, and noth
   disk.clear()
   const again = await openInParts({ path, currency: shopCurrency })
   t.teardown(() => again.store.close())
-  const there = new Set((await everything((after) => again.store.orders({ limit: 500, ...after }))).flatMap(({ notes }) => notes))
+  const there = new Set((await everyOrder(again.store)).flatMap(({ notes }) => notes))
   for (const [note, { status }] of told) if (there.has(note) !== (status === 'fulfilled')) t.fail(`order ${note} was ${status}`)
   t.equal(Number((await again.store.stock('a')).onHand), 100_000 - there.size)
 })

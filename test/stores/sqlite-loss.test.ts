@@ -4,7 +4,7 @@ import { DomainError } from '../../domain/errors.ts'
 import { add, decimal, plain } from '../../domain/money.ts'
 import type { Placed } from '../../domain/store.ts'
 import { connectWriter } from '../../stores/sqlite/connection.ts'
-import { draft, everything, item, onHand, placing, purchase, stocked } from './fixtures.ts'
+import { draft, everyOrder, everything, item, onHand, placing, purchase, stocked } from './fixtures.ts'
 import { openParts } from './sqlite-parts.ts'
 
 /** The orders that were acknowledged; the rest must have been refused as the store being out of reach. */
@@ -57,7 +57,7 @@ t.test('who waits for a writer that is lost is told what is known: stored by the
   await attempts[0]
   await writer.kill()
   const settled = await Promise.allSettled(attempts)
-  const there = new Set((await everything((after) => store.orders({ limit: 500, ...after }))).flatMap(({ notes }) => notes))
+  const there = new Set((await everyOrder(store)).flatMap(({ notes }) => notes))
   const told = settled.map((result) =>
     result.status === 'fulfilled' ? 'placed' : /Nothing was stored/.test(result.reason.message) ? 'not' : 'unknown'
   )

@@ -8,7 +8,7 @@ import { openPostgresStore } from '../../stores/postgres/store.ts'
 import { storeContract } from './contract.ts'
 import { keepsItsCurrency } from './currency.ts'
 import { execute, postgresFor } from './embedded.ts'
-import { draft, everything, item, onHand, placing, purchase, shopCurrency, stocked } from './fixtures.ts'
+import { draft, everyOrder, everything, item, onHand, placing, purchase, shopCurrency, stocked } from './fixtures.ts'
 
 const server = await postgresFor(t)
 const open = (url: string) => openPostgresStore({ url, currency: shopCurrency })
@@ -103,7 +103,7 @@ t.test('replicas that sell the same products, in any line order, never block eac
     )
   })
   t.same(new Set(outcomes), new Set(['placed', 'order-refused']))
-  const orders = await everything((after) => store.orders({ limit: 500, ...after }))
+  const orders = await everyOrder(store)
   t.equal(orders.length, outcomes.filter((outcome) => outcome === 'placed').length)
   for (const id of ids) {
     const sold = orders.flatMap(({ items }) => items).filter(({ productId }) => productId === id)
@@ -146,8 +146,8 @@ t.test('one order number on several replicas makes one order, also when the prod
     const results = await Promise.allSettled(['a', 'b', 'c'].map((id, i) => (stores[i] ?? store).placeOrder(numbered(id))))
     const codes = results.map((result) => (result.status === 'fulfilled' ? result.value.outcome : result.reason.code))
     t.same(codes.sort(), ['order-number-taken', 'order-number-taken', 'placed'])
-    const [standing] = (await store.orders({ limit: 1 })).items
-    const again = await shared(stores, 3, (store) => store.placeOrder(numbered(standing?.items[0]?.productId ?? '')))
+    const [standing] = (await store.orders({ limit: 1, lines: true })).items
+    const again = await shared(stores, 3, (store) => store.placeOrder(numbered(standing?.lines?.[0]?.productId ?? '')))
     t.ok(again.every(({ order, outcome }) => outcome === 'repeated' && order.id === standing?.id))
   }
 })

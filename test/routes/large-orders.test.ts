@@ -1,0 +1,151 @@
+import t from 'tap'
+import { parses, textOf } from '../../domain/deferred.ts'
+import { mostBytes } from '../../plugins/problem-size.ts'
+import { build, type Shop, xml } from '../build.ts'
+
+const html = { accept: 'text/html' }
+const form = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' }
+const line = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
+const manyProducts = { 'ABC-1': { onHand: '1000000' as never } }
+
+async function placeLarge({ app }: Shop, lines = 1_000): Promise<string> {
+  const payload = `<purchase-order><order-number>L-1</order-number>${line.repeat(lines)}</purchase-order>`
+  const response = await app.inject({ method: 'POST', url: '/order', headers: xml, payload })
+  t.equal(response.statusCode, 201, response.body.slice(0, 500))
+  return String(response.headers.location)
+}
+
+function fields(lines: number, more: Readonly<Record<string, string>> = {}, id = 'ABC-1'): string {
+  const items = Array.from({ length: lines }, (_, i) => [
+    [`item.${i + 1}.product-id`, id],
+    [`item.${i + 1}.quantity`, '1']
+  ]).flat()
+  return new URLSearchParams([...items, ...Object.entries(more)] as [string, string][]).toString()
+}
+
+t.test('the page of a large order is paged by its lines, and each page has its own strong tag', async (t) => {
+  const shop = await build(t, { products: manyProducts })
+  const { app } = shop
+  const order = await placeLarge(shop, 450)
+  const tags = new Set<unknown>()
+  for (const [page, first, last] of [
+    [1, 1, 200],
+    [2, 201, 400],
+    [3, 401, 450]
+  ] as const) {
+    const url = page === 1 ? order : `${order}?page=${page}`
+    const { statusCode, headers, body } = await app.inject({ url, headers: html })
+    t.equal(statusCode, 200)
+    t.match(headers.etag, /^"/)
+    tags.add(headers.etag)
+    t.equal(body.match(/<tr><th scope="row"><a/g)?.length, last - first + 1)
+    t.match(body, `lines ${first} to ${last} of 450`)
+    t.match(body, /Total<\/th>.*4,?495\.50/s, 'the total of the whole order')
+    t.match(body, 'L-1', 'and its header')
+    t.equal(/rel="prev" href="([^"]*)"/.exec(body)?.[1], [undefined, order, `${order}?page=2`][page - 1])
+    t.equal(/rel="next" href="([^"]*)"/.exec(body)?.[1], [`${order}?page=2`, `${order}?page=3`, undefined][page - 1])
+    const again = await app.inject({ url, headers: { ...html, 'if-none-match': String(headers.etag) } })
+    t.equal(again.statusCode, 304)
+  }
+  t.equal(tags.size, 3)
+  t.equal((await app.inject({ url: `${order}?page=0`, headers: html })).statusCode, 400)
+  t.equal((await app.inject({ url: `${order}?page=99`, headers: html })).statusCode, 200)
+  const document = await app.inject({ url: `${order}?page=2`, headers: { accept: 'application/xml' } })
+  t.equal(document.body.match(/<item /g)?.length, 450, 'a document has all lines')
+})
+
+t.test('an order that fits on one page has no pages', async (t) => {
+  const shop = await build(t, { products: manyProducts })
+  const { body } = await shop.app.inject({ url: await placeLarge(shop, 200), headers: html })
+  t.notMatch(body, 'aria-label="Pages"')
+  t.equal(body.match(/<tr><th scope="row"><a/g)?.length, 200)
+})
+
+t.test('no large order is ever parsed in the thread that serves', async (t) => {
+  const shop = await build(t, { products: manyProducts })
+  const { app } = shop
+  const seller = await shop.key('ERP', 'fulfilment')
+  const parsed: unknown[] = []
+  const listen = (length: unknown) => parsed.push(length)
+  parses.subscribe(listen)
+  t.teardown(() => parses.unsubscribe(listen))
+  const order = await placeLarge(shop, 2_000)
+  t.ok(textOf(await shop.store.order(order.slice('/order/'.length))), 'it is kept as text')
+  for (const accept of ['application/xml', 'application/json', 'text/html']) {
+    for (const url of [order, `${order}/status`, `${order}?form=change`]) {
+      t.equal((await app.inject({ url, headers: { accept } })).statusCode, 200, `${url} as ${accept}`)
+    }
+  }
+  t.equal((await app.inject({ url: '/orders', headers: { ...seller, ...html } })).statusCode, 200)
+  const refused = await app.inject({ method: 'POST', url: order, headers: form, payload: '_method=DELETE&_if-match="x"' })
+  t.equal(refused.statusCode, 412)
+  const { etag } = (await app.inject(order)).headers
+  const payload = `<purchase-order>${line.repeat(1_900)}</purchase-order>`
+  const changed = await app.inject({ method: 'PUT', url: order, headers: { ...xml, 'if-match': String(etag) }, payload })
+  t.equal(changed.statusCode, 200)
+  const fetched = await app.inject(`${order}/status`)
+  const status = await app.inject({
+    method: 'PUT',
+    url: `${order}/status`,
+    headers: { ...xml, ...seller, 'if-match': String((await app.inject({ url: `${order}/status`, headers: seller })).headers.etag) },
+    payload: '<order-status><status>shipped</status></order-status>'
+  })
+  t.equal(fetched.statusCode, 200)
+  t.equal(status.statusCode, 200, status.body)
+  const other = await placeLarge(shop, 2_000)
+  t.equal((await app.inject({ method: 'DELETE', url: other })).statusCode, 200)
+  t.same(parsed, [])
+})
+
+t.test('an order that is too large for a form says how it is changed', async (t) => {
+  const shop = await build(t, { products: manyProducts })
+  const order = await placeLarge(shop, 101)
+  const { body } = await shop.app.inject({ url: `${order}?form=change`, headers: html })
+  t.notMatch(body, '<form method="post" action="/order" id="order"')
+  t.notMatch(body, '>Change this order<')
+  t.match(body, /too large for a form.*<code>PUT<\/code>/s)
+  const small = await placeLarge(shop, 100)
+  t.match((await shop.app.inject({ url: small, headers: html })).body, '>Change this order<')
+  t.match((await shop.app.inject({ url: `${small}?form=change`, headers: html })).body, 'value="PUT"')
+})
+
+t.test('a form that is refused comes back in 64 KiB; one that comes back in part cannot be sent', async (t) => {
+  const { app } = await build(t, { products: manyProducts })
+  const refuse = (payload: string) => app.inject({ method: 'POST', url: '/order', headers: form, payload })
+  for (const [title, payload] of Object.entries({
+    '500 lines': fields(500, {}, 'NONE'),
+    '9,000 lines': fields(9_000, {}, 'NONE'),
+    '100,000 notes': Array.from({ length: 100_000 }, (_, i) => `note.${i}=x`).join('&'),
+    'long notes': fields(3, Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`note.${i + 1}`, '"<&'.repeat(1_000)])), 'NONE')
+  })) {
+    const response = await refuse(payload)
+    t.match(response.statusCode, /^4\d\d$/, title)
+    t.ok(response.rawPayload.length <= mostBytes, `${title}: ${response.rawPayload.length} bytes`)
+    t.notMatch(response.body, '<button>Place the order', title)
+  }
+  const some = await refuse(fields(500, {}, 'NONE'))
+  t.match(some.body, 'Not all that you sent is shown')
+  t.match(some.body, 'id="item.1.product-id"')
+  const few = await refuse(fields(20, {}, 'NONE'))
+  t.equal(few.statusCode, 422)
+  t.notMatch(few.body, 'Not all that you sent is shown')
+  t.match(few.body, '<button>Place the order')
+  t.match(few.body, 'id="item.20.product-id"')
+})
+
+t.test('more lines are added to a form as long as a page has room for them', async (t) => {
+  const { app } = await build(t, { products: manyProducts })
+  const more = (lines: number) => app.inject({ method: 'POST', url: '/order', headers: form, payload: fields(lines, { _more: '5' }) })
+  const page = await more(90)
+  t.equal(page.statusCode, 200)
+  t.match(page.body, 'id="item.95.product-id"')
+  const refused = await more(101)
+  t.equal(refused.statusCode, 422)
+  t.match(refused.body, 'more lines than a page has room for')
+  t.ok(refused.rawPayload.length <= mostBytes)
+  t.equal(
+    (await app.inject({ method: 'POST', url: '/order', headers: form, payload: fields(101) })).statusCode,
+    303,
+    'it is placed all the same'
+  )
+})
