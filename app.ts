@@ -24,6 +24,7 @@ import problems from './plugins/problems.ts'
 import rateLimit from './plugins/rate-limit.ts'
 import representation from './plugins/representation.ts'
 import securityHeaders from './plugins/security-headers.ts'
+import sending from './plugins/sending.ts'
 import session from './plugins/session.ts'
 import store from './plugins/store.ts'
 import visibility from './plugins/visibility.ts'
@@ -85,6 +86,7 @@ export async function buildApp({ config, store: database, release, logTo, isStop
   await app.register(problems, { config })
   await app.register(securityHeaders)
   await app.register(limits, { config })
+  await app.register(sending, { config })
   await app.register(rateLimit, { config })
   await app.register(framing, { config })
   await app.register(methods)

@@ -119,6 +119,7 @@ export const settings = {
   BODY_CACHE: setting('67108864', integer(0), 'memory for serialised representations, in bytes'),
   HEADERS_TIMEOUT: setting('10', integer(1, 86_400), "seconds for a request's headers to arrive"),
   REQUEST_TIMEOUT: setting('30', integer(1, 86_400), 'seconds for a whole request to arrive'),
+  SEND_TIMEOUT: setting('30', integer(1, 86_400), 'seconds that a client may take nothing of its answer'),
   KEEP_ALIVE_TIMEOUT: setting('72', integer(1, 86_400), "seconds that an idle connection stays open; longer than a proxy's 60"),
   SHUTDOWN_DELAY: setting('1', integer(0, 86_400), 'seconds between not ready and not listening when it stops'),
   SHUTDOWN_TIMEOUT: setting('10', integer(1, 86_400), 'seconds for requests in flight to finish when it stops'),

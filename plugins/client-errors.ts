@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { guest } from '../domain/caller.ts'
 import { uris } from '../representations/links.ts'
 import { problemRepresentations } from '../representations/problem.ts'
-import { connectionOf } from './connections.ts'
+import { connectionOf, stopReading } from './connections.ts'
 import { retryAfter } from './problem.ts'
 import { type ProblemCode, problemTypes } from './problem-types.ts'
 
@@ -54,6 +54,8 @@ function closed(response: ServerResponse): Promise<void> {
 
 async function refuse(socket: Socket, code: ProblemCode, base: string): Promise<void> {
   refused.add(socket)
+  // Who is told that a request was refused, and sends it again, must not have it carried out when its rest arrives after all.
+  stopReading(socket)
   const { owed = new Set<ServerResponse>(), last } = connectionOf(socket) ?? {}
   const broken = [...owed].find(({ req }) => !req.complete)
   // A pipelined request is answered after those before it, or the client takes its answer for another's.

@@ -12,12 +12,39 @@ export interface Connection {
   waits: { readonly since: number; readonly bytesRead: number }
   /** When it was seen that nothing more will be sent on it. */
   endedAt: number | undefined
+  /** Requests that were sent ahead and wait for the answers before theirs. */
+  readonly ahead: Ahead[]
+  /** Requests that came on top of those, and are not handled. */
+  passedOver: number
+  /** Whether what comes on it is read, or thrown away. */
+  isRead: boolean
+}
+
+interface Ahead {
+  readonly request: IncomingMessage
+  readonly handle: () => void
 }
 
 const connections = new WeakMap<Socket, Connection>()
 
+/** Requests that one connection may send ahead. */
+const mostAhead = 100
+
+/** Of all connections together; over it a connection with more than its own is reset at once. */
+const mostAheadOfAll = 10_000
+
 export function connectionOf(socket: Socket): Connection | undefined {
   return connections.get(socket)
+}
+
+/** Throws away whatever else comes on the connection: neither a request that has not arrived yet, nor the rest of one, is handled. */
+export function stopReading(socket: Socket): void {
+  const connection = connections.get(socket)
+  if (connection) connection.isRead = false
+  socket.removeAllListeners('data')
+  // Node's parser takes the bytes from below the socket until somebody listens for them.
+  socket.on('data', () => undefined)
+  socket.resume()
 }
 
 /** Milliseconds. Together they are well below the 1.5 seconds in which a service without requests in flight ends. */
@@ -58,6 +85,7 @@ export class Connections {
   readonly #late = new WeakSet<IncomingMessage>()
   #leaving = false
   #knocked = false
+  #ahead = 0
   #held: Promise<void> | undefined
 
   /** @param refuse answers who has sent a part of a request only, and ends the connection */
@@ -68,7 +96,19 @@ export class Connections {
     server.on('drop', () => {
       this.#knocked = true
     })
-    server.prependListener('request', (request, response) => this.#receive(request, response))
+    // Accepting can fail when the process or the machine has no descriptor left; who waits is accepted when it has.
+    server.on('error', () => undefined)
+    const handlers = server.listeners('request')
+    server.removeAllListeners('request')
+    server.on('request', (request, response) => {
+      this.#receive(request, response, () => {
+        for (const handle of handlers) handle.call(server, request, response)
+      })
+    })
+  }
+
+  get open(): Iterable<Connection> {
+    return this.#open
   }
 
   /** Answers that are not yet sent. */
@@ -143,18 +183,38 @@ export class Connections {
       owed: new Set(),
       last: undefined,
       waits: { since: performance.now(), bytesRead: 0 },
-      endedAt: undefined
+      endedAt: undefined,
+      ahead: [],
+      passedOver: 0,
+      isRead: true
     }
     connections.set(socket, connection)
     this.#open.add(connection)
-    socket.once('close', () => this.#open.delete(connection))
+    // Node does not listen to a socket that it hands over, as for CONNECT, and its error would end the process.
+    socket.on('error', () => undefined)
+    socket.once('close', () => {
+      this.#open.delete(connection)
+      this.#forget(connection)
+    })
+    // Asked now, Node remembers it. A connection that was reset has none: there is nobody to answer.
+    if (socket.remoteAddress === undefined) socket.destroy()
     if (this.#leaving) this.#closeGently(connection)
     return connection
   }
 
-  #receive(request: IncomingMessage, response: ServerResponse): void {
+  /**
+   * Requests of one connection are handled one at a time (RFC 9112 section 9.3.2): Node parses all that has arrived, and tells
+   * nobody when the answer to one that is not yet due will never be sent.
+   */
+  #receive(request: IncomingMessage, response: ServerResponse, handle: () => void): void {
     const { socket } = request
     const connection = connections.get(socket) ?? this.#accept(socket)
+    const { ahead, owed } = connection
+    if (socket.destroyed) return
+    if (ahead.length >= mostAhead) {
+      this.#passOver(connection)
+      return
+    }
     const settle = () => {
       connection.waits = { since: performance.now(), bytesRead: socket.bytesRead }
     }
@@ -162,12 +222,55 @@ export class Connections {
     connection.owed.add(response)
     request.once('close', settle)
     response.once('close', () => {
-      connection.owed.delete(response)
+      owed.delete(response)
       settle()
+      this.#next(connection)
     })
-    if (!this.#leaving) return
-    if (isOver(connection)) this.#late.add(request)
-    this.#announce(connection)
+    if (this.#leaving) {
+      if (isOver(connection)) this.#late.add(request)
+      this.#announce(connection)
+    }
+    if (owed.size === 1) {
+      handle()
+      return
+    }
+    ahead.push({ request, handle })
+    this.#ahead += 1
+    socket.pause()
+  }
+
+  #next(connection: Connection): void {
+    const { ahead, socket } = connection
+    if (socket.destroyed || socket.writableEnded) {
+      this.#forget(connection)
+      return
+    }
+    const first = ahead.shift()
+    if (!first) return
+    this.#ahead -= 1
+    // It was refused before it was whole.
+    if (!connection.isRead && !first.request.complete) return
+    if (ahead.length === 0) socket.resume()
+    first.handle()
+  }
+
+  #forget(connection: Connection): void {
+    this.#ahead -= connection.ahead.length + connection.passedOver
+    connection.passedOver = 0
+    connection.ahead.length = 0
+    connection.owed.clear()
+  }
+
+  /** The connection ends with the answers to what it may send ahead: a client sends the rest anew (RFC 9112 section 9.3.2). */
+  #passOver(connection: Connection): void {
+    const { socket, owed } = connection
+    connection.passedOver += 1
+    this.#ahead += 1
+    if (this.#ahead > mostAheadOfAll) socket.resetAndDestroy()
+    else if (connection.isRead) {
+      stopReading(socket)
+      ;[...owed].at(-1)?.setHeader('connection', 'close')
+    }
   }
 
   /** The last of pipelined requests has the last answer: Node sends nothing behind one that closes the connection. */

@@ -1,4 +1,5 @@
-import underPressure from '@fastify/under-pressure'
+import { readFileSync } from 'node:fs'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
@@ -11,19 +12,65 @@ declare module 'fastify' {
   }
 }
 
+/** Descriptors that are kept for what is no client's connection: the database, its threads, other processes, the operator. */
+const ownDescriptors = 96
+
+/** Descriptors that this process may have open; undefined where the system does not tell. */
+function descriptorLimit(): number | undefined {
+  try {
+    // Node has raised the soft limit to the hard one, and this shows what is in force.
+    const found = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))
+    return found ? Number(found[1]) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Without a descriptor left nothing can be opened, not even what is asked about the memory in use: connections never take the last. */
+function mostConnections(app: FastifyInstance, { MAX_CONNECTIONS }: Config): number {
+  const limit = descriptorLimit()
+  if (limit === undefined || limit - ownDescriptors >= MAX_CONNECTIONS) return MAX_CONNECTIONS
+  const most = Math.max(1, limit - ownDescriptors)
+  app.log.info(
+    { descriptors: limit, connections: most },
+    'fewer connections than MAX_CONNECTIONS are taken: the process may not open more files'
+  )
+  return most
+}
+
+/** How often the lateness is looked at, and how finely it is measured, in milliseconds. */
+const look = 1_000
+const resolution = 10
+
+/** @returns how late the event loop was in the last second, on average; in milliseconds */
+function watchLateness(app: FastifyInstance): () => number {
+  const histogram = monitorEventLoopDelay({ resolution })
+  histogram.enable()
+  let late = 0
+  const timer = setInterval(() => {
+    // Nothing was measured in the whole time: the loop did not turn.
+    late = histogram.count === 0 ? Number.POSITIVE_INFINITY : Math.max(0, histogram.mean / 1e6 - resolution)
+    histogram.reset()
+  }, look).unref()
+  app.addHook('onClose', async () => {
+    clearInterval(timer)
+    histogram.disable()
+  })
+  return () => late
+}
+
 /** Bounds on what one request, and all of them together, can make the service do. The URI's is in framing, the rate's in rate-limit. */
 export default fp(
   async function limits(app: FastifyInstance, { config }: { config: Config }) {
-    app.server.maxConnections = config.MAX_CONNECTIONS
+    app.server.maxConnections = mostConnections(app, config)
     // Node leaves out the fields over its limit, and a request without its If-Match is another request: see one more, and refuse.
     app.server.maxHeadersCount = config.MAX_HEADERS + 1
 
     if (config.OVERLOAD_DELAY !== undefined) {
-      await app.register(underPressure, {
-        maxEventLoopDelay: config.OVERLOAD_DELAY,
-        pressureHandler: ({ routeOptions }) => {
-          if (!routeOptions.config.unlimited) throw new Problem('overloaded', 'The service has more to do than it can. Nothing was stored.')
-        }
+      const lateness = watchLateness(app)
+      app.addHook('onRequest', async ({ routeOptions }) => {
+        if (lateness() > (config.OVERLOAD_DELAY ?? 0) && !routeOptions.config.unlimited)
+          throw new Problem('overloaded', 'The service has more to do than it can. Nothing was stored.')
       })
     }
 

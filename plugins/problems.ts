@@ -23,8 +23,7 @@ import { codesByStatus, type ProblemCode, problemTypes } from './problem-types.t
 const fastifyCodes: Readonly<Record<string, ProblemCode>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported-media-type',
   FST_ERR_CTP_BODY_TOO_LARGE: 'body-too-large',
-  FST_ERR_MAX_PARAM_LENGTH: 'not-found',
-  FST_UNDER_PRESSURE: 'overloaded'
+  FST_ERR_MAX_PARAM_LENGTH: 'not-found'
 }
 
 interface Told {

@@ -22,7 +22,8 @@ export function makeTally(): Tally {
   const counts = new LRUCache<string, { current: number; endsAt: number }>({ max: maxCallers })
   const tally: Tally = {
     incr(caller, callback, length) {
-      const now = Date.now()
+      // A clock that is set back would make the minute longer.
+      const now = performance.now()
       const known = counts.get(caller)
       const count = known && known.endsAt > now ? known : { current: 0, endsAt: now + length }
       if (count !== known) counts.set(caller, count)

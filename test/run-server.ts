@@ -16,9 +16,15 @@ export interface RunningServer {
 
 const source = fileURLToPath(new URL('../server.ts', import.meta.url))
 
-/** Starts the service as an operator does, in a process of its own, with the loader that runs this test; or a built one. */
-export function spawnServer(t: Test, settings: Readonly<Record<string, string>>, file = source): ChildProcess {
-  const child = spawn(process.execPath, [...process.execArgv, file], {
+/**
+ * Starts the service as an operator does, in a process of its own, with the loader that runs this test; or a built one.
+ * @param descriptors how many files it may have open
+ */
+export function spawnServer(t: Test, settings: Readonly<Record<string, string>>, file = source, descriptors?: number): ChildProcess {
+  const command = [process.execPath, ...process.execArgv, file] as const
+  const limited = ['/bin/sh', '-c', `ulimit -n ${descriptors} && exec "$0" "$@"`, ...command] as const
+  const [program, ...args] = descriptors === undefined ? command : limited
+  const child = spawn(program, args, {
     env: { ...process.env, HOST: '127.0.0.1', PORT: '0', RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off', ...settings },
     stdio: ['ignore', 'pipe', 'pipe']
   })
@@ -26,8 +32,13 @@ export function spawnServer(t: Test, settings: Readonly<Record<string, string>>,
   return child
 }
 
-export async function runServer(t: Test, settings: Readonly<Record<string, string>>, file?: string): Promise<RunningServer> {
-  const child = spawnServer(t, settings, file)
+export async function runServer(
+  t: Test,
+  settings: Readonly<Record<string, string>>,
+  file?: string,
+  descriptors?: number
+): Promise<RunningServer> {
+  const child = spawnServer(t, settings, file, descriptors)
   const ended = once(child, 'exit') as Promise<[number | null]>
   const problems: Buffer[] = []
   child.stderr?.on('data', (chunk: Buffer) => problems.push(chunk))

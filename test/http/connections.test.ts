@@ -63,3 +63,63 @@ t.test('connections', async (t) => {
     t.match(await ended, /^(closed|ECONNRESET|EPIPE)$/)
   })
 })
+
+t.test('a request that was refused before it was whole is not carried out when its rest arrives (RFC 9110 15.5.9)', async (t) => {
+  const { app, store } = await build(t, { settings: { HEADERS_TIMEOUT: '1', REQUEST_TIMEOUT: '1' } })
+  await listening(app)
+  const body = orderXml()
+  for (const before of ['', message('GET /product/ABC-1')]) {
+    const wire = await Wire.open(t, app)
+    wire.send(`${before}${head}Content-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`)
+    if (before !== '') t.equal((await wire.answer()).status, 200)
+    t.match(await wire.answer(), { status: 408, headers: { connection: 'close' } })
+    wire.send(body.slice(10)).send(message('POST /order', { 'content-type': 'application/xml' }, body))
+    t.equal(await wire.rest().catch(() => ''), '', 'nothing more is answered')
+  }
+  const wire = await Wire.open(t, app)
+  wire.send(`${head}Transfer-Encoding: chunked\r\n\r\n${chunk(body)}broken\r\n`)
+  t.equal((await wire.answer()).status, 400)
+  wire.send('0\r\n\r\n')
+  await wire.rest().catch(() => '')
+  t.equal((await store.orders({ limit: 10 })).items.length, 0)
+})
+
+t.test('pipelined requests are handled one at a time, and in order (RFC 9112 9.3.2)', async (t) => {
+  const { app, store } = await build(t)
+  const { product } = store
+  let most = 0
+  let now = 0
+  store.product = async (...given) => {
+    now += 1
+    most = Math.max(most, now)
+    await new Promise(setImmediate)
+    now -= 1
+    return product.apply(store, given)
+  }
+  await listening(app)
+  const wire = await Wire.open(t, app)
+  const order = message('POST /order', { 'content-type': 'application/xml' }, orderXml())
+  wire.send(`${message('GET /product/ABC-1').repeat(60)}${order.repeat(2)}${message('GET /nothing')}`)
+  const statuses = []
+  for (let i = 0; i < 63; i++) statuses.push((await wire.answer()).status)
+  t.same(statuses, [...Array(60).fill(200), 201, 201, 404])
+  t.equal(most, 1)
+  t.equal((await wire.send(message('GET /product/ABC-1')).answer()).status, 200, 'the connection goes on')
+
+  t.test('of more than a hundred that are sent ahead the first are answered, and the last answer closes', async (t) => {
+    const wire = await Wire.open(t, app)
+    wire.send(message('GET /product/ABC-1').repeat(400))
+    for (let i = 0; i < 100; i++) t.equal((await wire.answer()).headers['connection'], 'keep-alive')
+    t.equal((await wire.answer()).headers['connection'], 'close')
+    t.equal(await wire.rest().catch(() => ''), '')
+  })
+
+  t.test('a client that sends ahead and goes away leaves nothing behind', async (t) => {
+    const wire = await Wire.open(t, app)
+    wire.send(order.repeat(20))
+    await wire.answer()
+    wire.abort()
+    while (!(await app.metrics.read()).includes('http_requests_in_flight 0\n')) await new Promise((resolve) => setTimeout(resolve, 20))
+    t.same(app.unanswered(), [])
+  })
+})

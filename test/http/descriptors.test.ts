@@ -1,0 +1,29 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { runServer } from '../run-server.ts'
+
+const skip = existsSync('/proc/self/limits') ? false : 'this system does not tell how many files a process may open'
+
+t.test('connections never take the last descriptor: more are refused, and the service goes on', { skip }, async (t) => {
+  const settings = { DATABASE_URL: `sqlite:${t.testdir()}/tradepost.db`, OVERLOAD_DELAY: '5000' }
+  const server = await runServer(t, settings, undefined, 128)
+  const open = new Set<Socket>()
+  const sockets = Array.from({ length: 200 }, () => {
+    const socket = connect(Number(new URL(server.base).port), '127.0.0.1').on('error', () => undefined)
+    t.teardown(() => socket.destroy())
+    open.add(socket)
+    return once(socket.resume(), 'close').then(() => open.delete(socket))
+  })
+  while (open.size > 40) await pause(20)
+  t.ok(open.size > 0)
+  // Longer than any time between two looks at how busy the process is.
+  await pause(1_500)
+  t.equal(server.process.exitCode, null)
+  for (const socket of open) socket.destroy()
+  await Promise.all(sockets)
+  t.equal((await fetch(`${server.base}/health/ready`)).status, 200)
+  t.equal(await server.end('SIGTERM'), 0)
+})

@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { runServer } from '../run-server.ts'
+import { message } from './wire.ts'
+
+const requests = {
+  CONNECT: 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',
+  Upgrade: message('GET /products', { connection: 'upgrade', upgrade: 'websocket' }),
+  GET: message('GET /product/ABC-1'),
+  'a part of a body': message('POST /order', { 'content-type': 'application/xml', 'content-length': '100' }),
+  'a second, pipelined request': message('GET /product/ABC-1').repeat(3),
+  'what waits for 100 (Continue)': message('POST /order', {
+    expect: '100-continue',
+    'content-type': 'application/xml',
+    'content-length': '9'
+  }),
+  garbage: 'garbage\r\n\r\n'
+}
+
+/** Sends, and resets the connection: at once, or a moment later. */
+async function reset(port: number, bytes: string, after?: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  socket.write(bytes)
+  if (after !== undefined) await pause(after)
+  socket.resetAndDestroy()
+  await once(socket, 'close')
+}
+
+t.test('a reset at any moment is no error of the service: nothing fails, and nothing stays behind', async (t) => {
+  const server = await runServer(t, { DATABASE_URL: `sqlite:${t.testdir()}/tradepost.db`, RATE_LIMIT: '100000' })
+  const lines: string[] = []
+  server.process.stdout?.on('data', (chunk: Buffer) => lines.push(chunk.toString()))
+  const port = Number(new URL(server.base).port)
+  for (const [name, bytes] of Object.entries(requests)) {
+    for (const after of [undefined, 0, 5]) {
+      await Promise.all(Array.from({ length: 60 }, () => reset(port, bytes, after)))
+      t.equal((await fetch(`${server.base}/health/live`)).status, 200, name)
+    }
+  }
+  let metrics = ''
+  // The request that asks is one itself.
+  while (!metrics.includes('http_requests_in_flight 1\n')) metrics = await (await fetch(`${server.base}/metrics`)).text()
+  t.notMatch(metrics, /status="5/)
+  await server.end('SIGTERM')
+  t.same(lines.join('').match(/"level":[456]0.*/g), null)
+})
