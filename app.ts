@@ -25,6 +25,7 @@ import rateLimit from './plugins/rate-limit.ts'
 import representation from './plugins/representation.ts'
 import securityHeaders from './plugins/security-headers.ts'
 import session from './plugins/session.ts'
+import sharing from './plugins/sharing.ts'
 import store from './plugins/store.ts'
 import visibility from './plugins/visibility.ts'
 import catalogue from './routes/catalogue.ts'
@@ -95,6 +96,7 @@ export async function buildApp({ config, store: database, release, logTo, isStop
   await app.register(visibility)
   await app.register(documents, { config })
   await app.register(admission, { config })
+  await app.register(sharing)
   await app.register(preconditions)
   await app.register(idempotency)
   await app.register(prefer)

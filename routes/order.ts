@@ -21,7 +21,7 @@ import type { ProblemDocument } from '../representations/problem.ts'
 import { lineCount, type OrderForm, renderOrderForm } from '../representations/views/order-form.ts'
 import { refusalNotice } from '../representations/views.ts'
 import { changedOrder, purchaseOrder } from '../schemas/purchase-order.ts'
-import { choices, withoutBarcodes } from './choices.ts'
+import { choices, type Lookup, withoutBarcodes } from './choices.ts'
 import { orderPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
@@ -97,6 +97,17 @@ const order: RoutePlugin = async (app, { config }) => {
     const values = new Map(request.form())
     if (lineCount(values) <= config.MAX_ORDER_ITEMS) return values
     throw new Problem('invalid-document', `An order can have ${config.MAX_ORDER_ITEMS} lines at most. Nothing was stored.`)
+  }
+
+  /** Each barcode is a search, and counts as a request of its own. */
+  function lookup(request: FastifyRequest): Lookup {
+    return {
+      product: (id) => app.store.product(id),
+      async products(query) {
+        request.charge(1)
+        return request.findProducts(query)
+      }
+    }
   }
 
   async function newOrderForm(request: FastifyRequest, values: ReadonlyMap<string, string>, problem?: ProblemDocument): Promise<string> {
@@ -190,7 +201,7 @@ const order: RoutePlugin = async (app, { config }) => {
         access: buyer,
         form: {
           refused: async (request, problem) => newOrderForm(request, typedOf(request), problem),
-          more: async (request) => newOrderForm(request, await withoutBarcodes(app.store, typedOf(request)))
+          more: async (request) => newOrderForm(request, await withoutBarcodes(lookup(request), typedOf(request)))
         },
         describes: placeOrder
       }
@@ -240,7 +251,7 @@ const order: RoutePlugin = async (app, { config }) => {
   const form = {
     refused: refusedChange,
     more: async (request: FastifyRequest) =>
-      changeForm(request, await request.changeableOrder(idOf(request)), await withoutBarcodes(app.store, typedOf(request)))
+      changeForm(request, await request.changeableOrder(idOf(request)), await withoutBarcodes(lookup(request), typedOf(request)))
   }
   app.post(
     '/order/:order_id',
@@ -269,5 +280,5 @@ function again(values: ReadonlyMap<string, string>, problem: ProblemDocument | u
 export default fp(order, {
   name: 'order',
   encapsulate: true,
-  dependencies: ['representation', 'documents', 'visibility', 'idempotency', 'forms']
+  dependencies: ['representation', 'documents', 'visibility', 'idempotency', 'forms', 'sharing']
 })

@@ -120,7 +120,7 @@ const products: RoutePlugin = async (app, { config }) => {
       if (reply.revalidate(validatorsOf(catalogue))) return reply
       const isWholeShop = request.representation?.suffix === 'html' && !q && !category
       const { found, at } = await readSettled(app.store, catalogue, async () => ({
-        page: await app.store.products(wanted),
+        page: await request.findProducts(wanted),
         categories: isWholeShop ? await choice(app.store) : undefined
       }))
       const { page, categories } = found
@@ -153,4 +153,4 @@ const products: RoutePlugin = async (app, { config }) => {
   )
 }
 
-export default fp(products, { name: 'products', encapsulate: true, dependencies: ['representation', 'documents', 'auth'] })
+export default fp(products, { name: 'products', encapsulate: true, dependencies: ['representation', 'documents', 'auth', 'sharing'] })
