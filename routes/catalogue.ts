@@ -12,7 +12,7 @@ const getCatalogue = {
   summary: 'The whole catalogue as one document',
   notes:
     'Streamed: every product that is there throughout is in it once, and one that changes meanwhile as it was or as it is then. So its entity tag is weak. ' +
-    'What is sent can be imported again.',
+    'What is sent can be imported again. One caller can read it 4 times at once.',
   answers: { 200: 'Every product there is, by id.' }
 } as const
 
