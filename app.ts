@@ -26,6 +26,7 @@ import representation from './plugins/representation.ts'
 import securityHeaders from './plugins/security-headers.ts'
 import sending from './plugins/sending.ts'
 import session from './plugins/session.ts'
+import sharing from './plugins/sharing.ts'
 import store from './plugins/store.ts'
 import visibility from './plugins/visibility.ts'
 import catalogue from './routes/catalogue.ts'
@@ -85,9 +86,9 @@ export async function buildApp({ config, store: database, release, logTo, isStop
   await app.register(draining, { config })
   await app.register(problems, { config })
   await app.register(securityHeaders)
+  await app.register(rateLimit, { config })
   await app.register(limits, { config })
   await app.register(sending, { config })
-  await app.register(rateLimit, { config })
   await app.register(framing, { config })
   await app.register(methods)
   await app.register(store, { store: database })
@@ -97,6 +98,7 @@ export async function buildApp({ config, store: database, release, logTo, isStop
   await app.register(visibility)
   await app.register(documents, { config })
   await app.register(admission, { config })
+  await app.register(sharing)
   await app.register(preconditions)
   await app.register(idempotency)
   await app.register(prefer)

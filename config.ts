@@ -105,7 +105,11 @@ export const settings = {
     'the most that a request line and its header fields can have together, in bytes'
   ),
   MAX_HEADERS: setting('100', integer(10, 2000), 'the most header fields of a request'),
-  RATE_LIMIT: setting('600', integerOrOff(1), 'requests a minute a key, or an address without one; 304s are free; `off`'),
+  RATE_LIMIT: setting(
+    '600',
+    integerOrOff(1),
+    'requests a minute a key, or an address without one (see Limits for what counts as more); `off`'
+  ),
   MAX_CONNECTIONS: setting('4096', integer(1), 'open connections; more are closed at once'),
   OVERLOAD_DELAY: setting('1000', integerOrOff(10), 'answer 503 while the event loop is this late, in milliseconds; `off`'),
   SESSION_SECRET: {

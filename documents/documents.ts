@@ -24,6 +24,13 @@ export interface Sender {
   readonly signal: AbortSignal
 }
 
+/** The request for which a document is read or written. */
+export interface Payer {
+  sender(): Sender
+  /** Counts processor time, in milliseconds, against its rate. */
+  chargeWork(milliseconds: number): void
+}
+
 /**
  * Reads and writes documents beside the thread that serves. Documents wait by sender, and senders take turns.
  * Every method throws Problem: what the document is refused for, `document-too-costly`, or `overloaded`.
@@ -43,29 +50,29 @@ export class Documents {
   }
 
   /** The domain's value of a document, as JSON. */
-  read(sender: Sender, { notation, bytes }: Sent, schema: DocumentSchema<unknown>, limits: DocumentLimits): Promise<ReadDocument> {
-    return this.#do(sender, { kind: 'read', notation, bytes, schema: schema.name, limits }, bytes.length)
+  read(payer: Payer, { notation, bytes }: Sent, schema: DocumentSchema<unknown>, limits: DocumentLimits): Promise<ReadDocument> {
+    return this.#do(payer, { kind: 'read', notation, bytes, schema: schema.name, limits }, bytes.length)
   }
 
   /** Where places of a document are that was read before. */
   locate(
-    sender: Sender,
+    payer: Payer,
     { notation, bytes }: Sent,
     schema: DocumentSchema<unknown>,
     limits: DocumentLimits,
     places: readonly Place[]
   ): Promise<readonly Location[]> {
-    return this.#do(sender, { kind: 'locate', notation, bytes, schema: schema.name, limits, places }, bytes.length)
+    return this.#do(payer, { kind: 'locate', notation, bytes, schema: schema.name, limits, places }, bytes.length)
   }
 
-  async fields(sender: Sender, bytes: Uint8Array): Promise<FormFields> {
+  async fields(payer: Payer, bytes: Uint8Array): Promise<FormFields> {
     // A form of a few lines is taken apart in less time than the way to the other process takes.
-    return bytes.length <= mostSmall ? readFields(bytes) : this.#do(sender, { kind: 'fields', bytes }, bytes.length)
+    return bytes.length <= mostSmall ? readFields(bytes) : this.#do(payer, { kind: 'fields', bytes }, bytes.length)
   }
 
   /** @param text the value as JSON */
-  write(sender: Sender, resource: string, mediaType: string, text: string, context: Context): Promise<Uint8Array> {
-    return this.#do(sender, { kind: 'write', resource, mediaType, text, context }, text.length)
+  write(payer: Payer, resource: string, mediaType: string, text: string, context: Context): Promise<Uint8Array> {
+    return this.#do(payer, { kind: 'write', resource, mediaType, text, context }, text.length)
   }
 
   /** Ends both processes where they stand. */
@@ -74,10 +81,18 @@ export class Documents {
     this.#large.end()
   }
 
-  async #do<J extends Job>(sender: Sender, job: J, size: number): Promise<ResultOf<J>> {
-    const outcome = await (size <= mostSmall ? this.#small : this.#large).run(sender.name, job, size, sender.signal)
+  async #do<J extends Job>(payer: Payer, job: J, size: number): Promise<ResultOf<J>> {
+    const { name, signal } = payer.sender()
+    const outcome = await (size <= mostSmall ? this.#small : this.#large).run(name, job, size, signal)
+    payer.chargeWork(spentOn(outcome))
     return resultOf(outcome) as ResultOf<J>
   }
+}
+
+/** A document that had to be ended has spent its whole budget. */
+function spentOn(outcome: Outcome | Loss): number {
+  if (outcome === 'costly') return budget
+  return typeof outcome === 'string' ? 0 : (outcome.spent ?? 0)
 }
 
 function resultOf(outcome: Outcome | Loss): ResultOf<Job> {

@@ -83,8 +83,14 @@ interface Results {
 
 export type ResultOf<J extends Job> = Results[J['kind']]
 
-/** The outcome of one job; `failed` is a defect of ours, with its stack for the log. */
-export type Outcome = { readonly result: Results[Job['kind']] } | { readonly refusal: Refusal } | { readonly failed: string }
+/** `failed` is a defect of ours, with its stack for the log. */
+export type Ending = { readonly result: Results[Job['kind']] } | { readonly refusal: Refusal } | { readonly failed: string }
+
+/** The outcome of one job. */
+export type Outcome = Ending & {
+  /** Milliseconds of processor time; absent for the first of a kind, which also compiles its schema. */
+  readonly spent?: number
+}
 
 export type ToProcess = readonly Job[]
 export type FromProcess = 'ready' | readonly Outcome[]

@@ -29,6 +29,11 @@ export interface ProductQuery extends PageQuery {
   readonly updatedSince?: number
 }
 
+/** Whether a page may look at far more products than it has. */
+export function isSearch({ q, updatedSince }: ProductQuery): boolean {
+  return q !== undefined || updatedSince !== undefined
+}
+
 export interface OrderQuery extends PageQuery {
   /** Only this customer's. */
   readonly customer?: string

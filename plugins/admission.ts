@@ -2,36 +2,16 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
+import { Ledger } from './ledger.ts'
 import { Problem } from './problem.ts'
+import { whenAnswered } from './when-answered.ts'
 
 /** Bytes that the bodies of requests under way may take, of all senders together and of one. */
-const most = { all: 96 * 1024 * 1024, sender: 32 * 1024 * 1024 }
+const most = { all: 96 * 1024 * 1024, caller: 32 * 1024 * 1024 }
 
 /** A body whose length is not known beforehand may become as long as any. */
 function bytesOf(headers: IncomingHttpHeaders, { BODY_LIMIT }: Config): number {
   return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : BODY_LIMIT
-}
-
-/** Bytes in use, by sender. */
-class Ledger {
-  readonly #senders = new Map<string, number>()
-  #all = 0
-
-  /** Whether there is room. */
-  take(sender: string, bytes: number): boolean {
-    const own = (this.#senders.get(sender) ?? 0) + bytes
-    if (own > most.sender || this.#all + bytes > most.all) return false
-    this.#senders.set(sender, own)
-    this.#all += bytes
-    return true
-  }
-
-  giveBack(sender: string, bytes: number): void {
-    const own = (this.#senders.get(sender) ?? 0) - bytes
-    if (own > 0) this.#senders.set(sender, own)
-    else this.#senders.delete(sender)
-    this.#all -= bytes
-  }
 }
 
 /**
@@ -40,19 +20,19 @@ class Ledger {
  */
 export default fp(
   async function admission(app: FastifyInstance, { config }: { config: Config }) {
-    const inUse = new Ledger()
+    const inUse = new Ledger(most)
 
     app.addHook('preParsing', async (request, reply, payload) => {
       const bytes = bytesOf(request.headers, config)
       if (bytes === 0) return payload
       const sender = request.sender().name
-      if (!inUse.take(sender, bytes)) {
+      if (inUse.take(sender, bytes)) {
         throw new Problem(
           'overloaded',
           'Too many large documents are being read now. Nothing was stored; send this one again in a few seconds.'
         )
       }
-      reply.raw.once('close', () => inUse.giveBack(sender, bytes))
+      whenAnswered(request, reply, () => inUse.giveBack(sender, bytes))
       return payload
     })
   },

@@ -137,14 +137,14 @@ export default fp(
     app.decorateRequest('readDocument', async function <T>(this: FastifyRequest, schema: DocumentSchema<T>): Promise<T> {
       const { submission } = this
       if (!submission) throw emptyBody()
-      const { text, digest } = await documents.read(this.sender(), submission, schema, limits)
+      const { text, digest } = await documents.read(this, submission, schema, limits)
       Object.assign(submission, { schema, digest })
       return valueFrom<T>(text)
     })
     app.decorateRequest('locate', async function (this: FastifyRequest, places: readonly Place[]) {
       const { submission } = this
       if (!submission?.schema || places.length === 0) return []
-      return documents.locate(this.sender(), submission, submission.schema, limits, places)
+      return documents.locate(this, submission, submission.schema, limits, places)
     })
 
     function submit(request: FastifyRequest, sent: Pick<Submission, 'notation' | 'bytes' | 'fields'>): Submission {
@@ -184,10 +184,10 @@ export default fp(
       if (typeof body !== 'object' || body === null || !('form' in body) || typeof body.form !== 'string') return
       refuseDocument(request, body.form)
       const bytes = Buffer.from(body.form)
-      request.body = submit(request, { notation: 'form', bytes, fields: await documents.fields(request.sender(), bytes) })
+      request.body = submit(request, { notation: 'form', bytes, fields: await documents.fields(request, bytes) })
     })
   },
-  { name: 'documents', fastify: '5.x', dependencies: ['auth', 'problems'] }
+  { name: 'documents', fastify: '5.x', dependencies: ['auth', 'problems', 'rate-limit'] }
 )
 
 const departures = new WeakMap<Socket, AbortSignal>()

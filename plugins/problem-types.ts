@@ -193,7 +193,8 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
   'too-many-requests': {
     status: 429,
     title: 'Too many requests',
-    explanation: 'The Retry-After header says when to go on. Conditional requests that are answered 304 do not count.'
+    explanation:
+      'The Retry-After header says when to go on. Large documents, and those that take long, count as several requests. Or too many searches or readings of the catalogue of yours are under way: wait for their answers.'
   },
   'headers-too-large': {
     status: 431,

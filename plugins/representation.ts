@@ -100,7 +100,7 @@ export default fp(
         const context = { ...this.context(), formTag, ...(notice ? { notice } : {}) }
         const text = textOf(value)
         if (!html || text === undefined || name === undefined) return html?.write(value as never, context)
-        return Buffer.from(await app.documents.write(this.sender(), name, html.mediaType, text, context)).toString('utf8')
+        return Buffer.from(await app.documents.write(this, name, html.mediaType, text, context)).toString('utf8')
       }
     )
 
@@ -160,7 +160,7 @@ export default fp(
     /** A value that is still text is written beside this thread. */
     async function sendDeferred(request: FastifyRequest, reply: FastifyReply, name: string, text: string, context: Context) {
       try {
-        const body = await app.documents.write(request.sender(), name, selected(request).mediaType, text, context)
+        const body = await app.documents.write(request, name, selected(request).mediaType, text, context)
         reply.send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
       } catch (error) {
         reply.send(error)
@@ -205,6 +205,8 @@ export default fp(
       setHeaders(this.request, this, known)
       if (isNotModified(this.request, known)) {
         // Without Link: its next page is not known, and a cache would put what a 304 has in place of what it holds (RFC 9111 section 3.2).
+        // It cost next to nothing. A client that shows `*` has nothing to revalidate, and would go on for free for ever.
+        if (this.request.headers['if-none-match']?.trim() !== '*') this.request.charge(-1)
         this.code(304).removeHeader('content-type').send()
         return true
       }
@@ -227,7 +229,7 @@ export default fp(
       return this.code(201).header('location', uri).represent(value, uri)
     })
   },
-  { name: 'representation', fastify: '5.x', dependencies: ['documents', 'negotiation', 'preconditions', 'prefer', 'caching'] }
+  { name: 'representation', fastify: '5.x', dependencies: ['documents', 'negotiation', 'preconditions', 'prefer', 'rate-limit', 'caching'] }
 )
 
 function pathOf(uri: string): string {

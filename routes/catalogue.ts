@@ -12,7 +12,7 @@ const getCatalogue = {
   summary: 'The whole catalogue as one document',
   notes:
     'Streamed: every product that is there throughout is in it once, and one that changes meanwhile as it was or as it is then. So its entity tag is weak. ' +
-    'What is sent can be imported again.',
+    'What is sent can be imported again. One caller can read it 4 times at once.',
   answers: { 200: 'Every product there is, by id.' }
 } as const
 
@@ -51,7 +51,8 @@ const catalogue: RoutePlugin = async (app, { config }) => {
       const chosen = variants.find((variant) => variant === request.representation) ?? variants[0]
       reply.header('link', links(chosen))
       if (request.method === 'HEAD') return reply.send(Readable.from([]))
-      return reply.send(Readable.from(write(app.store.allProducts(), chosen, request.context(), myTurn), { highWaterMark: 1 }))
+      reply.takeCataloguePlace()
+      return reply.send(Readable.from(write(request.allProducts(), chosen, request.context(), myTurn), { highWaterMark: 1 }))
     }
   )
 }
@@ -71,4 +72,4 @@ async function* write(
   if (closing !== '') yield closing
 }
 
-export default fp(catalogue, { name: 'catalogue', encapsulate: true, dependencies: ['representation'] })
+export default fp(catalogue, { name: 'catalogue', encapsulate: true, dependencies: ['representation', 'sharing'] })

@@ -20,8 +20,11 @@ export async function choices(store: Store, values: ReadonlyMap<string, string>)
   return [...found.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])), ...page.items]
 }
 
+/** Where products are looked up, one by its number or many by a search. */
+export type Lookup = Pick<Store, 'product' | 'products'>
+
 /** A barcode that was scanned is a GTIN: in the lines of a form, it becomes the number of the product that has it. */
-export async function withoutBarcodes(store: Store, values: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
+export async function withoutBarcodes(store: Lookup, values: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
   const read = new Map(values)
   const scanned = [...values].filter(([name, value]) => isProductField(name) && isGtin(value.trim())).slice(0, namedAtMost)
   // One after the other: few searches may wait, and they are everybody's.
@@ -33,7 +36,7 @@ export async function withoutBarcodes(store: Store, values: ReadonlyMap<string, 
 }
 
 /** A product's number may look like a GTIN, and goes before. */
-async function numberOf(store: Store, code: string): Promise<string | undefined> {
+async function numberOf(store: Lookup, code: string): Promise<string | undefined> {
   const named = await store.product(code).catch(() => undefined)
   if (named) return named.id
   const { items } = await store.products({ q: code, limit: namedAtMost })

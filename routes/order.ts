@@ -24,7 +24,7 @@ import type { ProblemDocument } from '../representations/problem.ts'
 import { fitsForm, hasRoom, lineCount, type OrderForm, renderOrderForm, renderRefusedForm } from '../representations/views/order-form.ts'
 import { refusalNotice } from '../representations/views.ts'
 import { changedOrder, purchaseOrder } from '../schemas/purchase-order.ts'
-import { choices, withoutBarcodes } from './choices.ts'
+import { choices, type Lookup, withoutBarcodes } from './choices.ts'
 import { orderPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
@@ -140,6 +140,17 @@ const order: RoutePlugin = async (app, { config }) => {
     return renderRefusedForm(form, request.context(), request.submission?.fields?.isCut ?? false, mostBytes)
   }
 
+  /** Each barcode is a search, and counts as a request of its own. */
+  function lookup(request: FastifyRequest): Lookup {
+    return {
+      product: (id) => app.store.product(id),
+      async products(query) {
+        request.charge(1)
+        return request.findProducts(query)
+      }
+    }
+  }
+
   async function newOrderForm(request: FastifyRequest, values: ReadonlyMap<string, string>, problem?: ProblemDocument) {
     const key = values.get(idempotencyField)
     const form = {
@@ -226,7 +237,7 @@ const order: RoutePlugin = async (app, { config }) => {
         access: buyer,
         form: {
           refused: async (request, problem) => newOrderForm(request, typedOf(request), problem),
-          more: async (request) => newOrderForm(request, await withoutBarcodes(app.store, wholeOf(request)))
+          more: async (request) => newOrderForm(request, await withoutBarcodes(lookup(request), wholeOf(request)))
         },
         describes: placeOrder
       }
@@ -275,7 +286,7 @@ const order: RoutePlugin = async (app, { config }) => {
   const form = {
     refused: refusedChange,
     more: async (request: FastifyRequest) =>
-      changeForm(request, await request.changeableOrder(idOf(request)), await withoutBarcodes(app.store, wholeOf(request)))
+      changeForm(request, await request.changeableOrder(idOf(request)), await withoutBarcodes(lookup(request), wholeOf(request)))
   }
   app.post(
     '/order/:order_id',
@@ -304,5 +315,5 @@ function again(values: ReadonlyMap<string, string>, problem: ProblemDocument | u
 export default fp(order, {
   name: 'order',
   encapsulate: true,
-  dependencies: ['representation', 'documents', 'visibility', 'idempotency', 'forms']
+  dependencies: ['representation', 'documents', 'visibility', 'idempotency', 'forms', 'sharing']
 })

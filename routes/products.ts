@@ -28,7 +28,8 @@ const productQuery = pagedQuery<Filters>({
 const listProducts = {
   id: 'listProducts',
   summary: 'The products, page by page',
-  notes: 'Follow `next` to the page after. A 304 costs next to nothing: ask as often as you like.',
+  notes:
+    'Follow `next` to the page after. A 304 does not count against the rate: ask as often as you like. One caller can have 10 searches under way.',
   answers: { 200: 'A page of products.' }
 } as const
 const createProduct = {
@@ -120,7 +121,7 @@ const products: RoutePlugin = async (app, { config }) => {
       if (reply.revalidate(validatorsOf(catalogue))) return reply
       const isWholeShop = request.representation?.suffix === 'html' && !q && !category
       const { found, at } = await readSettled(app.store, catalogue, async () => ({
-        page: await app.store.products(wanted),
+        page: await request.findProducts(wanted),
         categories: isWholeShop ? await choice(app.store) : undefined
       }))
       const { page, categories } = found
@@ -153,4 +154,4 @@ const products: RoutePlugin = async (app, { config }) => {
   )
 }
 
-export default fp(products, { name: 'products', encapsulate: true, dependencies: ['representation', 'documents', 'auth'] })
+export default fp(products, { name: 'products', encapsulate: true, dependencies: ['representation', 'documents', 'auth', 'sharing'] })

@@ -50,8 +50,9 @@ const responseFieldTexts = {
   'Idempotent-Replayed': '`true`: this was done before, under the same Idempotency-Key.',
   'Preference-Applied': 'The preference that was followed.',
   'Retry-After': 'Seconds after which to try again.',
-  RateLimit: 'What is left of the limit, and for how long.',
-  'RateLimit-Policy': 'The limit.',
+  RateLimit: 'What is left of the limit (`r`, in requests), and for how long (`t`, in seconds).',
+  'RateLimit-Policy':
+    'The limit: `q` requests in `w` seconds. A body counts as one more for each `tradepost-body-bytes` begun after the first, a document as one more for every `tradepost-work-ms` milliseconds that it takes to read or write.',
   'WWW-Authenticate': 'How to show a key.',
   Allow: 'The methods that there are.',
   'Accept-Post': 'The media types that are read.'

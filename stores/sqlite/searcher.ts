@@ -17,11 +17,6 @@ interface Waiting {
 /** Searches that may wait for the one that is under way. */
 const most = 64
 
-/** Whether a page may look at far more products than it has: it is looked for in a thread of its own. */
-export function isSearch({ q, updatedSince }: ProductQuery): boolean {
-  return q !== undefined || updatedSince !== undefined
-}
-
 /**
  * Searches, one after the other, in a thread of their own: the worst takes seconds in a large catalogue (many phrases that no
  * product has), in which orders and everything else go on. The thread starts with the first; one that dies is replaced.

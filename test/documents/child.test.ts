@@ -37,6 +37,14 @@ t.test('a document is read in another process, as JSON of the domain’s value w
   t.not(child.pid, process.pid)
 })
 
+t.test('an outcome tells the processor time that it took, but for the first, which also compiles the schema', async (t) => {
+  const { child } = start(t)
+  t.notOk('spent' in Object(await run(child, 'a', readJob(orderXml()))))
+  const [small, large] = [await run(child, 'a', readJob('<purchase-order/>')), await run(child, 'a', largeOrder())]
+  t.match([small, large], [{ refusal: {}, spent: Number }, { spent: Number }])
+  t.ok(Object(large).spent > Object(small).spent, `${Object(large).spent} ms`)
+})
+
 t.test('a document over its budget is refused, and what waited behind it is read all the same', async (t) => {
   const { child, warnings } = start(t, { budget: 40 })
   const [large, ...small] = await Promise.all([

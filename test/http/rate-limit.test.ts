@@ -5,12 +5,14 @@ import { ask, listening, message } from './wire.ts'
 /** The remaining requests that an answer's RateLimit field tells. */
 const remaining = (headers: Readonly<Record<string, unknown>>) => Number(/;r=(\d+);/.exec(String(headers['ratelimit']))?.[1])
 
+const orderJson = JSON.stringify({ item: [{ productId: 'ABC-1', quantity: '1' }] })
+
 t.test('every answer tells the limit and what is left of it (draft-ietf-httpapi-ratelimit-headers)', async (t) => {
   const { app } = await build(t, { settings: { RATE_LIMIT: '5' } })
   await listening(app)
   for (const left of [4, 3]) {
     const { headers } = await ask(t, app, message('GET /products'))
-    t.equal(headers['ratelimit-policy'], '"default";q=5;w=60')
+    t.equal(headers['ratelimit-policy'], '"default";q=5;w=60;tradepost-body-bytes=65536;tradepost-work-ms=50')
     t.match(headers['ratelimit'], new RegExp(`^"default";r=${left};t=\\d+$`))
     t.notOk(Object.keys(headers).some((name) => name.startsWith('x-ratelimit')))
   }
@@ -46,7 +48,7 @@ t.test('over the limit it is 429 with Retry-After, and nothing is done (RFC 6585
   t.notOk('ratelimit' in (await ask(t, app, message('GET /health/ready'))).headers)
 })
 
-t.test('a 304 does not count', async (t) => {
+t.test('a 304 that needs no product does not count', async (t) => {
   const { app } = await build(t, { settings: { RATE_LIMIT: '3' } })
   const { headers } = await app.inject('/products')
   for (let i = 0; i < 10; i++) {
@@ -55,6 +57,93 @@ t.test('a 304 does not count', async (t) => {
     t.equal(remaining(unchanged.headers), 2, 'and takes nothing of what is left')
   }
   t.equal(remaining((await app.inject('/products')).headers), 1)
+})
+
+t.test('a 304 counts to who has nothing to revalidate, and where the resource was read for it', async (t) => {
+  const { app } = await build(t, { settings: { RATE_LIMIT: '20' } })
+  const left = async (url: string, tag: string) => {
+    const { statusCode, headers } = await app.inject({ url, headers: { 'if-none-match': tag } })
+    t.equal(statusCode, 304, url)
+    return remaining(headers)
+  }
+  t.same([await left('/products', '*'), await left('/catalogue', ' * '), await left('/product/ABC-1', '*')], [19, 18, 17])
+  const { headers } = await app.inject('/product/ABC-1')
+  t.same([await left('/product/ABC-1', String(headers['etag'])), await left('/order', '*')], [15, 14])
+})
+
+t.test('a body costs one request for every 64 KiB begun, with its length told or in chunks', async (t) => {
+  const { app } = await build(t, { settings: { RATE_LIMIT: '1000' } })
+  await listening(app)
+  const padded = (length: number) => orderJson.padEnd(length)
+  const fields = { 'content-type': 'application/json' }
+  const told = (body: string) => message('POST /order', fields, body)
+  const chunked = (body: string) =>
+    `${message('POST /order', { ...fields, 'transfer-encoding': 'chunked' })}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+  let last = 1000
+  for (const [bytes, cost] of [
+    [65_536, 1],
+    [65_537, 2],
+    [640_000, 10]
+  ] as const) {
+    for (const send of [told, chunked]) {
+      const { status, headers } = await ask(t, app, send(padded(bytes)))
+      t.equal(status, 201)
+      t.equal(last - remaining(headers), cost, `${bytes} bytes`)
+      last = remaining(headers)
+    }
+  }
+  for (const send of [told, chunked]) {
+    const { status, headers } = await ask(t, app, send(padded(2_097_153)))
+    t.equal(status, 413)
+    t.equal(last - remaining(headers), 32, 'a body that is too large costs the largest')
+    last = remaining(headers)
+  }
+})
+
+t.test('a document that costs more than there is left is read, and the next request is refused', async (t) => {
+  const { app, store } = await build(t, { settings: { RATE_LIMIT: '3' } })
+  const post = (payload: string) => app.inject({ method: 'POST', url: '/order', headers: { 'content-type': 'application/json' }, payload })
+  t.match(await post(orderJson.padEnd(1_000_000)), { statusCode: 201, headers: { ratelimit: /r=0;/ } })
+  t.equal((await post(orderJson)).statusCode, 429)
+  t.equal((await store.orders({ limit: 10 })).items.length, 1)
+})
+
+t.test('a document costs one request more for every 50 ms that it takes, whether it is accepted or refused', async (t) => {
+  const { app } = await build(t, { settings: { RATE_LIMIT: '1000' } })
+  const item = '<item><product-id>none</product-id><quantity>1</quantity></item>'
+  const post = (payload: string) => app.inject({ method: 'POST', url: '/order', headers: { 'content-type': 'application/xml' }, payload })
+  const order = `<purchase-order>${item.repeat(10_000)}</purchase-order>`
+  // The first of a process also compiles the schema, which is not the sender's to pay.
+  const before = remaining((await post(order)).headers)
+  const { statusCode, headers } = await post(order)
+  t.equal(statusCode, 422)
+  const cost = before - remaining(headers)
+  t.ok(cost > Math.ceil(order.length / 65_536), `${cost} requests`)
+  t.ok(cost < 200, `such an order is possible several times a minute: it costs ${cost}`)
+})
+
+t.test('a service that is too busy counts what it sheds', async (t) => {
+  const { app } = await build(t, { settings: { RATE_LIMIT: '4', OVERLOAD_DELAY: '10' } })
+  await app.ready()
+  const statuses: number[] = []
+  while (!statuses.includes(429)) {
+    // Busy for as long as it takes until the sampling of the event loop's delay has seen it.
+    const until = performance.now() + 1_100
+    while (performance.now() < until);
+    await new Promise((resolve) => setImmediate(resolve))
+    statuses.push((await app.inject('/products')).statusCode)
+  }
+  t.equal(statuses.length, 5)
+  t.ok(statuses.includes(503), statuses.join(' '))
+})
+
+t.test('failed sign-ins count', async (t) => {
+  const { app } = await build(t, { settings: { RATE_LIMIT: '3' } })
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' }
+  const signIn = async () => (await app.inject({ method: 'POST', url: '/session', headers, payload: 'key=tp_wrong' })).statusCode
+  const statuses = [await signIn(), await signIn(), await signIn(), await signIn()]
+  t.equal(statuses[3], 429, statuses.join(' '))
+  t.notOk(statuses.slice(0, 3).includes(429))
 })
 
 t.test('each address counts for itself, an IPv6 one by its /64', async (t) => {

@@ -1,0 +1,140 @@
+import t from 'tap'
+import type { Product } from '../../domain/product.ts'
+import type { Page } from '../../domain/store.ts'
+import { build, type Shop } from '../build.ts'
+import { listening, message, Wire } from '../http/wire.ts'
+
+/** Searches go on until they are told to end. */
+function hold({ store }: Shop) {
+  const held: (() => void)[] = []
+  const products = store.products
+  let most = 0
+  store.products = async (query): Promise<Page<Product>> => {
+    if (query.q !== 'slow') return products(query)
+    await new Promise<void>((resolve) => {
+      most = Math.max(most, held.push(resolve))
+    })
+    return products(query)
+  }
+  return {
+    get most() {
+      return most
+    },
+    /** Ends searches until a promise is settled. */
+    async endUntil<T>(settled: Promise<T>): Promise<T> {
+      const ending = setInterval(() => held.shift()?.(), 1)
+      return settled.finally(() => clearInterval(ending))
+    }
+  }
+}
+
+const search = ({ app }: Shop, remoteAddress: string, q = 'slow') => app.inject({ url: `/products?q=${q}`, remoteAddress })
+
+t.test('one caller has few searches under way, and more of them are 429 with Retry-After', async (t) => {
+  const shop = await build(t)
+  const held = hold(shop)
+  const all = Array.from({ length: 30 }, () => search(shop, '192.0.2.1'))
+  const answers = await held.endUntil(Promise.all(all))
+  t.equal(answers.filter(({ statusCode }) => statusCode === 200).length, 10)
+  const refused = answers.filter(({ statusCode }) => statusCode === 429)
+  t.equal(refused.length, 20)
+  t.match(refused[0], { headers: { 'retry-after': /^\d+$/, 'content-type': 'application/problem+xml' }, body: /searches are under way/ })
+  t.equal(held.most, 2, 'and of those few are looked for at a time')
+  t.equal((await held.endUntil(search(shop, '192.0.2.1'))).statusCode, 200, 'then it may go on')
+})
+
+t.test('searches of all callers are bounded too, and over that it is 503 for a while', async (t) => {
+  const shop = await build(t)
+  const held = hold(shop)
+  const all = Array.from({ length: 100 }, (_, i) => search(shop, `192.0.2.${i}`))
+  const statuses = (await held.endUntil(Promise.all(all))).map(({ statusCode }) => statusCode)
+  t.equal(statuses.filter((status) => status === 200).length, 68)
+  t.equal(statuses.filter((status) => status === 503).length, 32)
+  t.equal(held.most, 4)
+})
+
+t.test('whoever searches without pause keeps nobody else from searching, or from the pages that are none', async (t) => {
+  const shop = await build(t)
+  const held = hold(shop)
+  const slow = Promise.all(Array.from({ length: 10 }, () => search(shop, '192.0.2.1')))
+  t.equal((await search(shop, '192.0.2.2', 'bolt')).statusCode, 200)
+  t.equal((await shop.app.inject({ url: '/products', remoteAddress: '192.0.2.1' })).statusCode, 200)
+  t.same(
+    (await held.endUntil(slow)).map(({ statusCode }) => statusCode),
+    Array(10).fill(200)
+  )
+})
+
+t.test('the customers behind one address search each for itself', async (t) => {
+  const shop = await build(t)
+  const held = hold(shop)
+  const keys = [await shop.key('ACME', 'order'), await shop.key('Globex', 'order')]
+  const all = keys.flatMap((headers) => Array.from({ length: 10 }, () => shop.app.inject({ url: '/products?q=slow', headers })))
+  const statuses = (await held.endUntil(Promise.all(all))).map(({ statusCode }) => statusCode)
+  t.same(statuses, Array(20).fill(200))
+})
+
+/** Catalogues that never end, while they are wanted so. */
+function endless({ store }: Shop) {
+  const real = store.allProducts
+  const state = { isWanted: true, started: 0 }
+  store.allProducts = () => {
+    state.started++
+    return state.isWanted ? forEver(real) : real()
+  }
+  return state
+}
+
+async function* forEver(read: Shop['store']['allProducts']) {
+  for (;;) yield* read()
+}
+
+const until = async (holds: () => boolean | Promise<boolean>) => {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10))
+}
+
+const catalogueOf = ({ app }: Shop, remoteAddress = '127.0.0.1') => app.inject({ url: '/catalogue', remoteAddress })
+
+t.test('one caller reads few whole catalogues at a time, and a reader that leaves makes room', async (t) => {
+  const shop = await build(t)
+  const catalogues = endless(shop)
+  await listening(shop.app)
+  const readers = await Promise.all(
+    Array.from({ length: 4 }, async () => (await Wire.open(t, shop.app)).pause().send(message('GET /catalogue')))
+  )
+  await until(() => catalogues.started === 4)
+  catalogues.isWanted = false
+  t.match(await catalogueOf(shop), { statusCode: 429, headers: { 'retry-after': /^\d+$/ } })
+  t.equal((await catalogueOf(shop, '192.0.2.9')).statusCode, 200, 'others read it')
+  t.equal((await shop.app.inject({ url: '/catalogue', method: 'HEAD' })).statusCode, 200, 'HEAD reads nothing')
+  for (const reader of readers) reader.abort()
+  await until(async () => (await catalogueOf(shop)).statusCode === 200)
+})
+
+t.test('requests in a row whose connection is reset leave no place taken', async (t) => {
+  const shop = await build(t)
+  await listening(shop.app)
+  const catalogues = endless(shop)
+  const wire = (await Wire.open(t, shop.app)).pause().send(message('GET /catalogue').repeat(8))
+  await until(() => catalogues.started > 0)
+  catalogues.isWanted = false
+  wire.abort()
+  await until(async () => {
+    const answers = await Promise.all(Array.from({ length: 4 }, () => catalogueOf(shop)))
+    return answers.every(({ statusCode }) => statusCode === 200)
+  })
+  t.pass('all places are free again')
+})
+
+t.test('each barcode in a form is a search, and counts', async (t) => {
+  const shop = await build(t, { settings: { RATE_LIMIT: '100' } })
+  const fields = Array.from({ length: 20 }, (_, i) => `item.${i + 1}.product-id=4006381333931&item.${i + 1}.quantity=1`).join('&')
+  const { statusCode, headers } = await shop.app.inject({
+    method: 'POST',
+    url: '/order',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' },
+    payload: `${fields}&_more=1`
+  })
+  t.equal(statusCode, 200)
+  t.match(headers['ratelimit'], /r=79;/)
+})
