@@ -12,7 +12,7 @@ import forms from './plugins/forms.ts'
 import framing, { targetReader } from './plugins/framing.ts'
 import idempotency from './plugins/idempotency.ts'
 import limits from './plugins/limits.ts'
-import logging, { loggerOptions, makeRequestIds } from './plugins/logging.ts'
+import logging, { loggerOptions, makeRequestIds, RequestLog } from './plugins/logging.ts'
 import methods from './plugins/methods.ts'
 import negotiation from './plugins/negotiation.ts'
 import observability from './plugins/observability.ts'
@@ -59,6 +59,7 @@ export async function buildApp({ config, store: database, release, logTo, isStop
   const base = config.BASE_URL.path
   const app = Fastify({
     logger: { ...loggerOptions(config.LOG_LEVEL), ...(logTo ? { stream: logTo } : {}) },
+    logController: new RequestLog(),
     genReqId: makeRequestIds(config.TRUST_PROXY),
     bodyLimit: config.BODY_LIMIT,
     trustProxy: config.TRUST_PROXY.length > 0 ? [...config.TRUST_PROXY] : false,
@@ -80,7 +81,7 @@ export async function buildApp({ config, store: database, release, logTo, isStop
 
   await app.register(logging)
   await app.register(observability, { store: database, release })
-  await app.register(draining, { isStopping })
+  await app.register(draining, { config })
   await app.register(problems, { config })
   await app.register(securityHeaders)
   await app.register(limits, { config })

@@ -9,7 +9,9 @@ import { keysList } from './cli/keys-list.ts'
 import { keysRevoke } from './cli/keys-revoke.ts'
 import { migrate } from './cli/migrate.ts'
 import { ConfigError } from './config.ts'
+import { DomainError, StoreOpenError } from './domain/errors.ts'
 import { release } from './release.ts'
+import { diskReason } from './stores/disk.ts'
 
 const commands: readonly Command[] = [keysCreate, keysList, keysRevoke, importCommand, exportCommand, backup, migrate, config]
 
@@ -68,13 +70,16 @@ function report(error: unknown, words: readonly string[]): 1 | 2 {
 function explain(error: unknown): string {
   if (error instanceof ConfigError) return `the settings are wrong:\n${error.message.replace(/^/gm, '  ')}`
   if (!(error instanceof Error)) return String(error)
+  if (error instanceof Failure || error instanceof StoreOpenError) return error.message
   const cause = error.cause instanceof Error ? error.cause.message : error.cause
-  return error instanceof Failure || cause === undefined ? error.message : `${error.message} (${cause})`
+  if (cause === undefined) return error.message
+  // Its message is for clients of the service; its cause says which file or server, and why.
+  return error instanceof DomainError && error.code === 'store-unavailable' ? String(cause) : `${error.message} (${cause})`
 }
 
-// Whoever read the output has had enough of it, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
+  // Whoever read the output has had enough of it, as `head` does.
+  if (error.code !== 'EPIPE') process.stderr.write(`tradepost: standard output cannot be written: ${diskReason(error) ?? error.message}\n`)
   process.exit(1)
 })
 

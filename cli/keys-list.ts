@@ -10,7 +10,8 @@ export const keysList: Command = {
   synopsis: '',
   about: 'list the API keys',
   help: `Id, name, scopes, and when each was made, last used, will expire, was revoked; never the keys themselves.
-A table on a terminal; otherwise tab-separated lines without a heading. The last use is up to five seconds late.`,
+A table on a terminal; otherwise lines with tabs between the cells. The first line is a heading in both. The last use
+is up to five seconds late.`,
 
   async run(args) {
     readArguments(args, {}, [0, 0])

@@ -1,7 +1,7 @@
-/** Rows for people, with a heading, on a terminal; tab-separated and without one for whatever else reads them. */
+/** Rows under a heading: aligned for people on a terminal, tab-separated for whatever else reads them. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[], isTerminal: boolean): string {
-  if (!isTerminal) return rows.map((row) => `${row.join('\t')}\n`).join('')
   const table = [headings, ...rows]
+  if (!isTerminal) return table.map((row) => `${row.join('\t')}\n`).join('')
   const widths = headings.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)))
   return table
     .map(

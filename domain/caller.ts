@@ -22,9 +22,13 @@ export function maySee(caller: Caller, order: Pick<Order, 'customer'>): boolean 
   return caller.kind === 'key' && caller.customer === order.customer && hasScope(caller, 'order')
 }
 
-/** Whoever may see an order as its buyer may change and cancel it. */
+/**
+ * A guest's order is changed and cancelled by whoever holds its URI, a customer's by that customer; with a key, only one
+ * that may order. Fulfilment alone sees orders and sets their status.
+ */
 export function mayChange(caller: Caller, order: Pick<Order, 'customer'>): boolean {
-  return maySee(caller, order)
+  if (caller.kind === 'guest') return order.customer === undefined
+  return hasScope(caller, 'order') && (order.customer === undefined || order.customer === caller.customer)
 }
 
 export interface ApiKey {

@@ -40,7 +40,20 @@ export class DomainError extends Error {
   }
 }
 
+/** Also for an order that the caller may not see: in other words it would tell that there is one. */
+export function orderNotFound(): DomainError {
+  return new DomainError('order-not-found', 'There is no such order, or none that you may see.')
+}
+
 /** `after` is none of the positions that `Page.next` gives in this list. */
 export class PositionError extends RangeError {
   override readonly name = 'PositionError'
+}
+
+/**
+ * A store cannot be opened. The message is one line for who runs the shop: which file or server, what is wrong, what to
+ * do. It never has a password.
+ */
+export class StoreOpenError extends Error {
+  override readonly name = 'StoreOpenError'
 }

@@ -80,10 +80,16 @@ export function decide(order: PurchaseOrder, shelves: Shelves, shopCurrency: str
   refused.push(...shortages(items, taken, shelves), ...uncountable(items, taken, shelves))
   const total = items.reduce<Decimal>((sum, item) => add(sum, item.lineTotal), round(zero, minorUnit(currency)))
   if (compare(total, mostTotal) > 0) invalid.push({ code: 'total-limit', detail: `An order is worth ${mostTotal} ${currency} at most.` })
-  const faults = [...invalid, ...refused]
+  const faults = inOrder([...invalid, ...refused])
   if (invalid.length > 0) throw new DomainError('invalid-order', summary(faults, 'can never be placed as it is'), { faults })
   if (refused.length > 0) throw new DomainError('order-refused', summary(faults, 'cannot be placed now'), { faults })
   return { currency, items, total, taken }
+}
+
+/** The header's faults first, then each line's, then those of the order as a whole. */
+function inOrder(faults: readonly Fault[]): readonly Fault[] {
+  const line = ({ at }: Fault) => (at ? (at[0] === 'item' ? Number(at[1]) : 0) : Number.MAX_SAFE_INTEGER)
+  return faults.toSorted((a, b) => line(a) - line(b))
 }
 
 function summary(faults: readonly Fault[], what: string): string {

@@ -22,7 +22,7 @@ export interface PageQuery {
 }
 
 export interface ProductQuery extends PageQuery {
-  /** Full text: products that have all of its words. */
+  /** Full text: products that have all of its words. A word of three or more letters or digits may be only how theirs begins. */
   readonly q?: string
   readonly category?: string
   /** Milliseconds since the epoch. */

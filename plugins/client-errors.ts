@@ -1,19 +1,14 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ConnectionError } from 'fastify'
 import type { Config } from '../config.ts'
 import { guest } from '../domain/caller.ts'
 import { uris } from '../representations/links.ts'
 import { problemRepresentations } from '../representations/problem.ts'
+import { connectionOf } from './connections.ts'
+import { retryAfter } from './problem.ts'
 import { type ProblemCode, problemTypes } from './problem-types.ts'
 
-interface Connection {
-  /** Answers that are not yet sent. */
-  readonly owed: Set<ServerResponse>
-  last: IncomingMessage
-}
-
-const connections = new WeakMap<Socket, Connection>()
 const refused = new WeakSet<Socket>()
 
 /** How long a refused client has to read its answer, in milliseconds. */
@@ -49,7 +44,7 @@ function refusal(code: ProblemCode, base: string): string {
   const body = representation?.write(problem, { base, currency: '', shop: '', caller: guest, self: '' }) ?? ''
   return (
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/problem+xml\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-    `Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nDate: ${new Date().toUTCString()}\r\nConnection: close\r\n\r\n${body}`
+    `${status === 503 ? `Retry-After: ${retryAfter['retry-after']}\r\n` : ''}Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nDate: ${new Date().toUTCString()}\r\nConnection: close\r\n\r\n${body}`
   )
 }
 
@@ -59,7 +54,7 @@ function closed(response: ServerResponse): Promise<void> {
 
 async function refuse(socket: Socket, code: ProblemCode, base: string): Promise<void> {
   refused.add(socket)
-  const { owed = new Set<ServerResponse>(), last } = connections.get(socket) ?? {}
+  const { owed = new Set<ServerResponse>(), last } = connectionOf(socket) ?? {}
   const broken = [...owed].find(({ req }) => !req.complete)
   // A pipelined request is answered after those before it, or the client takes its answer for another's.
   await Promise.all([...owed].filter((response) => response !== broken).map(closed))
@@ -81,15 +76,12 @@ export function answerClientError({ BASE_URL, MAX_URL_LENGTH }: Config) {
   }
 }
 
-/** Watches which answers each connection is still owed, and answers what Node hands over unparsed. */
-export function watchConnections(server: Server, { BASE_URL }: Config): void {
-  server.prependListener('request', (request, response) => {
-    const { socket } = request
-    const connection = connections.get(socket) ?? { owed: new Set(), last: request }
-    connection.last = request
-    connections.set(socket, connection)
-    connection.owed.add(response)
-    response.once('close', () => connection.owed.delete(response))
-  })
+/** Tells who has sent only a part of a request when the service stops that nothing was made of it. */
+export function refuseUnfinished(socket: Socket, { BASE_URL }: Config): void {
+  void refuse(socket, 'stopping', BASE_URL.path)
+}
+
+/** Answers what Node hands over unparsed. */
+export function refuseTunnels(server: Server, { BASE_URL }: Config): void {
   server.on('connect', (_request, stream) => void refuse(stream as Socket, 'not-implemented', BASE_URL.path))
 }

@@ -6,6 +6,7 @@ import type { Config } from '../config.ts'
 import { type DocumentSchema, isDocumentSchema, type LocatedFault } from '../schemas/document.ts'
 import type { Element, Place } from '../schemas/element.ts'
 import { readXml } from '../schemas/xml.ts'
+import { refuseDocument } from './documents/misdeclared.ts'
 import { parseForm, parseJson, type Source } from './documents/sources.ts'
 import { gateTree, originOf, readTreeSource } from './documents/trees.ts'
 import { Problem } from './problem.ts'
@@ -158,6 +159,7 @@ export default fp(
     app.addHook('preValidation', async (request) => {
       const body = request.body
       if (typeof body !== 'object' || body === null || !('form' in body) || typeof body.form !== 'string') return
+      refuseDocument(request, body.form)
       request.body = submit(request, Buffer.from(body.form), parseForm(body.form))
     })
   },

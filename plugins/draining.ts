@@ -1,15 +1,57 @@
-import type { FastifyInstance } from 'fastify'
+import type { ServerResponse } from 'node:http'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
+import type { Config } from '../config.ts'
+import { refuseUnfinished } from './client-errors.ts'
+import { Connections } from './connections.ts'
+import { Problem } from './problem.ts'
 
-/**
- * While the service stops, the listener is still open and each answer is the last of its connection (RFC 9112 section 9.6):
- * when the listener closes, hardly any connection is left that a client could just be sending a request on.
- */
+declare module 'fastify' {
+  interface FastifyInstance {
+    connections: Connections
+    /** Requests in flight, as the log can tell them: by its ids and routes, never by URLs. */
+    unanswered(): Unanswered[]
+  }
+}
+
+export interface Unanswered {
+  readonly reqId: string
+  readonly method: string
+  readonly route: string | undefined
+  readonly milliseconds: number
+  readonly state: 'its body was still arriving' | 'it was being answered' | 'its answer was still being sent'
+}
+
+function stateOf({ headersSent, req }: ServerResponse): Unanswered['state'] {
+  if (!req.complete) return 'its body was still arriving'
+  return headersSent ? 'its answer was still being sent' : 'it was being answered'
+}
+
+/** While the service stops, each answer is the last of its connection (RFC 9112 section 9.6). `stopping.ts` has the order of events. */
 export default fp(
-  async function draining(app: FastifyInstance, { isStopping }: { readonly isStopping: () => boolean }) {
-    app.addHook('onRequest', async (_request, reply) => {
-      // On the raw response, as Fastify itself does later: no answer takes it back.
-      if (isStopping()) reply.raw.setHeader('connection', 'close')
+  async function draining(app: FastifyInstance, { config }: { readonly config: Config }) {
+    const connections = new Connections(app.server, (socket) => refuseUnfinished(socket, config))
+    const replies = new WeakMap<ServerResponse, FastifyReply>()
+
+    app.decorate('connections', connections)
+    app.decorate('unanswered', () =>
+      connections.owed.map((response): Unanswered => {
+        const reply = replies.get(response)
+        return {
+          reqId: reply?.request.id ?? '',
+          method: response.req.method ?? '',
+          route: reply?.request.routeOptions.url,
+          milliseconds: Math.round(reply?.elapsedTime ?? 0),
+          state: stateOf(response)
+        }
+      })
+    )
+
+    app.addHook('onRequest', async (request, reply) => {
+      replies.set(reply.raw, reply)
+      if (connections.isLate(request.raw))
+        throw new Problem('stopping', 'The last answer of this connection was given. Nothing was stored.')
+      if (connections.held) await connections.held
     })
   },
   { name: 'draining', fastify: '5.x' }

@@ -11,7 +11,7 @@ import { Problem } from './problem.ts'
 export interface FormPages {
   /** The form again, with what is wrong and what was typed; undefined: the problem's own page. */
   readonly refused: (request: FastifyRequest, problem: ProblemDocument) => Promise<string | undefined>
-  /** The form again with more room, when its `_more` button was pressed: nothing is judged or stored. */
+  /** The form again with more room, or with what its lines name, when a `_more` button was pressed: nothing is judged or stored. */
   readonly more?: (request: FastifyRequest) => Promise<string>
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import { watchConnections } from './client-errors.ts'
+import { refuseTunnels } from './client-errors.ts'
 import { Problem } from './problem.ts'
 
 /** Why a request target was not taken; what is routed in its place leads nowhere. */
@@ -97,7 +97,7 @@ const patience = 4
 /** What RFC 9112 wants of every request, whatever it asks for: target, Host, framing. */
 export default fp(
   async function framing(app: FastifyInstance, { config }: { config: Config }) {
-    watchConnections(app.server, config)
+    refuseTunnels(app.server, config)
 
     app.addHook('onRequest', async ({ raw }, reply) => {
       checkFields(raw)
@@ -116,5 +116,5 @@ export default fp(
       })
     })
   },
-  { name: 'framing', fastify: '5.x', dependencies: ['problems'] }
+  { name: 'framing', fastify: '5.x', dependencies: ['draining', 'problems'] }
 )

@@ -5,6 +5,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { LoggerOptions } from 'pino'
 
+export { RequestLog } from './logging/requests.ts'
+
 /**
  * What lets one act as somebody, or on somebody's order, wherever in a line of the log it may be: in a URL, an error's
  * message or stack, a database's complaint. An order's URI is a capability: eight characters of its id are enough to find
@@ -90,6 +92,7 @@ export function makeRequestIds(trustedProxies: readonly string[]): (request: Inc
 /** Every answer tells the request's id, which finds it in the log. Registered first, so that refusals tell it too. */
 export default fp(
   async function logging(app: FastifyInstance) {
+    app.decorateRequest('refusal', undefined)
     app.addHook('onRequest', async (request, reply) => {
       reply.header('x-request-id', request.id)
     })

@@ -3,6 +3,8 @@ import type { FastifyContextConfig, FastifyInstance, FastifyRequest, FastifySche
 import fp from 'fastify-plugin'
 import { isDocumentSchema } from '../schemas/document.ts'
 import { formMediaType } from '../schemas/form.ts'
+import { isForm } from './form-post.ts'
+import type { DocumentNotation } from './notation.ts'
 import { Problem } from './problem.ts'
 
 /** In the order in which Allow lists them. */
@@ -23,17 +25,22 @@ interface Declared {
 }
 
 /** What a route reads: a document, or a page's form, whose fields the route judges itself. */
-function mediaTypes(method: string, { schema, config }: Declared): readonly string[] {
+export function mediaTypes(method: string, { schema, config }: Declared): readonly string[] {
   const body = schema?.body
   if (isDocumentSchema(body)) return ['application/xml', 'text/xml', 'application/json', ...(body.forms ? [formMediaType] : [])]
   return method === 'POST' && (config?.form || config?.describes?.form) ? [formMediaType] : []
 }
 
-function unsupported({ method }: FastifyRequest, detail: string, accepts: readonly string[]): Problem {
+export function unsupported({ method }: FastifyRequest, detail: string, accepts: readonly string[], notation?: DocumentNotation): Problem {
   // Accept-Post would say that there is POST (W3C LDP 7.1.2); Accept in an answer is for any method (RFC 9110 section 12.5.1).
   const list = accepts.join(', ')
   const headers = { accept: list, ...(method === 'POST' ? { 'accept-post': list } : {}) }
-  return new Problem('unsupported-media-type', detail, { headers, available: accepts })
+  return new Problem('unsupported-media-type', detail, { headers, available: accepts, ...(notation ? { notation } : {}) })
+}
+
+/** What to do about a form's Content-Type, which curl's -d sends unless it is told otherwise. */
+export function inCurl(mediaType: string): string {
+  return `With curl, add -H 'content-type: ${mediaType}'.`
 }
 
 /**
@@ -59,12 +66,22 @@ function checkContent(request: FastifyRequest): void {
   const type = headers['content-type']
   if (type === undefined) throw unsupported(request, 'The body has no Content-Type.', accepts)
   if (!accepts.includes(request.mediaType ?? '')) {
-    throw unsupported(request, `${JSON.stringify(type)} is not read here; there is ${accepts.join(', ')}.`, accepts)
+    const hint = isForm(request) ? ` ${inCurl(accepts[0] ?? '')}` : ''
+    throw unsupported(request, `${JSON.stringify(type)} is not read here; there is ${accepts.join(', ')}.${hint}`, accepts)
   }
   const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(type)?.[1]
   if (charset !== undefined && charset.toLowerCase() !== 'utf-8') {
     throw unsupported(request, `The charset ${JSON.stringify(charset)} is not read here: send UTF-8.`, accepts)
   }
+}
+
+/**
+ * A client that sends Content-Range means a part, and would lose the rest (RFC 9110 section 14.5).
+ * @throws Problem `malformed-request`
+ */
+function refusePart({ method, headers }: FastifyRequest): void {
+  if (method !== 'PUT' || headers['content-range'] === undefined) return
+  throw new Problem('malformed-request', 'A PUT with Content-Range replaces a part, which is not offered here: send the whole without it.')
 }
 
 /** Answers OPTIONS, 405 with Allow for every method that a known path does not have, and 415. Registered before the routes. */
@@ -94,6 +111,7 @@ export default fp(
     app.addHook('preParsing', async (request, _reply, payload) => {
       // Else the body that was sent to nowhere would be read, and judged.
       if (request.is404) throw new Problem('not-found', nothing)
+      refusePart(request)
       checkContent(request)
       return payload
     })

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Representation, Representations } from '../representations/representation.ts'
 import { choose } from './accept.ts'
+import { isIn, notationOf } from './notation.ts'
 import { Problem } from './problem.ts'
 
 declare module 'fastify' {
@@ -15,7 +16,7 @@ declare module 'fastify' {
   }
 }
 
-/** Chooses the representation by Accept, before a body is read: nothing is stored that could not be answered. */
+/** Chooses the representation by Accept and the document's own notation, before a body is read: nothing is stored that could not be answered. */
 export default fp(
   async function negotiation(app: FastifyInstance) {
     app.decorateRequest('representation', undefined)
@@ -23,7 +24,12 @@ export default fp(
       const variants = request.routeOptions.config.represents?.variants
       if (!variants) return
       if (variants.length > 1) reply.header('vary', 'Accept')
-      const offers = variants.map(({ mediaType, alias }) => ({ names: [mediaType], ...(alias ? { alias } : {}) }))
+      const notation = notationOf(request)
+      const offers = variants.map((variant) => ({
+        names: [variant.mediaType],
+        alias: variant.alias ?? false,
+        own: isIn(notation, variant)
+      }))
       request.representation = variants[choose(request.headers.accept, offers)]
       if (!request.representation) {
         const available = variants.map(({ mediaType }) => mediaType)

@@ -30,6 +30,7 @@ export type HttpProblemCode =
   | 'not-implemented'
   | 'version-not-supported'
   | 'overloaded'
+  | 'stopping'
 
 export type ProblemCode = DomainErrorCode | HttpProblemCode
 
@@ -211,6 +212,11 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     status: 503,
     title: 'The service is too busy',
     explanation: 'Try again after the time in Retry-After. A repeated order with the same Idempotency-Key is safe.'
+  },
+  stopping: {
+    status: 503,
+    title: 'The service is stopping',
+    explanation: 'Nothing was made of the request: send it again, over a new connection, after the time in Retry-After.'
   },
   'store-overloaded': {
     status: 503,

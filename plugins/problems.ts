@@ -5,11 +5,12 @@ import { guest } from '../domain/caller.ts'
 import { DomainError, PositionError } from '../domain/errors.ts'
 import { uris } from '../representations/links.ts'
 import { type ProblemDocument, problemRepresentations } from '../representations/problem.ts'
-import type { Context } from '../representations/representation.ts'
+import type { Context, Representation } from '../representations/representation.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { choose } from './accept.ts'
 import { isForm } from './form-post.ts'
 import { nothing } from './methods.ts'
+import { type DocumentNotation, isIn, notationOf } from './notation.ts'
 import { notACursor } from './paging.ts'
 import { Problem, retryAfter } from './problem.ts'
 import { codesByStatus, type ProblemCode, problemTypes } from './problem-types.ts'
@@ -27,8 +28,9 @@ interface Told {
   readonly detail: string
   readonly faults?: readonly LocatedFault[]
   readonly headers?: Readonly<Record<string, string>>
-  readonly available?: readonly string[]
+  readonly available?: readonly string[] | undefined
   readonly orderId?: string
+  readonly notation?: DocumentNotation | undefined
 }
 
 const maxFaults = 100
@@ -40,11 +42,14 @@ function writable(text: string): string {
   return text.replace(unwritable, '\ufffd')
 }
 
+/** By line where there are lines; what has none comes last, and otherwise stays in the order that it has. */
 function located(error: DomainError | Problem, request: FastifyRequest): readonly LocatedFault[] {
-  return error.faults.slice(0, maxFaults).map((fault) => {
+  const faults = error.faults.slice(0, maxFaults).map((fault): LocatedFault => {
     const { at, ...told } = fault as LocatedFault
     return { ...(at ? request.submission?.locate(at) : {}), ...told }
   })
+  const line = (fault: LocatedFault) => fault.line ?? Number.MAX_SAFE_INTEGER
+  return faults.sort((a, b) => line(a) - line(b))
 }
 
 function writableFault(fault: LocatedFault): LocatedFault {
@@ -63,8 +68,8 @@ function tell(error: FastifyError | DomainError | Problem | PositionError, reque
     }
   }
   if (error instanceof Problem) {
-    const { code, message, headers, available } = error
-    return { code, detail: message, faults: located(error, request), headers, ...(available ? { available } : {}) }
+    const { code, message, headers, available, notation } = error
+    return { code, detail: message, faults: located(error, request), headers, available, notation }
   }
   if (error.validation) return tellValidation(error)
   const status = error.statusCode ?? 500
@@ -122,12 +127,7 @@ export default fp(
     async function send(told: Told, request: FastifyRequest, reply: FastifyReply) {
       const problem = problemOf(told, request)
       const { status } = problem
-      const chosen = choose(
-        request.headers.accept,
-        problemRepresentations.map(({ mediaType }) => ({ names: [mediaType, ...(alsoAskedAs[mediaType] ?? [])] }))
-      )
-      const representation = problemRepresentations[Math.max(0, chosen)]
-      if (!representation) throw new Error('there is no problem representation')
+      const representation = representationFor(request, told.notation ?? notationOf(request))
       const context: Context = {
         base,
         currency: config.CURRENCY,
@@ -174,13 +174,26 @@ export default fp(
     app.setErrorHandler((error: FastifyError | DomainError | Problem | PositionError, request, reply) => {
       const told = tell(error, request, config)
       if (problemTypes[told.code].status >= 500) request.log.error({ err: error }, 'request failed')
-      else request.log.info({ code: told.code, detail: told.detail }, 'request refused')
+      else request.refusal = { code: told.code, detail: told.detail }
       return send(told, request, reply)
     })
     app.setNotFoundHandler((request, reply) => send({ code: 'not-found', detail: nothing }, request, reply))
   },
   { name: 'problems', fastify: '5.x' }
 )
+
+/** What the client wants the problem in; where it wants none of the forms that there are, its document's own, or XML. */
+function representationFor(request: FastifyRequest, notation: DocumentNotation | undefined): Representation<ProblemDocument> {
+  const offers = problemRepresentations.map((offer) => ({
+    names: [offer.mediaType, ...(alsoAskedAs[offer.mediaType] ?? [])],
+    own: isIn(notation, offer)
+  }))
+  const chosen = choose(request.headers.accept, offers)
+  const ofOwn = offers.findIndex(({ own }) => own)
+  const representation = problemRepresentations[Math.max(0, chosen === -1 ? ofOwn : chosen)]
+  if (!representation) throw new Error('there is no problem representation')
+  return representation
+}
 
 /** A client that asks for plain XML or JSON means the problem in it. */
 const alsoAskedAs: Readonly<Record<string, readonly string[]>> = {

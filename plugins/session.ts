@@ -91,8 +91,10 @@ export default fp(
   async function session(app: FastifyInstance, { config }: { config: Config }) {
     const { seal, open } = makeSeal(config.SESSION_SECRET || randomBytes(32).toString('hex'))
     const path = config.BASE_URL.path || '/'
+    // A proxy that ends TLS may not say so, or not be trusted; BASE_URL then says how browsers come.
+    const isPublishedSecurely = config.BASE_URL.origin?.startsWith('https:') ?? false
     const attributes = (request: FastifyRequest) =>
-      ({ path, httpOnly: true, sameSite: 'strict', secure: request.protocol === 'https' }) as const
+      ({ path, httpOnly: true, sameSite: 'strict', secure: isPublishedSecurely || request.protocol === 'https' }) as const
     await app.register(cookie, { hook: 'onRequest' })
 
     app.decorateRequest('signedInKey', undefined)

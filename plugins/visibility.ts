@@ -1,13 +1,19 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { guest, maySee } from '../domain/caller.ts'
-import { DomainError } from '../domain/errors.ts'
+import { guest, mayChange, maySee } from '../domain/caller.ts'
+import { orderNotFound } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
+import { Problem } from './problem.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The order, if the caller may see it. @throws DomainError `order-not-found`, also for one that is not theirs */
     visibleOrder(id: string): Promise<Order>
+    /**
+     * The order, if the caller may change and cancel it.
+     * @throws DomainError `order-not-found`, Problem `forbidden` when the caller may only see it
+     */
+    changeableOrder(id: string): Promise<Order>
   }
 }
 
@@ -16,9 +22,18 @@ export default fp(
   async function visibility(app: FastifyInstance) {
     app.decorateRequest('visibleOrder', async function (this: FastifyRequest, id: string): Promise<Order> {
       const order = await app.store.order(id)
-      if (!maySee(this.caller ?? guest, order)) throw new DomainError('order-not-found', 'No order that you may see has this URI.')
+      if (!maySee(this.caller ?? guest, order)) throw orderNotFound()
       return order
     })
+
+    app.decorateRequest('changeableOrder', async function (this: FastifyRequest, id: string): Promise<Order> {
+      const order = await this.visibleOrder(id)
+      if (mayChange(this.caller ?? guest, order)) return order
+      throw new Problem(
+        'forbidden',
+        'Only the customer who placed this order can change or cancel it. With the scope fulfilment you can see it and set its status.'
+      )
+    })
   },
-  { name: 'visibility', fastify: '5.x', dependencies: ['auth', 'store'] }
+  { name: 'visibility', fastify: '5.x', dependencies: ['auth', 'problems', 'store'] }
 )

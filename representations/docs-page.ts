@@ -29,8 +29,9 @@ interface DocumentView {
 
 export interface DocsPage {
   readonly shop: string
-  /** Where the examples go. */
-  readonly server: string
+  /** Where the examples go, where the settings tell it: the page is the same for every host that it is asked of. */
+  readonly server: string | undefined
+  readonly base: string
   /** The problem types that any request can be answered with, and any that sends a document. */
   readonly common: { readonly all: readonly CommonProblem[]; readonly documents: readonly CommonProblem[] }
   readonly fields: readonly ParameterView[]
@@ -74,7 +75,8 @@ export function docsPage({ description, problems }: Documentation, base: string)
   const server = servers[0]?.url ?? ''
   return {
     shop: info.title,
-    server: server.startsWith('http') ? server : `http://localhost:3000${base}`,
+    server: server.startsWith('http') ? server : undefined,
+    base,
     common: { all: listed(all), documents: listed([...whereRead].filter((code) => !all.has(code))) },
     fields: Object.values(components.parameters)
       .filter((parameter) => parameter.in === 'header')

@@ -38,8 +38,8 @@ export function orderLinks(order: Order, { base, caller }: Pick<Context, 'base' 
 
 /** Two callers who may do different things see different representations of one version, so their tags differ. */
 export function orderValidators(order: Order, { caller }: Pick<Context, 'caller'>): Validators {
-  const seller = hasScope(caller, 'fulfilment') ? 's' : 'b'
-  return { version: `${order.version}.${order.modifiedAt.toString(36)}.${seller}`, modifiedAt: order.modifiedAt, ...pageOf(caller) }
+  const may = `${mayChange(caller, order) ? 'b' : ''}${hasScope(caller, 'fulfilment') ? 's' : ''}`
+  return { version: `${order.version}.${order.modifiedAt.toString(36)}.${may}`, modifiedAt: order.modifiedAt, ...pageOf(caller) }
 }
 
 function addressElement(address: Address | undefined): Element | undefined {

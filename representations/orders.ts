@@ -37,12 +37,18 @@ export const ordersRepresentations = represent<OrderPage>({
     element('orders', {}, [...page.orders.map((order) => summaryElement(order, context)), ...page.links.map(linkElement)]),
   html: (page, context) => {
     const { caller } = context
+    const { links, query } = page
+    const range = {
+      status: query.status,
+      hasNewer: links.some(({ rel, href }) => rel === 'self' && /[?&]after=/.test(href)),
+      hasOlder: links.some(({ rel }) => rel === 'next')
+    }
     const isSeller = hasScope(caller, 'fulfilment')
     const customer = caller.kind === 'key' ? caller.customer : undefined
     return renderPage(
       'orders',
       'Orders',
-      { ...page, isSeller, customer, statuses: orderStatuses, statistics: isSeller ? statistics(page.orders) : undefined },
+      { ...page, isSeller, customer, statuses: orderStatuses, charts: isSeller ? statistics(page.orders, range) : [] },
       context
     )
   },

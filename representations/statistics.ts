@@ -1,6 +1,6 @@
 import { add, compare, type Decimal, toUnits, zero } from '../domain/money.ts'
 import { holdsStock, type Order } from '../domain/order.ts'
-import { date, number, quantity } from './views/format.ts'
+import { date, quantity } from './views/format.ts'
 
 export interface Bar {
   readonly name: string
@@ -62,41 +62,56 @@ function chart(texts: Omit<Chart, 'bars' | 'summary'>, rows: readonly { name: st
   return { ...texts, bars, summary: bars.map(({ name, value }) => `${name}: ${value}`).join('; ') }
 }
 
+const dayOf = ({ placedAt }: Order) => new Date(placedAt).toISOString().slice(0, 10)
+
+/** Which orders a page has. */
+export interface PageRange {
+  /** The status that all of them have, where the page is filtered. */
+  readonly status?: string | undefined
+  /** Whether there are pages before and after this one, on which its first and its last day may go on. */
+  readonly hasNewer: boolean
+  readonly hasOlder: boolean
+}
+
 /**
  * Orders a day and units by product, from the orders of one page: what the seller looks at is what is counted. Cancelled
- * and rejected orders count in neither.
+ * and rejected orders count in neither. A day that may go on on another page is left out: its number would be false.
+ * @param orders newest first, as the page has them
  */
-export function statistics(orders: readonly Order[]): { readonly perDay: Chart; readonly perProduct: Chart } | undefined {
+export function statistics(orders: readonly Order[], { status, hasNewer, hasOlder }: PageRange): readonly Chart[] {
   const counted = orders.filter(({ status }) => holdsStock(status))
-  if (counted.length === 0) return undefined
+  if (counted.length === 0) return []
+  const [first, last] = [orders[0], orders.at(-1)].map((order) => order && dayOf(order))
+  const isWhole = (day: string) => !(hasNewer && day === first) && !(hasOlder && day === last)
   const days = new Map<string, number>()
   const products = new Map<string, { name: string; unit: string; amount: Decimal }>()
   for (const order of counted) {
-    const day = new Date(order.placedAt).toISOString().slice(0, 10)
-    days.set(day, (days.get(day) ?? 0) + 1)
+    const day = dayOf(order)
+    if (isWhole(day)) days.set(day, (days.get(day) ?? 0) + 1)
     for (const { productId, name, unit, quantity } of order.items) {
-      const known = products.get(productId) ?? { name, unit, amount: zero }
-      products.set(productId, { ...known, amount: add(known.amount, quantity) })
+      // A product may have got another unit since.
+      const key = `${productId} ${unit}`
+      const known = products.get(key) ?? { name, unit, amount: zero }
+      products.set(key, { ...known, amount: add(known.amount, quantity) })
     }
   }
-  const stand = counted.length === 1 ? 'one order' : `${number(String(counted.length) as Decimal)} orders`
-  const from = `From the ${stand} of this page that ${counted.length === 1 ? 'stands' : 'stand'}; the days are UTC’s.`
+  const from = `Counts the orders on this page${status === undefined ? ', without cancelled and rejected ones' : ` (${status} only)`}`
+  const whole = hasNewer || hasOlder ? '. A day that goes on on another page is left out' : ''
   const byDay = [...days].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, mostBars)
   const byProduct = [...products.values()].sort((a, b) => compare(b.amount, a.amount)).slice(0, mostBars)
-  return {
-    perDay: chart(
-      { id: 'per-day', title: 'Orders a day', about: from, of: 'Day', measure: 'Orders' },
-      byDay.map(([day, count]) => ({ name: date(day), amount: String(count) as Decimal, value: String(count) }))
-    ),
-    perProduct: chart(
-      {
-        id: 'per-product',
-        title: 'Units by product',
-        about: `The ${mostBars} most ordered, in the unit of each.`,
-        of: 'Product',
-        measure: 'Units'
-      },
-      byProduct.map(({ name, unit, amount }) => ({ name, amount, value: quantity(amount, unit) }))
-    )
-  }
+  const perDay = chart(
+    { id: 'per-day', title: 'Orders a day', about: `${from}, by the day in UTC${whole}.`, of: 'Day', measure: 'Orders' },
+    byDay.map(([day, count]) => ({ name: date(day), amount: String(count) as Decimal, value: String(count) }))
+  )
+  const perProduct = chart(
+    {
+      id: 'per-product',
+      title: 'Units by product',
+      about: `${from}: the ${mostBars} largest, each in its own unit.`,
+      of: 'Product',
+      measure: 'Units'
+    },
+    byProduct.map(({ name, unit, amount }) => ({ name, amount, value: quantity(amount, unit) }))
+  )
+  return byDay.length === 0 ? [perProduct] : [perDay, perProduct]
 }

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import { uris } from './links.ts'
@@ -5,8 +7,22 @@ import { type Context, instant } from './representation.ts'
 import * as format from './views/format.ts'
 import { publicPath } from './views/public-files.ts'
 
+const folder = fileURLToPath(new URL('./views', import.meta.url))
+
+/** All templates by their paths, read once at start: a service that runs does not depend on what happens to its files. */
+const templates: ReadonlyMap<string, string> = new Map(
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.eta'))
+    .map((name) => [join(folder, name), readFileSync(join(folder, name), 'utf8')])
+)
+
 /** Every `<%= %>` is escaped; `<%~ %>` (raw) is for the output of other templates only. */
-const eta = new Eta({ views: fileURLToPath(new URL('./views', import.meta.url)), autoEscape: true, cache: true })
+const eta = new Eta({ views: folder, autoEscape: true, cache: true })
+eta.readFile = (path) => templates.get(path) ?? noTemplate(path)
+
+function noTemplate(path: string): never {
+  throw new Error(`there is no template ${path}`)
+}
 
 /** What a page says above its content, for example why a form was refused. */
 export interface Notice {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { guest, mayChange } from '../domain/caller.ts'
 import { isOpen, type Order, type PurchaseOrder } from '../domain/order.ts'
 import { type Shelves, sameContent } from '../domain/placing.ts'
 import { productIdPattern } from '../domain/product.ts'
@@ -20,7 +21,7 @@ import type { ProblemDocument } from '../representations/problem.ts'
 import { lineCount, type OrderForm, renderOrderForm } from '../representations/views/order-form.ts'
 import { refusalNotice } from '../representations/views.ts'
 import { changedOrder, purchaseOrder } from '../schemas/purchase-order.ts'
-import { choices } from './choices.ts'
+import { choices, withoutBarcodes } from './choices.ts'
 import { orderPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
@@ -38,9 +39,11 @@ const blankQuery: QuerySchema<{ readonly product?: readonly string[] }> = {
 }
 
 const buyer = { anyOf: ['order'], guests: true, readsForm: true } as const
-const buyerOrSeller = { anyOf: ['order', 'fulfilment'], guests: true } as const
+const one = { represents: orderRepresentations, caching: 'private' } as const
 
-const one = { represents: orderRepresentations, caching: 'private', access: buyerOrSeller } as const
+/** The seller sees every order, and changes none: it has their status. */
+const toSee = { anyOf: ['order', 'fulfilment'], guests: true } as const
+const toChange = { anyOf: ['order'], guests: true } as const
 
 /** Problems after which the same key would be refused again. */
 const spentKey = ['idempotency-key-reused', 'malformed-request']
@@ -66,14 +69,15 @@ const getOrder = { id: 'getOrder', summary: 'One order', answers: { 200: 'The or
 const changeOrder = {
   id: 'changeOrder',
   summary: 'Change an order before it ships',
-  notes: 'Lines for products that it had keep their price; new ones get today’s.',
+  notes: 'Lines for products that it had keep their price; new ones get today’s. A customer’s order is changed by that customer only.',
   answers: { 200: 'The order as it is now.' },
   problems: ['order-not-found', 'invalid-order', 'order-refused', 'order-number-taken', 'transition-refused']
 } as const
 const cancelOrder = {
   id: 'cancelOrder',
   summary: 'Cancel an order before it ships',
-  notes: 'It stays readable, as cancelled, and its stock is given back.',
+  notes:
+    'It stays readable, as cancelled, and its stock is given back. A customer’s order is cancelled here by that customer only; the seller sets its status.',
   answers: { 200: 'The order, cancelled.' },
   problems: ['order-not-found', 'transition-refused']
 } as const
@@ -95,8 +99,7 @@ const order: RoutePlugin = async (app, { config }) => {
     throw new Problem('invalid-document', `An order can have ${config.MAX_ORDER_ITEMS} lines at most. Nothing was stored.`)
   }
 
-  async function newOrderForm(request: FastifyRequest, problem?: ProblemDocument): Promise<string> {
-    const values = typedOf(request)
+  async function newOrderForm(request: FastifyRequest, values: ReadonlyMap<string, string>, problem?: ProblemDocument): Promise<string> {
     const key = values.get(idempotencyField)
     const form = {
       title: newOrderTitle,
@@ -142,7 +145,8 @@ const order: RoutePlugin = async (app, { config }) => {
     const changes = fields.get('_method') === 'PUT'
     if ([401, 403, 404].includes(problem.status)) return changes ? changeOfNobody(request, fields, problem) : undefined
     const current = await request.visibleOrder(idOf(request))
-    if (changes && isOpen(current.status)) return changeForm(request, current, fields, problem)
+    if (changes && isOpen(current.status) && mayChange(request.caller ?? guest, current))
+      return changeForm(request, current, fields, problem)
     const shown: ShownOrder = {
       ...current,
       tag: request.pageTag(current),
@@ -152,7 +156,7 @@ const order: RoutePlugin = async (app, { config }) => {
   }
 
   async function change(request: FastifyRequest, id: string, read: () => PurchaseOrder): Promise<Order> {
-    const current = await request.visibleOrder(id)
+    const current = await request.changeableOrder(id)
     const wanted = read()
     // A person who pressed the button twice has not been overtaken by anybody.
     const isRepeated = request.form() !== undefined && sameContent(wanted, current, noShelves, config.CURRENCY)
@@ -162,7 +166,7 @@ const order: RoutePlugin = async (app, { config }) => {
   }
 
   async function cancel(request: FastifyRequest, id: string): Promise<Order> {
-    const current = await request.visibleOrder(id)
+    const current = await request.changeableOrder(id)
     if (request.isDone(current.status === 'cancelled')) return current
     const expected = request.expectation(request.currentOf(current))
     return app.store.setOrderStatus(current.id, 'cancelled', expected)
@@ -188,7 +192,10 @@ const order: RoutePlugin = async (app, { config }) => {
         represents: orderRepresentations,
         caching: 'private',
         access: buyer,
-        form: { refused: newOrderForm, more: newOrderForm },
+        form: {
+          refused: async (request, problem) => newOrderForm(request, typedOf(request), problem),
+          more: async (request) => newOrderForm(request, await withoutBarcodes(app.store, typedOf(request)))
+        },
         describes: placeOrder
       }
     },
@@ -207,35 +214,42 @@ const order: RoutePlugin = async (app, { config }) => {
     }
   )
 
-  app.get('/order/:order_id', { schema: { params: orderPath }, config: { ...one, describes: getOrder } }, async (request, reply) => {
-    const order = await request.visibleOrder(request.params.order_id)
-    const wantsForm =
-      request.representation?.suffix === 'html' && new URL(request.url, 'http://localhost').searchParams.get('form') === 'change'
-    if (!wantsForm || !isOpen(order.status)) return represented(request, reply, order)
-    return reply
-      .headers({ 'cache-control': app.cachePolicies.never })
-      .type('text/html; charset=utf-8')
-      .send(await changeForm(request, order))
-  })
+  app.get(
+    '/order/:order_id',
+    { schema: { params: orderPath }, config: { ...one, access: toSee, describes: getOrder } },
+    async (request, reply) => {
+      const order = await request.visibleOrder(request.params.order_id)
+      const wantsForm =
+        request.representation?.suffix === 'html' && new URL(request.url, 'http://localhost').searchParams.get('form') === 'change'
+      if (!wantsForm || !isOpen(order.status) || !mayChange(request.caller ?? guest, order)) return represented(request, reply, order)
+      return reply
+        .headers({ 'cache-control': app.cachePolicies.never })
+        .type('text/html; charset=utf-8')
+        .send(await changeForm(request, order))
+    }
+  )
 
   app.put(
     '/order/:order_id',
-    { schema: { params: orderPath, body: changedOrder }, config: { ...one, describes: changeOrder } },
+    { schema: { params: orderPath, body: changedOrder }, config: { ...one, access: toChange, describes: changeOrder } },
     async (request, reply) => represented(request, reply, await change(request, request.params.order_id, () => request.body))
   )
 
-  app.delete('/order/:order_id', { schema: { params: orderPath }, config: { ...one, describes: cancelOrder } }, async (request, reply) =>
-    represented(request, reply, await cancel(request, request.params.order_id))
+  app.delete(
+    '/order/:order_id',
+    { schema: { params: orderPath }, config: { ...one, access: toChange, describes: cancelOrder } },
+    async (request, reply) => represented(request, reply, await cancel(request, request.params.order_id))
   )
 
   // A browser's forms know no PUT and DELETE.
   const form = {
     refused: refusedChange,
-    more: async (request: FastifyRequest) => changeForm(request, await request.visibleOrder(idOf(request)), typedOf(request))
+    more: async (request: FastifyRequest) =>
+      changeForm(request, await request.changeableOrder(idOf(request)), await withoutBarcodes(app.store, typedOf(request)))
   }
   app.post(
     '/order/:order_id',
-    { schema: { params: orderPath }, config: { ...one, access: { ...buyerOrSeller, readsForm: true }, form, describes: postOrder } },
+    { schema: { params: orderPath }, config: { ...one, access: { ...toChange, readsForm: true }, form, describes: postOrder } },
     async (request, reply) => {
       const { order_id: id } = request.params
       const order = await request.asMethod({
@@ -257,8 +271,8 @@ const idOf = (request: FastifyRequest) => (request.params as { order_id: string 
 const noShelves: Shelves = { byId: () => undefined, byGtin: () => undefined }
 
 function again(values: ReadonlyMap<string, string>, problem: ProblemDocument | undefined): Pick<OrderForm, 'moreRows' | 'problem'> {
-  const more = Number(values.get('_more'))
-  return { ...(more > 0 && more <= 50 ? { moreRows: more } : {}), ...(problem ? { problem } : {}) }
+  const more = Number(values.get('_more') ?? Number.NaN)
+  return { ...(more >= 0 && more <= 50 ? { moreRows: more } : {}), ...(problem ? { problem } : {}) }
 }
 
 export default fp(order, {

@@ -15,7 +15,12 @@ interface Filters {
 }
 
 const productQuery = pagedQuery<Filters>({
-  q: { type: 'string', maxLength: 256, description: 'Full text: products that have all of these words.' },
+  q: {
+    type: 'string',
+    maxLength: 256,
+    description:
+      'Full text: products that have all of these words in their number, GTIN, name, description or categories. A word of three or more letters or digits also finds the longer words that begin with it.'
+  },
   category: { type: 'string', maxLength: 256, description: 'Products of this category only.' },
   'updated-since': { type: 'string', format: 'date-time', description: 'Products modified at this time or later (RFC 3339).' }
 })

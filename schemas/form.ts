@@ -43,7 +43,12 @@ export function readForm(fields: URLSearchParams, type: ElementType, most?: numb
       return place === '' ? name : `${place}.${name}`
     },
     root: '',
-    wanted: { string: 'This field has no parts.', quoted: 'This must be a text.', object: 'This field has parts:' }
+    wanted: {
+      string: 'This field has no parts.',
+      number: 'This field has no parts.',
+      quoted: 'This must be a text.',
+      object: 'This field has parts:'
+    }
   }
   return readTree(toTree(root, type, '', numbers, faults), type, dotted, { known: faults, most })
 }

@@ -1,3 +1,5 @@
+import { Numeral, type Tree } from './tree.ts'
+
 /** A text that is not JSON, and where. */
 export class JsonMistake extends Error {
   override readonly name = 'JsonMistake'
@@ -21,16 +23,20 @@ export function pointer(steps: readonly (string | number)[]): string {
   return steps.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
 
+interface JsonReading {
+  readonly value: Tree
+  /** JSON pointers of members that an object has twice, of which the value holds the last. */
+  readonly repeated: readonly string[]
+}
+
 /**
- * Reads a JSON text (RFC 8259) for what JSON.parse keeps to itself: where a mistake is, in words of its own, and which
- * members an object has twice, of which JSON.parse would silently keep the last.
- * @returns JSON pointers of the repeated members
+ * Reads a JSON text (RFC 8259) with what JSON.parse keeps to itself: where a mistake is, in words of its own, numbers as
+ * they are written, and which members an object has twice.
  * @throws JsonMistake
  */
-export function repeatedMembers(text: string): readonly string[] {
+export function readJsonText(text: string): JsonReading {
   const reader = new Reader(text)
-  reader.document()
-  return [...reader.repeated]
+  return { value: reader.document(), repeated: [...reader.repeated] }
 }
 
 class Reader {
@@ -43,10 +49,11 @@ class Reader {
     this.#text = text
   }
 
-  document(): void {
+  document(): Tree {
     this.#space()
-    this.#value()
+    const value = this.#value()
     if (this.#at < this.#text.length) throw this.#mistake('There is something behind the end of the document.')
+    return value
   }
 
   #mistake(detail: string, offset = this.#at): JsonMistake {
@@ -55,7 +62,7 @@ class Reader {
 
   #length(pattern: RegExp): number {
     pattern.lastIndex = this.#at
-    return pattern.exec(this.#text)?.[0].length ?? 0
+    return pattern.test(this.#text) ? pattern.lastIndex - this.#at : 0
   }
 
   #space(): void {
@@ -70,45 +77,49 @@ class Reader {
     return true
   }
 
-  #value(): void {
+  #value(): Tree {
     if (this.#path.length > maxDepth) throw this.#mistake(`Arrays and objects are nested more than ${maxDepth} deep.`)
-    if (this.#text[this.#at] === '"') this.#string()
-    else if (this.#take('{')) this.#members()
-    else if (this.#take('[')) this.#elements()
-    else {
-      const length = this.#length(scalar)
-      if (length === 0) throw this.#mistake('Here must be a value: a string in double quotes, an array, an object, or null.')
-      this.#at += length
-      this.#space()
-    }
+    if (this.#text[this.#at] === '"') return this.#string()
+    if (this.#take('{')) return this.#members()
+    if (this.#take('[')) return this.#elements()
+    const start = this.#at
+    this.#at += this.#length(scalar)
+    if (this.#at === start) throw this.#mistake('Here must be a value: a string in double quotes, a number, an array, an object, or null.')
+    const written = this.#text.slice(start, this.#at)
+    this.#space()
+    if (written === 'true' || written === 'false') return written === 'true'
+    return written === 'null' ? null : new Numeral(written)
   }
 
-  #members(): void {
-    if (this.#take('}')) return
-    const names = new Set<string>()
+  #members(): Tree {
+    const members: { [name: string]: Tree } = {}
+    if (this.#take('}')) return members
     do {
       if (this.#text[this.#at] !== '"') throw this.#mistake('Here must be the name of a member, in double quotes.')
-      const written = this.#string()
-      const name = written.includes('\\') ? (JSON.parse(written) as string) : written.slice(1, -1)
+      const name = this.#string()
       this.#path.push(name)
-      if (names.has(name)) this.repeated.add(pointer(this.#path))
-      names.add(name)
+      if (Object.hasOwn(members, name)) this.repeated.add(pointer(this.#path))
       if (!this.#take(':')) throw this.#mistake('Here must be a colon.')
-      this.#value()
+      const value = this.#value()
+      // An assignment would take this name for the object's prototype.
+      if (name === '__proto__') Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true })
+      else members[name] = value
       this.#path.pop()
     } while (this.#take(','))
     if (!this.#take('}')) throw this.#mistake('Here must be a comma, or the } that closes the object.')
+    return members
   }
 
-  #elements(): void {
-    if (this.#take(']')) return
-    let position = 0
+  #elements(): Tree {
+    const elements: Tree[] = []
+    if (this.#take(']')) return elements
     do {
-      this.#path.push(position++)
-      this.#value()
+      this.#path.push(elements.length)
+      elements.push(this.#value())
       this.#path.pop()
     } while (this.#take(','))
     if (!this.#take(']')) throw this.#mistake('Here must be a comma, or the ] that closes the array.')
+    return elements
   }
 
   #string(): string {
@@ -122,8 +133,8 @@ class Reader {
       if (length === 0) throw this.#mistake('A backslash in a string must be followed by one of " \\ / b f n r t, or u and four digits.')
       this.#at += length - 1
     }
-    const string = this.#text.slice(start, ++this.#at)
+    const written = this.#text.slice(start, ++this.#at)
     this.#space()
-    return string
+    return written.includes('\\') ? (JSON.parse(written) as string) : written.slice(1, -1)
   }
 }

@@ -1,9 +1,18 @@
 import type { Fault } from '../domain/errors.ts'
 import type { Element } from './element.ts'
-import type { ElementType } from './vocabulary.ts'
+import { type ElementType, isNumeric, type SimpleType } from './vocabulary.ts'
 
-/** Objects, arrays and strings, as JSON or a form's fields give them. */
-export type Tree = null | boolean | number | string | readonly Tree[] | { readonly [name: string]: Tree }
+/** A number as it was written: as a binary floating-point number it would lose digits, and 1e3 could not be told from 1000. */
+export class Numeral {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** Objects, arrays, strings and numbers, as JSON or a form's fields give them. */
+export type Tree = null | boolean | Numeral | string | readonly Tree[] | { readonly [name: string]: Tree }
 
 /** How a notation writes the vocabulary's names and says where something is. */
 export interface Notation {
@@ -18,7 +27,9 @@ export interface Notation {
 
 interface Wanted {
   readonly string: string
-  /** In place of a number. */
+  /** Where the schema has a number. */
+  readonly number: string
+  /** In place of a number, where the schema has a text. */
   readonly quoted: string
   /** Before the names that it can have. */
   readonly object: string
@@ -26,6 +37,7 @@ interface Wanted {
 
 const inJson: Wanted = {
   string: 'This must be a string.',
+  number: 'This must be a string or a number.',
   quoted: 'Write a number as a string, in double quotes, so that no digit of it is lost.',
   object: 'This must be an object with'
 }
@@ -50,7 +62,7 @@ const maxFaults = 200
 const maxPath = 256
 
 function isMembers(value: Tree): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Numeral)
 }
 
 export interface TreeOptions {
@@ -74,7 +86,7 @@ export function readTree(value: Tree, type: ElementType, notation: Notation, opt
 interface Shape {
   readonly names: readonly string[]
   readonly known: ReadonlySet<string>
-  readonly attributes: readonly { readonly name: string; readonly member: string }[]
+  readonly attributes: readonly { readonly name: string; readonly member: string; readonly type: SimpleType }[]
   readonly children: readonly { readonly type: ElementType; readonly member: string }[]
 }
 
@@ -102,7 +114,7 @@ class TreeReader {
     const there = this.#shapes.get(type)
     if (there) return there
     const { member } = this.#notation
-    const attributes = type.attributes.map(({ name }) => ({ name, member: member(name) }))
+    const attributes = type.attributes.map(({ name, type: own }) => ({ name, member: member(name), type: own }))
     const children = type.children.map((child) => ({ type: child, member: member(child.name) }))
     const names = [...(type.text ? ['value'] : []), ...[...attributes, ...children].map((part) => part.member)]
     const shape = { names, known: new Set(names), attributes, children }
@@ -113,7 +125,8 @@ class TreeReader {
   read(value: Tree, type: ElementType, origin: string): Element {
     this.#count++
     const { name } = type
-    if (type.text && (type.attributes.length === 0 || !isMembers(value))) return { name, text: this.#text(value, origin), origin }
+    if (type.text && (type.attributes.length === 0 || !isMembers(value)))
+      return { name, text: this.#text(value, type.text, origin), origin }
     const shape = this.#shape(type)
     if (!isMembers(value)) {
       this.#report(origin, `${this.#wanted.object} ${shape.names.join(', ')}.`)
@@ -121,8 +134,10 @@ class TreeReader {
     }
     this.#refuseUnknown(value, shape, origin)
     const attributes = this.#attributes(value, shape, origin)
-    if (type.text)
-      return { name, ...attributes, text: this.#text(own(value, 'value') ?? '', this.#notation.under(origin, 'value')), origin }
+    if (type.text) {
+      const text = this.#text(own(value, 'value') ?? '', type.text, this.#notation.under(origin, 'value'))
+      return { name, ...attributes, text, origin }
+    }
     const children: Element[] = []
     for (const child of shape.children) {
       const given = own(value, child.member)
@@ -131,10 +146,13 @@ class TreeReader {
     return { name, ...attributes, children, origin }
   }
 
-  #text(value: Tree, place: string): string {
+  #text(value: Tree, type: SimpleType, place: string): string {
+    const numeric = isNumeric(type)
     if (typeof value === 'string' && !notXml.test(value)) return value
+    if (value instanceof Numeral && numeric) return value.text
     if (typeof value === 'string') this.#report(place, 'The text has a control character, or half a character, that no document can hold.')
-    else this.#report(place, typeof value === 'number' ? this.#wanted.quoted : this.#wanted.string)
+    else if (value instanceof Numeral) this.#report(place, this.#wanted.quoted)
+    else this.#report(place, numeric ? this.#wanted.number : this.#wanted.string)
     return ''
   }
 
@@ -148,9 +166,9 @@ class TreeReader {
   }
 
   #attributes(value: Members, shape: Shape, place: string): { readonly attributes?: Readonly<Record<string, string>> } {
-    const found = shape.attributes.flatMap(({ name, member }): [string, string][] => {
+    const found = shape.attributes.flatMap(({ name, member, type }): [string, string][] => {
       const given = own(value, member)
-      return given === undefined ? [] : [[name, this.#text(given, this.#notation.under(place, member))]]
+      return given === undefined ? [] : [[name, this.#text(given, type, this.#notation.under(place, member))]]
     })
     return found.length > 0 ? { attributes: Object.fromEntries(found) } : {}
   }

@@ -13,6 +13,11 @@ export interface SimpleType {
   readonly documentation?: string
 }
 
+/** Whether its values are numbers: exact decimals, and the integers among them. */
+export function isNumeric({ base }: SimpleType): boolean {
+  return base === 'xs:decimal' || /^xs:(?:\w+I|i)nteger$/.test(base)
+}
+
 export interface AttributeType {
   readonly name: string
   readonly required: boolean

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs'
+import { StoreOpenError } from '../domain/errors.ts'
 
 export interface Migrated {
   /** The schema's number before and after; equal when there was nothing to do. */
@@ -17,4 +18,12 @@ export interface Migration {
 export function migrationsIn(folder: URL): Migration[] {
   const names = readdirSync(folder).filter((name) => /^\d{4}-.+\.sql$/.test(name))
   return names.sort().map((name) => ({ number: Number(name.slice(0, 4)), name }))
+}
+
+/** @throws StoreOpenError when a later release has made the schema what it is */
+export function refuseNewer(database: string, found: number, newest: number): void {
+  if (found <= newest) return
+  throw new StoreOpenError(
+    `${database} has the schema ${found}, this Tradepost knows only up to ${newest}: run the newer one, or restore a backup`
+  )
 }

@@ -2,6 +2,7 @@ import type { Store } from '../domain/store.ts'
 
 /**
  * Opens the store that a database URL names, with its migrations applied.
+ * @throws StoreOpenError
  * @param url `sqlite:PATH` or `postgres://…`
  */
 export async function openStore(url: string, currency: string): Promise<Store> {

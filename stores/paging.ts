@@ -16,11 +16,14 @@ export function toPage<Row, T>(rows: readonly Row[], limit: number, read: (row: 
   return { items: rows.slice(0, limit).map(read), ...(last === undefined ? {} : { next: at(last) }) }
 }
 
-/** @param rows those that the page has room for, each with the number of the row that follows it in the list */
-export function toCutPage<Row extends { readonly seq: number; readonly follows: number | null }, T>(
+/**
+ * A page that goes on behind its last row's id, which unlike the row's number tells nobody how many there are.
+ * @param rows those that the page has room for, each with the number of the row that follows it in the list
+ */
+export function toCutPage<Row extends { readonly id: string; readonly follows: number | null }, T>(
   rows: readonly Row[],
   read: (row: Row) => T
 ): Page<T> {
   const last = rows.at(-1)
-  return { items: rows.map(read), ...(last && last.follows !== null ? { next: String(last.seq) } : {}) }
+  return { items: rows.map(read), ...(last && last.follows !== null ? { next: last.id } : {}) }
 }

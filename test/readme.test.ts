@@ -46,3 +46,15 @@ t.test('what is shown fits a page: no line is too long to be read', async (t) =>
     []
   )
 })
+
+t.test(
+  'what is to be pasted works in any shell: zsh takes a bare ? or * for file names, and at its prompt a # for an argument',
+  async (t) => {
+    const blocks = [...readme.matchAll(/^```(?:sh|console)\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text)
+    t.ok(blocks.length > 10)
+    for (const block of blocks) {
+      const bare = block.replace(/<<'(\w+)'[\s\S]*?^\1$/gm, '').replace(/'[^']*'|"(?:\\.|[^"\\])*"/g, '')
+      t.notMatch(bare, /https?:\S*[?*[]|(?:^|\s)#/m, block.split('\n')[0] ?? '')
+    }
+  }
+)

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
-import { connect } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -92,6 +93,31 @@ t.test('wrong settings are all named, on standard error, with exit status 1', as
     t.match(errors, part)
   }
   t.notMatch(errors, /\n +at /, 'no stack trace')
+})
+
+t.test('a busy port is one line that says what to do, on standard error, with exit status 1', async (t) => {
+  const busy = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => busy.close())
+  await once(busy, 'listening')
+  const { port } = busy.address() as AddressInfo
+  const child = spawnServer(t, { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`, PORT: String(port) })
+  const [errors, [code]] = await Promise.all([text(child.stderr ?? Readable.from([])), once(child, 'exit')])
+  t.match(errors, new RegExp(`^127\\.0\\.0\\.1:${port} is in use: .+, such as PORT=\\d+\\.\\n$`))
+  t.equal(code, 1)
+})
+
+t.test('the log ends with "stopped"', async (t) => {
+  const child = spawnServer(t, { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`, SHUTDOWN_DELAY: '0' })
+  const lines: { msg: string }[] = []
+  for await (const line of createInterface(child.stdout ?? Readable.from([]))) {
+    const read = JSON.parse(line) as { msg: string; address?: string }
+    lines.push(read)
+    if (read.address) child.kill('SIGTERM')
+  }
+  t.same(
+    lines.slice(-2).map(({ msg }) => msg),
+    ['stopping', 'stopped']
+  )
 })
 
 t.test('SAMPLE_CATALOGUE=off leaves a new database empty, and BASE_URL puts everything under its path', async (t) => {

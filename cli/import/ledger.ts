@@ -1,5 +1,8 @@
+import { tmpdir } from 'node:os'
 import type { Decimal } from '../../domain/money.ts'
 import { Connection } from '../../stores/sqlite/connection.ts'
+import { explain } from '../../stores/sqlite/explain.ts'
+import { Failure } from '../command.ts'
 
 /** What a product is made by the lines of a file so far. */
 export interface Entered {
@@ -47,7 +50,11 @@ export class Ledger {
   }
 
   enter({ id, digest, gtin, onHand }: Entered): void {
-    this.#enter.run({ id, digest, gtin: gtin ?? null, onHand: onHand ?? null })
+    try {
+      this.#enter.run({ id, digest, gtin: gtin ?? null, onHand: onHand ?? null })
+    } catch (error) {
+      throw new Failure(explain(error, `the temporary file in ${tmpdir()}`) ?? String(error))
+    }
   }
 
   close(): void {

@@ -1,5 +1,6 @@
 import { rootType } from '../../schemas/document.ts'
 import { readJson } from '../../schemas/json.ts'
+import { readJsonText } from '../../schemas/json-text.ts'
 import { product } from '../../schemas/product.ts'
 import type { Tree } from '../../schemas/tree.ts'
 import { type Entry, longestEntry, unreadable } from './entry.ts'
@@ -35,9 +36,9 @@ function readLine(text: string, line: number): Entry | undefined {
   if (text.trim() === '') return undefined
   let value: Tree
   try {
-    value = JSON.parse(text) as Tree
+    value = readJsonText(text).value
   } catch (error) {
-    return unreadable(line, `The JSON cannot be read: ${error instanceof Error ? error.message : 'it is malformed'}.`)
+    return unreadable(line, `The JSON cannot be read: ${error instanceof Error ? error.message : 'It is malformed.'}`)
   }
   const { root, faults } = readJson(value, type)
   return { line, root, faults: faults.map(({ detail, path }) => ({ detail, path, line })) }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { JsonMistake, repeatedMembers } from '../../schemas/json-text.ts'
+import { JsonMistake, readJsonText } from '../../schemas/json-text.ts'
 import type { Tree } from '../../schemas/tree.ts'
 import { Problem } from '../problem.ts'
 import { lineAt } from '../xml/scan.ts'
@@ -23,8 +23,7 @@ export function parseJson(bytes: Buffer): Source {
   const text = bytes.toString('utf8').replace(/^\ufeff/, '')
   if (text.trim() === '') throw new Problem('malformed-document', 'The body is empty: a JSON document is needed.')
   try {
-    const repeated = repeatedMembers(text)
-    return { notation: 'json', value: JSON.parse(text) as Tree, repeated }
+    return { notation: 'json', ...readJsonText(text) }
   } catch (error) {
     if (!(error instanceof JsonMistake)) throw error
     const line = lineAt(text, error.offset)

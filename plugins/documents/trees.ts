@@ -30,6 +30,29 @@ function flatten(element: Element, found: Element[] = []): readonly Element[] {
   return found
 }
 
+/**
+ * Sorts faults as the elements that they are about, or the nearest there are around them, stand in the document.
+ * @param judged those that the schema has: what it misses in the document as a whole would stand at its end
+ */
+function inDocumentOrder(
+  read: readonly LocatedFault[],
+  judged: readonly LocatedFault[],
+  elements: readonly Element[]
+): readonly LocatedFault[] {
+  const positions = new Map<string, number>()
+  for (const [i, { origin }] of elements.entries()) if (origin !== undefined && !positions.has(origin)) positions.set(origin, i)
+  const positionOf = ({ path = '' }: LocatedFault): number => {
+    let place = path
+    while (place !== '' && !positions.has(place)) place = place.slice(0, Math.max(0, place.search(/[./][^./]*$/)))
+    return positions.get(place) ?? 0
+  }
+  const placed = [
+    ...read.map((fault) => ({ fault, position: positionOf(fault) })),
+    ...judged.map((fault) => ({ fault, position: fault.path === '' ? elements.length : positionOf(fault) }))
+  ]
+  return placed.sort((a, b) => a.position - b.position).map(({ fault }) => fault)
+}
+
 /** JSON and forms pass the same gate as XML: they are written as XML, and the XSD judges that. */
 export function gateTree(
   reading: TreeReading,
@@ -37,20 +60,21 @@ export function gateTree(
   schema: DocumentSchema<unknown>,
   xml: XmlGate
 ): readonly LocatedFault[] {
-  // What could not be read is told first; more is not needed to see that the document is refused.
-  if (reading.faults.length >= maxErrors) return reading.faults
   const elements = flatten(reading.root)
+  // More is not needed to see that the document is refused.
+  if (reading.faults.length >= maxErrors) return inDocumentOrder(reading.faults, [], elements)
   const parsed = ownXml(writeXml(reading.root))
   // Each element that was written starts a line of its own.
   const originAt = new Map(parsed.tags.map(({ line }, i) => [line, elements[i]?.origin ?? '']))
-  const faults = new Map(reading.faults.map((fault) => [`${fault.path} ${fault.detail}`, fault]))
+  const read = new Map(reading.faults.map((fault) => [`${fault.path} ${fault.detail}`, fault]))
+  const judged = new Map<string, LocatedFault>()
   const unread = new Set(reading.faults.map(({ path }) => path))
   for (const { detail, line } of xml.validate(parsed, schema.xsd, [reading.root.name], spellings[notation])) {
     const path = originAt.get(line ?? 1) ?? ''
     // What could not be read is empty by now: the schema's word on it would be about that.
-    if (!unread.has(path)) faults.set(`${path} ${detail}`, { detail, path })
+    if (!unread.has(path)) judged.set(`${path} ${detail}`, { detail, path })
   }
-  return [...faults.values()]
+  return inDocumentOrder([...read.values()], [...judged.values()], elements)
 }
 
 /** Where an element, or the nearest there is around it, was in what was sent. */

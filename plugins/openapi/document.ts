@@ -17,7 +17,7 @@ const tags: Readonly<Record<string, string>> = {
 
 const about = `A web shop over plain HTTP: one URI per thing, XML for a machine, HTML for a person, JSON for whoever asks.
 
-- **Representations** are negotiated by \`Accept\`. \`*/*\` or none gives XML. JSON mirrors the XML name for name: \`order-number\` is \`orderNumber\`, what can be there more than once is an array, and numbers are strings, so that no digit is lost. An element with attributes is an object with its text as \`value\`.
+- **Representations** are negotiated by \`Accept\`. \`*/*\` or none gives XML to who reads; who sends a document is answered in its own notation, unless \`Accept\` names another with a higher weight. JSON mirrors the XML name for name: \`order-number\` is \`orderNumber\`, what can be there more than once is an array, and numbers are strings, so that no digit is lost; a number that is sent may also be written plainly, without exponent. An element with attributes is an object with its text as \`value\`.
 - **Methods**: HEAD is wherever GET is. Any other method is answered 405, with \`Allow\`.
 - **Changing something**: GET it, edit what you got, PUT it back with \`If-Match\` and its \`ETag\`. What the server manages is ignored on the way in.
 - **Ordering safely**: send an \`Idempotency-Key\`, and repeat the request until it is answered.

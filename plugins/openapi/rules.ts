@@ -82,6 +82,12 @@ export function requestFieldsOf(route: DescribedRoute): readonly RequestField[] 
   ]
 }
 
+/** Whether a success has an entity tag. One of PUT without content has none (RFC 9110 section 9.3.4). */
+function tellsVersion(route: DescribedRoute, status: number): boolean {
+  if (!hasValidators(route) || status === 303) return false
+  return status !== 204 || (prefers(route) && route.method !== 'PUT')
+}
+
 export function responseFieldsOf(route: DescribedRoute, status: number): readonly ResponseField[] {
   const { config, describes } = route
   const represented = config.represents !== undefined && status !== 204 && status !== 303
@@ -89,7 +95,7 @@ export function responseFieldsOf(route: DescribedRoute, status: number): readonl
   const repeats = route.method === 'POST' && 201 in describes.answers
   return [
     ...(status === 201 || status === 303 || repeats ? (['Location'] as const) : []),
-    ...(hasValidators(route) && status !== 303 && (status !== 204 || prefers(route)) ? (['ETag', 'Last-Modified'] as const) : []),
+    ...(tellsVersion(route, status) ? (['ETag', 'Last-Modified'] as const) : []),
     ...(config.represents || config.caching ? (['Cache-Control'] as const) : []),
     ...((config.represents?.variants.length ?? 0) > 1 ? (['Vary'] as const) : []),
     ...(represented && config.represents?.schema !== undefined ? (['Link'] as const) : []),

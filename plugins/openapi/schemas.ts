@@ -1,8 +1,8 @@
 import { camelCase } from '../../schemas/json.ts'
-import type { AttributeType, ElementType, SimpleType, Xsd } from '../../schemas/vocabulary.ts'
+import { type AttributeType, type ElementType, isNumeric, type SimpleType, type Xsd } from '../../schemas/vocabulary.ts'
 import { directionOf, hasDirection } from './direction.ts'
 import { particlesOf } from './particles.ts'
-import { described, type JsonSchema, textSchema, type Way } from './texts.ts'
+import { described, type JsonSchema, numberSchema, textSchema, type Way } from './texts.ts'
 
 /** Where in a document something is described: `path` from the root, with a slash at its end, or empty. */
 interface Site {
@@ -38,8 +38,10 @@ export function makeSchemaWriter(xsd: Xsd, { share, bounds }: SchemaWriterOption
   function text(type: SimpleType, { way, root }: Site): JsonSchema {
     // In JSON a problem's status and lines are numbers (RFC 9457).
     if (root === 'problem' && type.base === 'xs:positiveInteger') return { type: 'integer', minimum: 1 }
-    const isPositive = way === 'in' && type.patterns.some((pattern) => positive.has(pattern))
-    return { ...textSchema(type, way), ...(isPositive ? { not: { pattern: '^[0.]+$' } } : {}) }
+    if (way !== 'in') return textSchema(type, way)
+    const isPositive = type.patterns.some((pattern) => positive.has(pattern))
+    const string = { ...textSchema(type, way), ...(isPositive ? { not: { pattern: '^[0.]+$' } } : {}) }
+    return isNumeric(type) ? { anyOf: [string, numberSchema(type, isPositive)] } : string
   }
 
   function element(type: ElementType, site: Site): JsonSchema {

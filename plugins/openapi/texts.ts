@@ -16,7 +16,7 @@ const builtIn: Readonly<Record<string, JsonSchema>> = {
   'xs:positiveInteger': { pattern: '^[1-9][0-9]*$' }
 }
 
-/** A text in JSON: always a string, so that no digit of a number is lost. */
+/** A text in JSON: a string, also of digits, so that none of them is lost. */
 export function textSchema(type: SimpleType, way: Way): JsonSchema {
   if (way === 'blank') return { type: 'string' }
   const patterns = type.patterns.map((pattern) => ({ pattern: ecmaPattern(pattern) }))
@@ -29,6 +29,20 @@ export function textSchema(type: SimpleType, way: Way): JsonSchema {
     ...(type.minLength === undefined ? {} : { minLength: type.minLength }),
     ...(type.maxLength === undefined ? {} : { maxLength: type.maxLength })
   }
+}
+
+/**
+ * What a number may be where it is not written as a string: as far as its patterns bound it, since JSON Schema knows no
+ * number of digits. It is read as it is written, so that an exponent is refused.
+ */
+export function numberSchema({ base, patterns }: SimpleType, isPositive: boolean): JsonSchema {
+  if (base === 'xs:positiveInteger') return { type: 'integer', minimum: 1 }
+  const type = base === 'xs:decimal' ? 'number' : 'integer'
+  const [, sign, more] = /^(-\?)?\(0\|\[1-9\]\[0-9\]\{0,(\d+)\}\)/.exec(patterns[0] ?? '') ?? []
+  if (more === undefined) return { type }
+  const bound = 10 ** (Number(more) + 1)
+  const least = isPositive ? { exclusiveMinimum: 0 } : sign ? { exclusiveMinimum: -bound } : { minimum: 0 }
+  return { type, ...least, exclusiveMaximum: bound }
 }
 
 /** The schema's own annotations, as sentences. */

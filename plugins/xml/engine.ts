@@ -28,9 +28,6 @@ export const codes = {
 /** How many names it lists at most of those that it expects. */
 export const maxExpected = 10
 
-const schemaInstance = '{http://www.w3.org/2001/XMLSchema-instance}'
-const xmlNamespace = '{http://www.w3.org/XML/1998/namespace}'
-
 /** The elements that could have been where the error is. */
 export function expectedIn({ message }: EngineError): readonly string[] {
   const names = /Expected is (?:one of )?\( (.*) \)/.exec(message)?.[1]?.split(', ') ?? []
@@ -49,13 +46,6 @@ export function refusedValue({ message, str1 }: EngineError): string {
 
 export function lengthOf({ message }: EngineError): string {
   return /length of '(\d+)'/.exec(message)?.[1] ?? 'too many'
-}
-
-/** An attribute as a document writes it: libxml2 puts the namespace in braces. */
-export function written(attribute: string): string {
-  if (attribute.startsWith(schemaInstance)) return `xsi:${attribute.slice(schemaInstance.length)}`
-  if (attribute.startsWith(xmlNamespace)) return `xml:${attribute.slice(xmlNamespace.length)}`
-  return attribute.replace(/^\{.*\}/, '')
 }
 
 export function isInNamespace({ message }: EngineError): boolean {

@@ -1,8 +1,10 @@
 import type { LocatedFault } from '../../schemas/document.ts'
 import type { ElementType, Vocabulary } from '../../schemas/vocabulary.ts'
-import { type EngineError, isOfContent, isOfPosition } from './engine.ts'
+import { inDefaultNamespace, writtenAttribute } from './attributes.ts'
+import { type EngineError, isOfContent } from './engine.ts'
 import { excerpt, lineage, pathOf } from './locations.ts'
-import { explain, explainUnknown, type Spell } from './messages.ts'
+import { explain, explainNamespace, explainPosition, explainUnknown, type Spell } from './messages.ts'
+import { Sequence } from './positions.ts'
 import type { Tag } from './tag.ts'
 
 export const maxErrors = 100
@@ -13,9 +15,6 @@ const growth = 1.6
 
 /** libxml2 2.9.9 keeps 16 bits of a line, and a line tells the element. */
 const maxLines = 60_000
-
-/** How often misplaced elements are taken out to see what is behind them. */
-const maxRounds = 10
 
 /** Whether all the errors that a document could have are few enough to ask for at once. */
 export function isSmall(tags: readonly Tag[]): boolean {
@@ -36,14 +35,13 @@ interface Contract {
 }
 
 /**
- * What a schema has against a document, 100 errors at most, deduplicated, in document order. libxml2 stops at the first
- * element of a parent that it does not expect, and tells every other error at a cost; so unknown elements are named here
- * and left out, a misplaced one is left out once it is named, and a long document is judged by a part that grows until it
- * has 100 errors, or is the whole.
+ * What a schema has against a document: the first 100 errors, deduplicated, in document order. libxml2 stops at the first
+ * child of an element that it does not expect, and tells every other error at a cost. So elements that cannot stand where
+ * they are get named here and left out of what libxml2 judges, and a long document is judged by a part that grows until it
+ * has 100 errors, or is the whole: each part once.
  */
 export function faultsOf(document: Document, contract: Contract): LocatedFault[] {
   const search = new Search(document, contract)
-  search.nameUnknown()
   for (let from = 0; from < document.tags.length && !search.isFull; ) from = search.judgeFrom(from)
   return search.found()
 }
@@ -53,6 +51,9 @@ class Search {
   readonly #contract: Contract
   /** The type of each element that the vocabulary knows where it stands. */
   readonly #types = new Map<Tag, ElementType>()
+  readonly #foreign: ReadonlySet<Tag>
+  /** How far the children of an element have come. */
+  readonly #sequences = new Map<Tag, Sequence>()
   readonly #found = new Map<string, { readonly tag: Tag; readonly detail: string }>()
   readonly #left = new Set<Tag>()
   /** Elements whose content is no longer all there: what is said of it may not hold. */
@@ -61,8 +62,10 @@ class Search {
   constructor(document: Document, contract: Contract) {
     this.#document = document
     this.#contract = contract
+    this.#foreign = inDefaultNamespace(document.source, document.tags)
     for (const tag of document.tags) {
       const { parent, name } = tag
+      if (this.#foreign.has(tag)) continue
       const around = parent && this.#types.get(parent)
       const type = parent ? around?.children.find((child) => child.name === name) : contract.vocabulary.get(name)
       if (type) this.#types.set(tag, type)
@@ -74,45 +77,56 @@ class Search {
   }
 
   #add(tag: Tag, detail: string): void {
-    if (!this.isFull) this.#found.set(`${tag.start} ${detail}`, { tag, detail })
+    this.#found.set(`${tag.start} ${detail}`, { tag, detail })
   }
 
-  nameUnknown(): void {
-    for (const tag of this.#document.tags) {
-      if (this.isFull) return
-      const { parent } = tag
-      const around = parent && this.#types.get(parent)
-      if (!around || this.#types.has(tag)) continue
-      this.#add(around.text ? parent : tag, explainUnknown(tag, parent, around, this.#contract.spell))
-      this.#left.add(tag)
-      if (around.text) this.#lacking.add(parent)
+  /** Names what cannot stand where it is; gives the element it stopped at, once there are enough errors. */
+  #placeFrom(from: number, to: number): number {
+    const { tags } = this.#document
+    for (let i = from; i < to; i++) {
+      const tag = tags[i]
+      if (tag) this.#place(tag)
+      if (this.isFull) return i + 1
     }
+    return to
+  }
+
+  #place(tag: Tag): void {
+    const { parent, name } = tag
+    const around = parent && this.#types.get(parent)
+    if (!around) return
+    const { spell } = this.#contract
+    const type = around.children.find((child) => child.name === name)
+    const sequence = this.#sequences.get(parent) ?? new Sequence(around)
+    this.#sequences.set(parent, sequence)
+    if (!type) this.#add(around.text ? parent : tag, explainUnknown(tag, parent, around, spell))
+    else if (this.#foreign.has(tag)) this.#add(tag, explainNamespace(name, spell))
+    else if (sequence.accept(name)) return
+    else this.#add(tag, explainPosition(tag, sequence.expected(), type, spell))
+    this.#left.add(tag)
+    if (type || around.text) this.#lacking.add(parent)
   }
 
   /** Judges the document up to some way behind element `from`; gives the element it stopped at. */
   judgeFrom(from: number): number {
     const { source, tags } = this.#document
-    const to = this.#cutAfter(from)
+    const to = this.#placeFrom(from, this.#cutAfter(from))
     const cut = new Set(lineage(tags[to]?.parent))
-    for (let round = 0; round < maxRounds && !this.isFull; round++) {
-      const before = this.#left.size
-      const { xml, tagAt } = excerpt(source, tags, from, to, this.#left)
-      for (const error of this.#contract.judge(xml)) {
-        const tag = tagAt(error.line ?? 0)
-        // No tag: it was told with an earlier part. Content that is cut off is told with a later part.
-        if (tag && !(isOfContent(error) && (cut.has(tag) || this.#lacking.has(tag)))) this.#tell(error, tag)
-      }
-      if (this.#left.size === before) break
+    const { xml, tagAt } = excerpt(source, tags, from, to, this.#left)
+    const enough = this.#found.size + maxErrors
+    for (const error of this.#contract.judge(xml)) {
+      if (this.#found.size >= enough) break
+      const tag = tagAt(error.line ?? 0)
+      // No tag: it was told with an earlier part. Content that is cut off is told with a later part.
+      if (tag && !(isOfContent(error) && (cut.has(tag) || this.#lacking.has(tag)))) this.#tell(error, tag)
     }
     return to
   }
 
   #tell(error: EngineError, tag: Tag): void {
     const { roots, spell } = this.#contract
-    this.#add(tag, explain(error, tag, this.#types.get(tag), roots, spell))
-    if (!isOfPosition(error) || !tag.parent) return
-    this.#left.add(tag)
-    this.#lacking.add(tag.parent)
+    const written = (attribute: string) => writtenAttribute(this.#document.source, tag, attribute)
+    this.#add(tag, explain(error, tag, { type: this.#types.get(tag), roots, spell, written }))
   }
 
   #cutAfter(from: number): number {
@@ -123,7 +137,7 @@ class Search {
   }
 
   found(): LocatedFault[] {
-    const inOrder = [...this.#found.values()].sort((a, b) => a.tag.start - b.tag.start)
+    const inOrder = [...this.#found.values()].sort((a, b) => a.tag.start - b.tag.start).slice(0, maxErrors)
     return inOrder.map(({ tag, detail }) => ({ detail, line: tag.line, path: pathOf(tag) }))
   }
 }

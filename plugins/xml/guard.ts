@@ -24,19 +24,46 @@ export interface Guarded {
 export function guard(bytes: Buffer, marks?: number): Guarded {
   if (bytes.length === 0) throw new Problem('malformed-document', 'The body is empty: an XML document is needed.')
   refuseOtherEncodings(bytes)
+  // Before the bytes are judged as UTF-8: who declares another encoding is told of that, and not of the first odd byte.
+  refuseDeclaration(bytes)
+  refuseBrokenText(bytes)
   const source = bytes.toString('utf8')
-  refuseDeclaration(source)
   return { source, tags: scan(source, { ...noLimits, ...limits, ...(marks === undefined ? {} : { marks }) }) }
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, 40))
 }
 
 function forbidden(detail: string, line = 1): Problem {
   return new Problem('forbidden-xml', detail, { faults: [{ detail, line }] })
 }
 
+/** Encodings in which not even `<` is the byte that it is in UTF-8, by a document's first four bytes in hexadecimal (XML 1.0 appendix F). */
+const otherEncodings: readonly (readonly [start: RegExp, name: string])[] = [
+  [/^(0000feff|fffe0000|0000003c|3c000000)/, 'UTF-32'],
+  [/^(feff|fffe|003c|3c00)/, 'UTF-16'],
+  [/^4c6fa794/, 'EBCDIC']
+]
+
+/** How much of a document in such an encoding is searched for what it declares, in bytes. */
+const declarationReach = 1024
+
+const declaredEncoding = /<\?xml[ \t\r\n][^>]*?encoding[ \t\r\n]*=[ \t\r\n]*["']([\w.-]+)/
+
 function refuseOtherEncodings(bytes: Buffer): void {
   const start = bytes.toString('hex', 0, 4)
-  if (/^(0000feff|fffe0000|0000003c|3c000000)/.test(start)) throw forbidden('The document is in UTF-32; send it in UTF-8.')
-  if (/^(feff|fffe|003c|3c00)/.test(start)) throw forbidden('The document is in UTF-16; send it in UTF-8.')
+  const name = otherEncodings.find(([pattern]) => pattern.test(start))?.[1]
+  if (!name) return
+  const declared = declaredEncoding.exec(bytes.toString('latin1', 0, declarationReach).replaceAll('\0', ''))?.[1]
+  throw forbidden(
+    declared === undefined
+      ? `The document is in ${name}; send it in UTF-8.`
+      : `The document is in ${name} and declares the encoding ${quoted(declared)}; send it in UTF-8 and declare that, or nothing.`
+  )
+}
+
+function refuseBrokenText(bytes: Buffer): void {
   const nul = bytes.indexOf(0)
   if (nul >= 0)
     throw forbidden('The document has a NUL byte: it is damaged, or not in UTF-8.', lineAt(bytes.toString('latin1', 0, nul), nul))
@@ -57,10 +84,11 @@ const declaration = new RegExp(
     .join('')
 )
 
-function refuseDeclaration(source: string): void {
-  const start = source.charCodeAt(0) === 0xfeff ? 1 : 0
-  if (!/^<\?xml[ \t\r\n?]/.test(source.slice(start, start + 6))) return
-  const found = declaration.exec(source.slice(start, source.indexOf('?>', start) + 2))
+function refuseDeclaration(bytes: Buffer): void {
+  const start = bytes.toString('hex', 0, 3) === 'efbbbf' ? 3 : 0
+  if (!/^<\?xml[ \t\r\n?]/.test(bytes.toString('latin1', start, start + 6))) return
+  // All that a declaration can hold is ASCII, which UTF-8 shares with nearly every encoding of single bytes.
+  const found = declaration.exec(bytes.toString('latin1', start, bytes.indexOf('?>', start) + 2))
   if (!found) {
     const detail = 'The XML declaration must be as in <?xml version="1.0" encoding="UTF-8"?>.'
     throw new Problem('malformed-document', detail, { faults: [{ detail, line: 1 }] })
@@ -68,9 +96,7 @@ function refuseDeclaration(source: string): void {
   const version = found[1] ?? found[2]
   const encoding = found[3] ?? found[4]
   if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8') {
-    throw forbidden(
-      `The document declares the encoding ${JSON.stringify(encoding.slice(0, 40))}; send it in UTF-8 and declare that, or nothing.`
-    )
+    throw forbidden(`The document declares the encoding ${quoted(encoding)}; send it in UTF-8 and declare that, or nothing.`)
   }
-  if (version !== '1.0') throw forbidden(`The document declares XML ${JSON.stringify(version?.slice(0, 40))}; send XML 1.0.`)
+  if (version !== '1.0') throw forbidden(`The document declares XML ${quoted(version ?? '')}; send XML 1.0.`)
 }

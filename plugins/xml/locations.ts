@@ -44,8 +44,8 @@ const lineEnds = /\r\n?|\n/g
  * @param without elements that are left out, with all that is in them
  */
 export function excerpt(xml: string, tags: readonly Tag[], from: number, to: number, without: ReadonlySet<Tag>): Excerpt {
-  const asked = [...(from === 0 ? [] : lineage(tags[from]?.parent)), ...tags.slice(from, to)]
-  const lines: Tag[] = []
+  const around = new Set(from === 0 ? [] : lineage(tags[from]?.parent))
+  const lines: (Tag | undefined)[] = []
   const pieces: string[] = []
   let at = 0
   const copy = (end: number) => {
@@ -61,16 +61,25 @@ export function excerpt(xml: string, tags: readonly Tag[], from: number, to: num
     }
     copy(end)
   }
-  for (const tag of asked) {
+  // Elements that are not asked for share the line of the first of them, which is nobody's.
+  let isAsked = false
+  for (const [i, tag] of tags.slice(0, to).entries()) {
+    const wasAsked: boolean = isAsked
+    isAsked = i >= from || around.has(tag)
+    if (!isAsked && !wasAsked) continue
     copyKept(tag.end)
-    if (at > tag.end) continue
+    if (at > tag.end) {
+      // It is left out, so the line is still that of the one before.
+      isAsked = wasAsked
+      continue
+    }
     pieces.push('\n')
-    lines.push(tag)
+    lines.push(isAsked ? tag : undefined)
   }
   const cut = tags[to]
   copyKept(cut?.start ?? xml.length)
-  const around = lineage(cut?.parent)
-  const gone = around.findIndex((tag) => without.has(tag))
-  for (const { name } of around.slice(0, gone < 0 ? around.length : gone).reverse()) pieces.push(`</${name}>`)
+  const open = lineage(cut?.parent)
+  const gone = open.findIndex((tag) => without.has(tag))
+  for (const { name } of open.slice(0, gone < 0 ? open.length : gone).reverse()) pieces.push(`</${name}>`)
   return { xml: pieces.join(''), tagAt: (line) => lines[line - 2] }
 }

@@ -8,8 +8,7 @@ import {
   isOfMissing,
   lengthOf,
   maxExpected,
-  refusedValue,
-  written
+  refusedValue
 } from './engine.ts'
 import type { Tag } from './tag.ts'
 
@@ -63,7 +62,11 @@ function explainMissing(names: readonly string[], type: ElementType | undefined,
   return list(behind ? [behind.name] : names, 'or', spell)
 }
 
-function explainPosition(tag: Tag, names: readonly string[], type: ElementType | undefined, spell: Spell): string {
+/**
+ * What to say of an element that cannot stand where it is.
+ * @param names of the elements that could
+ */
+export function explainPosition(tag: Tag, names: readonly string[], type: ElementType | undefined, spell: Spell): string {
   const { parent, nth } = tag
   const here = spell(tag.name)
   const around = spell(parent?.name ?? '')
@@ -74,19 +77,30 @@ function explainPosition(tag: Tag, names: readonly string[], type: ElementType |
   return `${here} cannot stand here.${names.length > 0 ? ` Here belongs ${list(names, 'or', spell)}.` : ' Nothing more belongs here.'}`
 }
 
-/**
- * Says in the service's own words what libxml2 found: never its codes, and with what would be right.
- * @param type the element as the schema has it, where it is known
- * @param roots the root elements accepted
- */
-export function explain(error: EngineError, tag: Tag, type: ElementType | undefined, roots: readonly string[], spell: Spell): string {
+export function explainNamespace(name: string, spell: Spell): string {
+  return `${spell(name)} is in a namespace; the documents here have none.`
+}
+
+/** What is said about an element besides what libxml2 found. */
+export interface Circumstances {
+  /** The element as the schema has it, where it is known. */
+  readonly type: ElementType | undefined
+  /** The root elements accepted. */
+  readonly roots: readonly string[]
+  readonly spell: Spell
+  /** How the document writes an attribute that libxml2 names. */
+  readonly written: (attribute: string) => string
+}
+
+/** Says in the service's own words what libxml2 found: never its codes, and with what would be right. */
+export function explain(error: EngineError, tag: Tag, { type, roots, spell, written }: Circumstances): string {
   const here = spell(tag.name)
   switch (error.code) {
     case codes.noRoot:
       return explainRoot(tag.name, roots, spell, isInNamespace(error))
     case codes.unexpected:
       if (isOfMissing(error)) return `${here} is not complete: it needs ${explainMissing(expectedIn(error), type, spell)}.`
-      if (isInNamespace(error)) return `${here} is in a namespace; the documents here have none.`
+      if (isInNamespace(error)) return explainNamespace(tag.name, spell)
       return explainPosition(tag, expectedIn(error), type, spell)
     case codes.attributeNotAllowed:
     case codes.attributeOfSimple:
@@ -105,10 +119,10 @@ export function explain(error: EngineError, tag: Tag, type: ElementType | undefi
     case codes.notNillable:
       return `${here} cannot be nil: leave xsi:nil out.`
   }
-  return explainValue(error, here, type)
+  return explainValue(error, here, type, written)
 }
 
-function explainValue(error: EngineError, here: string, type: ElementType | undefined): string {
+function explainValue(error: EngineError, here: string, type: ElementType | undefined, written: Circumstances['written']): string {
   const attribute = attributeOf(error)
   const simple = attribute === undefined ? type?.text : type?.attributes.find(({ name }) => name === attribute)?.type
   const what = attribute === undefined ? here : `The attribute "${written(attribute)}" of ${here}`

@@ -61,13 +61,27 @@ const unanswered = { wrong: 'This product cannot be looked up now.' }
 /** By their numbers, what is known of products, or will be: their names and prices, or why there are none. */
 const known = new Map()
 
+const get = (uri) => fetch(uri, { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(10_000) })
+
 async function ask(id) {
-  const answer = await fetch(`${product}${id}`, { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(10_000) })
+  const scanned = await askForBarcode(id)
+  if (scanned) return scanned
+  const answer = await get(`${product}${id}`)
   if (answer.status === 404) return none
   if (answer.status === 410) return gone
   if (!answer.ok) return unanswered
   const { name, price } = await answer.json()
   return { name, price: price.value }
+}
+
+/** What a scanner types is a GTIN: the product that has it. A product's number may look like one, and goes before. */
+async function askForBarcode(code) {
+  if (!/^(?:\d{8}|\d{12,14})$/.test(code)) return undefined
+  const answer = await get(`${products}?${new URLSearchParams({ q: code, limit: '50' })}`)
+  if (!answer.ok) return unanswered
+  const { product: found } = await answer.json()
+  const one = found.find(({ id }) => id === code) ?? found.find(({ gtin }) => gtin === code)
+  return one && { id: one.id, name: one.name, price: one.price.value }
 }
 
 let turn = Promise.resolve()
@@ -131,12 +145,22 @@ function money(minor) {
   return new Intl.NumberFormat('en', { style: 'currency', currency, minimumFractionDigits: Number(digits) }).format(value)
 }
 
+/** A barcode becomes the number of its product, unless somebody typed on meanwhile. */
+function fillIn(line, code, number) {
+  const input = line.querySelector('input')
+  if (input.value.trim() !== code) return
+  known.set(number, known.get(code))
+  input.value = number
+  form.dispatchEvent(new Event('input'))
+}
+
 /** What a line says of itself: its product, and its sum in the currency's minor unit once both are known. */
 async function read(line) {
   const [id, quantity] = [...line.querySelectorAll('input')].map((input) => input.value.trim())
   if (id === '') return { line, says: [] }
   if (untouched.has(line)) return { line, says: [], isOpen: true }
-  const { wrong, name, price: text } = await lookUp(id)
+  const { id: number, wrong, name, price: text } = await lookUp(id)
+  if (number) fillIn(line, id, number)
   if (wrong) return { line, says: [wrong], isOpen: true }
   const [count, price] = [units(quantity, 3), units(text, 4)]
   if (count === undefined || price === undefined) return { line, says: [make('bdi', {}, name)], isOpen: true }
@@ -160,9 +184,26 @@ async function update() {
   document.getElementById('total').value = totalOf(found)
 }
 
+const isFilled = (line) => [...line.querySelectorAll('input')].some((input) => input.value.trim() !== '')
+
+/** Enter, with which a barcode scanner ends too, goes on: from a line to the next, from any other field to the one after it. */
+function goOn(from) {
+  const line = from.closest('.lines > li')
+  if (line) {
+    const next = line.nextElementSibling ?? (isFilled(line) ? addLine() : line)
+    next.querySelector('input').focus()
+    return
+  }
+  const fields = [...form.elements]
+  // What cannot be focused, in a closed section for one, is passed over.
+  for (const next of fields.slice(fields.indexOf(from) + 1)) {
+    next.focus()
+    if (document.activeElement === next) return
+  }
+}
+
 /** The first line must be filled in only while no other is. */
 function require() {
-  const isFilled = (line) => [...line.querySelectorAll('input')].some((input) => input.value.trim() !== '')
   const filled = [...lines.children].filter(isFilled)
   for (const input of form.querySelectorAll('.lines [required]')) input.required = false
   const needed = filled[0] ?? lines.children[0]
@@ -186,7 +227,12 @@ export function startLines() {
     untouched.delete(event.target.closest('li'))
     void update()
   })
-  form.querySelector('[name=_more]').addEventListener('click', (event) => {
+  // Browsers press a form's first button when Enter is typed in a field, but not when it picks a product from the list.
+  form.querySelector('.default').addEventListener('click', (event) => {
+    event.preventDefault()
+    goOn(document.activeElement)
+  })
+  form.querySelector('[name=_more]:not(.default)').addEventListener('click', (event) => {
     event.preventDefault()
     addLine().querySelector('input').focus()
   })

@@ -1,5 +1,5 @@
 import { type Decimal, minorUnit, plain } from '../../domain/money.ts'
-import { unitName, unitNameOf } from './units.ts'
+import { perUnit, unitName, unitNameOf } from './units.ts'
 
 const locale = 'en'
 const currencies = new Map<string, Intl.NumberFormat>()
@@ -21,7 +21,7 @@ export function money(value: Decimal, currency: string): string {
   return format.format(exactly(value))
 }
 
-/** `1,200 pieces`, `2.5 kg`. */
+/** `1,200 units`, `2.5 kg`. */
 export function quantity(value: Decimal, unit: string): string {
   return `${number(value)} ${unitNameOf(unit, plain(value))}`
 }
@@ -30,7 +30,7 @@ export function number(value: Decimal): string {
   return plainNumber.format(exactly(plain(value)))
 }
 
-export { unitName }
+export { perUnit, unitName }
 
 const dayAndTime = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })

@@ -26,6 +26,7 @@ export interface OrderForm {
   readonly problem?: ProblemDocument
   /** To choose from, and those that the lines name. */
   readonly products: readonly Product[]
+  /** The form was asked to look up what was typed, and for so many more lines. */
   readonly moreRows?: number
   readonly guestsMayOrder: boolean
 }
@@ -37,6 +38,9 @@ interface Group {
 }
 
 const spareRows = 4
+
+/** Enter goes on to the next line. */
+const inLine = { autocomplete: 'off', enterkeyhint: 'next' } as const
 
 /** What is missing, as a person would say it; the script says it too. */
 const missing = {
@@ -99,8 +103,9 @@ export function lineCount(values: Values): number {
 /**
  * By its number, what is in each line that the form had, and in blank ones after them; of an order or a first form, those
  * with something in them.
+ * @param moreRows how many more were asked for; 0 keeps at least one blank, to go on in
  */
-function linesOf(values: Values, moreRows: number): ReadonlyMap<number, readonly string[]> {
+function linesOf(values: Values, moreRows?: number): ReadonlyMap<number, readonly string[]> {
   const found = new Map<number, string[]>()
   for (const [name, value] of values) {
     const number = lineOf(name)
@@ -110,7 +115,8 @@ function linesOf(values: Values, moreRows: number): ReadonlyMap<number, readonly
     if (value.trim() !== '') filled.push(name)
   }
   const rows = new Map([...found].sort(([a], [b]) => a - b))
-  const total = Math.max(spareRows, rows.size + moreRows)
+  const isFull = [...rows.values()].every((filled) => filled.length > 0)
+  const total = Math.max(spareRows, rows.size + (moreRows === 0 && isFull ? 1 : (moreRows ?? 0)))
   for (let next = ([...rows.keys()].at(-1) ?? 0) + 1; rows.size < total; next++) rows.set(next, [])
   return rows
 }
@@ -177,12 +183,13 @@ function described({ kept = [], products }: OrderForm): ReadonlyMap<string, Desc
 /** The order form: every field, and what it may hold, from the schema of orders. */
 export function renderOrderForm(form: OrderForm, context: Context): string {
   const { values, problem } = form
-  const lines = linesOf(values, form.moreRows ?? 0)
+  const lines = linesOf(values, form.moreRows)
   const numbers = [...lines.keys()]
   const allBlank = [...lines.values()].every((filled) => filled.length === 0)
   const isEmpty = allBlank && (problem?.errors ?? []).some(({ path }) => (path ?? '') === '')
   const faults = isEmpty ? [{ detail: missing.line, path: '' }] : (problem?.errors ?? []).map((fault) => inWords(fault, values))
   const known = described(form)
+  const next = form.moreRows === undefined ? undefined : numbers.find((number) => lines.get(number)?.length === 0)
   const notesOf = (number: number) => (lines.get(number) ?? []).filter((name) => name.startsWith(`item.${number}.note.`))
   const rowNames = numbers.flatMap((number) => [`item.${number}.product-id`, `item.${number}.quantity`, ...notesOf(number)])
   const inRows = new Set(rowNames)
@@ -197,10 +204,11 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
         position: i + 1,
         product: fieldOf(childOf(itemType, 'product-id'), `${name}.product-id`, values, errors, {
           list: 'catalogue',
-          autocomplete: 'off',
+          ...inLine,
+          ...(number === next ? { autofocus: '' } : {}),
           ...required
         }),
-        quantity: fieldOf(childOf(itemType, 'quantity'), `${name}.quantity`, values, errors, { autocomplete: 'off', ...required }),
+        quantity: fieldOf(childOf(itemType, 'quantity'), `${name}.quantity`, values, errors, { ...inLine, ...required }),
         notes: notesOf(number).map((one) => fieldOf(childOf(itemType, 'note'), one, values, errors, { autocomplete: 'off' })),
         hidden: (lines.get(number) ?? []).filter((one) => !inRows.has(one)).map((one) => [one, values.get(one)]),
         id,

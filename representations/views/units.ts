@@ -1,7 +1,10 @@
+/** What is counted without saying what it is ("one", "each"): it may be a single piece, or a box of 50. */
+const counted = ['unit', 'units'] as const
+
 /** UN/ECE Recommendation 20 (and 21) codes that a shop meets every day: for one, and for more. Any other code stands for itself. */
 const unitNames: Readonly<Record<string, readonly [one: string, more: string]>> = {
-  C62: ['piece', 'pieces'],
-  EA: ['piece', 'pieces'],
+  C62: counted,
+  EA: counted,
   H87: ['piece', 'pieces'],
   PR: ['pair', 'pairs'],
   SET: ['set', 'sets'],
@@ -75,6 +78,12 @@ const packages: Readonly<Record<string, string>> = {
 
 export function unitName(code: string): string {
   return namesOf(code)[0]
+}
+
+/** What stands behind a price: `each`, `per box`, `per kg`. */
+export function perUnit(code: string): string {
+  const names = namesOf(code)
+  return names === counted ? 'each' : `per ${names[0]}`
 }
 
 export function unitNameOf(code: string, quantity: string): string {

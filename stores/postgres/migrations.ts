@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
-import pg from 'pg'
-import { type Migrated, type Migration, migrationsIn } from '../migrations.ts'
-import { failure } from './failures.ts'
+import type pg from 'pg'
+import { StoreOpenError } from '../../domain/errors.ts'
+import { type Migrated, type Migration, migrationsIn, refuseNewer } from '../migrations.ts'
+import { databaseName, makeClient, openError } from './open-error.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 
@@ -14,10 +15,10 @@ const connectTimeout = 10_000
 /**
  * Brings a database up to this code's schema, in one transaction. Any number of processes may start at once: one does
  * it, the others wait for it.
- * @throws Error when the database is newer than the code, or not in UTF-8; DomainError `store-unavailable`
+ * @throws StoreOpenError when it cannot be reached, is newer than the code, not Tradepost's, or not in UTF-8
  */
 export async function migratePostgres(url: string): Promise<Migrated> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectTimeout, fallback_application_name: 'tradepost' })
+  const client = makeClient(url, { connectionTimeoutMillis: connectTimeout, fallback_application_name: 'tradepost' })
   client.on('error', () => {})
   try {
     await client.connect()
@@ -33,7 +34,7 @@ export async function migratePostgres(url: string): Promise<Migrated> {
     await client.query('COMMIT')
     return result
   } catch (error) {
-    throw failure(error)
+    throw openError(error, client)
   } finally {
     await client.end().catch(() => {})
   }
@@ -50,7 +51,9 @@ async function version(client: pg.Client): Promise<number> {
 async function refuseStrange(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('SHOW server_encoding')
   const encoding = rows[0]?.server_encoding
-  if (encoding !== 'UTF8') throw new RangeError(`the database is in ${encoding}; Tradepost needs one in UTF8`)
+  if (encoding !== 'UTF8') {
+    throw new StoreOpenError(`${databaseName(client)} is in ${encoding}, and Tradepost needs UTF8: create one with ENCODING 'UTF8'`)
+  }
 }
 
 /** Under the lock. */
@@ -60,11 +63,7 @@ async function apply(client: pg.Client, known: readonly Migration[]): Promise<Mi
   )
   const from = await version(client)
   const newest = known.at(-1)?.number ?? 0
-  if (from > newest) {
-    throw new RangeError(
-      `the database has the schema ${from}, this Tradepost knows only up to ${newest}: run the newer one, or restore a backup`
-    )
-  }
+  refuseNewer(databaseName(client), from, newest)
   const missing = known.filter(({ number }) => number > from)
   for (const { number, name } of missing) {
     await client.query(readFileSync(new URL(name, folder), 'utf8'))

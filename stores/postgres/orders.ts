@@ -1,9 +1,9 @@
-import { DomainError } from '../../domain/errors.ts'
+import { DomainError, orderNotFound, PositionError } from '../../domain/errors.ts'
 import { holdsStock, isOpen, nextStatuses, type Order, type OrderStatus, type ProductReference } from '../../domain/order.ts'
 import { decide, givenBack, numberTaken } from '../../domain/placing.ts'
 import type { OrderQuery, Page, Store } from '../../domain/store.ts'
 import { expect } from '../expectations.ts'
-import { pageBytes, position, toCutPage } from '../paging.ts'
+import { pageBytes, toCutPage } from '../paging.ts'
 import { orderContent } from '../rows.ts'
 import { retrying } from './batcher.ts'
 import type { Database, Queries } from './database.ts'
@@ -61,7 +61,7 @@ export function makeOrders(database: Database, currency: string): Pick<Store, Or
 }
 
 function there([row]: readonly OrderRow[]): Order {
-  if (!row) throw new DomainError('order-not-found', 'There is no such order.')
+  if (!row) throw orderNotFound()
   return toOrder(row)
 }
 
@@ -94,9 +94,18 @@ function refusedTransition(from: OrderStatus, to: OrderStatus): DomainError {
   return new DomainError('transition-refused', `The order is ${from} and cannot become ${to}: ${allowed}.`)
 }
 
+/** The row's number of an order of the list. @throws PositionError when it is none of them */
+async function placeOf(database: Database, id: string, customer: string | undefined): Promise<number> {
+  const sql = 'SELECT seq FROM purchase_order WHERE id = $1 AND ($2::text IS NULL OR customer = $2)'
+  const [row] = uuid.test(id) ? await database.query<{ readonly seq: number }>(sql, [id, customer ?? null]) : []
+  if (!row) throw new PositionError('not an order of this list')
+  return row.seq
+}
+
 /** Newest first. Each combination of filters has its index, which ends with the row's number. */
 async function page(database: Database, { limit, after, customer, status }: OrderQuery): Promise<Page<Order>> {
-  const values: unknown[] = [after === undefined ? Number.MAX_SAFE_INTEGER : position(after), limit, pageBytes]
+  const before = after === undefined ? Number.MAX_SAFE_INTEGER : await placeOf(database, after, customer)
+  const values: unknown[] = [before, limit, pageBytes]
   const conditions = ['o.seq < $1']
   if (customer !== undefined) conditions.push(`o.customer = $${values.push(customer)}`)
   if (status !== undefined) conditions.push(`o.status = $${values.push(status)}`)

@@ -6,6 +6,7 @@ import { Database } from './database.ts'
 import { unavailable } from './failures.ts'
 import { makeKeys } from './keys.ts'
 import { migratePostgres } from './migrations.ts'
+import { makeClient, openError } from './open-error.ts'
 import { makeOrders } from './orders.ts'
 import { makePlacing } from './placing.ts'
 import { makeProducts } from './products.ts'
@@ -21,7 +22,7 @@ export interface PostgresOptions {
 
 /**
  * Opens the store, with its schema brought up to date first.
- * @throws Error when the database is newer than this code, or has prices in another currency; DomainError `store-unavailable` when it cannot be reached
+ * @throws StoreOpenError when it cannot be reached, is newer than this code, not Tradepost's, or has prices in another currency
  */
 export async function openPostgresStore({ url, currency, poolSize = 10 }: PostgresOptions): Promise<Store> {
   await migratePostgres(url)
@@ -30,7 +31,7 @@ export async function openPostgresStore({ url, currency, poolSize = 10 }: Postgr
     await keepCurrency(database, currency)
   } catch (error) {
     await database.close()
-    throw error
+    throw openError(error, makeClient(url, {}))
   }
   const { drain, ...products } = makeProducts(database, currency)
   const placings = new Batcher<Placing, Placed>({

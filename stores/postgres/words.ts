@@ -5,11 +5,11 @@
  */
 
 import { createHash } from 'node:crypto'
+import { findsLonger, longestWord } from '../search-words.ts'
 
 /** PostgreSQL keeps no position above this (https://www.postgresql.org/docs/current/textsearch-limitations.html). */
 const mostPositions = 16_383
-/** In UTF-16 code units: a lexeme may have 2 KiB, a document 1 MiB. */
-const longestWord = 255
+/** In UTF-16 code units: a lexeme may have 2 KiB, which no word of `longestWord` has, and a document 1 MiB. */
 const longestDocument = 200_000
 
 /** Letters and digits, in small letters. Diacritics count, but on the letters of ASCII, as for SQLite's tokenizer. */
@@ -20,7 +20,17 @@ function tokens(text: string): string[] {
     .replace(/([a-z])[\u0300-\u036f]+/g, '$1')
     .normalize('NFC')
     .replace(/[\u0300-\u036f]/g, '')
-  return plain.match(/[\p{L}\p{N}\p{Co}]+/gu)?.map((token) => (token.length > longestWord ? digest(token) : token)) ?? []
+  return plain.match(/[\p{L}\p{N}\p{Co}]+/gu) ?? []
+}
+
+/** The lexeme of a whole token. */
+function lexeme(token: string): string {
+  return token.length > longestWord ? digest(token) : token
+}
+
+/** What a token is indexed as: one that is too long for a lexeme is found whole by its digest, and by how it begins. */
+function lexemes(token: string): string[] {
+  return token.length > longestWord ? [digest(token), token.slice(0, longestWord)] : [token]
 }
 
 function digest(text: string): string {
@@ -51,13 +61,15 @@ function positioned(texts: readonly string[]): string[] {
       at += 1
       size += token.length
       if (at > mostPositions || size > longestDocument) break
-      const before = positions.get(token)
-      if (before) before.push(at)
-      else positions.set(token, [at])
+      for (const one of lexemes(token)) {
+        const before = positions.get(one)
+        if (before) before.push(at)
+        else positions.set(one, [at])
+      }
     }
     at += 1
   }
-  return [...positions].map(([token, places]) => `'${token}':${places.join(',')}`)
+  return [...positions].map(([one, places]) => `'${one}':${places.join(',')}`)
 }
 
 /** One lexeme a category, whatever characters it has; no token begins like it. */
@@ -67,12 +79,15 @@ function categoryWord(category: string): string {
 
 /**
  * The text of a `tsquery` that all words of a text must match, within a category if one is given; undefined when the text
- * has no word. A word that the tokenizer splits, as `M8-20`, is a phrase. Tokens have letters and digits only, so nothing
- * in them is an operator.
+ * has no word. A word that the tokenizer splits, as `M8-20`, is a phrase, of which the last part may go on. Tokens have
+ * letters and digits only, so nothing in them is an operator.
  */
 export function searchFor(text: string, category?: string): string | undefined {
-  const quoted = (token: string) => `'${token}'`
-  const words = new Set(text.split(/[\s\p{Cc}]+/u).map((word) => tokens(word).map(quoted).join(' <-> ')))
+  const phrase = (word: string) => {
+    const found = tokens(word).map((token) => `'${lexeme(token)}'`)
+    return found.length > 0 && findsLonger(word) ? `${found.join(' <-> ')}:*` : found.join(' <-> ')
+  }
+  const words = new Set(text.split(/[\s\p{Cc}]+/u).map(phrase))
   words.delete('')
   if (words.size === 0) return undefined
   return [...[...words].map((phrase) => `(${phrase})`), ...(category === undefined ? [] : [categoryWord(category)])].join(' & ')

@@ -1,45 +1,60 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { connectReader, databasePath } from './connection.ts'
+import { type Connection, connectReader, databasePath } from './connection.ts'
+import { explain, openError } from './explain.ts'
+import { makeNewFile, refuseForeign } from './file.ts'
 
 /**
  * Writes a consistent copy of a database that may be in use, as one file that is complete or not there. A store opens it
  * as any other: restoring is putting it in the place of the database, and removing the old `-wal` and `-shm` beside it,
- * while nothing has it open.
- * @throws Error when the target exists; SqliteError when the database cannot be read, or the copy not be written
+ * while nothing has it open. Only this user may read it.
+ * @throws StoreOpenError when the database cannot be read; Error when the target exists, or cannot be written
  */
 export function backupSqlite(path: string, target: string): void {
   const file = databasePath(target)
   if (existsSync(file)) throw new Error(exists(target))
-  const partial = makePartial(file)
+  const db = connect(path)
+  // Of a name that no other backup has.
+  const partial = `${file}.${randomBytes(4).toString('hex')}.partial`
   try {
-    copy(path, partial)
+    // Made empty first, since SQLite would let everybody read it.
+    makeNewFile(partial)
+    copy(db, partial)
     sync(partial)
     place(partial, file, target)
     sync(dirname(file))
+  } catch (error) {
+    throw failure(error, path, file)
   } finally {
+    db.close()
     rmSync(partial, { force: true })
   }
 }
 
-const exists = (target: string) => `${target} exists: a backup never overwrites`
-
-/** Beside the file, of a name that no other backup has; empty, as SQLite wants it. */
-function makePartial(file: string): string {
-  const partial = `${file}.${randomBytes(4).toString('hex')}.partial`
-  closeSync(openSync(partial, 'wx', 0o644))
-  return partial
+function connect(path: string): Connection {
+  try {
+    refuseForeign(databasePath(path))
+    return connectReader(path)
+  } catch (error) {
+    throw openError(error, databasePath(path))
+  }
 }
 
-function copy(path: string, partial: string): void {
-  const db = connectReader(path)
-  try {
-    // One read transaction, however long it takes; the backup API would begin again at every commit of another process.
-    db.prepare('VACUUM INTO ?').run(partial)
-  } finally {
-    db.close()
-  }
+/** What keeps a copy from being written; all else that SQLite says is about the database that is read. */
+const ofTarget = /^(E[A-Z]+|SQLITE_(FULL|READONLY|CANTOPEN|IOERR_(WRITE|FSYNC|TRUNCATE))(_.*)?|SQLITE_IOERR)$/
+
+function failure(error: unknown, path: string, file: string): unknown {
+  if (!(error instanceof Error && 'code' in error)) return error
+  if (!ofTarget.test(String(error.code))) return openError(error, databasePath(path))
+  return new Error(explain(error, file) ?? `${file} cannot be written: ${error.message}`)
+}
+
+const exists = (target: string) => `${target} exists: a backup never overwrites`
+
+function copy(db: Connection, partial: string): void {
+  // One read transaction, however long it takes; the backup API would begin again at every commit of another process.
+  db.prepare('VACUUM INTO ?').run(partial)
 }
 
 /** What file systems and systems answer that have no hard links: link(2), and those that leave it out. */

@@ -1,5 +1,6 @@
 import type { Connection } from './connection.ts'
-import { type Outcome, toFailure, unavailable, unknown } from './failures.ts'
+import { explained } from './explain.ts'
+import { isNotCommitted, type Outcome, toFailure, unavailable, unknown } from './failures.ts'
 import { makeTextIndex } from './search.ts'
 import { type Command, makeWrites } from './writes.ts'
 
@@ -28,7 +29,7 @@ export function makeBatch(db: Connection, currency: string, check: () => void): 
       index.dropAfter(mark)
       undo.run()
       release.run()
-      return { failure: toFailure(error) }
+      return { failure: toFailure(error, db.name) }
     }
   }
 
@@ -45,9 +46,10 @@ export function makeBatch(db: Connection, currency: string, check: () => void): 
     } catch (error) {
       index.dropAfter(0)
       // What can be rolled back was not committed; else an I/O error may have come after the commit's own frame was written.
-      const isKnown = !isCommitting || db.inTransaction
+      const isKnown = !isCommitting || db.inTransaction || isNotCommitted(error)
       if (db.inTransaction) rollback.run()
-      const failure = toFailure(isKnown ? unavailable(error) : unknown(error))
+      const cause = explained(error, db.name)
+      const failure = toFailure(isKnown ? unavailable(cause) : unknown(cause), db.name)
       return commands.map(() => ({ failure }))
     }
   }

@@ -1,10 +1,8 @@
-import { mkdirSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-
-/** Names a Tradepost database in its file header (PRAGMA application_id): the bytes of "trdp". */
-export const applicationId = 0x74726470
+import { makeFile, refuseForeign } from './file.ts'
 
 /**
  * Every connection and statement that was made, for as long as the thread lives. They are few, since a statement is prepared
@@ -78,12 +76,14 @@ export function connectWriter(path: string): Connection {
 }
 
 /**
- * Makes the file, and its directory, where there is none, and puts it in WAL mode, which the file then keeps.
- * @param check throws for a file that is not to be touched
- * @throws SqliteError when it is no database, or cannot be opened or made
+ * Makes the file, and its directory, where there is none, and puts it in WAL mode, which the file then keeps. A file of
+ * something else is not touched.
+ * @param check throws for a database that is not to be used
+ * @throws StoreOpenError when it is not ours, or what `check` throws; SqliteError, or the file system's error
  */
 export async function prepareFile(path: string, check: (db: Connection) => void): Promise<void> {
-  mkdirSync(dirname(databasePath(path)), { recursive: true })
+  makeFile(databasePath(path))
+  refuseForeign(databasePath(path))
   const db = new Connection(databasePath(path), { timeout: busyTimeout.writer })
   try {
     // Two processes that switch one new file over at the same moment see SQLITE_BUSY without any wait: a lock upgrade

@@ -1,6 +1,7 @@
 /** Errors as plain data, to cross from the writer's thread; and which of them mean that the database is out of reach. */
 
 import { DomainError, type DomainErrorCode, type Fault } from '../../domain/errors.ts'
+import { explained } from './explain.ts'
 
 export type Failure =
   | {
@@ -33,8 +34,20 @@ export function unknown(cause?: unknown): DomainError {
   return new DomainError('store-unavailable', detail, { cause })
 }
 
-export function toFailure(thrown: unknown): Failure {
-  const error = isOutOfReach(thrown) ? unavailable(thrown) : thrown
+/**
+ * Errors of a COMMIT after which nothing is stored: a write to the log has failed, and a commit counts only when its last
+ * frame is whole (https://sqlite.org/fileformat2.html, section 4.1). What fails later, such as the sync of the log, leaves
+ * it open: the frames may be found by whoever opens the file after a crash.
+ */
+const notCommitted = /^SQLITE_(FULL|READONLY|IOERR_WRITE)/
+
+export function isNotCommitted(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && notCommitted.test(String(error.code))
+}
+
+/** @param path of the database file */
+export function toFailure(thrown: unknown, path: string): Failure {
+  const error = isOutOfReach(thrown) ? unavailable(explained(thrown, path)) : thrown
   if (error instanceof DomainError) {
     const { code, message, faults, orderId, cause } = error
     return { kind: 'domain', code, message, faults, orderId, cause: cause === undefined ? undefined : String(cause) }

@@ -41,7 +41,7 @@ export function makeImportWrites(db: Connection, currency: string, index: TextIn
       return write(item)
     } catch (error) {
       // What is refused is refused before anything of it is written, so an item needs no savepoint of its own.
-      const failure = toFailure(error)
+      const failure = toFailure(error, db.name)
       if (failure.kind !== 'domain' || failure.code === 'store-unavailable') throw error
       return { code: failure.code, message: failure.message, faults: failure.faults }
     }

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { type Migrated, type Migration, migrationsIn } from '../migrations.ts'
-import { applicationId, type Connection, connectWriter, prepareFile } from './connection.ts'
+import { StoreOpenError } from '../../domain/errors.ts'
+import { type Migrated, type Migration, migrationsIn, refuseNewer } from '../migrations.ts'
+import { type Connection, connectWriter, databasePath, prepareFile } from './connection.ts'
+import { openError } from './explain.ts'
+import { applicationId } from './file.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 
@@ -8,9 +11,17 @@ const folder = new URL('./migrations/', import.meta.url)
  * Brings a database file up to this code's schema, and makes it where there is none. Each step is one transaction and
  * checks the number again inside it, so any number of processes may start at once.
  * @param finish what else is to be done to the file before it is used
- * @throws Error when the database is newer than the code, or not Tradepost's
+ * @throws StoreOpenError when it cannot be opened, is newer than the code, or not Tradepost's; what `finish` throws
  */
 export async function migrateSqlite(path: string, finish?: (db: Connection) => void): Promise<Migrated> {
+  try {
+    return await migrate(path, finish)
+  } catch (error) {
+    throw openError(error, databasePath(path))
+  }
+}
+
+async function migrate(path: string, finish?: (db: Connection) => void): Promise<Migrated> {
   const known = migrationsIn(folder)
   await prepareFile(path, (db) => refuseStrange(db, path, known.at(-1)?.number ?? 0))
   const db = connectWriter(path)
@@ -35,10 +46,9 @@ function refuseStrange(db: Connection, path: string, newest: number): void {
     application: db.pragma('application_id', { simple: true }),
     tables: db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get()
   }))()
-  if (tables !== 0 && application !== applicationId) throw new Error(`${path} is a database of something else, not of Tradepost`)
-  if (number > newest) {
-    throw new Error(`${path} has the schema ${number}, this Tradepost knows only up to ${newest}: run the newer one, or restore a backup`)
-  }
+  // What file.ts has recognised by its bytes may have become another since.
+  if (tables !== 0 && application !== applicationId) throw new StoreOpenError(`${path} is a database of something else, not of Tradepost`)
+  refuseNewer(databasePath(path), number, newest)
 }
 
 function apply(db: Connection, migration: Migration): boolean {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { DomainError } from '../../domain/errors.ts'
+import { DomainError, orderNotFound } from '../../domain/errors.ts'
 import { holdsStock, isOpen, nextStatuses, type Order, type OrderHeader, type OrderStatus, type PurchaseOrder } from '../../domain/order.ts'
 import { type Decision, decide, givenBack, numberTaken, sameContent } from '../../domain/placing.ts'
 import type { Placed, Placing } from '../../domain/store.ts'
@@ -29,7 +29,7 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
 
   function there(id: string): Order {
     const row = find.get(id)
-    if (!row) throw new DomainError('order-not-found', 'There is no such order.')
+    if (!row) throw orderNotFound()
     return toOrder(row)
   }
 

@@ -30,7 +30,7 @@ serve(({ path, identity, currency }: ReaderData) => {
       checkFile(path, identity)
       return { page: pages(query) }
     } catch (error) {
-      return error instanceof PositionError ? { position: error.message } : { failure: toFailure(error) }
+      return error instanceof PositionError ? { position: error.message } : { failure: toFailure(error, path) }
     }
   }
   return { db, answer }

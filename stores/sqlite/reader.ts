@@ -1,9 +1,9 @@
 import type { ApiKey } from '../../domain/caller.ts'
-import { DomainError } from '../../domain/errors.ts'
+import { DomainError, orderNotFound, PositionError } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Product, Stock } from '../../domain/product.ts'
 import type { OrderQuery, Page, Revision } from '../../domain/store.ts'
-import { pageBytes, position, toCutPage } from '../paging.ts'
+import { pageBytes, toCutPage } from '../paging.ts'
 import { keyColumns, productColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import {
@@ -47,6 +47,11 @@ export function makeReader(db: Connection, currency: string): Reader {
   )
   const revision = db.prepare<[], Revision>('SELECT revision, modified_at AS modifiedAt FROM catalogue')
   const order = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
+  const placeOf = db
+    .prepare<[{ id: string; customer: string | null }], number>(
+      'SELECT seq FROM purchase_order WHERE id = @id AND (@customer IS NULL OR customer = @customer)'
+    )
+    .pluck()
   const keys = db.prepare<[], KeyRow>(`SELECT ${keyColumns} FROM api_key ORDER BY created_at, id`)
   const key = db.prepare<[string], KeyRow>(`SELECT ${keyColumns} FROM api_key WHERE hash = ?`)
   // From one category to the next along the index: as many steps as there are categories, however many products.
@@ -94,12 +99,13 @@ export function makeReader(db: Connection, currency: string): Reader {
     },
     order(id) {
       const row = order.get(id)
-      if (!row) throw new DomainError('order-not-found', 'There is no such order.')
+      if (!row) throw orderNotFound()
       return toOrder(row)
     },
     orders({ limit, after, customer, status }) {
       const statement = customer === undefined ? (status === undefined ? all : ofStatus) : status === undefined ? ofCustomer : ofBoth
-      const before = after === undefined ? Number.MAX_SAFE_INTEGER : position(after)
+      const before = after === undefined ? Number.MAX_SAFE_INTEGER : placeOf.get({ id: after, customer: customer ?? null })
+      if (before === undefined) throw new PositionError('not an order of this list')
       const rows = statement.all({ customer, status, before, limit })
       return toCutPage(rows, toOrder)
     },

@@ -1,6 +1,7 @@
 /** Full text in SQLite's FTS5 (https://sqlite.org/fts5.html): what is indexed, and how a search becomes an expression. */
 
 import { createHash } from 'node:crypto'
+import { findsLonger } from '../search-words.ts'
 import type { Connection } from './connection.ts'
 import type { ProductRow } from './rows.ts'
 
@@ -8,13 +9,14 @@ type Searchable = Pick<ProductRow, 'id' | 'name' | 'description' | 'categories' 
 
 /**
  * The expression for all words of a text, within a category if one is given; undefined when the text has no word.
- * Every word is a quoted string, so that nothing in it is an operator; inside one a quote is doubled.
+ * Every word is a quoted string, so that nothing in it is an operator; inside one a quote is doubled. A star behind it
+ * finds what begins with it.
  */
 export function matchExpression(text: string, category: string | undefined): string | undefined {
   const words = new Set(text.split(/[\s\p{Cc}]+/u).filter((word) => /[\p{L}\p{N}\p{Co}]/u.test(word)))
   if (words.size === 0) return undefined
   // Side by side is AND, and unlike the operator it passes over a string in which the tokenizer finds nothing.
-  const phrases = [...words].map((word) => `"${word.replaceAll('"', '""')}"`).join(' ')
+  const phrases = [...words].map((word) => `"${word.replaceAll('"', '""')}"${findsLonger(word) ? ' *' : ''}`).join(' ')
   const within = category === undefined ? '' : ` AND facet : "${facet(category)}"`
   return `{identity name description categories} : (${phrases})${within}`
 }

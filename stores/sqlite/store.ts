@@ -1,6 +1,7 @@
 import type { Store } from '../../domain/store.ts'
-import { type Connection, checkFile, connectReader, fileIdentity } from './connection.ts'
+import { type Connection, checkFile, connectReader, databasePath, fileIdentity } from './connection.ts'
 import { keepCurrency } from './currency.ts'
+import { explained, openError } from './explain.ts'
 import { isOutOfReach, unavailable } from './failures.ts'
 import { migrateSqlite } from './migrations.ts'
 import { makeProductBatches, readAll } from './product-batches.ts'
@@ -19,7 +20,7 @@ export interface SqliteOptions {
 
 /**
  * Opens the store in a file, which is made, or brought up to date, first.
- * @throws Error when the file is newer than this code, is not Tradepost's, or has prices in another currency; SqliteError when it cannot be opened
+ * @throws StoreOpenError when it cannot be opened, is newer than this code, not Tradepost's, or has prices in another currency
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { store } = await openInParts(options)
@@ -31,14 +32,15 @@ type Parts = SqliteOptions & Pick<WriterData, 'maxPages' | 'maxBatch'>
 /** The store and its writer, for tests that kill it or fill its disk, and for benches. */
 export async function openInParts(options: Parts): Promise<{ store: Store; writer: SqliteWriter }> {
   await migrateSqlite(options.path, (db) => keepCurrency(db, options.currency))
-  const data = { ...options, identity: fileIdentity(options.path) }
-  const writer = new SqliteWriter(data)
-  await writer.start()
+  let writer: SqliteWriter | undefined
   try {
+    const data = { ...options, identity: fileIdentity(options.path) }
+    writer = new SqliteWriter(data)
+    await writer.start()
     return { store: makeStore(connectReader(data.path), connectReader(data.path, 'scan'), writer, data), writer }
   } catch (error) {
-    await writer.close()
-    throw error
+    await writer?.close()
+    throw openError(error, databasePath(options.path))
   }
 }
 
@@ -63,7 +65,7 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
       checkFile(path, identity)
       return look()
     } catch (error) {
-      throw isOutOfReach(error) ? unavailable(error) : error
+      throw isOutOfReach(error) ? unavailable(explained(error, path)) : error
     }
   }
 

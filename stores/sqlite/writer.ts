@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import type { Store } from '../../domain/store.ts'
+import { explained } from './explain.ts'
 import { fromFailure, isLost, type Outcome, unavailable, unknown } from './failures.ts'
 import { type Pending, Queue } from './queue.ts'
 import type { FromThread, ToThread } from './thread-entry.ts'
@@ -105,6 +106,7 @@ export class SqliteWriter {
     thread.on('error', (error) => (cause = error))
     thread.on('exit', () => {
       const again = !failed || this.#state !== 'starting'
+      cause = explained(cause, this.#data.path)
       this.#lost(cause)
       if (again && !this.#draining) this.#startLater()
       failed?.(unavailable(cause))

@@ -18,7 +18,9 @@ t.test('a key is printed alone, works in the service that is running, and stops 
   t.equal((await app.inject({ url: '/orders', headers })).statusCode, 200)
 
   const listed = await run(['keys', 'list'], settings)
-  const [id = '', ...cells] = listed.stdout.trimEnd().split('\t')
+  const [heading, row = ''] = listed.stdout.trimEnd().split('\n')
+  t.equal(heading, 'ID\tNAME\tSCOPES\tCREATED\tLAST USED\tEXPIRES\tREVOKED')
+  const [id = '', ...cells] = row.split('\t')
   t.match(cells, ['ACME', 'order,catalogue', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, '-', '-', '-'])
   t.notMatch(listed.stdout, made.stdout.trim().slice(3), 'never the key')
 
@@ -58,7 +60,7 @@ t.test('wrong usage is status 2, says what is wrong and makes no key', async (t)
     [['keys', 'list', '--all'], /--all/]
   ]
   for (const [args, reason] of wrong) t.match(await run(args, settings), { status: 2, stdout: '', stderr: reason }, args.join(' '))
-  t.equal((await run(['keys', 'list'], settings)).stdout, '')
+  t.match((await run(['keys', 'list'], settings)).stdout, /^ID\t[^\n]*\n$/, 'only the heading')
 })
 
 t.test('what fails is said in a line without a stack trace', async (t) => {
@@ -71,17 +73,17 @@ t.test('what fails is said in a line without a stack trace', async (t) => {
   for (const { status, stdout, stderr } of failed) {
     t.equal(status, 1)
     t.equal(stdout, '')
-    t.match(stderr, /^tradepost: /)
+    t.match(stderr, /^tradepost: \S/)
     t.notMatch(stderr, /^\s+at |\.ts:\d/m)
   }
   t.match(failed[2]?.stderr, /PORT must.*\n.*CURRENCY must/, 'every wrong setting is named')
 })
 
-t.test('a table is aligned on a terminal, and tab-separated elsewhere', async (t) => {
+t.test('a table has a heading; it is aligned on a terminal, and tab-separated elsewhere', async (t) => {
   const rows = [
     ['1', 'long name'],
     ['22', '']
   ]
   t.equal(formatTable(['ID', 'NAME'], rows, true), 'ID  NAME\n1   long name\n22\n')
-  t.equal(formatTable(['ID', 'NAME'], rows, false), '1\tlong name\n22\t\n')
+  t.equal(formatTable(['ID', 'NAME'], rows, false), 'ID\tNAME\n1\tlong name\n22\t\n')
 })

@@ -12,7 +12,8 @@ export interface Ran {
 
 type Settings = Readonly<Record<string, string>>
 
-const cli = join(await compile(), 'cli.js')
+/** The compiled command. */
+export const cli = join(await compile(), 'cli.js')
 
 /** Starts `tradepost` as a process of its own. */
 export function start(args: readonly string[], settings: Settings): ChildProcessWithoutNullStreams {

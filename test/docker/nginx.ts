@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
@@ -51,26 +51,48 @@ export async function buildProxied(t: Test, options: Parameters<typeof build>[1]
   }
 }
 
-/** A real nginx with docker/nginx.conf, in front of services on these ports. */
-export async function startNginx(t: Test, servicePorts: readonly number[]): Promise<{ port: number; log: string }> {
+/** A service that nginx finds by its name `shop`, which this name server on 127.0.0.1 knows. */
+export interface NamedService {
+  readonly port: number
+  readonly nameServer: number
+}
+
+interface Nginx {
+  readonly port: number
+  /** The access log. */
+  readonly log: string
+  readonly httpsPort: number
+}
+
+/**
+ * A real nginx with docker/nginx.conf, in front of services on these ports, or of one that it finds by its name.
+ * @param certificates the folder of its certificate, when it is to speak https as docker/https.conf has it
+ */
+export async function startNginx(t: Test, services: readonly number[] | NamedService, certificates?: string): Promise<Nginx> {
   // Not t.testdir(): the shop's database is there, and a second call clears it.
   const folder = mkdtempSync(join(tmpdir(), 'tradepost-nginx-'))
   const [port, log, errors, conf] = [await freePort(), join(folder, 'access.log'), join(folder, 'error.log'), join(folder, 'nginx.conf')]
   mkdirSync(join(folder, 'cache'))
-  const given = readFileSync(new URL('../../docker/nginx.conf', import.meta.url), 'utf8')
+  mkdirSync(join(folder, 'server.d'))
   writeFileSync(
     conf,
-    substitute(given, {
+    configuration('nginx.conf', {
       'listen 80 ': `listen 127.0.0.1:${port} `,
-      'server shop:3000;': servicePorts.map((service) => `server 127.0.0.1:${service};`).join(' '),
-      '/var/cache/nginx': join(folder, 'cache')
+      '/var/cache/nginx': join(folder, 'cache'),
+      '/etc/nginx/server.d': join(folder, 'server.d'),
+      ...('nameServer' in services ? named(services) : fixed(services))
     })
   )
+  const httpsPort = certificates === undefined ? 0 : await freePort()
+  if (certificates !== undefined) {
+    const changes = { 'listen 443 ': `listen 127.0.0.1:${httpsPort} `, '/etc/nginx/certificates': certificates }
+    writeFileSync(join(folder, 'server.d', 'https.conf'), configuration('https.conf', changes))
+  }
   // As root, nginx's workers would be somebody who may not enter the folder.
   const user = process.getuid?.() === 0 ? 'user root;' : ''
   const nginx = spawn('nginx', ['-p', folder, '-c', conf, '-g', `daemon off; pid ${join(folder, 'pid')}; ${user}`], {
     stdio: ['ignore', openSync(log, 'a'), openSync(errors, 'a')],
-    env: { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` }
+    env: environment
   })
   await once(nginx, 'spawn').catch(() => {
     throw new Error('nginx is not there, and this test needs the real one. On Debian or Ubuntu: apt-get install nginx-light')
@@ -86,14 +108,39 @@ export async function startNginx(t: Test, servicePorts: readonly number[]): Prom
     if (nginx.exitCode !== null || tries > 100) throw new Error(`nginx did not start: ${readFileSync(errors, 'utf8')}`)
     await sleep(50)
   }
-  return { port, log }
+  return { port, log, httpsPort }
 }
 
-function substitute(text: string, changes: Readonly<Record<string, string>>): string {
+const environment = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` }
+
+/** A file of docker/ with these changes. */
+function configuration(name: string, changes: Readonly<Record<string, string>>): string {
+  const given = readFileSync(new URL(`../../docker/${name}`, import.meta.url), 'utf8')
   return Object.entries(changes).reduce((changed, [from, to]) => {
-    if (!changed.includes(from)) throw new Error(`docker/nginx.conf has no ${JSON.stringify(from)}`)
+    if (!changed.includes(from)) throw new Error(`docker/${name} has no ${JSON.stringify(from)}`)
     return changed.replaceAll(from, to)
-  }, text)
+  }, given)
+}
+
+const server = 'server shop:3000 resolve '
+const failing = 'max_fails=1 fail_timeout=2s'
+
+function fixed(ports: readonly number[]): Record<string, string> {
+  return { [`${server}${failing};`]: ports.map((port) => `server 127.0.0.1:${port} ${failing};`).join(' ') }
+}
+
+function named({ port, nameServer }: NamedService): Record<string, string> {
+  const resolver = { 'resolver 127.0.0.11 ': `resolver 127.0.0.1:${nameServer} ` }
+  if (looksUpAgain()) return { ...resolver, [server]: server.replace('3000', String(port)) }
+  // An older nginx looks a name up again only where it is a variable, and keeps no connections then.
+  return { ...resolver, [server]: 'server 127.0.0.1:9 ', 'proxy_pass http://shop;': `set $shop http://shop:${port}; proxy_pass $shop;` }
+}
+
+/** Whether this nginx has `resolve` for a server of an upstream: 1.27.3 and newer. */
+function looksUpAgain(): boolean {
+  const { stderr } = spawnSync('nginx', ['-v'], { env: environment, encoding: 'utf8' })
+  const [major = 0, minor = 0, patch = 0] = (/\d+\.\d+\.\d+/.exec(stderr)?.[0] ?? '').split('.').map(Number)
+  return major * 1e6 + minor * 1e3 + patch >= 1_027_003
 }
 
 async function freePort(): Promise<number> {

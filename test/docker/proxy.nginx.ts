@@ -180,7 +180,28 @@ t.test('the path goes through as it was written', async (t) => {
     const [through, direct] = [await send(path), await sendDirectly(path)]
     t.match(through, { status: direct.status, body: direct.body }, path.slice(0, 40))
   }
-  t.equal((await send('/metrics')).status, 404)
+})
+
+t.test('health and metrics are not the public’s, however they are written', async (t) => {
+  const { send, sendDirectly, seen } = await buildProxied(t)
+  t.equal((await sendDirectly('/metrics')).status, 200, 'the service has them')
+  const { requests } = seen
+  for (const path of [
+    '/metrics',
+    '/metrics?x',
+    '/%6detrics',
+    '//metrics',
+    '/health/live',
+    '/health/ready',
+    '/health%2Fready',
+    '/x/../health/live'
+  ]) {
+    const answer = await send(path)
+    t.match(answer, { status: 404, headers: { 'content-type': 'application/problem+xml', 'cache-control': 'no-store' } }, path)
+    t.notOk(answer.headers['strict-transport-security'])
+  }
+  t.match(await send('/health/live', { headers: { accept: 'text/html' } }), { status: 404, headers: { 'content-type': /^text\/html/ } })
+  t.equal(seen.requests, requests, 'none of them reached it')
 })
 
 t.test('hop-by-hop fields end at the proxy, and its connections are kept (RFC 9110 section 7.6.1)', async (t) => {

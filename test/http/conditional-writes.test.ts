@@ -9,7 +9,7 @@ t.test('conditional writes', async (t) => {
   const products = Object.fromEntries(['A', 'B', 'C', 'D', 'E', 'F', 'G'].map((id) => [id, {}]))
   const { app, store, key } = await build(t, { products })
   await listening(app)
-  const seller = await key('Shop', 'catalogue', 'fulfilment')
+  const seller = await key('Shop', 'catalogue', 'fulfilment', 'order')
   type Headers = Record<string, string | readonly string[]>
   const send = (method: string, path: string, headers: Headers = {}, body?: string) =>
     ask(

@@ -94,7 +94,7 @@ t.test('methods', async (t) => {
   t.test('what a page posts is judged by its headers like any other body', async (t) => {
     const form = 'application/x-www-form-urlencoded'
     const { order } = await store.placeOrder(placing('ABC-1'))
-    const seller = await key('Seller', 'catalogue', 'fulfilment')
+    const seller = await key('Seller', 'catalogue', 'fulfilment', 'order')
     for (const path of [`/order/${order.id}`, `/order/${order.id}/status`, '/product/ABC-1/stock', '/session']) {
       const post = (headers: Record<string, string>, body: string) => ask(t, app, message(`POST ${path}`, { ...seller, ...headers }, body))
       for (const headers of [

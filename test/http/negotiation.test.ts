@@ -64,6 +64,9 @@ t.test('content negotiation', async (t) => {
       ['application/json, application/problem+xml;q=0.9', 'application/problem+json'],
       ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/html; charset=utf-8'],
       ['text/csv', 'application/problem+xml'],
+      ['text/*', 'text/html; charset=utf-8'],
+      ['text/*, text/xml', 'application/problem+xml'],
+      ['text/*;q=0.5, application/problem+json;q=0.4', 'text/html; charset=utf-8'],
       ['*/*;q=0', 'application/problem+xml']
     ]
     for (const [accept, contentType] of rows) {

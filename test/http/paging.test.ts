@@ -93,6 +93,29 @@ t.test('paging', async (t) => {
     }
   })
 
+  t.test('a cursor of orders tells a customer neither how many there are nor whether another has one', async (t) => {
+    const buyer = await key('Buyer', 'order')
+    const place = async (headers: Record<string, string>) => {
+      const more = { ...headers, 'content-type': 'application/xml' }
+      const { headers: got } = await app.inject({ method: 'POST', url: '/order', headers: more, payload: orderXml({ 'P-3': 1 }) })
+      return String(got['location']).slice('/order/'.length)
+    }
+    const own = [await place(buyer), await place(buyer)]
+    const other = await place(await key('Other', 'order'))
+    const first = await get('/orders?limit=1', buyer)
+    const next = links(first).get('next') ?? ''
+    const cursor = new URLSearchParams(next.slice(next.indexOf('?'))).get('after') ?? ''
+    t.equal(cursor, writeCursor('orders', own[1] ?? ''), 'it is made of the id that the page shows, and of nothing else')
+    t.same(ids(await get(next, buyer)), [own[0]])
+    const refused = async (position: string) => {
+      const answer = await get(`/orders?after=${writeCursor('orders', position)}`, buyer)
+      return [answer.status, answer.body.replaceAll(writeCursor('orders', position), 'CURSOR')]
+    }
+    t.match(await refused(other), [400, /after is not a cursor/])
+    t.same(await refused(other), await refused('00000000-0000-4000-8000-000000000000'))
+    for (const count of ['1', '2', '1000000']) t.match(await refused(count), [400, /take it from the next link/], count)
+  })
+
   t.test('a parameter that is wrong is 400 with the reason; an unknown one with those there are', async (t) => {
     const rows: readonly [string, RegExp][] = [
       ['limit=0', /limit must be &gt;= 1|limit must be >= 1/],

@@ -50,6 +50,12 @@ function parseBody(bytes: Buffer, start: number, { status, headers }: Omit<Answe
   return bytes.length < end ? undefined : { body: bytes.toString('utf8', start, end), end }
 }
 
+function portOf(app: FastifyInstance): number {
+  const address = app.server.address()
+  if (address === null || typeof address === 'string') throw new Error('the service does not listen')
+  return address.port
+}
+
 /** One connection, with nothing between the test and the bytes: no client that mends, retries or hides what was sent. */
 export class Wire {
   readonly #socket: Socket
@@ -73,13 +79,28 @@ export class Wire {
     })
   }
 
-  static async open(t: Test, app: FastifyInstance): Promise<Wire> {
-    const address = app.server.address()
-    if (address === null || typeof address === 'string') throw new Error('the service does not listen')
-    const socket = connect({ host: '127.0.0.1', port: address.port, allowHalfOpen: true })
+  /** @param to the service, or the port of the loopback interface where it listens */
+  static async open(t: Test, to: FastifyInstance | number): Promise<Wire> {
+    const socket = connect({ host: '127.0.0.1', port: typeof to === 'number' ? to : portOf(to), allowHalfOpen: true })
     t.teardown(() => socket.destroy())
     await once(socket, 'connect')
     return new Wire(socket)
+  }
+
+  /** How the connection broke, if it did. */
+  get failure(): Error | undefined {
+    return this.#failure
+  }
+
+  /** Takes nothing more from the connection, or goes on taking. */
+  pause(): this {
+    this.#socket.pause()
+    return this
+  }
+
+  resume(): this {
+    this.#socket.resume()
+    return this
   }
 
   /** Sends bytes as they are; a string is Latin-1, as header fields are. */

@@ -43,7 +43,10 @@ const rows: readonly Row[] = [
   ['application/json, text/javascript, */*; q=0.01', json, "jQuery's getJSON"],
 
   // Libraries.
-  ['text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2', html, "Java's HttpURLConnection: its malformed ranges are skipped"],
+  ['text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2', html, "Java's HttpURLConnection before JDK 20"],
+  ['text/html, image/gif, image/jpeg, */*; q=0.2', html, "Java's HttpURLConnection"],
+  ['application/json;q=.3, text/html;q=.2', json, 'a weight without its 0, as old Java writes it'],
+  ['application/json;q=., text/html;q=0.1', html, 'but not without digits'],
   ['application/xml, text/xml, application/json, application/*+xml, application/*+json', xml, "Spring's RestTemplate"],
   ['text/plain, application/xml, text/xml, application/json, application/*+xml, application/*+json, */*', xml, 'Spring, with text'],
   ['application/xml, application/json;q=0.9, */*;q=0.8', xml, '.NET'],
@@ -112,6 +115,71 @@ const rows: readonly Row[] = [
 
 t.test('the best representation is chosen by Accept (RFC 9110 12.5.1)', async (t) => {
   for (const [header, chosen, why] of rows) t.equal(offers[choose(header, offers)]?.names[0], chosen, `${header ?? '(none)'}: ${why}`)
+})
+
+type Own = 'xml' | 'json'
+const inXml: readonly Own[] = ['xml']
+const inJson: readonly Own[] = ['json']
+const inBoth: readonly Own[] = ['xml', 'json']
+
+/** An answer that is the document's own notation, whichever that is, stands as `own`. */
+const ownRows: readonly (readonly [header: string | undefined, sent: readonly Own[], chosen: string | undefined, why: string])[] = [
+  [undefined, inBoth, 'own', 'nobody asked for another'],
+  ['', inBoth, 'own', 'an empty field'],
+  ['*/*', inBoth, 'own', "curl's and fetch()'s default"],
+  ['*/*;q=0.1', inBoth, 'own', 'whatever its weight'],
+  ['application/*', inBoth, 'own', 'a narrower wildcard'],
+  ['text/html, image/gif, image/jpeg, */*; q=0.2', inBoth, 'own', "Java's HttpURLConnection"],
+  ['text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2', inBoth, 'own', 'the same before JDK 20'],
+  ['text/html, */*', inBoth, 'own', 'a page named beside anything'],
+  ['text/html, application/*;q=0.5', inBoth, 'own', 'or beside a wildcard that takes the own notation'],
+  ['application/json, application/xml', inBoth, 'own', 'of two that are named alike, its own'],
+  ['application/json, text/plain, */*', inBoth, 'own', 'axios: a named type is no better than a wildcard of the same weight'],
+  ['text/plain, application/xml, text/xml, application/json, application/*+xml, application/*+json, */*', inBoth, 'own', 'Spring'],
+  ['application/xml, application/json;q=0.9, */*;q=0.8', inXml, 'own', '.NET'],
+  ['application/json;q=0.1, */*;q=0.5', inXml, 'own', 'one that is named below a wildcard'],
+  ['image/png, */*;q=0.1', inBoth, 'own', 'what there is not is passed over'],
+  ['application/xml;q=0.1, */*', inXml, 'own', 'wildcards rank nothing above what is named'],
+
+  ['application/xml, application/json;q=0.9, */*;q=0.8', inJson, xml, 'another, by name and weight'],
+  ['application/json, */*;q=0.1', inXml, json, 'another, by name and weight, beside a wildcard'],
+  ['application/json, text/javascript, */*; q=0.01', inXml, json, "jQuery's getJSON"],
+  ['application/json', inXml, json, 'only another'],
+  ['application/xml', inJson, xml, 'only another'],
+  ['text/html', inBoth, html, 'only a page'],
+  ['text/html, application/xhtml+xml', inBoth, html, 'only pages'],
+  ['text/html, application/xml;q=0.9, application/json;q=0.9', inBoth, html, 'a page above the own notation, each by name'],
+  ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', inXml, html, 'as in a browser, which names XML'],
+  ['text/html, application/json;q=0.9, */*;q=0.1', inXml, json, 'the next that is named and above'],
+  ['text/html, image/*, application/xml;q=0.5', inXml, html, 'a wildcard that does not take the own notation says nothing of it'],
+  ['text/html, */*;q=0, application/xml;q=0.5', inXml, html, 'nor does one that refuses'],
+  ['application/xml;q=0, */*', inXml, html, 'where the own notation is refused, Accept alone decides'],
+  ['application/json;q=0, text/html;q=0.5, */*', inJson, xml, 'by weight'],
+  ['text/xml', inXml, textXml, 'the other name of the own notation'],
+  ['text/xml, application/json', inXml, textXml, 'also on a tie'],
+  ['text/*', inXml, textXml, 'or by its wildcard'],
+  ['text/*', inJson, textXml, 'as without a document'],
+  ['image/png', inBoth, undefined, 'nothing']
+]
+
+t.test('a document is answered in its own notation unless Accept ranks another above it by name and weight', async (t) => {
+  const names: Readonly<Record<Own, readonly string[]>> = { xml: [xml, textXml], json: [json] }
+  for (const [header, notations, chosen, why] of ownRows) {
+    for (const notation of notations) {
+      const found = choose(
+        header,
+        offers.map((offer) => ({ ...offer, own: names[notation].includes(offer.names[0] ?? '') }))
+      )
+      t.equal(offers[found]?.names[0], chosen === 'own' ? names[notation][0] : chosen, `${notation}, ${header ?? '(none)'}: ${why}`)
+    }
+  }
+})
+
+t.test('a wildcard matches what is sent, not the other names that it is asked for by', async (t) => {
+  const problems = [{ names: ['application/problem+xml', 'application/xml', 'text/xml'] }, { names: ['text/html'] }]
+  t.equal(choose('text/*', problems), 1)
+  t.equal(choose('text/*, text/xml', problems), 0)
+  t.equal(choose('application/*', problems), 0)
 })
 
 t.test('an offer may be asked for by several names, and is weighed by its best', async (t) => {

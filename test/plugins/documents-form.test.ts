@@ -1,6 +1,6 @@
 import t from 'tap'
-import { build } from '../build.ts'
-import { type Refusal, refusals, refuse } from './refusal.ts'
+import { build, orderXml } from '../build.ts'
+import { nothingStored, type Refusal, refusals, refuse } from './refusal.ts'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const valid = 'item.1.product-id=ABC-1&item.1.quantity=1'
@@ -37,6 +37,36 @@ t.test('a form that is no valid order', (t) =>
   })
 )
 
+t.test('a document that is sent as a form is told so, in its own notation (RFC 9110 15.5.16)', async (t) => {
+  const shop = await build(t)
+  const { app } = shop
+  const java = 'text/html, image/gif, image/jpeg, */*; q=0.2'
+  const json = '{"item":[{"productId":"ABC-1","quantity":1}]}'
+  for (const [body, notation] of [
+    [orderXml(), 'xml'],
+    [`\ufeff \r\n\t<?xml version="1.0"?>${orderXml()}`, 'xml'],
+    ['<', 'xml'],
+    [json, 'json'],
+    [`\ufeff\n${json}`, 'json'],
+    ['[]', 'json']
+  ] as const) {
+    for (const accept of ['*/*', java]) {
+      const response = await app.inject({ method: 'POST', url: '/order', headers: { ...form, accept }, payload: body })
+      t.equal(response.statusCode, 415, `${body} ${accept}`)
+      t.equal(response.headers['content-type'], `application/problem+${notation}`)
+      t.match(response.headers['accept-post'], /application\/xml.*application\/json/)
+      t.match(response.body, `-H 'content-type: application/${notation}'`)
+    }
+  }
+  for (const url of ['/order/unknown', '/session']) {
+    const response = await app.inject({ method: 'POST', url, headers: { ...form, accept: 'text/html, */*;q=0.1' }, payload: orderXml() })
+    t.match(response, { statusCode: 415, headers: { 'accept-post': form['content-type'] }, body: /Only a page's form is posted here/ }, url)
+  }
+  const put = await app.inject({ method: 'PUT', url: '/order/unknown', headers: form, payload: orderXml() })
+  t.match(put, { statusCode: 415, body: /-H 'content-type: application\/xml'/ }, 'also where no form is read')
+  await nothingStored(t, shop)
+})
+
 t.test('a form becomes an order: rows close up, blank ones are left out, line ends are LF, the form keeps its own fields', async (t) => {
   const { app, store } = await build(t)
   const fields = new URLSearchParams({
@@ -68,6 +98,41 @@ t.test('a form becomes an order: rows close up, blank ones are left out, line en
 t.test('errors carry the names of fields as they were sent, gaps in the numbering included', async (t) => {
   const shop = await build(t)
   const body = 'item.9.product-id=NONE&item.9.quantity=1&item.4.product-id=ABC-1&item.4.quantity=1000'
-  await refuse(t, shop, { body, headers: form, code: 'invalid-order', paths: ['item.9.product-id', 'item.4.quantity'] })
+  await refuse(t, shop, { body, headers: form, code: 'invalid-order', paths: ['item.4.quantity', 'item.9.product-id'] })
   await refuse(t, shop, { body: `${valid}${'&note.1=a'.repeat(200)}`, headers: form, code: 'invalid-document', paths: ['note.1'] })
+})
+
+t.test('errors of a form come in the order of its lines, whatever is wrong with each, and however its fields were sent', async (t) => {
+  const shop = await build(t)
+  const wrong = [
+    'item.3.product-id=NO+NE&item.3.quantity=1',
+    'item.10.product-id=ABC-1&item.10.quantity=0&item.10.colour=red',
+    'item.2.product-id=ABC-1&item.2.quantity=1&item.2.quantity=2',
+    'item.1.product-id=ABC-1&item.1.quantity=x',
+    'currency=eur',
+    'note.1=%00'
+  ].join('&')
+  const paths = ['currency', 'note.1', 'item.1.quantity', 'item.2.quantity', 'item.3.product-id', 'item.10.colour', 'item.10.quantity']
+  await refuse(t, shop, { body: wrong, headers: form, code: 'invalid-document', paths })
+  const refused = [
+    'item.1.product-id=ABC-1&item.1.quantity=60',
+    'item.2.product-id=NONE&item.2.quantity=1',
+    'item.3.product-id=ABC-1&item.3.quantity=50&item.3.unit-price=1',
+    'item.4.product-id=ABC-1&item.4.quantity=1&item.4.quantity.unit=KGM',
+    'currency=USD'
+  ].join('&')
+  await refuse(t, shop, {
+    body: refused,
+    headers: form,
+    code: 'invalid-order',
+    paths: [
+      'currency',
+      'item.1.quantity',
+      'item.2.product-id',
+      'item.3.unit-price',
+      'item.3.quantity',
+      'item.4.quantity',
+      'item.4.quantity'
+    ]
+  })
 })

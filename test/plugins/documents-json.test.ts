@@ -21,6 +21,10 @@ const invalid = (value: unknown, path: string, detail: RegExp): Refusal => ({
 })
 const quantity = (value: unknown, detail = /"quantity" is .*above 0/) =>
   invalid({ item: [{ ...item, quantity: value }] }, '/item/0/quantity', detail)
+const numeral = (text: string): Refusal => ({
+  ...quantity('0', new RegExp(`"quantity" is "${text.slice(0, 40).replace('.', '\\.')}`)),
+  body: `{"item":[{"productId":"ABC-1","quantity":${text}}]}`
+})
 const quoted = /in double quotes, so that no digit/
 
 t.test('a JSON order that cannot be read', (t) =>
@@ -69,10 +73,25 @@ t.test('a JSON order that is not as the schema has it', (t) =>
     'a quantity of NaN': quantity('NaN'),
     'a quantity of 0.0001': quantity('0.0001'),
     'an empty quantity': quantity('', /"quantity" is empty/),
-    'a quantity that is a number': quantity(1, quoted),
-    'a quantity whose value is a number': invalid({ item: [{ ...item, quantity: { value: 1 } }] }, '/item/0/quantity/value', quoted),
-    'a quantity that is true': quantity(true, /must be a string/),
-    'a quantity that is an array': quantity(['1'], /must be a string/),
+    'a quantity of the number 1e3': numeral('1e3'),
+    'a quantity of the number 2e0': numeral('2e0'),
+    'a quantity of the number 0': numeral('0'),
+    'a quantity of the number -0': numeral('-0'),
+    'a quantity of the number -1': numeral('-1'),
+    'a quantity of the number 2.5000': numeral('2.5000'),
+    'a quantity of the number 1234567890': numeral('1234567890'),
+    'a quantity of a number of many digits': numeral(`1.${'0'.repeat(400)}1`),
+    'a quantity whose value is the number 1e0': {
+      ...numeral('1e0'),
+      body: '{"item":[{"productId":"ABC-1","quantity":{"value":1e0}}]}',
+      path: '/item/0/quantity'
+    },
+    'a price of the number 9.99999': invalid({ item: [{ ...item, unitPrice: 9.99999 }] }, '/item/0/unitPrice', /"unitPrice" is "9\.99999"/),
+    'an order number that is a number': invalid('{"orderNumber":42,"item":[]}', '/orderNumber', quoted),
+    'a product id that is a number': invalid({ item: [{ ...item, productId: 1 }] }, '/item/0/productId', quoted),
+    'a GTIN that is a number': invalid({ item: [{ gtin: 4006381333931, quantity: '1' }] }, '/item/0/gtin', quoted),
+    'a quantity that is true': quantity(true, /must be a string or a number/),
+    'a quantity that is an array': quantity(['1'], /must be a string or a number/),
     'a quantity without value': quantity({ unit: 'C62' }, /"quantity" is empty/),
     'a unit that is none': quantity({ value: '1', unit: 'kg' }, /"unit" of "quantity" is "kg"/),
     'a unit that is a number': invalid({ item: [{ ...item, quantity: { value: '1', unit: 1 } }] }, '/item/0/quantity/unit', quoted),
@@ -132,17 +151,39 @@ t.test('a JSON order is placed whatever the order of its members; null is a memb
   )
 })
 
+t.test('a number is read as it is written, where the schema has a number', async (t) => {
+  const { app, store, key } = await build(t, { products: { 'ABC-1': { unit: 'KGM' } } })
+  const seller = await key('Seller', 'catalogue')
+  for (const [written, stored] of [
+    ['2', '2'],
+    ['2.50', '2.50'],
+    ['0.001', '0.001'],
+    ['{"value":1.000,"unit":"KGM"}', '1.000']
+  ] as const) {
+    const payload = `{"item":[{"productId":"ABC-1","quantity":${written},"unitPrice":9.99}]}`
+    const response = await app.inject({ method: 'POST', url: '/order', headers: json, payload })
+    t.equal(response.statusCode, 201, `${written}: ${response.body}`)
+    t.equal((await store.orders({ limit: 1 })).items[0]?.items[0]?.quantity, stored, written)
+    t.equal(response.json<{ item: { quantity: { value: unknown } }[] }>().item[0]?.quantity.value, stored, 'and answered as a string')
+  }
+  const exact = '{"name":"N","version":1,"price":999999999999.9999,"onHand":-0.125}'
+  const put = await app.inject({ method: 'PUT', url: '/product/EXACT', headers: { ...json, ...seller }, payload: exact })
+  t.equal(put.statusCode, 201, put.body)
+  t.equal((await store.product('EXACT')).price, '999999999999.9999', 'no digit is lost')
+  t.equal((await store.stock('EXACT')).onHand, '-0.125')
+})
+
 t.test('everything that is wrong with a JSON order is listed at once, each once', async (t) => {
   const shop = await build(t)
   const value = {
     urgent: 1,
     currency: 'eur',
     item: [
-      { ...item, quantity: 1 },
+      { ...item, quantity: true },
       { productId: 'A B', quantity: '0' }
     ]
   }
-  const paths = ['/urgent', '/item/0/quantity', '/currency', '/item/1/productId', '/item/1/quantity']
+  const paths = ['/urgent', '/currency', '/item/0/quantity', '/item/1/productId', '/item/1/quantity']
   await refuse(t, shop, { body: JSON.stringify(value), headers: json, code: 'invalid-document', paths })
   const many = await refuse(t, shop, {
     body: JSON.stringify({ item: Array(5000).fill({ x: 1 }) }),

@@ -1,4 +1,6 @@
+import { type AddressInfo, connect } from 'node:net'
 import t from 'tap'
+import { terminalLog } from '../../plugins/logging/terminal.ts'
 import { makeRequestIds, maskSecrets } from '../../plugins/logging.ts'
 import { build, orderXml, xml } from '../build.ts'
 
@@ -11,6 +13,12 @@ function memory() {
       lines.push(line)
     }
   }
+}
+
+function waiting() {
+  let resolve = () => {}
+  const promise = new Promise<void>((done) => (resolve = done))
+  return { promise, resolve: () => resolve() }
 }
 
 t.test('no key, cookie, idempotency key or whole order id is in the log of a session, whatever fails', async (t) => {
@@ -44,6 +52,10 @@ t.test('no key, cookie, idempotency key or whole order id is in the log of a ses
     await send('PUT', uri, { ...headers, ...xml, 'if-match': '*' }, '<nonsense>')
     await send('GET', `/products?q=${secret}`, headers)
     await send('GET', `/${secret}/${id}`, headers)
+    await send('GET', `${uri}?${secret}`, { ...headers, accept: 'text/html' })
+    await send('POST', '/order', { ...headers, ...xml }, `<${secret}>${id}</${secret}>`)
+    await send('DELETE', `/order/none/${id}`, headers)
+    await send('GET', `/orders?after=${id}`, headers)
   }
   const broken = new Error(`no row (id)=(${id}) for Bearer ${secret} at /order/${id}`)
   store.order = () => Promise.reject(broken)
@@ -102,6 +114,88 @@ t.test('every answer tells its request id: the one of the log', async (t) => {
   const again = await app.inject({ url: '/products', headers: { 'if-none-match': String(headers['etag']) } })
   t.equal(again.statusCode, 304)
   t.ok(again.headers['x-request-id'])
+})
+
+t.test(
+  'a request is one line of the log: what was asked, by whom, what came of it, how long it took, and why it was refused',
+  async (t) => {
+    const log = memory()
+    const { app } = await build(t, { logTo: log })
+    await app.inject({ url: '/products?limit=1', headers: { 'user-agent': 'curl/8' } })
+    await app.inject({ method: 'POST', url: '/order', headers: xml, payload: '<purchase-order/>' })
+    await app.inject('/nowhere')
+    const lines = log.lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+    t.match(lines, [
+      {
+        level: 30,
+        msg: 'request completed',
+        reqId: /^[0-9a-f]{24}$/,
+        req: { method: 'GET', url: '/products?limit=1', host: String, remoteAddress: '127.0.0.1', userAgent: 'curl/8' },
+        res: { statusCode: 200 },
+        responseTime: Number
+      },
+      { req: { method: 'POST', url: '/order' }, res: { statusCode: 422 }, code: 'invalid-document', detail: /Nothing was stored/ },
+      { req: { method: 'GET', url: '/nowhere' }, res: { statusCode: 404 } }
+    ])
+    t.equal(lines.length, 3)
+  }
+)
+
+t.test('a request whose client leaves before it has the answer is one line, too', async (t) => {
+  const log = memory()
+  const { app, store } = await build(t, { logTo: log })
+  const { promise: asked, resolve: ask } = waiting()
+  const { promise: gone, resolve: leave } = waiting()
+  const read = store.product.bind(store)
+  store.product = async (id) => {
+    ask()
+    await gone
+    return read(id)
+  }
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  log.lines.length = 0
+  const socket = connect(port, '127.0.0.1')
+  socket.write('GET /product/ABC-1 HTTP/1.1\r\nHost: x\r\n\r\n')
+  await asked
+  socket.destroy()
+  while (log.lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  leave()
+  await app.close()
+  t.match(
+    log.lines.map((line) => JSON.parse(line)),
+    [{ msg: 'request cut off', req: { url: '/product/ABC-1' } }]
+  )
+  t.equal(log.lines.length, 1)
+})
+
+t.test('on a terminal a request is one readable line, and an error has its stack below', async (t) => {
+  const log = memory()
+  const { app, store } = await build(t, { logTo: terminalLog(log, { colors: false }) })
+  await app.inject('/products?limit=1')
+  await app.inject({ method: 'POST', url: '/order', headers: xml, payload: '<purchase-order/>' })
+  t.match(log.lines[0], /^\[\d\d:\d\d:\d\d\]: GET \/products\?limit=1 200 \d+ ms\n$/)
+  t.match(log.lines[1], /^\[\d\d:\d\d:\d\d\]: POST \/order 422 \d+ ms invalid-document: .+\n$/)
+  t.equal(log.lines.length, 2)
+  store.product = () => Promise.reject(new Error('the disk at /order/0b9f6a52-7d1e-4c0a-9f43-5e8d2a6c1b70 is gone'))
+  await app.inject('/product/ABC-1')
+  t.match(log.lines[2], /ERROR request failed\n {2}Error: the disk at \/order\/0b9f6a52… is gone\n {2} +at /)
+  t.match(log.lines[3], /GET \/product\/ABC-1 500 \d+ ms\n$/)
+  app.log.info({ try: ['curl x', 'open y'] }, 'Tradepost listens')
+  t.match(log.lines[4], /: Tradepost listens\n {2}curl x\n {2}open y\n$/)
+  app.log.info({ products: 44 }, 'loaded')
+  t.match(log.lines[5], /: loaded \(44 products\)\n$/)
+  app.log.info({ signal: 'SIGTERM' }, 'stopping')
+  t.match(log.lines[6], /: stopping \(SIGTERM\)\n$/)
+  t.notMatch(log.lines.join(''), '\u001b', 'no colour where it was not asked for')
+
+  await app.inject('/products%0a%1b[2J%e2%80%ae?q=%0d')
+  t.match(log.lines[7], /GET \/products\\u000a\\u001b\[2J\\u202e\?q=\\u000d 404 \d+ ms/, 'what a client sends stays on its line')
+  t.equal(log.lines[7]?.split('\n').length, 2)
+
+  const coloured = memory()
+  terminalLog(coloured, { colors: true }).write(`${JSON.stringify({ level: 40, time: 1, msg: 'look' })}\n`)
+  t.match(coloured.lines[0], '\u001b[33m')
 })
 
 t.test('only a trusted proxy names a request, and only sanely', async (t) => {

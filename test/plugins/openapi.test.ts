@@ -5,9 +5,9 @@ import { makeDocumentSchemas } from '../../plugins/openapi/components.ts'
 import { ecmaPattern } from '../../plugins/openapi/patterns.ts'
 import { makeXmlGate } from '../../plugins/xml.ts'
 import { readJson } from '../../schemas/json.ts'
+import { readJsonText } from '../../schemas/json-text.ts'
 import { productXsd } from '../../schemas/product.ts'
 import { orderXsd } from '../../schemas/purchase-order.ts'
-import type { Tree } from '../../schemas/tree.ts'
 import type { SimpleType, Xsd } from '../../schemas/vocabulary.ts'
 import { writeXml } from '../../schemas/xml.ts'
 
@@ -16,7 +16,7 @@ function accepts(xsd: Xsd, root: string, value: unknown): boolean {
   const gate = makeXmlGate()
   const type = xsd.vocabulary.get(root)
   if (!type) throw new Error(root)
-  const { root: element, faults } = readJson(value as Tree, type)
+  const { root: element, faults } = readJson(readJsonText(JSON.stringify(value)).value, type)
   if (faults.length > 0) return false
   return gate.validate(gate.parse(Buffer.from(writeXml(element))), xsd, [root]).length === 0
 }
@@ -74,6 +74,7 @@ function mostly<T>(valid: T, ...others: readonly T[]) {
 const optional: { requiredKeys: []; noNullPrototype: true } = { requiredKeys: [], noNullPrototype: true }
 const quantity = fc.oneof(
   mostly('3', '0', '0.0', '0.5', '1.0000', '00', '', '1e3', '-1', '1234567890'),
+  mostly<number | string | boolean>(3, 0.5, 999999999, 1000000000, 0, -1, true),
   fc.record({ value: mostly('3', 'x', '0'), unit: mostly('C62', 'c62') })
 )
 const item = fc.oneof(
@@ -81,7 +82,7 @@ const item = fc.oneof(
     {
       productId: mostly('ABC-1', '.', 'a b', 'x'.repeat(65)),
       quantity,
-      unitPrice: mostly('9.99', '9.99999'),
+      unitPrice: mostly<string | number>('9.99', '9.99999', 9.99, 0, -1, 1e12),
       note: fc.array(mostly('', 'n'.repeat(4001)), { maxLength: 2 })
     },
     { requiredKeys: ['productId', 'quantity'], noNullPrototype: true }
@@ -127,14 +128,14 @@ t.test('what the JSON Schema of a product allows, the XSD accepts, and the other
       id: fc.constantFrom('ABC-1', '..', 'a/b'),
       name: fc.constantFrom('N', '', 'n'.repeat(257)),
       price: fc.oneof(
-        fc.constantFrom('1', '1.00001', 'free'),
+        fc.constantFrom('1', '1.00001', 'free', 1, 9.99, -1),
         fc.record({ value: fc.constant('1'), currency: fc.constantFrom('EUR', 'E') }, { requiredKeys: ['value'] })
       ),
       unit: fc.constantFrom('KGM', 'kilo'),
       category: fc.array(fc.constantFrom('C', ''), { maxLength: 2 }),
       image: fc.array(fc.record({ href: fc.constantFrom('https://a/b', '/b', 'http://a/b', '/a b') }), { maxLength: 2 }),
       backorder: fc.constantFrom('allowed', 'none', 'maybe'),
-      onHand: fc.constantFrom('5', '-5', '5.0001')
+      onHand: fc.constantFrom('5', '-5', '5.0001', 5, -5, -1e12)
     },
     { requiredKeys: ['name', 'price'], noNullPrototype: true }
   )

@@ -45,6 +45,7 @@ const httpCodes: Readonly<Record<HttpProblemCode, number>> = {
   'internal-error': 500,
   'not-implemented': 501,
   overloaded: 503,
+  stopping: 503,
   'version-not-supported': 505
 }
 const pinned: Readonly<Record<string, number>> = { ...domainCodes, ...httpCodes }

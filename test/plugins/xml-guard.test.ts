@@ -5,6 +5,7 @@ const doctype = (declarations: string, content = item()) => `<!DOCTYPE purchase-
 const laughs = Array.from({ length: 9 }, (_, i) => `<!ENTITY l${i + 1} "${`&l${i};`.repeat(10)}">`).join('')
 const utf16 = (text: string) => Buffer.from(text, 'utf16le')
 const declared = (declaration: string) => `<?xml ${declaration}?>${order()}`
+const latin1 = (more: string) => Buffer.from(`<?xml version="1.0" ${more}?>${order(`<note>Größe</note>${item()}`)}`, 'latin1')
 const many = (count: number, one: (i: number) => string) => Array.from({ length: count }, (_, i) => one(i)).join('')
 const withNote = (note: string | Buffer) =>
   Buffer.concat([Buffer.from('<purchase-order>\n<note>'), Buffer.from(note), Buffer.from(`</note>${item()}</purchase-order>`)])
@@ -94,6 +95,40 @@ t.test('a document that could make a parser misread it, fetch something or take 
       code: 'forbidden-xml',
       detail: /ISO-8859-1/
     },
+    'Latin-1 bytes in what declares ISO-8859-1': {
+      body: latin1('encoding="ISO-8859-1"'),
+      code: 'forbidden-xml',
+      detail: /declares the encoding "ISO-8859-1"; send it in UTF-8/,
+      line: 1
+    },
+    'bytes of windows-1252 in what declares that': {
+      body: latin1("encoding='windows-1252' standalone='yes'"),
+      code: 'forbidden-xml',
+      detail: /declares the encoding "windows-1252"/
+    },
+    'Latin-1 bytes in what declares nothing': { body: latin1(''), code: 'forbidden-xml', detail: /not valid UTF-8/ },
+    'a NUL byte in what declares Shift_JIS': {
+      body: `<?xml version="1.0" encoding="Shift_JIS"?>${order('\0')}`,
+      code: 'forbidden-xml',
+      detail: /Shift_JIS/
+    },
+    'UTF-16 that declares itself': {
+      body: utf16(`\ufeff${declared('version="1.0" encoding="utf-16"')}`),
+      code: 'forbidden-xml',
+      detail: /in UTF-16 and declares the encoding "utf-16"; send it in UTF-8/,
+      line: 1
+    },
+    'big-endian UTF-16 without a byte order mark that declares itself': {
+      body: utf16(declared('version="1.0" encoding="UTF-16BE"')).swap16(),
+      code: 'forbidden-xml',
+      detail: /UTF-16BE/
+    },
+    'UTF-16 that declares UTF-8': {
+      body: utf16(`\ufeff${declared('version="1.0" encoding="UTF-8"')}`),
+      code: 'forbidden-xml',
+      detail: /in UTF-16 and declares the encoding "UTF-8"/
+    },
+    EBCDIC: { body: Buffer.from('4c6fa7949340a58599a28996957e7ff14bf07f6f6e', 'hex'), code: 'forbidden-xml', detail: /EBCDIC/ },
     'XML 1.1': { body: declared('version="1.1"'), code: 'forbidden-xml', detail: /XML "1\.1"/, line: 1 },
     'a body of 3 MB': { body: order(`<note>${'a'.repeat(3_000_000)}</note>`), code: 'body-too-large', detail: /2097152 bytes/ }
   })

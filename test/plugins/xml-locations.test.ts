@@ -98,3 +98,25 @@ t.test('a product that is short or unknown is named with its line and path', asy
   })
   await nothingStored(t, shop)
 })
+
+t.test('what the shop refuses is told in the order of the lines, whatever the reason', async (t) => {
+  const shop = await build(t)
+  const priced = item(undefined, '\n<quantity>60</quantity>', '\n<unit-price>1</unit-price>')
+  const unit = item(undefined, '<quantity unit="KGM">1</quantity>')
+  const body = order(`\n<currency>USD</currency>\n${priced}\n${item('<product-id>NONE</product-id>')}\n${priced}\n${unit}`)
+  const told = await refuse(t, shop, { body, code: 'invalid-order' })
+  t.same(
+    told.errors?.map(({ line, code }) => [line, code]),
+    [
+      [2, 'wrong-currency'],
+      [4, 'out-of-stock'],
+      [5, 'price-changed'],
+      [6, 'unknown-product'],
+      [8, 'out-of-stock'],
+      [9, 'price-changed'],
+      [10, 'wrong-unit'],
+      [10, 'out-of-stock']
+    ]
+  )
+  await nothingStored(t, shop)
+})

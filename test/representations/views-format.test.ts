@@ -2,7 +2,7 @@ import t from 'tap'
 import { type Decimal, decimal } from '../../domain/money.ts'
 import type { Order } from '../../domain/order.ts'
 import { statistics } from '../../representations/statistics.ts'
-import { date, forPeople, label, moment, money, quantity } from '../../representations/views/format.ts'
+import { date, forPeople, label, moment, money, perUnit, quantity } from '../../representations/views/format.ts'
 import { localPath } from '../../routes/session.ts'
 
 t.test('money is formatted digit by digit, in the digits of its currency', async (t) => {
@@ -20,15 +20,29 @@ t.test('money is formatted digit by digit, in the digits of its currency', async
 
 t.test('quantities have the name of their unit, and a code that nobody knows stands for itself', async (t) => {
   const cases: readonly (readonly [value: string, unit: string, shown: string])[] = [
-    ['1', 'C62', '1 piece'],
-    ['1.000', 'C62', '1 piece'],
-    ['3', 'C62', '3 pieces'],
+    ['1', 'C62', '1 unit'],
+    ['1.000', 'C62', '1 unit'],
+    ['3', 'C62', '3 units'],
+    ['3', 'H87', '3 pieces'],
     ['12.50', 'MTR', '12.5 m'],
     ['2', 'XBX', '2 boxes'],
     ['2', 'constructor', '2 constructor'],
     ['2', 'ZZ9', '2 ZZ9']
   ]
   for (const [value, unit, shown] of cases) t.equal(quantity(decimal(value), unit), shown)
+})
+
+t.test('a price is for one of its unit, and does not call a piece what may be a box', async (t) => {
+  for (const [unit, shown] of [
+    ['C62', 'each'],
+    ['EA', 'each'],
+    ['H87', 'per piece'],
+    ['XBX', 'per box'],
+    ['KGM', 'per kg'],
+    ['ZZ9', 'per ZZ9']
+  ] as const) {
+    t.equal(perUnit(unit), shown)
+  }
 })
 
 t.test('dates are for people, and what is none stays as it is', async (t) => {
@@ -69,8 +83,10 @@ t.test('after signing in it only ever goes on to a path of this service', async 
   for (const next of ['/..//evil.example', '/.//evil.example']) t.equal(localPath(next, ''), undefined, next)
 })
 
-t.test('the statistics are sums of what is on the page', async (t) => {
-  const order = (status: Order['status'], day: string, items: readonly (readonly [string, string])[]): Order => ({
+const wholeShop = { hasNewer: false, hasOlder: false }
+
+function orderOf(status: Order['status'], day: string, items: readonly (readonly [id: string, quantity: string, unit?: string])[]): Order {
+  return {
     id: 'x',
     version: 1,
     status,
@@ -80,39 +96,77 @@ t.test('the statistics are sums of what is on the page', async (t) => {
     total: '0' as Decimal,
     placedAt: Date.parse(`${day}T23:59:59Z`),
     modifiedAt: 0,
-    items: items.map(([productId, quantity], i) => ({
+    items: items.map(([productId, quantity, unit = 'KGM'], i) => ({
       line: i + 1,
       productId,
       name: productId,
       quantity: decimal(quantity),
-      unit: 'KGM',
+      unit,
       unitPrice: '1' as Decimal,
       lineTotal: '1' as Decimal,
       notes: []
     }))
-  })
-  const found = statistics([
-    order('accepted', '2026-11-20', [
-      ['A', '0.1'],
-      ['B', '4']
-    ]),
-    order('shipped', '2026-11-20', [['A', '0.2']]),
-    order('completed', '2026-11-19', [['A', '0.7']]),
-    order('cancelled', '2026-11-18', [['A', '1000']])
-  ])
+  }
+}
+
+t.test('the statistics are sums of what is on the page', async (t) => {
+  const [perDay, perProduct] = statistics(
+    [
+      orderOf('accepted', '2026-11-20', [
+        ['A', '0.1'],
+        ['B', '4']
+      ]),
+      orderOf('shipped', '2026-11-20', [['A', '0.2']]),
+      orderOf('completed', '2026-11-19', [['A', '0.7']]),
+      orderOf('cancelled', '2026-11-18', [['A', '1000']])
+    ],
+    wholeShop
+  )
   t.same(
-    found?.perDay.bars.map(({ name, value, share }) => [name, value, share]),
+    perDay?.bars.map(({ name, value, share }) => [name, value, share]),
     [
       ['20 Nov 2026', '2', 100],
       ['19 Nov 2026', '1', 50]
     ]
   )
   t.same(
-    found?.perProduct.bars.map(({ name, value, share }) => [name, value, share]),
+    perProduct?.bars.map(({ name, value, share }) => [name, value, share]),
     [
       ['B', '4 kg', 100],
       ['A', '1 kg', 25]
     ]
   )
-  t.equal(statistics([order('rejected', '2026-11-20', [['A', '1']])]), undefined)
+  t.same(statistics([orderOf('rejected', '2026-11-20', [['A', '1']])], wholeShop), [])
+})
+
+t.test('orders a day leaves out a day that may go on on another page', async (t) => {
+  const orders = [
+    orderOf('accepted', '2026-11-20', [['A', '1']]),
+    orderOf('accepted', '2026-11-19', [['A', '1']]),
+    orderOf('accepted', '2026-11-19', [['A', '1']]),
+    orderOf('cancelled', '2026-11-18', [['A', '1']]),
+    orderOf('accepted', '2026-11-17', [['A', '1']])
+  ]
+  const days = (hasNewer: boolean, hasOlder: boolean, of = orders) =>
+    statistics(of, { hasNewer, hasOlder })
+      .find(({ title }) => title === 'Orders a day')
+      ?.bars.map(({ name, value }) => `${name}: ${value}`)
+  const [newest, whole, oldest] = ['20 Nov 2026: 1', '19 Nov 2026: 2', '17 Nov 2026: 1']
+  t.same(days(false, false), [newest, whole, oldest])
+  t.same(days(false, true), [newest, whole])
+  t.same(days(true, false), [whole, oldest])
+  t.same(days(true, true), [whole])
+  t.same(days(true, false, orders.slice(3)), [oldest], 'a cancelled order ends a page as well as any other')
+  t.equal(days(false, true, orders.slice(1, 3)), undefined, 'a page within one day has no such chart')
+  t.match(statistics(orders, { hasNewer: false, hasOlder: true })[0]?.about, 'left out')
+})
+
+t.test('units of a product that has got another unit since are not added up', async (t) => {
+  const orders = [orderOf('accepted', '2026-11-20', [['A', '2']]), orderOf('accepted', '2026-11-20', [['A', '3', 'MTR']])]
+  t.same(
+    statistics(orders, wholeShop)
+      .at(-1)
+      ?.bars.map(({ value }) => value),
+    ['3 m', '2 kg']
+  )
 })

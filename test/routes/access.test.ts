@@ -119,18 +119,24 @@ const rows: readonly Row[] = [
       const seen = headers === shop.headers.fulfilment ? 'fulfilment' : 'buyer'
       return put(shop, shop.buyerOrder, orderXml({ 'ABC-1': 2 }), headers, seen)
     },
-    expected: { guest: 404, buyer: 200, 'other buyer': 404, catalogue: 403, fulfilment: 200, 'bad key': 401 }
+    expected: { guest: 404, buyer: 200, 'other buyer': 404, catalogue: 403, fulfilment: 403, 'bad key': 401 }
   },
   {
     what: "PUT a guest's order",
     send: (shop, headers) =>
       put(shop, shop.guestOrder, orderXml({ 'ABC-1': 2 }), headers, headers === shop.headers.fulfilment ? 'fulfilment' : 'guest'),
-    expected: { ...everybody(200), catalogue: 403 }
+    expected: { ...everybody(200), catalogue: 403, fulfilment: 403 }
   },
   {
     what: "DELETE a customer's order",
     send: ({ app, buyerOrder }, headers) => app.inject({ method: 'DELETE', url: buyerOrder, headers }),
-    expected: { guest: 404, buyer: 200, 'other buyer': 404, catalogue: 403, fulfilment: 200, 'bad key': 401 }
+    expected: { guest: 404, buyer: 200, 'other buyer': 404, catalogue: 403, fulfilment: 403, 'bad key': 401 }
+  },
+  {
+    what: "PUT the status of a customer's order to cancelled",
+    send: (shop, headers) =>
+      put(shop, `${shop.buyerOrder}/status`, '<order-status><status>cancelled</status></order-status>', headers, 'fulfilment'),
+    expected: { guest: 401, buyer: 403, 'other buyer': 403, catalogue: 403, fulfilment: 200, 'bad key': 401 }
   }
 ]
 

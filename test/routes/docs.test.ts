@@ -30,9 +30,27 @@ for (const BASE_URL of ['/', '/shop']) {
         t.ok(statusCode === 200 || (link === `${base}/orders` && statusCode === 401), `${link} ${statusCode}`)
       }
     }
-    for (const text of ['item/quantity/@unit', `SHOP=http://localhost:3000${base}\n`]) t.ok(page.includes(text), text)
+    for (const text of ['item/quantity/@unit', `SHOP=https://HOST${base}\n`]) t.ok(page.includes(text), text)
   })
 }
+
+t.test('the examples go to the address that BASE_URL has, and never to one that nobody set', async (t) => {
+  const hosts = [{ host: 'a.example' }, { host: 'b.example' }]
+  for (const [BASE_URL, shop] of [
+    ['https://shop.example/b2b', 'https://shop.example/b2b'],
+    ['/b2b', 'https://HOST/b2b']
+  ] as const) {
+    await t.test(BASE_URL, async (t) => {
+      const { app } = await build(t, { settings: { BASE_URL } })
+      const pages = await Promise.all(hosts.map(async (headers) => (await app.inject({ url: '/b2b/docs', headers })).body))
+      t.ok(pages[0]?.includes(`SHOP=${shop}\n`))
+      t.notMatch(pages[0], 'localhost')
+      t.equal(pages[0], pages[1], 'one body for every host: it is cached')
+      const { servers } = (await app.inject('/b2b/openapi.json')).json<ApiDescription>()
+      t.equal(servers[0]?.url, shop.replace('https://HOST', ''))
+    })
+  }
+})
 
 t.test('the page needs nothing from elsewhere, no script of its own and no inline style', async (t) => {
   const { app } = await build(t)

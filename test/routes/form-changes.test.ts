@@ -70,7 +70,7 @@ t.test('the lines of an order that is changed show the price that they keep, als
   await store.deleteProduct('ABC-1', {})
   const { body } = await app.inject({ url: `${uri}?form=change`, headers: html })
   t.match(body, /<li data-line="1" data-product="ABC-1" data-name="[^"]*" data-price="9.99">/)
-  t.match(body, /<bdi>[^<]*<\/bdi>, €9.99 per piece/)
+  t.match(body, /<bdi>[^<]*<\/bdi>, €9.99 each/)
 })
 
 t.test('who was signed out keeps what was typed, is told so, and never acts as a guest unawares', async (t) => {

@@ -83,6 +83,43 @@ t.test('more lines keep what was typed, judge nothing and store nothing', async 
   t.equal((await store.orders({ limit: 10 })).items.length, 0)
 })
 
+t.test('the first button of an order form, which Enter presses, only looks up what was typed', async (t) => {
+  const { app, store } = await build(t, {
+    products: { 'ABC-1': { gtin: '4006381333931' }, '9520714000376': {}, OTHER: { gtin: '9520714000376' } }
+  })
+  const uri = String((await post(app, '/order', line)).headers['location'])
+  for (const url of ['/order', `${uri}?form=change`]) {
+    const { body } = await app.inject({ url, headers: html })
+    t.match(/<form method="post"[^>]* id="order".*?(<button[^>]*>)/s.exec(body)?.[1], /name="_more" value="0" formnovalidate/, url)
+  }
+  const scanned = {
+    'item.1.product-id': ' 4006381333931',
+    'item.2.product-id': '9520714000376',
+    'item.3.product-id': '40063813',
+    _more: '0'
+  }
+  for (const [url, more] of [
+    ['/order', {}],
+    [uri, { _method: 'PUT', '_if-match': '*' }]
+  ] as const) {
+    const answer = await post(app, url, { ...scanned, ...more })
+    t.equal(answer.statusCode, 200, url)
+    t.match(answer.body, 'name="item.1.product-id" value="ABC-1"', 'a barcode becomes the number of its product')
+    t.match(answer.body, 'name="item.2.product-id" value="9520714000376"', 'but for a number that looks like one')
+    t.match(answer.body, 'name="item.3.product-id" value="40063813"', 'and for one that nobody has')
+    t.match(answer.body, /<output[^>]*><bdi>[^<]*<\/bdi>, €9\.99 each<\/output>/, 'what it is, and its price')
+    t.match(answer.body, /<input id="item.4.product-id"[^>]* autofocus/, 'the next scan goes into the next line')
+  }
+  const full = Object.fromEntries([1, 2, 3, 4].map((i) => [`item.${i}.product-id`, 'ABC-1']))
+  t.match(
+    (await post(app, '/order', { ...full, _more: '0' })).body,
+    /<input id="item.5.product-id"[^>]* autofocus/,
+    'there is always a next one'
+  )
+  t.equal((await store.orders({ limit: 10 })).items.length, 1)
+  t.equal((await store.order(uri.slice('/order/'.length))).version, 1)
+})
+
 t.test('what the fields may hold is what the schema says', async (t) => {
   const { app } = await build(t)
   const { body } = await app.inject({ url: '/order', headers: html })
@@ -179,6 +216,27 @@ t.test('the seller sets status and stock by forms; nobody else can', async (t) =
   t.equal((await post(app, stock, { _method: 'PUT', 'on-hand': '5', '_if-match': tag }, seller)).statusCode, 303)
   t.equal((await store.stock('ABC-1')).onHand, '5')
   t.equal((await post(app, stock, { _method: 'PUT', 'on-hand': '6', '_if-match': tag }, seller)).statusCode, 412)
+})
+
+t.test('what ends an order asks first, apart from what moves it on', async (t) => {
+  const { app, store, key } = await build(t, { settings: { ACCEPTANCE: 'manual' } })
+  const seller = { ...html, ...(await key('Seller', 'fulfilment', 'order')) }
+  const uri = String((await post(app, '/order', line)).headers['location'])
+  const { body } = await app.inject({ url: `${uri}/status`, headers: seller })
+  const asking = [...body.matchAll(/<details class="confirm">.*?<\/details>/gs)].map(([details]) => details)
+  t.same(
+    asking.map((details) => [/<summary>(.*?)</.exec(details)?.[1], hidden(details, 'status'), hidden(details, '_method')]),
+    [
+      ['Reject this order…', 'rejected', 'PUT'],
+      ['Cancel this order…', 'cancelled', 'PUT']
+    ]
+  )
+  const rest = asking.reduce((page, details) => page.replace(details, ''), body)
+  t.match(rest, '>Accept</button>')
+  t.notMatch(rest, /rejected|cancelled/, 'nothing else on the page ends it')
+  const fields = ['_method', '_if-match', '_customer', 'status'].map((name) => [name, hidden(asking[0] ?? '', name) ?? ''])
+  t.equal((await post(app, `${uri}/status`, Object.fromEntries(fields), seller)).statusCode, 303)
+  t.equal((await store.order(uri.slice('/order/'.length))).status, 'rejected')
 })
 
 t.test('a form that a person sends while guests may not order says so', async (t) => {

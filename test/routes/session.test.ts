@@ -47,6 +47,31 @@ t.test('over HTTPS the cookie is Secure, and it belongs to the base path', async
   t.match(answer.headers['set-cookie'], /Path=\/shop;.*Secure/)
 })
 
+t.test('under an https BASE_URL the cookie is Secure, set and cleared, whatever a proxy says', async (t) => {
+  const { app, key } = await build(t, { settings: { BASE_URL: 'https://shop.example/shop' } })
+  const send = (payload: string, headers = {}) =>
+    app.inject({
+      method: 'POST',
+      url: '/shop/session',
+      headers: { ...html, ...form, 'sec-fetch-site': 'same-origin', ...headers },
+      payload
+    })
+  const signedIn = new URLSearchParams({ key: (await key('Acme', 'order')).authorization.slice(7) }).toString()
+  for (const headers of [{}, { 'x-forwarded-proto': 'http' }]) {
+    t.match((await send(signedIn, headers)).headers['set-cookie'], /^tradepost-session=.+Path=\/shop;.*Secure/)
+    t.match((await send('_method=DELETE', headers)).headers['set-cookie'], /^tradepost-session=;.*Secure/)
+  }
+})
+
+t.test('a proxy that is not trusted makes no cookie Secure', async (t) => {
+  for (const settings of [{}, { TRUST_PROXY: '192.0.2.1' }, { BASE_URL: 'http://shop.example' }]) {
+    const { app, key } = await build(t, { settings })
+    const answer = await signIn(app, await key('Acme', 'order'), '', { 'x-forwarded-proto': 'https' })
+    t.equal(answer.statusCode, 303)
+    t.notMatch(answer.headers['set-cookie'], /Secure/, JSON.stringify(settings))
+  }
+})
+
 t.test('a wrong key signs nobody in, and the page says so', async (t) => {
   const { app } = await build(t)
   for (const authorization of ['Bearer tp_wrong', 'Bearer x', 'Bearer ']) {

@@ -94,7 +94,7 @@ t.test('a cancellation that is repeated is answered as the first was, also with 
 
 t.test('GET, edit, PUT works on the bytes that GET gave, for status and stock, in XML and JSON', async (t) => {
   const shop = await build(t)
-  const seller = await shop.key('ERP', 'fulfilment', 'catalogue')
+  const seller = await shop.key('ERP', 'fulfilment', 'catalogue', 'order')
   const order = await placed(shop)
   for (const type of ['application/xml', 'application/json']) {
     for (const url of [`${order}/status`, '/product/ABC-1/stock', '/product/ABC-1', order]) {

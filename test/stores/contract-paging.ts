@@ -123,6 +123,38 @@ export function pagingContract(rule: Rule): void {
     t.same(await found(store, { q: 'saw' }), ['ABC-1'])
   })
 
+  rule('a word of three letters or more also finds the longer words that begin with it', async (t, store) => {
+    await store.createProduct('FX-4762', draft({ name: 'Sechskantschraube M8x20', description: 'Größe XL, verzinkt' }))
+    await store.createProduct('FX-47', draft({ name: 'Hammer M10', gtin: '4006381333931' }))
+    await store.createProduct('FX-4', draft({ name: 'Sägeblatt', categories: ['Werkzeuge'] }))
+    for (const [q, ids] of [
+      ['sechs', ['FX-4762']],
+      ['SECHSKANTSCHRAUBE', ['FX-4762']],
+      ['ver sechs', ['FX-4762']],
+      ['gro', ['FX-4762']],
+      ['sag', ['FX-4']],
+      ['ham', ['FX-47']],
+      ['m10', ['FX-47']],
+      ['werk', ['FX-4']],
+      ['400638', ['FX-47']],
+      ['m8x', ['FX-4762']],
+      ['FX-476', ['FX-4762']]
+    ] as const) {
+      t.same(await found(store, { q }), ids, q)
+    }
+    t.same(await found(store, { q: 'schraube' }), [], 'not with what is inside of them')
+    for (const [q, ids] of [
+      ['m8', []],
+      ['se', []],
+      ['FX-4', ['FX-4']],
+      ['FX-47', ['FX-47']]
+    ] as const) {
+      t.same(await found(store, { q }), ids, `${q} is whole`)
+    }
+    t.same(await found(store, { q: 'werkz', category: 'Werkzeuge' }), ['FX-4'])
+    t.same(await found(store, { q: 'ham', category: 'Werkzeuge' }), [])
+  })
+
   rule('a search text is words and never syntax', async (t, store) => {
     await store.createProduct('a', draft({ name: 'this AND that "quoted" OR (NEAR) name:x' }))
     await store.createProduct('b', draft({ name: 'nothing else' }))
@@ -144,7 +176,7 @@ export function pagingContract(rule: Rule): void {
       await t.resolves(found(store, { q }), JSON.stringify(q))
     }
     t.same(await found(store, { q: 'this OR nothing' }), [])
-    t.same(await found(store, { q: 'tha*' }), [])
+    t.same(await found(store, { q: 'tha*' }), ['a'], 'as without the star')
   })
 
   rule('a search without a word is no filter', async (t, store) => {
@@ -208,5 +240,31 @@ export function pagingContract(rule: Rule): void {
   rule('a position that no page gave is a PositionError', async (t, store) => {
     await t.rejects(store.orders({ limit: 1, after: 'x' }), PositionError)
     await t.rejects(store.products({ limit: 1, q: 'hammer', after: "1' OR" }), PositionError)
+    await store.createProduct('a', stocked(100))
+    const { id } = (await store.placeOrder(placing('a', 1, { customer: 'acme' }))).order
+    for (const after of ['1', '0', id.toUpperCase(), `${id} `, '00000000-0000-4000-8000-000000000000', '\0']) {
+      await t.rejects(store.orders({ limit: 1, after }), PositionError, JSON.stringify(after))
+    }
+  })
+
+  rule("an order's position in the list tells nothing but its id, and is one only where the order is listed", async (t, store) => {
+    await store.createProduct('a', stocked(100))
+    const ids: string[] = []
+    for (const customer of ['acme', 'other', 'acme', 'acme']) ids.push((await store.placeOrder(placing('a', 1, { customer }))).order.id)
+    const [first = '', others = '', second = '', third = ''] = ids
+    const page = await store.orders({ limit: 2, customer: 'acme' })
+    t.same([page.items.map(({ id }) => id), page.next], [[third, second], second])
+    const there = async (after: string, customer?: string) =>
+      (await store.orders({ limit: 5, after, ...(customer === undefined ? {} : { customer }) })).items.map(({ id }) => id)
+    t.same(await there(third, 'acme'), [second, first])
+    t.same(await there(second), [others, first])
+    await t.rejects(there(others, 'acme'), PositionError, "another customer's order is as one that is not there")
+    await store.setOrderStatus(second, 'cancelled', {})
+    const accepted = await store.orders({ limit: 5, after: second, status: 'accepted', customer: 'acme' })
+    t.same(
+      accepted.items.map(({ id }) => id),
+      [first],
+      'a position stays one when its order leaves the list by its status'
+    )
   })
 }

@@ -58,9 +58,7 @@ CREATE TABLE purchase_order (
   placed_at bigint NOT NULL,
   modified_at bigint NOT NULL,
   -- json, not jsonb: kept to the byte.
-  content json NOT NULL,
-  -- Bytes: what a page of orders will take is known before any content is read.
-  content_size integer NOT NULL GENERATED ALWAYS AS (octet_length(content::text)) STORED
+  content json NOT NULL
 );
 CREATE INDEX purchase_order_status ON purchase_order (status, seq);
 CREATE INDEX purchase_order_customer ON purchase_order (customer, seq) WHERE customer IS NOT NULL;

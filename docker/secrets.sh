@@ -1,0 +1,33 @@
+#!/bin/sh
+# Makes the secrets that docker/compose.postgres.yaml needs, in docker/secrets: sh docker/secrets.sh
+# What is there already stays as it is: the database keeps the password that it was made with.
+set -eu
+umask 077
+mkdir -p "$(dirname "$0")/secrets"
+cd "$(dirname "$0")/secrets"
+# Nobody else on this machine gets into the folder. The files in it are readable: each is mounted into a container by itself,
+# whose user has another number than whoever runs this.
+chmod 700 .
+
+random() { od -An -N32 -tx1 /dev/urandom | tr -d ' \n'; }
+
+# Writes standard input to a new file, which is there only when it is whole.
+keep() {
+  cat >".$1.$$"
+  chmod 444 ".$1.$$"
+  mv ".$1.$$" "$1"
+  echo "made docker/secrets/$1"
+}
+
+if [ -e database-url ] && [ ! -s postgres-password ]; then
+  echo 'docker/secrets/database-url is there, but not the postgres-password that it has: restore that file, or remove both' >&2
+  exit 1
+fi
+for name in session-secret postgres-password; do
+  if [ -s "$name" ]; then echo "kept docker/secrets/$name"; else random | keep "$name"; fi
+done
+if [ -s database-url ]; then
+  echo 'kept docker/secrets/database-url'
+else
+  echo "postgres://tradepost:$(cat postgres-password)@postgres/tradepost" | keep database-url
+fi

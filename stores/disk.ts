@@ -1,0 +1,37 @@
+/** What a file system says, in words for who runs the shop. */
+
+import { statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** By the codes of errno (https://man7.org/linux/man-pages/man3/errno.3.html). */
+const reasons: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full; free some space and try again',
+  EDQUOT: "the user's quota of the disk is used up; free some space and try again",
+  EROFS: 'the disk is mounted read-only',
+  EACCES: 'this user has no permission',
+  EPERM: 'this user has no permission',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'what should be its folder is a file',
+  ENOENT: 'its folder is not there',
+  EIO: 'the disk has an error'
+}
+
+/** Why a file cannot be read or written. Undefined: the error is not one of a file system. */
+export function diskReason(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? reasons[String(error.code)] : undefined
+}
+
+export const diskIsFull = reasons['ENOSPC']
+
+/** What a small write still needs. */
+const leastBytes = 65_536
+
+/** Whether the disk of a file has no room left: asked where an error does not say its cause. */
+export function isDiskFull(file: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(file))
+    return bavail * bsize < leastBytes
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,151 @@
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { openShop, visit } from './shop.ts'
+
+const shop = await openShop()
+t.teardown(() => shop.close())
+
+const ordersPlaced = async () => (await shop.store.orders({ limit: 100 })).items.length
+
+/** What a scanner does: it types what is on the box into the field that has the focus, and Enter. */
+async function scan(page: Page, code: string): Promise<void> {
+  await page.keyboard.type(code)
+  await page.keyboard.press('Enter')
+}
+
+const focused = (page: Page, name: string) => page.locator(`[name="${name}"]:focus`).waitFor()
+
+for (const javaScriptEnabled of [false, true]) {
+  const how = javaScriptEnabled ? 'with scripts' : 'without scripts'
+
+  t.test(`each scan of a barcode fills a line, and orders nothing, ${how}`, async (t) => {
+    const { page } = await visit(t, shop, { javaScriptEnabled })
+    const before = await ordersPlaced()
+    await page.goto(`${shop.url}/order`)
+    if (javaScriptEnabled) await page.locator('#document').waitFor({ state: 'visible' })
+    await page.getByLabel('Product 1').focus()
+    const codes = ['9520714000376', 'EL-MCB-B16', '9520714001489', 'ABC-1', '9520714000741', 'EL-LEVER-3P']
+    const numbers = ['ABC-1', 'EL-MCB-B16', 'FX-4032-M8-A2', 'ABC-1', 'FX-4762-M6X20-A2', 'EL-LEVER-3P']
+    for (const [i, code] of codes.entries()) {
+      await scan(page, code)
+      await focused(page, `item.${i + 2}.product-id`)
+    }
+    for (const [i, number] of numbers.entries()) {
+      const line = page.locator('.lines > li').nth(i)
+      await line.locator('output').filter({ hasText: /\S/ }).waitFor()
+      t.equal(await line.locator('input').first().inputValue(), number, `the barcode ${codes[i]} is of ${number}`)
+    }
+    t.match(await page.locator('.lines output').first().textContent(), 'Hex bolt M8')
+    t.equal(new URL(page.url()).pathname, '/order')
+    t.equal(await ordersPlaced(), before)
+    for (const i of numbers.keys()) await page.getByLabel(`Quantity ${i + 1}`).fill(String(i + 1))
+    await page.getByRole('button', { name: 'Place the order' }).click()
+    await page.waitForURL(/\/order\/[0-9a-f-]{36}$/)
+    t.equal(await page.locator('tbody tr').count(), 6)
+    t.equal(await ordersPlaced(), before + 1, 'the button places it')
+  })
+
+  t.test(`Enter in any field of the form orders nothing, ${how}`, async (t) => {
+    const { page } = await visit(t, shop, { javaScriptEnabled })
+    const before = await ordersPlaced()
+    await page.goto(`${shop.url}/order?product=ABC-1`)
+    if (javaScriptEnabled) await page.locator('#document').waitFor({ state: 'visible' })
+    await page.getByLabel('Quantity 1').fill('3')
+    for (const name of [
+      'item.1.product-id',
+      'item.1.quantity',
+      'order-number',
+      'requested-delivery-date',
+      'buyer.name',
+      'buyer.address.country'
+    ]) {
+      await page.locator(`[name="${name}"]`).press('Enter')
+      await page.getByRole('button', { name: 'Place the order' }).waitFor()
+      t.equal(new URL(page.url()).pathname, '/order', name)
+      t.equal(await page.getByLabel('Quantity 1').inputValue(), '3', 'and loses nothing')
+    }
+    t.equal(await ordersPlaced(), before)
+  })
+
+  t.test(`Enter in a line of an order that is changed changes nothing yet, ${how}`, async (t) => {
+    const { page } = await visit(t, shop, { javaScriptEnabled })
+    const { order } = await shop.store.placeOrder({
+      order: { items: [{ product: { productId: 'ABC-1' }, quantity: '1' as never, notes: [] }], notes: [], extensions: [] },
+      status: 'accepted'
+    })
+    await page.goto(`${shop.url}/order/${order.id}?form=change`)
+    if (javaScriptEnabled) await page.getByRole('button', { name: 'Remove line 1' }).waitFor()
+    await page.getByLabel('Quantity 1').fill('7')
+    await page.getByLabel('Quantity 1').press('Enter')
+    await focused(page, 'item.2.product-id')
+    t.equal((await shop.store.order(order.id)).version, order.version)
+    await scan(page, '9520714001489')
+    await focused(page, 'item.3.product-id')
+    await page.getByLabel('Quantity 2').fill('2')
+    await page.getByRole('button', { name: 'Change the order' }).click()
+    await page.getByRole('list', { name: 'Where the order is' }).waitFor()
+    t.match((await shop.store.order(order.id)).items, [{ quantity: '7' }, { productId: 'FX-4032-M8-A2', quantity: '2' }])
+  })
+}
+
+t.test('with scripts, Enter goes on from field to field, and past the last line to a new one', async (t) => {
+  const { page } = await visit(t, shop)
+  await page.goto(`${shop.url}/order?product=ABC-1`)
+  await page.locator('#document').waitFor({ state: 'visible' })
+  await page.getByLabel('Product 4').press('Enter')
+  await focused(page, 'item.4.product-id')
+  t.equal(await page.locator('.lines > li').count(), 4, 'a last line that is blank is enough')
+  await page.getByLabel('Product 4').fill('EL-LEVER-3P')
+  await page.getByLabel('Quantity 4').fill('2')
+  await page.getByLabel('Quantity 4').press('Enter')
+  await focused(page, 'item.5.product-id')
+  await page.locator('.lines output').nth(3).filter({ hasText: '€' }).waitFor()
+  await page.getByLabel('Order number').press('Enter')
+  await focused(page, 'requested-delivery-date')
+  await page.locator('[name="buyer.address.country"]').press('Enter')
+  await page.locator('summary:focus, button:focus').waitFor()
+  t.match(await page.evaluate('document.activeElement.textContent'), 'Place the order', 'what is closed is passed over')
+})
+
+t.test('a barcode that nobody has is said to be none, and the next goes into the next line', async (t) => {
+  const { page } = await visit(t, shop, {}, [404])
+  await page.goto(`${shop.url}/order`)
+  await page.locator('#document').waitFor({ state: 'visible' })
+  await page.getByLabel('Product 1').focus()
+  await scan(page, '4006381333931')
+  await focused(page, 'item.2.product-id')
+  await scan(page, 'ABC-1')
+  await page.getByText('There is no product with this number.').waitFor()
+  t.equal(await page.getByLabel('Product 1').inputValue(), '4006381333931')
+  t.equal(await page.getByLabel('Product 2').inputValue(), 'ABC-1')
+})
+
+t.test('what only the script fills is not there without it', async (t) => {
+  const { page } = await visit(t, shop, { javaScriptEnabled: false })
+  await page.goto(`${shop.url}/order?product=ABC-1`)
+  t.notOk(await page.getByText('Total').isVisible())
+  t.notOk(await page.getByText('The document that is sent').isVisible())
+  await page.getByLabel('Product 2').fill('EL-LEVER-3P')
+  await page.getByRole('button', { name: 'Look the products up' }).click()
+  await page.locator('.lines output').nth(1).filter({ hasText: /€/ }).waitFor()
+  const { page: scripted } = await visit(t, shop)
+  await scripted.goto(`${shop.url}/order?product=ABC-1`)
+  await scripted.getByText('Total').waitFor()
+  t.notOk(await scripted.getByRole('button', { name: 'Look the products up' }).isVisible(), 'the script looks them up by itself')
+})
+
+t.test('products are offered while their names are typed', async (t) => {
+  const { page } = await visit(t, shop)
+  await page.goto(`${shop.url}/order`)
+  await page.locator('#document').waitFor({ state: 'visible' })
+  await shop.store.createProduct('ZZ-1', {
+    name: 'Zwischenstück verzinkt',
+    price: '1' as never,
+    unit: 'C62',
+    categories: [],
+    images: [],
+    backorder: true
+  })
+  await page.getByLabel('Product 1').pressSequentially('zwisch')
+  await page.locator('#catalogue option[value="ZZ-1"]').waitFor({ state: 'attached' })
+})

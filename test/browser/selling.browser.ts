@@ -1,0 +1,53 @@
+import t from 'tap'
+import { openShop, signIn, visit } from './shop.ts'
+
+const shop = await openShop()
+t.teardown(() => shop.close())
+const seller = await shop.key('Seller', 'fulfilment', 'order')
+
+async function place(status: 'accepted' | 'received' = 'accepted') {
+  const { order } = await shop.store.placeOrder({
+    order: { items: [{ product: { productId: 'ABC-1' }, quantity: '1' as never, notes: [] }], notes: [], extensions: [] },
+    status
+  })
+  return order
+}
+
+for (let i = 0; i < 12; i++) await place()
+
+t.test('the seller sees orders first, on a small desk too', async (t) => {
+  const { page } = await visit(t, shop, { viewport: { width: 1280, height: 900 } })
+  await signIn(page, shop, seller)
+  const tops = async (selector: string) =>
+    (await page.locator(selector).evaluateAll((found) => found.map((one) => one.getBoundingClientRect().top))) as number[]
+  const [rows, charts] = [await tops('table.list > tbody > tr'), await tops('figure')]
+  t.ok(rows.filter((top) => top < 860).length >= 10, `rows at ${rows.join(', ')}`)
+  t.equal(charts.length, 2)
+  t.ok(Math.min(...charts) > Math.max(...rows.slice(0, 12)), 'the pictures come after them')
+})
+
+for (const javaScriptEnabled of [false, true]) {
+  const how = javaScriptEnabled ? 'with scripts' : 'without scripts'
+
+  for (const [from, what, done] of [
+    ['accepted', 'Cancel', 'Cancelled'],
+    ['received', 'Reject', 'Rejected'],
+    ['received', 'Cancel', 'Cancelled']
+  ] as const) {
+    t.test(`the seller can ${what.toLowerCase()} what is ${from}, but not with one click, ${how}`, async (t) => {
+      const { page } = await visit(t, shop, { javaScriptEnabled })
+      await signIn(page, shop, seller)
+      const order = await place(from)
+      await page.goto(`${shop.url}/order/${order.id}/status`)
+      const confirm = page.getByRole('button', { name: `${what} the order now` })
+      t.notOk(await confirm.isVisible())
+      await page.getByText(`${what} this order…`).dblclick()
+      t.notOk(await confirm.isVisible(), 'a double click opens and closes it')
+      t.equal((await shop.store.order(order.id)).status, from)
+      await page.getByText(`${what} this order…`).click()
+      await confirm.click()
+      await page.locator('.headline').filter({ hasText: done }).waitFor()
+      t.equal((await shop.store.order(order.id)).status, done.toLowerCase())
+    })
+  }
+}

@@ -1,0 +1,139 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+
+/** A project of the same shape that compiles in no time, with the real build script. */
+function project(t: Test): string {
+  const options = { target: 'es2023', module: 'nodenext', strict: true, types: [], skipLibCheck: true, noEmit: true, rootDir: '.' }
+  const folder = t.testdir({
+    'package.json': '{"type":"module","version":"1.0.0"}',
+    'package-lock.json': '{}',
+    'tsconfig.json': JSON.stringify({ compilerOptions: options }),
+    'tsconfig.build.json': JSON.stringify({
+      extends: './tsconfig.json',
+      compilerOptions: { noEmit: false },
+      include: ['*.ts', 'schemas']
+    }),
+    'cli.ts': "export const cli: string = 'one'\n",
+    schemas: { 'a.ts': 'export const a = 1\n', 'a.xsd': '<a/>', 'README.md': '' },
+    representations: { views: { 'home.eta': 'home' } },
+    stores: { 'a.sql': 'SELECT 1' },
+    samples: { 'a.xml': '<a/>' }
+  })
+  copyFileSync(join(root, 'build.js'), join(folder, 'build.js'))
+  mkdirSync(join(folder, 'node_modules'))
+  for (const name of ['typescript', '@types']) symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+  return folder
+}
+
+function start(folder: string): ChildProcess {
+  const { NODE_OPTIONS: _loaders, ...env } = process.env
+  return spawn(process.execPath, [join(folder, 'build.js')], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
+/** Runs the build script, from any folder. @returns its exit code, and what it says */
+async function build(folder: string): Promise<{ code: number | null; said: string }> {
+  const child = start(folder)
+  const [said, errors, [code]] = await Promise.all([
+    child.stdout ? text(child.stdout) : '',
+    child.stderr ? text(child.stderr) : '',
+    once(child, 'close') as Promise<[number | null]>
+  ])
+  return { code, said: said + errors }
+}
+
+const dist = (folder: string, path: string) => readFileSync(join(folder, 'dist', path), 'utf8')
+
+t.test('what has not changed is not built again, and any change of a source, an asset or a setting is built', async (t) => {
+  const folder = project(t)
+  t.match(await build(folder), { code: 0, said: /Compiling/ })
+  t.match(dist(folder, 'cli.js'), 'one')
+  t.equal(dist(folder, 'schemas/a.xsd'), '<a/>')
+  t.equal(dist(folder, 'representations/views/home.eta'), 'home')
+  t.notOk(existsSync(join(folder, 'dist', 'schemas', 'README.md')))
+  t.equal(dist(folder, '../package.json'), readFileSync(join(folder, 'package.json'), 'utf8'), 'the version is above the code')
+  const first = readlinkSync(join(folder, 'dist'))
+  t.same(await build(folder), { code: 0, said: '' })
+  t.equal(readlinkSync(join(folder, 'dist')), first)
+
+  const changes: readonly (readonly [path: string, content: string, built: string])[] = [
+    ['cli.ts', "export const cli: string = 'two'\n", 'cli.js'],
+    ['representations/views/new.eta', 'new', 'representations/views/new.eta'],
+    ['package.json', '{"type":"module","version":"1.0.1"}', '../package.json']
+  ]
+  for (const [path, content, built] of changes) {
+    writeFileSync(join(folder, path), content)
+    t.match(await build(folder), { code: 0, said: /Compiling/ }, path)
+    t.match(dist(folder, built), content.match(/'two'/)?.[0] ?? content)
+    t.same(await build(folder), { code: 0, said: '' }, path)
+  }
+  rmSync(join(folder, 'representations/views/new.eta'))
+  t.match(await build(folder), { code: 0, said: /Compiling/ }, 'a file that is gone')
+  t.notOk(existsSync(join(folder, 'dist/representations/views/new.eta')))
+
+  rmSync(join(folder, 'dist/schemas/a.js'))
+  t.match(await build(folder), { code: 0, said: /Compiling/ }, 'what was built is damaged')
+  t.ok(existsSync(join(folder, 'dist/schemas/a.js')))
+  t.ok(readdirSync(join(folder, '.builds')).length <= 5, 'old builds do not pile up')
+})
+
+t.test('a build that fails or is killed leaves the one before as it was', async (t) => {
+  const folder = project(t)
+  await build(folder)
+  const before = readlinkSync(join(folder, 'dist'))
+  writeFileSync(join(folder, 'cli.ts'), 'export const cli: string = 1\n')
+  const failed = await build(folder)
+  t.equal(failed.code, 1)
+  t.match(failed.said, /cli\.ts\(1,14\): error TS2322/)
+  t.match(failed.said, /Not built, dist\/ is as it was: the compiler found errors/)
+  t.notMatch(failed.said, /\n +at /, 'no stack trace')
+  t.same([readlinkSync(join(folder, 'dist')), dist(folder, 'cli.js').includes('one')], [before, true])
+
+  writeFileSync(join(folder, 'cli.ts'), "export const cli: string = 'two'\n")
+  const child = start(folder)
+  await once(child.stderr ?? child, 'data')
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  t.same([readlinkSync(join(folder, 'dist')), dist(folder, 'cli.js').includes('one')], [before, true])
+  t.match(await build(folder), { code: 0 })
+  t.match(dist(folder, 'cli.js'), 'two')
+})
+
+t.test('two builds at once are both right, and the folder of an earlier version gives way to the link', async (t) => {
+  const folder = project(t)
+  mkdirSync(join(folder, 'dist', 'old'), { recursive: true })
+  writeFileSync(join(folder, 'dist', 'old', 'a.js'), '')
+  t.match(await Promise.all([build(folder), build(folder)]), [{ code: 0 }, { code: 0 }])
+  t.same(readdirSync(join(folder, 'dist')), ['cli.js', 'representations', 'samples', 'schemas', 'stores'])
+  t.same(await build(folder), { code: 0, said: '' })
+  const moved = `${folder}-moved`
+  renameSync(folder, moved)
+  t.teardown(() => rmSync(moved, { recursive: true }))
+  t.same(await build(moved), { code: 0, said: '' }, 'the folder may be moved')
+})
+
+t.test('without the compiler it says what to install, and what is built already needs none', async (t) => {
+  const folder = project(t)
+  await build(folder)
+  rmSync(join(folder, 'node_modules'), { recursive: true })
+  t.same(await build(folder), { code: 0, said: '' })
+  writeFileSync(join(folder, 'stores', 'a.sql'), 'SELECT 2')
+  t.match(await build(folder), { code: 1, said: /the compiler is not installed\. Run: npm ci/ })
+})

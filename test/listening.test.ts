@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import Fastify from 'fastify'
+import t from 'tap'
+import { ListenError, listen } from '../listening.ts'
+
+t.test('a port that is opened is answered as a URL', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const address = await listen(app, { host: '127.0.0.1', port: 0, setting: 'PORT' })
+  t.match(address, /^http:\/\/127\.0\.0\.1:\d+$/)
+  t.equal((await fetch(address)).status, 404)
+})
+
+t.test('a port that cannot be opened is said in one line: which, why, and what to set', async (t) => {
+  const busy = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => busy.close())
+  await once(busy, 'listening')
+  const { port } = busy.address() as AddressInfo
+  const taken = `127.0.0.1:${port} is in use: another process listens there. End that one, or choose another port, such as`
+  const cases: readonly (readonly [place: Parameters<typeof listen>[1], said: string | RegExp])[] = [
+    [{ host: '127.0.0.1', port, setting: 'PORT' }, taken],
+    [{ host: '127.0.0.1', port, setting: 'OPS_PORT' }, /, such as OPS_PORT=\d+\.$/],
+    [
+      { host: '192.0.2.1', port: 0, setting: 'PORT' },
+      /^192\.0\.2\.1:0 cannot be opened: this machine does not have the address 192\.0\.2\.1\. Set HOST/
+    ],
+    [{ host: '2001:db8::1', port: 0, setting: 'PORT' }, /^\[2001:db8::1\]:0 cannot be opened: /],
+    [
+      { host: 'no-such-host.invalid', port: 0, setting: 'PORT' },
+      /^no-such-host\.invalid:0 cannot be opened: the name no-such-host\.invalid has no address/
+    ]
+  ]
+  for (const [place, said] of cases) {
+    const app = Fastify()
+    const error = await listen(app, place).then(
+      () => undefined,
+      (error: unknown) => error
+    )
+    await app.close()
+    t.ok(error instanceof ListenError, place.host)
+    const { message } = error as ListenError
+    t.match(message, said)
+    t.notMatch(message, '\n')
+  }
+})
+
+t.test('a port that this user has no right to is said so, with one to choose', async (t) => {
+  const refused = Object.assign(new Error('listen EACCES: permission denied 127.0.0.1:80'), { code: 'EACCES' })
+  const app = Fastify()
+  t.teardown(() => app.close())
+  // Whether a user has the right is the machine's affair.
+  app.listen = (() => Promise.reject(refused)) as unknown as typeof app.listen
+  await t.rejects(listen(app, { host: '127.0.0.1', port: 80, setting: 'PORT' }), {
+    message: '127.0.0.1:80 may not be opened: this user has no right to use port 80. Choose another, such as PORT=8080.'
+  })
+})

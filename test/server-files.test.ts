@@ -1,0 +1,69 @@
+import { cpSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { hashKey } from '../plugins/auth.ts'
+import { openStore } from '../stores/open.ts'
+import { orderXml, xml } from './build.ts'
+import { compile } from './cli/compile.ts'
+import { runServer } from './run-server.ts'
+
+t.test('a service that runs needs none of its files: every page is there after they are gone', async (t) => {
+  const folder = t.testdir()
+  // A copy: the tests share the build itself.
+  cpSync(dirname(await compile()), join(folder, 'build'), { recursive: true })
+  const built = join(folder, 'build', 'dist')
+  const url = `sqlite:${join(folder, 'shop.db')}`
+  const { base, end } = await runServer(t, { DATABASE_URL: url }, join(built, 'server.js'))
+  rmSync(dirname(built), { recursive: true })
+
+  const store = await openStore(url, 'EUR')
+  const key = 'tp_a-key-of-the-seller'
+  await store.createKey({ customer: 'ERP', scopes: ['order', 'catalogue', 'fulfilment'], hash: hashKey(key) })
+  await store.close()
+  const seller = { authorization: `Bearer ${key}` }
+  const placed = await fetch(`${base}/order`, { method: 'POST', headers: { ...xml, ...seller }, body: orderXml() })
+  t.equal(placed.status, 201)
+  const order = placed.headers.get('location') ?? ''
+
+  /** The files and pages that a page links. */
+  const links = new Set<string>()
+  for (const path of [
+    '/',
+    '/products',
+    '/products?q=bolt',
+    '/product/ABC-1',
+    '/product/ABC-1/stock',
+    '/catalogue',
+    '/order',
+    '/orders',
+    order,
+    `${order}/status`,
+    '/docs',
+    '/openapi.json',
+    '/session',
+    '/problems/not-found',
+    '/schemas/order.xsd',
+    '/schemas/products.xsd',
+    '/health/live',
+    '/health/ready',
+    '/metrics'
+  ]) {
+    for (const accept of ['text/html', 'application/xml', 'application/json']) {
+      const response = await fetch(`${base}${path}`, { headers: { accept: `${accept}, */*;q=0.1`, ...seller } })
+      const body = await response.text()
+      t.equal(response.status, 200, `${accept} ${path}`)
+      for (const [, link = ''] of body.matchAll(/(?:href|src)="(\/(?:public|schemas|problems)\/[^"]+)"/g)) links.add(link)
+    }
+  }
+  t.ok(links.size > 5, `${links.size} links`)
+  for (const link of links) t.equal((await fetch(`${base}${link}`)).status, 200, link)
+
+  for (const accept of ['text/html', 'application/xml', 'application/json']) {
+    t.equal((await fetch(`${base}/product/none`, { headers: { accept } })).status, 404, accept)
+    const refused = await fetch(`${base}/order`, { method: 'POST', headers: { ...xml, accept }, body: '<purchase-order/>' })
+    t.equal(refused.status, 422, accept)
+  }
+  const form = new URLSearchParams({ 'item.1.product-id': 'ABC-1', 'item.1.quantity': '0' })
+  t.equal((await fetch(`${base}/order`, { method: 'POST', headers: { accept: 'text/html' }, body: form })).status, 422, 'the form again')
+  t.equal(await end('SIGTERM'), 0)
+})

@@ -1,0 +1,41 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { openStore } from '../stores/open.ts'
+import { spawnServer } from './run-server.ts'
+import { smallDisk } from './small-disk.ts'
+
+t.setTimeout(180_000)
+
+/** What the service says on standard error when it does not start. */
+async function refusal(t: Test, url: string): Promise<string> {
+  const child = spawnServer(t, { DATABASE_URL: url })
+  const ended = once(child, 'exit')
+  // Its log begins when it has started after all.
+  child.stdout?.once('data', () => child.kill())
+  const said = child.stderr ? await text(child.stderr) : ''
+  t.equal((await ended)[0], 1)
+  t.match(said, /^[^\n]+\n$/, 'one line')
+  return said
+}
+
+t.test('a database that cannot be opened ends the start with one line that names it and says what to do', async (t) => {
+  const folder = t.testdir({ 'notes.txt': 'notes' })
+  const path = join(folder, 'notes.txt')
+  t.equal(await refusal(t, `sqlite:${path}`), `${path} is not a SQLite database: correct DATABASE_URL, or restore a backup\n`)
+  t.equal(readFileSync(path, 'utf8'), 'notes')
+  const said = await refusal(t, 'postgres://shop:s3cret@127.0.0.1:1/shop')
+  t.match(said, /^PostgreSQL at 127\.0\.0\.1:1 cannot be reached .*: start it, or correct DATABASE_URL\n$/)
+})
+
+t.test('a disk that has no room for the sample catalogue ends the start with one line', async (t) => {
+  const disk = smallDisk(t, 1)
+  if (!disk) return t.pass('', { skip: 'needs the right to mount a disk' })
+  const url = `sqlite:${join(disk.folder, 'shop.db')}`
+  await (await openStore(url, 'EUR')).close()
+  // The database opens, but its log has no room for the products.
+  disk.fill(50_000)
+  t.match(await refusal(t, url), /^the sample catalogue cannot be stored: .*shop\.db cannot be .*written: the disk is full/)
+})

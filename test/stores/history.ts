@@ -1,0 +1,47 @@
+/** Databases as earlier commits made them: by migrations as they were then, with rows that the code of 69ef1f6 wrote. */
+
+import { readFileSync } from 'node:fs'
+import type { Test } from 'tap'
+import type { Store } from '../../domain/store.ts'
+import { fullPurchase, item, onHand, placing, purchase } from './fixtures.ts'
+
+type Dialect = 'sqlite' | 'postgres'
+
+export function historic(dialect: Dialect, file: string): string {
+  return readFileSync(new URL(`./history/${dialect}/${file}`, import.meta.url), 'utf8')
+}
+
+export function migration(dialect: Dialect, name: string): string {
+  return readFileSync(new URL(`../../stores/${dialect}/migrations/${name}`, import.meta.url), 'utf8')
+}
+
+/** Holds what the rows of 69ef1f6 say, and goes on from there. */
+export async function goesOn(t: Test, store: Store): Promise<void> {
+  const ids = async (page: Promise<{ items: readonly { id: string }[] }>) => (await page).items.map(({ id }) => id)
+  t.same(await ids(store.products({ limit: 10 })), ['hammer', 'rope'])
+  t.same(await ids(store.products({ limit: 10, q: 'carpenter', category: 'Sale' })), ['hammer'])
+  t.same(await store.mainCategories(10), ['Tools'])
+  await t.rejects(store.product('gone'), { code: 'product-deleted' })
+
+  const { items: orders } = await store.orders({ limit: 10 })
+  t.match(orders, [
+    { status: 'cancelled', total: '9.99' },
+    { status: 'accepted', customer: 'ACME', total: '20.60' }
+  ])
+  const { notes, items: lines } = orders[1] ?? {}
+  t.same([notes, lines?.map(({ productId }) => productId)], [fullPurchase([]).notes, ['hammer', 'rope']])
+  t.same(await ids(store.orders({ limit: 10, customer: 'ACME', status: 'accepted' })), [orders[1]?.id])
+
+  const placed = await store.placeOrder(placing('hammer', 3))
+  t.equal(await onHand(store, 'hammer'), '5')
+  t.same(await ids(store.orders({ limit: 1 })), [placed.order.id])
+  const numbered = { order: purchase([item('rope')], { orderNumber: 'PO-1' }), customer: 'ACME' }
+  await t.rejects(store.placeOrder(placing('rope', 1, numbered)), { code: 'order-number-taken', orderId: orders[1]?.id })
+  const idempotency = { scope: 'ACME /order', key: 'first', fingerprint: 'f'.repeat(64) }
+  const replayed = await store.placeOrder(placing('rope', 1, { idempotency }))
+  t.match(replayed, { replayed: true, outcome: 'placed', order: { id: orders[1]?.id } })
+  t.match(await store.findKey('a'.repeat(64)), { customer: 'ACME', scopes: ['order', 'fulfilment'] })
+  await store.createProduct('new', { ...(await store.product('rope')), categories: ['Ropes'] })
+  t.same(await store.mainCategories(10), ['Ropes', 'Tools'])
+  await store.setOrderStatus(placed.order.id, 'cancelled', {})
+}

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { Connection } from '../../stores/sqlite/connection.ts'
+import { applicationId } from '../../stores/sqlite/file.ts'
+import { openSqliteStore } from '../../stores/sqlite/store.ts'
+import { shopCurrency } from './fixtures.ts'
+import { goesOn, historic, migration } from './history.ts'
+
+/** SHA-256. A new migration gets a line here when it is made, and a line never changes again. */
+const digests = {
+  sqlite: {
+    '0001-shop.sql': 'd8e107b64de39478972d7a3a3e5131ba79e6a0e191641238e25332a4212bfd46',
+    '0002-main-category.sql': 'd481fc3de4125e8b6e0e6deb1c0819384b060f7359f35fc53ff7253d8411a91e',
+    '0003-idempotency.sql': 'c67a886065e19f3f25162e5e29b89f3ee38088b0a53492201b853dbc0f42c245',
+    '0004-currency.sql': '6e7caf349387d59c630c27149582103c23b1c2deccb656707d8537c1a08bf271'
+  },
+  postgres: {
+    '0001-shop.sql': '4a31d34979eca4ecda13f213a7e925dd41bf27924083fc3e250c55a8aaf90ea4',
+    '0002-main-category.sql': 'a5d97e501faad0e8f859c3a6186cc10ba248d43d28c8f714e00623dadfb3f847',
+    '0003-idempotency.sql': 'e4e83dfc13eaf387e75a88645f8a63492225adfbbecac91864fe26c95df2dbe2',
+    '0004-currency.sql': '1e3e9e640f58cbd87cd894393ebf0c4bdd33b5f7f06e5cb9e51d97baaabd3076',
+    '0005-content-size.sql': '4b940792607f4ad06f429128f9b4b06cb5df64d9bab1f09ebbd0a27b3f5481b1'
+  }
+} as const
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+for (const dialect of ['sqlite', 'postgres'] as const) {
+  t.test(`a migration of ${dialect} is never edited, renamed or removed: what is new is a new one`, async (t) => {
+    const names = readdirSync(new URL(`../../stores/${dialect}/migrations/`, import.meta.url)).sort()
+    t.same(Object.fromEntries(names.map((name) => [name, sha256(migration(dialect, name))])), digests[dialect])
+    t.same(
+      names.map((name) => Number(name.slice(0, 4))),
+      names.map((_, i) => i + 1),
+      'they are numbered without a gap, each number once'
+    )
+  })
+}
+
+const names = Object.keys(digests.sqlite)
+
+for (const [i, newest] of names.entries()) {
+  t.test(`a SQLite database of the time when ${newest} was the newest goes on`, async (t) => {
+    const folder = t.testdir()
+    mkdirSync(folder, { recursive: true })
+    const path = join(folder, 'shop.db')
+    const db = new Connection(path)
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA application_id = ${applicationId}`)
+    for (const [n, name] of names.slice(0, i + 1).entries()) {
+      db.exec(migration('sqlite', name))
+      if (n === 0) db.exec(historic('sqlite', 'rows.sql'))
+    }
+    db.exec(`UPDATE idempotency SET kept_at = unixepoch() * 1000; PRAGMA user_version = ${i + 1}`)
+    db.close()
+    const store = await openSqliteStore({ path, currency: shopCurrency })
+    t.teardown(() => store.close())
+    await goesOn(t, store)
+  })
+}

@@ -1,0 +1,88 @@
+import t, { type Test } from 'tap'
+import { StoreOpenError } from '../../domain/errors.ts'
+import { openPostgresStore } from '../../stores/postgres/store.ts'
+import { execute, startPostgres } from './embedded.ts'
+import { shopCurrency } from './fixtures.ts'
+
+t.setTimeout(600_000)
+const server = await startPostgres({ fsync: 'off' })
+t.teardown(() => server.close())
+
+/** What opening a database says: one line, without the password. */
+async function refusal(t: Test, url: string): Promise<string> {
+  const error = await openPostgresStore({ url, currency: shopCurrency }).then(
+    () => undefined,
+    (error: unknown) => error
+  )
+  if (!(error instanceof StoreOpenError)) throw error ?? new Error('it was opened')
+  t.notMatch(error.message, /\n/)
+  t.notMatch(error.message, /s3cret/)
+  const { password } = URL.canParse(url) ? new URL(url) : { password: '' }
+  if (password !== '') t.notOk(error.message.includes(password), 'it has no password')
+  return error.message
+}
+
+function changed(url: string, change: Partial<Pick<URL, 'username' | 'password' | 'pathname' | 'port'>>): string {
+  return Object.assign(new URL(url), change).href
+}
+
+t.test('a server that is not there is named, with what to do', async (t) => {
+  t.match(
+    await refusal(t, 'postgres://shop:s3cret@127.0.0.1:1/shop'),
+    /^PostgreSQL at 127\.0\.0\.1:1 cannot be reached .*: start it, or correct DATABASE_URL$/
+  )
+})
+
+t.test('a wrong password, an unknown user and a missing database are named, with what to do', async (t) => {
+  const url = await server.database()
+  const { port } = new URL(url)
+  const refused = new RegExp(
+    `^PostgreSQL at 127\\.0\\.0\\.1:${port} refuses the user "(postgres|nobody)" .*: correct the user and the password`
+  )
+  t.match(await refusal(t, changed(url, { password: 's3cret' })), refused)
+  t.match(await refusal(t, changed(url, { username: 'nobody', password: 's3cret' })), refused)
+  t.match(await refusal(t, changed(url, { password: '' })), /asks for a password/)
+  t.match(await refusal(t, changed(url, { pathname: '/none' })), new RegExp(`:${port} has no database "none": create it`))
+})
+
+t.test('a URL that cannot be read is said without any of it', async (t) => {
+  for (const url of [
+    'postgres://shop:s3cret/x@127.0.0.1/shop',
+    'postgres://shop:1#s3cret@127.0.0.1/shop',
+    'postgres://shop:s3cret@127.0.0.1:x/shop'
+  ]) {
+    t.match(await refusal(t, url), /^DATABASE_URL cannot be read: write postgres:\/\//)
+  }
+})
+
+t.test('a user who may not make tables is told to become the owner', async (t) => {
+  const url = await server.database()
+  await execute(url, "CREATE ROLE guest LOGIN PASSWORD 's3cret'")
+  t.match(
+    await refusal(t, changed(url, { username: 'guest', password: 's3cret' })),
+    /^the user "guest" has no right .*: make it the database's owner$/
+  )
+})
+
+t.test('a database of something else is refused and left alone', async (t) => {
+  const tables = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY relname"
+  for (const theirs of ['CREATE TABLE product (theirs text)', 'CREATE TABLE migration (theirs text)']) {
+    const url = await server.database()
+    await execute(url, theirs)
+    const before = await execute(url, tables)
+    t.match(
+      await refusal(t, url),
+      /^the database "test_\d+" of PostgreSQL at .* is of something else, not of Tradepost .*: give Tradepost a database of its own$/
+    )
+    t.same(await execute(url, tables), before)
+  }
+})
+
+t.test('a newer schema, another encoding and another currency are said so', async (t) => {
+  const url = await server.database()
+  await (await openPostgresStore({ url, currency: shopCurrency })).close()
+  await execute(url, "INSERT INTO migration (number, name) VALUES (9999, 'later')")
+  t.match(await refusal(t, url), /has the schema 9999, this Tradepost knows only up to \d+: run the newer one/)
+  await execute(url, "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' LOCALE_PROVIDER 'libc' TEMPLATE template0")
+  t.match(await refusal(t, await server.database('latin')), /^the database "latin" .* is in LATIN1, and Tradepost needs UTF8/)
+})

@@ -1,0 +1,68 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { DomainError } from '../../domain/errors.ts'
+import type { Placed } from '../../domain/store.ts'
+import { openInParts } from '../../stores/sqlite/store.ts'
+import { smallDisk } from '../small-disk.ts'
+import { everything, item, purchase, shopCurrency, stocked } from './fixtures.ts'
+
+t.setTimeout(180_000)
+const noDisk = { skip: 'needs the right to mount a disk' }
+
+t.test('on a full disk each refused order says that nothing was stored, and nothing of it is there', async (t) => {
+  const disk = smallDisk(t, 2)
+  if (!disk) return t.pass('', noDisk)
+  const path = join(disk.folder, 'shop.db')
+  const { store, writer } = await openInParts({ path, currency: shopCurrency })
+  await store.createProduct('a', stocked(100_000))
+  const place = (note: string) => store.placeOrder({ order: purchase([item('a')], { notes: [note] }), status: 'accepted' })
+  const told = new Map<string, PromiseSettledResult<Placed>>()
+  for (let i = 0; i < 20; i++) {
+    // As much as the log's frames of an order take, or less.
+    disk.fill(i * 2048)
+    const notes = [0, 1, 2].map((n) => `${i}-${n}`)
+    const settled = await Promise.allSettled(notes.map(place))
+    for (const [n, note] of notes.entries()) told.set(note, settled[n] as PromiseSettledResult<Placed>)
+  }
+  const refusals = [...told.values()].flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+  t.ok(refusals.length > 20, `${refusals.length} of ${told.size} were refused`)
+  for (const reason of refusals) {
+    if (!(reason instanceof DomainError && reason.code === 'store-unavailable')) t.fail('refused otherwise', { reason })
+  }
+  t.same(new Set(refusals.map(({ message }) => /Nothing was stored/.test(message))), new Set([true]))
+  t.match(refusals.at(-1)?.cause, /shop\.db cannot be .*written: the disk is full/)
+
+  // As a crash leaves it: what the log has is found by whoever opens it next.
+  await writer.kill()
+  await store.close()
+  disk.clear()
+  const again = await openInParts({ path, currency: shopCurrency })
+  t.teardown(() => again.store.close())
+  const there = new Set((await everything((after) => again.store.orders({ limit: 500, ...after }))).flatMap(({ notes }) => notes))
+  for (const [note, { status }] of told) if (there.has(note) !== (status === 'fulfilled')) t.fail(`order ${note} was ${status}`)
+  t.equal(Number((await again.store.stock('a')).onHand), 100_000 - there.size)
+})
+
+t.test('a disk that has no room for a new database is said so', async (t) => {
+  const disk = smallDisk(t, 1)
+  if (!disk) return t.pass('', noDisk)
+  disk.fill()
+  const path = join(disk.folder, 'shop.db')
+  await t.rejects(openInParts({ path, currency: shopCurrency }), {
+    name: 'StoreOpenError',
+    message: /shop\.db cannot be .*written: the disk is full/
+  })
+  disk.clear()
+  const { store } = await openInParts({ path, currency: shopCurrency })
+  await store.close()
+})
+
+t.test('a disk that is mounted read-only is said so', async (t) => {
+  const disk = smallDisk(t, 1)
+  if (!disk) return t.pass('', noDisk)
+  const path = join(disk.folder, 'shop.db')
+  const open = () => openInParts({ path, currency: shopCurrency })
+  await (await open()).store.close()
+  disk.remount('ro')
+  await t.rejects(open(), { name: 'StoreOpenError', message: /^\/.*shop\.db cannot be .*written: .*read-only/ })
+})
