@@ -7,8 +7,6 @@ import { openStore } from '../stores/open.ts'
 import { spawnServer } from './run-server.ts'
 import { smallDisk } from './small-disk.ts'
 
-t.setTimeout(180_000)
-
 /** What the service says on standard error when it does not start. */
 async function refusal(t: Test, url: string): Promise<string> {
   const child = spawnServer(t, { DATABASE_URL: url })

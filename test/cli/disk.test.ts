@@ -8,9 +8,6 @@ import { draft } from '../build.ts'
 import { smallDisk } from '../small-disk.ts'
 import { cli, run } from './run.ts'
 
-// Each command is a process of its own.
-t.setTimeout(240_000)
-
 const noDisk = { skip: 'needs the right to mount a disk' }
 const csv = (count: number) => `id,name,price\n${Array.from({ length: count }, (_, i) => `p${i},${'name '.repeat(20)},1\n`).join('')}`
 

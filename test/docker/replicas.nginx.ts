@@ -12,7 +12,6 @@ import { type Answer, type Sent, send, startNginx } from './nginx.ts'
 
 // Three processes on one PostgreSQL behind nginx with docker/nginx.conf, which gives each request to the next of them.
 
-t.setTimeout(240_000)
 const replicas = 3
 const postgres = await startPostgres({ max_connections: '200' })
 t.teardown(() => postgres.close())

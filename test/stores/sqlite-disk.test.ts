@@ -6,7 +6,6 @@ import { openInParts } from '../../stores/sqlite/store.ts'
 import { smallDisk } from '../small-disk.ts'
 import { everyOrder, item, purchase, shopCurrency, stocked } from './fixtures.ts'
 
-t.setTimeout(180_000)
 const noDisk = { skip: 'needs the right to mount a disk' }
 
 t.test('on a full disk each refused order says that nothing was stored, and nothing of it is there', async (t) => {

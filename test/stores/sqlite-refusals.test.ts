@@ -7,7 +7,6 @@ import { Connection } from '../../stores/sqlite/connection.ts'
 import { openSqliteStore } from '../../stores/sqlite/store.ts'
 import { placing, shopCurrency, stocked } from './fixtures.ts'
 
-t.setTimeout(180_000)
 const open = (path: string) => openSqliteStore({ path, currency: shopCurrency })
 
 /** What opening a file says: one line that names it. */

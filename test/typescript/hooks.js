@@ -29,11 +29,14 @@ export function load(url, context, next) {
 /** The file's JavaScript: kept from before if it was made of these very bytes, so it is never stale. */
 function javascript(path) {
   const source = readFileSync(path)
+  const name = relative(root, path)
+  if (name.startsWith('..')) return transpile(path, source.toString())
   const key = digest(version, source)
-  const kept = join(compiled, `${relative(root, path)}.js`)
+  const kept = join(compiled, `${name}.js`)
   try {
     const text = readFileSync(kept, 'utf8')
-    if (text.startsWith(key)) return text.slice(key.length)
+    // At the end, which a file that was cut short does not have.
+    if (text.endsWith(key)) return text.slice(0, -key.length)
   } catch {
     // It is not there yet.
   }
@@ -41,7 +44,7 @@ function javascript(path) {
   mkdirSync(dirname(kept), { recursive: true })
   // Other processes read and write the same file at the same moment: a rename shows them a whole one.
   const whole = `${kept}.${randomBytes(6).toString('hex')}`
-  writeFileSync(whole, key + text)
+  writeFileSync(whole, text + key)
   renameSync(whole, kept)
   return text
 }

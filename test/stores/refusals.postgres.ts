@@ -1,12 +1,10 @@
 import t, { type Test } from 'tap'
 import { StoreOpenError } from '../../domain/errors.ts'
 import { openPostgresStore } from '../../stores/postgres/store.ts'
-import { execute, startPostgres } from './embedded.ts'
+import { execute, postgresFor } from './embedded.ts'
 import { shopCurrency } from './fixtures.ts'
 
-t.setTimeout(600_000)
-const server = await startPostgres({ fsync: 'off' })
-t.teardown(() => server.close())
+const server = await postgresFor(t)
 
 /** What opening a database says: one line, without the password. */
 async function refusal(t: Test, url: string): Promise<string> {

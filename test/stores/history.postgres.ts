@@ -1,13 +1,11 @@
 import { readdirSync } from 'node:fs'
 import t from 'tap'
 import { openPostgresStore } from '../../stores/postgres/store.ts'
-import { execute, startPostgres } from './embedded.ts'
+import { execute, postgresFor } from './embedded.ts'
 import { shopCurrency } from './fixtures.ts'
 import { goesOn, historic, migration } from './history.ts'
 
-t.setTimeout(600_000)
-const server = await startPostgres({ fsync: 'off' })
-t.teardown(() => server.close())
+const server = await postgresFor(t)
 
 const names = readdirSync(new URL('../../stores/postgres/migrations/', import.meta.url)).sort()
 

@@ -1,0 +1,46 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import t, { type Test } from 'tap'
+
+const register = new URL('register.js', import.meta.url).href
+
+/** Runs a program as a test is run. */
+function run(file: string): string {
+  const { stdout, stderr } = spawnSync(process.execPath, ['--enable-source-maps', `--import=${register}`, file], { encoding: 'utf8' })
+  return stdout + stderr
+}
+
+function program(t: Test, text: string): string {
+  return join(t.testdir({ 'part.ts': text, 'main.ts': "import './part.ts'\n" }), 'main.ts')
+}
+
+t.test('an edit is always seen, also one that changes neither the size nor the time of the file', async (t) => {
+  const main = program(t, "console.log('one' as string)\n")
+  const part = join(main, '..', 'part.ts')
+  const { atime, mtime } = statSync(part)
+  t.equal(run(main), 'one\n')
+  t.equal(run(main), 'one\n')
+  writeFileSync(part, "console.log('two' as string)\n")
+  utimesSync(part, atime, mtime)
+  t.equal(run(main), 'two\n')
+})
+
+t.test('what is kept is one file each, and made again where it was damaged', async (t) => {
+  const main = program(t, "console.log('one' as string)\n")
+  const folder = join('.tap', 'compiled', relative('.', join(main, '..')))
+  t.equal(run(main), 'one\n')
+  t.same(readdirSync(folder).sort(), ['main.ts.js', 'part.ts.js'])
+  const kept = join(folder, 'part.ts.js')
+  const whole = readFileSync(kept, 'utf8')
+  for (const damaged of ['', whole.slice(0, -1)]) {
+    writeFileSync(kept, damaged)
+    t.equal(run(main), 'one\n')
+    t.equal(readFileSync(kept, 'utf8'), whole)
+  }
+})
+
+t.test('an error has the line of the TypeScript source', async (t) => {
+  const main = program(t, 'interface Nothing {\n  a: string\n}\n\nthrow new Error(String(undefined as unknown as Nothing))\n')
+  for (const when of ['compiled', 'kept']) t.match(run(main), /part\.ts:5:7/, when)
+})
