@@ -1,6 +1,7 @@
 import type { ProblemDocument } from '../representations/problem.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { shorten } from '../schemas/shorten.ts'
+import { maxPath } from '../schemas/tree.ts'
 
 /** Bytes of an answer that refuses a document: what was sent never comes back many times over. */
 export const mostBytes = 64 * 1024
@@ -9,7 +10,7 @@ export const mostBytes = 64 * 1024
 export const mostFaults = 100
 
 /** In characters. Our own sentences are shorter; only names and values that were sent can make one longer. */
-const most = { detail: 2_000, fault: 1_000, path: 256, instance: 2_000 } as const
+const most = { detail: 2_000, fault: 1_000, path: maxPath, instance: 2_000 } as const
 
 /** A fault without more of what was sent than helps to find it. */
 export function shortFault<F extends LocatedFault>(fault: F): F {

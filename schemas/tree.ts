@@ -59,8 +59,8 @@ const notXml = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u
 /** More faults than are ever told are not looked for: a tree of a million unknown members costs no more than one of a few. */
 export const maxFaults = 200
 
-/** A name of megabytes that was sent is not sent back. */
-export const maxPath = 256
+/** A name of megabytes that was sent is not sent back: a longer path is cut to 256 characters. */
+export const maxPath = 259
 
 function isMembers(value: Tree): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Numeral)
