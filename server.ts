@@ -30,11 +30,13 @@ async function start(config: Config): Promise<void> {
   // The thread that searches starts with the first search, and reads its code then: now, while the files are those of this process.
   const searched = store.products({ q: 'first', limit: 1 }).catch(() => undefined)
   const app = await buildApp({ config, store, release, isStopping, ...(await readableLog()) })
+  // So does the document process.
+  const reads = app.documents.start()
   if (config.SAMPLE_CATALOGUE && (await store.isEmpty())) {
     const count = await loadSample(store)
     app.log.info({ products: count }, 'loaded the sample catalogue')
   }
-  await searched
+  await Promise.all([searched, reads])
   stopper.attend({ config, app })
   const address = await listen(app, { host: config.HOST, port: config.PORT, setting: 'PORT' })
   const base = `${address}${config.BASE_URL.path}`

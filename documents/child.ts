@@ -75,9 +75,15 @@ export class DocumentChild {
     return this.#process?.pid
   }
 
-  /** Starts the process before the first job needs it. */
-  start(): void {
+  /** Starts the process before the first job needs it; resolves when it has, or has failed to. */
+  start(): Promise<void> {
     this.#process ??= this.#fork()
+    const child = this.#process
+    if (this.#isReady) return Promise.resolve()
+    hold(child, true)
+    return new Promise((resolve) => {
+      for (const event of ['message', 'error', 'close']) child.once(event, () => resolve())
+    })
   }
 
   /**
@@ -137,7 +143,7 @@ export class DocumentChild {
       while (!this.#waiting.isEmpty && this.#sent.length < window.jobs && this.#sentBytes < window.bytes) this.#give(this.#waiting.take())
     }
     if (this.#unsent.length === 0) return
-    this.start()
+    this.#process ??= this.#fork()
     hold(this.#process, true)
     if (!this.#isReady || this.#isFlushing) return
     // An idle process gets its job at once; while it works, what comes within a turn of the event loop goes together.
@@ -187,6 +193,7 @@ export class DocumentChild {
     if (message === 'ready') {
       this.#isReady = true
       this.#failedStarts = 0
+      if (this.#unsent.length === 0) this.#rest()
       this.#flush()
       return
     }

@@ -44,9 +44,9 @@ export class Documents {
     this.#large = new DocumentChild({ ...large, warn })
   }
 
-  /** Starts the process for small documents, so that the first order does not wait for it. */
-  start(): void {
-    this.#small.start()
+  /** Resolves when the process for small documents has started, so that the first order does not wait for it. */
+  start(): Promise<void> {
+    return this.#small.start()
   }
 
   /** The domain's value of a document, as JSON. */
@@ -83,7 +83,9 @@ export class Documents {
 
   async #do<J extends Job>(payer: Payer, job: J, size: number): Promise<ResultOf<J>> {
     const { name, signal } = payer.sender()
-    const outcome = await (size <= mostSmall ? this.#small : this.#large).run(name, job, size, signal)
+    let outcome = size <= mostSmall ? 'absent' : await this.#large.run(name, job, size, signal)
+    // The process for large documents starts when one comes: where it cannot any more, the other does its work.
+    if (outcome === 'absent') outcome = await this.#small.run(name, job, size, signal)
     payer.chargeWork(spentOn(outcome))
     return resultOf(outcome) as ResultOf<J>
   }

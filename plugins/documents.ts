@@ -123,7 +123,6 @@ export default fp(
     const limits = documentLimits(config)
     const documents = sharedDocuments((details, message) => app.log.warn(details, message))
     app.decorate('documents', documents)
-    app.addHook('onListen', async () => documents.start())
 
     app.decorateRequest('submission', undefined)
     app.decorateRequest('form', function (this: FastifyRequest) {

@@ -79,7 +79,7 @@ t.test('selling changes a product’s representation only when its availability 
 })
 
 t.test('a product on backorder is sold below zero, and its stock says so', async (t) => {
-  const shop = await build(t, { products: { 'ABC-1': { onHand: decimal('1'), backorder: true } } })
+  const shop = await build(t, { products: { 'ABC-1': { onHand: decimal('1'), unit: 'KGM', backorder: true } } })
   const placed = await shop.app.inject({ method: 'POST', url: '/order', headers: xml, payload: orderXml({ 'ABC-1': '3.5' }) })
   t.equal(placed.statusCode, 201)
   t.match((await shop.app.inject('/product/ABC-1/stock')).body, '<on-hand>-2.5</on-hand>')
