@@ -32,6 +32,10 @@ const violations: readonly (readonly [file: string, source: string, rule: string
   ['plugins/b.ts', importing('../routes/order.ts'), restricted],
   ['plugins/c.ts', importing('libxmljs2'), restricted],
   ['plugins/d.ts', "export const y = await import('libxmljs2')\n", restricted],
+  ['plugins/f.ts', importing('./xml.ts'), restricted],
+  ['documents/a.ts', importing('../stores/open.ts'), restricted],
+  ['documents/b.ts', importing('libxmljs2'), restricted],
+  ['documents/c.ts', importing('fastify'), restricted],
   ['routes/a.ts', importing('../stores/open.ts'), restricted],
   ['routes/b.ts', importing('../app.ts'), restricted],
   ['routes/c.ts', importing('libxmljs2'), restricted],
@@ -53,6 +57,7 @@ const allowed: readonly (readonly [file: string, source: string])[] = [
   ['representations/ok.ts', importing('../schemas/xml.ts')],
   ['routes/ok.ts', importing('../plugins/problem.ts')],
   ['plugins/xml.ts', importing('libxmljs2')],
+  ['documents/ok.ts', importing('../plugins/xml.ts')],
   ['test/ok.ts', importing('libxmljs2')],
   ['config.ts', "export const y = process.env['A']\n"]
 ]

@@ -79,7 +79,7 @@ t.test('two clients that post orders of 10,000 lines hold nobody up', async (t) 
 
 t.test('a hundred large orders of a guest at once fill neither the memory nor the queue of the others', async (t) => {
   const shop = await startHostile(t)
-  const body = `<purchase-order>${`<note>${'x'.repeat(3_900)}</note>`.repeat(90)}${item.repeat(9_000)}${' '.repeat(700_000)}</purchase-order>`
+  const body = `<purchase-order>${`<note>${'x'.repeat(3_900)}</note>`.repeat(90)}${item.repeat(9_000)}${' '.repeat(60_000)}</purchase-order>`
   await shop.survives(t, async () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => post(shop, xml, body).catch((error: Error) => error)))
     const statuses = answers.map((answer) => ('status' in answer ? answer.status : answer.message))
