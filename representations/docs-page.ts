@@ -54,10 +54,13 @@ function commonProblems([first, ...others]: readonly OperationView[]): ReadonlyS
   return new Set(first ? codesOf(first).filter((code) => others.every((view) => codesOf(view).includes(code))) : [])
 }
 
+/** Said once, with when it comes: it is answered wherever there is something to choose. */
+const negotiation = 'not-acceptable'
+
 function without(common: ReadonlySet<string>, view: OperationView): OperationView {
   const answers = view.answers
     .filter(({ status }) => status !== '304')
-    .map((answer) => ({ ...answer, problems: answer.problems.filter((code) => !common.has(code)) }))
+    .map((answer) => ({ ...answer, problems: answer.problems.filter((code) => code !== negotiation && !common.has(code)) }))
     .filter(({ text, problems }) => text !== undefined || problems.length > 0)
   return { ...view, answers }
 }
