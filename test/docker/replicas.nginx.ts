@@ -179,7 +179,7 @@ t.test('replicas are killed and stopped while orders come: every acknowledged on
     }
   }
   async function client(name: number): Promise<void> {
-    for (let i = 0; !isOver; i++) await order(`${name}-${i}`)
+    for (let i = 0; !isOver; i++) await order(`an order of client ${name}-${i}`)
   }
 
   const clients = Promise.all(Array.from({ length: 24 }, (_, name) => client(name)))

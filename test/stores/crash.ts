@@ -48,7 +48,7 @@ export function crashSuite(t: Test, rounds: number, fresh: (round: number) => Pr
 
 async function stock({ open }: Ground): Promise<void> {
   const store = await open()
-  for (const id of crashProducts) await store.createProduct(id, stocked(startStock))
+  for (const id of crashProducts) await store.createProduct(id, stocked(startStock, { unit: 'KGM' }))
   await store.close()
 }
 
