@@ -39,7 +39,9 @@ export interface Answered {
 }
 
 const attacker = '127.0.0.1'
-const customer = '127.0.0.2'
+/** Customers take turns, each within its rate. */
+const looksOfOne = 500
+const customer = (looks: number) => `127.0.0.${2 + Math.floor(looks / looksOfOne)}`
 
 /** Milliseconds between two looks of the customer. */
 const interval = 20
@@ -98,13 +100,17 @@ export async function startHostile(t: Test, settings: Readonly<Record<string, st
   })
 
   async function watch(isOver: () => boolean): Promise<{ statuses: Set<number>; longest: number; looks: number }> {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    let agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const statuses = new Set<number>()
     let longest = 0
     let looks = 0
     while (!isOver()) {
+      if (looks > 0 && looks % looksOfOne === 0) {
+        agent.destroy()
+        agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      }
       const began = performance.now()
-      const { status } = await ask(port, customer, agent, { path: '/product/ABC-1', headers: { 'x-look': String(looks++) } })
+      const { status } = await ask(port, customer(looks++), agent, { path: '/product/ABC-1' })
       statuses.add(status)
       longest = Math.max(longest, performance.now() - began)
       await sleep(interval)
