@@ -75,12 +75,6 @@ export class Documents {
     return this.#do(payer, { kind: 'write', resource, mediaType, text, context }, text.length)
   }
 
-  /** Ends both processes where they stand. */
-  end(): void {
-    this.#small.end()
-    this.#large.end()
-  }
-
   async #do<J extends Job>(payer: Payer, job: J, size: number): Promise<ResultOf<J>> {
     const { name, signal } = payer.sender()
     let outcome = size <= mostSmall ? 'absent' : await this.#large.run(name, job, size, signal)

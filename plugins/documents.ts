@@ -212,8 +212,7 @@ let shared: Documents | undefined
 /** One for all services of a process, as tests have many. */
 function sharedDocuments(warn: ConstructorParameters<typeof Documents>[0]): Documents {
   if (shared) return shared
-  const documents = new Documents(warn)
-  shared = documents
-  process.once('exit', () => documents.end())
-  return documents
+  // It ends with this process: the document process leaves when the channel between them closes.
+  shared = new Documents(warn)
+  return shared
 }
