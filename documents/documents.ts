@@ -81,6 +81,8 @@ export class Documents {
     // The process for large documents starts when one comes: where it cannot any more, the other does its work.
     if (outcome === 'absent') outcome = await this.#small.run(name, job, size, signal)
     payer.chargeWork(spentOn(outcome))
+    // What is written is stored already, whatever becomes of the answer.
+    if (job.kind === 'write' && typeof outcome === 'string') throw unwritten()
     return resultOf(outcome) as ResultOf<J>
   }
 }
@@ -89,6 +91,10 @@ export class Documents {
 function spentOn(outcome: Outcome | Loss): number {
   if (outcome === 'costly') return budget
   return typeof outcome === 'string' ? 0 : (outcome.spent ?? 0)
+}
+
+function unwritten(): Problem {
+  return new Problem('overloaded', 'The answer cannot be written now. What was asked for was done; read it again in a few seconds.')
 }
 
 function resultOf(outcome: Outcome | Loss): ResultOf<Job> {

@@ -3,7 +3,7 @@ import { Problem } from '../plugins/problem.ts'
 import { maxErrors } from '../plugins/xml/faults.ts'
 import { pathOf, placeIn } from '../plugins/xml/locations.ts'
 import { scan } from '../plugins/xml/scan.ts'
-import { noLimits } from '../plugins/xml/tag.ts'
+import { noLimits, type Tag } from '../plugins/xml/tag.ts'
 import type { XmlGate } from '../plugins/xml.ts'
 import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
 import type { Element, Place } from '../schemas/element.ts'
@@ -35,8 +35,7 @@ interface Accepted {
 
 type Locate = Accepted['locate']
 
-function locateInXml(source: string): Locate {
-  const tags = scan(source, noLimits)
+function locateAmong(tags: readonly Tag[]): Locate {
   return (place) => {
     const found = placeIn(tags, place)
     return found ? { line: found.line, path: pathOf(found) } : {}
@@ -53,7 +52,7 @@ function accept({ notation, limits }: ReadJob, bytes: Buffer, schema: DocumentSc
     const parsed = gate.parse(bytes, limits.marks)
     const faults = gate.validate(parsed, schema.xsd, schema.roots)
     if (faults.length > 0) throw new ValidationProblem(faults)
-    return { root: readXml(parsed.source), locate: locateInXml(parsed.source) }
+    return { root: readXml(parsed.source), locate: locateAmong(parsed.tags) }
   }
   const source = parseTree(notation, bytes)
   const reading = readTreeSource(source, schema, limits.marks)
@@ -96,7 +95,7 @@ export function readDocument(job: ReadJob, gate: XmlGate): ReadDocument {
 /** Where places of a document are, which was accepted before, in the sender's notation. */
 export function locateInDocument(job: LocateJob): readonly Location[] {
   const bytes = bufferOf(job)
-  if (job.notation === 'xml') return job.places.map(locateInXml(bytes.toString('utf8')))
+  if (job.notation === 'xml') return job.places.map(locateAmong(scan(bytes.toString('utf8'), noLimits)))
   const { root } = readTreeSource(parseTree(job.notation, bytes), schemaOf(job), job.limits.marks)
   return job.places.map((place) => originOf(root, place))
 }
