@@ -11,16 +11,22 @@ const mostWaiting = 64 * 1024 * 1024
 /** An answer of fewer bytes always finds room. */
 const small = 64 * 1024
 
-/** Between two looks at the readers, and how long one must have taken nothing to give way to others; in milliseconds. */
-const look = 1_000
-const stalled = 3 * look
+/** Milliseconds between two looks at the readers. */
+const interval = 1_000
+
+/** A reader that took nothing between as many looks gives way to others. */
+const stalled = 3
 
 interface Progress {
   /** Bytes of whole writes that the system has taken. */
   taken: number
   /** Bytes that it has still to take of the write under way. */
   left: number
-  since: number
+  /**
+   * Looks in a row at which it had taken nothing more. They are counted, not timed: while the thread stands still no reader
+   * can be served.
+   */
+  looks: number
 }
 
 /** What the system has still to take of the write under way, where Node tells. */
@@ -40,14 +46,14 @@ export default fp(
     const addresses = new WeakMap<Socket, string>()
     const addressOf = (socket: Socket) => addresses.get(socket) ?? socket.remoteAddress ?? ''
 
-    /** How long the reader has taken nothing of what waits, in milliseconds. */
-    function idle(socket: Socket, now: number): number {
-      const taken = socket.bytesWritten - socket.writableLength
-      const left = leftOf(socket)
+    function hasProgressed(socket: Socket, { taken, left }: Progress): boolean {
+      return socket.writableLength === 0 || socket.bytesWritten - socket.writableLength > taken || leftOf(socket) < left
+    }
+
+    /** Looks in a row at which the reader has taken nothing of what waits. */
+    function idleLooks(socket: Socket): number {
       const known = progress.get(socket)
-      if (known && socket.writableLength > 0 && taken <= known.taken && left >= known.left) return now - known.since
-      progress.set(socket, { taken, left, since: now })
-      return 0
+      return known === undefined || hasProgressed(socket, known) ? 0 : known.looks
     }
 
     function cutOff(socket: Socket): void {
@@ -56,8 +62,12 @@ export default fp(
     }
 
     function lookAround(): void {
-      const now = performance.now()
-      for (const { socket } of [...app.connections.open]) if (idle(socket, now) > config.SEND_TIMEOUT * 1000) cutOff(socket)
+      for (const { socket } of [...app.connections.open]) {
+        const known = progress.get(socket)
+        if (known === undefined || hasProgressed(socket, known)) {
+          progress.set(socket, { taken: socket.bytesWritten - socket.writableLength, left: leftOf(socket), looks: 0 })
+        } else if (++known.looks * interval >= config.SEND_TIMEOUT * 1000) cutOff(socket)
+      }
     }
 
     function readers(): { readonly waiting: readonly Connection[]; readonly total: number; readonly byAddress: Map<string, number> } {
@@ -73,11 +83,10 @@ export default fp(
 
     /** Cuts readers off until there is room. @returns false when the address itself has most of what waits */
     function makeRoom(bytes: number, address: string): boolean {
-      const now = performance.now()
       for (;;) {
         const { waiting, total, byAddress } = readers()
         if (total === 0 || total + bytes <= mostWaiting) return true
-        const slowest = waiting.map(({ socket }) => ({ socket, idle: idle(socket, now) })).sort((a, b) => b.idle - a.idle)
+        const slowest = waiting.map(({ socket }) => ({ socket, idle: idleLooks(socket) })).sort((a, b) => b.idle - a.idle)
         const most = [...byAddress].sort(([, a], [, b]) => b - a)[0]?.[0]
         const out =
           slowest[0] && slowest[0].idle >= stalled
@@ -88,7 +97,7 @@ export default fp(
       }
     }
 
-    const timer = setInterval(lookAround, look).unref()
+    const timer = setInterval(lookAround, interval).unref()
     app.addHook('onClose', async () => clearInterval(timer))
 
     app.addHook('onSend', async (request, reply, payload) => {

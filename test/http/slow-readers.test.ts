@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { build } from '../build.ts'
 import { ask, listening, message, Wire } from './wire.ts'
@@ -20,13 +20,12 @@ t.test('who takes nothing of an answer for SEND_TIMEOUT is cut off; who takes it
   deaf.pause().send(message('GET /large'))
   const slow = await Wire.open(t, app)
   slow.send(message('GET /large'))
-  const reading = setInterval(() => {
+  while (open() > 1) {
     slow.resume()
-    setImmediate(() => slow.pause())
-  }, 50)
-  t.teardown(() => clearInterval(reading))
-  while (open() > 1) await pause(50)
-  clearInterval(reading)
+    await setImmediate()
+    slow.pause()
+    await pause(50)
+  }
   t.equal((await slow.resume().answer()).body.length, large)
 })
 

@@ -59,15 +59,14 @@ function portOf(app: FastifyInstance): number {
 /** One connection, with nothing between the test and the bytes: no client that mends, retries or hides what was sent. */
 export class Wire {
   readonly #socket: Socket
-  #received = Buffer.alloc(0)
+  /** What was received and is not yet read, in the pieces in which it came. */
+  #chunks: Buffer[] = []
   #ended = false
   #failure: Error | undefined
 
   private constructor(socket: Socket) {
     this.#socket = socket
-    socket.on('data', (chunk) => {
-      this.#received = Buffer.concat([this.#received, chunk])
-    })
+    socket.on('data', (chunk: Buffer) => this.#chunks.push(chunk))
     socket.on('end', () => {
       this.#ended = true
     })
@@ -85,6 +84,13 @@ export class Wire {
     t.teardown(() => socket.destroy())
     await once(socket, 'connect')
     return new Wire(socket)
+  }
+
+  /** All of it in one piece. To join the pieces as they come would copy a large answer hundreds of times. */
+  get #received(): Buffer {
+    const [first = Buffer.alloc(0), ...more] = this.#chunks
+    if (more.length > 0) this.#chunks = [Buffer.concat([first, ...more])]
+    return this.#chunks[0] ?? first
   }
 
   /** How the connection broke, if it did. */
@@ -120,7 +126,13 @@ export class Wire {
     this.#socket.resetAndDestroy()
   }
 
-  async #more(): Promise<void> {
+  /** Waits until there are as many bytes as that, or at least some more; or until the connection ends. */
+  async #more(length = 0): Promise<void> {
+    do await this.#piece()
+    while (!this.#ended && this.#chunks.reduce((sum, chunk) => sum + chunk.length, 0) < length)
+  }
+
+  async #piece(): Promise<void> {
     const over = new AbortController()
     const signal = AbortSignal.any([over.signal, AbortSignal.timeout(patience)])
     try {
@@ -135,16 +147,18 @@ export class Wire {
   async answer(method = 'GET'): Promise<Answer> {
     for (;;) {
       const end = this.#received.indexOf('\r\n\r\n')
+      let whole = 0
       if (end !== -1) {
         const head = parseHead(this.#received.toString('latin1', 0, end))
         const found = parseBody(this.#received, end + 4, head, method === 'HEAD', this.#ended)
         if (found) {
-          this.#received = this.#received.subarray(found.end)
+          this.#chunks = [this.#received.subarray(found.end)]
           return { ...head, body: found.body }
         }
+        whole = end + 4 + Number(head.headers['content-length'] ?? 0)
       }
       if (this.#ended) throw this.#failure ?? new Error(`the connection ended with ${JSON.stringify(this.#received.toString('latin1'))}`)
-      await this.#more()
+      await this.#more(whole)
     }
   }
 
