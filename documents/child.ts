@@ -115,7 +115,7 @@ export class DocumentChild {
   #fork(): ChildProcess {
     const child = fork(entry, {
       serialization: 'advanced',
-      execArgv: [...process.execArgv, `--max-old-space-size=${heap}`],
+      execArgv: [`--max-old-space-size=${heap}`],
       env: processEnvironment(),
       stdio: ['ignore', 'ignore', 'pipe', 'ipc']
     })

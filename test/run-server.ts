@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
+import { compile } from './cli/compile.ts'
 
 export interface RunningServer {
   readonly process: ChildProcess
@@ -14,17 +15,17 @@ export interface RunningServer {
   end(signal: NodeJS.Signals): Promise<number | null>
 }
 
-const source = fileURLToPath(new URL('../server.ts', import.meta.url))
+const compiled = join(await compile(), 'server.js')
 
 /**
- * Starts the service as an operator does, in a process of its own, with the loader that runs this test; or a built one.
+ * Starts the compiled service as an operator does, in a process of its own.
+ * @param file another build's `server.js`
  * @param descriptors how many files it may have open
  */
-export function spawnServer(t: Test, settings: Readonly<Record<string, string>>, file = source, descriptors?: number): ChildProcess {
-  const command = [process.execPath, ...process.execArgv, file] as const
-  const limited = ['/bin/sh', '-c', `ulimit -n ${descriptors} && exec "$0" "$@"`, ...command] as const
-  const [program, ...args] = descriptors === undefined ? command : limited
-  const child = spawn(program, args, {
+export function spawnServer(t: Test, settings: Readonly<Record<string, string>>, file = compiled, descriptors?: number): ChildProcess {
+  const limit = descriptors === undefined ? '' : `ulimit -n ${descriptors} && `
+  // It needs none of the tests' loaders. Only the shell can take them away: tap gives them to each process that is spawned.
+  const child = spawn('/bin/sh', ['-c', `unset NODE_OPTIONS; ${limit}exec "$0" "$@"`, process.execPath, '--enable-source-maps', file], {
     env: { ...process.env, HOST: '127.0.0.1', PORT: '0', RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off', ...settings },
     stdio: ['ignore', 'pipe', 'pipe']
   })

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { compile } from '../cli/compile.ts'
 import { runServer } from '../run-server.ts'
 
 /** A running shop with its default limits, and a customer at another address who looks at a product all the time. */
@@ -82,11 +81,8 @@ function memoryOf(pid: number | undefined): number {
 }
 
 export async function startHostile(t: Test, settings: Readonly<Record<string, string>> = {}): Promise<HostileShop> {
-  const { base, process: server } = await runServer(
-    t,
-    { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`, RATE_LIMIT: '600', OVERLOAD_DELAY: '1000', ...settings },
-    join(await compile(), 'server.js')
-  )
+  const limits = { RATE_LIMIT: '600', OVERLOAD_DELAY: '1000' }
+  const { base, process: server } = await runServer(t, { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`, ...limits, ...settings })
   const port = Number(new URL(base).port)
   const warnings: string[] = []
   if (server.stdout) {

@@ -10,6 +10,7 @@ const inThread = typeof module.registerHooks === 'function' && (major > 25 || (m
 if (inThread) module.registerHooks(hooks)
 else module.register('./hooks.js', import.meta.url)
 
-// The option that .taprc gives is a path from the root of the project; a test may start a process in another folder.
-const { NODE_OPTIONS: given } = process.env
-if (given) process.env.NODE_OPTIONS = given.replace('--import=./test/typescript/register.js', `--import=${import.meta.url}`)
+// A process that is started by this one, as the document process is, needs it too; also one in another folder.
+const own = `--import=${import.meta.url}`
+const given = (process.env.NODE_OPTIONS ?? '').replace('--import=./test/typescript/register.js', own)
+process.env.NODE_OPTIONS = given.includes(own) ? given : `${own} ${given}`

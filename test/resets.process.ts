@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { runServer } from '../run-server.ts'
-import { message } from './wire.ts'
+import { message } from './http/wire.ts'
+import { runServer } from './run-server.ts'
 
 const requests = {
   CONNECT: 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',
