@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { compile } from '../test/cli/compile.ts'
 import { catalogueFile } from './catalogue-file.ts'
 import { commandLine, machine, print, table } from './measure.ts'
-import { megabytes, startProcess, type Watched } from './process.ts'
+import { listening, megabytes, startProcess, type Watched } from './process.ts'
 
 const { products: count, seed, directory } = commandLine({ products: 100_000 })
 
@@ -34,14 +34,6 @@ async function download(service: Watched, url: string, accept: string, pause: nu
     await sleep(pause)
   }
   return { name, seconds: (performance.now() - before) / 1000, bytes, growth: service.peak() - rest }
-}
-
-async function listening(service: Watched): Promise<string> {
-  for await (const chunk of service.child.stdout ?? []) {
-    const address = /"address":"([^"]+)"/.exec(String(chunk))?.[1]
-    if (address !== undefined) return address
-  }
-  throw new Error('the service did not start')
 }
 
 /** What a service does all day, so that its memory is that of one that serves and not of one that was just started. */

@@ -16,8 +16,10 @@ export interface Load {
   readonly clients: number
   readonly milliseconds: number
   readonly seed: number
-  /** The one status that is an answer: any other fails the bench. */
-  readonly status: number
+  /** The one status that is an answer: any other fails the bench. Absent: any is, and `others` counts all but 200. */
+  readonly status?: number
+  /** The address of the loopback network that the clients have. */
+  readonly from?: string
   /** Milliseconds between two requests of one client; absent: as soon as the last is answered. */
   readonly every?: number
 }
@@ -26,6 +28,8 @@ export interface Answered {
   /** Milliseconds from when a request was due, which is when it is sent or was held up by the one before. */
   readonly latencies: Float64Array
   readonly perSecond: number
+  /** Answers other than 200, where any is taken. */
+  readonly others: number
 }
 
 export interface Loader {
@@ -48,15 +52,16 @@ export function startLoader(): Loader {
   }
 }
 
-async function run({ port, requests, clients, milliseconds, seed, status, every }: Load): Promise<Answered> {
+async function run({ port, requests, clients, milliseconds, seed, status, every, from }: Load): Promise<Answered> {
   const bytes = requests.map((request) => Buffer.from(request))
   const latencies: number[] = []
-  const sockets = await Promise.all(Array.from({ length: clients }, () => open(port)))
+  let others = 0
+  const sockets = await Promise.all(Array.from({ length: clients }, () => open(port, from)))
   const start = performance.now()
   await Promise.all(sockets.map(client))
   const elapsed = performance.now() - start
   for (const socket of sockets) socket.destroy()
-  return { latencies: Float64Array.from(latencies), perSecond: (1000 * latencies.length) / elapsed }
+  return { latencies: Float64Array.from(latencies), perSecond: (1000 * latencies.length) / elapsed, others }
 
   async function client(socket: Socket, i: number): Promise<void> {
     const next = random(seed + i)
@@ -66,17 +71,18 @@ async function run({ port, requests, clients, milliseconds, seed, status, every 
     for (let due = start + (every ?? 0) * next(); Math.max(due, done) < start + milliseconds; due = every ? due + every : done) {
       const held = due < done
       if (!held) await sleep(due - performance.now())
-      const from = held ? due : performance.now()
+      const began = held ? due : performance.now()
       const got = await exchange(pick(next, bytes))
-      if (got !== status) throw new Error(`answered ${got}, not ${status}`)
+      if (status !== undefined && got !== status) throw new Error(`answered ${got}, not ${status}`)
+      if (got !== 200) others++
       done = performance.now()
-      latencies.push(done - from)
+      latencies.push(done - began)
     }
   }
 }
 
-async function open(port: number): Promise<Socket> {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+export async function open(port: number, localAddress?: string): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true, ...(localAddress === undefined ? {} : { localAddress }) })
   await once(socket, 'connect')
   return socket
 }
@@ -84,7 +90,7 @@ async function open(port: number): Promise<Socket> {
 const headEnd = Buffer.from('\r\n\r\n')
 
 /** Sends one request at a time, and reads its answer to the end. @returns the status */
-function makeExchange(socket: Socket): (request: Buffer) => Promise<number> {
+export function makeExchange(socket: Socket): (request: Buffer) => Promise<number> {
   let settle: { resolve: (status: number) => void; reject: (error: Error) => void } | undefined
   let head = Buffer.alloc(0)
   let missing: number | undefined

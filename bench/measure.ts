@@ -83,6 +83,15 @@ export interface Settings {
   readonly seed: number
 }
 
+/**
+ * Reads the option `--before DIR`: the folder of an earlier release that has been built, to measure beside this one. It is
+ * taken off the command line, which other options are then read from.
+ */
+export function earlierRelease(): string | undefined {
+  const at = process.argv.indexOf('--before')
+  return at === -1 ? undefined : process.argv.splice(at, 2)[1]
+}
+
 /** Reads the command line of a bench that takes `--rounds` and `--seconds`, and what every bench takes. */
 export function settings(defaults: { readonly rounds: number; readonly seconds: number }): Settings {
   const { seconds, ...others } = commandLine(defaults)

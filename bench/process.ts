@@ -12,7 +12,7 @@ const ticks = 100
 
 export interface Watched {
   readonly child: ChildProcess
-  /** The memory that it has resident now, in bytes. */
+  /** The memory that it and the processes that it has started have resident now, in bytes. */
   memory(): number
   /** The most that it had, in bytes. */
   peak(): number
@@ -27,9 +27,7 @@ export function startProcess(program: string, args: readonly string[], settings:
   let [now, peak, cpu] = [0, 0, 0]
   const look = () => {
     try {
-      const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]
-      if (kilobytes === undefined) return
-      now = Number(kilobytes) * 1024
+      now = [child.pid, ...childrenOf(child.pid)].reduce((sum: number, pid) => sum + resident(pid), 0)
       peak = Math.max(peak, now)
       const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
         .replace(/^.*\) /, '')
@@ -54,6 +52,31 @@ export function startProcess(program: string, args: readonly string[], settings:
     },
     cpu: () => cpu
   }
+}
+
+/** In bytes. */
+function resident(pid: number | string | undefined): number {
+  return 1024 * Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
+}
+
+/** Processes that were started by the process's main thread, which starts all that it has. */
+function childrenOf(pid: number | undefined): string[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .split(' ')
+    .filter((child) => child !== '')
+}
+
+/** The address at which a service listens, when it does, by its own log. */
+export async function listening({ child }: Watched): Promise<string> {
+  let log = ''
+  for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
+    log += String(chunk)
+    const address = /"address":"([^"]+)"/.exec(log)?.[1]
+    if (address === undefined) continue
+    child.stdout?.resume()
+    return address
+  }
+  throw new Error('the service did not start')
 }
 
 /** @throws Error unless it ends with 0 */

@@ -1,0 +1,101 @@
+/** What a customer at another address waits for a product while somebody does what the service must withstand. See README.md. */
+
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { makeExchange, open, startLoader } from './load.ts'
+import { machine, percentile, print, random, settings, table } from './measure.ts'
+import { megabytes } from './process.ts'
+import { order, post, type Release, startReleases } from './releases.ts'
+import { get } from './shop.ts'
+
+const given = settings({ rounds: 1, seconds: 10 })
+
+interface Attack {
+  readonly connections: number
+  readonly request: string
+  /** Sends again when it is answered; else it never reads. */
+  readonly reads: boolean
+  /** The service has no limit on the number of requests. */
+  readonly unlimited?: true
+}
+
+const large = order(10_000, random(given.seed))
+const longName = 'a'.repeat(17_000)
+const repeated = `{"${longName}":{${Array.from({ length: 10_000 }, () => '"b":"1"').join(',')}}}`
+const misplaced = `<purchase-order>${'<item><quantity>1</quantity><product-id>A</product-id></item>'.repeat(20_000)}</purchase-order>`
+
+const attacks: Readonly<Record<string, Attack | undefined>> = {
+  nothing: undefined,
+  'two clients that post orders of 10,000 lines': { connections: 2, request: large, reads: true },
+  '… with RATE_LIMIT=off': { connections: 2, request: large, reads: true, unlimited: true },
+  'ten clients that post JSON of 10,000 repeated members': { connections: 10, request: post('application/json', repeated), reads: true },
+  'ten clients that post 20,000 misplaced elements': { connections: 10, request: post('application/xml', misplaced), reads: true },
+  '100 orders of 10,000 lines at once': { connections: 100, request: large, reads: true },
+  '500 connections of one address, a product': { connections: 500, request: get('/product/ABC-1'), reads: true },
+  '200 that pipeline 60 catalogues and read nothing': { connections: 200, request: get('/catalogue').repeat(60), reads: false }
+}
+
+/** One connection of the attacker, which comes again when it is closed. */
+async function attacker(port: number, { request, reads }: Attack, isOver: () => boolean): Promise<void> {
+  const bytes = Buffer.from(request)
+  while (!isOver()) {
+    try {
+      const socket = await open(port)
+      const closed = once(socket, 'close')
+      if (!reads) socket.pause().write(bytes)
+      const exchange = makeExchange(socket)
+      while (!isOver() && !socket.destroyed) await Promise.race([closed, reads ? exchange(bytes) : sleep(100)])
+      socket.destroy()
+    } catch {
+      // The service has had enough of this connection; another one follows.
+      await sleep(20)
+    }
+  }
+}
+
+interface Seen {
+  readonly p50: string
+  readonly p99: number
+  readonly others: string
+  readonly memory: string
+}
+
+async function beside({ port, process }: Release, attack: Attack | undefined): Promise<Seen> {
+  const loader = startLoader()
+  let isOver = false
+  process.reset()
+  const attackers = attack === undefined ? [] : Array.from({ length: attack.connections }, () => attacker(port, attack, () => isOver))
+  const probe = { ...given, port, requests: [get('/product/ABC-1')], clients: 1, every: 20, from: '127.0.0.2' }
+  try {
+    const { latencies, others } = await loader.run(probe)
+    const p99 = percentile(latencies, 0.99)
+    return {
+      p50: percentile(latencies, 0.5).toFixed(1),
+      p99,
+      others: `${others} of ${latencies.length}`,
+      memory: megabytes(process.peak())
+    }
+  } catch (error) {
+    return { p50: '', p99: Number.NaN, others: (error as Error).message, memory: megabytes(process.peak()) }
+  } finally {
+    isOver = true
+    await Promise.all(attackers)
+    await loader.close()
+  }
+}
+
+const rows: string[][] = []
+for (const [name, attack] of Object.entries(attacks)) {
+  // Each attack meets services that were just started: what one leaves behind is not blamed on the next.
+  const releases = await startReleases(given.directory, { LOG_LEVEL: 'info', ...(attack?.unlimited ? { RATE_LIMIT: 'off' } : {}) })
+  let first: number | undefined
+  for (const release of releases) {
+    release.process.child.stdout?.resume()
+    const { p50, p99, others, memory } = await beside(release, attack)
+    first ??= p99
+    rows.push([name, release.name, p50, p99.toFixed(1), (p99 / first).toFixed(2), others, memory])
+    release.process.child.kill('SIGKILL')
+  }
+}
+print('# A customer beside a hostile caller (SQLite)', machine(given.directory))
+print(table(['what the other does', 'release', 'p50, ms', 'p99, ms', 'p99, ratio', 'answers but 200', 'resident'], rows))

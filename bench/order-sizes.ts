@@ -1,0 +1,40 @@
+/** Orders a second of 1, 5 and 20 lines over HTTP, by this release and by an earlier one. See README.md. */
+
+import { startLoader } from './load.ts'
+import { interleave, machine, median, print, random, ratio, settings, table } from './measure.ts'
+import { order, type Release, startReleases } from './releases.ts'
+
+const sizes = [1, 5, 20] as const
+const clients = 64
+
+const given = settings({ rounds: 5, seconds: 2 })
+const releases = await startReleases(given.directory, { LOG_LEVEL: 'silent', RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off' })
+const loader = startLoader()
+
+/** Orders a second, and milliseconds of processor time of the whole service for each. */
+async function rate({ port, process }: Release, requests: readonly string[]): Promise<{ perSecond: number; cpu: number }> {
+  const before = process.cpu()
+  const { perSecond, latencies } = await loader.run({ ...given, port, requests, clients, status: 201 })
+  return { perSecond, cpu: (1000 * (process.cpu() - before)) / latencies.length }
+}
+
+try {
+  const rows: string[][] = []
+  for (const lines of sizes) {
+    const next = random(given.seed)
+    const requests = Array.from({ length: 500 }, () => order(lines, next))
+    const contest = Object.fromEntries(releases.map((release) => [release.name, () => rate(release, requests)] as const))
+    const runs = await interleave(given.rounds, contest, given.seed)
+    const [first = []] = Object.values(runs)
+    for (const [name, figures] of Object.entries(runs)) {
+      const [rates, base] = [figures, first].map((those) => those.map(({ perSecond }) => perSecond)) as [number[], number[]]
+      const cpu = median(figures.map((figure) => figure.cpu)).toFixed(2)
+      rows.push([`${lines}, ${name}`, String(Math.round(median(rates))), cpu, figures === first ? '1' : ratio(rates, base).text])
+    }
+  }
+  print('# Orders over HTTP, 64 clients (SQLite)', machine(given.directory))
+  print(table(['lines', 'orders/s', 'CPU of all threads, ms', 'ratio of orders/s'], rows))
+} finally {
+  await loader.close()
+  for (const { process } of releases) process.child.kill()
+}

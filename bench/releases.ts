@@ -1,0 +1,67 @@
+/** Releases of the service as processes, side by side: this one, and an earlier one that has been built. */
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { compile } from '../test/cli/compile.ts'
+import { earlierRelease, newFolder } from './measure.ts'
+import { listening, startProcess, succeeds, type Watched } from './process.ts'
+
+export interface Release {
+  readonly name: string
+  readonly port: number
+  readonly process: Watched
+}
+
+/** The folders of the compiled releases to measure, by name: an earlier one if the command line names it, and this one. */
+async function builds(): Promise<readonly (readonly [name: string, folder: string])[]> {
+  const before = earlierRelease()
+  const now = ['now', await compile()] as const
+  return before === undefined ? [now] : [['before', join(before, 'dist')], now]
+}
+
+const count = 1_000
+
+export const productIds: readonly string[] = Array.from({ length: count }, (_, i) => `BENCH-${i}`)
+
+/** Products with stock that does not run out; also ABC-1, which the probe looks at. */
+function catalogue(): string {
+  const product = (id: string) =>
+    `<product id="${id}"><name>Hex bolt M8 × 40, zinc plated</name><description>${'Steel, strength class 8.8, DIN 933. '.repeat(6)}</description>` +
+    '<price>9.99</price><unit>C62</unit><category>Fasteners</category><on-hand>900000000</on-hand></product>'
+  return `<catalogue>${['ABC-1', ...productIds].map(product).join('')}</catalogue>`
+}
+
+/** Starts each release on a database of its own, with the same products. */
+export async function startReleases(directory: string, settings: Readonly<Record<string, string>>): Promise<readonly Release[]> {
+  const file = join(newFolder(directory), 'catalogue.xml')
+  writeFileSync(file, catalogue())
+  const releases: Release[] = []
+  for (const [name, folder] of await builds()) {
+    const database = { DATABASE_URL: `sqlite:${join(newFolder(directory), 'shop.db')}` }
+    const imported = startProcess(join(folder, 'cli.js'), ['import', file], database)
+    imported.child.stdout?.resume()
+    await succeeds(imported)
+    const process = startProcess(join(folder, 'server.js'), [], {
+      ...database,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      SAMPLE_CATALOGUE: 'off',
+      ...settings
+    })
+    releases.push({ name, port: Number(new URL(await listening(process)).port), process })
+  }
+  return releases
+}
+
+/** An order of so many lines as XML, with a head that any client sends. */
+export function order(lines: number, next: () => number): string {
+  const items = Array.from({ length: lines }, () => {
+    const id = productIds[Math.floor(next() * count)] ?? ''
+    return `<item><product-id>${id}</product-id><quantity>${1 + Math.floor(9 * next())}</quantity></item>`
+  })
+  return post('application/xml', `<purchase-order>${items.join('')}</purchase-order>`)
+}
+
+export function post(type: string, body: string): string {
+  return `POST /order HTTP/1.1\r\nHost: shop\r\nContent-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+}
