@@ -61,6 +61,8 @@ interface Nginx {
   readonly port: number
   /** The access log. */
   readonly log: string
+  /** The error log. */
+  readonly errors: string
   readonly httpsPort: number
 }
 
@@ -77,6 +79,7 @@ export async function startNginx(t: Test, services: readonly number[] | NamedSer
   writeFileSync(
     conf,
     configuration('nginx.conf', {
+      'error_log stderr crit': 'error_log stderr info',
       'listen 80 ': `listen 127.0.0.1:${port} `,
       '/var/cache/nginx': join(folder, 'cache'),
       '/etc/nginx/server.d': join(folder, 'server.d'),
@@ -108,7 +111,7 @@ export async function startNginx(t: Test, services: readonly number[] | NamedSer
     if (nginx.exitCode !== null || tries > 100) throw new Error(`nginx did not start: ${readFileSync(errors, 'utf8')}`)
     await sleep(50)
   }
-  return { port, log, httpsPort }
+  return { port, log, errors, httpsPort }
 }
 
 const environment = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` }
@@ -130,7 +133,11 @@ function fixed(ports: readonly number[]): Record<string, string> {
 }
 
 function named({ port, nameServer }: NamedService): Record<string, string> {
-  const resolver = { 'resolver 127.0.0.11 ': `resolver 127.0.0.1:${nameServer} ` }
+  const resolver = {
+    'resolver 127.0.0.11 ': `resolver 127.0.0.1:${nameServer} `,
+    // Each worker process keeps addresses of its own: with one of them a test sees at once what all requests will see.
+    'worker_processes auto': 'worker_processes 1'
+  }
   if (looksUpAgain()) return { ...resolver, [server]: server.replace('3000', String(port)) }
   // An older nginx looks a name up again only where it is a variable, and keeps no connections then.
   return { ...resolver, [server]: 'server 127.0.0.1:9 ', 'proxy_pass http://shop;': `set $shop http://shop:${port}; proxy_pass $shop;` }
