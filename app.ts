@@ -6,13 +6,14 @@ import admission from './plugins/admission.ts'
 import auth from './plugins/auth.ts'
 import caching from './plugins/caching.ts'
 import { answerClientError } from './plugins/client-errors.ts'
+import crowding from './plugins/crowding.ts'
 import documents from './plugins/documents.ts'
 import draining from './plugins/draining.ts'
 import expectations from './plugins/expectations.ts'
 import forms from './plugins/forms.ts'
 import framing, { targetReader } from './plugins/framing.ts'
 import idempotency from './plugins/idempotency.ts'
-import limits from './plugins/limits.ts'
+import limits, { listenerOptions } from './plugins/limits.ts'
 import logging, { loggerOptions, makeRequestIds, RequestLog } from './plugins/logging.ts'
 import methods from './plugins/methods.ts'
 import negotiation from './plugins/negotiation.ts'
@@ -63,22 +64,10 @@ export async function buildApp({ config, store: database, release, logTo, isStop
     logger: { ...loggerOptions(config.LOG_LEVEL), ...(logTo ? { stream: logTo } : {}) },
     logController: new RequestLog(),
     genReqId: makeRequestIds(config.TRUST_PROXY),
-    bodyLimit: config.BODY_LIMIT,
+    ...listenerOptions(config),
     trustProxy: config.TRUST_PROXY.length > 0 ? [...config.TRUST_PROXY] : false,
-    requestTimeout: config.REQUEST_TIMEOUT * 1000,
-    keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT * 1000,
-    // Node looks for late requests every 30 seconds, which would be the real time-out; plugins/framing answers a missing Host.
-    http: {
-      requestTimeout: config.REQUEST_TIMEOUT * 1000,
-      headersTimeout: Math.min(config.HEADERS_TIMEOUT, config.REQUEST_TIMEOUT) * 1000,
-      maxHeaderSize: config.MAX_HEADER_SIZE,
-      connectionsCheckingInterval: 1_000,
-      requireHostHeader: false
-    },
     rewriteUrl: targetReader(config),
-    clientErrorHandler: answerClientError(config),
-    return503OnClosing: false,
-    routerOptions: { maxParamLength: config.MAX_URL_LENGTH }
+    clientErrorHandler: answerClientError(config)
   })
 
   await app.register(logging)
@@ -88,6 +77,7 @@ export async function buildApp({ config, store: database, release, logTo, isStop
   await app.register(securityHeaders)
   await app.register(rateLimit, { config })
   await app.register(limits, { config })
+  await app.register(crowding)
   await app.register(sending, { config })
   await app.register(framing, { config })
   await app.register(methods)

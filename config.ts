@@ -110,7 +110,7 @@ export const settings = {
     integerOrOff(1),
     'requests a minute a key, or an address without one (see Limits for what counts as more); `off`'
   ),
-  MAX_CONNECTIONS: setting('4096', integer(1), 'open connections; more are closed at once'),
+  MAX_CONNECTIONS: setting('4096', integer(1), 'open connections; over it the address that has most closes one, or gets no other'),
   OVERLOAD_DELAY: setting('1000', integerOrOff(10), 'answer 503 while the event loop is this late, in milliseconds; `off`'),
   SESSION_SECRET: {
     ...setting('', text, 'what seals the sign-in cookies of people: the same on every replica; when empty, a new one at each start'),

@@ -1,9 +1,13 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
+import { answerClientError } from './plugins/client-errors.ts'
 import draining from './plugins/draining.ts'
+import framing, { targetReader } from './plugins/framing.ts'
+import limits, { listenerOptions } from './plugins/limits.ts'
 import logging, { makeRequestIds, RequestLog } from './plugins/logging.ts'
 import methods from './plugins/methods.ts'
 import problems from './plugins/problems.ts'
+import sending from './plugins/sending.ts'
 import health from './routes/health.ts'
 import metrics from './routes/metrics.ts'
 
@@ -14,17 +18,29 @@ export interface OpsParts {
   readonly isStopping: () => boolean
 }
 
-/** Health and metrics on a port of their own, that the world need not reach: for OPS_PORT. */
-export async function buildOps({ config, app, isStopping }: OpsParts): Promise<FastifyInstance> {
+/** Connections of the operator's own: far fewer than the descriptors that plugins/limits keeps from the shop's clients. */
+const mostConnections = 32
+
+/**
+ * Health and metrics on a port of their own, that the world need not reach: for OPS_PORT. Its clients have the bounds that
+ * the shop's have, but for the rate, and are answered however busy the service is.
+ */
+export async function buildOps({ config: shop, app, isStopping }: OpsParts): Promise<FastifyInstance> {
+  const config: Config = { ...shop, MAX_CONNECTIONS: Math.min(shop.MAX_CONNECTIONS, mostConnections), OVERLOAD_DELAY: undefined }
   const ops = Fastify({
     loggerInstance: app.log,
     logController: new RequestLog(),
     genReqId: makeRequestIds(config.TRUST_PROXY),
-    return503OnClosing: false
+    ...listenerOptions(config),
+    rewriteUrl: targetReader(config),
+    clientErrorHandler: answerClientError(config)
   })
   await ops.register(logging)
   await ops.register(draining, { config })
   await ops.register(problems, { config })
+  await ops.register(limits, { config })
+  await ops.register(sending, { config })
+  await ops.register(framing, { config })
   await ops.register(methods)
   await ops.register(health, { store: app.store, isStopping })
   await ops.register(metrics, { metrics: app.metrics })

@@ -75,6 +75,11 @@ export class Documents {
     return this.#do(payer, { kind: 'write', resource, mediaType, text, context }, text.length)
   }
 
+  /** Whether a purchase order says the same as an order that stands; both as JSON. */
+  compare(payer: Payer, wanted: string, standing: string, currency: string): Promise<boolean> {
+    return this.#do(payer, { kind: 'compare', wanted, standing, currency }, wanted.length + standing.length)
+  }
+
   async #do<J extends Job>(payer: Payer, job: J, size: number): Promise<ResultOf<J>> {
     const { name, signal } = payer.sender()
     let outcome = size <= mostSmall ? 'absent' : await this.#large.run(name, job, size, signal)

@@ -49,7 +49,16 @@ export interface WriteJob {
   readonly context: Context
 }
 
-export type Job = ReadJob | LocateJob | FieldsJob | WriteJob
+/** Find whether a purchase order says the same as an order that stands, whose products it names by their ids. */
+export interface CompareJob {
+  readonly kind: 'compare'
+  /** The two as JSON. */
+  readonly wanted: string
+  readonly standing: string
+  readonly currency: string
+}
+
+export type Job = ReadJob | LocateJob | FieldsJob | WriteJob | CompareJob
 
 /** A Problem as plain data. */
 export interface Refusal {
@@ -79,6 +88,7 @@ interface Results {
   readonly locate: readonly Location[]
   readonly fields: FormFields
   readonly write: Uint8Array
+  readonly compare: boolean
 }
 
 export type ResultOf<J extends Job> = Results[J['kind']]

@@ -1,10 +1,11 @@
+import { noShelves, sameContent } from '../domain/placing.ts'
 import { Problem } from '../plugins/problem.ts'
 import { mostFaults, shortDetail, shortFault } from '../plugins/problem-size.ts'
 import { makeXmlGate } from '../plugins/xml.ts'
 import { orderRepresentations } from '../representations/order.ts'
 import type { Representations } from '../representations/representation.ts'
 import { readFields } from './fields.ts'
-import type { Ending, Job, Outcome, ResultOf, WriteJob } from './job.ts'
+import type { CompareJob, Ending, Job, Outcome, ResultOf, WriteJob } from './job.ts'
 import { locateInDocument, readDocument } from './read.ts'
 
 /** What can be written here, by name. */
@@ -16,9 +17,13 @@ function write({ resource, mediaType, text, context }: WriteJob): Uint8Array {
   return Buffer.from(variant.write(JSON.parse(text) as never, context))
 }
 
+function compare({ wanted, standing, currency }: CompareJob): boolean {
+  return sameContent(JSON.parse(wanted), JSON.parse(standing), noShelves, currency)
+}
+
 /** Jobs that need the same to be compiled: their first in a process takes far longer than the others. */
 function kindOf(job: Job): string {
-  if (job.kind === 'fields') return job.kind
+  if (job.kind === 'fields' || job.kind === 'compare') return job.kind
   return job.kind === 'write' ? `${job.kind} ${job.resource} ${job.mediaType}` : `${job.kind} ${job.notation} ${job.schema}`
 }
 
@@ -42,6 +47,8 @@ export function makeRunner(): (job: Job) => Outcome {
         return readFields(job.bytes)
       case 'write':
         return write(job)
+      case 'compare':
+        return compare(job)
     }
   }
 

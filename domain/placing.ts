@@ -170,6 +170,9 @@ export function givenBack(order: Order, shelves: Shelves): ReadonlyMap<string, D
   return back
 }
 
+/** For a comparison with what an order itself tells of its products, its GTINs included. */
+export const noShelves: Shelves = { byId: () => undefined, byGtin: () => undefined }
+
 /**
  * Whether a purchase order says the same as an order that stands: the test for a repeated `order-number`. A price that
  * it does not name agrees with any.

@@ -248,10 +248,12 @@ export class Connections {
     const first = ahead.shift()
     if (!first) return
     this.#ahead -= 1
-    // It was refused before it was whole.
-    if (!connection.isRead && !first.request.complete) return
     if (ahead.length === 0) socket.resume()
-    first.handle()
+    // A turn for each, or who sends the most ahead is served before everybody who comes meanwhile.
+    setImmediate(() => {
+      const wasRefused = !connection.isRead && !first.request.complete
+      if (!socket.destroyed && !wasRefused) first.handle()
+    })
   }
 
   #forget(connection: Connection): void {

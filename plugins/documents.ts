@@ -129,9 +129,15 @@ export default fp(
       const fields = this.submission?.fields
       return fields && new URLSearchParams(fields.fields.map(([name, value]): [string, string] => [name, value]))
     })
+    const senders = new WeakMap<FastifyRequest, Sender>()
     app.decorateRequest('sender', function (this: FastifyRequest): Sender {
+      const known = senders.get(this)
+      if (known) return known
       const name = this.caller?.kind === 'key' ? `customer ${this.caller.customer}` : `address ${normalizeIP(this.ip)}`
-      return { name, signal: leaving(this.raw.socket) }
+      const sender = { name, signal: leaving(this.raw.socket) }
+      // Before the caller is known it is not yet who pays.
+      if (this.caller) senders.set(this, sender)
+      return sender
     })
     app.decorateRequest('readDocument', async function <T>(this: FastifyRequest, schema: DocumentSchema<T>): Promise<T> {
       const { submission } = this

@@ -12,6 +12,25 @@ declare module 'fastify' {
   }
 }
 
+/** How long a client may take over a request, and how large its head may be: for Fastify. */
+export function listenerOptions(config: Config) {
+  return {
+    bodyLimit: config.BODY_LIMIT,
+    requestTimeout: config.REQUEST_TIMEOUT * 1000,
+    keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT * 1000,
+    // Node looks for late requests every 30 seconds, which would be the real time-out; plugins/framing answers a missing Host.
+    http: {
+      requestTimeout: config.REQUEST_TIMEOUT * 1000,
+      headersTimeout: Math.min(config.HEADERS_TIMEOUT, config.REQUEST_TIMEOUT) * 1000,
+      maxHeaderSize: config.MAX_HEADER_SIZE,
+      connectionsCheckingInterval: 1_000,
+      requireHostHeader: false
+    },
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: config.MAX_URL_LENGTH }
+  }
+}
+
 /** Descriptors that are kept for what is no client's connection: the database, its threads, other processes, the operator. */
 const ownDescriptors = 96
 

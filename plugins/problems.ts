@@ -62,12 +62,14 @@ async function located(
   return listed.map(({ at, ...told }): LocatedFault => ({ ...(at ? found.shift() : {}), ...told })).sort((a, b) => line(a) - line(b))
 }
 
-/** A fault is told without its place when the place cannot be found now. */
+/** A fault is told without its place when the place cannot be found now: who sent the document may have gone. */
 async function locations(places: readonly Place[], request: FastifyRequest): Promise<readonly Location[]> {
+  // On the operator's port no document is read, and none is to be located.
+  if (places.length === 0) return []
   try {
     return await request.locate(places)
   } catch (error) {
-    request.log.warn({ err: error }, 'the places of faults could not be found')
+    if (!(error instanceof Problem)) request.log.warn({ err: error }, 'the places of faults could not be found')
     return []
   }
 }
@@ -108,6 +110,11 @@ async function tell(error: FastifyError | DomainError | Problem | PositionError,
   }
   if (code === 'internal-error') return { code, detail: `Something went wrong here. It was logged under the request id ${request.id}.` }
   return { code, detail: status < 500 ? `${error.message.replace(/\.?$/, '.')}` : problemTypes[code].explanation }
+}
+
+/** What the service refuses by its own decision is its ordinary business, also where the status is 503. */
+function isRefusal(error: unknown, code: ProblemCode): boolean {
+  return problemTypes[code].status < 500 || error instanceof Problem || code === 'store-overloaded'
 }
 
 /** A query's faults, with the parameters that there are where one is none of them. */
@@ -188,15 +195,15 @@ export default fp(
         const form = await request.refusedForm?.(problem)
         return form === undefined || Buffer.byteLength(form) > mostBytes ? undefined : form
       } catch (error) {
-        request.log.warn({ err: error }, 'the form could not be shown again')
+        if (!(error instanceof Problem)) request.log.warn({ err: error }, 'the form could not be shown again')
         return undefined
       }
     }
 
     app.setErrorHandler(async (error: FastifyError | DomainError | Problem | PositionError, request, reply) => {
       const told = await tell(error, request, config)
-      if (problemTypes[told.code].status >= 500) request.log.error({ err: error }, 'request failed')
-      else request.refusal = { code: told.code, detail: told.detail }
+      if (isRefusal(error, told.code)) request.refusal = { code: told.code, detail: told.detail }
+      else request.log.error({ err: error }, 'request failed')
       return send(told, request, reply)
     })
     app.setNotFoundHandler((request, reply) => send({ code: 'not-found', detail: nothing }, request, reply))

@@ -100,7 +100,8 @@ export default fp(
         const context = { ...this.context(), formTag, ...(notice ? { notice } : {}) }
         const text = textOf(value)
         if (!html || text === undefined || name === undefined) return html?.write(value as never, context)
-        return Buffer.from(await app.documents.write(this, name, html.mediaType, text, context)).toString('utf8')
+        const write = () => app.documents.write(this, name, html.mediaType, text, context)
+        return Buffer.from(await this.withRoomFor(text.length, write)).toString('utf8')
       }
     )
 
@@ -159,8 +160,10 @@ export default fp(
 
     /** A value that is still text is written beside this thread. */
     async function sendDeferred(request: FastifyRequest, reply: FastifyReply, name: string, text: string, context: Context) {
+      const write = () => app.documents.write(request, name, selected(request).mediaType, text, context)
       try {
-        const body = await app.documents.write(request, name, selected(request).mediaType, text, context)
+        // What is written was stored: its answer is owed, and the room that its document took is there.
+        const body = await (isSafe(request.method) ? request.withRoomFor(text.length, write) : write())
         reply.send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
       } catch (error) {
         reply.send(error)
@@ -229,7 +232,11 @@ export default fp(
       return this.code(201).header('location', uri).represent(value, uri)
     })
   },
-  { name: 'representation', fastify: '5.x', dependencies: ['documents', 'negotiation', 'preconditions', 'prefer', 'rate-limit', 'caching'] }
+  {
+    name: 'representation',
+    fastify: '5.x',
+    dependencies: ['admission', 'documents', 'negotiation', 'preconditions', 'prefer', 'rate-limit', 'caching']
+  }
 )
 
 function pathOf(uri: string): string {

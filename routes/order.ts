@@ -4,9 +4,8 @@ import fp from 'fastify-plugin'
 import { guest, mayChange } from '../domain/caller.ts'
 import { textOf } from '../domain/deferred.ts'
 import { isOpen, type Order, type PurchaseOrder } from '../domain/order.ts'
-import { sameContent } from '../domain/placing.ts'
+import { noShelves, sameContent } from '../domain/placing.ts'
 import { productIdPattern } from '../domain/product.ts'
-import type { Shelves } from '../domain/shelf.ts'
 import type { QuerySchema } from '../plugins/documents.ts'
 import { idempotencyField } from '../plugins/idempotency.ts'
 import { Problem } from '../plugins/problem.ts'
@@ -197,12 +196,18 @@ const order: RoutePlugin = async (app, { config }) => {
     return request.page(current, { notice: refusalNotice(problem, 'the order') })
   }
 
+  /** Large orders are compared beside the thread that serves. */
+  async function saysTheSame(request: FastifyRequest, wanted: PurchaseOrder, current: Order): Promise<boolean> {
+    if (textOf(wanted) === undefined && textOf(current) === undefined) return sameContent(wanted, current, noShelves, config.CURRENCY)
+    const [given, standing] = [wanted, current].map((order) => textOf(order) ?? JSON.stringify(order)) as [string, string]
+    return request.withRoomFor(standing.length, () => app.documents.compare(request, given, standing, config.CURRENCY))
+  }
+
   async function change(request: FastifyRequest, id: string, read: () => PurchaseOrder | Promise<PurchaseOrder>): Promise<Order> {
     const current = await request.changeableOrder(id)
     const wanted = await read()
     // A person who pressed the button twice has not been overtaken by anybody.
-    const isShort = textOf(wanted) === undefined && textOf(current) === undefined
-    const isRepeated = request.form() !== undefined && isShort && sameContent(wanted, current, noShelves, config.CURRENCY)
+    const isRepeated = request.form() !== undefined && isOpen(current.status) && (await saysTheSame(request, wanted, current))
     if (isOpen(current.status) && request.isDone(isRepeated)) return current
     const expected = request.expectation(request.currentOf(current), 'replaces')
     return app.store.changeOrder(current.id, wanted, expected, config.MAX_ORDER_ITEMS)
@@ -303,9 +308,6 @@ const order: RoutePlugin = async (app, { config }) => {
 }
 
 const idOf = (request: FastifyRequest) => (request.params as { order_id: string }).order_id
-
-/** An order's own GTINs are found without them. */
-const noShelves: Shelves = { byId: () => undefined, byGtin: () => undefined }
 
 function again(values: ReadonlyMap<string, string>, problem: ProblemDocument | undefined): Pick<OrderForm, 'moreRows' | 'problem'> {
   const more = Number(values.get('_more') ?? Number.NaN)

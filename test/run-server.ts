@@ -45,10 +45,15 @@ export async function runServer(
   child.stderr?.on('data', (chunk: Buffer) => problems.push(chunk))
   const { address, ops } = await new Promise<{ address: string; ops?: string }>((resolve, reject) => {
     if (child.stdout) {
-      createInterface(child.stdout).on('line', (line) => {
+      const lines = createInterface(child.stdout)
+      const read = (line: string) => {
         const { address, ops } = JSON.parse(line) as { address?: string; ops?: string }
-        if (address) resolve({ address, ...(ops === undefined ? {} : { ops }) })
-      })
+        if (!address) return
+        // A later line may be cut short, when the process is killed.
+        lines.off('line', read)
+        resolve({ address, ...(ops === undefined ? {} : { ops }) })
+      }
+      lines.on('line', read)
     }
     child.once('exit', (code) => reject(new Error(`the server ended with ${code}: ${Buffer.concat(problems).toString()}`)))
   })

@@ -1,12 +1,13 @@
-import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { Agent, request } from 'node:http'
+import { Agent } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
+import { type Ran, run } from '../cli/run.ts'
 import { runServer } from '../run-server.ts'
+import { type Answered, ask, type Sent } from './ask.ts'
+import { memoryOf, socketsOf, until } from './measures.ts'
 
 /** A running shop with its default limits, and a customer at another address who looks at a product all the time. */
 export interface HostileShop {
@@ -15,29 +16,26 @@ export interface HostileShop {
   peakMemory(): number
   /** Lines of the log above `info`. */
   readonly warnings: readonly string[]
-  /** Sends a request from the attacker's address and reads the whole answer. */
-  send(options: Sent): Promise<Answered>
-  /** A connection from the attacker's address. Its errors are the attacker's own. */
-  open(): Promise<Socket>
+  /** Sockets that the serving process has open. */
+  sockets(): number
+  /** Sends a request from an attacker's address and reads the whole answer. */
+  send(options: Sent, from?: string, agent?: Agent): Promise<Answered>
+  /** A connection from an attacker's address, of which nothing is read until somebody reads. Its errors are the attacker's own. */
+  open(from?: string): Promise<Socket>
+  /** Closes every connection that was opened, as one who goes away does. */
+  leave(): void
+  /** Runs the shop's own command on its database. */
+  command(args: readonly string[], input?: string): Promise<Ran>
   /** Runs an attack, and holds the shop against the rule: the customer is answered, the process lives, memory is bounded. */
   survives(t: Test, attack: () => Promise<void>): Promise<void>
+  /** Waits until nothing of an attack is left: no request in flight, no connection. Nothing was an error to the shop. */
+  recovers(t: Test): Promise<void>
 }
 
-export interface Sent {
-  readonly method?: string
-  readonly path: string
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>
-  readonly body?: string | Buffer
-}
-
-export interface Answered {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  readonly size: number
-  readonly body: string
-}
-
+/** The address of who attacks, where it is not said. */
 const attacker = '127.0.0.1'
+/** Sockets of a shop without clients, which differ a little: it listens, and speaks to its other processes. */
+const spareSockets = 4
 /** Customers take turns, each within its rate. */
 const looksOfOne = 500
 const customer = (looks: number) => `127.0.0.${2 + Math.floor(looks / looksOfOne)}`
@@ -51,38 +49,17 @@ const interval = 20
  */
 const patience = 5_000
 
-const mostMemory = 600
+/** Of the process that serves, in MiB. */
+const mostMemory = 500
 
-function ask(
-  port: number,
-  localAddress: string,
-  agent: Agent | undefined,
-  { method = 'GET', path, headers = {}, body }: Sent
-): Promise<Answered> {
-  return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, localAddress, agent, method, path, headers: headers as Record<string, string> })
-    sent.on('error', reject)
-    sent.on('response', (answer) => {
-      const chunks: Buffer[] = []
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-      answer.on('error', reject)
-      answer.on('end', () => {
-        const whole = Buffer.concat(chunks)
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, size: whole.length, body: whole.toString('utf8') })
-      })
-    })
-    sent.end(body)
-  })
-}
+/** Lines of the log that a failed test shows. */
+const mostShown = 3
 
-function memoryOf(pid: number | undefined): number {
-  const [, kilobytes = '0'] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Number(kilobytes) / 1024
-}
-
-export async function startHostile(t: Test, settings: Readonly<Record<string, string>> = {}): Promise<HostileShop> {
+/** @param descriptors how many files it may have open */
+export async function startHostile(t: Test, settings: Readonly<Record<string, string>> = {}, descriptors?: number): Promise<HostileShop> {
+  const database = { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}` }
   const limits = { RATE_LIMIT: '600', OVERLOAD_DELAY: '1000' }
-  const { base, process: server } = await runServer(t, { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`, ...limits, ...settings })
+  const { base, process: server } = await runServer(t, { ...database, ...limits, ...settings }, undefined, descriptors)
   const port = Number(new URL(base).port)
   const warnings: string[] = []
   if (server.stdout) {
@@ -90,24 +67,30 @@ export async function startHostile(t: Test, settings: Readonly<Record<string, st
       if (!line.startsWith('{"level":30,') && !line.startsWith('{"level":20,')) warnings.push(line)
     })
   }
+  const socketsAtRest = socketsOf(server.pid)
   const sockets = new Set<Socket>()
-  t.teardown(() => {
+  function leave(): void {
     for (const socket of sockets) socket.destroy()
-  })
+  }
+  t.teardown(leave)
 
-  async function watch(isOver: () => boolean): Promise<{ statuses: Set<number>; longest: number; looks: number }> {
+  /** Of all attacks together: no customer comes twice. */
+  let looked = 0
+
+  async function watch(isOver: () => boolean): Promise<{ statuses: Set<unknown>; longest: number; looks: number }> {
     let agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    const statuses = new Set<number>()
+    const statuses = new Set<unknown>()
     let longest = 0
     let looks = 0
     while (!isOver()) {
-      if (looks > 0 && looks % looksOfOne === 0) {
+      if (looked % looksOfOne === 0) {
         agent.destroy()
         agent = new Agent({ keepAlive: true, maxSockets: 1 })
       }
       const began = performance.now()
-      const { status } = await ask(port, customer(looks++), agent, { path: '/product/ABC-1' })
-      statuses.add(status)
+      const answer = await ask(port, customer(looked++), agent, { path: '/product/ABC-1' }).catch((error: Error) => error)
+      looks++
+      statuses.add('status' in answer ? answer.status : answer.message)
       longest = Math.max(longest, performance.now() - began)
       await sleep(interval)
     }
@@ -119,13 +102,18 @@ export async function startHostile(t: Test, settings: Readonly<Record<string, st
     port,
     warnings,
     peakMemory: () => memoryOf(server.pid),
-    send: (sent) => ask(port, attacker, undefined, sent),
-    async open() {
-      const socket = connect({ port, host: '127.0.0.1', localAddress: attacker })
+    sockets: () => socketsOf(server.pid),
+    send: (sent, from = attacker, agent = undefined) => ask(port, from, agent, sent),
+    leave,
+    command: (args, input) => run(args, database, input),
+    async open(from = attacker) {
+      const socket = connect({ port, host: '127.0.0.1', localAddress: from }).pause()
       sockets.add(socket)
       socket.on('error', () => undefined)
       socket.on('close', () => sockets.delete(socket))
-      await Promise.race([once(socket, 'connect'), once(socket, 'close')])
+      await new Promise((resolve) => {
+        socket.once('connect', resolve).once('close', resolve)
+      })
       return socket
     },
     async survives(t, attack) {
@@ -142,6 +130,15 @@ export async function startHostile(t: Test, settings: Readonly<Record<string, st
       t.ok(longest < patience, 'the customer never waits for the attacker')
       t.ok(memoryOf(server.pid) < mostMemory, 'memory is bounded')
       t.equal(server.exitCode, null, 'the process lives')
+    },
+    async recovers(t) {
+      const operator = '127.0.255.1'
+      const metrics = async () => (await ask(port, operator, undefined, { path: '/metrics' })).body
+      // The request that asks is one itself.
+      await until(async () => (await metrics()).includes('http_requests_in_flight 1\n'), 'no request is in flight')
+      await until(() => socketsOf(server.pid) <= socketsAtRest + spareSockets, 'no connection is left')
+      t.notMatch(await metrics(), /status="500"/, 'nothing went wrong')
+      t.same(warnings.slice(0, mostShown), [], 'and the operator has nothing to look at')
     }
   }
 }

@@ -82,6 +82,45 @@ t.test('no large order is parsed in the thread that serves when it is read', asy
   t.same(parsed, [])
 })
 
+t.test('a large form that is sent twice is told that it is done, and no thread that serves compares it', async (t) => {
+  const shop = await build(t, { products: manyProducts })
+  const { app, store } = shop
+  const parsed: unknown[] = []
+  const listen = (length: unknown) => parsed.push(length)
+  for (const [title, lines, notes] of [
+    ['both are large', 1_000, 20],
+    ['the order is large, and what is sent is small', 400, 0]
+  ] as const) {
+    const payload = fields(lines, Object.fromEntries(Array.from({ length: notes }, (_, i) => [`note.${i + 1}`, 'x'.repeat(3_900)])))
+    const placed = await app.inject({ method: 'POST', url: '/order', headers: form, payload })
+    const uri = String(placed.headers.location)
+    const id = uri.slice('/order/'.length)
+    t.ok(textOf(await store.order(id)), title)
+    const tag = async () => String((await app.inject(uri)).headers.etag)
+    const put = (more: string, ifMatch: string) =>
+      app.inject({
+        method: 'POST',
+        url: uri,
+        headers: form,
+        payload: `${payload}&_method=PUT&_if-match=${encodeURIComponent(ifMatch)}&${more}`
+      })
+    const read = await tag()
+    const first = await put('order-number=L-2', read)
+    parses.subscribe(listen)
+    const second = await put('order-number=L-2', read)
+    parses.unsubscribe(listen)
+    for (const answer of [first, second]) t.match(answer, { statusCode: 303, headers: { location: uri } })
+    t.equal((await store.order(id)).version, 2, 'it is done once')
+    const atOnce = await tag()
+    for (const answer of await Promise.all([put('order-number=L-3', atOnce), put('order-number=L-3', atOnce)])) {
+      t.equal(answer.statusCode, 303, 'at once')
+    }
+    t.equal((await store.order(id)).version, 3)
+    t.equal((await put('order-number=L-4', read)).statusCode, 412, 'another change of what was read before is overtaken')
+  }
+  t.same(parsed, [])
+})
+
 t.test('an order that is too large for a form says how it is changed', async (t) => {
   const shop = await build(t, { products: manyProducts })
   const order = await placeLarge(shop, 101)

@@ -1,0 +1,197 @@
+import { Agent } from 'node:http'
+import t, { type Test } from 'tap'
+import { message } from '../http/wire.ts'
+import type { Answered, Sent } from './ask.ts'
+import { commonWords, importLarge, placeLarge } from './catalogue.ts'
+import { until } from './measures.ts'
+import { type HostileShop, startHostile } from './shop.ts'
+
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+const rate = 600
+
+/** How often each status was answered. */
+function countOf(answers: readonly { readonly status: number }[]): Readonly<Record<number, number>> {
+  const counts: Record<number, number> = {}
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+/** Sends something many times as fast as it can, on so many connections. */
+async function flood(shop: HostileShop, times: number, together: number, from: string, sent: (i: number) => Sent): Promise<Answered[]> {
+  const answers: Answered[] = []
+  const agent = new Agent({ keepAlive: true, maxSockets: together })
+  const senders = Array.from({ length: together }, async (_, first) => {
+    for (let i = first; i < times; i += together) answers.push(await shop.send(sent(i), from, agent))
+  })
+  await Promise.all(senders)
+  agent.destroy()
+  return answers
+}
+
+/** What a shop that is set to take as much as it can be set to is sent. */
+const long = 900_000
+const tags = `"${'x'.repeat(5)}", `.repeat(10_000)
+
+const odd: Readonly<Record<string, Sent>> = {
+  '10,000 ranges in Accept': {
+    path: '/product/ABC-1',
+    headers: { accept: Array.from({ length: 10_000 }, (_, i) => `a/b${i};q=0.${i % 9}`).join(',') }
+  },
+  'ranges of many parameters': { path: '/product/ABC-1', headers: { accept: `text/html${';a="\\"\\\\"'.repeat(60_000)}` } },
+  'an open quote in Accept': { path: '/product/ABC-1', headers: { accept: `"${',a/b;"'.repeat(100_000)}` } },
+  'commas only': { path: '/product/ABC-1', headers: { accept: ','.repeat(long) } },
+  '10,000 tags in If-None-Match': { path: '/product/ABC-1', headers: { 'if-none-match': `${tags}W/"y"` } },
+  'a malformed list of tags': { path: '/product/ABC-1', headers: { 'if-none-match': `${tags}"` } },
+  '10,000 tags in If-Match of a write': { method: 'DELETE', path: '/product/ABC-1', headers: { 'if-match': `${tags}W/"y"` } },
+  'blanks in If-Match': { path: '/product/ABC-1', headers: { 'if-match': `${'\t '.repeat(long / 2)}x` } },
+  'many preferences': { method: 'POST', path: '/order', headers: { prefer: 'return =a;b="c", '.repeat(40_000) } },
+  'blanks in Prefer': { method: 'POST', path: '/order', headers: { prefer: `return${' '.repeat(long)}x` } },
+  'cookies of many names': { path: '/session', headers: { cookie: Array.from({ length: 60_000 }, (_, i) => `c${i}=v`).join('; ') } },
+  'one name of many cookies': { path: '/session', headers: { cookie: 'tradepost-session=x; '.repeat(40_000), accept: 'text/html' } },
+  'a cookie of a long value': { path: '/session', headers: { cookie: `tradepost-session=${'%41'.repeat(long / 3)}`, accept: 'text/html' } },
+  'a cookie of nothing but separators': { path: '/session', headers: { cookie: ';='.repeat(long / 2) } },
+  'long credentials': { path: '/orders', headers: { authorization: `Basic ${'A'.repeat(long)}` } },
+  'credentials of blanks': { path: '/orders', headers: { authorization: `Bearer${' '.repeat(long)}` } },
+  'a long idempotency key': { method: 'POST', path: '/order', headers: { 'idempotency-key': `"${'\\"'.repeat(long / 2)}` } },
+  'a media type of many parameters': {
+    method: 'POST',
+    path: '/order',
+    headers: { 'content-type': `application/xml${'; charset'.repeat(90_000)}` },
+    body: 'x'
+  },
+  'many forwarders': {
+    path: '/product/ABC-1',
+    headers: { 'x-forwarded-for': '1.2.3.4, '.repeat(90_000), forwarded: 'for=1.2.3.4, '.repeat(2) }
+  },
+  'a date of many digits': { path: '/product/ABC-1', headers: { 'if-modified-since': '1'.repeat(long) } },
+  'an odd Host': { path: '/product/ABC-1', headers: { host: `${'%41'.repeat(long / 3)}:` } },
+  'as many lines as can be': { path: '/product/ABC-1', headers: { x: Array.from({ length: 1_990 }, () => 'y') } },
+  'a line more': { path: '/product/ABC-1', headers: { x: Array.from({ length: 2_100 }, () => 'y') } },
+  'many parameters': { path: `/products?${Array.from({ length: 60_000 }, (_, i) => `p${i}`).join('&')}` },
+  'one parameter many times': { path: `/products?${'limit=1&'.repeat(60_000)}` },
+  'many products of a form': { path: `/order?${'product=ABC-1&'.repeat(40_000)}`, headers: { accept: 'text/html' } },
+  'a long search': { path: `/products?q=${'a%20'.repeat(long / 5)}` },
+  'a long category': { path: `/products?category=${'%25'.repeat(long / 5)}` },
+  'a long cursor': { path: `/products?after=${'A'.repeat(long)}` },
+  'a long path': { path: `/product/${'%41'.repeat(long / 5)}` },
+  'many levels': { path: '/a'.repeat(long / 4) },
+  dots: { path: '/%2e%2e/..'.repeat(20_000) },
+  'a NUL': { path: `/product/${'%00'.repeat(1_000)}` },
+  'what is no UTF-8': { path: `/product/${'%c3%28%ff'.repeat(1_000)}` },
+  'what is no percent-encoding': { path: '/product/%zz%' },
+  'slashes that are encoded': { path: `/product/${'%2F'.repeat(10_000)}` },
+  'characters of four bytes': { path: `/product/${'%F0%9F%94%A9'.repeat(10_000)}` },
+  surrogates: { path: `/products?q=${'%ED%A0%80'.repeat(10_000)}` }
+}
+
+t.test('a request that is as odd and as long as can be costs nobody else, and is no failure', async (t) => {
+  const shop = await startHostile(t, {
+    RATE_LIMIT: 'off',
+    MAX_HEADER_SIZE: '1048576',
+    MAX_HEADERS: '2000',
+    MAX_URL_LENGTH: '1048576',
+    TRUST_PROXY: '127.0.8.0/24'
+  })
+  await shop.survives(t, async () => {
+    for (const [name, sent] of Object.entries(odd)) {
+      const answers = await flood(shop, 4, 4, '127.0.8.1', () => sent)
+      t.ok(
+        answers.every(({ status }) => status < 500),
+        `${name}: ${Object.keys(countOf(answers))}`
+      )
+    }
+    await shop.recovers(t)
+  })
+})
+
+/** Over the limit everything is 429, and a minute never has more than its share. */
+function isCharged(t: Test, answers: readonly Answered[], status: number, what: string): void {
+  const counts = countOf(answers)
+  t.same(Object.keys(counts), [String(status), '429'], what)
+  t.ok((counts[status] ?? 0) <= rate, `${counts[status]} of ${answers.length}`)
+}
+
+t.test('what costs little is charged all the same, and its sender is 429 in the end', async (t) => {
+  const shop = await startHostile(t)
+  const attacks: Readonly<Record<string, readonly [status: number, sent: (i: number) => Sent]>> = {
+    'If-None-Match: * of a product': [304, () => ({ path: '/product/ABC-1', headers: { 'if-none-match': '*' } })],
+    'If-None-Match: * of a page': [304, () => ({ path: '/products', headers: { 'if-none-match': '*' } })],
+    'If-None-Match: * of the catalogue': [304, () => ({ path: '/catalogue', headers: { 'if-none-match': ' * ' } })],
+    'failed sign-ins': [422, (i) => ({ method: 'POST', path: '/session', headers: { ...form, accept: 'text/html' }, body: `key=tp_${i}` })],
+    'guessed keys': [401, (i) => ({ path: '/orders', headers: { authorization: `Bearer tp_${i}` } })],
+    nothing: [404, (i) => ({ path: `/nothing-${i}` })],
+    'methods that are none': [405, () => ({ method: 'PATCH', path: '/products' })]
+  }
+  await shop.survives(t, async () => {
+    let address = 0
+    for (const [name, [status, sent]] of Object.entries(attacks)) {
+      isCharged(t, await flood(shop, rate + 20, 20, `127.0.10.${++address}`, sent), status, name)
+    }
+    await shop.recovers(t)
+  })
+})
+
+t.test('what takes long', async (t) => {
+  const shop = await startHostile(t, { KEEP_ALIVE_TIMEOUT: '3' })
+  await importLarge(t, shop)
+  const search = (i: number): Sent => ({
+    path: `/products?limit=1000&q=${commonWords.slice(i % 3).join('+')}+${'abc'.slice(0, 1 + (i % 3))}`
+  })
+
+  await t.test('searches of one caller are bounded: the others of him are 429', async (t) => {
+    await shop.survives(t, async () => {
+      t.same(Object.keys(countOf(await flood(shop, 200, 200, '127.0.11.1', search))), ['200', '429'])
+      await shop.recovers(t)
+    })
+  })
+
+  await t.test('searches of all callers are bounded: more are 503', async (t) => {
+    await shop.survives(t, async () => {
+      const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => flood(shop, 10, 10, `127.0.12.${1 + i}`, search)))
+      const statuses = Object.keys(countOf(answers.flat()))
+      // How many wait at a time is for the machine to decide.
+      t.ok(
+        statuses.every((status) => ['200', '503'].includes(status)),
+        statuses.join(', ')
+      )
+      await shop.recovers(t)
+    })
+    t.equal((await shop.send(search(0), '127.0.12.1')).status, 200, 'and there is room again')
+  })
+
+  await t.test('readings of a large order wait in bounded room: more are 503', async (t) => {
+    const path = await placeLarge(t, shop, '127.0.14.2')
+    await shop.survives(t, async () => {
+      for (const accept of ['application/xml', 'text/html']) {
+        const answers = await flood(shop, 150, 150, '127.0.14.1', () => ({ path, headers: { accept } }))
+        t.same(Object.keys(countOf(answers)), ['200', '503'])
+      }
+      await shop.recovers(t)
+    })
+    t.equal((await shop.send({ path }, '127.0.14.1')).status, 200, 'and there is room again')
+  })
+
+  await t.test('readings of the whole catalogue are bounded for each caller and for all, and what is refused is charged', async (t) => {
+    const read = message('GET /catalogue')
+    async function occupy(from: string, times: number): Promise<void> {
+      for (let i = 0; i < times; i++) (await shop.open(from)).write(read)
+    }
+    const left = ({ headers }: Answered) => Number(/;r=(\d+);/.exec(String(headers['ratelimit']))?.[1])
+    await shop.survives(t, async () => {
+      await occupy('127.0.13.1', 4)
+      await until(async () => (await shop.send({ path: '/catalogue' }, '127.0.13.1')).status === 429, 'he has no place left')
+      for (let i = 2; i <= 8; i++) await occupy(`127.0.13.${i}`, 4)
+      await until(async () => (await shop.send({ path: '/catalogue' }, '127.0.13.9')).status === 503, 'nobody has a place left')
+      const refused = [
+        await shop.send({ path: '/catalogue' }, '127.0.13.9'),
+        await shop.send({ path: '/catalogue' }, '127.0.13.9')
+      ] as const
+      t.same(countOf(refused), { 503: 2 })
+      t.equal(left(refused[0]) - left(refused[1]), 1, 'a request that is shed is charged')
+      shop.leave()
+      await shop.recovers(t)
+    })
+    const again = await Promise.all(Array.from({ length: 4 }, () => shop.send({ path: '/catalogue' }, '127.0.13.1')))
+    t.same(countOf(again), { 200: 4 }, 'and there is room again')
+  })
+})

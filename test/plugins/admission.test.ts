@@ -1,0 +1,58 @@
+import t from 'tap'
+import { build, xml } from '../build.ts'
+
+const line = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
+
+t.test('large orders that wait to be written have bounded room: more are 503, for who asks for too many and nobody else', async (t) => {
+  const { app } = await build(t, { products: { 'ABC-1': { onHand: '1000000' as never } } })
+  const payload = `<purchase-order>${line.repeat(10_000)}</purchase-order>`
+  const placed = await app.inject({ method: 'POST', url: '/order', headers: xml, payload })
+  t.equal(placed.statusCode, 201)
+  const url = String(placed.headers.location)
+  const get = (remoteAddress: string, accept = 'application/xml') => app.inject({ url, remoteAddress, headers: { accept } })
+
+  const { documents } = app
+  const { write } = documents
+  let letGo: (() => void) | undefined
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  let waiting = 0
+  documents.write = async (...given) => {
+    waiting += 1
+    await held
+    return write.apply(documents, given)
+  }
+  const asked = Array.from({ length: 60 }, () => get('192.0.2.1'))
+  // Those that are refused are answered while the others are held.
+  const refused = await Promise.race(asked)
+  t.match(refused, { statusCode: 503, headers: { 'retry-after': '5' }, body: /Too many large orders are being asked for now/ })
+  const form = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' }
+  const cancel = { method: 'POST', url, remoteAddress: '192.0.2.1', headers: form, payload: '_method=DELETE&_if-match="x"' } as const
+  t.match(await app.inject(cancel), { statusCode: 412, body: /<h1/ }, 'a page that has no room for the order is there without it')
+  const other = get('192.0.2.2')
+  const before = waiting
+  while (waiting === before) await new Promise(setImmediate)
+  letGo?.()
+  t.equal((await other).statusCode, 200)
+  const statuses = (await Promise.all(asked)).map(({ statusCode }) => statusCode)
+  t.same([...new Set(statuses)].sort(), [200, 503])
+  t.ok(statuses.filter((status) => status === 200).length < 32)
+  t.equal((await get('192.0.2.1')).statusCode, 200, 'then there is room again')
+})
+
+t.test('who pays for a request is found out once', async (t) => {
+  const { app, key } = await build(t)
+  const senders: unknown[] = []
+  app.addHook('onRequest', async (request) => {
+    senders.push(request.sender().name)
+  })
+  app.addHook('preHandler', async (request) => {
+    const [first, second] = [request.sender(), request.sender()]
+    senders.push(first.name, second.name, first === second)
+  })
+  await app.inject({ url: '/product/ABC-1', remoteAddress: '192.0.2.1' })
+  await app.inject({ url: '/product/ABC-1', remoteAddress: '192.0.2.1', headers: await key('ACME', 'order') })
+  const [address, customer] = ['address 192.0.2.1', 'customer ACME']
+  t.same(senders, [address, address, address, true, customer, customer, customer, true])
+})

@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { build } from '../build.ts'
+import { listening, message } from '../http/wire.ts'
+
+const bound = 20
+
+async function serve(t: Test) {
+  const { app } = await build(t, { settings: { MAX_CONNECTIONS: String(bound) } })
+  await listening(app)
+  const { port } = app.server.address() as AddressInfo
+  const open = () => [...app.connections.open].length
+  async function come(from: string): Promise<Socket> {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: from }).on('error', () => undefined)
+    t.teardown(() => socket.destroy())
+    await once(socket, 'connect')
+    return socket.resume()
+  }
+  /** @returns the status, or undefined where the connection is closed instead */
+  async function look(socket: Socket): Promise<string | undefined> {
+    socket.write(message('GET /product/ABC-1'))
+    const answer = await Promise.race([once(socket, 'data') as Promise<[Buffer]>, once(socket, 'close').then(() => undefined)])
+    return answer?.[0].toString().split(' ')[1]
+  }
+  return { app, open, come, look }
+}
+
+t.test('where there is no room left, the address that has most connections gives one up for a newcomer', async (t) => {
+  const { open, come, look } = await serve(t)
+  const crowd = await Promise.all(Array.from({ length: bound }, () => come('127.0.0.2')))
+  while (open() < bound) await pause(5)
+  const newcomers = await Promise.all(Array.from({ length: 10 }, (_, i) => come(`127.0.0.${3 + i}`)))
+  t.same(await Promise.all(newcomers.map(look)), Array(10).fill('200'))
+  while (crowd.filter(({ destroyed }) => !destroyed).length > bound - 10) await pause(5)
+  t.equal(open(), bound)
+  t.equal(await look(await come('127.0.0.2')), undefined, 'and is let in itself no more')
+})
+
+t.test('who has most is not let in, and what is being answered never gives way', async (t) => {
+  const { app, open, come, look } = await serve(t)
+  let answer: (() => void) | undefined
+  const held = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  app.store.revision = async () => held.then(() => 'unknown' as never)
+  const crowd = await Promise.all(Array.from({ length: bound }, () => come('127.0.0.2')))
+  for (const socket of crowd) socket.write(message('GET /products'))
+  while ([...app.connections.open].filter(({ owed }) => owed.size > 0).length < bound) await pause(5)
+  t.equal(await look(await come('127.0.0.2')), undefined)
+  t.equal(await look(await come('127.0.0.3')), undefined, 'there is none to give up')
+  t.equal(open(), bound)
+  answer?.()
+  await Promise.all(crowd.map((socket) => once(socket, 'data')))
+  t.equal(await look(await come('127.0.0.3')), '200')
+})

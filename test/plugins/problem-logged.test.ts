@@ -1,0 +1,35 @@
+import { Writable } from 'node:stream'
+import t from 'tap'
+import { DomainError } from '../../domain/errors.ts'
+import { Problem } from '../../plugins/problem.ts'
+import { build } from '../build.ts'
+
+const information = 30
+const failure = 50
+
+t.test('a 503 that the service decides itself is logged as any refusal is; what the loss of the store causes is an error', async (t) => {
+  const lines: { level: number; msg: string; code?: string; detail?: string; err?: unknown }[] = []
+  const logTo = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(JSON.parse(chunk.toString()))
+      done()
+    }
+  })
+  const { app, store } = await build(t, { logTo })
+  for (const [thrown, level] of [
+    [new Problem('overloaded', 'Too much is under way.'), information],
+    [new Problem('stopping', 'The service stops.'), information],
+    [new DomainError('store-overloaded', 'Too many writes wait.'), information],
+    [new DomainError('store-unavailable', 'The database is gone.', { cause: new Error('disk') }), failure],
+    [new Error('a defect'), failure]
+  ] as const) {
+    store.product = async () => Promise.reject(thrown)
+    lines.length = 0
+    const { statusCode } = await app.inject('/product/ABC-1')
+    t.match(statusCode, /^50[03]$/)
+    t.equal(Math.max(...lines.map((line) => line.level)), level, thrown.message)
+    const told = lines.filter((line) => line.err !== undefined)
+    t.equal(told.length, level === failure ? 1 : 0, 'only a failure has a stack')
+    if (level === information && 'code' in thrown) t.match(lines, [{ msg: 'request completed', code: thrown.code, detail: thrown.message }])
+  }
+})
