@@ -244,3 +244,18 @@ t.test('it can be switched off', async (t) => {
   const { app } = await build(t, { settings: { RATE_LIMIT: 'off' } })
   t.notOk('ratelimit' in (await app.inject('/products')).headers)
 })
+
+t.test('a flood over the limit is refused at a pace, and others are answered meanwhile', async (t) => {
+  const { app } = await build(t, { settings: { RATE_LIMIT: '3' } })
+  const look = (remoteAddress: string) => app.inject({ url: '/product/ABC-1', remoteAddress })
+  for (let i = 0; i < 6; i++) await look('192.0.2.1')
+  const overtakes = async (address: string) => {
+    const answers: number[] = []
+    await Promise.all(['192.0.2.1', address].map(async (from) => answers.push((await look(from)).statusCode)))
+    return answers.join() === '200,429'
+  }
+  // A machine that stands still for longer than the pause may answer both at once.
+  let customer = 2
+  while (!(await overtakes(`192.0.2.${customer}`))) customer++
+  t.ok(customer < 255)
+})
