@@ -11,6 +11,8 @@ export interface Work<Item, Result> {
   weight(item: Item): number
   /** How many batches may be under way at once. */
   readonly parallel: number
+  /** The weight that closes a batch: 1 where every item is one of its own. */
+  readonly batchWeight?: number
 }
 
 interface Pending<Item, Result> {
@@ -19,12 +21,12 @@ interface Pending<Item, Result> {
   readonly reject: (error: unknown) => void
 }
 
-/** Items that may wait, and what they may weigh; and the weight that closes a batch. */
+/** Items that may wait, and what they may weigh. */
 const mostWaiting = 10_000
 const mostWeight = 250_000
-const batchWeight = 2_000
+const usualBatchWeight = 2_000
 
-/** How often a batch is tried when other transactions are in its way. */
+/** How often something is tried when other transactions are in its way. */
 const attempts = 6
 /** Milliseconds before the second attempt, doubled for each that follows, and jittered. */
 const firstPause = 5
@@ -72,6 +74,7 @@ export class Batcher<Item, Result> {
   }
 
   async #flush(): Promise<void> {
+    const { batchWeight = usualBatchWeight } = this.#work
     let count = 0
     let size = 0
     while (count < this.#waiting.length && size < batchWeight) size += this.#weigh(this.#waiting[count++])
@@ -91,7 +94,7 @@ export class Batcher<Item, Result> {
 
   async #settle(batch: readonly Pending<Item, Result>[]): Promise<void> {
     try {
-      const outcomes = await retrying(() => this.#work.run(batch.map(({ item }) => item)))
+      const outcomes = await this.#work.run(batch.map(({ item }) => item))
       for (const [i, { resolve, reject }] of batch.entries()) {
         const outcome = outcomes[i]
         if (outcome && 'value' in outcome) resolve(outcome.value)
