@@ -1,14 +1,13 @@
 /**
- * How orders cross between the threads. A large one goes as JSON text: to take a copy of 10,000 lines apart holds up the
- * thread that serves for 20 ms, a text of the same size for none.
+ * How orders cross between the threads: as JSON text. A large one stays text in the thread that serves, which 10,000 lines
+ * would hold up for 20 ms; and for a small one, too, text takes less than the copy that a port makes of objects.
  */
 
-import { defer, type Known, textOf } from '../domain/deferred.ts'
+import { defer, isLarge, type Known, textOf } from '../domain/deferred.ts'
 import type { Order, PurchaseOrder } from '../domain/order.ts'
 import type { Placed, Store } from '../domain/store.ts'
 import type { Outcome } from './outcomes.ts'
 import { knownOf } from './rows.ts'
-import { orderSize } from './sizes.ts'
 
 /** A verb of the store that a thread performs, and what it is given. */
 export interface Command<V extends keyof Store = keyof Store> {
@@ -16,20 +15,10 @@ export interface Command<V extends keyof Store = keyof Store> {
   readonly args: Parameters<Store[V]>
 }
 
-interface Packed<T> {
-  readonly json: string
-  readonly known: Known<T>
-}
+/** The text alone, or with what can be read without parsing it. */
+type PackedOrder = string | { readonly json: string; readonly known: Known<Order> }
 
-function pack<T extends object>(value: T, known: Known<T>, json = textOf(value)): T | Packed<T> {
-  return json === undefined ? value : { json, known }
-}
-
-function isPacked<T extends object>(value: T | Packed<T>): value is Packed<T> {
-  return 'json' in value
-}
-
-function replaceOrder<C extends Command>(command: C, replace: (order: PurchaseOrder) => PurchaseOrder | Packed<PurchaseOrder>): C {
+function replaceOrder<C extends Command>(command: C, replace: (order: PurchaseOrder) => unknown): C {
   const { verb, args } = command
   if (verb === 'placeOrder') {
     const [placing] = args as Command<'placeOrder'>['args']
@@ -44,44 +33,40 @@ function replaceOrder<C extends Command>(command: C, replace: (order: PurchaseOr
 
 /** A command as it is sent to the thread that writes. */
 export function packCommand<C extends Command>(command: C): C {
-  return replaceOrder(command, (order) => pack(order, {}))
+  return replaceOrder(command, jsonOf)
 }
 
 export function unpackCommand<C extends Command>(command: C): C {
-  return replaceOrder(command, (order) => (isPacked(order) ? (JSON.parse(order.json) as PurchaseOrder) : order))
+  return replaceOrder(command, (json) => JSON.parse(json as unknown as string))
 }
 
-/** An order of as many lines, or with texts that weigh as much, crosses as text. */
-const manyLines = 100
-
-function packOrder(order: Order): Order | Packed<Order> {
-  return orderSize(order) < manyLines ? order : pack(order, knownOf(order), textOf(order) ?? JSON.stringify(order))
+function jsonOf(order: Order | PurchaseOrder): string {
+  return textOf(order) ?? JSON.stringify(order)
 }
 
-function unpackOrder(order: Order | Packed<Order>): Order {
-  return isPacked(order) ? defer(order.json, order.known) : order
+function packOrder(order: Order): PackedOrder {
+  const json = jsonOf(order)
+  return isLarge(json) ? { json, known: knownOf(order) } : json
 }
 
-function replaceOutcomes(
-  commands: readonly Command[],
-  outcomes: readonly Outcome[],
-  replace: (order: Order) => Order | Packed<Order>
-): readonly Outcome[] {
-  return outcomes.map((outcome, i) => {
-    const verb = commands[i]?.verb
-    if (!('value' in outcome)) return outcome
-    if (verb === 'changeOrder' || verb === 'setOrderStatus') return { value: replace(outcome.value as Order) }
-    if (verb !== 'placeOrder') return outcome
-    const placed = outcome.value as Placed
-    return { value: { ...placed, order: replace(placed.order) } }
-  })
+function unpackOrder(order: PackedOrder): Order {
+  return typeof order === 'string' ? JSON.parse(order) : defer(order.json, order.known)
+}
+
+/** An outcome of a verb that returns an order, with the order in its other form. */
+function replaceInOutcome(verb: keyof Store | undefined, outcome: Outcome, replace: (order: unknown) => unknown): Outcome {
+  if (!('value' in outcome)) return outcome
+  if (verb === 'changeOrder' || verb === 'setOrderStatus') return { value: replace(outcome.value) }
+  if (verb !== 'placeOrder') return outcome
+  const placed = outcome.value as Placed
+  return { value: { ...placed, order: replace(placed.order) } }
 }
 
 /** What commands came to, as the thread sends it. */
 export function packOutcomes(commands: readonly Command[], outcomes: readonly Outcome[]): readonly Outcome[] {
-  return replaceOutcomes(commands, outcomes, packOrder)
+  return outcomes.map((outcome, i) => replaceInOutcome(commands[i]?.verb, outcome, (order) => packOrder(order as Order)))
 }
 
 export function unpackOutcomes(commands: readonly Command[], outcomes: readonly Outcome[]): readonly Outcome[] {
-  return replaceOutcomes(commands, outcomes, unpackOrder)
+  return outcomes.map((outcome, i) => replaceInOutcome(commands[i]?.verb, outcome, (order) => unpackOrder(order as PackedOrder)))
 }

@@ -11,8 +11,6 @@ export interface Work<Item, Result> {
   weight(item: Item): number
   /** How many batches may be under way at once. */
   readonly parallel: number
-  /** The weight that closes a batch: 1 where every item is one of its own. */
-  readonly batchWeight?: number
 }
 
 interface Pending<Item, Result> {
@@ -21,10 +19,10 @@ interface Pending<Item, Result> {
   readonly reject: (error: unknown) => void
 }
 
-/** Items that may wait, and what they may weigh. */
+/** Items that may wait, and what they may weigh; and the weight that closes a batch. */
 const mostWaiting = 10_000
 const mostWeight = 250_000
-const usualBatchWeight = 2_000
+const batchWeight = 2_000
 
 /** How often something is tried when other transactions are in its way. */
 const attempts = 6
@@ -74,7 +72,6 @@ export class Batcher<Item, Result> {
   }
 
   async #flush(): Promise<void> {
-    const { batchWeight = usualBatchWeight } = this.#work
     let count = 0
     let size = 0
     while (count < this.#waiting.length && size < batchWeight) size += this.#weigh(this.#waiting[count++])

@@ -17,7 +17,7 @@ export type OrderAnswer = { readonly outcomes: readonly Outcome[] } | { readonly
 
 serve(({ url, currency, connections }: OrderThreadData) => {
   const database = new Database(url, connections)
-  const write = makeOrderWrites(database, currency)
+  const write = makeOrderWrites(database, currency, 'beside')
 
   async function answer(commands: readonly OrderCommand[]): Promise<OrderAnswer> {
     try {

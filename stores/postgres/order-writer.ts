@@ -6,34 +6,42 @@ import { fromFailure, lostWrite } from '../outcomes.ts'
 import { orderSize } from '../sizes.ts'
 import { entryBeside } from '../threads.ts'
 import { Batcher, type Outcome } from './batcher.ts'
+import type { Database } from './database.ts'
 import type { OrderAnswer, OrderThreadData } from './order-thread.ts'
-import type { OrderCommand } from './order-writes.ts'
+import { LargeTwin, makeOrderWrites, type OrderCommand } from './order-writes.ts'
 
 type OrderVerb = OrderCommand['verb']
 type Written = Placed | Order
 
 const entry = entryBeside(import.meta.url, 'order-thread')
 
-/** Transactions that are under way at once, each on a connection: batches of new orders, and changes. */
-const parallel = { placings: 2, changes: 2 } as const
+/** Batches that are under way at once in each thread, on a connection each: while one is committed, the next is decided. */
+const parallel = 2
 
-/** Connections that the thread uses at most. */
-export const mostConnections = parallel.placings + parallel.changes
+/** Connections that the thread takes out of so many; the others are the serving thread's. */
+export function threadConnections(poolSize: number): number {
+  return Math.min(parallel, Math.floor(poolSize / 2))
+}
+
+/** An order of as many lines, or with texts that weigh as much, is large. */
+const manyLines = 100
 
 /**
- * Writes orders, in a thread of its own: to read, decide and write 10,000 lines takes hundreds of milliseconds. What waits
- * for it is kept here, and bounded. When the thread dies, what it had is answered `store-unavailable`, and another is started.
+ * Writes orders. To parse, decide and write 10,000 lines takes hundreds of milliseconds, and how large an order is that is
+ * changed shows only when it is read: large orders and all changes go to a thread of their own, as text. Small orders are
+ * placed in the thread that serves, since the way to another costs a tenth of the rate and more (bench/orders-postgres.ts).
+ * What waits is bounded. When the thread dies, what it had is answered `store-unavailable`, and another is started.
  */
 export class OrderWriter {
   readonly #thread: DatabaseThread<OrderThreadData, readonly OrderCommand[], OrderAnswer>
-  readonly #placings: Batcher<OrderCommand, Written>
-  readonly #changes: Batcher<OrderCommand, Written>
+  readonly #beside: Batcher<OrderCommand, Written>
+  readonly #serving: Batcher<OrderCommand, Written>
 
-  constructor(data: OrderThreadData) {
+  /** @param database the serving thread's */
+  constructor(database: Database, data: OrderThreadData) {
     this.#thread = new DatabaseThread(entry, data)
-    const run = (batch: readonly OrderCommand[]) => this.#write(batch)
-    this.#placings = new Batcher({ run, weight, parallel: parallel.placings })
-    this.#changes = new Batcher({ run, weight, parallel: parallel.changes, batchWeight: 1 })
+    this.#beside = new Batcher({ run: (batch) => this.#write(batch), weight, parallel })
+    this.#serving = new Batcher({ run: makeOrderWrites(database, data.currency, 'serving'), weight, parallel })
   }
 
   /** Resolves when there is a thread. */
@@ -48,19 +56,30 @@ export class OrderWriter {
   /** @throws what the verb throws, and DomainError `store-unavailable`, `store-overloaded` */
   async run<V extends OrderVerb>(verb: V, ...args: Parameters<Store[V]>): Promise<Awaited<ReturnType<Store[V]>>> {
     const command = { verb, args } as OrderCommand
-    const written = await (verb === 'placeOrder' ? this.#placings : this.#changes).submit(command)
+    const isSmall = command.verb === 'placeOrder' && weight(command) < manyLines
+    const written = await (isSmall ? this.#placeSmall(command) : this.#beside.submit(command))
     return written as Awaited<ReturnType<Store[V]>>
   }
 
-  /** Does what waits, then ends the connections. */
+  /** Does what waits, then ends the thread's connections. */
   async close(): Promise<void> {
-    await Promise.all([this.#placings.close(), this.#changes.close()])
+    await this.#serving.close()
+    await this.#beside.close()
     await this.#thread.close()
   }
 
   /** Ends the thread where it stands, as a crash would: for tests. */
   kill(): Promise<void> {
     return this.#thread.kill()
+  }
+
+  async #placeSmall(command: OrderCommand): Promise<Written> {
+    try {
+      return await this.#serving.submit(command)
+    } catch (error) {
+      if (error instanceof LargeTwin) return this.#beside.submit(command)
+      throw error
+    }
   }
 
   async #write(batch: readonly OrderCommand[]): Promise<readonly Outcome<Written>[]> {
@@ -81,7 +100,10 @@ export class OrderWriter {
   }
 }
 
+/** Of an order that stands. It is read whole, and how large it is shows only then: as if it had this many lines. */
+const standingWeight = 200
+
 function weight(command: OrderCommand): number {
-  if (command.verb === 'setOrderStatus') return 1
-  return orderSize(command.verb === 'placeOrder' ? command.args[0].order : command.args[1])
+  if (command.verb === 'placeOrder') return orderSize(command.args[0].order)
+  return standingWeight + (command.verb === 'changeOrder' ? orderSize(command.args[1]) : 0)
 }

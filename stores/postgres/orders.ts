@@ -1,16 +1,18 @@
-import { PositionError } from '../../domain/errors.ts'
+import { orderNotFound, PositionError } from '../../domain/errors.ts'
 import type { OrderSummary } from '../../domain/order.ts'
 import type { OrderQuery, Page, Store } from '../../domain/store.ts'
 import { toPage } from '../paging.ts'
 import type { Database } from './database.ts'
-import { firstOrder, isOrderId, type OrderRow, type OrderSummaryRow, orderColumns, toSummary } from './rows.ts'
+import { isOrderId, type OrderRow, type OrderSummaryRow, orderColumns, toOrder, toSummary } from './rows.ts'
 
 /** The verbs that read orders. */
 export function makeOrders(database: Database): Pick<Store, 'order' | 'orders'> {
   return {
     async order(id) {
       const sql = `SELECT ${orderColumns} FROM purchase_order o WHERE o.id = $1`
-      return firstOrder(isOrderId(id) ? await database.prepared<OrderRow>(sql, [id]) : [])
+      const [row] = isOrderId(id) ? await database.prepared<OrderRow>(sql, [id]) : []
+      if (!row) throw orderNotFound()
+      return toOrder(row)
     },
     orders: (query) => page(database, query)
   }

@@ -1,7 +1,6 @@
 /** Rows as PostgreSQL gives them, and the domain's values that they hold. */
 
 import type { ApiKey, Scope } from '../../domain/caller.ts'
-import { orderNotFound } from '../../domain/errors.ts'
 import { type Decimal, plain } from '../../domain/money.ts'
 import type { Order, OrderSummary } from '../../domain/order.ts'
 import type { Product, Stock } from '../../domain/product.ts'
@@ -54,12 +53,6 @@ export const orderColumns = 'o.seq, o.id, o.version, o.customer, o.order_number,
 /** As it was made: PostgreSQL would also take others for it, as one in capitals. */
 export function isOrderId(text: string): boolean {
   return /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(text)
-}
-
-/** @throws DomainError `order-not-found` */
-export function firstOrder([row]: readonly OrderRow[]): Order {
-  if (!row) throw orderNotFound()
-  return toOrder(row)
 }
 
 /** The content of a large order stays text until somebody looks into it. */

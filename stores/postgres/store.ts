@@ -5,7 +5,7 @@ import { unavailable } from './failures.ts'
 import { makeKeys } from './keys.ts'
 import { migratePostgres } from './migrations.ts'
 import { makeClient, openError } from './open-error.ts'
-import { mostConnections, OrderWriter } from './order-writer.ts'
+import { OrderWriter, threadConnections } from './order-writer.ts'
 import { makeOrders } from './orders.ts'
 import { makeProducts } from './products.ts'
 
@@ -14,7 +14,7 @@ export interface PostgresOptions {
   readonly url: string
   /** The shop's, ISO 4217. */
   readonly currency: string
-  /** Connections of this process at most, two or more: up to four of them write orders, the others do all else. */
+  /** Connections of this process at most, two or more. */
   readonly poolSize?: number
 }
 
@@ -30,9 +30,9 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
 /** The store and what writes its orders, for tests that kill it. */
 export async function openInParts({ url, currency, poolSize = 10 }: PostgresOptions): Promise<{ store: Store; orders: OrderWriter }> {
   await migratePostgres(url)
-  const connections = Math.min(mostConnections, Math.floor(poolSize / 2))
-  const orders = new OrderWriter({ url, currency, connections })
+  const connections = threadConnections(poolSize)
   const database = new Database(url, poolSize - connections)
+  const orders = new OrderWriter(database, { url, currency, connections })
   const kept = keepCurrency(database, currency).catch((error) => {
     throw openError(error, makeClient(url, {}))
   })
