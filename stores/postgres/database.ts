@@ -102,11 +102,7 @@ export class Database implements Queries {
     })
     const sent: Promise<pg.QueryResult>[] = []
     let end = 'ROLLBACK'
-    const { stream } = client.connection
     const send = <Row extends pg.QueryResultRow>(text: string, values?: readonly unknown[]) => {
-      // The statements of a turn go out as one write: by itself each costs a system call, and wakes the server for so little.
-      stream.cork()
-      process.nextTick(() => stream.uncork())
       const result = client.query<Row>(text, values && [...values])
       result.catch(() => {})
       sent.push(result)

@@ -52,7 +52,7 @@ export class LockedOrders {
     const row = this.#rows.get(id)
     if (!row) throw orderNotFound()
     const before = toOrder(row)
-    const after = command.verb === 'changeOrder' ? changed(row, before, command, batch) : moved(row, before, command, batch)
+    const after = command.verb === 'changeOrder' ? withTerms(row, before, command, batch) : withStatus(row, before, command, batch)
     if (after === row) return before
     this.#rows.set(id, { ...after, isChanged: true, version: row.version + 1, modified_at: Math.max(row.modified_at, batch.at) })
     const order = toOrder(this.#rows.get(id) ?? row)
@@ -73,7 +73,7 @@ export class LockedOrders {
   }
 }
 
-function changed(
+function withTerms(
   row: LockedOrder,
   before: Order,
   { args }: Command<'changeOrder'>,
@@ -92,7 +92,7 @@ function changed(
   return { ...row, order_number: after.orderNumber ?? null, content: orderContent(after), summary: summaryOf(after) }
 }
 
-function moved(row: LockedOrder, before: Order, { args }: Command<'setOrderStatus'>, { shelves }: OrderBatch): LockedOrder {
+function withStatus(row: LockedOrder, before: Order, { args }: Command<'setOrderStatus'>, { shelves }: OrderBatch): LockedOrder {
   const [, status, expected] = args
   if (before.status === status) return row
   expect(expected, before.version)
