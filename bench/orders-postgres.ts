@@ -1,9 +1,8 @@
 /** Orders a second on PostgreSQL: group commit against one transaction an order, in turn. See README.md. */
 
-import type { Store } from '../domain/store.ts'
-import { retrying } from '../stores/postgres/batcher.ts'
+import type { Placed, Store } from '../domain/store.ts'
 import { Database } from '../stores/postgres/database.ts'
-import { makePlacing } from '../stores/postgres/placing.ts'
+import { makeOrderWrites } from '../stores/postgres/order-writes.ts'
 import { openPostgresStore } from '../stores/postgres/store.ts'
 import { startPostgres } from '../test/stores/embedded.ts'
 import { machine, print, settings } from './measure.ts'
@@ -21,11 +20,11 @@ async function shelved(url: string): Promise<Store> {
 
 /** The store's own transaction with one order in it, as many at a time as the store has connections. */
 function oneByOne(database: Database): Pick<Store, 'placeOrder'> {
-  const place = makePlacing(database, currency)
+  const write = makeOrderWrites(database, currency, 'serving')
   return {
     async placeOrder(placing) {
-      const [outcome] = await retrying(() => place([placing]))
-      if (outcome && 'value' in outcome) return outcome.value
+      const [outcome] = await write([{ verb: 'placeOrder', args: [placing] }])
+      if (outcome && 'value' in outcome) return outcome.value as Placed
       throw outcome?.error ?? new Error('an order without an outcome')
     }
   }

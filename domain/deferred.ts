@@ -47,6 +47,11 @@ export function defer<T extends object>(text: string, known: Known<T> = {}): T {
   return deferred
 }
 
+/** Whether JSON is so long that a value stays text in the thread that serves: to parse it would hold the others up. */
+export function isLarge(json: string): boolean {
+  return json.length > 32 * 1024
+}
+
 /** The JSON text of a deferred value; undefined for any other. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'object' && value !== null ? texts.get(value) : undefined

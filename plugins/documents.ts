@@ -8,7 +8,7 @@ import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { Documents, type Sender } from '../documents/documents.ts'
 import type { DocumentLimits, FormFields, Location, Notation } from '../documents/job.ts'
-import { defer } from '../domain/deferred.ts'
+import { defer, isLarge } from '../domain/deferred.ts'
 import { type DocumentSchema, isDocumentSchema } from '../schemas/document.ts'
 import type { Place } from '../schemas/element.ts'
 import { refuseDocument } from './misdeclared.ts'
@@ -72,11 +72,8 @@ function documentLimits({ MAX_ORDER_ITEMS }: Config): DocumentLimits {
   return { maxOrderItems: MAX_ORDER_ITEMS, marks: Math.max(leastMarks, marksPerItem * MAX_ORDER_ITEMS) }
 }
 
-/** Above this many characters of JSON a value stays text in the thread that serves: to parse it would hold the others up. */
-const mostParsed = 32 * 1024
-
 function valueFrom<T>(text: string): T {
-  const value = text.length <= mostParsed ? JSON.parse(text) : defer(text, {})
+  const value = isLarge(text) ? defer(text, {}) : JSON.parse(text)
   return value as T
 }
 

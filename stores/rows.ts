@@ -1,7 +1,7 @@
 /** What the rows of both databases have alike, and the domain's values that they hold. */
 
 import type { ApiKey } from '../domain/caller.ts'
-import { defer, type Known } from '../domain/deferred.ts'
+import { defer, isLarge, type Known } from '../domain/deferred.ts'
 import type { Decimal } from '../domain/money.ts'
 import { mostSummarised, type Order, type OrderLine, type OrderStatus, type OrderSummary } from '../domain/order.ts'
 import type { Availability, Product } from '../domain/product.ts'
@@ -85,12 +85,9 @@ export function knownOf({ id, version, customer, orderNumber, status, placedAt, 
   return { id, version, customer, orderNumber, status, placedAt, modifiedAt }
 }
 
-/** Above this many characters the content of an order is left unparsed until somebody looks at it. */
-const mostParsed = 32 * 1024
-
-/** @param content as `orderContent` wrote it */
+/** @param content as `orderContent` wrote it; a large one is left unparsed until somebody looks at it */
 export function orderFrom(row: CommonOrderRow, content: string): Order {
-  if (content.length <= mostParsed) return orderOf(row, JSON.parse(content))
+  if (!isLarge(content)) return orderOf(row, JSON.parse(content))
   const columns = orderOf(row, {} as OrderContent)
   const known = knownOf(row.order_number === null ? columns : { ...columns, orderNumber: row.order_number })
   return defer(`${JSON.stringify(columns).slice(0, -1)},${content.slice(1)}`, known)

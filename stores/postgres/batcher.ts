@@ -24,7 +24,7 @@ const mostWaiting = 10_000
 const mostWeight = 250_000
 const batchWeight = 2_000
 
-/** How often a batch is tried when other transactions are in its way. */
+/** How often something is tried when other transactions are in its way. */
 const attempts = 6
 /** Milliseconds before the second attempt, doubled for each that follows, and jittered. */
 const firstPause = 5
@@ -91,7 +91,7 @@ export class Batcher<Item, Result> {
 
   async #settle(batch: readonly Pending<Item, Result>[]): Promise<void> {
     try {
-      const outcomes = await retrying(() => this.#work.run(batch.map(({ item }) => item)))
+      const outcomes = await this.#work.run(batch.map(({ item }) => item))
       for (const [i, { resolve, reject }] of batch.entries()) {
         const outcome = outcomes[i]
         if (outcome && 'value' in outcome) resolve(outcome.value)

@@ -1,112 +1,27 @@
-import { DomainError, orderNotFound, PositionError } from '../../domain/errors.ts'
-import {
-  holdsStock,
-  isOpen,
-  nextStatuses,
-  type Order,
-  type OrderStatus,
-  type OrderSummary,
-  type ProductReference
-} from '../../domain/order.ts'
-import { decide, givenBack, numberTaken } from '../../domain/placing.ts'
+import { orderNotFound, PositionError } from '../../domain/errors.ts'
+import type { OrderSummary } from '../../domain/order.ts'
 import type { OrderQuery, Page, Store } from '../../domain/store.ts'
-import { expect } from '../expectations.ts'
 import { toPage } from '../paging.ts'
-import { orderContent, summaryOf } from '../rows.ts'
-import { retrying } from './batcher.ts'
-import type { Database, Queries } from './database.ts'
-import { terms } from './placing.ts'
-import { now, type OrderRow, type OrderSummaryRow, orderColumns, toOrder, toSummary } from './rows.ts'
-import { lockShelves } from './shelving.ts'
-import { StandingNumbers } from './standing-numbers.ts'
+import type { Database } from './database.ts'
+import { isOrderId, type OrderRow, type OrderSummaryRow, orderColumns, toOrder, toSummary } from './rows.ts'
 
-type OrderVerb = 'order' | 'orders' | 'changeOrder' | 'setOrderStatus'
-
-/** An order's id as it was made: PostgreSQL would also take others for it, as one in capitals. */
-const uuid = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
-
-export function makeOrders(database: Database, currency: string): Pick<Store, OrderVerb> {
+/** The verbs that read orders. */
+export function makeOrders(database: Database): Pick<Store, 'order' | 'orders'> {
   return {
     async order(id) {
       const sql = `SELECT ${orderColumns} FROM purchase_order o WHERE o.id = $1`
-      return there(uuid.test(id) ? await database.prepared<OrderRow>(sql, [id]) : [])
+      const [row] = isOrderId(id) ? await database.prepared<OrderRow>(sql, [id]) : []
+      if (!row) throw orderNotFound()
+      return toOrder(row)
     },
-
-    orders: (query) => page(database, query),
-
-    changeOrder: (id, order, expected, mostItems) =>
-      change(database, id, async (queries, before) => {
-        if (!isOpen(before.status))
-          throw new DomainError('transition-refused', `The order is ${before.status}: it can no longer be changed.`)
-        expect(expected, before.version)
-        const owner = before.customer === undefined ? {} : { customer: before.customer }
-        const [shelves, numbers] = await Promise.all([
-          lockShelves(queries, [...order.items.map(({ product }) => product), ...productsOf(before)]),
-          StandingNumbers.read(queries, [{ ...owner, order }])
-        ])
-        const other = numbers.find({ ...owner, order })
-        if (other && other.id !== id) throw numberTaken(other)
-        const decision = decide(order, shelves, currency, before, mostItems)
-        shelves.take(decision.taken)
-        await shelves.write(queries)
-        const { version, status, placedAt, modifiedAt } = before
-        const after = { ...terms(order, decision), ...owner, id, version, status, placedAt, modifiedAt }
-        const { item_count, currency: paidIn, total, buyer_name, lines } = summaryOf(after)
-        const rows = await queries.query<OrderRow>(
-          `UPDATE purchase_order o SET version = o.version + 1, order_number = $2, content = $3,
-              item_count = $4, currency = $5, total = $6, buyer_name = $7, lines = $8, modified_at = greatest(o.modified_at, ${now})
-            WHERE o.id = $1 RETURNING ${orderColumns}`,
-          [id, after.orderNumber ?? null, orderContent(after), item_count, paidIn, total, buyer_name, lines]
-        )
-        return there(rows)
-      }),
-
-    setOrderStatus: (id, status, expected) =>
-      change(database, id, async (queries, before) => {
-        if (before.status === status) return before
-        expect(expected, before.version)
-        if (!nextStatuses(before.status).includes(status)) throw refusedTransition(before.status, status)
-        if (!holdsStock(status)) {
-          const shelves = await lockShelves(queries, productsOf(before))
-          shelves.take(givenBack(before, shelves))
-          await shelves.write(queries)
-        }
-        const sql = `UPDATE purchase_order o SET version = o.version + 1, status = $2, modified_at = greatest(o.modified_at, ${now})
-          WHERE o.id = $1 RETURNING ${orderColumns}`
-        return there(await queries.query<OrderRow>(sql, [id, status]))
-      })
+    orders: (query) => page(database, query)
   }
-}
-
-function there([row]: readonly OrderRow[]): Order {
-  if (!row) throw orderNotFound()
-  return toOrder(row)
-}
-
-function productsOf(order: Order): ProductReference[] {
-  return order.items.map(({ productId }) => ({ productId }))
-}
-
-/** Locks an order for what becomes of it. */
-function change(database: Database, id: string, write: (queries: Queries, before: Order) => Promise<Order>): Promise<Order> {
-  return retrying(() =>
-    database.transaction(async (queries) => {
-      const sql = `SELECT ${orderColumns} FROM purchase_order o WHERE o.id = $1 FOR UPDATE`
-      return write(queries, there(uuid.test(id) ? await queries.query<OrderRow>(sql, [id]) : []))
-    })
-  )
-}
-
-function refusedTransition(from: OrderStatus, to: OrderStatus): DomainError {
-  const next = nextStatuses(from)
-  const allowed = next.length === 0 ? 'nothing follows that' : `it can become ${next.join(' or ')}`
-  return new DomainError('transition-refused', `The order is ${from} and cannot become ${to}: ${allowed}.`)
 }
 
 /** The row's number of an order of the list. @throws PositionError when it is none of them */
 async function placeOf(database: Database, id: string, customer: string | undefined): Promise<number> {
   const sql = 'SELECT seq FROM purchase_order WHERE id = $1 AND ($2::text IS NULL OR customer = $2)'
-  const [row] = uuid.test(id) ? await database.query<{ readonly seq: number }>(sql, [id, customer ?? null]) : []
+  const [row] = isOrderId(id) ? await database.query<{ readonly seq: number }>(sql, [id, customer ?? null]) : []
   if (!row) throw new PositionError('not an order of this list')
   return row.seq
 }

@@ -40,7 +40,8 @@ const stepsOfMainCategories = `
 /** The verbs of the catalogue; `drain` does what waits to be written and takes no more. */
 export function makeProducts(database: Database, currency: string): Pick<Store, ProductVerb> & { drain(): Promise<void> } {
   // One batch at a time: each raises the catalogue's revision, whose row lets one transaction through after another anyway.
-  const run = makeProductWrites(database, currency)
+  const write = makeProductWrites(database, currency)
+  const run = (batch: readonly ProductWrite[], mode?: 'rehearse') => retrying(() => write(batch, mode))
   const writes = new Batcher<ProductWrite, Change>({
     run: (batch) => run(batch),
     weight: (write) => ('draft' in write ? draftSize(write.draft) : 1),
@@ -76,11 +77,9 @@ export function makeProducts(database: Database, currency: string): Pick<Store, 
     },
     async importProducts(batch, mode) {
       if (batch.length === 0) return []
-      const outcomes = await retrying(() =>
-        run(
-          batch.map(({ id, draft }) => ({ verb: 'import', id, draft })),
-          mode
-        )
+      const outcomes = await run(
+        batch.map(({ id, draft }) => ({ verb: 'import', id, draft })),
+        mode
       )
       return outcomes.map(imported)
     },

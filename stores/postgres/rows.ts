@@ -50,6 +50,11 @@ export interface OrderRow extends CommonOrderRow {
 
 export const orderColumns = 'o.seq, o.id, o.version, o.customer, o.order_number, o.status, o.placed_at, o.modified_at, o.content'
 
+/** As it was made: PostgreSQL would also take others for it, as one in capitals. */
+export function isOrderId(text: string): boolean {
+  return /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(text)
+}
+
 /** The content of a large order stays text until somebody looks into it. */
 export function toOrder(row: OrderRow): Order {
   return orderFrom(row, row.content)

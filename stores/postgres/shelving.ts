@@ -49,6 +49,7 @@ export async function lockShelves({ query }: Queries, products: Iterable<Product
     if ('gtin' in product) gtins.add(product.gtin)
     else ids.add(product.productId)
   }
+  if (ids.size + gtins.size === 0) return new Shelving([])
   const [wanted, values] =
     gtins.size === 0 ? ['p.id = ANY($1)', [[...ids]]] : ['(p.id = ANY($1) OR p.gtin = ANY($2))', [[...ids], [...gtins]]]
   const locked = query<{ product: number }>(

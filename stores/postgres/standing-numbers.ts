@@ -29,11 +29,21 @@ export class StandingNumbers {
   }
 
   find({ customer, order }: Numbered): Order | undefined {
-    return customer === undefined ? undefined : this.#orders.get(JSON.stringify([customer, order.orderNumber]))
+    return this.#orders.get(name(customer, order.orderNumber))
   }
 
   stand(order: Order): void {
     const { customer, orderNumber } = order
-    if (customer !== undefined && orderNumber !== undefined) this.#orders.set(JSON.stringify([customer, orderNumber]), order)
+    if (customer !== undefined && orderNumber !== undefined) this.#orders.set(name(customer, orderNumber), order)
   }
+
+  /** An order gives its number up. */
+  withdraw({ id, customer, orderNumber }: Order): void {
+    const key = name(customer, orderNumber)
+    if (this.#orders.get(key)?.id === id) this.#orders.delete(key)
+  }
+}
+
+function name(customer: string | undefined, orderNumber: string | undefined): string {
+  return JSON.stringify([customer, orderNumber])
 }

@@ -1,14 +1,12 @@
-import type { Placed, Placing, Store } from '../../domain/store.ts'
-import { orderSize } from '../sizes.ts'
-import { Batcher } from './batcher.ts'
+import type { Store } from '../../domain/store.ts'
 import { keepCurrency } from './currency.ts'
 import { Database } from './database.ts'
 import { unavailable } from './failures.ts'
 import { makeKeys } from './keys.ts'
 import { migratePostgres } from './migrations.ts'
 import { makeClient, openError } from './open-error.ts'
+import { OrderWriter, threadConnections } from './order-writer.ts'
 import { makeOrders } from './orders.ts'
-import { makePlacing } from './placing.ts'
 import { makeProducts } from './products.ts'
 
 export interface PostgresOptions {
@@ -16,7 +14,7 @@ export interface PostgresOptions {
   readonly url: string
   /** The shop's, ISO 4217. */
   readonly currency: string
-  /** Connections of this process at most. */
+  /** Connections of this process at most, two or more. */
   readonly poolSize?: number
 }
 
@@ -24,36 +22,49 @@ export interface PostgresOptions {
  * Opens the store, with its schema brought up to date first.
  * @throws StoreOpenError when it cannot be reached, is newer than this code, not Tradepost's, or has prices in another currency
  */
-export async function openPostgresStore({ url, currency, poolSize = 10 }: PostgresOptions): Promise<Store> {
+export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
+  const { store } = await openInParts(options)
+  return store
+}
+
+/** The store and what writes its orders, for tests that kill it. */
+export async function openInParts({ url, currency, poolSize = 10 }: PostgresOptions): Promise<{ store: Store; orders: OrderWriter }> {
   await migratePostgres(url)
-  const database = new Database(url, poolSize)
-  try {
-    await keepCurrency(database, currency)
-  } catch (error) {
-    await database.close()
+  const connections = threadConnections(poolSize)
+  const database = new Database(url, poolSize - connections)
+  const orders = new OrderWriter(database, { url, currency, connections })
+  const kept = keepCurrency(database, currency).catch((error) => {
     throw openError(error, makeClient(url, {}))
-  }
-  const { drain, ...products } = makeProducts(database, currency)
-  const placings = new Batcher<Placing, Placed>({
-    run: makePlacing(database, currency),
-    weight: ({ order }) => orderSize(order),
-    parallel: 2
   })
+  try {
+    await Promise.all([orders.open(), kept])
+  } catch (error) {
+    await Promise.all([orders.close(), database.close()])
+    throw error
+  }
+  return { store: makeStore(database, orders, currency), orders }
+}
+
+function makeStore(database: Database, orders: OrderWriter, currency: string): Store {
+  const { drain, ...products } = makeProducts(database, currency)
   let closing: Promise<void> | undefined
   async function close(): Promise<void> {
-    await Promise.all([placings.close(), drain()])
+    await Promise.all([orders.close(), drain()])
     await database.close()
   }
   return {
     ...products,
-    ...makeOrders(database, currency),
+    ...makeOrders(database),
     ...makeKeys(database),
-    placeOrder: (placing) => placings.submit(placing),
+    placeOrder: (placing) => orders.run('placeOrder', placing),
+    changeOrder: (id, order, expected, mostItems) => orders.run('changeOrder', id, order, expected, mostItems),
+    setOrderStatus: (id, status, expected) => orders.run('setOrderStatus', id, status, expected),
     async ping() {
       const [row] = await database.query<{ writable: boolean }>(
         "SELECT NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off' AS writable"
       )
       if (!row?.writable) throw unavailable(new Error('the database takes no writes'))
+      if (!orders.isUp) throw unavailable(new Error('the thread that writes orders is being replaced'))
     },
     close() {
       closing ??= close()

@@ -1,21 +1,22 @@
+import { notStored, type Outcome, perhapsStored, toFailure } from '../outcomes.ts'
 import type { Connection } from './connection.ts'
 import { explained } from './explain.ts'
-import { isNotCommitted, type Outcome, toFailure, unavailable, unknown } from './failures.ts'
+import { failureOf, isNotCommitted } from './failures.ts'
 import { makeTextIndex } from './search.ts'
-import { type Command, makeWrites } from './writes.ts'
+import { makeWrites, type WriteCommand } from './writes.ts'
 
 /**
  * Runs commands as one transaction: a savepoint each, so that what one is refused never touches its neighbours, and one
  * commit, which is one fsync. The outcomes are in the commands' order and hold once this has returned.
  * @param check throws when nothing may be written now
  */
-export function makeBatch(db: Connection, currency: string, check: () => void): (commands: readonly Command[]) => Outcome[] {
+export function makeBatch(db: Connection, currency: string, check: () => void): (commands: readonly WriteCommand[]) => Outcome[] {
   const index = makeTextIndex(db)
   const writes = makeWrites(db, currency, index)
   const [begin, commit, rollback] = [db.prepare('BEGIN IMMEDIATE'), db.prepare('COMMIT'), db.prepare('ROLLBACK')]
   const [save, release, undo] = [db.prepare('SAVEPOINT command'), db.prepare('RELEASE command'), db.prepare('ROLLBACK TO command')]
 
-  function attempt({ verb, args }: Command): Outcome {
+  function attempt({ verb, args }: WriteCommand): Outcome {
     const write = writes[verb] as (...args: readonly unknown[]) => unknown
     const mark = index.mark()
     save.run()
@@ -29,7 +30,7 @@ export function makeBatch(db: Connection, currency: string, check: () => void): 
       index.dropAfter(mark)
       undo.run()
       release.run()
-      return { failure: toFailure(error, db.name) }
+      return { failure: failureOf(error, db.name) }
     }
   }
 
@@ -49,7 +50,7 @@ export function makeBatch(db: Connection, currency: string, check: () => void): 
       const isKnown = !isCommitting || db.inTransaction || isNotCommitted(error)
       if (db.inTransaction) rollback.run()
       const cause = explained(error, db.name)
-      const failure = toFailure(isKnown ? unavailable(cause) : unknown(cause), db.name)
+      const failure = toFailure(isKnown ? notStored(cause) : perhapsStored(cause))
       return commands.map(() => ({ failure }))
     }
   }

@@ -4,7 +4,7 @@ import type { ImportItem, ImportOutcome } from '../../domain/store.ts'
 import { productColumns } from '../rows.ts'
 import { makeCatalogueWrites } from './catalogue-writes.ts'
 import type { Connection } from './connection.ts'
-import { toFailure } from './failures.ts'
+import { failureOf } from './failures.ts'
 import { fromThousandths, type ProductRow } from './rows.ts'
 import type { TextIndex } from './search.ts'
 import { makeShelving } from './shelving.ts'
@@ -41,7 +41,7 @@ export function makeImportWrites(db: Connection, currency: string, index: TextIn
       return write(item)
     } catch (error) {
       // What is refused is refused before anything of it is written, so an item needs no savepoint of its own.
-      const failure = toFailure(error, db.name)
+      const failure = failureOf(error, db.name)
       if (failure.kind !== 'domain' || failure.code === 'store-unavailable') throw error
       return { code: failure.code, message: failure.message, faults: failure.faults }
     }

@@ -2,10 +2,10 @@ import { textOf } from '../../domain/deferred.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
 import { draftSize, orderSize } from '../sizes.ts'
-import type { Command } from './writes.ts'
+import type { WriteCommand } from './writes.ts'
 
 export interface Pending {
-  readonly command: Command
+  readonly command: WriteCommand
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
 }
@@ -23,7 +23,7 @@ export class Queue {
   }
 
   /** A command larger than all that may wait is taken when nothing else waits. @throws DomainError `store-overloaded` */
-  checkRoom(command: Command): void {
+  checkRoom(command: WriteCommand): void {
     if (this.#pending.length === 0) return
     if (this.#pending.length < most.commands && this.#size + sizeOf(command) <= most.size) return
     throw new DomainError('store-overloaded', 'More is being written than the shop can take now. Nothing was stored; try again soon.')
@@ -54,7 +54,7 @@ export class Queue {
 }
 
 /** One, and more for every line of an order or item of a list, and for long texts. */
-function sizeOf({ args: [first, second] }: Command): number {
+function sizeOf({ args: [first, second] }: WriteCommand): number {
   if (Array.isArray(first)) return first.reduce((size: number, item) => size + ('draft' in item ? draftSize(item.draft) : 1), 1)
   const content = typeof first === 'object' && 'order' in first ? first.order : second
   if (typeof content !== 'object') return 1

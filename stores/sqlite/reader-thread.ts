@@ -3,10 +3,11 @@
 import { PositionError } from '../../domain/errors.ts'
 import type { Product } from '../../domain/product.ts'
 import type { Page, ProductQuery } from '../../domain/store.ts'
+import type { Failure } from '../outcomes.ts'
+import { serve } from '../thread-entry.ts'
 import { checkFile, connectReader } from './connection.ts'
-import { type Failure, toFailure } from './failures.ts'
+import { failureOf } from './failures.ts'
 import { makeProductPages } from './product-pages.ts'
-import { serve } from './thread-entry.ts'
 
 export interface ReaderData {
   readonly path: string
@@ -30,8 +31,8 @@ serve(({ path, identity, currency }: ReaderData) => {
       checkFile(path, identity)
       return { page: pages(query) }
     } catch (error) {
-      return error instanceof PositionError ? { position: error.message } : { failure: toFailure(error, path) }
+      return error instanceof PositionError ? { position: error.message } : { failure: failureOf(error, path) }
     }
   }
-  return { db, answer }
+  return { answer, close: () => db.close() }
 })

@@ -1,8 +1,9 @@
 import { isSearch, type Store } from '../../domain/store.ts'
+import { notStored } from '../outcomes.ts'
 import { type Connection, checkFile, connectReader, databasePath, fileIdentity } from './connection.ts'
 import { keepCurrency } from './currency.ts'
 import { explained, openError } from './explain.ts'
-import { isOutOfReach, unavailable } from './failures.ts'
+import { isOutOfReach } from './failures.ts'
 import { migrateSqlite } from './migrations.ts'
 import { makeProductBatches, readAll } from './product-batches.ts'
 import { makeProductPages } from './product-pages.ts'
@@ -60,12 +61,12 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
   }
 
   async function read<T>(look: () => T): Promise<T> {
-    if (!db.open) throw unavailable()
+    if (!db.open) throw notStored()
     try {
       checkFile(path, identity)
       return look()
     } catch (error) {
-      throw isOutOfReach(error) ? unavailable(explained(error, path)) : error
+      throw isOutOfReach(error) ? notStored(explained(error, path)) : error
     }
   }
 

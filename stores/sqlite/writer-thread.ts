@@ -1,11 +1,11 @@
 /** The entry of the writer's thread. It answers a batch only after its commit. */
 
+import { packOutcomes, unpackCommand } from '../crossing.ts'
+import type { Outcome } from '../outcomes.ts'
+import { serve } from '../thread-entry.ts'
 import { makeBatch } from './batch.ts'
 import { checkFile, connectWriter } from './connection.ts'
-import { packOutcome, unpackCommand } from './crossing.ts'
-import type { Outcome } from './failures.ts'
-import { serve } from './thread-entry.ts'
-import type { Command } from './writes.ts'
+import type { WriteCommand } from './writes.ts'
 
 export interface WriterData {
   readonly path: string
@@ -23,14 +23,10 @@ serve(({ path, identity, currency, maxPages, maxBatch }: WriterData) => {
   const db = connectWriter(path)
   if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${maxPages}`)
   const run = makeBatch(db, currency, () => checkFile(path, identity))
-  const perform = (batch: readonly Command[]): readonly Outcome[] =>
+  const perform = (batch: readonly WriteCommand[]): readonly Outcome[] =>
     maxBatch === undefined ? run(batch) : slices(batch, maxBatch).flatMap(run)
-  const answer = (batch: readonly Command[]) =>
-    perform(batch.map(unpackCommand)).map((outcome, i) => {
-      const command = batch[i]
-      return command ? packOutcome(command.verb, outcome) : outcome
-    })
-  return { db, answer }
+  const answer = (batch: readonly WriteCommand[]) => packOutcomes(batch, perform(batch.map(unpackCommand)))
+  return { answer, close: () => db.close() }
 })
 
 function slices<T>(all: readonly T[], size: number): T[][] {

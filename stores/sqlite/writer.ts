@@ -1,19 +1,15 @@
-import type { Worker } from 'node:worker_threads'
 import type { Store } from '../../domain/store.ts'
-import { packCommand, unpackOutcome } from './crossing.ts'
+import { packCommand, unpackOutcomes } from '../crossing.ts'
+import { DatabaseThread, ThreadLost } from '../database-thread.ts'
+import { fromFailure, lostWrite, notStored, type Outcome } from '../outcomes.ts'
+import { entryBeside } from '../threads.ts'
 import { explained } from './explain.ts'
-import { fromFailure, isLost, type Outcome, unavailable, unknown } from './failures.ts'
+import { isLost } from './failures.ts'
 import { type Pending, Queue } from './queue.ts'
-import type { FromThread, ToThread } from './thread-entry.ts'
-import { returnThread, takeThread } from './threads.ts'
 import type { WriterData } from './writer-thread.ts'
-import type { Command, WriteVerb } from './writes.ts'
+import type { WriteCommand, WriteVerb } from './writes.ts'
 
-type ToWriter = ToThread<WriterData, readonly Command[]>
-type FromWriter = FromThread<readonly Outcome[]>
-
-/** Milliseconds between attempts to start a thread after the first, doubled from one to the next. */
-const backOff = { first: 50, last: 2_000 } as const
+const entry = entryBeside(import.meta.url, 'writer-thread')
 
 /**
  * The one writer, in a thread of its own: commands go to it in batches, each of whatever has come while the one before
@@ -21,38 +17,39 @@ const backOff = { first: 50, last: 2_000 } as const
  * started.
  */
 export class SqliteWriter {
-  readonly #data: WriterData
+  readonly #path: string
+  readonly #thread: DatabaseThread<WriterData, readonly WriteCommand[], readonly Outcome[]>
   readonly #waiting = new Queue()
-  #thread: Worker | undefined
-  #state: 'down' | 'starting' | 'idle' | 'busy' = 'down'
-  #inFlight: readonly Pending[] = []
+  #isBusy = false
   #flushing = false
   #failing = false
-  #delay = 0
-  #restart: NodeJS.Timeout | undefined
   #draining: Promise<void> | undefined
-  #closing: Promise<void> | undefined
-  /** Called when nothing waits any more, or when the thread has no database any more. */
+  /** Called when nothing waits any more. */
   #settled: (() => void) | undefined
 
   constructor(data: WriterData) {
-    this.#data = data
+    this.#path = data.path
+    this.#thread = new DatabaseThread(entry, data)
   }
 
   /** Resolves when a thread has the database open. @throws DomainError `store-unavailable` */
-  start(): Promise<void> {
-    return new Promise((resolve, reject) => this.#start(resolve, reject))
+  async start(): Promise<void> {
+    try {
+      await this.#thread.open()
+    } catch (error) {
+      throw this.#lost(error)
+    }
   }
 
   /** Whether the last batch could not be written at all: the disk is full, the file gone. */
   get isFailing(): boolean {
-    return this.#failing || this.#state === 'down'
+    return this.#failing || !this.#thread.isUp
   }
 
   /** @throws what the verb throws, and DomainError `store-unavailable`, `store-overloaded` */
   async run<V extends WriteVerb>(verb: V, ...args: Parameters<Store[V]>): Promise<Awaited<ReturnType<Store[V]>>> {
-    const command: Command<V> = { verb, args }
-    if (this.#draining || this.#state === 'down') throw unavailable()
+    const command: WriteCommand = { verb, args }
+    if (this.#draining || !this.#thread.isUp) throw notStored()
     this.#waiting.checkRoom(command)
     const value = await new Promise<unknown>((resolve, reject) => {
       this.#waiting.add({ command, resolve, reject })
@@ -68,112 +65,62 @@ export class SqliteWriter {
   }
 
   /** Drains, then closes the database. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close()
-    return this.#closing
+  async close(): Promise<void> {
+    await this.drain()
+    await this.#thread.close()
   }
 
   /** Ends the thread where it stands, as a crash would: for tests. */
-  async kill(): Promise<void> {
-    await this.#thread?.terminate()
+  kill(): Promise<void> {
+    return this.#thread.kill()
   }
 
   async #drain(): Promise<void> {
-    clearTimeout(this.#restart)
-    if (this.#waiting.length + this.#inFlight.length > 0) await new Promise<void>((resolve) => (this.#settled = resolve))
-  }
-
-  async #close(): Promise<void> {
-    await this.drain()
-    const thread = this.#thread
-    if (!thread) return
-    const settled = new Promise<void>((resolve) => (this.#settled = resolve))
-    thread.postMessage('close' satisfies ToWriter)
-    await settled
-  }
-
-  #start(opened?: () => void, failed?: (error: Error) => void): void {
-    const thread = takeThread('writer')
-    let cause: unknown
-    this.#thread = thread
-    this.#state = 'starting'
-    thread.on('message', (message: FromWriter) => {
-      if (message === 'closed') return this.#closed(thread)
-      if (message !== 'opened') return this.#answer(message.answer)
-      this.#state = 'idle'
-      opened?.()
-      this.#flushSoon()
-    })
-    thread.on('error', (error) => (cause = error))
-    thread.on('exit', () => {
-      const again = !failed || this.#state !== 'starting'
-      cause = explained(cause, this.#data.path)
-      this.#lost(cause)
-      if (again && !this.#draining) this.#startLater()
-      failed?.(unavailable(cause))
-    })
-    thread.postMessage({ open: this.#data } satisfies ToWriter)
-  }
-
-  #startLater(): void {
-    this.#restart = setTimeout(() => this.#start(), this.#delay)
-    this.#delay = Math.min(Math.max(this.#delay * 2, backOff.first), backOff.last)
-  }
-
-  #closed(thread: Worker): void {
-    returnThread('writer', thread)
-    this.#lost()
-  }
-
-  #lost(cause?: unknown): void {
-    this.#thread = undefined
-    this.#state = 'down'
-    const [sent, waiting] = [this.#inFlight, this.#waiting.takeAll()]
-    this.#inFlight = []
-    for (const { reject } of sent) reject(unknown(cause))
-    for (const { reject } of waiting) reject(unavailable(cause))
-    this.#settled?.()
+    if (this.#isBusy || this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#settled = resolve))
   }
 
   /** After whatever else this turn of the event loop brings, so that it shares the commit. */
   #flushSoon(): void {
-    if (this.#flushing || this.#state !== 'idle' || this.#waiting.length === 0) return
+    if (this.#flushing || this.#isBusy || this.#waiting.length === 0) return
     this.#flushing = true
     setImmediate(() => {
       this.#flushing = false
-      if (this.#state === 'idle') this.#flush()
+      if (!this.#isBusy) void this.#flush()
     })
   }
 
-  #flush(): void {
-    const batch = this.#waiting.takeBatch()
+  async #flush(): Promise<void> {
+    this.#isBusy = true
+    while (this.#waiting.length > 0) await this.#write(this.#waiting.takeBatch())
+    this.#isBusy = false
+    this.#settled?.()
+  }
+
+  async #write(batch: readonly Pending[]): Promise<void> {
     try {
-      this.#thread?.postMessage({ ask: batch.map(({ command }) => packCommand(command)) } satisfies ToWriter)
-      this.#inFlight = batch
-      this.#state = 'busy'
-    } catch (cause) {
-      for (const { reject } of batch) reject(new Error("a command cannot be sent to the database's writer", { cause }))
-      this.#next()
+      this.#answer(batch, await this.#thread.ask(batch.map(({ command }) => packCommand(command))))
+    } catch (error) {
+      const reason = this.#lost(error)
+      for (const { reject } of batch) reject(reason)
+      if (error instanceof ThreadLost) for (const { reject } of this.#waiting.takeAll()) reject(notStored(reason.cause))
     }
   }
 
-  #answer(outcomes: readonly Outcome[]): void {
-    const answered = this.#inFlight
-    this.#inFlight = []
-    this.#state = 'idle'
-    this.#delay = 0
-    this.#failing = outcomes.length > 0 && outcomes.every(isLost)
-    for (const [i, { command, resolve, reject }] of answered.entries()) {
-      const given = outcomes[i]
-      const outcome = given && unpackOutcome(command.verb, given)
+  #lost(error: unknown): Error {
+    if (error instanceof ThreadLost) return lostWrite(error, explained(error.cause, this.#path))
+    return new Error("a command cannot be sent to the database's writer", { cause: error })
+  }
+
+  #answer(batch: readonly Pending[], answer: readonly Outcome[]): void {
+    this.#failing = answer.length > 0 && answer.every(isLost)
+    const outcomes = unpackOutcomes(
+      batch.map(({ command }) => command),
+      answer
+    )
+    for (const [i, { command, resolve, reject }] of batch.entries()) {
+      const outcome = outcomes[i]
       if (outcome && 'value' in outcome) resolve(outcome.value)
-      else reject(outcome ? fromFailure(outcome.failure, command.verb) : unavailable())
+      else reject(outcome ? fromFailure(outcome.failure, command.verb) : notStored())
     }
-    this.#next()
-  }
-
-  #next(): void {
-    if (this.#waiting.length > 0) this.#flush()
-    else this.#settled?.()
   }
 }

@@ -1,4 +1,5 @@
 import type { Store } from '../../domain/store.ts'
+import type { Command } from '../crossing.ts'
 import { makeCatalogueWrites } from './catalogue-writes.ts'
 import type { Connection } from './connection.ts'
 import { makeImportWrites } from './import-writes.ts'
@@ -26,10 +27,7 @@ export type Writes<V extends WriteVerb = WriteVerb> = {
   readonly [Verb in V]: (...args: Parameters<Store[Verb]>) => Awaited<ReturnType<Store[Verb]>>
 }
 
-export interface Command<V extends WriteVerb = WriteVerb> {
-  readonly verb: V
-  readonly args: Parameters<Store[V]>
-}
+export type WriteCommand = Command<WriteVerb>
 
 export function makeWrites(db: Connection, currency: string, index: TextIndex): Writes {
   // As much as a large order takes, and given back: a disk that is full may still have room for a row.

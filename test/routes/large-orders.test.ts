@@ -173,3 +173,35 @@ t.test('more lines are added to a form as long as a page has room for them', asy
     'it is placed all the same'
   )
 })
+
+t.test('no large order is parsed in the thread that serves when it is placed, changed, shipped or cancelled', async (t) => {
+  const shop = await build(t, { products: manyProducts })
+  const { app } = shop
+  const seller = await shop.key('ERP', 'fulfilment')
+  const parsed: unknown[] = []
+  const listen = (length: unknown) => parsed.push(length)
+  parses.subscribe(listen)
+  t.teardown(() => parses.unsubscribe(listen))
+  const order = await placeLarge(shop, 2_000)
+  const { etag } = (await app.inject(order)).headers
+  const payload = `<purchase-order>${line.repeat(1_900)}</purchase-order>`
+  const changed = await app.inject({ method: 'PUT', url: order, headers: { ...xml, 'if-match': String(etag) }, payload })
+  t.equal(changed.statusCode, 200)
+  const { headers } = await app.inject({ url: `${order}/status`, headers: seller })
+  const shipped = await app.inject({
+    method: 'PUT',
+    url: `${order}/status`,
+    headers: { ...xml, ...seller, 'if-match': String(headers.etag) },
+    payload: '<order-status><status>shipped</status></order-status>'
+  })
+  t.equal(shipped.statusCode, 200, shipped.body)
+  t.equal((await app.inject({ method: 'DELETE', url: await placeLarge(shop, 2_000) })).statusCode, 200)
+  const buyer = await shop.key('acme', 'order')
+  const place = (lines: number, content: string) => {
+    const document = `<purchase-order><order-number>L-2</order-number>${content.repeat(lines)}</purchase-order>`
+    return app.inject({ method: 'POST', url: '/order', headers: { ...xml, ...buyer }, payload: document })
+  }
+  const statuses = [await place(2_000, line), await place(1, line), await place(2_000, line)].map(({ statusCode }) => statusCode)
+  t.same(statuses, [201, 409, 200], 'nor when its number comes again')
+  t.same(parsed, [])
+})

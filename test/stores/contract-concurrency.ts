@@ -103,6 +103,47 @@ export function concurrencyContract(rule: Rule): void {
     t.equal((await store.order(order.id)).version, 2)
   })
 
+  rule('changes of one order at the same moment follow one another, each on what the one before it left', async (t, store) => {
+    await store.createProduct('a', stocked(1000))
+    const { order } = await store.placeOrder(placing('a', 4))
+    const changed = await Promise.all(times(20, (i) => store.changeOrder(order.id, purchase([item('a', i + 1)]), {})))
+    t.same(
+      changed.map(({ version }) => version).sort((a, b) => a - b),
+      times(20, (i) => i + 2)
+    )
+    const last = changed.find(({ version }) => version === 21)
+    t.same(await store.order(order.id), last)
+    t.equal(await onHand(store, 'a'), String(1000 - Number(last?.items[0]?.quantity)))
+    const ends = await Promise.allSettled([
+      store.setOrderStatus(order.id, 'shipped', { version: 21 }),
+      store.setOrderStatus(order.id, 'cancelled', { version: 21 })
+    ])
+    t.same(ends.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+    t.equal((await store.order(order.id)).version, 22)
+  })
+
+  rule('a number that is given up at the same moment as others take it stands for one order', async (t, store) => {
+    await store.createProduct('a', stocked(1000))
+    const numbered = (orderNumber: string, quantity = 1) => purchase([item('a', quantity)], { orderNumber })
+    for (let round = 0; round < 10; round++) {
+      const place = (quantity?: number) => store.placeOrder({ order: numbered(`${round}`, quantity), customer: 'acme', status: 'accepted' })
+      const { order } = await place()
+      const { order: other } = await store.placeOrder({ order: numbered(`${round} other`), customer: 'acme', status: 'accepted' })
+      const attempts = [
+        round % 2 ? store.setOrderStatus(order.id, 'cancelled', {}) : store.changeOrder(order.id, numbered(`${round} new`), {}),
+        store.changeOrder(other.id, numbered(`${round}`, 2), {}),
+        place(3)
+      ]
+      for (const result of await Promise.allSettled(attempts)) {
+        if (result.status === 'rejected') t.equal(result.reason.code, 'order-number-taken')
+      }
+      const standing = (await everyOrder(store)).filter(({ orderNumber, status }) => orderNumber === `${round}` && status === 'accepted')
+      t.ok(standing.length <= 1, `${standing.length} orders have the number`)
+      const repeated = await place(Number(standing[0]?.items[0]?.quantity ?? 1))
+      t.equal(repeated.outcome, standing.length === 0 ? 'placed' : 'repeated')
+    }
+  })
+
   rule('a refused order never touches its neighbours', async (t, store) => {
     await store.createProduct('a', stocked(50))
     await store.createProduct('empty', draft())

@@ -4,6 +4,7 @@ import { catalogueContract } from './contract-catalogue.ts'
 import { concurrencyContract } from './contract-concurrency.ts'
 import { importContract } from './contract-import.ts'
 import { keyContract } from './contract-keys.ts'
+import { largeContract } from './contract-large.ts'
 import { orderContract } from './contract-orders.ts'
 import { pagingContract } from './contract-paging.ts'
 import { placingContract } from './contract-placing.ts'
@@ -30,6 +31,7 @@ export function storeContract(t: Test, open: () => Promise<Store>): void {
   importContract(rule)
   placingContract(rule)
   orderContract(rule)
+  largeContract(rule)
   keyContract(rule)
   concurrencyContract(rule)
 }

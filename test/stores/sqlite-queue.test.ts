@@ -1,10 +1,10 @@
 import t from 'tap'
 import { Queue } from '../../stores/sqlite/queue.ts'
-import type { Command } from '../../stores/sqlite/writes.ts'
+import type { WriteCommand } from '../../stores/sqlite/writes.ts'
 import { draft, item, placing, purchase } from './fixtures.ts'
 
 /** How many of a command wait before one more is refused, and how many of them go at once. */
-function room(command: Command): { waiting: number; batch: number } {
+function room(command: WriteCommand): { waiting: number; batch: number } {
   const queue = new Queue()
   let waiting = 0
   try {
@@ -18,7 +18,7 @@ function room(command: Command): { waiting: number; batch: number } {
   throw new Error('the queue takes any number')
 }
 
-const place = (order = purchase([item('a')])): Command => ({ verb: 'placeOrder', args: [placing('a', 1, { order })] })
+const place = (order = purchase([item('a')])): WriteCommand => ({ verb: 'placeOrder', args: [placing('a', 1, { order })] })
 
 t.test('what waits is bounded in commands, in lines and in the length of texts', async (t) => {
   t.same(room({ verb: 'deleteProduct', args: ['a', {}] }), { waiting: 10_000, batch: 2_000 })
@@ -36,7 +36,7 @@ t.test('what waits is bounded in commands, in lines and in the length of texts',
     { verb: 'createProduct', args: ['a', product] },
     { verb: 'putProduct', args: ['a', product, {}] },
     { verb: 'importProducts', args: [[{ id: 'a', draft: product }]] }
-  ] as const satisfies readonly Command[]) {
+  ] as const satisfies readonly WriteCommand[]) {
     const { waiting } = room(command)
     t.ok(waiting > 1_400 && waiting < 1_700, `${waiting} of 160 KB`)
   }

@@ -1,0 +1,72 @@
+/**
+ * How orders cross between the threads: as JSON text. A large one stays text in the thread that serves, which 10,000 lines
+ * would hold up for 20 ms; and for a small one, too, text takes less than the copy that a port makes of objects.
+ */
+
+import { defer, isLarge, type Known, textOf } from '../domain/deferred.ts'
+import type { Order, PurchaseOrder } from '../domain/order.ts'
+import type { Placed, Store } from '../domain/store.ts'
+import type { Outcome } from './outcomes.ts'
+import { knownOf } from './rows.ts'
+
+/** A verb of the store that a thread performs, and what it is given. */
+export interface Command<V extends keyof Store = keyof Store> {
+  readonly verb: V
+  readonly args: Parameters<Store[V]>
+}
+
+/** The text alone, or with what can be read without parsing it. */
+type PackedOrder = string | { readonly json: string; readonly known: Known<Order> }
+
+function replaceOrder<C extends Command>(command: C, replace: (order: PurchaseOrder) => unknown): C {
+  const { verb, args } = command
+  if (verb === 'placeOrder') {
+    const [placing] = args as Command<'placeOrder'>['args']
+    return { ...command, args: [{ ...placing, order: replace(placing.order) }] }
+  }
+  if (verb === 'changeOrder') {
+    const [id, order, ...rest] = args as Command<'changeOrder'>['args']
+    return { ...command, args: [id, replace(order), ...rest] }
+  }
+  return command
+}
+
+/** A command as it is sent to the thread that writes. */
+export function packCommand<C extends Command>(command: C): C {
+  return replaceOrder(command, jsonOf)
+}
+
+export function unpackCommand<C extends Command>(command: C): C {
+  return replaceOrder(command, (json) => JSON.parse(json as unknown as string))
+}
+
+function jsonOf(order: Order | PurchaseOrder): string {
+  return textOf(order) ?? JSON.stringify(order)
+}
+
+function packOrder(order: Order): PackedOrder {
+  const json = jsonOf(order)
+  return isLarge(json) ? { json, known: knownOf(order) } : json
+}
+
+function unpackOrder(order: PackedOrder): Order {
+  return typeof order === 'string' ? JSON.parse(order) : defer(order.json, order.known)
+}
+
+/** An outcome of a verb that returns an order, with the order in its other form. */
+function replaceInOutcome(verb: keyof Store | undefined, outcome: Outcome, replace: (order: unknown) => unknown): Outcome {
+  if (!('value' in outcome)) return outcome
+  if (verb === 'changeOrder' || verb === 'setOrderStatus') return { value: replace(outcome.value) }
+  if (verb !== 'placeOrder') return outcome
+  const placed = outcome.value as Placed
+  return { value: { ...placed, order: replace(placed.order) } }
+}
+
+/** What commands came to, as the thread sends it. */
+export function packOutcomes(commands: readonly Command[], outcomes: readonly Outcome[]): readonly Outcome[] {
+  return outcomes.map((outcome, i) => replaceInOutcome(commands[i]?.verb, outcome, (order) => packOrder(order as Order)))
+}
+
+export function unpackOutcomes(commands: readonly Command[], outcomes: readonly Outcome[]): readonly Outcome[] {
+  return outcomes.map((outcome, i) => replaceInOutcome(commands[i]?.verb, outcome, (order) => unpackOrder(order as PackedOrder)))
+}

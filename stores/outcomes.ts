@@ -1,0 +1,69 @@
+/** What became of a write, as plain data that crosses between threads. */
+
+import { DomainError, type DomainErrorCode, type Fault } from '../domain/errors.ts'
+import type { ThreadLost } from './database-thread.ts'
+
+interface ErrorData {
+  readonly name: string
+  readonly message: string
+  readonly stack: string | undefined
+  /** Of Node, of a driver or of a database. */
+  readonly code: string | undefined
+}
+
+export type Failure =
+  | {
+      readonly kind: 'domain'
+      readonly code: DomainErrorCode
+      readonly message: string
+      readonly faults: readonly Fault[]
+      readonly orderId: string | undefined
+      readonly cause: ErrorData | string | undefined
+    }
+  | (ErrorData & { readonly kind: 'unexpected' })
+
+export type Outcome = { readonly value: unknown } | { readonly failure: Failure }
+
+export function toFailure(error: unknown): Failure {
+  if (!(error instanceof DomainError)) return { kind: 'unexpected', ...dataOf(error) }
+  const { code, message, faults, orderId, cause } = error
+  const told = cause === undefined || typeof cause === 'string' ? cause : dataOf(cause)
+  return { kind: 'domain', code, message, faults, orderId, cause: told }
+}
+
+/** @param verb what was tried, for the log */
+export function fromFailure(failure: Failure, verb: string): Error {
+  if (failure.kind === 'unexpected') return new Error(`${verb} failed in the database's thread`, { cause: errorOf(failure) })
+  const { code, message, faults, orderId, cause } = failure
+  const told = typeof cause === 'object' ? errorOf(cause) : cause
+  return new DomainError(code, message, { faults, cause: told, ...(orderId === undefined ? {} : { orderId }) })
+}
+
+function dataOf(error: unknown): ErrorData {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error), stack: undefined, code: undefined }
+  const { name, message, stack } = error
+  return { name, message, stack, code: 'code' in error && typeof error.code === 'string' ? error.code : undefined }
+}
+
+function errorOf({ name, message, stack, code }: ErrorData): Error {
+  const error = new Error(message)
+  error.name = name
+  if (stack !== undefined) error.stack = stack
+  return code === undefined ? error : Object.assign(error, { code })
+}
+
+export function notStored(cause?: unknown): DomainError {
+  return new DomainError('store-unavailable', 'The shop cannot reach its database now. Nothing was stored; try again soon.', { cause })
+}
+
+/** For what was being written when the database was lost. */
+export function perhapsStored(cause?: unknown): DomainError {
+  const detail =
+    'The shop lost its database while this was being written, and does not know whether it was stored: look, or repeat it with the same Idempotency-Key.'
+  return new DomainError('store-unavailable', detail, { cause })
+}
+
+/** What the caller of a write is told when the thread that writes has ended. @param cause why, for the log */
+export function lostWrite({ wasAsked }: ThreadLost, cause: unknown): DomainError {
+  return wasAsked ? perhapsStored(cause) : notStored(cause)
+}

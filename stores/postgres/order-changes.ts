@@ -1,0 +1,142 @@
+import { DomainError, orderNotFound } from '../../domain/errors.ts'
+import { holdsStock, isOpen, nextStatuses, type Order, type OrderStatus, type ProductReference } from '../../domain/order.ts'
+import { decide, givenBack, numberTaken } from '../../domain/placing.ts'
+import type { Command } from '../crossing.ts'
+import { expect } from '../expectations.ts'
+import { orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
+import type { Queries } from './database.ts'
+import type { OrderBatch } from './order-writes.ts'
+import { terms } from './placing.ts'
+import { isOrderId, type OrderRow, orderColumns, toOrder } from './rows.ts'
+
+export type ChangeCommand = Command<'changeOrder'> | Command<'setOrderStatus'>
+
+/** A row that is locked, as it stands after what was done to it. */
+interface LockedOrder extends OrderRow {
+  readonly isChanged?: boolean
+  /** Where its content has changed, too. */
+  readonly summary?: SummaryColumns
+}
+
+/** The orders of a transaction that are changed: locked, changed in memory and written back at its end. */
+export class LockedOrders {
+  readonly #rows = new Map<string, LockedOrder>()
+
+  /** In the order of their ids, so that batches wait for each other and never deadlock. */
+  static async lock({ query }: Queries, commands: readonly ChangeCommand[]): Promise<LockedOrders> {
+    const orders = new LockedOrders()
+    const ids = new Set(commands.map(({ args: [id] }) => id).filter(isOrderId))
+    if (ids.size === 0) return orders
+    const sql = `SELECT ${orderColumns} FROM purchase_order o WHERE o.id = ANY($1::uuid[]) ORDER BY o.id FOR UPDATE`
+    for (const row of await query<OrderRow>(sql, [[...ids]])) orders.#rows.set(row.id, row)
+    return orders
+  }
+
+  find(id: string): Order | undefined {
+    const row = this.#rows.get(id)
+    return row && toOrder(row)
+  }
+
+  /** The products that a command may take or give back. */
+  productsOf(command: ChangeCommand): ProductReference[] {
+    const before = this.find(command.args[0])
+    if (!before) return []
+    const held = () => before.items.map(({ productId }) => ({ productId }))
+    if (command.verb === 'changeOrder') return [...command.args[1].items.map(({ product }) => product), ...held()]
+    return holdsStock(before.status) && !holdsStock(command.args[1]) ? held() : []
+  }
+
+  /** @throws DomainError what the verb throws */
+  change(command: ChangeCommand, batch: OrderBatch): Order {
+    const [id] = command.args
+    const row = this.#rows.get(id)
+    if (!row) throw orderNotFound()
+    const before = toOrder(row)
+    const after = command.verb === 'changeOrder' ? withTerms(row, before, command, batch) : withStatus(row, before, command, batch)
+    if (after === row) return before
+    this.#rows.set(id, { ...after, isChanged: true, version: row.version + 1, modified_at: Math.max(row.modified_at, batch.at) })
+    const order = toOrder(this.#rows.get(id) ?? row)
+    batch.numbers.withdraw(before)
+    if (holdsStock(order.status)) batch.numbers.stand(order)
+    return order
+  }
+
+  /** Sends what has changed; nothing is waited for. */
+  write(queries: Queries): void {
+    const rows = [...this.#rows.values()].filter(({ isChanged }) => isChanged)
+    const rewritten = rows.flatMap(({ summary, ...row }) => (summary ? { ...row, ...summary } : []))
+    writeStatuses(
+      queries,
+      rows.filter(({ summary }) => !summary)
+    )
+    writeContents(queries, rewritten)
+  }
+}
+
+function withTerms(
+  row: LockedOrder,
+  before: Order,
+  { args }: Command<'changeOrder'>,
+  { shelves, numbers, currency }: OrderBatch
+): LockedOrder {
+  const [id, order, expected, mostItems] = args
+  if (!isOpen(before.status)) throw new DomainError('transition-refused', `The order is ${before.status}: it can no longer be changed.`)
+  expect(expected, before.version)
+  const owner = before.customer === undefined ? {} : { customer: before.customer }
+  const other = numbers.find({ ...owner, order })
+  if (other && other.id !== id) throw numberTaken(other)
+  const decision = decide(order, shelves, currency, before, mostItems)
+  shelves.take(decision.taken)
+  const { version, status, placedAt, modifiedAt } = before
+  const after = { ...terms(order, decision), ...owner, id, version, status, placedAt, modifiedAt }
+  return { ...row, order_number: after.orderNumber ?? null, content: orderContent(after), summary: summaryOf(after) }
+}
+
+function withStatus(row: LockedOrder, before: Order, { args }: Command<'setOrderStatus'>, { shelves }: OrderBatch): LockedOrder {
+  const [, status, expected] = args
+  if (before.status === status) return row
+  expect(expected, before.version)
+  if (!nextStatuses(before.status).includes(status)) throw refusedTransition(before.status, status)
+  if (!holdsStock(status)) shelves.take(givenBack(before, shelves))
+  return { ...row, status }
+}
+
+function refusedTransition(from: OrderStatus, to: OrderStatus): DomainError {
+  const next = nextStatuses(from)
+  const allowed = next.length === 0 ? 'nothing follows that' : `it can become ${next.join(' or ')}`
+  return new DomainError('transition-refused', `The order is ${from} and cannot become ${to}: ${allowed}.`)
+}
+
+function writeStatuses({ query }: Queries, rows: readonly LockedOrder[]): void {
+  if (rows.length === 0) return
+  void query(
+    `UPDATE purchase_order o SET version = n.version, status = n.status, modified_at = n.modified_at
+      FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[]) AS n (id, version, status, modified_at) WHERE o.id = n.id`,
+    [rows.map(({ id }) => id), rows.map(({ version }) => version), rows.map(({ status }) => status), rows.map((row) => row.modified_at)]
+  )
+}
+
+function writeContents({ query }: Queries, rows: readonly (LockedOrder & SummaryColumns)[]): void {
+  if (rows.length === 0) return
+  void query(
+    `UPDATE purchase_order o SET version = n.version, status = n.status, modified_at = n.modified_at, order_number = n.order_number,
+        content = n.content, item_count = n.item_count, currency = n.currency, total = n.total, buyer_name = n.buyer_name, lines = n.lines
+      FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::json[],
+          $7::integer[], $8::text[], $9::text[], $10::text[], $11::json[])
+        AS n (id, version, status, modified_at, order_number, content, item_count, currency, total, buyer_name, lines)
+      WHERE o.id = n.id`,
+    [
+      rows.map(({ id }) => id),
+      rows.map(({ version }) => version),
+      rows.map(({ status }) => status),
+      rows.map(({ modified_at }) => modified_at),
+      rows.map(({ order_number }) => order_number),
+      rows.map(({ content }) => content),
+      rows.map(({ item_count }) => item_count),
+      rows.map(({ currency }) => currency),
+      rows.map(({ total }) => total),
+      rows.map(({ buyer_name }) => buyer_name),
+      rows.map(({ lines }) => lines)
+    ]
+  )
+}

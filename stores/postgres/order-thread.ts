@@ -1,0 +1,34 @@
+/** The entry of the thread that writes orders, on connections of its own. It answers only after the commit. */
+
+import { packOutcomes, unpackCommand } from '../crossing.ts'
+import { type Failure, type Outcome, toFailure } from '../outcomes.ts'
+import { serve } from '../thread-entry.ts'
+import { Database } from './database.ts'
+import { makeOrderWrites, type OrderCommand } from './order-writes.ts'
+
+export interface OrderThreadData {
+  readonly url: string
+  readonly currency: string
+  readonly connections: number
+}
+
+/** The outcome of each command, or why the transaction failed as a whole. */
+export type OrderAnswer = { readonly outcomes: readonly Outcome[] } | { readonly failure: Failure }
+
+serve(({ url, currency, connections }: OrderThreadData) => {
+  const database = new Database(url, connections)
+  const write = makeOrderWrites(database, currency, 'beside')
+
+  async function answer(commands: readonly OrderCommand[]): Promise<OrderAnswer> {
+    try {
+      const outcomes = (await write(commands.map(unpackCommand))).map(
+        (outcome): Outcome => ('value' in outcome ? outcome : { failure: toFailure(outcome.error) })
+      )
+      return { outcomes: packOutcomes(commands, outcomes) }
+    } catch (error) {
+      return { failure: toFailure(error) }
+    }
+  }
+
+  return { answer, close: () => database.close() }
+})

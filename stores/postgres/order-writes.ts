@@ -1,0 +1,87 @@
+import type { Order, ProductReference } from '../../domain/order.ts'
+import type { Placed } from '../../domain/store.ts'
+import type { Command } from '../crossing.ts'
+import { attempt, type Outcome, retrying } from './batcher.ts'
+import type { Database, Queries } from './database.ts'
+import { KeptKeys } from './idempotency.ts'
+import { type ChangeCommand, LockedOrders } from './order-changes.ts'
+import { NewOrders } from './placing.ts'
+import { now } from './rows.ts'
+import { lockShelves, type Shelving } from './shelving.ts'
+import { StandingNumbers } from './standing-numbers.ts'
+
+export type OrderCommand = Command<'placeOrder'> | ChangeCommand
+
+/** Where a batch is decided: beside the thread that serves it may take its time. */
+export type Place = 'serving' | 'beside'
+
+/** A new order meets a large one under its number: to compare them is not for the thread that serves. */
+export class LargeTwin extends Error {
+  override readonly name = 'LargeTwin'
+}
+
+/** What the commands of one transaction are decided on, each on what those before it left. */
+export interface OrderBatch {
+  readonly currency: string
+  readonly place: Place
+  /** The time, by the database's clock. */
+  readonly at: number
+  readonly shelves: Shelving
+  readonly keys: KeptKeys
+  readonly numbers: StandingNumbers
+}
+
+/**
+ * Writes a batch of orders, new ones and changes, in one transaction: the orders that are changed and the shelves of all of
+ * them are locked, then each command is decided in the order of arrival, and what comes of all of them is written at once. Two
+ * round trips, one more when there are changes, and one when an availability flips.
+ *
+ * The products' locks also keep twins apart, two posts of one key or order number: the second, on whatever replica, looks
+ * for the first after it has waited for the products of both. Where twins name no product in common, a unique index
+ * refuses the second batch, which is then tried again.
+ */
+export function makeOrderWrites(
+  database: Database,
+  currency: string,
+  place: Place
+): (commands: readonly OrderCommand[]) => Promise<readonly Outcome<Placed | Order>[]> {
+  const run = (commands: readonly OrderCommand[]) =>
+    database.transaction(async (queries) => {
+      const placings = commands.flatMap((command) => (command.verb === 'placeOrder' ? command.args : []))
+      const changes = commands.filter((command) => command.verb !== 'placeOrder')
+      const locked = await LockedOrders.lock(queries, changes)
+      const products = commands.flatMap((command): ProductReference[] =>
+        command.verb === 'placeOrder' ? command.args[0].order.items.map(({ product }) => product) : locked.productsOf(command)
+      )
+      const numbered = changes.flatMap((command) => {
+        const before = locked.find(command.args[0])
+        if (command.verb !== 'changeOrder' || before?.customer === undefined) return []
+        return { customer: before.customer, order: command.args[1] }
+      })
+      const keys = placings.flatMap(({ idempotency }) => idempotency ?? [])
+      const [shelves, kept, numbers, at] = await Promise.all([
+        lockShelves(queries, products),
+        KeptKeys.read(queries, keys),
+        StandingNumbers.read(queries, [...placings, ...numbered]),
+        clock(queries)
+      ])
+      const batch = { currency, place, at, shelves, keys: kept, numbers }
+      const placed = new NewOrders()
+      const outcomes = commands.map((command) =>
+        attempt(() => (command.verb === 'placeOrder' ? placed.place(command.args[0], batch) : locked.change(command, batch)))
+      )
+      await shelves.write(queries)
+      // Before the new orders, which may take a number that a change has given up.
+      locked.write(queries)
+      placed.write(queries)
+      kept.write(queries, at)
+      return outcomes
+    })
+  return (commands) => retrying(() => run(commands))
+}
+
+async function clock({ query }: Queries): Promise<number> {
+  const [row] = await query<{ now: number }>(`SELECT ${now} AS now`)
+  if (!row) throw new Error('the database has no clock')
+  return row.now
+}

@@ -1,0 +1,73 @@
+import { decimal } from '../../domain/money.ts'
+import type { Rule } from './contract.ts'
+import { item, onHand, purchase, stocked } from './fixtures.ts'
+
+const lines = 300
+const many = (count = lines, productId = 'a') => Array.from({ length: count }, () => item(productId))
+const idempotency = { scope: 'acme POST /order', key: 'k', fingerprint: 'f' }
+const stamped = { customer: 'acme', status: 'accepted' } as const
+
+/** Large orders may be written elsewhere than small ones: whoever asks must not see it. */
+export function largeContract(rule: Rule): void {
+  rule('a large order is refused with all that is wrong, where it is, as a small one', async (t, store) => {
+    await store.createProduct('a', stocked(1000))
+    await store.createProduct('short', stocked(1))
+    const place = (items: readonly ReturnType<typeof item>[]) => store.placeOrder({ order: purchase(items), status: 'accepted' })
+    for (const count of [2, lines]) {
+      await t.rejects(place([...many(count), item('none'), item('short', 2)]), {
+        code: 'invalid-order',
+        message: /2 things/,
+        faults: [
+          { code: 'unknown-product', at: ['item', count + 1] },
+          { code: 'out-of-stock', at: ['item', count + 2, 'quantity'] }
+        ]
+      })
+      await t.rejects(place([...many(count), item('a', 1, { unitPrice: decimal('1') })]), { code: 'order-refused', faults: { length: 1 } })
+    }
+    t.equal(await onHand(store, 'a'), '1000')
+  })
+
+  rule('a large order is replayed by its key, repeated by its number, and its number is taken', async (t, store) => {
+    await store.createProduct('a', stocked(1000))
+    const order = purchase(many(), { orderNumber: 'PO-1' })
+    const { order: first, ...placed } = await store.placeOrder({ order, ...stamped, idempotency })
+    t.same(placed, { outcome: 'placed', replayed: false })
+    t.equal(first.items.length, lines)
+    const replayed = await store.placeOrder({ order, ...stamped, idempotency })
+    t.same([replayed.replayed, replayed.order], [true, first])
+    const repeated = await store.placeOrder({ order, ...stamped })
+    t.same([repeated.outcome, repeated.order], ['repeated', first])
+    for (const count of [1, lines + 1]) {
+      const other = purchase(many(count), { orderNumber: 'PO-1' })
+      await t.rejects(store.placeOrder({ order: other, ...stamped }), { code: 'order-number-taken', orderId: first.id })
+    }
+    t.equal(await onHand(store, 'a'), String(1000 - lines))
+  })
+
+  rule('a small order that stands as a long one, since its names are long, is repeated by its number', async (t, store) => {
+    await store.createProduct('a', stocked(1000, { name: 'long '.repeat(200) }))
+    const order = purchase(many(50), { orderNumber: 'PO-1' })
+    const { order: first } = await store.placeOrder({ order, ...stamped })
+    t.match(await store.placeOrder({ order, ...stamped }), { outcome: 'repeated', order: { id: first.id } })
+    t.equal(await onHand(store, 'a'), '950')
+  })
+
+  rule('a large order is changed, shipped and cancelled as a small one', async (t, store) => {
+    await store.createProduct('a', stocked(1000))
+    const { order } = await store.placeOrder({ order: purchase(many()), ...stamped })
+    const changed = await store.changeOrder(order.id, purchase(many(lines - 1)), { version: 1 })
+    t.same([changed.version, changed.items.length], [2, lines - 1])
+    t.same(await store.order(order.id), changed)
+    await t.rejects(store.changeOrder(order.id, purchase(many()), { version: 1 }), { code: 'precondition-failed' })
+    await t.rejects(store.changeOrder(order.id, purchase(many(lines, 'none')), {}), { code: 'invalid-order', faults: { length: 100 } })
+    t.equal(await onHand(store, 'a'), String(1000 - lines + 1))
+    const cancelled = await store.setOrderStatus(order.id, 'cancelled', { version: 2 })
+    t.same([cancelled.status, cancelled.version, cancelled.items.length], ['cancelled', 3, lines - 1])
+    t.equal(await onHand(store, 'a'), '1000')
+    const { order: second } = await store.placeOrder({ order: purchase(many()), ...stamped })
+    const shipped = await store.setOrderStatus(second.id, 'shipped', {})
+    t.same(await store.order(second.id), shipped)
+    t.same(await store.setOrderStatus(second.id, 'shipped', {}), shipped, 'once more changes nothing')
+    await t.rejects(store.setOrderStatus(second.id, 'cancelled', {}), { code: 'transition-refused' })
+  })
+}

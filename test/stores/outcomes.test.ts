@@ -1,0 +1,26 @@
+import t from 'tap'
+import { DomainError } from '../../domain/errors.ts'
+import { fromFailure, toFailure } from '../../stores/outcomes.ts'
+
+/** An error as it is on the other side of a thread. */
+const crossed = (error: unknown) => fromFailure(structuredClone(toFailure(error)), 'placeOrder')
+
+t.test('what the shop refuses crosses between threads whole', async (t) => {
+  const faults = [{ code: 'out-of-stock', at: ['item', 1, 'quantity'], detail: 'None is on hand.' }]
+  const cause = Object.assign(new RangeError('too far'), { code: 'E1' })
+  const error = new DomainError('order-refused', 'Refused.', { faults, orderId: 'o', cause })
+  const other = crossed(error)
+  t.ok(other instanceof DomainError)
+  t.match(other, { code: 'order-refused', message: 'Refused.', faults, orderId: 'o' })
+  t.match(other.cause, { name: 'RangeError', message: 'too far', code: 'E1', stack: cause.stack })
+  t.ok(other.cause instanceof Error, 'so that the log has its stack')
+  t.equal(crossed(new DomainError('store-unavailable', 'Gone.', { cause: 'the disk is full' })).cause, 'the disk is full')
+  t.equal(crossed(new DomainError('order-refused', 'Refused.')).cause, undefined)
+})
+
+t.test('any other error crosses as the cause of one that names the verb', async (t) => {
+  const error = new TypeError('a mistake')
+  t.match(crossed(error), { message: /placeOrder failed/, cause: { name: 'TypeError', message: 'a mistake', stack: error.stack } })
+  t.notOk(crossed(error) instanceof DomainError)
+  t.match(crossed('text').cause, { message: 'text' })
+})
