@@ -87,10 +87,9 @@ async function beside({ port, process }: Release, attack: Attack | undefined): P
 const rows: string[][] = []
 for (const [name, attack] of Object.entries(attacks)) {
   // Each attack meets services that were just started: what one leaves behind is not blamed on the next.
-  const releases = await startReleases(given.directory, { LOG_LEVEL: 'info', ...(attack?.unlimited ? { RATE_LIMIT: 'off' } : {}) })
+  const releases = await startReleases(given.directory, attack?.unlimited ? { RATE_LIMIT: 'off' } : {})
   let first: number | undefined
   for (const release of releases) {
-    release.process.child.stdout?.resume()
     const { p50, p99, others, memory } = await beside(release, attack)
     first ??= p99
     rows.push([name, release.name, p50, p99.toFixed(1), (p99 / first).toFixed(2), others, memory])

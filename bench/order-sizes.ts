@@ -8,7 +8,7 @@ const sizes = [1, 5, 20] as const
 const clients = 64
 
 const given = settings({ rounds: 5, seconds: 2 })
-const releases = await startReleases(given.directory, { LOG_LEVEL: 'silent', RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off' })
+const releases = await startReleases(given.directory, { RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off' })
 const loader = startLoader()
 
 /** Orders a second, and milliseconds of processor time of the whole service for each. */

@@ -6,6 +6,9 @@ import { compile } from '../test/cli/compile.ts'
 import { earlierRelease, newFolder } from './measure.ts'
 import { listening, startProcess, succeeds, type Watched } from './process.ts'
 
+// Before the bench reads what else the command line says.
+const before = earlierRelease()
+
 export interface Release {
   readonly name: string
   readonly port: number
@@ -14,7 +17,6 @@ export interface Release {
 
 /** The folders of the compiled releases to measure, by name: an earlier one if the command line names it, and this one. */
 async function builds(): Promise<readonly (readonly [name: string, folder: string])[]> {
-  const before = earlierRelease()
   const now = ['now', await compile()] as const
   return before === undefined ? [now] : [['before', join(before, 'dist')], now]
 }

@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { startPostgres } from './stores/embedded.ts'
 
 const named = process.argv.slice(2).map((name) => (name.endsWith('.ts') ? name : `${name}/*.test.ts`))
-const suites = ['test/**/*.postgres.ts', ...['http', 'concurrency', 'routes'].map((folder) => `test/${folder}/*.test.ts`)]
+const suites = ['test/**/*.postgres.ts', 'test/suites/http.suite.ts', 'test/suites/routes.suite.ts', 'test/concurrency/*.test.ts']
 const server = await startPostgres({ fsync: 'off', max_connections: '400' })
 try {
   const tap = spawn('npx', ['tap', ...(named.length > 0 ? ['--disable-coverage', ...named] : suites)], {
