@@ -60,10 +60,10 @@ interface Seen {
   readonly memory: string
 }
 
-async function beside({ port, process }: Release, attack: Attack | undefined): Promise<Seen> {
+async function beside({ port, service }: Release, attack: Attack | undefined): Promise<Seen> {
   const loader = startLoader()
   let isOver = false
-  process.reset()
+  service.reset()
   const attackers = attack === undefined ? [] : Array.from({ length: attack.connections }, () => attacker(port, attack, () => isOver))
   const probe = { ...given, port, requests: [get('/product/ABC-1')], clients: 1, every: 20, from: '127.0.0.2' }
   try {
@@ -73,10 +73,10 @@ async function beside({ port, process }: Release, attack: Attack | undefined): P
       p50: percentile(latencies, 0.5).toFixed(1),
       p99,
       others: `${others} of ${latencies.length}`,
-      memory: megabytes(process.peak())
+      memory: megabytes(service.peak())
     }
   } catch (error) {
-    return { p50: '', p99: Number.NaN, others: (error as Error).message, memory: megabytes(process.peak()) }
+    return { p50: '', p99: Number.NaN, others: (error as Error).message, memory: megabytes(service.peak()) }
   } finally {
     isOver = true
     await Promise.all(attackers)
@@ -93,7 +93,7 @@ for (const [name, attack] of Object.entries(attacks)) {
     const { p50, p99, others, memory } = await beside(release, attack)
     first ??= p99
     rows.push([name, release.name, p50, p99.toFixed(1), (p99 / first).toFixed(2), others, memory])
-    release.process.child.kill('SIGKILL')
+    release.service.child.kill('SIGKILL')
   }
 }
 print('# A customer beside a hostile caller (SQLite)', machine(given.directory))

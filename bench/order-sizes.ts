@@ -12,10 +12,10 @@ const releases = await startReleases(given.directory, { RATE_LIMIT: 'off', OVERL
 const loader = startLoader()
 
 /** Orders a second, and milliseconds of processor time of the whole service for each. */
-async function rate({ port, process }: Release, requests: readonly string[]): Promise<{ perSecond: number; cpu: number }> {
-  const before = process.cpu()
+async function rate({ port, service }: Release, requests: readonly string[]): Promise<{ perSecond: number; cpu: number }> {
+  const before = service.cpu()
   const { perSecond, latencies } = await loader.run({ ...given, port, requests, clients, status: 201 })
-  return { perSecond, cpu: (1000 * (process.cpu() - before)) / latencies.length }
+  return { perSecond, cpu: (1000 * (service.cpu() - before)) / latencies.length }
 }
 
 try {
@@ -36,5 +36,5 @@ try {
   print(table(['lines', 'orders/s', 'CPU of all threads, ms', 'ratio of orders/s'], rows))
 } finally {
   await loader.close()
-  for (const { process } of releases) process.child.kill()
+  for (const { service } of releases) service.child.kill('SIGKILL')
 }

@@ -1,6 +1,6 @@
 /** Releases of the service as processes, side by side: this one, and an earlier one that has been built. */
 
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compile } from '../test/cli/compile.ts'
 import { earlierRelease, newFolder } from './measure.ts'
@@ -12,7 +12,7 @@ const before = earlierRelease()
 export interface Release {
   readonly name: string
   readonly port: number
-  readonly process: Watched
+  readonly service: Watched
 }
 
 /** The folders of the compiled releases to measure, by name: an earlier one if the command line names it, and this one. */
@@ -22,6 +22,13 @@ async function builds(): Promise<readonly (readonly [name: string, folder: strin
 }
 
 const count = 1_000
+
+/** A new folder, which goes with this process. */
+function folder(directory: string): string {
+  const made = newFolder(directory)
+  process.once('exit', () => rmSync(made, { recursive: true, force: true }))
+  return made
+}
 
 export const productIds: readonly string[] = Array.from({ length: count }, (_, i) => `BENCH-${i}`)
 
@@ -35,22 +42,22 @@ function catalogue(): string {
 
 /** Starts each release on a database of its own, with the same products. */
 export async function startReleases(directory: string, settings: Readonly<Record<string, string>>): Promise<readonly Release[]> {
-  const file = join(newFolder(directory), 'catalogue.xml')
+  const file = join(folder(directory), 'catalogue.xml')
   writeFileSync(file, catalogue())
   const releases: Release[] = []
-  for (const [name, folder] of await builds()) {
-    const database = { DATABASE_URL: `sqlite:${join(newFolder(directory), 'shop.db')}` }
-    const imported = startProcess(join(folder, 'cli.js'), ['import', file], database)
+  for (const [name, build] of await builds()) {
+    const database = { DATABASE_URL: `sqlite:${join(folder(directory), 'shop.db')}` }
+    const imported = startProcess(join(build, 'cli.js'), ['import', file], database)
     imported.child.stdout?.resume()
     await succeeds(imported)
-    const process = startProcess(join(folder, 'server.js'), [], {
+    const service = startProcess(join(build, 'server.js'), [], {
       ...database,
       HOST: '127.0.0.1',
       PORT: '0',
       SAMPLE_CATALOGUE: 'off',
       ...settings
     })
-    releases.push({ name, port: Number(new URL(await listening(process)).port), process })
+    releases.push({ name, port: Number(new URL(await listening(service)).port), service })
   }
   return releases
 }
