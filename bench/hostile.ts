@@ -60,6 +60,7 @@ interface Seen {
   readonly memory: string
 }
 
+/** Ends the service, too. */
 async function beside({ port, service }: Release, attack: Attack | undefined): Promise<Seen> {
   const loader = startLoader()
   let isOver = false
@@ -79,6 +80,8 @@ async function beside({ port, service }: Release, attack: Attack | undefined): P
     return { p50: '', p99: Number.NaN, others: (error as Error).message, memory: megabytes(service.peak()) }
   } finally {
     isOver = true
+    // What still waits for an answer is over with the service.
+    service.child.kill('SIGKILL')
     await Promise.all(attackers)
     await loader.close()
   }
@@ -93,7 +96,6 @@ for (const [name, attack] of Object.entries(attacks)) {
     const { p50, p99, others, memory } = await beside(release, attack)
     first ??= p99
     rows.push([name, release.name, p50, p99.toFixed(1), (p99 / first).toFixed(2), others, memory])
-    release.service.child.kill('SIGKILL')
   }
 }
 print('# A customer beside a hostile caller (SQLite)', machine(given.directory))

@@ -23,10 +23,15 @@ async function builds(): Promise<readonly (readonly [name: string, folder: strin
 
 const count = 1_000
 
+const folders: string[] = []
+process.once('exit', () => {
+  for (const made of folders) rmSync(made, { recursive: true, force: true })
+})
+
 /** A new folder, which goes with this process. */
 function folder(directory: string): string {
   const made = newFolder(directory)
-  process.once('exit', () => rmSync(made, { recursive: true, force: true }))
+  folders.push(made)
   return made
 }
 
