@@ -62,7 +62,7 @@ export function gateTree(
 ): readonly LocatedFault[] {
   const elements = flatten(reading.root)
   // More is not needed to see that the document is refused.
-  if (reading.faults.length >= maxErrors) return inDocumentOrder(reading.faults, [], elements)
+  if (!reading.isWhole || reading.faults.length >= maxErrors) return inDocumentOrder(reading.faults, [], elements)
   const parsed = ownXml(writeXml(reading.root))
   // Each element that was written starts a line of its own.
   const originAt = new Map(parsed.tags.map(({ line }, i) => [line, elements[i]?.origin ?? '']))

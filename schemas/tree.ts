@@ -49,6 +49,8 @@ export interface TreeReading {
   readonly root: Element
   /** Each with its `path` in the sender's notation. */
   readonly faults: readonly TreeFault[]
+  /** False for a document of more elements than one can have, of which the rest was not read. */
+  readonly isWhole: boolean
 }
 
 type Members = { readonly [name: string]: Tree }
@@ -80,7 +82,8 @@ export interface TreeOptions {
  */
 export function readTree(value: Tree, type: ElementType, notation: Notation, options: TreeOptions = {}): TreeReading {
   const reader = new TreeReader(notation, options)
-  return { root: reader.read(value, type, notation.root), faults: reader.faults }
+  const root = reader.read(value, type, notation.root)
+  return { root, faults: reader.faults, isWhole: reader.isWhole }
 }
 
 /** A type's names in the notation, worked out once. */
@@ -93,6 +96,7 @@ interface Shape {
 
 class TreeReader {
   readonly faults: TreeFault[]
+  isWhole = true
   readonly #notation: Notation
   readonly #wanted: Wanted
   readonly #most: number
@@ -185,7 +189,8 @@ class TreeReader {
     }
     for (const [i, one] of (given as readonly Tree[]).entries()) {
       if (this.#count >= this.#most) {
-        this.#report('', `The document has more than ${this.#most} parts: send it in several.`)
+        if (this.isWhole) this.#report('', `The document has more than ${this.#most} parts: send it in several.`)
+        this.isWhole = false
         return
       }
       children.push(this.read(one, type, this.#notation.under(there, i)))
