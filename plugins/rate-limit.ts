@@ -151,11 +151,11 @@ export default fp(
       if (request.routeOptions.config.unlimited) return
       const counted = await count(request)
       if (counted.isAllowed) return
-      const charge = { caller: counted.key, current: tally.charge(counted.key, 0), resetsIn: counted.ttlInSeconds }
+      const charge = { caller: counted.key, current: max - counted.remaining, resetsIn: counted.ttlInSeconds }
       charges.set(request, charge)
       tell(reply, charge)
       if (!counted.isExceeded) return request.charge(costOf(declaredLength(request)))
-      if (charge.current > 2 * max) await sleep(pause)
+      if (tally.charge(charge.caller, 0) > 2 * max) await sleep(pause)
       throw new Problem('too-many-requests', `More than ${max} requests in a minute. Go on in ${charge.resetsIn} seconds.`, {
         headers: { 'retry-after': String(charge.resetsIn) }
       })

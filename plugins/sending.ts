@@ -46,8 +46,10 @@ export default fp(
     const addresses = new WeakMap<Socket, string>()
     const addressOf = (socket: Socket) => addresses.get(socket) ?? socket.remoteAddress ?? ''
 
+    const takenOf = (socket: Socket) => socket.bytesWritten - socket.writableLength
+
     function hasProgressed(socket: Socket, { taken, left }: Progress): boolean {
-      return socket.writableLength === 0 || socket.bytesWritten - socket.writableLength > taken || leftOf(socket) < left
+      return socket.writableLength === 0 || takenOf(socket) > taken || leftOf(socket) < left
     }
 
     /** Looks in a row at which the reader has taken nothing of what waits. */
@@ -65,7 +67,7 @@ export default fp(
       for (const { socket } of [...app.connections.open]) {
         const known = progress.get(socket)
         if (known === undefined || hasProgressed(socket, known)) {
-          progress.set(socket, { taken: socket.bytesWritten - socket.writableLength, left: leftOf(socket), looks: 0 })
+          progress.set(socket, { taken: takenOf(socket), left: leftOf(socket), looks: 0 })
         } else if (++known.looks * interval >= config.SEND_TIMEOUT * 1000) cutOff(socket)
       }
     }

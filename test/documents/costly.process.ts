@@ -1,8 +1,6 @@
 import t from 'tap'
 import { build } from '../build.ts'
-
-/** The remaining requests that an answer's RateLimit field tells. */
-const remaining = (headers: Readonly<Record<string, unknown>>) => Number(/;r=(\d+);/.exec(String(headers['ratelimit']))?.[1])
+import { remaining } from '../http/wire.ts'
 
 t.test('a document that is ended for taking too long costs 60 requests and its bytes; who sends more of them is 429', async (t) => {
   const { app, store } = await build(t, { settings: { RATE_LIMIT: '500', BODY_LIMIT: '33554432', MAX_ORDER_ITEMS: '1000000' } })

@@ -1,9 +1,6 @@
 import t from 'tap'
 import { build, orderXml } from '../build.ts'
-import { ask, listening, message } from './wire.ts'
-
-/** The remaining requests that an answer's RateLimit field tells. */
-const remaining = (headers: Readonly<Record<string, unknown>>) => Number(/;r=(\d+);/.exec(String(headers['ratelimit']))?.[1])
+import { ask, listening, message, remaining } from './wire.ts'
 
 const orderJson = JSON.stringify({ item: [{ productId: 'ABC-1', quantity: '1' }] })
 

@@ -196,3 +196,8 @@ export function message(line: string, headers: Readonly<Record<string, string | 
 export async function listening(app: FastifyInstance): Promise<string> {
   return app.listen({ host: '127.0.0.1', port: 0 })
 }
+
+/** The remaining requests that an answer's RateLimit field tells. */
+export function remaining(headers: Readonly<Record<string, unknown>>): number {
+  return Number(/;r=(\d+);/.exec(String(headers['ratelimit']))?.[1])
+}
