@@ -24,6 +24,7 @@ import prefer from './plugins/prefer.ts'
 import problems from './plugins/problems.ts'
 import rateLimit from './plugins/rate-limit.ts'
 import representation from './plugins/representation.ts'
+import scheduling from './plugins/scheduling.ts'
 import securityHeaders from './plugins/security-headers.ts'
 import sending from './plugins/sending.ts'
 import session from './plugins/session.ts'
@@ -75,6 +76,7 @@ export async function buildApp({ config, store: database, release, logTo, isStop
   await app.register(draining, { config })
   await app.register(problems, { config })
   await app.register(securityHeaders)
+  await app.register(scheduling)
   await app.register(rateLimit, { config })
   await app.register(limits, { config })
   await app.register(crowding)

@@ -3,12 +3,12 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeExchange, open, startLoader } from './load.ts'
-import { machine, percentile, print, random, settings, table } from './measure.ts'
+import { comparesReleases, machine, percentile, print, random, settings, table } from './measure.ts'
 import { megabytes } from './process.ts'
 import { order, post, type Release, startReleases } from './releases.ts'
 import { get } from './shop.ts'
 
-const given = settings({ rounds: 1, seconds: 10 })
+const given = settings({ rounds: 1, seconds: 10 }, comparesReleases)
 
 interface Attack {
   readonly connections: number
@@ -90,7 +90,7 @@ async function beside({ port, service }: Release, attack: Attack | undefined): P
 const rows: string[][] = []
 for (const [name, attack] of Object.entries(attacks)) {
   // Each attack meets services that were just started: what one leaves behind is not blamed on the next.
-  const releases = await startReleases(given.directory, attack?.unlimited ? { RATE_LIMIT: 'off' } : {})
+  const releases = await startReleases(given, attack?.unlimited ? { RATE_LIMIT: 'off' } : {})
   let first: number | undefined
   for (const release of releases) {
     const { p50, p99, others, memory } = await beside(release, attack)

@@ -81,35 +81,34 @@ export interface Settings {
   /** Of one run of one contestant. */
   readonly milliseconds: number
   readonly seed: number
+  /** The folder of an earlier release that has been built, to measure beside this one. */
+  readonly before?: string
 }
 
-/**
- * Reads the option `--before DIR`: the folder of an earlier release that has been built, to measure beside this one. It is
- * taken off the command line, which other options are then read from.
- */
-export function earlierRelease(): string | undefined {
-  const at = process.argv.indexOf('--before')
-  return at === -1 ? undefined : process.argv.splice(at, 2)[1]
-}
+/** Of a bench that sets this release beside an earlier one. */
+export const comparesReleases = { before: { type: 'string' } } as const
 
 /** Reads the command line of a bench that takes `--rounds` and `--seconds`, and what every bench takes. */
-export function settings(defaults: { readonly rounds: number; readonly seconds: number }): Settings {
-  const { seconds, ...others } = commandLine(defaults)
+export function settings(defaults: { readonly rounds: number; readonly seconds: number }, options: TextOptions = {}): Settings {
+  const { seconds, ...others } = commandLine(defaults, options)
   return { ...others, milliseconds: seconds * 1000 }
 }
 
+type TextOptions = Readonly<Record<string, { readonly type: 'string' }>>
+
 /**
- * Reads the command line: an option for each number of the defaults, `--seed`, `--dir` and `--force`. What it does not
+ * Reads the command line: an option for each number of the defaults, the options given, `--seed`, `--dir` and `--force`. What it does not
  * know, or is no number above 0, ends the bench with status 2.
  */
 export function commandLine<Numbers extends Readonly<Record<string, number>>>(
-  defaults: Numbers
-): Record<keyof Numbers | 'seed', number> & { readonly directory: string } {
+  defaults: Numbers,
+  options: TextOptions = {}
+): Record<keyof Numbers | 'seed', number> & { readonly directory: string; readonly before?: string } {
   try {
     const numbers: Record<string, number> = { seed: 1, ...defaults }
     const text = { type: 'string' } as const
     const named = Object.fromEntries(Object.keys(numbers).map((name) => [name, text]))
-    const { dir, force, ...others } = parseArgs({ options: { ...named, dir: text, force: { type: 'boolean' } } }).values
+    const { dir, force, ...others } = parseArgs({ options: { ...named, ...options, dir: text, force: { type: 'boolean' } } }).values
     const values: Readonly<Record<string, string>> = others
     const directory = dir ?? tmpdir()
     mkdirSync(directory, { recursive: true })
@@ -121,7 +120,7 @@ export function commandLine<Numbers extends Readonly<Record<string, number>>>(
       if (number > 0) return [name, number]
       throw new Error(`--${name} must be a number above 0`)
     })
-    return { ...Object.fromEntries(given), directory }
+    return { ...Object.fromEntries(given), directory, before: values.before }
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`)
     process.exit(2)

@@ -1,14 +1,14 @@
 /** Orders a second of 1, 5 and 20 lines over HTTP, by this release and by an earlier one. See README.md. */
 
 import { startLoader } from './load.ts'
-import { interleave, machine, median, print, random, ratio, settings, table } from './measure.ts'
+import { comparesReleases, interleave, machine, median, print, random, ratio, settings, table } from './measure.ts'
 import { order, type Release, startReleases } from './releases.ts'
 
 const sizes = [1, 5, 20] as const
 const clients = 64
 
-const given = settings({ rounds: 5, seconds: 2 })
-const releases = await startReleases(given.directory, { RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off' })
+const given = settings({ rounds: 5, seconds: 2 }, comparesReleases)
+const releases = await startReleases(given, { RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off' })
 const loader = startLoader()
 
 /** Orders a second, and milliseconds of processor time of the whole service for each. */

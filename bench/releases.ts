@@ -3,11 +3,8 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compile } from '../test/cli/compile.ts'
-import { earlierRelease, newFolder } from './measure.ts'
+import { newFolder, type Settings } from './measure.ts'
 import { listening, startProcess, succeeds, type Watched } from './process.ts'
-
-// Before the bench reads what else the command line says.
-const before = earlierRelease()
 
 export interface Release {
   readonly name: string
@@ -16,7 +13,7 @@ export interface Release {
 }
 
 /** The folders of the compiled releases to measure, by name: an earlier one if the command line names it, and this one. */
-async function builds(): Promise<readonly (readonly [name: string, folder: string])[]> {
+async function builds(before: string | undefined): Promise<readonly (readonly [name: string, folder: string])[]> {
   const now = ['now', await compile()] as const
   return before === undefined ? [now] : [['before', join(before, 'dist')], now]
 }
@@ -46,11 +43,14 @@ function catalogue(): string {
 }
 
 /** Starts each release on a database of its own, with the same products. */
-export async function startReleases(directory: string, settings: Readonly<Record<string, string>>): Promise<readonly Release[]> {
+export async function startReleases(
+  { directory, before }: Settings,
+  settings: Readonly<Record<string, string>>
+): Promise<readonly Release[]> {
   const file = join(folder(directory), 'catalogue.xml')
   writeFileSync(file, catalogue())
   const releases: Release[] = []
-  for (const [name, build] of await builds()) {
+  for (const [name, build] of await builds(before)) {
     const database = { DATABASE_URL: `sqlite:${join(folder(directory), 'shop.db')}` }
     const imported = startProcess(join(build, 'cli.js'), ['import', file], database)
     imported.child.stdout?.resume()

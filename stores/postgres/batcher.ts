@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DomainError } from '../../domain/errors.ts'
+import { BatchQueue, type Pending } from '../batch-queue.ts'
 import { isRace, overloaded, unavailable } from './failures.ts'
 
 export type Outcome<T> = { readonly value: T } | { readonly error: unknown }
@@ -8,21 +9,10 @@ export interface Work<Item, Result> {
   /** Does a batch as one transaction; the outcomes are in the items' order. */
   run(items: readonly Item[]): Promise<readonly Outcome<Result>[]>
   /** How much of a batch an item is. */
-  weight(item: Item): number
+  readonly weight: (item: Item) => number
   /** How many batches may be under way at once. */
   readonly parallel: number
 }
-
-interface Pending<Item, Result> {
-  readonly item: Item
-  readonly resolve: (value: Result) => void
-  readonly reject: (error: unknown) => void
-}
-
-/** Items that may wait, and what they may weigh; and the weight that closes a batch. */
-const mostWaiting = 10_000
-const mostWeight = 250_000
-const batchWeight = 2_000
 
 /** How often something is tried when other transactions are in its way. */
 const attempts = 6
@@ -32,8 +22,7 @@ const firstPause = 5
 /** Items that come while a batch is under way go together in the next: one transaction, one commit, few round trips. */
 export class Batcher<Item, Result> {
   readonly #work: Work<Item, Result>
-  #waiting: Pending<Item, Result>[] = []
-  #weight = 0
+  readonly #waiting: BatchQueue<Item, Result>
   #running = 0
   #flushing = false
   #closed = false
@@ -41,16 +30,14 @@ export class Batcher<Item, Result> {
 
   constructor(work: Work<Item, Result>) {
     this.#work = work
+    this.#waiting = new BatchQueue(work.weight)
   }
 
   /** @throws what the item's own outcome is, and DomainError `store-unavailable`, `store-overloaded` */
   submit(item: Item): Promise<Result> {
-    const weight = this.#work.weight(item)
     if (this.#closed) return Promise.reject(unavailable())
-    if (this.#waiting.length >= mostWaiting || (this.#weight > 0 && this.#weight + weight > mostWeight)) return Promise.reject(overloaded())
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject })
-      this.#weight += weight
+      this.#waiting.add({ item, resolve, reject })
       this.#flushSoon()
     })
   }
@@ -72,21 +59,13 @@ export class Batcher<Item, Result> {
   }
 
   async #flush(): Promise<void> {
-    let count = 0
-    let size = 0
-    while (count < this.#waiting.length && size < batchWeight) size += this.#weigh(this.#waiting[count++])
-    const batch = this.#waiting.splice(0, count)
-    this.#weight -= size
+    const batch = this.#waiting.takeBatch()
     this.#running += 1
     this.#flushSoon()
     await this.#settle(batch)
     this.#running -= 1
     this.#flushSoon()
     if (this.#running === 0 && this.#waiting.length === 0) this.#drained?.()
-  }
-
-  #weigh(pending: Pending<Item, Result> | undefined): number {
-    return pending ? this.#work.weight(pending.item) : 0
   }
 
   async #settle(batch: readonly Pending<Item, Result>[]): Promise<void> {

@@ -1,11 +1,12 @@
 import type { Store } from '../../domain/store.ts'
+import { BatchQueue, type Pending } from '../batch-queue.ts'
 import { packCommand, unpackOutcomes } from '../crossing.ts'
 import { DatabaseThread, ThreadLost } from '../database-thread.ts'
 import { fromFailure, lostWrite, notStored, type Outcome } from '../outcomes.ts'
 import { entryBeside } from '../threads.ts'
+import { commandSize } from './command-size.ts'
 import { explained } from './explain.ts'
 import { isLost } from './failures.ts'
-import { type Pending, Queue } from './queue.ts'
 import type { WriterData } from './writer-thread.ts'
 import type { WriteCommand, WriteVerb } from './writes.ts'
 
@@ -19,7 +20,7 @@ const entry = entryBeside(import.meta.url, 'writer-thread')
 export class SqliteWriter {
   readonly #path: string
   readonly #thread: DatabaseThread<WriterData, readonly WriteCommand[], readonly Outcome[]>
-  readonly #waiting = new Queue()
+  readonly #waiting = new BatchQueue<WriteCommand>(commandSize)
   #isBusy = false
   #flushing = false
   #failing = false
@@ -50,9 +51,8 @@ export class SqliteWriter {
   async run<V extends WriteVerb>(verb: V, ...args: Parameters<Store[V]>): Promise<Awaited<ReturnType<Store[V]>>> {
     const command: WriteCommand = { verb, args }
     if (this.#draining || !this.#thread.isUp) throw notStored()
-    this.#waiting.checkRoom(command)
     const value = await new Promise<unknown>((resolve, reject) => {
-      this.#waiting.add({ command, resolve, reject })
+      this.#waiting.add({ item: command, resolve, reject })
       this.#flushSoon()
     })
     return value as Awaited<ReturnType<Store[V]>>
@@ -96,9 +96,9 @@ export class SqliteWriter {
     this.#settled?.()
   }
 
-  async #write(batch: readonly Pending[]): Promise<void> {
+  async #write(batch: readonly Pending<WriteCommand>[]): Promise<void> {
     try {
-      this.#answer(batch, await this.#thread.ask(batch.map(({ command }) => packCommand(command))))
+      this.#answer(batch, await this.#thread.ask(batch.map(({ item }) => packCommand(item))))
     } catch (error) {
       const reason = this.#lost(error)
       for (const { reject } of batch) reject(reason)
@@ -111,16 +111,16 @@ export class SqliteWriter {
     return new Error("a command cannot be sent to the database's writer", { cause: error })
   }
 
-  #answer(batch: readonly Pending[], answer: readonly Outcome[]): void {
+  #answer(batch: readonly Pending<WriteCommand>[], answer: readonly Outcome[]): void {
     this.#failing = answer.length > 0 && answer.every(isLost)
     const outcomes = unpackOutcomes(
-      batch.map(({ command }) => command),
+      batch.map(({ item }) => item),
       answer
     )
-    for (const [i, { command, resolve, reject }] of batch.entries()) {
+    for (const [i, { item, resolve, reject }] of batch.entries()) {
       const outcome = outcomes[i]
       if (outcome && 'value' in outcome) resolve(outcome.value)
-      else reject(outcome ? fromFailure(outcome.failure, command.verb) : notStored())
+      else reject(outcome ? fromFailure(outcome.failure, item.verb) : notStored())
     }
   }
 }

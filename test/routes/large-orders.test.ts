@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { parses, textOf } from '../../domain/deferred.ts'
 import { mostBytes } from '../../plugins/problem-size.ts'
 import { build, type Shop, xml } from '../build.ts'
@@ -61,15 +61,22 @@ t.test('an order that fits on one page has no pages', async (t) => {
   t.equal(body.match(/<tr><th scope="row"><a/g)?.length, 200)
 })
 
+/** The lengths of the large orders that this thread parses from now on, or while it is told to. */
+function watchParses(t: Test) {
+  const parsed: unknown[] = []
+  const listen = (length: unknown) => parsed.push(length)
+  const stop = () => parses.unsubscribe(listen)
+  t.teardown(stop)
+  return { parsed, start: () => parses.subscribe(listen), stop }
+}
+
 t.test('no large order is parsed in the thread that serves when it is read', async (t) => {
   const shop = await build(t, { products: manyProducts })
   const { app } = shop
   const seller = await shop.key('ERP', 'fulfilment')
-  const parsed: unknown[] = []
-  const listen = (length: unknown) => parsed.push(length)
+  const { parsed, start } = watchParses(t)
   const order = await placeLarge(shop, 2_000)
-  parses.subscribe(listen)
-  t.teardown(() => parses.unsubscribe(listen))
+  start()
   t.ok(textOf(await shop.store.order(order.slice('/order/'.length))), 'it is kept as text')
   for (const accept of ['application/xml', 'application/json', 'text/html']) {
     for (const url of [order, `${order}/status`, `${order}?form=change`]) {
@@ -85,8 +92,7 @@ t.test('no large order is parsed in the thread that serves when it is read', asy
 t.test('a large form that is sent twice is told that it is done, and no thread that serves compares it', async (t) => {
   const shop = await build(t, { products: manyProducts })
   const { app, store } = shop
-  const parsed: unknown[] = []
-  const listen = (length: unknown) => parsed.push(length)
+  const { parsed, start, stop } = watchParses(t)
   for (const [title, lines, notes] of [
     ['both are large', 1_000, 20],
     ['the order is large, and what is sent is small', 400, 0]
@@ -106,9 +112,9 @@ t.test('a large form that is sent twice is told that it is done, and no thread t
       })
     const read = await tag()
     const first = await put('order-number=L-2', read)
-    parses.subscribe(listen)
+    start()
     const second = await put('order-number=L-2', read)
-    parses.unsubscribe(listen)
+    stop()
     for (const answer of [first, second]) t.match(answer, { statusCode: 303, headers: { location: uri } })
     t.equal((await store.order(id)).version, 2, 'it is done once')
     const atOnce = await tag()
@@ -178,10 +184,8 @@ t.test('no large order is parsed in the thread that serves when it is placed, ch
   const shop = await build(t, { products: manyProducts })
   const { app } = shop
   const seller = await shop.key('ERP', 'fulfilment')
-  const parsed: unknown[] = []
-  const listen = (length: unknown) => parsed.push(length)
-  parses.subscribe(listen)
-  t.teardown(() => parses.unsubscribe(listen))
+  const { parsed, start } = watchParses(t)
+  start()
   const order = await placeLarge(shop, 2_000)
   const { etag } = (await app.inject(order)).headers
   const payload = `<purchase-order>${line.repeat(1_900)}</purchase-order>`

@@ -1,17 +1,17 @@
 import t from 'tap'
-import { Queue } from '../../stores/sqlite/queue.ts'
+import { BatchQueue } from '../../stores/batch-queue.ts'
+import { commandSize } from '../../stores/sqlite/command-size.ts'
 import type { WriteCommand } from '../../stores/sqlite/writes.ts'
 import { draft, item, placing, purchase } from './fixtures.ts'
 
+const pending = (item: WriteCommand) => ({ item, resolve: () => {}, reject: () => {} })
+
 /** How many of a command wait before one more is refused, and how many of them go at once. */
 function room(command: WriteCommand): { waiting: number; batch: number } {
-  const queue = new Queue()
+  const queue = new BatchQueue(commandSize)
   let waiting = 0
   try {
-    for (; waiting < 20_000; waiting++) {
-      queue.checkRoom(command)
-      queue.add({ command, resolve: () => {}, reject: () => {} })
-    }
+    for (; waiting < 20_000; waiting++) queue.add(pending(command))
   } catch {
     return { waiting, batch: queue.takeBatch().length }
   }
@@ -43,11 +43,10 @@ t.test('what waits is bounded in commands, in lines and in the length of texts',
 })
 
 t.test('a command that is larger than all that may wait is taken when nothing else waits', async (t) => {
-  const queue = new Queue()
+  const queue = new BatchQueue(commandSize)
   const huge = place(purchase(Array.from({ length: 300_000 }, () => item('a'))))
-  t.doesNotThrow(() => queue.checkRoom(huge))
-  queue.add({ command: huge, resolve: () => {}, reject: () => {} })
-  t.throws(() => queue.checkRoom(place()), { code: 'store-overloaded' })
+  t.doesNotThrow(() => queue.add(pending(huge)))
+  t.throws(() => queue.add(pending(place())), { code: 'store-overloaded' })
   t.equal(queue.takeBatch().length, 1)
-  t.doesNotThrow(() => queue.checkRoom(place()))
+  t.doesNotThrow(() => queue.add(pending(place())))
 })
