@@ -20,7 +20,7 @@ setFlagsFromString('--heap-growing-percent=100')
 /** For a collector the log is JSON, as it is without this; for a person at a terminal it is text. */
 async function readableLog(): Promise<{ logTo?: DestinationStream }> {
   if (!process.stdout.isTTY) return {}
-  const { terminalLog } = await import('./plugins/logging/terminal.ts')
+  const { terminalLog } = await import('./logging/terminal.ts')
   return { logTo: terminalLog(process.stdout, { colors: process.stdout.hasColors() }) }
 }
 

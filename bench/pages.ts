@@ -1,6 +1,6 @@
 /** Reads of a large catalogue over HTTP against those of a small one, and of its ends. See README.md. */
 
-import { writeCursor } from '../plugins/paging.ts'
+import { writeCursor } from '../http/paging.ts'
 import { Connection } from '../stores/sqlite/connection.ts'
 import { catalogueFile } from './catalogue-file.ts'
 import { findWords } from './catalogue-words.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Scope, scopes } from '../domain/caller.ts'
-import { hashKey } from '../plugins/auth.ts'
+import { hashKey } from '../http/credentials.ts'
 import { type Command, readArguments, UsageError, withStore } from './command.ts'
 
 /** Of randomness in a key. */

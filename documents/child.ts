@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { processEnvironment } from '../config.ts'
-import { FairQueue } from './fair-queue.ts'
+import { FairQueue } from '../fairness/fair-queue.ts'
 import type { FromProcess, Job, Outcome } from './job.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { Problem } from '../plugins/problem.ts'
+import { Problem } from '../http/problem.ts'
 import type { Context } from '../representations/representation.ts'
 import type { DocumentSchema } from '../schemas/document.ts'
 import type { Place } from '../schemas/element.ts'

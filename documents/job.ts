@@ -1,6 +1,6 @@
 /** What the serving process asks of the document process, and what it is answered. All of it is plain data. */
 
-import type { HttpProblemCode } from '../plugins/problem-types.ts'
+import type { HttpProblemCode } from '../http/problem-types.ts'
 import type { Context } from '../representations/representation.ts'
 import type { LocatedFault, ReadingLimits } from '../schemas/document.ts'
 import type { Place } from '../schemas/element.ts'

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
-import { Problem } from '../plugins/problem.ts'
-import { lineAt } from '../plugins/xml/scan.ts'
+import { Problem } from '../http/problem.ts'
 import { JsonMistake, readJsonText } from '../schemas/json-text.ts'
 import type { Tree } from '../schemas/tree.ts'
+import { lineAt } from '../xml/scan.ts'
 
 export interface JsonSource {
   readonly notation: 'json'

@@ -1,12 +1,12 @@
-import { maxErrors } from '../plugins/xml/faults.ts'
-import type { Spell } from '../plugins/xml/messages.ts'
-import { ownXml, type XmlGate } from '../plugins/xml.ts'
 import { type DocumentSchema, type LocatedFault, rootType } from '../schemas/document.ts'
 import type { Element, Place } from '../schemas/element.ts'
 import { readForm } from '../schemas/form.ts'
 import { camelCase, readJson } from '../schemas/json.ts'
 import type { TreeReading } from '../schemas/tree.ts'
 import { writeXml } from '../schemas/xml.ts'
+import { maxErrors } from '../xml/faults.ts'
+import { ownXml, type XmlGate } from '../xml/gate.ts'
+import type { Spell } from '../xml/messages.ts'
 import type { TreeSource } from './sources.ts'
 
 /** @param most the most elements that a document can have */

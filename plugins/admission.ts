@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import { Ledger } from './ledger.ts'
-import { Problem } from './problem.ts'
-import { whenAnswered } from './when-answered.ts'
+import { Ledger } from '../fairness/ledger.ts'
+import { Problem } from '../http/problem.ts'
+import { whenAnswered } from '../http/when-answered.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -9,10 +9,11 @@ import type { Config } from '../config.ts'
 import { Documents, type Sender } from '../documents/documents.ts'
 import type { DocumentLimits, FormFields, Location, Notation } from '../documents/job.ts'
 import { defer, isLarge } from '../domain/deferred.ts'
+import { refuseDocument } from '../http/media-types.ts'
+import { Problem } from '../http/problem.ts'
+import type { QuerySchema } from '../http/query-schema.ts'
 import { type DocumentSchema, isDocumentSchema } from '../schemas/document.ts'
 import type { Place } from '../schemas/element.ts'
-import { refuseDocument } from './misdeclared.ts'
-import { Problem } from './problem.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -30,12 +31,6 @@ declare module 'fastify' {
     /** Where places of the document that was read are, in the sender's notation. */
     locate(places: readonly Place[]): Promise<readonly Location[]>
   }
-}
-
-/** The JSON Schema of a query or of path parameters, with the type of what it lets through. */
-export interface QuerySchema<T> {
-  readonly static?: T
-  readonly [keyword: string]: unknown
 }
 
 /** A route's body is typed by the document schema that it declares. */

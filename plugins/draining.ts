@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import { refuseUnfinished } from './client-errors.ts'
-import { Connections } from './connections.ts'
-import { Problem } from './problem.ts'
+import { refuseUnfinished } from '../http/client-errors.ts'
+import { Connections } from '../http/connections.ts'
+import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { Problem } from './problem.ts'
+import { Problem } from '../http/problem.ts'
 
 /**
  * Expect (RFC 9110 section 10.1.1): a client that waits for 100 gets it when its body is about to be read; whatever can be

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../domain/errors.ts'
+import { challenge } from '../http/credentials.ts'
+import { Problem } from '../http/problem.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { formMediaType } from '../schemas/form.ts'
-import { challenge } from './auth.ts'
-import { Problem } from './problem.ts'
 
 /** The pages that a route answers a person's form with, besides going on to the resource. */
 export interface FormPages {

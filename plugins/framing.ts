@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import { refuseTunnels } from './client-errors.ts'
-import { Problem } from './problem.ts'
+import { refuseTunnels } from '../http/client-errors.ts'
+import { Problem } from '../http/problem.ts'
 
 /** Why a request target was not taken; what is routed in its place leads nowhere. */
 const refusals = new WeakMap<object, Problem>()

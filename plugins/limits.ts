@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import { Problem } from './problem.ts'
+import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

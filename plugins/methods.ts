@@ -1,11 +1,9 @@
 import { METHODS } from 'node:http'
-import type { FastifyContextConfig, FastifyInstance, FastifyRequest, FastifySchema } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { isDocumentSchema } from '../schemas/document.ts'
-import { formMediaType } from '../schemas/form.ts'
-import { isForm } from './form-post.ts'
-import type { DocumentNotation } from './notation.ts'
-import { Problem } from './problem.ts'
+import { isForm } from '../http/form-post.ts'
+import { inCurl, mediaTypes, unsupported } from '../http/media-types.ts'
+import { Problem } from '../http/problem.ts'
 
 /** In the order in which Allow lists them. */
 const order = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']
@@ -17,30 +15,6 @@ interface Offer {
   readonly methods: Set<string>
   /** What POST reads, for OPTIONS. */
   readonly accepts: Set<string>
-}
-
-interface Declared {
-  readonly schema?: FastifySchema | undefined
-  readonly config?: FastifyContextConfig | undefined
-}
-
-/** What a route reads: a document, or a page's form, whose fields the route judges itself. */
-export function mediaTypes(method: string, { schema, config }: Declared): readonly string[] {
-  const body = schema?.body
-  if (isDocumentSchema(body)) return ['application/xml', 'text/xml', 'application/json', ...(body.forms ? [formMediaType] : [])]
-  return method === 'POST' && (config?.form || config?.describes?.form) ? [formMediaType] : []
-}
-
-export function unsupported({ method }: FastifyRequest, detail: string, accepts: readonly string[], notation?: DocumentNotation): Problem {
-  // Accept-Post would say that there is POST (W3C LDP 7.1.2); Accept in an answer is for any method (RFC 9110 section 12.5.1).
-  const list = accepts.join(', ')
-  const headers = { accept: list, ...(method === 'POST' ? { 'accept-post': list } : {}) }
-  return new Problem('unsupported-media-type', detail, { headers, available: accepts, ...(notation ? { notation } : {}) })
-}
-
-/** What to do about a form's Content-Type, which curl's -d sends unless it is told otherwise. */
-export function inCurl(mediaType: string): string {
-  return `With curl, add -H 'content-type: ${mediaType}'.`
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { choose } from '../http/accept.ts'
+import { isIn, notationOf } from '../http/notation.ts'
+import { Problem } from '../http/problem.ts'
 import type { Representation, Representations } from '../representations/representation.ts'
-import { choose } from './accept.ts'
-import { isIn, notationOf } from './notation.ts'
-import { Problem } from './problem.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -3,8 +3,8 @@ import fp from 'fastify-plugin'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { DomainError } from '../domain/errors.ts'
 import type { Store } from '../domain/store.ts'
-import { Problem } from './problem.ts'
-import { codesByStatus, type ProblemCode } from './problem-types.ts'
+import { Problem } from '../http/problem.ts'
+import { codesByStatus, type ProblemCode } from '../http/problem-types.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,10 +1,10 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
+import { describeApi } from '../openapi/document.ts'
+import type { DescribedRoute } from '../openapi/rules.ts'
 import type { ApiDescription } from '../representations/api-description.ts'
-import { describeApi } from './openapi/document.ts'
-import type { DescribedRoute } from './openapi/rules.ts'
-import './openapi/description.ts'
+import '../openapi/description.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

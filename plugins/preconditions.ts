@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../domain/errors.ts'
 import type { Expectation } from '../domain/store.ts'
-import { type EntityTag, parseEntityTags, parseHttpDate } from './entity-tags.ts'
-import { Problem } from './problem.ts'
+import { type EntityTag, parseEntityTags, parseHttpDate } from '../http/entity-tags.ts'
+import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

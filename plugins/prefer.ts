@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { splitField } from './accept.ts'
+import { splitField } from '../http/accept.ts'
 
 export type PreferredReturn = 'minimal' | 'representation'
 

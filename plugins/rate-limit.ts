@@ -4,8 +4,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
-import { hashKey, shownKey } from './auth.ts'
-import { Problem } from './problem.ts'
+import { hashKey, shownKey } from '../http/credentials.ts'
+import { Problem } from '../http/problem.ts'
 
 /** In milliseconds. */
 const minute = 60_000

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { FairScheduler } from './fair-scheduler.ts'
+import { FairScheduler } from '../fairness/fair-scheduler.ts'
 
 /** Bytes that Node reads from a connection at once: a body of no more arrives in one part. */
 const part = 64 * 1024

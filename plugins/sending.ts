@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import type { Connection } from './connections.ts'
-import { Problem } from './problem.ts'
+import type { Connection } from '../http/connections.ts'
+import { Problem } from '../http/problem.ts'
 
 /** Bytes of answers that may wait for their readers, of all connections together. Of one connection only one answer waits. */
 const mostWaiting = 64 * 1024 * 1024

@@ -3,9 +3,9 @@ import cookie from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import { hashKey } from './auth.ts'
-import { isForm } from './form-post.ts'
-import { Problem } from './problem.ts'
+import { hashKey } from '../http/credentials.ts'
+import { isForm } from '../http/form-post.ts'
+import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Product } from '../domain/product.ts'
 import { isSearch, type Page, type ProductQuery, type StockedProduct } from '../domain/store.ts'
-import { Ledger, type Most } from './ledger.ts'
-import { Problem, retryAfter } from './problem.ts'
-import { NoRoom, Turns } from './turns.ts'
-import { whenAnswered } from './when-answered.ts'
+import { Ledger, type Most } from '../fairness/ledger.ts'
+import { NoRoom, Turns } from '../fairness/turns.ts'
+import { Problem, retryAfter } from '../http/problem.ts'
+import { whenAnswered } from '../http/when-answered.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

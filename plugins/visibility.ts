@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import { guest, mayChange, maySee } from '../domain/caller.ts'
 import { orderNotFound } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
-import { Problem } from './problem.ts'
+import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin'
-import { problemTypes } from '../plugins/problem-types.ts'
+import { problemTypes } from '../http/problem-types.ts'
 import { docsRepresentations } from '../representations/api-description.ts'
 import type { RoutePlugin } from './route.ts'
 

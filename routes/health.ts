@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Store } from '../domain/store.ts'
+import { retryAfter } from '../http/problem.ts'
 import { reach } from '../plugins/observability.ts'
-import { retryAfter } from '../plugins/problem.ts'
 
 export interface Health {
   readonly store: Store

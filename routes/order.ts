@@ -6,10 +6,10 @@ import { textOf } from '../domain/deferred.ts'
 import { isOpen, type Order, type PurchaseOrder } from '../domain/order.ts'
 import { noShelves, sameContent } from '../domain/placing.ts'
 import { productIdPattern } from '../domain/product.ts'
-import type { QuerySchema } from '../plugins/documents.ts'
+import { Problem } from '../http/problem.ts'
+import { mostBytes } from '../http/problem-size.ts'
+import type { QuerySchema } from '../http/query-schema.ts'
 import { idempotencyField } from '../plugins/idempotency.ts'
-import { Problem } from '../plugins/problem.ts'
-import { mostBytes } from '../plugins/problem-size.ts'
 import { uris } from '../representations/links.ts'
 import {
   blankOrderRepresentations,

@@ -1,7 +1,7 @@
 import fp from 'fastify-plugin'
 import { hasScope } from '../domain/caller.ts'
 import { type OrderStatus, orderStatuses } from '../domain/order.ts'
-import { pagedQuery, pageLimit, pageUri, readCursor, writeCursor } from '../plugins/paging.ts'
+import { pagedQuery, pageLimit, pageUri, readCursor, writeCursor } from '../http/paging.ts'
 import { uris } from '../representations/links.ts'
 import { ordersRepresentations } from '../representations/orders.ts'
 import type { RoutePlugin } from './route.ts'

@@ -1,5 +1,5 @@
 import { productIdPattern } from '../domain/product.ts'
-import type { QuerySchema } from '../plugins/documents.ts'
+import type { QuerySchema } from '../http/query-schema.ts'
 
 /** Path parameters, for their types and for the API's description; what an id may be is the resource's to say. */
 export const productPath: QuerySchema<{ readonly product_id: string }> = {

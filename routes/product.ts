@@ -1,7 +1,7 @@
 import fp from 'fastify-plugin'
 import { DomainError } from '../domain/errors.ts'
 import { isProductId, type Product } from '../domain/product.ts'
-import { Problem } from '../plugins/problem.ts'
+import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
 import { productRepresentations } from '../representations/product.ts'
 import { product } from '../schemas/product.ts'

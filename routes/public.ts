@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
-import type { QuerySchema } from '../plugins/documents.ts'
-import { Problem } from '../plugins/problem.ts'
+import { Problem } from '../http/problem.ts'
+import type { QuerySchema } from '../http/query-schema.ts'
 import { publicFiles } from '../representations/views/public-files.ts'
 import type { RoutePlugin } from './route.ts'
 

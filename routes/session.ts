@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
-import { Problem } from '../plugins/problem.ts'
+import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
 import { type SignIn, sessionRepresentations } from '../representations/views/session.ts'
 import { formMediaType } from '../schemas/form.ts'

@@ -9,7 +9,7 @@ import type { Scope } from '../domain/caller.ts'
 import { decimal } from '../domain/money.ts'
 import type { ProductDraft } from '../domain/product.ts'
 import type { Store } from '../domain/store.ts'
-import { hashKey } from '../plugins/auth.ts'
+import { hashKey } from '../http/credentials.ts'
 import { openStore } from '../stores/open.ts'
 import { execute } from './stores/embedded.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { readConfig, settings } from '../config.ts'
-import { problemTypes } from '../plugins/problem-types.ts'
+import { problemTypes } from '../http/problem-types.ts'
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 

@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { hashKey } from '../plugins/auth.ts'
+import { hashKey } from '../http/credentials.ts'
 import { openStore } from '../stores/open.ts'
 import { orderXml, xml } from './build.ts'
 import { compile } from './cli/compile.ts'

@@ -1,6 +1,6 @@
-import { ownXml } from '../../plugins/xml.ts'
 import { childrenOf, type Element, element } from '../../schemas/element.ts'
 import { writeXml } from '../../schemas/xml.ts'
+import { ownXml } from '../../xml/gate.ts'
 import type { Entry } from './entry.ts'
 import type { Form } from './judge.ts'
 

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { makeXmlGate } from '../../plugins/xml.ts'
 import { productXsd } from '../../schemas/product.ts'
+import { makeXmlGate } from '../../xml/gate.ts'
 import { Failure, UsageError } from '../command.ts'
 import { csvEntries } from './csv-entries.ts'
 import type { Entry } from './entry.ts'

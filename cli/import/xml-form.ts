@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes'
-import type { XmlGate } from '../../plugins/xml.ts'
 import type { Element } from '../../schemas/element.ts'
+import type { XmlGate } from '../../xml/gate.ts'
 import type { Entry } from './entry.ts'
 import type { Form } from './judge.ts'
 

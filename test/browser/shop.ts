@@ -9,7 +9,7 @@ import { buildApp } from '../../app.ts'
 import { readConfig } from '../../config.ts'
 import type { Scope } from '../../domain/caller.ts'
 import type { Store } from '../../domain/store.ts'
-import { hashKey } from '../../plugins/auth.ts'
+import { hashKey } from '../../http/credentials.ts'
 import { loadSample } from '../../sample.ts'
 import { openStore } from '../../stores/open.ts'
 

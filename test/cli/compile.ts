@@ -4,7 +4,22 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const folders = ['cli', 'documents', 'domain', 'plugins', 'representations', 'routes', 'samples', 'schemas', 'stores']
+const folders = [
+  'cli',
+  'documents',
+  'domain',
+  'fairness',
+  'http',
+  'logging',
+  'openapi',
+  'plugins',
+  'representations',
+  'routes',
+  'samples',
+  'schemas',
+  'stores',
+  'xml'
+]
 
 /** Inside the repository, so that the dependencies are found. */
 const compiled = join(root, '.tap', 'service')

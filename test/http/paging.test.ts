@@ -1,5 +1,5 @@
 import t from 'tap'
-import { writeCursor } from '../../plugins/paging.ts'
+import { writeCursor } from '../../http/paging.ts'
 import { build, draft, orderXml } from '../build.ts'
 import { type Answer, ask, listening, message } from './wire.ts'
 

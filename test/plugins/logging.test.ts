@@ -1,7 +1,8 @@
 import { type AddressInfo, connect } from 'node:net'
 import t from 'tap'
-import { terminalLog } from '../../plugins/logging/terminal.ts'
-import { makeRequestIds, maskSecrets } from '../../plugins/logging.ts'
+import { maskSecrets } from '../../logging/options.ts'
+import { makeRequestIds } from '../../logging/request-ids.ts'
+import { terminalLog } from '../../logging/terminal.ts'
 import { build, orderXml, xml } from '../build.ts'
 
 /** A log that can be read: what would be on standard output. */

@@ -1,15 +1,15 @@
 import AjvCompiler from '@fastify/ajv-compiler'
 import fc from 'fast-check'
 import t from 'tap'
-import { makeDocumentSchemas } from '../../plugins/openapi/components.ts'
-import { ecmaPattern } from '../../plugins/openapi/patterns.ts'
-import { makeXmlGate } from '../../plugins/xml.ts'
+import { makeDocumentSchemas } from '../../openapi/components.ts'
+import { ecmaPattern } from '../../openapi/patterns.ts'
 import { readJson } from '../../schemas/json.ts'
 import { readJsonText } from '../../schemas/json-text.ts'
 import { productXsd } from '../../schemas/product.ts'
 import { orderXsd } from '../../schemas/purchase-order.ts'
 import type { SimpleType, Xsd } from '../../schemas/vocabulary.ts'
 import { writeXml } from '../../schemas/xml.ts'
+import { makeXmlGate } from '../../xml/gate.ts'
 
 /** What the XSD gate says of a JSON document: the same way as a request's goes. */
 function accepts(xsd: Xsd, root: string, value: unknown): boolean {

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import t from 'tap'
 import { DomainError } from '../../domain/errors.ts'
-import { Problem } from '../../plugins/problem.ts'
+import { Problem } from '../../http/problem.ts'
 import { build } from '../build.ts'
 
 const information = 30

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { mostBytes } from '../../plugins/problem-size.ts'
+import { mostBytes } from '../../http/problem-size.ts'
 import { readJsonText } from '../../schemas/json-text.ts'
 import { build, xml } from '../build.ts'
 

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
-import type { ProblemCode } from '../../plugins/problem-types.ts'
-import { problemTypes } from '../../plugins/problem-types.ts'
+import type { ProblemCode } from '../../http/problem-types.ts'
+import { problemTypes } from '../../http/problem-types.ts'
 import { build, orderXml, type Shop, xml } from '../build.ts'
 
 interface Told {

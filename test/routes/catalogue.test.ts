@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { decimal } from '../../domain/money.ts'
 import type { Store } from '../../domain/store.ts'
-import { makeXmlGate } from '../../plugins/xml.ts'
 import { productXsd } from '../../schemas/product.ts'
+import { makeXmlGate } from '../../xml/gate.ts'
 import { build, draft, orderXml, type Shop, xml } from '../build.ts'
 
 const hostile = {

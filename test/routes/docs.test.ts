@@ -1,5 +1,5 @@
 import t from 'tap'
-import { problemTypes } from '../../plugins/problem-types.ts'
+import { problemTypes } from '../../http/problem-types.ts'
 import type { ApiDescription } from '../../representations/api-description.ts'
 import { build } from '../build.ts'
 

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { parses, textOf } from '../../domain/deferred.ts'
-import { mostBytes } from '../../plugins/problem-size.ts'
+import { mostBytes } from '../../http/problem-size.ts'
 import { build, type Shop, xml } from '../build.ts'
 
 const html = { accept: 'text/html' }

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import libxmljs, { type Element as Node } from 'libxmljs2'
 import t from 'tap'
-import { guard } from '../../plugins/xml/guard.ts'
 import type { Element } from '../../schemas/element.ts'
 import { readXml, writeXml } from '../../schemas/xml.ts'
+import { guard } from '../../xml/guard.ts'
 import { document, xmlText } from './arbitrary-xml.ts'
 
 /** What libxml2 parsed, walked: in a test only. */

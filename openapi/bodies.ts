@@ -1,0 +1,84 @@
+import type { MediaType } from '../representations/api-description.ts'
+import type { Representations } from '../representations/representation.ts'
+import { type DocumentSchema, rootType } from '../schemas/document.ts'
+import { formMediaType } from '../schemas/form.ts'
+import type { ElementType } from '../schemas/vocabulary.ts'
+import type { DocumentSchemas } from './components.ts'
+import { answerExample, formExample, requestJson, requestXml } from './examples.ts'
+import { described, type JsonSchema, textSchema } from './texts.ts'
+
+type Content = Readonly<Record<string, MediaType>>
+
+/** Keeps an example under a name, and gives what stands for it. */
+export type KeepExample = (name: string, value: unknown) => Pick<MediaType, 'examples'>
+
+/** What a page's own form posts: the method that it means, the entity tag of what it changes, and the fields. */
+export const pageForm: Content = {
+  [formMediaType]: {
+    schema: {
+      type: 'object',
+      properties: { _method: { type: 'string' }, '_if-match': { type: 'string' } },
+      required: ['_method'],
+      additionalProperties: { type: 'string' }
+    }
+  }
+}
+
+/** What a document's route reads, by media type. A document in JSON or a form has no root of its own: it is the first. */
+export function requestContent(body: DocumentSchema<unknown>, documents: DocumentSchemas, keepExample: KeepExample): Content {
+  const [first, ...others] = body.roots
+  const xml = others.length === 0 ? documents.ref(first, 'in') : { anyOf: body.roots.map((root) => documents.ref(root, 'in')) }
+  return {
+    'application/xml': { schema: xml, ...keepExample(`${first}-input.xml`, requestXml(first)) },
+    'text/xml': { schema: xml },
+    'application/json': { schema: documents.ref(first, 'in'), ...keepExample(`${first}-input.json`, requestJson(rootType(body))) },
+    ...(body.forms ? { [formMediaType]: { schema: formSchema(rootType(body)), ...keepExample(`${first}.form`, formExample) } } : {})
+  }
+}
+
+/** A form's fields are the vocabulary's own names, with dots between levels and the number of what is there several times. */
+export function formSchema(type: ElementType): JsonSchema {
+  const fields: [string, JsonSchema][] = []
+  const collect = (one: ElementType, path: string) => {
+    if (one.text) fields.push([path, { ...textSchema(one.text, 'in'), ...described(one.documentation, one.text.documentation) }])
+    for (const attribute of one.attributes) fields.push([`${path}\\.${attribute.name}`, textSchema(attribute.type, 'in')])
+    for (const child of one.children)
+      collect(child, `${path === '' ? '' : `${path}\\.`}${child.name}${child.repeatable ? '\\.[0-9]+' : ''}`)
+  }
+  collect(type, '')
+  return {
+    type: 'object',
+    description:
+      'Names as in the XML, with dots between the levels, and a number for each of what can be there more than once. Blank fields are left out, and so are fields whose name starts with `_`.',
+    patternProperties: { ...Object.fromEntries(fields.map(([path, schema]) => [`^${path}$`, schema])), '^_': { type: 'string' } },
+    additionalProperties: false
+  }
+}
+
+/** Documents that are sent as blanks. */
+const blanks = new Set(['purchase-order'])
+
+const opaque: Readonly<Record<string, JsonSchema>> = { 'application/json': { type: 'object' } }
+
+/** What a resource is represented as, by media type. */
+export function answerContent(
+  represents: Representations<never>,
+  documents: DocumentSchemas,
+  base: string,
+  keepExample: KeepExample
+): Content {
+  const { schema } = represents
+  return Object.fromEntries(
+    represents.variants.map(({ mediaType }) => {
+      const isDocument = schema !== undefined && /[/+](?:xml|json)$/.test(mediaType)
+      const described = isDocument ? documents.ref(schema, blanks.has(schema) ? 'blank' : 'out') : (opaque[mediaType] ?? { type: 'string' })
+      const example = mediaType === 'text/xml' ? undefined : answerExample(represents, mediaType, base)
+      return [mediaType, { schema: described, ...keepExample(`${schema}.${mediaType.slice(mediaType.indexOf('/') + 1)}`, example) }]
+    })
+  )
+}
+
+/** What is sent where nothing is negotiated. */
+export function plainContent(mediaTypes: readonly string[]): Content {
+  return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema: opaque[mediaType] ?? { type: 'string' } }]))
+}

@@ -1,0 +1,177 @@
+import { guest } from '../domain/caller.ts'
+import { decimal } from '../domain/money.ts'
+import type { Order } from '../domain/order.ts'
+import type { Product } from '../domain/product.ts'
+import { problemTypes } from '../http/problem-types.ts'
+import { uris } from '../representations/links.ts'
+import type { BlankOrder } from '../representations/order.ts'
+import type { OrderPage } from '../representations/orders.ts'
+import type { ProblemDocument } from '../representations/problem.ts'
+import type { ProductPage } from '../representations/product.ts'
+import type { Representations } from '../representations/representation.ts'
+import type { Service } from '../representations/service.ts'
+import { type Json, toJson } from '../schemas/json.ts'
+import type { ElementType } from '../schemas/vocabulary.ts'
+import { readXml } from '../schemas/xml.ts'
+
+/** Documents that a client sends, by root element: they name a product of the sample catalogue. */
+const sent: Readonly<Record<string, string>> = {
+  'purchase-order': `<?xml version="1.0" encoding="UTF-8"?>
+<purchase-order>
+  <order-number>PO-2026-0042</order-number>
+  <ship-to>
+    <name>Example Works Ltd</name>
+    <address>
+      <street>Mill Lane 7</street>
+      <city>Berlin</city>
+      <postal-code>10115</postal-code>
+      <country>DE</country>
+    </address>
+  </ship-to>
+  <item>
+    <product-id>ABC-1</product-id>
+    <quantity unit="C62">3</quantity>
+    <unit-price>9.99</unit-price>
+  </item>
+</purchase-order>
+`,
+  order: `<?xml version="1.0" encoding="UTF-8"?>
+<order>
+  <order-number>PO-2026-0042</order-number>
+  <item>
+    <product-id>ABC-1</product-id>
+    <quantity unit="C62">2</quantity>
+  </item>
+</order>
+`,
+  product: `<?xml version="1.0" encoding="UTF-8"?>
+<product>
+  <name>Hex bolt M8 × 40, zinc-plated, box of 50</name>
+  <price>9.99</price>
+  <unit>C62</unit>
+  <category>Fasteners</category>
+  <on-hand>480</on-hand>
+</product>
+`,
+  stock: `<?xml version="1.0" encoding="UTF-8"?>
+<stock>
+  <on-hand>40</on-hand>
+</stock>
+`,
+  'order-status': `<?xml version="1.0" encoding="UTF-8"?>
+<order-status>
+  <status>shipped</status>
+</order-status>
+`
+}
+
+/** A form's fields for the same order: see the form of GET /order. */
+export const formExample: Readonly<Record<string, string>> = { 'item.1.product-id': 'ABC-1', 'item.1.quantity': '3' }
+
+export const exampleOrderId = '0b9f6a52-7d1e-4c0a-9f43-5e8d2a6c1b70'
+
+const placedAt = Date.UTC(2026, 10, 20, 15)
+
+const product: Product = {
+  id: 'ABC-1',
+  version: 3,
+  name: 'Hex bolt M8 × 40, zinc-plated, box of 50',
+  price: decimal('9.99'),
+  currency: 'EUR',
+  unit: 'C62',
+  gtin: '9520714000376',
+  categories: ['Fasteners'],
+  images: [],
+  backorder: false,
+  availability: 'in-stock',
+  modifiedAt: placedAt
+}
+
+const order: Order = {
+  id: exampleOrderId,
+  version: 1,
+  status: 'accepted',
+  orderNumber: 'PO-2026-0042',
+  currency: 'EUR',
+  notes: [],
+  extensions: [],
+  items: [
+    {
+      line: 1,
+      productId: product.id,
+      name: product.name,
+      quantity: decimal('3'),
+      unit: product.unit,
+      unitPrice: product.price,
+      lineTotal: decimal('29.97'),
+      notes: []
+    }
+  ],
+  total: decimal('29.97'),
+  placedAt,
+  modifiedAt: placedAt
+}
+
+/** What the service's own writers are given, by the name of the schema that the representations have. */
+function samples(base: string): Readonly<Record<string, unknown>> {
+  const uri = uris(base)
+  const { status, title } = problemTypes['invalid-document']
+  return {
+    product,
+    products: {
+      products: [product],
+      links: [
+        { rel: 'self', href: `${uri.products}?limit=1` },
+        { rel: 'first', href: `${uri.products}?limit=1` },
+        { rel: 'next', href: `${uri.products}?limit=1&after=aWQgQUJDLTE` }
+      ],
+      query: {},
+      validators: { version: '1' }
+    } satisfies ProductPage,
+    order,
+    orders: {
+      orders: [{ ...order, itemCount: order.items.length }],
+      links: [
+        { rel: 'self', href: uri.orders },
+        { rel: 'first', href: uri.orders }
+      ],
+      query: {}
+    } satisfies OrderPage,
+    stock: { productId: product.id, version: 7, onHand: decimal('477'), modifiedAt: placedAt },
+    'order-status': order,
+    'purchase-order': { currency: 'EUR', productIds: [] } satisfies BlankOrder,
+    service: { name: 'Tradepost', currency: 'EUR' } satisfies Service,
+    problem: {
+      type: uri.problem('invalid-document'),
+      title,
+      status,
+      detail: 'The document is not as its schema wants it: one error is listed. Nothing was stored.',
+      instance: uri.placeOrder,
+      errors: [
+        {
+          detail: 'quantity must be a number above 0 with up to 9 digits and up to 3 fraction digits, such as 3 or 2.5.',
+          line: 5,
+          path: '/purchase-order/item[1]/quantity'
+        }
+      ]
+    } satisfies ProblemDocument
+  }
+}
+
+/** What a GET would answer in a media type, written by the route's own writer; nothing for HTML, which people look at. */
+export function answerExample({ schema, variants }: Representations<never>, mediaType: string, base: string): unknown {
+  const sample = schema === undefined ? undefined : samples(base)[schema]
+  const variant = variants.find((one) => one.mediaType === mediaType)
+  if (sample === undefined || !variant || mediaType === 'text/html') return undefined
+  const written = variant.write(sample as never, { base, currency: 'EUR', shop: 'Tradepost', caller: guest, self: `${base}/` })
+  return mediaType.endsWith('json') ? JSON.parse(written) : written
+}
+
+export function requestXml(root: string): string | undefined {
+  return sent[root]
+}
+
+export function requestJson(type: ElementType): Json | undefined {
+  const xml = sent[type.name]
+  return xml === undefined ? undefined : toJson(readXml(xml), type)
+}

@@ -1,0 +1,122 @@
+import type { ProblemCode } from '../http/problem-types.ts'
+import type { Operation, Parameter, Reference, Response } from '../representations/api-description.ts'
+import { isDocumentSchema } from '../schemas/document.ts'
+import { answerContent, type KeepExample, pageForm, plainContent, requestContent } from './bodies.ts'
+import type { DocumentSchemas } from './components.ts'
+import { responseFields } from './fields.ts'
+import type { ProblemResponses } from './problem-responses.ts'
+import {
+  type DescribedRoute,
+  hasValidators,
+  isPageForm,
+  isRead,
+  prefers,
+  problemsOf,
+  requestFieldsOf,
+  responseFieldsOf,
+  securityOf
+} from './rules.ts'
+import type { JsonSchema } from './texts.ts'
+
+export interface Writing {
+  readonly base: string
+  readonly guestOrders: boolean
+  readonly documents: DocumentSchemas
+  readonly problems: ProblemResponses
+  /** Keeps a query parameter, and gives a reference to it. */
+  readonly keepParameter: (parameter: Parameter) => Reference
+  readonly keepExample: KeepExample
+}
+
+interface ParametersSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+}
+
+/** The parameters of a query's or a path's JSON Schema. */
+export function parametersOf(schema: unknown, place: 'path' | 'query'): readonly Parameter[] {
+  const { properties = {}, required = [] } = (schema ?? {}) as ParametersSchema
+  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    ...(typeof description === 'string' ? { description } : {}),
+    schema: rest
+  }))
+}
+
+/** By path: everything of the catalogue, of orders, for the operator, and the service itself. */
+export function tagOf({ path, describes }: DescribedRoute): string {
+  if (describes.outside) return 'Operations'
+  if (/^\/(?:product|catalogue)/.test(path)) return 'Catalogue'
+  return /^\/order/.test(path) ? 'Orders' : 'Service'
+}
+
+function successes(route: DescribedRoute, { base, documents, keepExample }: Writing): readonly [string, Response][] {
+  const { config, describes } = route
+  const represents = isPageForm(route) ? undefined : config.represents
+  const content = represents
+    ? answerContent(represents, documents, base, keepExample)
+    : plainContent(describes.sends ?? (config.form ? ['text/html'] : []))
+  const answers = {
+    ...describes.answers,
+    ...(prefers(route) && '200' in describes.answers ? { 204: 'Done. The representation was not wanted (`Prefer: return=minimal`).' } : {})
+  }
+  return Object.entries(answers).map(([status, description]) => {
+    const { headers } = responseFields(responseFieldsOf(route, Number(status)))
+    const hasContent = status !== '204' && status !== '303'
+    return [status, { description, headers, ...(hasContent && Object.keys(content).length > 0 ? { content } : {}) }]
+  })
+}
+
+/** What is refused as HTTP, whatever is asked for. */
+const anywhere: readonly ProblemCode[] = [
+  'request-timeout',
+  'expectation-failed',
+  'headers-too-large',
+  'not-implemented',
+  'version-not-supported'
+]
+
+export function writeOperation(route: DescribedRoute, writing: Writing): Operation {
+  const { schema, describes } = route
+  const codes = problemsOf(route)
+  const parameters = [
+    ...parametersOf(schema.querystring, 'query').map(writing.keepParameter),
+    ...requestFieldsOf(route).map((name) => ({ $ref: `#/components/parameters/${name}` }))
+  ]
+  const notModified: [string, Response][] =
+    isRead(route) && hasValidators(route)
+      ? [['304', { description: 'Not modified: what you have is what a 200 would give.', ...responseFields(responseFieldsOf(route, 304)) }]]
+      : []
+  const own = successes(route, writing)
+  const problems = Object.entries(writing.problems.refs(codes)).filter(([status]) => !own.some(([taken]) => taken === status))
+  return {
+    operationId: describes.id,
+    summary: describes.summary,
+    ...(describes.notes === undefined ? {} : { description: describes.notes }),
+    tags: [tagOf(route)],
+    security: securityOf(route, writing.guestOrders),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(isPageForm(route) ? { requestBody: { required: true, content: pageForm } } : {}),
+    ...(isDocumentSchema(schema.body)
+      ? { requestBody: { required: true, content: requestContent(schema.body, writing.documents, writing.keepExample) } }
+      : {}),
+    responses: { ...Object.fromEntries([...own, ...notModified, ...problems]), default: writing.problems.any(anywhere) }
+  }
+}
+
+/** HEAD is GET without the body (RFC 9110 section 9.3.2). */
+export function headOf(get: Operation): Operation {
+  const responses = Object.entries(get.responses).map(([status, response]) => {
+    if ('$ref' in response) return [status, response]
+    const { content: _, ...rest } = response
+    return [status, rest]
+  })
+  return {
+    ...get,
+    operationId: `${get.operationId}Head`,
+    summary: `${get.summary}: headers only`,
+    responses: Object.fromEntries(responses)
+  }
+}

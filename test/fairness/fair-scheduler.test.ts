@@ -1,0 +1,51 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import t from 'tap'
+import { FairScheduler } from '../../fairness/fair-scheduler.ts'
+
+/** Longer than a scheduler lets begin before the event loop turns. */
+function work(): void {
+  const until = performance.now() + 8
+  while (performance.now() < until);
+}
+
+t.test('work begins at once where little else was done', (t) => {
+  const scheduler = new FairScheduler()
+  const begun: string[] = []
+  for (const name of ['a1', 'a2', 'b1']) scheduler.schedule(name.charAt(0), () => begun.push(name))
+  t.same(begun, ['a1', 'a2', 'b1'])
+  t.end()
+})
+
+t.test('callers take turns: the work of one does not wait for all that another has sent before', async (t) => {
+  const scheduler = new FairScheduler()
+  const begun: string[] = []
+  const schedule = (name: string) =>
+    scheduler.schedule(name.charAt(0), () => {
+      begun.push(name)
+      work()
+    })
+  for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1']) schedule(name)
+  t.same(begun, ['a1'])
+  while (begun.length < 6) await turn()
+  t.same(begun, ['a1', 'a2', 'b1', 'c1', 'a3', 'a4'])
+})
+
+t.test('what work does after it began counts, too: the event loop turns between long work', async (t) => {
+  const scheduler = new FairScheduler()
+  const turns: number[] = []
+  let now = 0
+  const counting = () => {
+    now++
+    if (turns.length < 5) setImmediate(counting)
+  }
+  counting()
+  scheduler.schedule('a', work)
+  for (let i = 0; i < 5; i++) {
+    scheduler.schedule('a', () => {
+      turns.push(now)
+      Promise.resolve().then(work)
+    })
+  }
+  while (turns.length < 5) await turn()
+  t.equal(new Set(turns).size, 5, String(turns))
+})

@@ -1,0 +1,67 @@
+import t from 'tap'
+import { type NoRoom, Turns } from '../../fairness/turns.ts'
+
+/** Work that goes on until it is told to end. */
+function makeWork(turns: Turns) {
+  const running: string[] = []
+  const ends = new Map<string, () => void>()
+  const start = (caller: string, name: string) =>
+    turns.run(caller, async () => {
+      running.push(name)
+      await new Promise<void>((resolve) => ends.set(name, resolve))
+      running.splice(running.indexOf(name), 1)
+      return name
+    })
+  return { running, start, end: (name: string) => ends.get(name)?.() }
+}
+
+const unbounded = { all: 100, caller: 100 }
+
+t.test('no caller does all that may be done at a time', async (t) => {
+  const { running, start, end } = makeWork(new Turns({ running: { all: 3, caller: 2 }, waiting: unbounded }))
+  const all = [start('a', 'a1'), start('a', 'a2'), start('a', 'a3'), start('b', 'b1')]
+  t.same(running, ['a1', 'a2', 'b1'])
+  end('b1')
+  await all[3]
+  t.same(running, ['a1', 'a2'], 'what is free stays free for others')
+  end('a1')
+  await all[0]
+  t.same(running, ['a2', 'a3'])
+})
+
+t.test('callers take turns, however much one of them has waiting', async (t) => {
+  const turns = new Turns({ running: { all: 1, caller: 1 }, waiting: unbounded })
+  const order: string[] = []
+  const work = (name: string) => turns.run(name.charAt(0), async () => order.push(name))
+  await Promise.all(['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map(work))
+  t.same(
+    order,
+    ['a1', 'b1', 'c1', 'a2', 'b2', 'a3'].sort((x, y) => order.indexOf(x) - order.indexOf(y)),
+    'all of it is done'
+  )
+  t.ok(order.indexOf('b1') < order.indexOf('a3') && order.indexOf('c1') < order.indexOf('a3'), order.join(' '))
+})
+
+t.test('what waits is bounded, of one caller and of all', async (t) => {
+  const { start, end } = makeWork(new Turns({ running: { all: 1, caller: 1 }, waiting: { all: 3, caller: 2 } }))
+  const taken = [start('a', 'a1'), start('a', 'a2'), start('a', 'a3'), start('b', 'b1')]
+  await t.rejects(start('a', 'a4'), { of: 'caller' } as NoRoom)
+  await t.rejects(start('c', 'c1'), { of: 'all' } as NoRoom)
+  for (const name of ['a1', 'a2', 'b1', 'a3']) {
+    // Each begins when the one before it has ended.
+    const ticking = setInterval(() => end(name), 1)
+    await taken[['a1', 'a2', 'a3', 'b1'].indexOf(name)]
+    clearInterval(ticking)
+  }
+  t.equal(await Promise.race([taken[0], start('c', 'c2')]), 'a1')
+  end('c2')
+})
+
+t.test('work that fails makes room as work that does not', async (t) => {
+  const turns = new Turns({ running: { all: 1, caller: 1 }, waiting: unbounded })
+  await t.rejects(
+    turns.run('a', () => Promise.reject(new Error('no'))),
+    { message: 'no' }
+  )
+  t.equal(await turns.run('a', async () => 1), 1)
+})

@@ -1,0 +1,60 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { build, orderXml, xml } from '../build.ts'
+import { listening, message, Wire } from './wire.ts'
+
+const get = message('GET /product/ABC-1')
+
+t.test('who has connected before the listener closes is answered, accepted or not yet', async (t) => {
+  const { app } = await build(t)
+  await listening(app)
+  const { port } = app.server.address() as AddressInfo
+  // Node accepts one of them in the turn of the event loop in which they all learn that they are connected.
+  const clients = Array.from({ length: 20 }, () => connect(port, '127.0.0.1'))
+  await Promise.all(clients.map((client) => once(client, 'connect')))
+  const answers = clients.map((client) => {
+    client.write(get)
+    return text(client)
+  })
+  app.connections.takeLeave()
+  await app.connections.drain()
+  for (const answer of await Promise.all(answers)) t.match(answer, /^HTTP\/1\.1 200 [\s\S]+connection: close[\s\S]+<\/product>\s*$/)
+  t.notOk(app.server.listening)
+})
+
+t.test('of pipelined requests the last has the last answer, and none behind it is processed (RFC 9112 9.6)', async (t) => {
+  const { app, store } = await build(t)
+  await listening(app)
+  const wire = await Wire.open(t, app)
+  t.equal((await wire.send(get).answer()).headers['connection'], 'keep-alive')
+  app.connections.takeLeave()
+  const order = message('POST /order', xml, orderXml())
+  wire.send(`${get}${order}${get}`)
+  const answers = [await wire.answer(), await wire.answer(), await wire.answer()]
+  t.same(
+    answers.map(({ status, headers }) => [status, headers['connection'] === 'close']),
+    [
+      [200, false],
+      [201, false],
+      [200, true]
+    ]
+  )
+  wire.send(order)
+  t.equal(await wire.rest(), '', 'the connection ends')
+  await app.connections.drain()
+  t.equal((await store.orders({ limit: 10 })).items.length, 1, 'the order that came too late was not placed')
+})
+
+t.test('an answer that refuses a body early reaches the client that still sends it', async (t) => {
+  const { app } = await build(t, { settings: { BODY_LIMIT: '65536' } })
+  await listening(app)
+  app.connections.takeLeave()
+  const wire = await Wire.open(t, app)
+  wire.send('POST /order HTTP/1.1\r\nHost: x\r\nContent-Type: application/xml\r\nContent-Length: 100000\r\n\r\n')
+  t.match(await wire.answer(), { status: 413, headers: { connection: 'close' } })
+  wire.send('x'.repeat(100_000))
+  t.equal(await wire.rest(), '')
+  t.equal(wire.failure, undefined, 'nothing was reset')
+})

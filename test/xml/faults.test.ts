@@ -1,0 +1,91 @@
+import t from 'tap'
+import { orderXsd } from '../../schemas/purchase-order.ts'
+import { faultsOf } from '../../xml/faults.ts'
+import { makeXmlGate, ownXml } from '../../xml/gate.ts'
+import { asTag } from '../../xml/messages.ts'
+import { item, order } from '../plugins/refusal.ts'
+
+const gate = makeXmlGate()
+const at = '/purchase-order'
+
+function faults(content: string) {
+  return gate.validate(ownXml(order(content)), orderXsd, ['purchase-order'])
+}
+
+const paths = (content: string) => faults(content).map(({ path }) => path)
+
+t.test('the first error is true, however many elements stand wrong before it', async (t) => {
+  const extension = '<extension name="a">b</extension>'
+  for (const wrong of ['<wrong/>', '<currency>EUR</currency>', item(undefined, '<quantity>0</quantity>')]) {
+    const told = faults(`${extension.repeat(5_000)}${wrong}${item()}`)
+    t.same(told[0], { detail: 'There can be 100 <extension> in <purchase-order> at most.', line: 1, path: `${at}/extension[101]` })
+    t.same(
+      told.map(({ path }) => path),
+      Array.from({ length: 100 }, (_, i) => `${at}/extension[${i + 101}]`)
+    )
+  }
+  t.same(paths(`${'<extension name="a"/>'.repeat(99)}${item()}${extension.repeat(50)}<wrong/>${item()}`).slice(49), [
+    `${at}/extension[149]`,
+    `${at}/wrong`
+  ])
+})
+
+t.test('an error in a long document is told once, at its own element, and never at the element around it', async (t) => {
+  const rest = item().repeat(9_990)
+  t.same(paths(`${item(undefined, '<quantity>-1</quantity>')}${rest}`), [`${at}/item[1]/quantity`])
+  t.same(paths(`<currency>EUR</currency><currency>EUR</currency>${rest}`), [`${at}/currency[2]`])
+  t.same(
+    paths(`${item('', '<quantity>1</quantity><product-id>A</product-id>').repeat(50)}${rest}`),
+    Array.from({ length: 50 }, (_, i) => `${at}/item[${i + 1}]/quantity`)
+  )
+  t.same(
+    paths(`${'<item xmlns="urn:x"><quantity>x</quantity></item>'.repeat(30)}${rest}`),
+    Array.from({ length: 30 }, (_, i) => `${at}/item[${i + 1}]`)
+  )
+})
+
+t.test('of more than 100 errors the first of the document are told, of whatever kind', async (t) => {
+  const zero = item(undefined, '<quantity>0</quantity>')
+  const told = paths(`${zero}${'<note/>'.repeat(60)}${zero}${'<unknown/>'.repeat(90)}${zero}`)
+  t.equal(told.length, 100)
+  t.same(told.slice(0, 2), [`${at}/item[1]/quantity`, `${at}/note[1]`])
+  t.same(told.slice(60, 63), [`${at}/note[60]`, `${at}/item[2]/quantity`, `${at}/unknown[1]`])
+})
+
+t.test('no part of a document is judged twice, however its elements stand', async (t) => {
+  const contents = {
+    'misplaced in each item': item('', '<quantity>1</quantity><product-id>A</product-id>').repeat(9),
+    'a header behind the items': `${item()}${'<buyer/>'.repeat(98)}`,
+    'a namespace': '<item xmlns="urn:x"/>'.repeat(98),
+    valid: ''
+  }
+  for (const [title, content] of Object.entries(contents)) {
+    const document = ownXml(order(`${content}${item().repeat(50_000)}`))
+    let judged = 0
+    const judge = () => {
+      judged++
+      return []
+    }
+    faultsOf(document, { vocabulary: orderXsd.vocabulary, roots: ['purchase-order'], spell: asTag, judge })
+    t.ok(judged <= 8, `${title}: ${judged} times`)
+  }
+})
+
+t.test('an attribute that is not allowed is named as it is written, with its prefix', async (t) => {
+  const quantity = (attributes: string, around = '') =>
+    gate
+      .validate(ownXml(`<purchase-order${around}>${item(undefined, `<quantity${attributes}>1</quantity>`)}</purchase-order>`), orderXsd, [
+        'purchase-order'
+      ])
+      .map(({ detail }) => detail)
+  t.same(quantity(' unit="KGM" q:unit="C62"', ' xmlns:q="urn:q"'), ['<quantity> has no attribute "q:unit".'])
+  t.same(quantity(' xmlns:q="urn:q" unit="KGM" q:unit="C62"'), ['<quantity> has no attribute "q:unit".'])
+  t.same(quantity(' xmlns:q="urn:q" xmlns:r="urn:r" r:unit="C62" unit="KGM" q:unit="C62"'), [
+    '<quantity> has no attribute "r:unit".',
+    '<quantity> has no attribute "q:unit".'
+  ])
+  t.same(quantity(' xmlns:q="urn:outer&amp;" q:unit="C62"', ' xmlns:q="urn:q"'), ['<quantity> has no attribute "q:unit".'])
+  t.same(quantity(' i:unit="C62"', ' xmlns:i="http://www.w3.org/2001/XMLSchema-instance"'), ['<quantity> has no attribute "i:unit".'])
+  t.same(quantity(' xml:unit="C62"'), ['<quantity> has no attribute "xml:unit".'])
+  t.same(quantity(' Unit="C62"'), ['<quantity> has no attribute "Unit".'])
+})

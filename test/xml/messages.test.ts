@@ -1,0 +1,73 @@
+import t from 'tap'
+import { orderStatusXsd } from '../../schemas/order-status.ts'
+import { productXsd } from '../../schemas/product.ts'
+import { orderXsd } from '../../schemas/purchase-order.ts'
+import { stockXsd } from '../../schemas/stock.ts'
+import type { Xsd } from '../../schemas/vocabulary.ts'
+import { makeXmlGate } from '../../xml/gate.ts'
+
+const gate = makeXmlGate()
+const item = '<item><product-id>A</product-id><quantity>1</quantity></item>'
+
+function details(xml: string, xsd: Xsd, ...roots: readonly string[]): readonly string[] {
+  return gate.validate(gate.parse(Buffer.from(xml)), xsd, roots).map(({ detail }) => detail)
+}
+
+t.test('a document of any schema is told what it lacks and what its values must be', async (t) => {
+  const cases: readonly (readonly [string, Xsd, readonly string[]])[] = [
+    ['<order/>', orderXsd, ['<order> is not complete: it needs <item>.']],
+    [`<order version="0">${item}</order>`, orderXsd, ['The attribute "version" of <order> is "0"; it must be a whole number above 0.']],
+    [
+      `<order><placed-at>now</placed-at>${item}</order>`,
+      orderXsd,
+      ['<placed-at> is "now"; it must be a date and time such as 2026-11-20T15:00:00Z.']
+    ],
+    [`<order>${item}<total>a</total></order>`, orderXsd, ['<total> is "a"; it must be a decimal number.']],
+    [`<order>${item}<link rel="self"/></order>`, orderXsd, ['<link> needs the attribute "href".']],
+    [
+      `<order>${item}<link rel="self" href="/"><b/></link></order>`,
+      orderXsd,
+      ['<link> holds nothing but its attributes: <b> cannot stand in it.']
+    ],
+    [`<order>${item}<link rel="self" href="/">text</link></order>`, orderXsd, ['<link> must be empty.']],
+    ['<product/>', productXsd, ['<product> is not complete: it needs <name>.']],
+    ['<product><name>A</name></product>', productXsd, ['<product> is not complete: it needs <price>.']],
+    [
+      '<product><name/><price>1,50</price><image href="ftp://a"/><backorder>yes</backorder></product>',
+      productXsd,
+      [
+        '<name> has 0 characters; it must be a text of 1 to 256 characters.',
+        '<price> is "1,50"; it must be a price with up to 12 digits and up to 4 fraction digits, such as 9.99.',
+        'The attribute "href" of <image> is "ftp://a"; it must be an https URL, or a path that starts with one /, of up to 1,600 characters.',
+        '<backorder> is "yes"; it must be one of allowed, none.'
+      ]
+    ],
+    [
+      '<stock><on-hand>many</on-hand></stock>',
+      stockXsd,
+      [
+        '<on-hand> is "many"; it must be a number with up to 12 digits and up to 3 fraction digits, such as 40 or 2.5; below 0 for what is owed on backorder.'
+      ]
+    ],
+    [
+      '<order-status><status>paid</status></order-status>',
+      orderStatusXsd,
+      ['<status> is "paid"; it must be one of received, accepted, rejected, shipped, completed, cancelled.']
+    ],
+    ['<stock><on-hand>1</on-hand><on-hand>2</on-hand></stock>', stockXsd, ['There can be only one <on-hand> in <stock>.']]
+  ]
+  for (const [xml, xsd, expected] of cases) t.same(details(xml, xsd, 'order', 'product', 'stock', 'order-status'), expected, xml)
+})
+
+t.test('a value is shown as far as it helps, also when it looks like a message', async (t) => {
+  const long = details(`<stock><on-hand>${'9'.repeat(1000)}</on-hand></stock>`, stockXsd, 'stock')
+  t.match(long[0], /^<on-hand> is "9{77}…"; it must be/)
+  const odd = details("<stock><on-hand>' is not a valid value of 'x' must be</on-hand></stock>", stockXsd, 'stock')
+  t.match(odd[0], /^<on-hand> is ".*"; it must be a number/)
+})
+
+t.test('with several roots all are named', async (t) => {
+  t.same(details('<products/>', orderXsd, 'order', 'purchase-order'), [
+    'The root element must be <order> or <purchase-order>, without a namespace; this one is <products>.'
+  ])
+})

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import libxmljs from 'libxmljs2'
+import t from 'tap'
+import type { Element } from '../../schemas/element.ts'
+import { orderXsd } from '../../schemas/purchase-order.ts'
+import { writeXml } from '../../schemas/xml.ts'
+import { makeXmlGate, ownXml } from '../../xml/gate.ts'
+import { guard } from '../../xml/guard.ts'
+import { document } from '../schemas/arbitrary-xml.ts'
+
+const options = { nonet: true, encoding: 'UTF-8' }
+
+function readsWithLibxml2(bytes: Buffer): boolean {
+  try {
+    return libxmljs.parseXml(bytes as unknown as string, options).errors.length === 0
+  } catch {
+    return false
+  }
+}
+
+t.test('the guard refuses nothing that libxml2 reads, whatever is done to a document', async (t) => {
+  const mutation = fc.tuple(
+    fc.nat(),
+    fc.nat({ max: 3 }),
+    fc.constantFrom(
+      '',
+      '<',
+      '>',
+      '&',
+      '"',
+      "'",
+      '/',
+      '=',
+      '-',
+      '--',
+      ']]>',
+      '?',
+      ' ',
+      '\n',
+      'a',
+      '<a>',
+      '</a>',
+      '<!--',
+      '<?',
+      '&#9;',
+      '\ufffe',
+      '1',
+      ':'
+    )
+  )
+  const property = fc.property(document, mutation, ({ xml }, [where, length, inserted]) => {
+    const at = where % (xml.length + 1)
+    const mutated = Buffer.from(xml.slice(0, at) + inserted + xml.slice(at + length))
+    if (!readsWithLibxml2(mutated)) return
+    assert.doesNotThrow(() => guard(mutated), mutated.toString())
+  })
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 1500 }))
+})
+
+const names = [
+  'purchase-order',
+  'order-number',
+  'currency',
+  'buyer',
+  'name',
+  'note',
+  'extension',
+  'item',
+  'product-id',
+  'gtin',
+  'quantity',
+  'unit-price',
+  'unknown'
+]
+const shell = {
+  name: fc.constantFrom(...names),
+  attributes: fc.dictionary(fc.constantFrom('name', 'unit', 'a'), fc.constantFrom('', 'C62', 'x y'), { maxKeys: 2, noNullPrototype: true })
+}
+const element = fc.letrec<{ element: Element }>((tie) => ({
+  element: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    fc.record({ ...shell, text: fc.constantFrom('', '1', 'ABC-1', ' a\n', '4006381333931') }),
+    fc.record({ ...shell, children: fc.array(tie('element'), { minLength: 1, maxLength: 4 }) })
+  )
+})).element
+const item: Element = {
+  name: 'item',
+  children: [
+    { name: 'product-id', text: 'A' },
+    { name: 'quantity', text: '1' }
+  ]
+}
+
+function judge(root: Element): readonly string[] {
+  const source = writeXml(root)
+  const faults = makeXmlGate().validate(ownXml(source), orderXsd, ['purchase-order'])
+  const document = libxmljs.parseXml(source)
+  const isValid = document.validate(libxmljs.parseXml(orderXsd.source.toString()))
+  assert.equal(faults.length === 0, isValid)
+  // Each element is on a line of its own.
+  const lines = new Set(faults.map(({ line }) => line))
+  const missed = document.validationErrors.filter(({ line }) => !lines.has(line ?? undefined))
+  assert.ok(missed.length === 0 || faults.length >= 100, `what libxml2 finds is told where it is: ${missed}`)
+  const paths = faults.map(({ path = '' }) => path)
+  assert.ok(paths.every((path) => path.startsWith('/purchase-order')))
+  assert.ok(faults.every(({ line = 0 }) => source.split('\n').length >= line && line > 0))
+  assert.ok(
+    faults.every(({ detail }) => !/is not as its schema wants it/.test(detail)),
+    'a reason is found for every refusal'
+  )
+  return faults.map(({ detail }) => detail)
+}
+
+t.test('a document is refused with reasons exactly when libxml2 finds it invalid', async (t) => {
+  const property = fc.property(fc.array(element, { maxLength: 6 }), fc.boolean(), (children, withItem) => {
+    judge({ name: 'purchase-order', children: withItem ? [...children, item] : children })
+  })
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 400 }))
+})
+
+t.test('a long document is judged as a short one is, wherever in it the errors are', async (t) => {
+  const property = fc.property(fc.array(fc.tuple(fc.nat({ max: 10_990 }), element), { minLength: 1, maxLength: 3 }), (strewn) => {
+    const children = Array.from({ length: 11_000 }, () => item)
+    for (const [at, odd] of strewn) children[at + 1] = odd
+    const odd = children.filter((child) => child !== item)
+    const short = judge({ name: 'purchase-order', children: odd.flatMap((child) => [item, child, item]) })
+    assert.deepEqual(judge({ name: 'purchase-order', children }), short)
+  })
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 10 }))
+})

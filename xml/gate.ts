@@ -1,0 +1,101 @@
+import libxmljs, { type Document } from 'libxmljs2'
+import { Problem } from '../http/problem.ts'
+import type { LocatedFault } from '../schemas/document.ts'
+import type { Xsd } from '../schemas/vocabulary.ts'
+import { faultsOf, isSmall } from './faults.ts'
+import { guard } from './guard.ts'
+import { asTag, explainRoot, type Spell } from './messages.ts'
+import { scan } from './scan.ts'
+import { partFor } from './schema-part.ts'
+import { noLimits, type Tag } from './tag.ts'
+
+/**
+ * The only file that may import libxmljs2 (unmaintained; CVE-2024-34393, CVE-2024-34394). It never walks what it parsed, and
+ * the service loads it in the document process only.
+ */
+export interface XmlGate {
+  /**
+   * Parses bytes from outside, behind the guard.
+   * @param marks the most elements, attributes, comments and so on; without it, any number
+   * @throws Problem `malformed-document` or `forbidden-xml`, with the line
+   */
+  parse(bytes: Buffer, marks?: number): ParsedXml
+  /**
+   * All that the XSD has against a document, 100 errors at most, each with line and path.
+   * @param spell how the errors write the names of elements; by default as tags
+   */
+  validate(parsed: ParsedXml, xsd: Xsd, roots: readonly string[], spell?: Spell): readonly LocatedFault[]
+}
+
+/** A well-formed document; libxml2's part of it never leaves this file. */
+export interface ParsedXml {
+  readonly source: string
+  readonly tags: readonly Tag[]
+}
+
+/** A document that this service wrote, ready to be validated. */
+export function ownXml(source: string): ParsedXml {
+  return { source, tags: scan(source, noLimits) }
+}
+
+/** Never more than this (design, section 7): no network, no entities, no DTD, no XInclude, no recovery, no huge trees. */
+const options = { nonet: true, compact: true, big_lines: true, encoding: 'UTF-8' }
+
+function parseBytes(bytes: Buffer): Document {
+  // The types say string; a Buffer goes to libxml2 as it is.
+  return libxmljs.parseXml(bytes as unknown as string, options)
+}
+
+function syntaxProblem(error: unknown): Problem {
+  const { message = '', line } = error as { message?: string; line?: number }
+  const reason = `${message.trim().replace(/^xml[A-Z]\w* ?: ?/, '') || 'it cannot be read'}.`
+  const detail = `The XML is not well-formed${line === undefined ? '' : ` at line ${line}`}: ${reason}`
+  return new Problem('malformed-document', detail, { faults: [{ detail: reason, ...(line === undefined ? {} : { line }) }] })
+}
+
+export function makeXmlGate(): XmlGate {
+  const documents = new WeakMap<ParsedXml, Document>()
+  const schemas = new Map<string, Document>()
+
+  const schemaOf = (xsd: Xsd, roots: readonly string[]): Document => {
+    const name = [xsd.name, ...roots].join(' ')
+    const known = schemas.get(name) ?? libxmljs.parseXml(partFor(xsd.source.toString('utf8'), roots), options)
+    schemas.set(name, known)
+    return known
+  }
+
+  return {
+    parse(bytes, marks) {
+      const parsed = guard(bytes, marks)
+      let document: Document
+      try {
+        document = parseBytes(bytes)
+      } catch (error) {
+        throw syntaxProblem(error)
+      }
+      // Namespace errors are not fatal to libxml2, but what they leave is not what was meant.
+      if (document.errors[0]) throw syntaxProblem(document.errors[0])
+      if (document.getDtd()) throw new Problem('forbidden-xml', 'The document has a DOCTYPE, which is not accepted.')
+      documents.set(parsed, document)
+      return parsed
+    },
+
+    validate(parsed, xsd, roots, spell = asTag) {
+      const schema = schemaOf(xsd, roots)
+      const [root] = parsed.tags
+      if (!root) throw new Error('a parsed document has a root element')
+      if (!roots.includes(root.name)) return [{ detail: explainRoot(root.name, roots, spell), line: root.line, path: `/${root.name}` }]
+      const document = documents.get(parsed) ?? parseBytes(Buffer.from(parsed.source))
+      const isValid = () => document.validate(schema)
+      if (isSmall(parsed.tags) && isValid()) return []
+      const judge = (xml: string) => {
+        const part = parseBytes(Buffer.from(xml))
+        part.validate(schema)
+        return part.validationErrors
+      }
+      const faults = faultsOf(parsed, { vocabulary: xsd.vocabulary, roots, spell, judge })
+      if (faults.length > 0 || (!isSmall(parsed.tags) && isValid())) return faults
+      return [{ detail: `${spell(root.name)} is not as its schema wants it.`, line: root.line, path: `/${root.name}` }]
+    }
+  }
+}

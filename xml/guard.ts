@@ -1,0 +1,102 @@
+import { isUtf8 } from 'node:buffer'
+import { Problem } from '../http/problem.ts'
+import { lineAt, scan } from './scan.ts'
+import { noLimits, type Tag } from './tag.ts'
+
+/**
+ * How long a tag and a text can be, how deep elements can nest: far beyond any document of this service. 40,000
+ * attributes on one element are seconds in libxml2 2.9.9; 4,000 characters as references are 40 KB.
+ */
+const limits = { tag: 8 * 1024, text: 64 * 1024, depth: 100, prefixes: 4000 }
+
+/** A document that is UTF-8, has no DOCTYPE, and is well-formed as far as its tags show. */
+export interface Guarded {
+  readonly source: string
+  readonly tags: readonly Tag[]
+}
+
+/**
+ * Refuses, before any parser sees it, XML that could make one misread it, fetch something or take its time: other
+ * encodings, NUL, DOCTYPE (and with it every entity of its own: CWE-611, CWE-776), endless tags, floods of markup.
+ * @param marks the most elements, attributes, comments and so on; none for files of the operator's own, of any size
+ * @throws Problem `malformed-document` or `forbidden-xml`, with the line
+ */
+export function guard(bytes: Buffer, marks?: number): Guarded {
+  if (bytes.length === 0) throw new Problem('malformed-document', 'The body is empty: an XML document is needed.')
+  refuseOtherEncodings(bytes)
+  // Before the bytes are judged as UTF-8: who declares another encoding is told of that, and not of the first odd byte.
+  refuseDeclaration(bytes)
+  refuseBrokenText(bytes)
+  const source = bytes.toString('utf8')
+  return { source, tags: scan(source, { ...noLimits, ...limits, ...(marks === undefined ? {} : { marks }) }) }
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, 40))
+}
+
+function forbidden(detail: string, line = 1): Problem {
+  return new Problem('forbidden-xml', detail, { faults: [{ detail, line }] })
+}
+
+/** Encodings in which not even `<` is the byte that it is in UTF-8, by a document's first four bytes in hexadecimal (XML 1.0 appendix F). */
+const otherEncodings: readonly (readonly [start: RegExp, name: string])[] = [
+  [/^(0000feff|fffe0000|0000003c|3c000000)/, 'UTF-32'],
+  [/^(feff|fffe|003c|3c00)/, 'UTF-16'],
+  [/^4c6fa794/, 'EBCDIC']
+]
+
+/** How much of a document in such an encoding is searched for what it declares, in bytes. */
+const declarationReach = 1024
+
+const declaredEncoding = /<\?xml[ \t\r\n][^>]*?encoding[ \t\r\n]*=[ \t\r\n]*["']([\w.-]+)/
+
+function refuseOtherEncodings(bytes: Buffer): void {
+  const start = bytes.toString('hex', 0, 4)
+  const name = otherEncodings.find(([pattern]) => pattern.test(start))?.[1]
+  if (!name) return
+  const declared = declaredEncoding.exec(bytes.toString('latin1', 0, declarationReach).replaceAll('\0', ''))?.[1]
+  throw forbidden(
+    declared === undefined
+      ? `The document is in ${name}; send it in UTF-8.`
+      : `The document is in ${name} and declares the encoding ${quoted(declared)}; send it in UTF-8 and declare that, or nothing.`
+  )
+}
+
+function refuseBrokenText(bytes: Buffer): void {
+  const nul = bytes.indexOf(0)
+  if (nul >= 0)
+    throw forbidden('The document has a NUL byte: it is damaged, or not in UTF-8.', lineAt(bytes.toString('latin1', 0, nul), nul))
+  if (!isUtf8(bytes)) {
+    const read = Buffer.from(bytes.toString('utf8'))
+    const offset = read.findIndex((byte, i) => byte !== bytes[i])
+    throw forbidden('The document is not valid UTF-8.', lineAt(bytes.toString('latin1', 0, offset), offset))
+  }
+}
+
+const declaration = new RegExp(
+  [
+    /^<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(?:"([\w.:-]+)"|'([\w.:-]+)')/,
+    /(?:[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*(?:"([\w.-]+)"|'([\w.-]+)'))?/,
+    /(?:[ \t\r\n]+standalone[ \t\r\n]*=[ \t\r\n]*(?:"(?:yes|no)"|'(?:yes|no)'))?[ \t\r\n]*\?>$/
+  ]
+    .map(({ source }) => source)
+    .join('')
+)
+
+function refuseDeclaration(bytes: Buffer): void {
+  const start = bytes.toString('hex', 0, 3) === 'efbbbf' ? 3 : 0
+  if (!/^<\?xml[ \t\r\n?]/.test(bytes.toString('latin1', start, start + 6))) return
+  // All that a declaration can hold is ASCII, which UTF-8 shares with nearly every encoding of single bytes.
+  const found = declaration.exec(bytes.toString('latin1', start, bytes.indexOf('?>', start) + 2))
+  if (!found) {
+    const detail = 'The XML declaration must be as in <?xml version="1.0" encoding="UTF-8"?>.'
+    throw new Problem('malformed-document', detail, { faults: [{ detail, line: 1 }] })
+  }
+  const version = found[1] ?? found[2]
+  const encoding = found[3] ?? found[4]
+  if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8') {
+    throw forbidden(`The document declares the encoding ${quoted(encoding)}; send it in UTF-8 and declare that, or nothing.`)
+  }
+  if (version !== '1.0') throw forbidden(`The document declares XML ${quoted(version ?? '')}; send XML 1.0.`)
+}

@@ -1,0 +1,205 @@
+import { Problem } from '../http/problem.ts'
+import { shorten } from '../schemas/shorten.ts'
+import { illegalCharacter, wrongReference } from './references.ts'
+import type { Limits, Tag } from './tag.ts'
+import { attribute, endTag, match, name, tagEnd, target, whyUnreadable } from './tag-syntax.ts'
+
+export function lineAt(xml: string, offset: number): number {
+  let line = 1
+  for (let at = xml.indexOf('\n'); at >= 0 && at < offset; at = xml.indexOf('\n', at + 1)) line++
+  return line
+}
+
+/**
+ * Reads the tags of a document and stops at the first thing that is not as XML has it. It comes before libxml2, which
+ * reports every error of a flood at a cost that blocks the process (700,000 stray `&` are 20 seconds), and of which only
+ * the last is told; and it says in plain words what is wrong. What it lets through (namespaces, the XML declaration) is
+ * libxml2's to refuse.
+ * @throws Problem `malformed-document`, or `forbidden-xml` for a DOCTYPE or what is over a limit, with the line
+ */
+export function scan(xml: string, limits: Limits): readonly Tag[] {
+  return new Scanner(xml, limits).tags()
+}
+
+type Open = { -readonly [K in keyof Tag]: Tag[K] } & { counts: Map<string, number> }
+
+const noCounts: Map<string, number> = new Map()
+
+class Scanner {
+  readonly #xml: string
+  readonly #limits: Limits
+  readonly #tags: Tag[] = []
+  readonly #open: Open[] = []
+  #marks = 0
+  #prefixes = 0
+  #line = 1
+  #newline: number
+
+  constructor(xml: string, limits: Limits) {
+    this.#xml = xml
+    this.#limits = limits
+    this.#newline = xml.indexOf('\n')
+  }
+
+  tags(): readonly Tag[] {
+    const xml = this.#xml
+    const illegal = illegalCharacter(xml)
+    if (illegal) throw this.#malformed(illegal.index, `The character ${illegal.name} cannot be in any XML document.`)
+    for (let at = xml.charCodeAt(0) === 0xfeff ? 1 : 0; at < xml.length; ) {
+      const next = xml.indexOf('<', at)
+      const end = next < 0 ? xml.length : next
+      if (end > at) this.#text(at, end)
+      at = next < 0 ? end : this.#markup(next)
+    }
+    const open = this.#open.at(-1)
+    if (open)
+      throw this.#malformed(xml.length, `The document ends, but <${shorten(open.name)}>, opened at line ${open.line}, is not closed.`)
+    if (this.#tags.length === 0) throw this.#malformed(xml.length, 'There is no root element.')
+    return this.#tags
+  }
+
+  #malformed(offset: number, detail: string): Problem {
+    const line = lineAt(this.#xml, offset)
+    return new Problem('malformed-document', `The XML is not well-formed at line ${line}: ${detail}`, { faults: [{ detail, line }] })
+  }
+
+  #forbidden(offset: number, detail: string): Problem {
+    return new Problem('forbidden-xml', detail, { faults: [{ detail, line: lineAt(this.#xml, offset) }] })
+  }
+
+  #mark(offset: number): void {
+    const { marks } = this.#limits
+    if (++this.#marks > marks) {
+      throw this.#forbidden(offset, `The document has more than ${marks} elements, attributes and comments: send it in parts.`)
+    }
+  }
+
+  #prefixed(offset: number): void {
+    const { prefixes } = this.#limits
+    if (++this.#prefixes > prefixes) {
+      throw this.#forbidden(offset, `The document has more than ${prefixes} names with a namespace prefix: it needs none.`)
+    }
+  }
+
+  #text(from: number, to: number): void {
+    if (to - from > this.#limits.text) throw this.#forbidden(from, `A text is longer than ${this.#limits.text} characters.`)
+    const text = this.#xml.slice(from, to)
+    if (this.#open.length === 0) {
+      const stray = text.search(/[^ \t\r\n]/)
+      if (stray < 0) return
+      throw this.#malformed(from + stray, `There is text ${this.#tags.length === 0 ? 'before' : 'after'} the root element.`)
+    }
+    const end = text.indexOf(']]>')
+    if (end >= 0) throw this.#malformed(from + end, '"]]>" cannot stand in a text; write ]]&gt; for it.')
+    this.#references(text, from)
+  }
+
+  #references(text: string, from: number): void {
+    const wrong = wrongReference(text)
+    if (wrong) throw this.#malformed(from + wrong.index, wrong.detail)
+  }
+
+  /** Reads what starts with `<`, and gives the offset behind it. */
+  #markup(from: number): number {
+    const xml = this.#xml
+    if (xml[from + 1] === '/') return this.#endTag(from)
+    if (xml[from + 1] === '?') return this.#instruction(from)
+    if (xml[from + 1] !== '!') return this.#startTag(from)
+    if (xml.startsWith('<!--', from)) return this.#comment(from)
+    if (xml.startsWith('<![CDATA[', from) && this.#open.length > 0) return this.#section(from, 9, ']]>', 'The CDATA section')
+    throw this.#forbidden(
+      from,
+      'The document has a DOCTYPE (or another declaration), which is not accepted: send it without, and without entities of its own.'
+    )
+  }
+
+  #section(from: number, opening: number, closing: string, what: string): number {
+    const end = this.#xml.indexOf(closing, from + opening)
+    const { text } = this.#limits
+    if ((end < 0 ? this.#xml.length : end) - from > text) throw this.#forbidden(from, `${what} is longer than ${text} characters.`)
+    if (end < 0) throw this.#malformed(from, `${what} that starts here is not closed by ${closing}.`)
+    this.#mark(from)
+    return end + closing.length
+  }
+
+  #comment(from: number): number {
+    const end = this.#section(from, 4, '-->', 'The comment')
+    const dashes = this.#xml.indexOf('--', from + 4)
+    if (dashes < end - 3) throw this.#malformed(dashes, 'A comment cannot have -- in it.')
+    return end
+  }
+
+  #instruction(from: number): number {
+    const xml = this.#xml
+    const end = this.#section(from, 2, '?>', 'The processing instruction')
+    const own = match(target, xml, from + 2)?.[0]
+    if (own === undefined) throw this.#malformed(from, 'A processing instruction must start with a name without colon, as in <?name …?>.')
+    if (own.toLowerCase() === 'xml' && xml.slice(0, from).replace('\ufeff', '') !== '') {
+      throw this.#malformed(from, 'The XML declaration must be the very first thing in the document, and there can be one only.')
+    }
+    return end
+  }
+
+  #attributes(element: string, from: number, at: number): number {
+    const names = new Set<string>()
+    for (let found = match(attribute, this.#xml, at); found; found = match(attribute, this.#xml, at)) {
+      const [whole, own = '', value = ''] = found
+      this.#mark(at)
+      at += whole.length
+      if (at - from > this.#limits.tag) throw this.#longTag(from)
+      if (names.has(own)) throw this.#malformed(from, `<${shorten(element)}> has the attribute "${shorten(own)}" twice.`)
+      names.add(own)
+      if (own.includes(':')) this.#prefixed(from)
+      this.#references(value, at - value.length)
+    }
+    return at
+  }
+
+  #longTag(from: number): Problem {
+    const detail = `A tag is longer than ${this.#limits.tag} characters: it has too many attributes, or a quote is not closed.`
+    return this.#forbidden(from, detail)
+  }
+
+  #startTag(from: number): number {
+    const xml = this.#xml
+    const own = match(name, xml, from + 1)?.[0]
+    if (own === undefined) throw this.#malformed(from, 'A < that starts no tag must be written &lt;.')
+    if (this.#open.length === 0 && this.#tags.length > 0) throw this.#malformed(from, `There is a second root element, <${shorten(own)}>.`)
+    const { depth, tag } = this.#limits
+    if (this.#open.length >= depth) throw this.#forbidden(from, `Elements are nested more than ${depth} deep.`)
+    this.#mark(from)
+    if (own.includes(':')) this.#prefixed(from)
+    const end = this.#attributes(own, from, from + 1 + own.length)
+    const closing = match(tagEnd, xml, end)
+    const after = closing ? end + closing[0].length : Math.min(xml.length, from + tag + 1)
+    if (after - from > tag && xml.slice(end, after).search(/[<>]/) !== 0) throw this.#longTag(from)
+    if (!closing) throw this.#malformed(from, whyUnreadable(shorten(own), xml.slice(end, after)))
+    this.#push(own, from, after, closing[1] === '/')
+    return after
+  }
+
+  #push(own: string, start: number, after: number, isEmpty: boolean): void {
+    for (; this.#newline >= 0 && this.#newline < start; this.#newline = this.#xml.indexOf('\n', this.#newline + 1)) this.#line++
+    const parent = this.#open.at(-1)
+    if (parent?.counts === noCounts) parent.counts = new Map()
+    const nth = (parent?.counts.get(own) ?? 0) + 1
+    parent?.counts.set(own, nth)
+    const end = isEmpty ? after - 2 : after - 1
+    const tag: Open = { name: own, parent, nth, line: this.#line, start, end, after, marks: this.#marks, counts: noCounts }
+    this.#tags.push(tag)
+    if (!isEmpty) this.#open.push(tag)
+  }
+
+  #endTag(from: number): number {
+    const found = match(endTag, this.#xml, from)
+    if (!found) throw this.#malformed(from, 'The end tag that starts here is not closed by >.')
+    const [whole, own = ''] = found
+    const tag = this.#open.pop()
+    if (!tag) throw this.#malformed(from, `</${shorten(own)}> closes nothing.`)
+    if (tag.name !== own) {
+      throw this.#malformed(from, `</${shorten(own)}> cannot close <${shorten(tag.name)}>, which was opened at line ${tag.line}.`)
+    }
+    tag.after = from + whole.length
+    return tag.after
+  }
+}

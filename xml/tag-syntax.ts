@@ -1,0 +1,33 @@
+import { shorten } from '../schemas/shorten.ts'
+
+// XML 1.0 section 2.3, NameStartChar and NameChar; characters beyond the BMP by their surrogates.
+const nameStart =
+  ':A-Z_a-z\\xC0-\\xD6\\xD8-\\xF6\\xF8-\\u02FF\\u0370-\\u037D\\u037F-\\u1FFF\\u200C\\u200D\\u2070-\\u218F\\u2C00-\\u2FEF\\u3001-\\uDB7F\\uDC00-\\uDFFF\\uF900-\\uFDCF\\uFDF0-\\uFFFD'
+const nameRest = `${nameStart}\\-.0-9\\xB7\\u0300-\\u036F\\u203F\\u2040`
+const space = '[ \\t\\r\\n]'
+
+export const name = new RegExp(`[${nameStart}][${nameRest}]*`, 'y')
+export const target = new RegExp(`[${nameStart.slice(1)}][${nameRest.slice(1)}]*(?=${space}|\\?>)`, 'y')
+export const attribute = new RegExp(`${space}+([${nameStart}][${nameRest}]*)${space}*=${space}*("[^<"]*"|'[^<']*')`, 'y')
+export const tagEnd = new RegExp(`${space}*(\\/?)>`, 'y')
+export const endTag = new RegExp(`<\\/([^ \\t\\r\\n<>]+)${space}*>`, 'y')
+
+export function match(pattern: RegExp, xml: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at
+  return pattern.exec(xml)
+}
+
+/**
+ * Why what follows a tag's name and its readable attributes is neither an attribute nor the tag's end.
+ * @param rest from there to where the tag must have ended
+ */
+export function whyUnreadable(element: string, rest: string): string {
+  const [whole, own = '', equals, quote] = /^[ \t\r\n]*([^ \t\r\n=<>"'/&]+)[ \t\r\n]*(=?)[ \t\r\n]*(["']?)/.exec(rest) ?? []
+  if (whole === undefined) return `The tag <${element}> is not closed by >, or has something in it that is no attribute.`
+  if (!/^[ \t\r\n]/.test(rest)) return `The tag <${element}> needs white space before ${JSON.stringify(shorten(own))}.`
+  const attribute = `The attribute "${shorten(own)}" of <${element}>`
+  if (match(name, own, 0)?.[0] !== own) return `${attribute} has a name that XML does not allow.`
+  if (!equals) return `${attribute} has no value: write name="value".`
+  if (!quote) return `${attribute} has its value without quotes.`
+  return `${attribute} has a < in its value, or a quote that is not closed; < must be written &lt;.`
+}
