@@ -51,7 +51,7 @@ import signIn from './routes/session.ts'
 import status from './routes/status.ts'
 import stock from './routes/stock.ts'
 
-export interface Parts {
+export interface AppOptions {
   readonly config: Config
   readonly store: Store
   /** Names the version of the service: part of every entity tag. */
@@ -62,7 +62,13 @@ export interface Parts {
 }
 
 /** The service, ready to listen: every plugin and every route, in the order in which a request meets them. */
-export async function buildApp({ config, store: database, release, logTo, isStopping = () => false }: Parts): Promise<FastifyInstance> {
+export async function buildApp({
+  config,
+  store: database,
+  release,
+  logTo,
+  isStopping = () => false
+}: AppOptions): Promise<FastifyInstance> {
   const base = config.BASE_URL.path
   const app = Fastify({
     logger: { ...loggerOptions(config.LOG_LEVEL), ...(logTo ? { stream: logTo } : {}) },

@@ -1,9 +1,9 @@
 import type { ImportOutcome, Store } from '../domain/store.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { type Command, readArguments, UsageError, withStore } from './command.ts'
-import { makeJudge, type Verdict } from './import/judge.ts'
+import { DryRun } from './import/dry-run.ts'
+import { makeValidator, type Verdict } from './import/judge.ts'
 import { makeProgress, type Progress } from './import/progress.ts'
-import { Rehearsal } from './import/rehearsal.ts'
 import { type Format, formatOf, openSource, readEntries, type Source } from './import/source.ts'
 
 /** How many products are judged and stored at once: the store's lock is held for some hundredths of a second at a time. */
@@ -38,9 +38,9 @@ error and stops nothing else; then the exit status is 1.`,
     const source = await openSource(file)
     try {
       return await withStore(async (store) => {
-        const rehearsal = rehearsing ? new Rehearsal(store) : undefined
-        const counts = await new Import(rehearsal ?? store, source).run(format)
-        rehearsal?.close()
+        const dryRun = rehearsing ? new DryRun(store) : undefined
+        const counts = await new Import(dryRun ?? store, source).run(format)
+        dryRun?.close()
         process.stdout.write(`${summarise(counts)}${rehearsing ? ' (a dry run: nothing was stored)' : ''}\n`)
         return counts.refused > 0 ? 1 : 0
       })
@@ -72,7 +72,7 @@ class Import {
 
   /** @throws what ends it early, after saying how far it came */
   async run(format: Format): Promise<Counts> {
-    const judge = makeJudge()
+    const judge = makeValidator()
     // One batch is stored while the next is read and judged.
     let storing = Promise.resolve()
     try {

@@ -40,7 +40,7 @@ const heap = 256
 const mostFailedStarts = 3
 
 /** Where the machine is busy, a job may take this many times its budget by the clock. */
-const patience = 20
+const clockFactor = 20
 
 /** How much of what the process wrote to standard error is kept for the log, in characters. */
 const keptOutput = 2_000
@@ -182,7 +182,7 @@ export class DocumentChild {
     const look = () => {
       const used = cpuTime(child?.pid)
       const isOver = used === undefined || usedBefore === undefined || used - usedBefore >= budget
-      if (isOver || performance.now() - startedAt >= patience * budget) child?.kill('SIGKILL')
+      if (isOver || performance.now() - startedAt >= clockFactor * budget) child?.kill('SIGKILL')
       else this.#timer = setTimeout(look, budget).unref()
     }
     clearTimeout(this.#timer)

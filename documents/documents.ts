@@ -79,8 +79,8 @@ export class Documents {
   }
 
   /** Whether a purchase order says the same as an order that stands; both as JSON. */
-  compare(payer: Payer, wanted: string, standing: string, currency: string): Promise<boolean> {
-    return this.#do(payer, { kind: 'compare', wanted, standing, currency }, wanted.length + standing.length)
+  compare(payer: Payer, wanted: string, active: string, currency: string): Promise<boolean> {
+    return this.#do(payer, { kind: 'compare', wanted, active: active, currency }, wanted.length + active.length)
   }
 
   async #do<J extends Job>(payer: Payer, job: J, size: number): Promise<ResultOf<J>> {

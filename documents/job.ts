@@ -54,7 +54,7 @@ export interface CompareJob {
   readonly kind: 'compare'
   /** The two as JSON. */
   readonly wanted: string
-  readonly standing: string
+  readonly active: string
   readonly currency: string
 }
 

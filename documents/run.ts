@@ -1,4 +1,4 @@
-import { noShelves, sameContent } from '../domain/placing.ts'
+import { emptyInventory, matchesOrder } from '../domain/placing.ts'
 import { Problem } from '../http/problem.ts'
 import { mostFaults, shortDetail, shortFault } from '../http/problem-size.ts'
 import { orderRepresentations } from '../representations/order.ts'
@@ -17,8 +17,8 @@ function write({ resource, mediaType, text, context }: WriteJob): Uint8Array {
   return Buffer.from(variant.write(JSON.parse(text) as never, context))
 }
 
-function compare({ wanted, standing, currency }: CompareJob): boolean {
-  return sameContent(JSON.parse(wanted), JSON.parse(standing), noShelves, currency)
+function compare({ wanted, active, currency }: CompareJob): boolean {
+  return matchesOrder(JSON.parse(wanted), JSON.parse(active), emptyInventory, currency)
 }
 
 /** Jobs that need the same to be compiled: their first in a process takes far longer than the others. */

@@ -1,11 +1,11 @@
 /** What can be wrong with a line of an order. */
 
 import type { Fault } from './errors.ts'
+import type { StockItem } from './inventory.ts'
 import { add, compare, type Decimal, isMultiple, plain, zero } from './money.ts'
 import type { OrderItem, PurchaseOrderItem } from './order.ts'
 import type { Piece, PricedLine } from './pricing.ts'
 import { nearestQuantities, type QuantityRule, quantityRule } from './quantities.ts'
-import type { Shelf } from './shelf.ts'
 
 /** An item of a document with the product that it names. */
 export interface Line {
@@ -13,7 +13,7 @@ export interface Line {
   /** Of the item in the document, from 1. */
   readonly position: number
   readonly productId: string
-  readonly shelf: Shelf
+  readonly stockItem: StockItem
 }
 
 export function unknownProduct({ product }: PurchaseOrderItem, position: number): Fault {
@@ -22,13 +22,13 @@ export function unknownProduct({ product }: PurchaseOrderItem, position: number)
   return { code: 'unknown-product', at: ['item', position, element], detail }
 }
 
-export function unitFaults({ item, position, productId, shelf }: Line, pieces: readonly Piece[]): readonly Fault[] {
+export function unitFaults({ item, position, productId, stockItem }: Line, pieces: readonly Piece[]): readonly Fault[] {
   const at = ['item', position, 'quantity']
   const other = pieces.find(({ unit }) => item.unit !== undefined && unit !== item.unit)
   if (other) return [{ code: 'wrong-unit', at, detail: `${productId} is sold by the unit ${other.unit}, not ${item.unit}.` }]
   const [first, second] = [pieces[0], pieces.find(({ unit }) => unit !== pieces[0]?.unit)]
   if (!first || !second) return []
-  const detail = `${productId} is sold by the unit ${shelf.unit} now: the order can keep the ${plain(first.quantity)} ${first.unit} that it has; more of it goes into a line of its own.`
+  const detail = `${productId} is sold by the unit ${stockItem.unit} now: the order can keep the ${plain(first.quantity)} ${first.unit} that it has; more of it goes into a line of its own.`
   return [{ code: 'wrong-unit', at, detail }]
 }
 
@@ -68,18 +68,18 @@ function sumUp(all: readonly { productId: string; unit: string; quantity: Decima
  * @param previous the lines of the order that is changed
  */
 export function quantityFaults(lines: readonly Line[], priced: readonly PricedLine[], previous: readonly OrderItem[]): readonly Fault[] {
-  const wanted = lines.map(({ productId, shelf, item }, i) => {
-    const unit = priced[i]?.pieces[0]?.unit ?? shelf.unit
+  const wanted = lines.map(({ productId, stockItem, item }, i) => {
+    const unit = priced[i]?.pieces[0]?.unit ?? stockItem.unit
     const isMeant = item.unit === undefined || item.unit === unit
-    return { productId, unit, isMeant, quantity: item.quantity, unitPrice: shelf.price }
+    return { productId, unit, isMeant, quantity: item.quantity, unitPrice: stockItem.price }
   })
   const [now, before] = [sumUp(wanted), sumUp(previous)]
-  return lines.flatMap(({ position, productId, shelf }, i) => {
+  return lines.flatMap(({ position, productId, stockItem }, i) => {
     const line = wanted[i]
     // What is measured in a wrong unit is another fault.
     if (!line?.isMeant) return []
     // A product's own rule is in the unit by which it is sold now.
-    const rule = quantityRule(line.unit === shelf.unit ? shelf : { unit: line.unit })
+    const rule = quantityRule(line.unit === stockItem.unit ? stockItem : { unit: line.unit })
     const [sum, had] = [now.get(`${productId} ${line.unit}`)?.quantity ?? zero, before.get(`${productId} ${line.unit}`)]
     const isInSteps =
       priced[i]?.isUnchanged || isMultiple(line.quantity, rule.step) || ((had?.prices.size ?? 0) > 1 && isMultiple(sum, rule.step))

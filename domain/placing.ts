@@ -1,6 +1,7 @@
 /** The rules of placing and changing an order: pure, so that every store decides alike on the rows that it has locked. */
 
 import { DomainError, type Fault } from './errors.ts'
+import type { Inventory, StockItem } from './inventory.ts'
 import { type Line, priceFaults, quantityFaults, tooManyItems, unitFaults, unknownProduct } from './line-faults.ts'
 import { type LineTotals, makeLineTotals } from './line-totals.ts'
 import { add, compare, type Decimal, minorUnit, multiply, plain, round, subtract, zero } from './money.ts'
@@ -14,7 +15,6 @@ import {
   type PurchaseOrderItem
 } from './order.ts'
 import { type PricedLine, priceLines, type WantedLine } from './pricing.ts'
-import type { Shelf, Shelves } from './shelf.ts'
 
 export interface Decision {
   readonly currency: string
@@ -33,8 +33,8 @@ const mostFaults = 100
 /** The most that an order can be worth, in any currency: beyond it readers of XML lose count of the digits. */
 const mostTotal = '999999999999999999' as Decimal
 
-function find(item: PurchaseOrderItem, shelves: Shelves): Shelf | undefined {
-  return 'gtin' in item.product ? shelves.byGtin(item.product.gtin) : shelves.byId(item.product.productId)
+function find(item: PurchaseOrderItem, inventory: Inventory): StockItem | undefined {
+  return 'gtin' in item.product ? inventory.byGtin(item.product.gtin) : inventory.byId(item.product.productId)
 }
 
 function quantities(items: readonly OrderItem[]): Map<string, Decimal> {
@@ -57,7 +57,7 @@ export function heldBy(order: Order): ReadonlyMap<string, Decimal> {
  */
 export function decide(
   order: PurchaseOrder,
-  shelves: Shelves,
+  inventory: Inventory,
   shopCurrency: string,
   previous?: Order,
   mostItems = Number.POSITIVE_INFINITY
@@ -70,8 +70,9 @@ export function decide(
   }
   const held = previous ? heldBy(previous) : new Map<string, Decimal>()
   const lines = order.items.flatMap((item, i): Line[] => {
-    const shelf = find(item, shelves)
-    if (shelf && (!shelf.deleted || held.has(shelf.id))) return [{ item, position: i + 1, productId: shelf.id, shelf }]
+    const stockItem = find(item, inventory)
+    if (stockItem && (!stockItem.deleted || held.has(stockItem.id)))
+      return [{ item, position: i + 1, productId: stockItem.id, stockItem: stockItem }]
     invalid.push(unknownProduct(item, i + 1))
     return []
   })
@@ -87,7 +88,7 @@ export function decide(
   const taken = new Map<string, Decimal>()
   for (const [id, wanted] of quantities(items)) taken.set(id, subtract(wanted, held.get(id) ?? zero))
   for (const [id, quantity] of held) if (!taken.has(id)) taken.set(id, subtract(zero, quantity))
-  refused.push(...shortages(lines, taken), ...uncountable(lines, taken, shelves))
+  refused.push(...shortages(lines, taken), ...uncountable(lines, taken, inventory))
   const total = items.reduce<Decimal>((sum, item) => add(sum, item.lineTotal), round(zero, minorUnit(currency)))
   if (compare(total, mostTotal) > 0) invalid.push({ code: 'total-limit', detail: `An order is worth ${mostTotal} ${currency} at most.` })
   const faults = inOrder([...invalid, ...refused])
@@ -97,8 +98,8 @@ export function decide(
   return { currency, items, total, taken }
 }
 
-function wantedLine({ item: { quantity, unit, unitPrice }, productId, shelf }: Line): WantedLine {
-  return { productId, quantity, unit, unitPrice, today: { name: shelf.name, unit: shelf.unit, unitPrice: shelf.price } }
+function wantedLine({ item: { quantity, unit, unitPrice }, productId, stockItem }: Line): WantedLine {
+  return { productId, quantity, unit, unitPrice, today: { name: stockItem.name, unit: stockItem.unit, unitPrice: stockItem.price } }
 }
 
 /** The items of lines: one a line, or one for each price that a line has. */
@@ -126,15 +127,15 @@ function summary(faults: readonly Fault[], what: string): string {
 }
 
 function shortages(lines: readonly Line[], taken: ReadonlyMap<string, Decimal>): Fault[] {
-  return lines.flatMap(({ position, productId, shelf }) => {
+  return lines.flatMap(({ position, productId, stockItem }) => {
     const more = taken.get(productId) ?? zero
     if (compare(more, zero) <= 0) return []
-    if (shelf.deleted) {
+    if (stockItem.deleted) {
       const detail = `${productId} is no longer sold; the order can keep what it has of it, not take more.`
       return [{ code: 'out-of-stock', at: ['item', position, 'quantity'], detail }]
     }
-    if (shelf.backorder || compare(shelf.onHand, more) >= 0) return []
-    const available = compare(shelf.onHand, zero) > 0 ? plain(shelf.onHand) : 'none'
+    if (stockItem.backorder || compare(stockItem.onHand, more) >= 0) return []
+    const available = compare(stockItem.onHand, zero) > 0 ? plain(stockItem.onHand) : 'none'
     const detail = `${productId} is short: the order needs ${plain(more)} more of it, ${available} is on hand.`
     return [{ code: 'out-of-stock', at: ['item', position, 'quantity'], detail }]
   })
@@ -144,11 +145,11 @@ function shortages(lines: readonly Line[], taken: ReadonlyMap<string, Decimal>):
 function uncountable(
   lines: readonly Pick<Line, 'position' | 'productId'>[],
   taken: ReadonlyMap<string, Decimal>,
-  shelves: Shelves
+  inventory: Inventory
 ): Fault[] {
   let positions: ReadonlyMap<string, number> | undefined
   return [...taken].flatMap(([id, quantity]) => {
-    const after = subtract(shelves.byId(id)?.onHand ?? zero, quantity)
+    const after = subtract(inventory.byId(id)?.onHand ?? zero, quantity)
     const [low, high] = [compare(after, subtract(zero, mostOnHand)) < 0, compare(after, mostOnHand) > 0]
     if (!low && !high) return []
     // From the last line to the first, so that the first of a product's stays.
@@ -163,42 +164,42 @@ function uncountable(
  * What an order that ends gives back: negative, since it is what leaves the shelves.
  * @throws DomainError `transition-refused` when a shelf would hold more than can be counted
  */
-export function givenBack(order: Order, shelves: Shelves): ReadonlyMap<string, Decimal> {
+export function givenBack(order: Order, inventory: Inventory): ReadonlyMap<string, Decimal> {
   const back = new Map([...heldBy(order)].map(([id, held]) => [id, subtract(zero, held)]))
-  const [fault] = uncountable([], back, shelves)
+  const [fault] = uncountable([], back, inventory)
   if (fault) throw new DomainError('transition-refused', `What the order holds cannot go back: ${fault.detail} Count it first.`)
   return back
 }
 
 /** For a comparison with what an order itself tells of its products, its GTINs included. */
-export const noShelves: Shelves = { byId: () => undefined, byGtin: () => undefined }
+export const emptyInventory: Inventory = { byId: () => undefined, byGtin: () => undefined }
 
 /**
  * Whether a purchase order says the same as an order that stands: the test for a repeated `order-number`. A price that
  * it does not name agrees with any.
  */
-export function sameContent(order: PurchaseOrder, standing: Order, shelves: Shelves, shopCurrency: string): boolean {
-  if ((order.currency ?? shopCurrency) !== standing.currency) return false
-  if (header(order) !== header(standing)) return false
+export function matchesOrder(order: PurchaseOrder, active: Order, inventory: Inventory, shopCurrency: string): boolean {
+  if ((order.currency ?? shopCurrency) !== active.currency) return false
+  if (header(order) !== header(active)) return false
   let next = 0
   for (const item of order.items) {
-    const count = sameItem(item, standing.items, next, shelves)
+    const count = sameItem(item, active.items, next, inventory)
     if (count === 0) return false
     next += count
   }
-  return next === standing.items.length
+  return next === active.items.length
 }
 
 /**
  * How many items of an order say, from one of them on, what an item of a document does: several where its line has several
  * prices, none when they say something else.
  */
-function sameItem(item: PurchaseOrderItem, standing: readonly OrderItem[], from: number, shelves: Shelves): number {
+function sameItem(item: PurchaseOrderItem, active: readonly OrderItem[], from: number, inventory: Inventory): number {
   let sum = zero
   let count = 0
   for (let before: OrderItem | undefined; compare(sum, item.quantity) < 0; count++) {
-    const other = standing[from + count]
-    if (!other || !agrees(item, other, shelves)) return 0
+    const other = active[from + count]
+    if (!other || !agrees(item, other, inventory)) return 0
     if (before ? !goesOn(before, other) : JSON.stringify(item.notes) !== JSON.stringify(other.notes)) return 0
     sum = add(sum, other.quantity)
     before = other
@@ -206,8 +207,8 @@ function sameItem(item: PurchaseOrderItem, standing: readonly OrderItem[], from:
   return compare(sum, item.quantity) === 0 ? count : 0
 }
 
-function agrees({ product, unit, unitPrice }: PurchaseOrderItem, item: OrderItem, shelves: Shelves): boolean {
-  if (!isSameProduct(product, item, shelves)) return false
+function agrees({ product, unit, unitPrice }: PurchaseOrderItem, item: OrderItem, inventory: Inventory): boolean {
+  if (!isSameProduct(product, item, inventory)) return false
   return (unit === undefined || unit === item.unit) && (unitPrice === undefined || compare(unitPrice, item.unitPrice) === 0)
 }
 
@@ -224,9 +225,9 @@ export function numberTaken(other: Order): DomainError {
 }
 
 /** A GTIN is that of the order also when the product has lost it since, or another has it. */
-function isSameProduct(product: ProductReference, { productId, gtin }: OrderItem, shelves: Shelves): boolean {
+function isSameProduct(product: ProductReference, { productId, gtin }: OrderItem, inventory: Inventory): boolean {
   if ('productId' in product) return product.productId === productId
-  return product.gtin === gtin || shelves.byGtin(product.gtin)?.id === productId
+  return product.gtin === gtin || inventory.byGtin(product.gtin)?.id === productId
 }
 
 function header(order: OrderHeader): string {

@@ -8,7 +8,7 @@ import type { Product, ProductDraft, Stock } from './product.ts'
  * What a write expects to find, checked in the same step as the write. Both absent: anything.
  * A write whose expectation fails throws `precondition-failed` and changes nothing.
  */
-export interface Expectation {
+export interface Precondition {
   /** The version that the caller read. */
   readonly version?: number
   /** Whether there must be something (`If-Match: *`) or nothing (`If-None-Match: *`). */
@@ -126,9 +126,9 @@ export interface Store {
   /** @throws `product-exists`, `gtin-taken` */
   createProduct(id: string, draft: ProductDraft): Promise<Product>
   /** Creates or replaces. @throws `precondition-failed`, `gtin-taken` */
-  putProduct(id: string, draft: ProductDraft, expected: Expectation): Promise<{ product: Product; created: boolean }>
+  putProduct(id: string, draft: ProductDraft, expected: Precondition): Promise<{ product: Product; created: boolean }>
   /** @throws `product-not-found`, `product-deleted`, `precondition-failed` */
-  deleteProduct(id: string, expected: Expectation): Promise<void>
+  deleteProduct(id: string, expected: Precondition): Promise<void>
   /**
    * Creates or replaces products by their ids, one after the other in the batch's order (an id may be there twice), in one
    * transaction. An item that is refused (`gtin-taken`, `invalid-product`) changes nothing and stops no other. Unlike
@@ -149,7 +149,7 @@ export interface Store {
   /** @throws `product-not-found`, `product-deleted` */
   stock(productId: string): Promise<Stock>
   /** @throws `product-not-found`, `product-deleted`, `precondition-failed` */
-  putStock(productId: string, onHand: Decimal, expected: Expectation): Promise<Stock>
+  putStock(productId: string, onHand: Decimal, expected: Precondition): Promise<Stock>
 
   /** @throws `invalid-order`, `order-refused`, `order-number-taken`, `idempotency-key-reused` */
   placeOrder(placing: Placing): Promise<Placed>
@@ -161,9 +161,9 @@ export interface Store {
    * @param mostItems the most items that it may come to; it may have more than its document, see `decide`
    * @throws `order-not-found`, `precondition-failed`, `transition-refused`, and what `placeOrder` throws
    */
-  changeOrder(id: string, order: PurchaseOrder, expected: Expectation, mostItems?: number): Promise<Order>
+  changeOrder(id: string, order: PurchaseOrder, expected: Precondition, mostItems?: number): Promise<Order>
   /** The status that it has already changes nothing. @throws `order-not-found`, `precondition-failed`, `transition-refused` */
-  setOrderStatus(id: string, status: OrderStatus, expected: Expectation): Promise<Order>
+  setOrderStatus(id: string, status: OrderStatus, expected: Precondition): Promise<Order>
 
   createKey(key: NewApiKey): Promise<ApiKey>
   keys(): Promise<readonly ApiKey[]>

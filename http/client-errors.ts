@@ -56,10 +56,10 @@ async function refuse(socket: Socket, code: ProblemCode, base: string): Promise<
   refused.add(socket)
   // Who is told that a request was refused, and sends it again, must not have it carried out when its rest arrives after all.
   stopReading(socket)
-  const { owed = new Set<ServerResponse>(), last } = connectionOf(socket) ?? {}
-  const broken = [...owed].find(({ req }) => !req.complete)
+  const { pendingResponses = new Set<ServerResponse>(), last } = connectionOf(socket) ?? {}
+  const broken = [...pendingResponses].find(({ req }) => !req.complete)
   // A pipelined request is answered after those before it, or the client takes its answer for another's.
-  await Promise.all([...owed].filter((response) => response !== broken).map(closed))
+  await Promise.all([...pendingResponses].filter((response) => response !== broken).map(closed))
   const isAnswered = broken ? broken.headersSent : last?.complete === false
   if (isAnswered || !socket.writable) {
     socket.destroy()

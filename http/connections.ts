@@ -5,7 +5,7 @@ import { setTimeout as sleep, setImmediate as turnOfTheLoop } from 'node:timers/
 export interface Connection {
   readonly socket: Socket
   /** Answers that are not yet sent, in the order of their requests. */
-  readonly owed: Set<ServerResponse>
+  readonly pendingResponses: Set<ServerResponse>
   /** The latest request whose header fields have arrived. */
   last: IncomingMessage | undefined
   /** Since when it waits for a request, and how many bytes had come by then: those of a next request come on top. */
@@ -70,9 +70,9 @@ const leastTurns = 64
  * What a connection is doing. Node's own `closeIdleConnections` takes one that has sent nothing for busy, and one whose
  * answer is written but not yet taken by its client for idle.
  */
-function stateOf({ socket, owed, last, waits }: Connection): 'busy' | 'ended' | 'arriving' | 'new' | 'idle' {
+function stateOf({ socket, pendingResponses, last, waits }: Connection): 'busy' | 'ended' | 'arriving' | 'new' | 'idle' {
   if (socket.writableEnded || socket.destroyed) return 'ended'
-  if (owed.size > 0 || last?.complete === false) return 'busy'
+  if (pendingResponses.size > 0 || last?.complete === false) return 'busy'
   if (socket.bytesRead > waits.bytesRead) return 'arriving'
   return last ? 'idle' : 'new'
 }
@@ -112,8 +112,8 @@ export class Connections {
   }
 
   /** Answers that are not yet sent. */
-  get owed(): ServerResponse[] {
-    return [...this.#open].flatMap(({ owed }) => [...owed])
+  get pendingResponses(): ServerResponse[] {
+    return [...this.#open].flatMap(({ pendingResponses }) => [...pendingResponses])
   }
 
   /** Resolves at once, but while the last clients are being let in. */
@@ -180,7 +180,7 @@ export class Connections {
     this.#knocked = true
     const connection: Connection = {
       socket,
-      owed: new Set(),
+      pendingResponses: new Set(),
       last: undefined,
       waits: { since: performance.now(), bytesRead: 0 },
       endedAt: undefined,
@@ -209,7 +209,7 @@ export class Connections {
   #receive(request: IncomingMessage, response: ServerResponse, handle: () => void): void {
     const { socket } = request
     const connection = connections.get(socket) ?? this.#accept(socket)
-    const { ahead, owed } = connection
+    const { ahead, pendingResponses } = connection
     if (socket.destroyed) return
     if (ahead.length >= mostAhead) {
       this.#passOver(connection)
@@ -219,10 +219,10 @@ export class Connections {
       connection.waits = { since: performance.now(), bytesRead: socket.bytesRead }
     }
     connection.last = request
-    connection.owed.add(response)
+    connection.pendingResponses.add(response)
     request.once('close', settle)
     response.once('close', () => {
-      owed.delete(response)
+      pendingResponses.delete(response)
       settle()
       this.#next(connection)
     })
@@ -230,7 +230,7 @@ export class Connections {
       if (isOver(connection)) this.#late.add(request)
       this.#announce(connection)
     }
-    if (owed.size === 1) {
+    if (pendingResponses.size === 1) {
       handle()
       return
     }
@@ -260,24 +260,24 @@ export class Connections {
     this.#ahead -= connection.ahead.length + connection.passedOver
     connection.passedOver = 0
     connection.ahead.length = 0
-    connection.owed.clear()
+    connection.pendingResponses.clear()
   }
 
   /** The connection ends with the answers to what it may send ahead: a client sends the rest anew (RFC 9112 section 9.3.2). */
   #passOver(connection: Connection): void {
-    const { socket, owed } = connection
+    const { socket, pendingResponses } = connection
     connection.passedOver += 1
     this.#ahead += 1
     if (this.#ahead > mostAheadOfAll) socket.resetAndDestroy()
     else if (connection.isRead) {
       stopReading(socket)
-      ;[...owed].at(-1)?.setHeader('connection', 'close')
+      ;[...pendingResponses].at(-1)?.setHeader('connection', 'close')
     }
   }
 
   /** The last of pipelined requests has the last answer: Node sends nothing behind one that closes the connection. */
-  #announce({ owed }: Connection): void {
-    const open = [...owed].filter(({ headersSent }) => !headersSent)
+  #announce({ pendingResponses }: Connection): void {
+    const open = [...pendingResponses].filter(({ headersSent }) => !headersSent)
     for (const response of open) response.removeHeader('connection')
     open.at(-1)?.setHeader('connection', 'close')
   }
@@ -310,6 +310,6 @@ export class Connections {
 }
 
 /** Whether the last answer of a connection has been given, or begun. */
-function isOver({ socket, owed }: Connection): boolean {
-  return !socket.writable || [...owed].some((response) => response.headersSent && response.getHeader('connection') === 'close')
+function isOver({ socket, pendingResponses }: Connection): boolean {
+  return !socket.writable || [...pendingResponses].some((response) => response.headersSent && response.getHeader('connection') === 'close')
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import { Ledger } from '../fairness/ledger.ts'
+import { Quota } from '../fairness/quota.ts'
 import { Problem } from '../http/problem.ts'
 import { whenAnswered } from '../http/when-answered.ts'
 
@@ -32,8 +32,8 @@ function bytesOf(headers: IncomingHttpHeaders, { BODY_LIMIT }: Config): number {
  */
 export default fp(
   async function admission(app: FastifyInstance, { config }: { config: Config }) {
-    const inUse = new Ledger(most)
-    const asked = new Ledger(most)
+    const inUse = new Quota(most)
+    const asked = new Quota(most)
 
     app.decorateRequest('withRoomFor', async function <T>(this: FastifyRequest, bytes: number, work: () => Promise<T>): Promise<T> {
       const { name } = this.sender()

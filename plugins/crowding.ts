@@ -35,8 +35,8 @@ export default fp(
     function giveWay(newcomer: Socket): Socket {
       const crowd = most(counts)
       if (crowd === newcomer.remoteAddress) return newcomer
-      for (const { socket, owed } of connections.open) {
-        if (socket.remoteAddress === crowd && owed.size === 0 && !socket.destroyed) return socket
+      for (const { socket, pendingResponses } of connections.open) {
+        if (socket.remoteAddress === crowd && pendingResponses.size === 0 && !socket.destroyed) return socket
       }
       return newcomer
     }

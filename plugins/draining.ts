@@ -35,7 +35,7 @@ export default fp(
 
     app.decorate('connections', connections)
     app.decorate('unanswered', () =>
-      connections.owed.map((response): Unanswered => {
+      connections.pendingResponses.map((response): Unanswered => {
         const reply = replies.get(response)
         return {
           reqId: reply?.request.id ?? '',

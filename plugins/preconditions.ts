@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../domain/errors.ts'
-import type { Expectation } from '../domain/store.ts'
+import type { Precondition } from '../domain/store.ts'
 import { type EntityTag, parseEntityTags, parseHttpDate } from '../http/entity-tags.ts'
 import { Problem } from '../http/problem.ts'
 
@@ -18,7 +18,7 @@ declare module 'fastify' {
      * @param replaces whether it may only replace what the caller says that it read
      * @throws DomainError `precondition-failed`, Problem `precondition-required`
      */
-    expectation(current: Current | undefined, replaces?: 'replaces'): Expectation
+    expectation(current: Current | undefined, replaces?: 'replaces'): Precondition
     /**
      * Whether a write's conditions need not hold, since what it asks for is so already (RFC 9110 section 13.1.1): a
      * client that repeats its request, because the answer was lost, is told that it was done.
@@ -136,7 +136,7 @@ export default fp(
       return isAlready
     })
 
-    app.decorateRequest('expectation', function (this: FastifyRequest, current: Current | undefined, replaces?: 'replaces'): Expectation {
+    app.decorateRequest('expectation', function (this: FastifyRequest, current: Current | undefined, replaces?: 'replaces'): Precondition {
       const given = conditions(this, false)
       checkUnchanged(given, current)
       if (given.ifNoneMatch !== undefined && current && matchesWeakly(given.ifNoneMatch, current.tags)) {

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Product } from '../domain/product.ts'
 import { isSearch, type Page, type ProductQuery, type StockedProduct } from '../domain/store.ts'
-import { Ledger, type Most } from '../fairness/ledger.ts'
-import { NoRoom, Turns } from '../fairness/turns.ts'
+import { FairLimiter, QuotaExceeded } from '../fairness/fair-limiter.ts'
+import { type Bounds, Quota } from '../fairness/quota.ts'
 import { Problem, retryAfter } from '../http/problem.ts'
 import { whenAnswered } from '../http/when-answered.ts'
 
@@ -33,7 +33,7 @@ declare module 'fastify' {
 const searches = { running: { all: 4, caller: 2 }, waiting: { all: 64, caller: 8 } } as const
 
 /** Who reads the catalogue slowly keeps his place for long. */
-const catalogues: Most = { all: 32, caller: 4 }
+const catalogues: Bounds = { all: 32, caller: 4 }
 
 /** A batch is read in milliseconds; as many wait as there are places. */
 const batches = {
@@ -41,7 +41,7 @@ const batches = {
   waiting: { all: Number.POSITIVE_INFINITY, caller: Number.POSITIVE_INFINITY }
 } as const
 
-function refusal(of: keyof Most, what: string, own: number): Problem {
+function refusal(of: keyof Bounds, what: string, own: number): Problem {
   if (of === 'all') return new Problem('overloaded', `More ${what} are under way than the shop can do now. Try again soon.`)
   return new Problem('too-many-requests', `${own} of your ${what} are under way. Wait for an answer before you send more.`, {
     headers: retryAfter
@@ -51,9 +51,9 @@ function refusal(of: keyof Most, what: string, own: number): Problem {
 /** Bounds what callers do at once of what takes long, however few requests it is: searches, and reading the whole catalogue. */
 export default fp(
   async function sharing(app: FastifyInstance) {
-    const searching = new Turns(searches)
-    const reading = new Turns(batches)
-    const places = new Ledger(catalogues)
+    const searching = new FairLimiter(searches)
+    const reading = new FairLimiter(batches)
+    const places = new Quota(catalogues)
 
     app.decorateRequest('findProducts', async function (this: FastifyRequest, query: ProductQuery) {
       if (!isSearch(query)) return app.store.products(query)
@@ -63,7 +63,7 @@ export default fp(
           return app.store.products(query)
         })
       } catch (error) {
-        throw error instanceof NoRoom ? refusal(error.of, 'searches', searches.running.caller + searches.waiting.caller) : error
+        throw error instanceof QuotaExceeded ? refusal(error.of, 'searches', searches.running.caller + searches.waiting.caller) : error
       }
     })
 

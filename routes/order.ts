@@ -4,7 +4,7 @@ import fp from 'fastify-plugin'
 import { guest, mayChange } from '../domain/caller.ts'
 import { textOf } from '../domain/deferred.ts'
 import { isOpen, type Order, type PurchaseOrder } from '../domain/order.ts'
-import { noShelves, sameContent } from '../domain/placing.ts'
+import { emptyInventory, matchesOrder } from '../domain/placing.ts'
 import { productIdPattern } from '../domain/product.ts'
 import { Problem } from '../http/problem.ts'
 import { mostBytes } from '../http/problem-size.ts'
@@ -23,8 +23,8 @@ import type { ProblemDocument } from '../representations/problem.ts'
 import { fitsForm, hasRoom, lineCount, type OrderForm, renderOrderForm, renderRefusedForm } from '../representations/views/order-form.ts'
 import { refusalNotice } from '../representations/views.ts'
 import { changedOrder, purchaseOrder } from '../schemas/purchase-order.ts'
-import { choices, type Lookup, withoutBarcodes } from './choices.ts'
 import { orderPath } from './parameters.ts'
+import { choices, type Lookup, withoutBarcodes } from './product-options.ts'
 import type { RoutePlugin } from './route.ts'
 
 const blankQuery: QuerySchema<{ readonly product?: readonly string[] }> = {
@@ -198,7 +198,7 @@ const order: RoutePlugin = async (app, { config }) => {
 
   /** Large orders are compared beside the thread that serves. */
   async function saysTheSame(request: FastifyRequest, wanted: PurchaseOrder, current: Order): Promise<boolean> {
-    if (textOf(wanted) === undefined && textOf(current) === undefined) return sameContent(wanted, current, noShelves, config.CURRENCY)
+    if (textOf(wanted) === undefined && textOf(current) === undefined) return matchesOrder(wanted, current, emptyInventory, config.CURRENCY)
     const [given, standing] = [wanted, current].map((order) => textOf(order) ?? JSON.stringify(order)) as [string, string]
     return request.withRoomFor(standing.length, () => app.documents.compare(request, given, standing, config.CURRENCY))
   }

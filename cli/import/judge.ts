@@ -29,7 +29,7 @@ export interface Form {
  * Judges products by the rules of a PUT: the same gate, the same schema, the same reader; but many at once, since to
  * judge one takes as long as to judge dozens. Where they do not pass together, halves of them are judged, down to one.
  */
-export function makeJudge(gate: XmlGate = makeXmlGate()): (entries: readonly Entry[]) => readonly Verdict[] {
+export function makeValidator(gate: XmlGate = makeXmlGate()): (entries: readonly Entry[]) => readonly Verdict[] {
   return (entries) => {
     const judgeable = entries.filter(({ xml, root }) => xml !== undefined || root !== undefined)
     const verdicts = new Map(judgeTogether(judgeable, gate).map((verdict, i) => [judgeable[i], verdict]))

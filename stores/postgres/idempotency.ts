@@ -5,7 +5,7 @@ import type { Idempotency, PlacingAnswer, PlacingOutcome } from '../../domain/st
 import type { Queries } from './database.ts'
 
 /** Milliseconds that a key is remembered: twice what the interface promises. */
-const lifetime = 48 * 60 * 60 * 1000
+const keyRetention = 48 * 60 * 60 * 1000
 
 interface KeptRow {
   readonly scope: string
@@ -86,7 +86,7 @@ export class KeptKeys {
     void query(
       `DELETE FROM idempotency WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM idempotency WHERE kept_at < $1 ORDER BY kept_at LIMIT $2 FOR UPDATE SKIP LOCKED))`,
-      [at - lifetime, 2 * rows.length]
+      [at - keyRetention, 2 * rows.length]
     )
   }
 }

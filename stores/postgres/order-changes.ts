@@ -2,7 +2,7 @@ import { DomainError, orderNotFound } from '../../domain/errors.ts'
 import { holdsStock, isOpen, nextStatuses, type Order, type OrderStatus, type ProductReference } from '../../domain/order.ts'
 import { decide, givenBack, numberTaken } from '../../domain/placing.ts'
 import type { Command } from '../crossing.ts'
-import { expect } from '../expectations.ts'
+import { checkPrecondition } from '../preconditions.ts'
 import { orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
 import type { Queries } from './database.ts'
 import type { OrderBatch } from './order-writes.ts'
@@ -77,27 +77,27 @@ function withTerms(
   row: LockedOrder,
   before: Order,
   { args }: Command<'changeOrder'>,
-  { shelves, numbers, currency }: OrderBatch
+  { inventory, numbers, currency }: OrderBatch
 ): LockedOrder {
   const [id, order, expected, mostItems] = args
   if (!isOpen(before.status)) throw new DomainError('transition-refused', `The order is ${before.status}: it can no longer be changed.`)
-  expect(expected, before.version)
+  checkPrecondition(expected, before.version)
   const owner = before.customer === undefined ? {} : { customer: before.customer }
   const other = numbers.find({ ...owner, order })
   if (other && other.id !== id) throw numberTaken(other)
-  const decision = decide(order, shelves, currency, before, mostItems)
-  shelves.take(decision.taken)
+  const decision = decide(order, inventory, currency, before, mostItems)
+  inventory.take(decision.taken)
   const { version, status, placedAt, modifiedAt } = before
   const after = { ...terms(order, decision), ...owner, id, version, status, placedAt, modifiedAt }
   return { ...row, order_number: after.orderNumber ?? null, content: orderContent(after), summary: summaryOf(after) }
 }
 
-function withStatus(row: LockedOrder, before: Order, { args }: Command<'setOrderStatus'>, { shelves }: OrderBatch): LockedOrder {
+function withStatus(row: LockedOrder, before: Order, { args }: Command<'setOrderStatus'>, { inventory }: OrderBatch): LockedOrder {
   const [, status, expected] = args
   if (before.status === status) return row
-  expect(expected, before.version)
+  checkPrecondition(expected, before.version)
   if (!nextStatuses(before.status).includes(status)) throw refusedTransition(before.status, status)
-  if (!holdsStock(status)) shelves.take(givenBack(before, shelves))
+  if (!holdsStock(status)) inventory.take(givenBack(before, inventory))
   return { ...row, status }
 }
 

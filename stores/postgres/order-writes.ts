@@ -1,14 +1,14 @@
 import type { Order, ProductReference } from '../../domain/order.ts'
 import type { Placed } from '../../domain/store.ts'
 import type { Command } from '../crossing.ts'
+import { ActiveOrderNumbers } from './active-order-numbers.ts'
 import { attempt, type Outcome, retrying } from './batcher.ts'
 import type { Database, Queries } from './database.ts'
 import { KeptKeys } from './idempotency.ts'
 import { type ChangeCommand, LockedOrders } from './order-changes.ts'
 import { NewOrders } from './placing.ts'
 import { now } from './rows.ts'
-import { lockShelves, type Shelving } from './shelving.ts'
-import { StandingNumbers } from './standing-numbers.ts'
+import { lockStock, type StockLedger } from './stock-ledger.ts'
 
 export type OrderCommand = Command<'placeOrder'> | ChangeCommand
 
@@ -26,9 +26,9 @@ export interface OrderBatch {
   readonly place: Place
   /** The time, by the database's clock. */
   readonly at: number
-  readonly shelves: Shelving
+  readonly inventory: StockLedger
   readonly keys: KeptKeys
-  readonly numbers: StandingNumbers
+  readonly numbers: ActiveOrderNumbers
 }
 
 /**
@@ -59,18 +59,18 @@ export function makeOrderWrites(
         return { customer: before.customer, order: command.args[1] }
       })
       const keys = placings.flatMap(({ idempotency }) => idempotency ?? [])
-      const [shelves, kept, numbers, at] = await Promise.all([
-        lockShelves(queries, products),
+      const [inventory, kept, numbers, at] = await Promise.all([
+        lockStock(queries, products),
         KeptKeys.read(queries, keys),
-        StandingNumbers.read(queries, [...placings, ...numbered]),
+        ActiveOrderNumbers.read(queries, [...placings, ...numbered]),
         clock(queries)
       ])
-      const batch = { currency, place, at, shelves, keys: kept, numbers }
+      const batch = { currency, place, at, inventory: inventory, keys: kept, numbers }
       const placed = new NewOrders()
       const outcomes = commands.map((command) =>
         attempt(() => (command.verb === 'placeOrder' ? placed.place(command.args[0], batch) : locked.change(command, batch)))
       )
-      await shelves.write(queries)
+      await inventory.write(queries)
       // Before the new orders, which may take a number that a change has given up.
       locked.write(queries)
       placed.write(queries)

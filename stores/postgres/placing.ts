@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { textOf } from '../../domain/deferred.ts'
 import type { Order, OrderHeader, PurchaseOrder } from '../../domain/order.ts'
-import { type Decision, decide, numberTaken, sameContent } from '../../domain/placing.ts'
+import { type Decision, decide, matchesOrder, numberTaken } from '../../domain/placing.ts'
 import type { Placed, Placing } from '../../domain/store.ts'
 import { orderContent, summaryOf } from '../rows.ts'
 import type { Queries } from './database.ts'
@@ -16,15 +16,15 @@ export class NewOrders {
     const { idempotency } = placing
     const before = idempotency && batch.keys.find(idempotency)
     if (before) return { ...before, replayed: true }
-    const other = standing(placing, batch)
+    const other = active(placing, batch)
     const placed = { order: other ?? this.#take(placing, batch), outcome: other ? 'repeated' : 'placed', replayed: false } as const
     if (idempotency) batch.keys.keep(idempotency, placed)
     return placed
   }
 
-  #take(placing: Placing, { shelves, numbers, currency, at }: OrderBatch): Order {
-    const decision = decide(placing.order, shelves, currency)
-    shelves.take(decision.taken)
+  #take(placing: Placing, { inventory, numbers, currency, at }: OrderBatch): Order {
+    const decision = decide(placing.order, inventory, currency)
+    inventory.take(decision.taken)
     const order = accepted(placing, decision, at)
     numbers.stand(order)
     this.#orders.push(order)
@@ -62,10 +62,10 @@ export class NewOrders {
 }
 
 /** @throws LargeTwin, DomainError `order-number-taken` */
-function standing(placing: Placing, { numbers, shelves, currency, place }: OrderBatch): Order | undefined {
+function active(placing: Placing, { numbers, inventory, currency, place }: OrderBatch): Order | undefined {
   const other = numbers.find(placing)
   if (place === 'serving' && textOf(other) !== undefined) throw new LargeTwin()
-  if (other && !sameContent(placing.order, other, shelves, currency)) throw numberTaken(other)
+  if (other && !matchesOrder(placing.order, other, inventory, currency)) throw numberTaken(other)
   return other
 }
 

@@ -3,8 +3,8 @@
 import { DomainError } from '../../domain/errors.ts'
 import { compare, type Decimal, plain, zero } from '../../domain/money.ts'
 import { availabilityOf, type ProductDraft } from '../../domain/product.ts'
-import type { Expectation } from '../../domain/store.ts'
-import { expect } from '../expectations.ts'
+import type { Precondition } from '../../domain/store.ts'
+import { checkPrecondition } from '../preconditions.ts'
 import type { ProductRow, StockRow } from './rows.ts'
 
 /** A product and its stock as they stand; no `seq` before it is inserted. */
@@ -20,10 +20,10 @@ export interface Change extends Item {
 
 export type ProductWrite = { readonly id: string } & (
   | { readonly verb: 'create'; readonly draft: ProductDraft }
-  | { readonly verb: 'put'; readonly draft: ProductDraft; readonly expected: Expectation }
-  | { readonly verb: 'delete'; readonly expected: Expectation }
+  | { readonly verb: 'put'; readonly draft: ProductDraft; readonly expected: Precondition }
+  | { readonly verb: 'delete'; readonly expected: Precondition }
   | { readonly verb: 'import'; readonly draft: ProductDraft }
-  | { readonly verb: 'count'; readonly onHand: Decimal; readonly expected: Expectation }
+  | { readonly verb: 'count'; readonly onHand: Decimal; readonly expected: Precondition }
 )
 
 export interface Catalogue {
@@ -40,13 +40,13 @@ export function applied(write: ProductWrite, item: Item | undefined, catalogue: 
       if (there) throw new DomainError('product-exists', `There is a product ${write.id} already.`)
       return saved(write.id, write.draft, item, catalogue)
     case 'put':
-      expect(write.expected, there?.version)
+      checkPrecondition(write.expected, there?.version)
       return saved(write.id, write.draft, item, catalogue)
     case 'delete': {
       const product = live(write.id, item)
-      expect(write.expected, product.version)
-      const buried = { description: null, gtin: null, categories: [], images: [], deleted: true }
-      return { ...product, ...buried, version: product.version + 1, created: false, changed: { product: true, stock: false } }
+      checkPrecondition(write.expected, product.version)
+      const deletion = { description: null, gtin: null, categories: [], images: [], deleted: true }
+      return { ...product, ...deletion, version: product.version + 1, created: false, changed: { product: true, stock: false } }
     }
     case 'import':
       if (!there || !says(there, write.draft, catalogue.currency)) return saved(write.id, write.draft, item, catalogue)
@@ -54,7 +54,7 @@ export function applied(write: ProductWrite, item: Item | undefined, catalogue: 
       return { ...there, created: false, changed: { product: false, stock: false } }
     case 'count': {
       const product = live(write.id, item)
-      expect(write.expected, product.stock_version)
+      checkPrecondition(write.expected, product.stock_version)
       return counted(product, write.onHand)
     }
   }

@@ -5,7 +5,7 @@ import { Moved } from './failures.ts'
 import { applied, type Change, type Item, type ProductWrite } from './product-changes.ts'
 import { writeChanges } from './product-rows.ts'
 import { now, type ProductRow, type StockRow, stockColumns } from './rows.ts'
-import { revise } from './shelving.ts'
+import { revise } from './stock-ledger.ts'
 
 /** @param mode with `rehearse` nothing is written, and the changes have no times */
 type ProductWriter = (writes: readonly ProductWrite[], mode?: 'rehearse') => Promise<Outcome<Change>[]>

@@ -1,11 +1,11 @@
 import { DomainError } from '../../domain/errors.ts'
 import { availabilityOf, type Product, type ProductDraft } from '../../domain/product.ts'
-import { expect } from '../expectations.ts'
+import { checkPrecondition } from '../preconditions.ts'
 import { productColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { fromThousandths, type ProductRow, type StockRow, stockColumns, toProduct, toStock, toThousandths } from './rows.ts'
 import type { TextIndex } from './search.ts'
-import { makeShelving, type Shelving } from './shelving.ts'
+import { makeStockLedger, type StockLedger } from './stock-ledger.ts'
 import type { Writes } from './writes.ts'
 
 type CatalogueVerb = 'createProduct' | 'putProduct' | 'deleteProduct' | 'putStock'
@@ -19,7 +19,7 @@ export function makeCatalogueWrites(
   db: Connection,
   currency: string,
   index: TextIndex,
-  shelving: Shelving = makeShelving(db),
+  shelving: StockLedger = makeStockLedger(db),
   revise: () => number = shelving.revise
 ): Writes<CatalogueVerb> {
   const find = db.prepare<[string], ProductRow>(`SELECT ${productColumns} FROM product p WHERE p.id = ?`)
@@ -89,19 +89,19 @@ export function makeCatalogueWrites(
     putProduct(id, draft, expected) {
       const row = find.get(id)
       const there = row?.deleted === 0
-      expect(expected, there ? row.version : undefined)
+      checkPrecondition(expected, there ? row.version : undefined)
       return { product: save(id, draft, row), created: !there }
     },
     deleteProduct(id, expected) {
       const row = live(id)
-      expect(expected, row.version)
+      checkPrecondition(expected, row.version)
       bury.run(shelving.revise(), row.seq)
       categorise(id, row.categories, '[]')
       index.remove(row.seq)
     },
     putStock(id, onHand, expected) {
       const row = live(id)
-      expect(expected, stockOf(row.seq).version)
+      checkPrecondition(expected, stockOf(row.seq).version)
       shelving.count(row, toThousandths(onHand))
       return toStock(id, stockOf(row.seq))
     }

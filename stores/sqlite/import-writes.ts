@@ -7,13 +7,13 @@ import type { Connection } from './connection.ts'
 import { failureOf } from './failures.ts'
 import { fromThousandths, type ProductRow } from './rows.ts'
 import type { TextIndex } from './search.ts'
-import { makeShelving } from './shelving.ts'
+import { makeStockLedger } from './stock-ledger.ts'
 import type { Writes } from './writes.ts'
 
 type Standing = ProductRow & { readonly on_hand: string }
 
 export function makeImportWrites(db: Connection, currency: string, index: TextIndex): Writes<'importProducts'> {
-  const shelving = makeShelving(db)
+  const shelving = makeStockLedger(db)
   /** All that a batch changes is one revision of the catalogue. */
   let revisedAt: number | undefined
   const catalogue = makeCatalogueWrites(db, currency, index, shelving, () => {

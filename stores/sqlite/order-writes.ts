@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { DomainError, orderNotFound } from '../../domain/errors.ts'
 import { holdsStock, isOpen, nextStatuses, type Order, type OrderHeader, type OrderStatus, type PurchaseOrder } from '../../domain/order.ts'
-import { type Decision, decide, givenBack, numberTaken, sameContent } from '../../domain/placing.ts'
+import { type Decision, decide, givenBack, matchesOrder, numberTaken } from '../../domain/placing.ts'
 import type { Placed, Placing } from '../../domain/store.ts'
-import { expect } from '../expectations.ts'
+import { checkPrecondition } from '../preconditions.ts'
 import { orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { makeIdempotencyRows } from './idempotency-rows.ts'
 import { type OrderRow, orderColumns, toOrder } from './rows.ts'
-import { makeShelving } from './shelving.ts'
+import { makeStockLedger } from './stock-ledger.ts'
 import type { Writes } from './writes.ts'
 
 type OrderVerb = 'placeOrder' | 'changeOrder' | 'setOrderStatus'
@@ -18,7 +18,7 @@ const summary = 'item_count, currency, total, buyer_name, lines'
 const kept = 'version, customer, order_number, status, placed_at, modified_at, content'
 
 export function makeOrderWrites(db: Connection, currency: string): Writes<OrderVerb> {
-  const shelving = makeShelving(db)
+  const shelving = makeStockLedger(db)
   const idempotency = makeIdempotencyRows(db)
   const find = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
   const findNumber = db.prepare<[string, string], OrderRow>(
@@ -51,7 +51,7 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
   function place({ order, customer, status }: Placing): Placed {
     const shelves = shelving.shelves()
     const other = standing(customer, order.orderNumber)
-    if (other && sameContent(order, other, shelves, currency)) return { order: other, outcome: 'repeated', replayed: false }
+    if (other && matchesOrder(order, other, shelves, currency)) return { order: other, outcome: 'repeated', replayed: false }
     if (other) throw numberTaken(other)
     const decision = decide(order, shelves, currency)
     shelving.take(decision.taken)
@@ -80,7 +80,7 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
     changeOrder(id, order, expected, mostItems) {
       const before = there(id)
       if (!isOpen(before.status)) throw new DomainError('transition-refused', `The order is ${before.status}: it can no longer be changed.`)
-      expect(expected, before.version)
+      checkPrecondition(expected, before.version)
       const other = standing(before.customer, order.orderNumber)
       if (other && other.id !== id) throw numberTaken(other)
       const decision = decide(order, shelving.shelves(), currency, before, mostItems)
@@ -94,7 +94,7 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
     setOrderStatus(id, status, expected) {
       const before = there(id)
       if (before.status === status) return before
-      expect(expected, before.version)
+      checkPrecondition(expected, before.version)
       if (!nextStatuses(before.status).includes(status)) throw refusedTransition(before.status, status)
       if (!holdsStock(status)) shelving.take(givenBack(before, shelving.shelves()))
       return change({ ...before, status })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { csvEntries } from '../../cli/import/csv-entries.ts'
 import type { Entry } from '../../cli/import/entry.ts'
-import { makeJudge } from '../../cli/import/judge.ts'
+import { makeValidator } from '../../cli/import/judge.ts'
 import { ndjsonEntries } from '../../cli/import/ndjson-entries.ts'
 import { makeProgress } from '../../cli/import/progress.ts'
 import { xmlEntries } from '../../cli/import/xml-entries.ts'
@@ -108,7 +108,7 @@ t.test('an element is read from XML as the reader of requests reads it', async (
 })
 
 t.test('products are judged alike, however many are judged at once and whoever is beside them', async (t) => {
-  const judge = makeJudge()
+  const judge = makeValidator()
   const good = '<product id="p"><name>n</name><price>1</price></product>'
   const kinds = [
     good,

@@ -47,7 +47,7 @@ t.test('who has most is not let in, and what is being answered never gives way',
   app.store.revision = async () => held.then(() => 'unknown' as never)
   const crowd = await Promise.all(Array.from({ length: bound }, () => come('127.0.0.2')))
   for (const socket of crowd) socket.write(message('GET /products'))
-  while ([...app.connections.open].filter(({ owed }) => owed.size > 0).length < bound) await pause(5)
+  while ([...app.connections.open].filter(({ pendingResponses }) => pendingResponses.size > 0).length < bound) await pause(5)
   t.equal(await look(await come('127.0.0.2')), undefined)
   t.equal(await look(await come('127.0.0.3')), undefined, 'there is none to give up')
   t.equal(open(), bound)

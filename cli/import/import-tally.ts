@@ -22,7 +22,7 @@ interface Row {
 }
 
 /** Products by id and by GTIN, the last entry of each: in a database of SQLite's own that is nobody else's and goes when it is closed. */
-export class Ledger {
+export class ImportTally {
   readonly #db = new Connection('')
   readonly #find
   readonly #holder

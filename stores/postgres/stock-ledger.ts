@@ -6,16 +6,16 @@
  * is written.
  */
 
+import type { Inventory, StockItem } from '../../domain/inventory.ts'
 import { type Decimal, plain, subtract } from '../../domain/money.ts'
 import type { ProductReference } from '../../domain/order.ts'
 import { type Availability, availabilityOf } from '../../domain/product.ts'
-import type { Shelf, Shelves } from '../../domain/shelf.ts'
 import { quantitiesOf } from '../rows.ts'
 import type { Queries } from './database.ts'
 import { Moved } from './failures.ts'
 import { now } from './rows.ts'
 
-interface ShelfRow {
+interface StockItemRow {
   readonly seq: number
   readonly id: string
   readonly name: string
@@ -43,20 +43,20 @@ export async function revise({ query }: Queries): Promise<number> {
  * Locks the stock of products, by id or GTIN, and reads it. Both statements are sent at once; the second sees all that
  * was committed while the first waited, as every statement of a READ COMMITTED transaction does.
  */
-export async function lockShelves({ query }: Queries, products: Iterable<ProductReference>): Promise<Shelving> {
+export async function lockStock({ query }: Queries, products: Iterable<ProductReference>): Promise<StockLedger> {
   const [ids, gtins] = [new Set<string>(), new Set<string>()]
   for (const product of products) {
     if ('gtin' in product) gtins.add(product.gtin)
     else ids.add(product.productId)
   }
-  if (ids.size + gtins.size === 0) return new Shelving([])
+  if (ids.size + gtins.size === 0) return new StockLedger([])
   const [wanted, values] =
     gtins.size === 0 ? ['p.id = ANY($1)', [[...ids]]] : ['(p.id = ANY($1) OR p.gtin = ANY($2))', [[...ids], [...gtins]]]
   const locked = query<{ product: number }>(
     `SELECT s.product FROM stock s WHERE s.product IN (SELECT p.seq FROM product p WHERE ${wanted}) ORDER BY s.product FOR UPDATE`,
     values
   )
-  const read = query<ShelfRow>(
+  const read = query<StockItemRow>(
     `SELECT p.seq, p.id, p.name, p.price, p.unit, p.minimum_quantity, p.quantity_step, p.gtin, p.backorder, p.availability, p.deleted, s.on_hand
       FROM product p JOIN stock s ON s.product = p.seq WHERE ${wanted}`,
     values
@@ -64,51 +64,51 @@ export async function lockShelves({ query }: Queries, products: Iterable<Product
   const ours = new Set((await locked).map(({ product }) => product))
   const rows = await read
   if (rows.some(({ seq }) => !ours.has(seq))) throw new Moved('a product has come, or has taken another GTIN')
-  return new Shelving(rows)
+  return new StockLedger(rows)
 }
 
 /** A shelf as it was locked, and as it is counted since. */
 interface Counted {
-  readonly row: ShelfRow
-  readonly shelf: Shelf & { onHand: Decimal }
+  readonly row: StockItemRow
+  readonly stockItem: StockItem & { onHand: Decimal }
 }
 
-export class Shelving implements Shelves {
+export class StockLedger implements Inventory {
   readonly #byId = new Map<string, Counted>()
   readonly #byGtin = new Map<string, Counted>()
 
-  constructor(rows: readonly ShelfRow[]) {
+  constructor(rows: readonly StockItemRow[]) {
     for (const row of rows) {
-      const counted = { row, shelf: { ...row, ...quantitiesOf(row), onHand: row.on_hand } }
+      const counted = { row, stockItem: { ...row, ...quantitiesOf(row), onHand: row.on_hand } }
       this.#byId.set(row.id, counted)
       if (row.gtin !== null && !row.deleted) this.#byGtin.set(row.gtin, counted)
     }
   }
 
-  byId(id: string): Shelf | undefined {
-    return this.#byId.get(id)?.shelf
+  byId(id: string): StockItem | undefined {
+    return this.#byId.get(id)?.stockItem
   }
 
-  byGtin(gtin: string): Shelf | undefined {
-    return this.#byGtin.get(gtin)?.shelf
+  byGtin(gtin: string): StockItem | undefined {
+    return this.#byGtin.get(gtin)?.stockItem
   }
 
   /** Takes from the shelves, in memory; a negative quantity goes back. */
   take(taken: ReadonlyMap<string, Decimal>): void {
     for (const [id, quantity] of taken) {
-      const shelf = this.#byId.get(id)?.shelf
-      if (shelf) shelf.onHand = plain(subtract(shelf.onHand, quantity))
+      const stockItem = this.#byId.get(id)?.stockItem
+      if (stockItem) stockItem.onHand = plain(subtract(stockItem.onHand, quantity))
     }
   }
 
   /** Writes what was taken, and the availability of products where it flips. The last statements are not waited for. */
   async write(queries: Queries): Promise<void> {
     const changed = [...this.#byId.values()]
-      .map(({ row, shelf }) => ({
+      .map(({ row, stockItem }) => ({
         ...row,
         before: plain(row.on_hand),
-        onHand: plain(shelf.onHand),
-        shows: availabilityOf(shelf.onHand, row.backorder)
+        onHand: plain(stockItem.onHand),
+        shows: availabilityOf(stockItem.onHand, row.backorder)
       }))
       .filter(({ before, onHand }) => before !== onHand)
     if (changed.length === 0) return

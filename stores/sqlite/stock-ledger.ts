@@ -1,13 +1,13 @@
 /** The stock behind every write: what a sale, a return or a count does to a shelf, and to its product when it shows. */
 
+import type { Inventory, StockItem } from '../../domain/inventory.ts'
 import type { Decimal } from '../../domain/money.ts'
 import { type Availability, availabilityOf } from '../../domain/product.ts'
-import type { Shelf, Shelves } from '../../domain/shelf.ts'
 import { quantitiesOf } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { fromThousandths, toThousandths } from './rows.ts'
 
-interface ShelfRow {
+interface StockItemRow {
   readonly seq: number
   readonly id: string
   readonly name: string
@@ -21,11 +21,11 @@ interface ShelfRow {
   readonly on_hand: string
 }
 
-type Labelled = Pick<ShelfRow, 'seq' | 'backorder' | 'availability' | 'deleted'>
+type Labelled = Pick<StockItemRow, 'seq' | 'backorder' | 'availability' | 'deleted'>
 
-export interface Shelving {
+export interface StockLedger {
   /** The shelves as they stand at the first look at each; for the length of one command. */
-  shelves(): Shelves
+  shelves(): Inventory
   /** Takes from the shelves; a negative quantity goes back. */
   take(taken: ReadonlyMap<string, Decimal>): void
   /** Sets what is on hand, in thousandths. */
@@ -34,12 +34,12 @@ export interface Shelving {
   revise(): number
 }
 
-export function makeShelving(db: Connection): Shelving {
+export function makeStockLedger(db: Connection): StockLedger {
   const columns = `SELECT p.seq, p.id, p.name, p.price, p.unit, p.minimum_quantity, p.quantity_step, p.backorder, p.availability, p.deleted,
       CAST(s.on_hand AS TEXT) AS on_hand
     FROM product p JOIN stock s ON s.product = p.seq`
-  const byId = db.prepare<[string], ShelfRow>(`${columns} WHERE p.id = ?`)
-  const byGtin = db.prepare<[string], ShelfRow>(`${columns} WHERE p.gtin = ? AND p.deleted = 0`)
+  const byId = db.prepare<[string], StockItemRow>(`${columns} WHERE p.id = ?`)
+  const byGtin = db.prepare<[string], StockItemRow>(`${columns} WHERE p.gtin = ? AND p.deleted = 0`)
   const setStock = db.prepare<[bigint, number, number]>(
     'UPDATE stock SET on_hand = ?, version = version + 1, modified_at = max(modified_at, ?) WHERE product = ?'
   )
@@ -65,8 +65,8 @@ export function makeShelving(db: Connection): Shelving {
 
   return {
     shelves() {
-      const ids = new Map<string, Shelf | undefined>()
-      const gtins = new Map<string, Shelf | undefined>()
+      const ids = new Map<string, StockItem | undefined>()
+      const gtins = new Map<string, StockItem | undefined>()
       return {
         byId: (id) => look(ids, id, byId),
         byGtin: (gtin) => look(gtins, gtin, byGtin)
@@ -85,10 +85,10 @@ export function makeShelving(db: Connection): Shelving {
 }
 
 function look(
-  seen: Map<string, Shelf | undefined>,
+  seen: Map<string, StockItem | undefined>,
   key: string,
-  statement: ReturnType<typeof Connection.prototype.prepare<[string], ShelfRow>>
-): Shelf | undefined {
+  statement: ReturnType<typeof Connection.prototype.prepare<[string], StockItemRow>>
+): StockItem | undefined {
   if (!seen.has(key)) {
     const row = statement.get(key)
     seen.set(key, row && toShelf(row))
@@ -96,7 +96,7 @@ function look(
   return seen.get(key)
 }
 
-function toShelf(row: ShelfRow): Shelf {
+function toShelf(row: StockItemRow): StockItem {
   const { id, name, price, unit, backorder, on_hand, deleted } = row
   const onHand = fromThousandths(on_hand)
   return { id, name, price, unit, ...quantitiesOf(row), backorder: backorder === 1, onHand, deleted: deleted === 1 }

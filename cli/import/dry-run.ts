@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { decimal } from '../../domain/money.ts'
 import type { ProductDraft } from '../../domain/product.ts'
 import type { ImportItem, ImportOutcome, Store } from '../../domain/store.ts'
-import { type Entered, Ledger } from './ledger.ts'
+import { type Entered, ImportTally } from './import-tally.ts'
 
 /** What no line can say, since a name is not empty: whatever a line says is another. */
 const blank: ProductDraft = { name: '', price: decimal('0'), unit: 'C62', categories: [], images: [], backorder: false }
@@ -12,9 +12,9 @@ const blank: ProductDraft = { name: '', price: decimal('0'), unit: 'C62', catego
  * batch, so what earlier ones made of the products that the next one is about, and of those that have or had its GTINs, is
  * rehearsed again before it, in the same transaction.
  */
-export class Rehearsal implements Pick<Store, 'importProducts'> {
+export class DryRun implements Pick<Store, 'importProducts'> {
   readonly #store: Store
-  readonly #ledger = new Ledger()
+  readonly #ledger = new ImportTally()
   /** Whether a product of the store may have given up its GTIN. */
   #isReplacing = false
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { type Entered, Ledger } from '../../cli/import/ledger.ts'
-import { Rehearsal } from '../../cli/import/rehearsal.ts'
+import { DryRun } from '../../cli/import/dry-run.ts'
+import { type Entered, ImportTally } from '../../cli/import/import-tally.ts'
 import { type Decimal, decimal } from '../../domain/money.ts'
 import { openStore } from '../../stores/open.ts'
 import { draft } from '../build.ts'
@@ -36,19 +36,19 @@ t.test('a rehearsal of several batches has the outcomes of their import, to the 
   // What one run leaves is what the next one finds.
   const rule = fc.asyncProperty(batches, fc.subarray(ids), async (batches, deleted) => {
     for (const id of deleted) await store.deleteProduct(id, {}).catch(() => undefined)
-    const rehearsal = new Rehearsal(store)
+    const dryRun = new DryRun(store)
     const foretold = []
-    for (const batch of batches) foretold.push(await rehearsal.importProducts(batch))
+    for (const batch of batches) foretold.push(await dryRun.importProducts(batch))
     const outcomes = []
     for (const batch of batches) outcomes.push(await store.importProducts(batch))
-    rehearsal.close()
+    dryRun.close()
     return JSON.stringify(foretold) === JSON.stringify(outcomes)
   })
   await fc.assert(rule, { numRuns: 300, endOnFailure: true })
 })
 
 t.test('a ledger holds what was entered last, by id and by GTIN', (t) => {
-  const ledger = new Ledger()
+  const ledger = new ImportTally()
   const byId = new Map<string, Entered>()
   const byGtin = new Map<string, string>()
   const count = 50_000

@@ -1,4 +1,4 @@
-import type { Most } from './ledger.ts'
+import type { Bounds } from './quota.ts'
 
 /** What one caller does and waits for. */
 interface Line {
@@ -7,11 +7,11 @@ interface Line {
 }
 
 /** Whose bound leaves no room to wait. */
-export class NoRoom extends Error {
-  override readonly name = 'NoRoom'
-  readonly of: keyof Most
+export class QuotaExceeded extends Error {
+  override readonly name = 'QuotaExceeded'
+  readonly of: keyof Bounds
 
-  constructor(of: keyof Most) {
+  constructor(of: keyof Bounds) {
     super(`too much waits of ${of}`)
     this.of = of
   }
@@ -21,20 +21,20 @@ export class NoRoom extends Error {
  * Work of several callers, a bounded part of it at a time. Callers take turns, however much one of them has waiting; and
  * since no caller may do all that is done at a time, long work of one leaves room for the others.
  */
-export class Turns {
-  readonly #running: Most
-  readonly #waiting: Most
+export class FairLimiter {
+  readonly #running: Bounds
+  readonly #waiting: Bounds
   /** In the order of their turns. */
   readonly #lines = new Map<string, Line>()
   #runningNow = 0
   #waitingNow = 0
 
-  constructor({ running, waiting }: { readonly running: Most; readonly waiting: Most }) {
+  constructor({ running, waiting }: { readonly running: Bounds; readonly waiting: Bounds }) {
     this.#running = running
     this.#waiting = waiting
   }
 
-  /** @throws NoRoom */
+  /** @throws QuotaExceeded */
   async run<T>(caller: string, work: () => Promise<T>): Promise<T> {
     const line = this.#lines.get(caller) ?? { running: 0, waiting: [] }
     if (!this.#hasRoom(line)) this.#checkRoomToWait(line)
@@ -58,8 +58,8 @@ export class Turns {
   }
 
   #checkRoomToWait({ waiting }: Line): void {
-    if (waiting.length >= this.#waiting.caller) throw new NoRoom('caller')
-    if (this.#waitingNow >= this.#waiting.all) throw new NoRoom('all')
+    if (waiting.length >= this.#waiting.caller) throw new QuotaExceeded('caller')
+    if (this.#waitingNow >= this.#waiting.all) throw new QuotaExceeded('all')
   }
 
   #wait({ waiting }: Line): Promise<void> {

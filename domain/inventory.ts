@@ -1,7 +1,7 @@
 import type { Decimal } from './money.ts'
 
 /** What a decision needs to know of a product, as it stands while its row is locked. */
-export interface Shelf {
+export interface StockItem {
   readonly id: string
   readonly name: string
   readonly price: Decimal
@@ -13,8 +13,8 @@ export interface Shelf {
   readonly deleted: boolean
 }
 
-export interface Shelves {
-  byId(id: string): Shelf | undefined
+export interface Inventory {
+  byId(id: string): StockItem | undefined
   /** Only among the products there are: a deleted one has given its GTIN up. */
-  byGtin(gtin: string): Shelf | undefined
+  byGtin(gtin: string): StockItem | undefined
 }

@@ -1,21 +1,21 @@
 /** What all callers may have in use together, and one of them. */
-export interface Most {
+export interface Bounds {
   readonly all: number
   readonly caller: number
 }
 
 /** What is in use, by caller. */
-export class Ledger {
-  readonly #most: Most
+export class Quota {
+  readonly #most: Bounds
   readonly #callers = new Map<string, number>()
   #all = 0
 
-  constructor(most: Most) {
+  constructor(most: Bounds) {
     this.#most = most
   }
 
   /** Takes so much into use, or says whose bound leaves no room for it. */
-  take(caller: string, amount: number): keyof Most | undefined {
+  take(caller: string, amount: number): keyof Bounds | undefined {
     const own = (this.#callers.get(caller) ?? 0) + amount
     if (own > this.#most.caller) return 'caller'
     if (this.#all + amount > this.#most.all) return 'all'

@@ -8,11 +8,11 @@ interface Numbered {
 }
 
 /** Customers' orders that stand under a number. */
-export class StandingNumbers {
+export class ActiveOrderNumbers {
   readonly #orders = new Map<string, Order>()
 
-  static async read({ query }: Queries, wanted: readonly Numbered[]): Promise<StandingNumbers> {
-    const standing = new StandingNumbers()
+  static async read({ query }: Queries, wanted: readonly Numbered[]): Promise<ActiveOrderNumbers> {
+    const standing = new ActiveOrderNumbers()
     const pairs = wanted.flatMap(({ customer, order: { orderNumber } }) =>
       customer === undefined || orderNumber === undefined ? [] : { customer, orderNumber }
     )

@@ -1,11 +1,11 @@
 import { DomainError } from '../domain/errors.ts'
-import type { Expectation } from '../domain/store.ts'
+import type { Precondition } from '../domain/store.ts'
 
 /**
  * @param current the version that there is; undefined when there is nothing
  * @throws DomainError `precondition-failed`
  */
-export function expect(expected: Expectation, current: number | undefined): void {
+export function checkPrecondition(expected: Precondition, current: number | undefined): void {
   if (expected.exists === true && current === undefined) fail('There is nothing here to change.')
   if (expected.exists === false && current !== undefined) fail('There is something here already.')
   if (expected.version !== undefined && expected.version !== current) {
