@@ -50,7 +50,10 @@ export async function everything<T>(page: (after: { after?: string }) => Promise
 /** Every order, whole. */
 export async function everyOrder(store: Store): Promise<Order[]> {
   const summaries = await everything((after) => store.orders({ limit: 500, ...after }))
-  return Promise.all(summaries.map(({ id }) => store.order(id)))
+  const orders: Order[] = []
+  // One after the other: on a busy machine a few hundred at once would wait longer for a connection than the pool lets them.
+  for (const { id } of summaries) orders.push(await store.order(id))
+  return orders
 }
 
 export async function onHand(store: Store, productId: string): Promise<Decimal> {
