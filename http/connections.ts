@@ -297,7 +297,9 @@ export class Connections {
         socket.end()
         return
       case 'new':
-        if (now - waits.since > grace) socket.end()
+        // A connection that waits to be read may have sent its request long ago: its time begins when it is read.
+        if (socket.isPaused()) connection.waits = { since: now, bytesRead: 0 }
+        else if (now - waits.since > grace) socket.end()
         return
       case 'arriving':
         if (now - closedAt > grace) this.#refuse(socket)

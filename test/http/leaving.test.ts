@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { build, orderXml, xml } from '../build.ts'
 import { listening, message, Wire } from './wire.ts'
@@ -22,6 +23,31 @@ t.test('who has connected before the listener closes is answered, accepted or no
   await app.connections.drain()
   for (const answer of await Promise.all(answers)) t.match(answer, /^HTTP\/1\.1 200 [\s\S]+connection: close[\s\S]+<\/product>\s*$/)
   t.notOk(app.server.listening)
+})
+
+t.test('who was accepted and waits to be read is answered, however long it takes until he is read', async (t) => {
+  const { app } = await build(t)
+  await listening(app)
+  const accepted = new Promise<Socket>((resolve) => {
+    // Before the scheduler, whose turn to read it this takes away.
+    app.server.prependOnceListener('connection', (socket: Socket) => {
+      socket.resume = () => socket
+      resolve(socket)
+    })
+  })
+  const wire = await Wire.open(t, app)
+  wire.send(get)
+  const socket = await accepted
+  app.connections.takeLeave()
+  const grace = 10
+  const drained = app.connections.drain(grace)
+  while (app.server.listening) await sleep(grace)
+  await sleep(10 * grace)
+  t.notOk(socket.writableEnded, 'the connection is kept')
+  Reflect.deleteProperty(socket, 'resume')
+  socket.resume()
+  t.match(await wire.answer(), { status: 200, headers: { connection: 'close' } })
+  await drained
 })
 
 t.test('of pipelined requests the last has the last answer, and none behind it is processed (RFC 9112 9.6)', async (t) => {
