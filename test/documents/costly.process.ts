@@ -1,18 +1,26 @@
 import t from 'tap'
-import { build } from '../build.ts'
-import { remaining } from '../http/wire.ts'
+import { Documents } from '../../documents/documents.ts'
+import { purchaseOrder } from '../../schemas/purchase-order.ts'
+import { build, xml } from '../build.ts'
 
-t.test('a document that is ended for taking too long costs 100 requests and its bytes; who sends more of them is 429', async (t) => {
-  const { app, store } = await build(t, { settings: { RATE_LIMIT: '800', BODY_LIMIT: '33554432', MAX_ORDER_ITEMS: '1000000' } })
-  const item = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
-  const payload = `<purchase-order>${item.repeat(500_000)}</purchase-order>`
-  const post = () => app.inject({ method: 'POST', url: '/order', headers: { 'content-type': 'application/xml' }, payload })
-  const cost = 100 + Math.ceil(payload.length / 65_536)
-  for (let left = 800 - cost; left > -cost; left -= cost) {
-    const { statusCode, headers, body } = await post()
-    t.match([statusCode, body], [422, 'document-too-costly'])
-    t.equal(remaining(headers), Math.max(0, left))
-  }
-  t.match(await post(), { statusCode: 429, headers: { 'retry-after': /^\d+$/ } })
+const item = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
+const costly = `<purchase-order>${item.repeat(500_000)}</purchase-order>`
+
+t.test('a document that takes too long is refused, and nothing is stored', async (t) => {
+  const { app, store } = await build(t, { settings: { BODY_LIMIT: '33554432', MAX_ORDER_ITEMS: '1000000' } })
+  const answer = await app.inject({ method: 'POST', url: '/order', headers: xml, payload: costly })
+  t.match(answer, { statusCode: 422, body: /document-too-costly/ })
   t.equal((await store.orders({ limit: 10 })).items.length, 0)
+})
+
+t.test('its sender is charged for all the time that a document may take: 100 requests of 50 ms', async (t) => {
+  const charged: number[] = []
+  const payer = {
+    sender: () => ({ name: 'a', signal: new AbortController().signal }),
+    chargeWork: (milliseconds: number) => charged.push(milliseconds)
+  }
+  const limits = { maxOrderItems: 1_000_000, marks: 20_000_000 }
+  const reading = new Documents(() => undefined).read(payer, { notation: 'xml', bytes: Buffer.from(costly) }, purchaseOrder, limits)
+  await t.rejects(reading, { code: 'document-too-costly' })
+  t.same(charged, [100 * 50])
 })
