@@ -14,10 +14,10 @@ export interface Connection {
   endedAt: number | undefined
   /** Requests that were sent ahead and wait for the answers before theirs. */
   readonly ahead: Ahead[]
-  /** Requests that came on top of those, and are not handled. */
-  passedOver: number
   /** Whether what comes on it is read, or thrown away. */
   isRead: boolean
+  /** More was sent ahead than may be: nothing more is read until the last answer is due. */
+  isCut: boolean
 }
 
 interface Ahead {
@@ -30,8 +30,13 @@ const connections = new WeakMap<Socket, Connection>()
 /** Requests that one connection may send ahead. */
 const mostAhead = 100
 
-/** Of all connections together; over it a connection with more than its own is reset at once. */
+/** Of all connections together. */
 const mostAheadOfAll = 10_000
+
+/** Node's parser of a connection, as `http.Server` sets it up. What `onIncoming` returns goes to llhttp: 2 ends the parsing. */
+interface Parsing {
+  readonly parser?: { onIncoming(request: IncomingMessage, keepAlive: boolean): number } | null
+}
 
 export function connectionOf(socket: Socket): Connection | undefined {
   return connections.get(socket)
@@ -185,8 +190,8 @@ export class Connections {
       waits: { since: performance.now(), bytesRead: 0 },
       endedAt: undefined,
       ahead: [],
-      passedOver: 0,
-      isRead: true
+      isRead: true,
+      isCut: false
     }
     connections.set(socket, connection)
     this.#open.add(connection)
@@ -199,7 +204,26 @@ export class Connections {
     // Asked now, Node remembers it. A connection that was reset has none: there is nobody to answer.
     if (socket.remoteAddress === undefined) socket.destroy()
     if (this.#leaving) this.#closeGently(connection)
+    this.#boundParsing(connection)
     return connection
+  }
+
+  /**
+   * Node parses all that it has read at once, and 64 KiB hold 3,600 requests: parsing ends with the first one too many. The
+   * connection ends with the answers to those before it, and a client sends the rest anew (RFC 9112 section 9.3.2).
+   */
+  #boundParsing(connection: Connection): void {
+    const { socket, ahead } = connection
+    const { parser } = socket as Socket & Parsing
+    if (!parser) return
+    const { onIncoming } = parser
+    parser.onIncoming = (request, keepAlive) => {
+      const isFull = ahead.length >= mostAhead || (ahead.length > 0 && this.#ahead >= mostAheadOfAll)
+      if (!isFull) return onIncoming(request, keepAlive)
+      connection.isCut = true
+      ;[...connection.pendingResponses].at(-1)?.setHeader('connection', 'close')
+      return 2
+    }
   }
 
   /**
@@ -211,10 +235,6 @@ export class Connections {
     const connection = connections.get(socket) ?? this.#accept(socket)
     const { ahead, pendingResponses } = connection
     if (socket.destroyed) return
-    if (ahead.length >= mostAhead) {
-      this.#passOver(connection)
-      return
-    }
     const settle = () => {
       connection.waits = { since: performance.now(), bytesRead: socket.bytesRead }
     }
@@ -248,7 +268,11 @@ export class Connections {
     const first = ahead.shift()
     if (!first) return
     this.#ahead -= 1
-    if (ahead.length === 0) socket.resume()
+    if (ahead.length === 0) {
+      // A client that still sends would be reset and could lose the last answer.
+      if (connection.isCut) stopReading(socket)
+      else socket.resume()
+    }
     // A turn for each, or who sends the most ahead is served before everybody who comes meanwhile.
     setImmediate(() => {
       const wasRefused = !connection.isRead && !first.request.complete
@@ -257,22 +281,9 @@ export class Connections {
   }
 
   #forget(connection: Connection): void {
-    this.#ahead -= connection.ahead.length + connection.passedOver
-    connection.passedOver = 0
+    this.#ahead -= connection.ahead.length
     connection.ahead.length = 0
     connection.pendingResponses.clear()
-  }
-
-  /** The connection ends with the answers to what it may send ahead: a client sends the rest anew (RFC 9112 section 9.3.2). */
-  #passOver(connection: Connection): void {
-    const { socket, pendingResponses } = connection
-    connection.passedOver += 1
-    this.#ahead += 1
-    if (this.#ahead > mostAheadOfAll) socket.resetAndDestroy()
-    else if (connection.isRead) {
-      stopReading(socket)
-      ;[...pendingResponses].at(-1)?.setHeader('connection', 'close')
-    }
   }
 
   /** The last of pipelined requests has the last answer: Node sends nothing behind one that closes the connection. */

@@ -79,6 +79,16 @@ function hear(socket: Socket): { statuses(): number[] } {
   return { statuses: () => [...text.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, status]) => Number(status)) }
 }
 
+/** Sends the same for as long as the other side takes it. */
+function pour(socket: Socket, text: string): void {
+  const bytes = Buffer.from(text, 'latin1')
+  const write = () => {
+    while (!socket.destroyed && socket.write(bytes));
+  }
+  socket.on('drain', write)
+  write()
+}
+
 /** Between two bytes of who sends slowly, in milliseconds. */
 const slowly = 200
 
@@ -154,6 +164,30 @@ t.test('connections that take for ever', async (t) => {
     })
     t.equal(await orders(), before, 'no order was placed')
   })
+
+  const crowds: Readonly<Record<string, readonly [start: string, again: string]>> = {
+    'the smallest requests, thousands in each read': ['', 'GET / HTTP/1.1\r\n\r\n'.repeat(3_600)],
+    'the smallest requests that are well-formed': ['', 'GET / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(2_400)],
+    'a body in chunks of a byte': [
+      message('POST /order', { 'content-type': 'application/xml', 'transfer-encoding': 'chunked' }),
+      '1\r\n \r\n'.repeat(10_000)
+    ]
+  }
+  for (const [i, [name, [start, again]]] of Object.entries(crowds).entries()) {
+    await t.test(`two hundred connections send without end: ${name}`, async (t) => {
+      await shop.survives(t, async () => {
+        const sockets = await Promise.all(Array.from({ length: 200 }, () => shop.open(`127.0.6.${1 + i}`)))
+        for (const socket of sockets) {
+          hear(socket)
+          socket.write(start, 'latin1')
+          pour(socket, again)
+        }
+        for (let looks = 0; looks < 100; looks++) await shop.send({ path: '/product/ABC-1' }, `127.0.6.${101 + i}`)
+        shop.leave()
+        await shop.recovers(t)
+      })
+    })
+  }
 
   await t.test('five hundred connections of one address at once, of every kind', async (t) => {
     const from = '127.0.5.1'
