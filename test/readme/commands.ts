@@ -88,7 +88,10 @@ async function runPage(t: Test, markdown: string, { base, folder, env }: Shop): 
 }
 
 function edited(markdown: string, edits: readonly Edit[]): string {
-  return edits.reduceRight((text, { block, text: shown }) => text.slice(0, block.at) + shown + text.slice(block.at + block.text.length), markdown)
+  return edits.reduceRight(
+    (text, { block, text: shown }) => text.slice(0, block.at) + shown + text.slice(block.at + block.text.length),
+    markdown
+  )
 }
 
 t.test('every command of the README and of docs/ works, and prints what its page says', async (t) => {
