@@ -2,6 +2,8 @@ import { posix } from 'node:path'
 import t from 'tap'
 import { readConfig, settings } from '../config.ts'
 import { problemTypes } from '../http/problem-types.ts'
+import type { ApiDescription } from '../representations/api-description.ts'
+import { build } from './build.ts'
 import { anchors, blocks, isFile, pages, prose, read, relativeLinks, strayPages, table } from './readme/pages.ts'
 
 const linking = [...pages, 'SECURITY.md', 'CHANGELOG.md', 'bench/README.md']
@@ -22,6 +24,19 @@ t.test('the table of settings is that of config.ts', async (t) => {
 t.test('the table of problem types is the registry', async (t) => {
   const expected = Object.entries(problemTypes).map(([code, { status, title }]) => [`\`${code}\``, String(status), title])
   t.same(table(read('docs/http-api.md'), 'problems'), expected)
+})
+
+t.test('the table of URIs is what the service offers, but for the forms that pages post', async (t) => {
+  const { app } = await build(t)
+  const { paths } = (await app.inject('/openapi.json')).json<ApiDescription>()
+  const expected = Object.entries(paths).map(([path, item]) => {
+    const methods = (['get', 'post', 'put', 'delete'] as const).filter((method) => !(item[method]?.operationId ?? 'Form').endsWith('Form'))
+    return [path, methods.join(', ').toUpperCase()]
+  })
+  const shown = table(read('docs/http-api.md'), 'uris').flatMap(([uris = '', methods = '']) =>
+    [...uris.matchAll(/`([^`]+)`/g)].map(([, uri = '']) => [uri, methods])
+  )
+  t.same(shown.sort(), expected.sort())
 })
 
 t.test('the table of rooms is that of the linter', async (t) => {
