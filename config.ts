@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 
-/** One setting: its default as it would be written, how it is read, and what the README says of it. */
+/** One setting: its default as it would be written, how it is read, and what docs/operations.md says of it. */
 interface Setting<T> {
   readonly fallback: string
   readonly read: (text: string) => T
@@ -85,7 +85,7 @@ function setting<T>(fallback: string, read: (value: string) => T, about: string)
   return { fallback, read, about }
 }
 
-/** Every setting of the service: the README's table is checked against this one. */
+/** Every setting of the service: the table of docs/operations.md is checked against this one. */
 export const settings = {
   HOST: setting('127.0.0.1', listenAddress, 'the address to listen on (in the container `0.0.0.0`)'),
   PORT: setting('3000', integer(0, 65535), 'the port to listen on; 0 picks a free one, which the log names'),

@@ -35,7 +35,7 @@ export type HttpProblemCode =
 
 export type ProblemCode = DomainErrorCode | HttpProblemCode
 
-/** The registry: each code once, with its status. The README lists the same, and a test pins them. */
+/** The registry: each code once, with its status. docs/http-api.md lists the same, and a test pins them. */
 export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
   'malformed-document': {
     status: 400,

@@ -1,25 +1,16 @@
-import { readFileSync } from 'node:fs'
+import { posix } from 'node:path'
 import t from 'tap'
 import { readConfig, settings } from '../config.ts'
 import { problemTypes } from '../http/problem-types.ts'
+import type { ApiDescription } from '../representations/api-description.ts'
+import { build } from './build.ts'
+import { anchors, blocks, isFile, pages, prose, read, relativeLinks, strayPages, table } from './readme/pages.ts'
 
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+const linking = [...pages, 'SECURITY.md', 'CHANGELOG.md', 'bench/README.md']
 
-/** The rows of the table behind a marker, cell by cell. */
-function table(marker: string): string[][] {
-  const [, after = ''] = readme.split(`<!-- ${marker}`)
-  const rows = /\n(\|[^\n]*\|\n)+/.exec(after)?.[0] ?? ''
-  return rows
-    .trim()
-    .split('\n')
-    .slice(2)
-    .map((row) =>
-      row
-        .slice(1, -1)
-        .split('|')
-        .map((cell) => cell.trim())
-    )
-}
+t.test('every page of docs/ is checked, and its commands are run', async (t) => {
+  t.same(strayPages(), [])
+})
 
 t.test('the table of settings is that of config.ts', async (t) => {
   const expected = Object.entries(settings).map(([name, { fallback, about }]) => [
@@ -27,34 +18,118 @@ t.test('the table of settings is that of config.ts', async (t) => {
     fallback === '' ? 'none' : `\`${fallback}\``,
     about
   ])
-  t.same(table('settings'), expected)
+  t.same(table(read('docs/operations.md'), 'settings'), expected)
 })
 
 t.test('the table of problem types is the registry', async (t) => {
   const expected = Object.entries(problemTypes).map(([code, { status, title }]) => [`\`${code}\``, String(status), title])
-  t.same(table('problems'), expected)
+  t.same(table(read('docs/http-api.md'), 'problems'), expected)
+})
+
+t.test('the table of URIs is what the service offers, but for the forms that pages post', async (t) => {
+  const { app } = await build(t)
+  const { paths } = (await app.inject('/openapi.json')).json<ApiDescription>()
+  const expected = Object.entries(paths).map(([path, item]) => {
+    const methods = (['get', 'post', 'put', 'delete'] as const).filter((method) => !(item[method]?.operationId ?? 'Form').endsWith('Form'))
+    return [path, methods.join(', ').toUpperCase()]
+  })
+  const shown = table(read('docs/http-api.md'), 'uris').flatMap(([uris = '', methods = '']) =>
+    [...uris.matchAll(/`([^`]+)`/g)].map(([, uri = '']) => [uri, methods])
+  )
+  t.same(shown.sort(), expected.sort())
+})
+
+t.test('the table of rooms is that of the linter', async (t) => {
+  interface Override {
+    readonly includes: readonly string[]
+    readonly linter: { readonly rules: { readonly style: { readonly noRestrictedImports?: Restriction } } }
+  }
+  interface Restriction {
+    readonly options: { readonly patterns?: readonly { readonly group: readonly string[] }[] }
+  }
+  const { overrides } = JSON.parse(read('biome.json')) as { overrides: readonly Override[] }
+  const forbidden = new Map(
+    overrides.flatMap(({ includes, linter }): [string, readonly string[]][] => {
+      const room = /^([a-z]+)\/\*\*$/.exec(includes.join())?.[1]
+      const patterns = linter.rules.style.noRestrictedImports?.options.patterns
+      return room && patterns ? [[room, patterns.flatMap(({ group }) => group)]] : []
+    })
+  )
+  const rooms = [...forbidden.keys()]
+  const expected = rooms.map((room) => {
+    const open = [...rooms.map((other) => [other, `**/${other}/**`] as const), ['config.ts', '**/config.ts'] as const].filter(
+      ([other, pattern]) => other !== room && !forbidden.get(room)?.includes(pattern)
+    )
+    return [`\`${room}\``, open.map(([other]) => other).sort()]
+  })
+  const shown = table(read('docs/architecture.md'), 'rooms').map(([room = '', may = '']) => [
+    room,
+    [...may.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name).sort()
+  ])
+  t.ok(shown.length > 10)
+  t.same(
+    shown.sort(([a], [b]) => String(a).localeCompare(String(b))),
+    expected.sort(([a], [b]) => String(a).localeCompare(String(b)))
+  )
 })
 
 t.test('every default is a value that the setting takes', async (t) => {
   t.doesNotThrow(() => readConfig({}))
 })
 
+t.test('every link to another page, a picture or a heading leads there', async (t) => {
+  for (const page of linking) {
+    for (const link of relativeLinks(read(page))) {
+      const [path = '', anchor] = link.split('#', 2)
+      const target = path === '' ? page : posix.join(posix.dirname(page), path)
+      t.ok(isFile(target), `${page} links to ${link}`)
+      if (anchor !== undefined) t.ok(isFile(target) && anchors(read(target)).has(anchor), `${page} links to ${link}`)
+    }
+  }
+  t.ok(linking.flatMap((page) => relativeLinks(read(page))).length > 20)
+})
+
+t.test('every file and folder of the project that a page names is there', async (t) => {
+  const path = /`((?:\.ci|[a-z][\w-]*)(?:\/[\w.-]+)*(?:\/|\.(?:ts|js|json|xsd|eta|conf|yaml|sh|md)))`/g
+  // What whoever runs a shop makes.
+  const made = ['docker/shop.env']
+  for (const page of pages) {
+    for (const [, name = ''] of prose(read(page)).matchAll(path)) t.ok(made.includes(name) || isFile(name), `${page} names ${name}`)
+  }
+})
+
+t.test('what a page says is in a file is in it', async (t) => {
+  let count = 0
+  for (const page of pages) {
+    for (const [, word = '', file = ''] of prose(read(page)).matchAll(/`(\w+)` in\s+`([\w/.-]+\.\w+)`/g)) {
+      t.match(read(file), new RegExp(`\\b${word}\\b`), `${page}: ${word} in ${file}`)
+      count++
+    }
+  }
+  t.ok(count > 10)
+})
+
 t.test('what is shown fits a page: no line is too long to be read', async (t) => {
-  const long = readme.split('\n').filter((line) => line.length > 400)
-  t.same(
-    long.map((line) => `${line.slice(0, 80)}… (${line.length})`),
-    []
-  )
+  for (const page of pages) {
+    const long = read(page)
+      .split('\n')
+      .filter((line) => line.length > 400)
+    t.same(
+      long.map((line) => `${line.slice(0, 80)}… (${line.length})`),
+      [],
+      page
+    )
+  }
 })
 
 t.test(
   'what is to be pasted works in any shell: zsh takes a bare ? or * for file names, and at its prompt a # for an argument',
   async (t) => {
-    const blocks = [...readme.matchAll(/^```(?:sh|console)\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text)
-    t.ok(blocks.length > 10)
-    for (const block of blocks) {
-      const bare = block.replace(/<<'(\w+)'[\s\S]*?^\1$/gm, '').replace(/'[^']*'|"(?:\\.|[^"\\])*"/g, '')
-      t.notMatch(bare, /https?:\S*[?*[]|(?:^|\s)#/m, block.split('\n')[0] ?? '')
+    const pasted = pages.flatMap((page) => blocks(read(page))).filter(({ language }) => language === 'sh' || language === 'console')
+    t.ok(pasted.length > 25)
+    for (const { text } of pasted) {
+      const bare = text.replace(/<<'(\w+)'[\s\S]*?^\1$/gm, '').replace(/'[^']*'|"(?:\\.|[^"\\])*"/g, '')
+      t.notMatch(bare, /https?:\S*[?*[]|(?:^|\s)#/m, text.split('\n')[0] ?? '')
     }
   }
 )

@@ -73,13 +73,13 @@ t.test('the shop’s environment is settings, and stopping it takes no longer th
   }
 })
 
-t.test('every file that is mounted is there, or is made by what the README says', async (t) => {
+t.test('every file that is mounted is there, or is made by what the page for operators says', async (t) => {
   for (const [name, { volumes = [] }] of services) {
     for (const volume of volumes) {
       const source = typeof volume === 'string' ? (volume.split(':')[0] ?? '') : volume.source
       if (!source.startsWith('.')) continue
       const path = join('docker', source)
-      t.ok(existsSync(join(root, path)) || read('README.md').includes(path), `${name} mounts ${path}`)
+      t.ok(existsSync(join(root, path)) || read('docs/operations.md').includes(path), `${name} mounts ${path}`)
     }
   }
 })
@@ -116,8 +116,8 @@ t.test('one command makes every secret that is needed, once, for the containers 
   t.equal(secrets()['database-url'], made['database-url'])
 })
 
-t.test('the README’s commands name files, services and commands that there are', async (t) => {
-  const [, section = ''] = read('README.md').split(/^## In containers$/m)
+t.test('the commands for containers name files, services and commands that there are', async (t) => {
+  const [, section = ''] = read('docs/operations.md').split(/^## In containers$/m)
   const lines = [...(section.split(/^## /m)[0] ?? '').matchAll(/^```console\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) =>
     block.split('\n')
   )

@@ -1,31 +1,17 @@
 /**
- * Runs every `sh` block of the README against a real server on a new database, in order, and compares what each prints
- * with the block that follows it. UPDATE=1 writes what was printed into the README instead.
+ * Runs every `sh` block of the README and of the pages in docs/ against a real server on a new database, in the order in
+ * which a reader meets them, and compares what each prints with the block that follows it. UPDATE=1 writes what was
+ * printed into the pages instead.
  */
 import { execFile, spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
+import { type Block, blocks, pages, read, root } from './pages.ts'
 
-const readme = resolve('README.md')
 const update = process.env['UPDATE'] === '1'
 const documented = 'http://localhost:3000'
-
-interface Block {
-  readonly language: string
-  readonly text: string
-  /** Offset of the text in the README. */
-  readonly at: number
-}
-
-function blocks(markdown: string): readonly Block[] {
-  return [...markdown.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(({ 0: whole, 1: language = '', 2: text = '', index }) => ({
-    language,
-    text,
-    at: index + whole.indexOf('\n') + 1
-  }))
-}
 
 /** What is another at each run reads the same. */
 function normalise(output: string): string {
@@ -67,15 +53,24 @@ async function serve(t: Test, env: NodeJS.ProcessEnv): Promise<string> {
   })
 }
 
-t.test('every command of the README works, and prints what the README says', async (t) => {
-  const { folder, env } = fresh(t)
-  const base = await serve(t, env)
-  // One shell for all of them: a later block may use what an earlier one set, as a reader would.
+interface Shop {
+  readonly base: string
+  readonly folder: string
+  readonly env: NodeJS.ProcessEnv
+}
+
+interface Edit {
+  readonly block: Block
+  readonly text: string
+}
+
+/** @returns what the blocks of a page print now, where it is to be updated */
+async function runPage(t: Test, markdown: string, { base, folder, env }: Shop): Promise<readonly Edit[]> {
+  // One shell for all blocks of a page: a later one may use what an earlier one set, as a reader would.
   const state = join(folder, 'state.sh')
   writeFileSync(state, '')
-  let markdown = readFileSync(readme, 'utf8')
   const found = blocks(markdown)
-  const edits: { at: number; length: number; text: string }[] = []
+  const edits: Edit[] = []
   for (const [i, block] of found.entries()) {
     if (block.language !== 'sh') continue
     const title = block.text.split('\n')[0] ?? ''
@@ -86,9 +81,27 @@ t.test('every command of the README works, and prints what the README says', asy
     t.equal(code, 0, title, { output: shown })
     const next = found[i + 1]
     if (!next || (next.language !== 'text' && next.language !== 'xml')) continue
-    if (update) edits.push({ at: next.at, length: next.text.length, text: `${shown.trimEnd()}\n` })
+    if (update) edits.push({ block: next, text: `${shown.trimEnd()}\n` })
     else t.equal(normalise(shown), normalise(next.text), `what it prints: ${title}`)
   }
-  for (const { at, length, text } of edits.reverse()) markdown = markdown.slice(0, at) + text + markdown.slice(at + length)
-  if (update) writeFileSync(readme, markdown)
+  return edits
+}
+
+function edited(markdown: string, edits: readonly Edit[]): string {
+  return edits.reduceRight(
+    (text, { block, text: shown }) => text.slice(0, block.at) + shown + text.slice(block.at + block.text.length),
+    markdown
+  )
+}
+
+t.test('every command of the README and of docs/ works, and prints what its page says', async (t) => {
+  const { folder, env } = fresh(t)
+  const base = await serve(t, env)
+  for (const page of pages) {
+    await t.test(page, async (t) => {
+      const markdown = read(page)
+      const edits = await runPage(t, markdown, { base, folder, env })
+      if (update) writeFileSync(join(root, page), edited(markdown, edits))
+    })
+  }
 })
