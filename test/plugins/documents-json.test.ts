@@ -38,7 +38,7 @@ t.test('a JSON order that cannot be read', (t) =>
     'a comma too few': malformed('{"item": []\n"note": []}', /must be a comma/, 2),
     'a comment': malformed('{"item": [] /* a */}', /must be a comma/),
     'a colon too few': malformed('{"item" []}', /must be a colon/),
-    'two documents': malformed('{} {}', /behind the end/),
+    'two documents': malformed('{} {}', /after the end/),
     'a number with a leading zero': malformed('{"quantity": 007}', /must be a value/),
     NaN: malformed('{"quantity": NaN}', /must be a value/),
     'a line end in a string': malformed('{"note": ["a\nb"]}', /must be escaped/),
@@ -98,7 +98,7 @@ t.test('a JSON order that is not as the schema has it', (t) =>
     'a product id of ..': invalid({ item: [{ ...item, productId: '..' }] }, '/item/0/productId', /"productId" is ".."/),
     'a GTIN with a wrong check digit': invalid({ item: [item, { gtin: '4006381333930', quantity: '1' }] }, '/item/1/gtin', /check digit/),
     'a text that is an object': invalid({ orderNumber: { value: '1' }, item: [item] }, '/orderNumber', /must be a string/),
-    'an unknown member': invalid({ urgent: true, item: [item] }, '/urgent', /no "urgent" here; known are orderNumber/),
+    'an unknown member': invalid({ urgent: true, item: [item] }, '/urgent', /no "urgent" here. The names that can be used are orderNumber/),
     'an unknown member with a slash and a tilde': invalid({ 'a/b~c': '', item: [item] }, '/a~1b~0c', /no "a\/b~c"/),
     'the name that XML has': invalid({ 'order-number': '1', item: [item] }, '/order-number', /orderNumber/),
     'a member named __proto__': invalid(
@@ -114,7 +114,7 @@ t.test('a JSON order that is not as the schema has it', (t) =>
       '/item/0/quantity',
       /more than once/
     ),
-    'half a character': invalid('{"note":["\\ud800"],"item":[]}', '/note/0', /half a character/),
+    'half a character': invalid('{"note":["\\ud800"],"item":[]}', '/note/0', /lone surrogate/),
     'a control character': invalid('{"note":["\\u0001"],"item":[]}', '/note/0', /control character/),
     'a character that is none': invalid('{"note":["\\uffff"],"item":[]}', '/note/0', /no document can hold/),
     'a note of 100 KB': invalid({ note: ['a'.repeat(100_000)], item: [item] }, '/note/0', /100000 characters.*up to 4000/),
