@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { StockedProduct } from '../domain/store.ts'
-import { type CatalogueForm, exportedElement, exportForms } from '../representations/catalogue.ts'
+import { type CatalogueFormat, exportedElement, exportFormats } from '../representations/catalogue.ts'
 import { diskReason } from '../stores/disk.ts'
 import { type Command, Failure, readArguments, UsageError, withStore } from './command.ts'
 import { formatOf } from './import/source.ts'
@@ -26,14 +26,14 @@ that changes while the file is written is in it as it was or as it is then.
     const format = formatOf(values.format, file) ?? (file === undefined ? 'xml' : undefined)
     if (!format) throw new UsageError('--format is missing: the name of the file does not tell it')
     await withStore((store) => {
-      const text = Readable.from(write(store.allProducts(), exportForms[format]), { highWaterMark: 1 })
+      const text = Readable.from(write(store.allProducts(), exportFormats[format]), { highWaterMark: 1 })
       return file === undefined ? print(text) : replaceFile(file, text)
     })
     return 0
   }
 }
 
-async function* write(batches: AsyncIterable<readonly StockedProduct[]>, { opening, write, closing }: CatalogueForm) {
+async function* write(batches: AsyncIterable<readonly StockedProduct[]>, { opening, write, closing }: CatalogueFormat) {
   yield opening
   for await (const batch of batches) yield write(batch.map(exportedElement))
   yield closing

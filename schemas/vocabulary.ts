@@ -147,6 +147,20 @@ export interface Xsd {
   readonly vocabulary: Vocabulary
 }
 
+/** The type of a root element. @throws Error when the schema does not declare it */
+export function rootElement({ name, vocabulary }: Xsd, root: string): ElementType {
+  const type = vocabulary.get(root)
+  if (!type) throw new Error(`${name}.xsd declares no ${root}`)
+  return type
+}
+
+/** The type of a child element. @throws Error when the schema does not declare it */
+export function childType(parent: ElementType, name: string): ElementType {
+  const type = parent.children.find((child) => child.name === name)
+  if (!type) throw new Error(`${parent.name} has no ${name} in the schema`)
+  return type
+}
+
 /** Loads `schemas/<name>.xsd`. */
 export function loadXsd(name: string): Xsd {
   const source = readFileSync(new URL(`./${name}.xsd`, import.meta.url))
