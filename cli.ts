@@ -22,8 +22,8 @@ function overview(): string {
 
 ${list}
 
-tradepost COMMAND --help says more of each; tradepost --version names the version.
-Every command reads the settings of the service from the environment, DATABASE_URL above all.
+Run tradepost COMMAND --help for help on a command, or tradepost --version for the version.
+Commands read the same environment variables as the service, such as DATABASE_URL.
 Exit status: 0 done, 1 failed, 2 wrong usage.
 `
 }
@@ -32,18 +32,18 @@ function usage({ name, synopsis }: Command): string {
   return `Usage: tradepost ${name}${synopsis && ` ${synopsis}`}\n`
 }
 
-function find(words: readonly string[]): Command | undefined {
+function findCommand(words: readonly string[]): Command | undefined {
   return commands.find(({ name }) => name.split(' ').every((part, i) => part === words[i]))
 }
 
-function isAskedFor(option: string, args: readonly string[]): boolean {
+function hasOption(option: string, args: readonly string[]): boolean {
   const end = args.indexOf('--')
   return (end < 0 ? args : args.slice(0, end)).includes(option)
 }
 
 async function run(words: readonly string[]): Promise<number> {
-  const command = find(words)
-  const wantsHelp = isAskedFor('--help', words) || isAskedFor('-h', words)
+  const command = findCommand(words)
+  const wantsHelp = hasOption('--help', words) || hasOption('-h', words)
   if (command && wantsHelp) return print(`${usage(command)}\n${command.help}\n`)
   if (command) return command.run(words.slice(command.name.split(' ').length))
   if (wantsHelp) return print(overview())
@@ -56,9 +56,9 @@ function print(text: string): 0 {
   return 0
 }
 
-/** Says what went wrong in one line or a few, never with a stack trace. @returns the exit status */
+/** Prints an error without its stack trace. @returns the exit status */
 function report(error: unknown, words: readonly string[]): 1 | 2 {
-  const command = find(words)
+  const command = findCommand(words)
   if (error instanceof UsageError) {
     process.stderr.write(`tradepost: ${error.message}\n${command ? usage(command) : overview()}`)
     return 2
@@ -73,12 +73,12 @@ function explain(error: unknown): string {
   if (error instanceof Failure || error instanceof StoreOpenError) return error.message
   const cause = error.cause instanceof Error ? error.cause.message : error.cause
   if (cause === undefined) return error.message
-  // Its message is for clients of the service; its cause says which file or server, and why.
+  // The message of a DomainError is for clients. Its cause names the file or server, and the reason.
   return error instanceof DomainError && error.code === 'store-unavailable' ? String(cause) : `${error.message} (${cause})`
 }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Whoever read the output has had enough of it, as `head` does.
+  // EPIPE means that the reader of the output, such as `head`, has closed it.
   if (error.code !== 'EPIPE') process.stderr.write(`tradepost: standard output cannot be written: ${diskReason(error) ?? error.message}\n`)
   process.exit(1)
 })

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { decimal } from '../domain/money.ts'
 import type { ProductDraft } from '../domain/product.ts'
 import type { ImportItem } from '../domain/store.ts'
-import { exportedElement, exportForms } from '../representations/catalogue.ts'
+import { exportedElement, exportFormats } from '../representations/catalogue.ts'
 import { pick, random } from './measure.ts'
 
 const things = [
@@ -91,8 +91,8 @@ function gtin(i: number): string {
 }
 
 /** The text of a file with a catalogue, in parts of some hundred products. */
-export function* catalogueText(items: Iterable<ImportItem>, format: keyof typeof exportForms): Generator<string, void, undefined> {
-  const { opening, write, closing } = exportForms[format]
+export function* catalogueText(items: Iterable<ImportItem>, format: keyof typeof exportFormats): Generator<string, void, undefined> {
+  const { opening, write, closing } = exportFormats[format]
   yield opening
   let part: ReturnType<typeof exportedElement>[] = []
   for (const { id, draft } of items) {
@@ -107,8 +107,8 @@ export function* catalogueText(items: Iterable<ImportItem>, format: keyof typeof
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const text = { type: 'string' } as const
   const { values } = parseArgs({ options: { products: text, seed: text, format: text } })
-  const format = Object.keys(exportForms).find((one): one is keyof typeof exportForms => one === (values.format ?? 'xml'))
-  if (!format) throw new Error(`--format is one of ${Object.keys(exportForms).join(', ')}`)
+  const format = Object.keys(exportFormats).find((one): one is keyof typeof exportFormats => one === (values.format ?? 'xml'))
+  if (!format) throw new Error(`--format is one of ${Object.keys(exportFormats).join(', ')}`)
   for (const part of catalogueText(catalogue(Number(values.products ?? 1000), Number(values.seed ?? 1)), format)) {
     if (!process.stdout.write(part)) await once(process.stdout, 'drain')
   }

@@ -6,22 +6,22 @@ import { type Command, Failure, readArguments } from './command.ts'
 export const backup: Command = {
   name: 'backup',
   synopsis: 'FILE',
-  about: 'copy the database, whole and of one moment, while the service runs',
-  help: `For SQLite. FILE must not be there yet; it appears when it is complete. It is a database like the original, with
-everything in it: catalogue, stock, orders, keys; only the user who makes it may read it. Killed meanwhile, it leaves a
-file named like FILE with .partial at the end, which can be removed.
+  about: 'copy the SQLite database while the service runs',
+  help: `Copies the whole SQLite database, as it is at one moment, to FILE: catalogue, stock, orders and keys. FILE must not exist
+yet; it appears when the copy is complete. Only the user who runs the command may read it. If the command is killed, it
+leaves a file with the name of FILE and .partial at the end, which you can remove.
 
-To restore it: stop the service, put a copy of FILE in the place of the database, remove the files that are named
-like the database with -wal and -shm at the end, start the service.
+To restore the copy: stop the service, replace the database by a copy of FILE, remove the files with the name of the
+database and -wal or -shm at the end, and start the service.
 
-For PostgreSQL use its own tools: pg_dump and pg_restore.`,
+For PostgreSQL use its own tools, pg_dump and pg_restore.`,
 
   async run(args) {
     const [target = ''] = readArguments(args, {}, [1, 1]).operands
     const url = readConfig().DATABASE_URL
     if (!url.startsWith('sqlite:')) throw new Failure(pgDump(target))
     const path = url.slice('sqlite:'.length)
-    if (!existsSync(path)) throw new Failure(`there is no database at ${resolve(path)}`)
+    if (!existsSync(path)) throw new Failure(`there is no database at ${resolve(path)}: check DATABASE_URL`)
     const { backupSqlite } = await import('../stores/sqlite/backup.ts')
     backupSqlite(path, target)
     return 0
@@ -30,8 +30,8 @@ For PostgreSQL use its own tools: pg_dump and pg_restore.`,
 
 function pgDump(target: string): string {
   const file = `'${target.replaceAll("'", "'\\''")}'`
-  return `the database is PostgreSQL, which has its own tools for this:
+  return `the database is PostgreSQL, which has its own tools for this. To make a backup:
   pg_dump --format=custom --file=${file} --dbname="$DATABASE_URL"
-and to restore it, with the service stopped:
+To restore it, stop the service and run:
   pg_restore --clean --if-exists --no-owner --single-transaction --dbname="$DATABASE_URL" ${file}`
 }

@@ -3,28 +3,28 @@ import { type Config, readConfig } from '../config.ts'
 import type { Store } from '../domain/store.ts'
 import { openStore } from '../stores/open.ts'
 
-/** 0: done; 1: failed. Wrong usage, 2, is an error that is thrown. */
+/** 0: done; 1: failed. For wrong usage (2), a command throws UsageError. */
 export type ExitStatus = 0 | 1
 
 export interface Command {
-  /** What is typed after `tradepost`, such as `keys create`. */
+  /** The words after `tradepost`, such as `keys create`. */
   readonly name: string
-  /** What follows the name: its arguments and options. */
+  /** The arguments and options, as shown in the usage line. */
   readonly synopsis: string
-  /** One line, for the list of commands. */
+  /** One line for the list of commands. */
   readonly about: string
-  /** The rest of its `--help`. */
+  /** The rest of the `--help` text. */
   readonly help: string
-  /** @throws UsageError, Failure, and what the settings and the store throw */
+  /** @throws UsageError, Failure, ConfigError, and the errors of the store */
   run(args: readonly string[]): Promise<ExitStatus>
 }
 
-/** The command line is not one that the command knows. */
+/** The command line is wrong. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Why a command could not do its work, in words for who runs it. */
+/** A command failed. The message is for the person who runs it. */
 export class Failure extends Error {
   override readonly name = 'Failure'
 }
@@ -33,7 +33,8 @@ type Options = NonNullable<ParseArgsConfig['options']>
 type Values<O extends Options> = ReturnType<typeof parseArgs<{ options: O }>>['values']
 
 /**
- * @param operands how many arguments there must be and may be, besides options
+ * Parses a command line.
+ * @param operands the least and the most number of arguments, not counting options
  * @throws UsageError
  */
 export function readArguments<const O extends Options>(
@@ -43,7 +44,8 @@ export function readArguments<const O extends Options>(
 ): { readonly values: Values<O>; readonly operands: readonly string[] } {
   const { values, positionals } = parse(args, options)
   if (positionals.length < operands[0]) throw new UsageError('an argument is missing')
-  if (positionals.length > operands[1]) throw new UsageError(`there is an argument too many: ${JSON.stringify(positionals[operands[1]])}`)
+  if (positionals.length > operands[1])
+    throw new UsageError(`there are too many arguments: the first that is not expected is ${JSON.stringify(positionals[operands[1]])}`)
   return { values, operands: positionals }
 }
 
@@ -55,7 +57,7 @@ function parse<const O extends Options>(args: readonly string[], options: O) {
   }
 }
 
-/** Opens the store of the settings for as long as it is used. It may be open in a running service at the same time. */
+/** Opens the store of DATABASE_URL, and closes it after use. A running service may have it open at the same time. */
 export async function withStore<T>(use: (store: Store, config: Config) => Promise<T>): Promise<T> {
   const config = readConfig()
   const store = await openStore(config.DATABASE_URL, config.CURRENCY)

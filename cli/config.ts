@@ -5,20 +5,20 @@ import { formatTable } from './table.ts'
 export const config: Command = {
   name: 'config',
   synopsis: '',
-  about: 'show the settings that are in effect',
-  help: `Every setting as this environment gives it, or its default; passwords and other secrets are hidden.
-A table on a terminal; otherwise NAME=VALUE lines.`,
+  about: 'formatValue the settings that are in effect',
+  help: `Shows every setting with its value from the environment or its default. Passwords and other secrets are hidden.
+Prints a table on a terminal, and NAME=VALUE lines otherwise.`,
 
   async run(args) {
     readArguments(args, {}, [0, 0])
-    const shown = Object.entries(readConfig()).map(([name, value]) => [name, show(name as keyof Config, value)])
+    const rows = Object.entries(readConfig()).map(([name, value]) => [name, formatValue(name as keyof Config, value)])
     const isTerminal = process.stdout.isTTY
-    process.stdout.write(isTerminal ? formatTable(['SETTING', 'VALUE'], shown, true) : shown.map((pair) => `${pair.join('=')}\n`).join(''))
+    process.stdout.write(isTerminal ? formatTable(['SETTING', 'VALUE'], rows, true) : rows.map((pair) => `${pair.join('=')}\n`).join(''))
     return 0
   }
 }
 
-function show(name: keyof Config, value: unknown): string {
+function formatValue(name: keyof Config, value: unknown): string {
   if (name === 'DATABASE_URL') return hidePassword(String(value))
   if ('secret' in settings[name]) return value ? '***' : ''
   if (value === undefined) return settings[name].fallback === '' ? '' : 'off'
@@ -29,7 +29,7 @@ function show(name: keyof Config, value: unknown): string {
   return String(value)
 }
 
-/** Of a server's URL only what is surely no secret: a password may also be in the query. */
+/** Shows only the parts of a server's URL that cannot be secret. The query may hold a password, too. */
 function hidePassword(url: string): string {
   if (url.startsWith('sqlite:')) return url
   if (!URL.canParse(url)) return '(hidden)'

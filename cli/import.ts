@@ -2,46 +2,47 @@ import type { ImportOutcome, Store } from '../domain/store.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { type Command, readArguments, UsageError, withStore } from './command.ts'
 import { DryRun } from './import/dry-run.ts'
-import { makeValidator, type Verdict } from './import/judge.ts'
 import { makeProgress, type Progress } from './import/progress.ts'
 import { type Format, formatOf, openSource, readEntries, type Source } from './import/source.ts'
+import { makeValidator, type ValidatedEntry } from './import/validator.ts'
 
-/** How many products are judged and stored at once: the store's lock is held for some hundredths of a second at a time. */
+/** Products that are validated and stored together. The store's lock is held for some hundredths of a second per batch. */
 const batchSize = 500
 
 export const importCommand: Command = {
   name: 'import',
   synopsis: 'FILE [--format xml|csv|ndjson] [--dry-run]',
   about: 'read products from a file into the catalogue',
-  help: `Creates each product of the file, or replaces the one that has its id; the others stay as they are. A product
-that says what is there already is left unchanged. The service may run meanwhile.
+  help: `Creates each product of the file, or replaces the product that has its id. Other products stay as they are, and so does
+a product that the file does not change. The service may run meanwhile.
 
-  FILE           - is standard input, which needs --format
-  --format F     by default by the extension: .xml, .csv, .ndjson or .jsonl
-  --dry-run      only say what would be done, as the catalogue is now; nothing is stored
+  FILE           the file to read; - is standard input, which needs --format
+  --format F     xml, csv or ndjson; by default the extension decides (.xml, .csv, .ndjson or .jsonl)
+  --dry-run      only show what an import would do now; nothing is stored
 
-xml     <catalogue> of <product>, as GET /catalogue gives it (/schemas/catalogue.xsd)
-ndjson  one product a line, as GET /product/ID gives it in JSON
-csv     a heading with the columns id, name, price, and any of description, currency, unit, minimum-quantity,
-        quantity-step, gtin, category, image, backorder, on-hand; a cell of category or image may hold several, divided by | (write \\| for a
-        bar, \\\\ for a backslash), or the column may be there several times; an empty cell says nothing
+xml     a <catalogue> of <product> elements, as from GET /catalogue (/schemas/catalogue.xsd)
+ndjson  one product per line, as JSON from GET /product/ID
+csv     a heading line with the columns id, name and price, and any of description, currency, unit, minimum-quantity,
+        quantity-step, gtin, category, image, backorder and on-hand. A cell of category or image may hold several
+        values, separated by | (write \\| for a bar and \\\\ for a backslash), or the column may occur several times.
+        An empty cell has no value
 
-A product without on-hand keeps its stock (0 for a new one). What is wrong is told with its line on standard
-error and stops nothing else; then the exit status is 1.`,
+A product without on-hand keeps its stock (a new product has 0). Products with errors are refused: their errors are
+printed on standard error with their lines, the other products are imported, and the exit status is 1.`,
 
   async run(args) {
     const { values, operands } = readArguments(args, { format: { type: 'string' }, 'dry-run': { type: 'boolean' } }, [1, 1])
     const [file = ''] = operands
     const format = formatOf(values.format, file)
-    if (!format) throw new UsageError('--format is missing: the name of the file does not tell it')
-    const rehearsing = values['dry-run'] ?? false
+    if (!format) throw new UsageError('--format is missing, and the extension of the file is not .xml, .csv, .ndjson or .jsonl')
+    const isDryRun = values['dry-run'] ?? false
     const source = await openSource(file)
     try {
       return await withStore(async (store) => {
-        const dryRun = rehearsing ? new DryRun(store) : undefined
+        const dryRun = isDryRun ? new DryRun(store) : undefined
         const counts = await new Import(dryRun ?? store, source).run(format)
         dryRun?.close()
-        process.stdout.write(`${summarise(counts)}${rehearsing ? ' (a dry run: nothing was stored)' : ''}\n`)
+        process.stdout.write(`${summarise(counts)}${isDryRun ? ' (a dry run: nothing was stored)' : ''}\n`)
         return counts.refused > 0 ? 1 : 0
       })
     } finally {
@@ -70,24 +71,24 @@ class Import {
     this.#progress = makeProgress(process.stderr, source.size)
   }
 
-  /** @throws what ends it early, after saying how far it came */
+  /** @throws the error that ends the import early, after printing the counts so far */
   async run(format: Format): Promise<Counts> {
-    const judge = makeValidator()
-    // One batch is stored while the next is read and judged.
+    const validate = makeValidator()
+    // One batch is stored while the next one is read and validated.
     let storing = Promise.resolve()
     try {
       for await (const entries of inBatches(readEntries(this.#counted(), format))) {
-        const verdicts = judge(entries)
+        const results = validate(entries)
         await storing
-        storing = this.#save(verdicts)
-        // What it throws is thrown where it is awaited.
+        storing = this.#save(results)
+        // The error is thrown where `storing` is awaited.
         storing.catch(() => undefined)
       }
       await storing
     } catch (error) {
       await storing.catch(() => undefined)
-      const isBegun = Object.values(this.#counts).some((count) => count > 0)
-      if (isBegun) this.#progress.print(`${this.#source.name}: ended early; ${summarise(this.#counts)} until then\n`)
+      const hasBegun = Object.values(this.#counts).some((count) => count > 0)
+      if (hasBegun) this.#progress.print(`${this.#source.name}: ended early; ${summarise(this.#counts)} until then\n`)
       throw error
     } finally {
       this.#progress.end()
@@ -102,13 +103,13 @@ class Import {
     }
   }
 
-  async #save(verdicts: readonly Verdict[]): Promise<void> {
-    const items = verdicts.flatMap((verdict) => ('item' in verdict ? verdict.item : []))
+  async #save(results: readonly ValidatedEntry[]): Promise<void> {
+    const items = results.flatMap((result) => ('item' in result ? result.item : []))
     const outcomes = items.length === 0 ? [] : await this.#target.importProducts(items)
     let next = 0
-    for (const verdict of verdicts) {
-      if ('item' in verdict) this.#count(verdict.line, verdict.item.id, outcomes[next++])
-      else this.#refuse(verdict.line, verdict.faults)
+    for (const result of results) {
+      if ('item' in result) this.#count(result.line, result.item.id, outcomes[next++])
+      else this.#refuse(result.line, result.faults)
     }
     const { created, replaced, unchanged, refused } = this.#counts
     this.#progress.show(this.#bytes, created + replaced + unchanged + refused)

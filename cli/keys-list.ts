@@ -9,9 +9,9 @@ export const keysList: Command = {
   name: 'keys list',
   synopsis: '',
   about: 'list the API keys',
-  help: `Id, name, scopes, and when each was made, last used, will expire, was revoked; never the keys themselves.
-A table on a terminal; otherwise lines with tabs between the cells. The first line is a heading in both. The last use
-is up to five seconds late.`,
+  help: `Lists the id, name and scopes of each key, and when it was made, was last used, expires and was revoked. The keys
+themselves are not stored. Prints a table on a terminal, and tab-separated lines otherwise, both with a heading. The time
+of the last use may be up to five seconds late.`,
 
   async run(args) {
     readArguments(args, {}, [0, 0])

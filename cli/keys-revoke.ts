@@ -5,8 +5,8 @@ import { type Command, Failure, readArguments, withStore } from './command.ts'
 export const keysRevoke: Command = {
   name: 'keys revoke',
   synopsis: 'ID',
-  about: 'end an API key',
-  help: 'The key with this id (see `keys list`) stops working at once, in running services too. It stays on the list.',
+  about: 'revoke an API key',
+  help: 'The key with this id (see `keys list`) stops working at once, also in running services. It stays in the list.',
 
   async run(args) {
     const [id = ''] = readArguments(args, {}, [1, 1]).operands
@@ -20,7 +20,7 @@ async function revoke(store: Store, id: string): Promise<void> {
   const key = (await store.keys()).find((one) => one.id === id)
   throw new Failure(
     key?.revokedAt === undefined
-      ? `there is no key ${JSON.stringify(id)}`
-      : `the key ${id} was revoked before, at ${instant(key.revokedAt)}`
+      ? `there is no key ${JSON.stringify(id)}: see \`tradepost keys list\` for the ids`
+      : `the key ${id} was already revoked at ${instant(key.revokedAt)}`
   )
 }

@@ -4,8 +4,9 @@ import { type Command, readArguments } from './command.ts'
 export const migrate: Command = {
   name: 'migrate',
   synopsis: '',
-  about: "bring the database up to this version's schema",
-  help: 'The service does so by itself when it starts; this is for who wants it done before. Run twice, it does nothing.',
+  about: "update the database to this version's schema",
+  help: `The service does this by itself when it starts. Use the command to do it earlier. If the schema is up to date, the
+command changes nothing.`,
 
   async run(args) {
     readArguments(args, {}, [0, 0])

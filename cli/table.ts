@@ -1,4 +1,4 @@
-/** Rows under a heading: aligned for people on a terminal, tab-separated for whatever else reads them. */
+/** Formats rows with a heading: aligned on a terminal, tab-separated otherwise. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[], isTerminal: boolean): string {
   const table = [headings, ...rows]
   if (!isTerminal) return table.map((row) => `${row.join('\t')}\n`).join('')

@@ -7,15 +7,15 @@ import { FairQueue } from '../fairness/fair-queue.ts'
 import type { FromProcess, Job, Outcome } from './job.ts'
 
 /**
- * Why a job has no outcome. `costly`: it took too long, or ended the process. `absent`: no process could be started.
- * `unwanted`: nobody waits for it any more.
+ * Why a job has no outcome. `too-costly`: it took too long or crashed the process. `unavailable`: no process could be
+ * started. `cancelled`: the caller no longer waits for it.
  */
-export type Loss = 'costly' | 'absent' | 'unwanted'
+export type JobFailure = 'too-costly' | 'unavailable' | 'cancelled'
 
 interface Task {
   readonly job: Job
   readonly size: number
-  readonly settle: (outcome: Outcome | Loss) => void
+  readonly settle: (outcome: Outcome | JobFailure) => void
 }
 
 export interface ChildOptions {
@@ -23,42 +23,42 @@ export interface ChildOptions {
   readonly budget: number
   /** Milliseconds without work after which the process ends; without it, never. */
   readonly idle?: number
-  /** Jobs, and bytes of them, that the process may have before it. */
+  /** The most jobs, and the most bytes of jobs, that are sent to the process before it answers. */
   readonly window: { readonly jobs: number; readonly bytes: number }
   /** Added to the process's niceness, so that it yields to the thread that serves. */
   readonly niceness: number
-  /** Told of what the operator should know: the process ended, or a job failed by a defect. */
+  /** Logs a warning for the operator: the process ended, or a job failed because of a bug. */
   readonly warn: (details: object, message: string) => void
 }
 
 const entry = fileURLToPath(new URL(`./process.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url))
 
-/** Heap of the process in MiB: what one document of 2 MiB needs several times over. */
-const heap = 256
+/** The heapSize of the process in MiB: several times what one document of 2 MiB needs. */
+const heapSize = 256
 
-/** Starts in a row that may fail before what waits is given up. */
-const mostFailedStarts = 3
+/** After this many failed starts in a row, the waiting jobs fail. */
+const maxFailedStarts = 3
 
-/** Where the machine is busy, a job may take this many times its budget by the clock. */
-const clockFactor = 20
+/** On a busy machine, a job may take this many times its budget of processor time by the clock. */
+const wallClockFactor = 20
 
-/** How much of what the process wrote to standard error is kept for the log, in characters. */
-const keptOutput = 2_000
+/** Characters of the process's standard error that are kept for the log. */
+const maxErrorOutput = 2_000
 
 /**
- * One document process and what waits for it, taken from the callers in turn. A job over its budget ends the process; so
- * may a job that fills the heap. Then a new one is started, which does what else was before the process, one at a time:
- * whoever ends the process alone is the one who is refused.
+ * One document process and the queue of its jobs, from which callers take turns. A job over its budget is killed with the
+ * process, and a job that fills the heapSize crashes it. A new process then retries the jobs that were in flight, one at a
+ * time: a job that ends the process while it is alone in it is the one that is refused.
  */
 export class DocumentChild {
   readonly #options: ChildOptions
   readonly #waiting = new FairQueue<Task>()
-  /** What the process has, in the order in which it answers. */
-  #sent: Task[] = []
-  #sentBytes = 0
-  #unsent: Task[] = []
-  /** Tasks that were before a process that ended: each is tried alone. */
-  #suspects: Task[] = []
+  /** Tasks without an answer yet, in the order in which the process answers; the last of them may still be in #outbox. */
+  #inFlight: Task[] = []
+  #inFlightBytes = 0
+  #outbox: Task[] = []
+  /** Tasks that were in flight when a process ended. Each is retried alone. */
+  #retries: Task[] = []
   #process: ChildProcess | undefined
   #isReady = false
   #failedStarts = 0
@@ -70,17 +70,17 @@ export class DocumentChild {
     this.#options = options
   }
 
-  /** Of the process, while there is one. */
+  /** Undefined while no process runs. */
   get pid(): number | undefined {
     return this.#process?.pid
   }
 
-  /** Starts the process before the first job needs it; resolves when it has, or has failed to. */
+  /** Starts the process before the first job needs it. Resolves when it has started or has failed to. */
   start(): Promise<void> {
     this.#process ??= this.#fork()
     const child = this.#process
     if (this.#isReady) return Promise.resolve()
-    hold(child, true)
+    setKeepsAlive(child, true)
     return new Promise((resolve) => {
       for (const event of ['message', 'error', 'close']) child.once(event, () => resolve())
     })
@@ -88,66 +88,66 @@ export class DocumentChild {
 
   /**
    * @param size in bytes
-   * @param signal aborted when nobody waits for the outcome any more: a job that still waits then goes
+   * @param signal aborted when the caller no longer waits: a job that is still in the queue is then removed from it
    */
-  run(caller: string, job: Job, size: number, signal?: AbortSignal): Promise<Outcome | Loss> {
-    if (signal?.aborted) return Promise.resolve('unwanted')
+  run(caller: string, job: Job, size: number, signal?: AbortSignal): Promise<Outcome | JobFailure> {
+    if (signal?.aborted) return Promise.resolve('cancelled')
     return new Promise((resolve) => {
-      const leave = () => {
-        if (this.#waiting.remove(caller, task)) resolve('unwanted')
+      const cancel = () => {
+        if (this.#waiting.remove(caller, task)) resolve('cancelled')
       }
-      const settle = (outcome: Outcome | Loss) => {
-        signal?.removeEventListener('abort', leave)
+      const settle = (outcome: Outcome | JobFailure) => {
+        signal?.removeEventListener('abort', cancel)
         resolve(outcome)
       }
       const task: Task = { job, size, settle }
-      signal?.addEventListener('abort', leave, { once: true })
+      signal?.addEventListener('abort', cancel, { once: true })
       this.#waiting.add(caller, task)
-      this.#fill()
+      this.#dispatch()
     })
   }
 
-  /** Ends the process where it stands. */
-  end(): void {
+  kill(): void {
     this.#process?.kill('SIGKILL')
   }
 
   #fork(): ChildProcess {
     const child = fork(entry, {
       serialization: 'advanced',
-      execArgv: [`--max-old-space-size=${heap}`],
+      execArgv: [`--max-old-space-size=${heapSize}`],
       env: processEnvironment(),
       stdio: ['ignore', 'ignore', 'pipe', 'ipc']
     })
     this.#isReady = false
     this.#output = ''
-    child.stderr?.on('data', (chunk: Buffer) => (this.#output = (this.#output + chunk.toString()).slice(-keptOutput)))
+    child.stderr?.on('data', (chunk: Buffer) => (this.#output = (this.#output + chunk.toString()).slice(-maxErrorOutput)))
     child.on('message', (message: FromProcess) => this.#receive(message))
     child.on('error', (error) => {
       this.#options.warn({ err: error }, 'the document process could not be started')
-      if (child.pid === undefined) this.#ended(child, null, null)
+      if (child.pid === undefined) this.#handleExit(child, null, null)
     })
-    child.once('close', (code, signal) => this.#ended(child, code, signal))
+    child.once('close', (code, signal) => this.#handleExit(child, code, signal))
     if (child.stderr && 'unref' in child.stderr) (child.stderr as { unref(): void }).unref()
-    hold(child, this.#sent.length > 0)
-    if (this.#options.niceness > 0 && child.pid !== undefined) lower(child.pid, this.#options.niceness)
+    setKeepsAlive(child, this.#inFlight.length > 0)
+    if (this.#options.niceness > 0 && child.pid !== undefined) lowerPriority(child.pid, this.#options.niceness)
     return child
   }
 
-  /** Gives the process as much as its window lets in. */
-  #fill(): void {
+  /** Sends the process as many jobs as its window allows. */
+  #dispatch(): void {
     const { window } = this.#options
-    if (this.#suspects.length > 0) {
-      if (this.#sent.length === 0) this.#give(this.#suspects.shift())
+    if (this.#retries.length > 0) {
+      if (this.#inFlight.length === 0) this.#assign(this.#retries.shift())
     } else {
-      while (!this.#waiting.isEmpty && this.#sent.length < window.jobs && this.#sentBytes < window.bytes) this.#give(this.#waiting.take())
+      while (!this.#waiting.isEmpty && this.#inFlight.length < window.jobs && this.#inFlightBytes < window.bytes)
+        this.#assign(this.#waiting.take())
     }
-    if (this.#unsent.length === 0) return
+    if (this.#outbox.length === 0) return
     this.#process ??= this.#fork()
-    hold(this.#process, true)
+    setKeepsAlive(this.#process, true)
     if (!this.#isReady || this.#isFlushing) return
-    // An idle process gets its job at once; while it works, what comes within a turn of the event loop goes together.
-    if (this.#sent.length === this.#unsent.length) this.#flush()
+    // An idle process gets its job at once. A busy one gets the jobs of one turn of the event loop in one message.
+    if (this.#inFlight.length === this.#outbox.length) this.#flush()
     else {
       this.#isFlushing = true
       setImmediate(() => {
@@ -157,108 +157,108 @@ export class DocumentChild {
     }
   }
 
-  #give(task: Task | undefined): void {
+  #assign(task: Task | undefined): void {
     if (!task) return
-    this.#sent.push(task)
-    this.#unsent.push(task)
-    this.#sentBytes += task.size
+    this.#inFlight.push(task)
+    this.#outbox.push(task)
+    this.#inFlightBytes += task.size
   }
 
   #flush(): void {
-    if (this.#unsent.length === 0) return
-    const jobs = this.#unsent.map(({ job }) => job)
-    this.#unsent = []
-    // The first job of an idle process; for every other the time starts when the one before it is answered.
-    if (this.#sent.length === jobs.length) this.#watch()
-    // A process that is gone is told by its end, not by this.
+    if (this.#outbox.length === 0) return
+    const jobs = this.#outbox.map(({ job }) => job)
+    this.#outbox = []
+    // The budget of an idle process's first job starts now. For every other job it starts when the job before it is answered.
+    if (this.#inFlight.length === jobs.length) this.#enforceBudget()
+    // The error of a failed send is ignored: the process has ended, and #handleExit handles that.
     this.#process?.send(jobs, () => undefined)
   }
 
-  /** Gives the first job that is not answered its time. */
-  #watch(): void {
+  /** Kills the process when its current job is over its budget. */
+  #enforceBudget(): void {
     const child = this.#process
     const { budget } = this.#options
     const [startedAt, usedBefore] = [performance.now(), cpuTime(child?.pid)]
-    const look = () => {
+    const check = () => {
       const used = cpuTime(child?.pid)
       const isOver = used === undefined || usedBefore === undefined || used - usedBefore >= budget
-      if (isOver || performance.now() - startedAt >= clockFactor * budget) child?.kill('SIGKILL')
-      else this.#timer = setTimeout(look, budget).unref()
+      if (isOver || performance.now() - startedAt >= wallClockFactor * budget) child?.kill('SIGKILL')
+      else this.#timer = setTimeout(check, budget).unref()
     }
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(look, budget).unref()
+    this.#timer = setTimeout(check, budget).unref()
   }
 
   #receive(message: FromProcess): void {
     if (message === 'ready') {
       this.#isReady = true
       this.#failedStarts = 0
-      if (this.#unsent.length === 0) this.#rest()
+      if (this.#outbox.length === 0) this.#becomeIdle()
       this.#flush()
       return
     }
     for (const outcome of message) {
-      const task = this.#sent.shift()
+      const task = this.#inFlight.shift()
       if (!task) continue
-      this.#sentBytes -= task.size
+      this.#inFlightBytes -= task.size
       if ('failed' in outcome) this.#options.warn({ stack: outcome.failed }, 'a document could not be handled')
       task.settle(outcome)
     }
-    if (this.#sent.length > this.#unsent.length) this.#watch()
-    else this.#rest()
-    this.#fill()
+    if (this.#inFlight.length > this.#outbox.length) this.#enforceBudget()
+    else this.#becomeIdle()
+    this.#dispatch()
   }
 
-  #rest(): void {
+  #becomeIdle(): void {
     const { idle } = this.#options
     clearTimeout(this.#timer)
     this.#timer = undefined
-    hold(this.#process, false)
-    if (idle !== undefined && this.#process) this.#timer = setTimeout(() => this.end(), idle).unref()
+    setKeepsAlive(this.#process, false)
+    if (idle !== undefined && this.#process) this.#timer = setTimeout(() => this.kill(), idle).unref()
   }
 
-  #ended(child: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
+  #handleExit(child: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
     if (this.#process !== child) return
-    const lost = this.#sent
+    const lost = this.#inFlight
     const wasReady = this.#isReady
     this.#process = undefined
-    this.#rest()
+    this.#becomeIdle()
     this.#isReady = false
-    this.#sent = []
-    this.#unsent = []
-    this.#sentBytes = 0
+    this.#inFlight = []
+    this.#outbox = []
+    this.#inFlightBytes = 0
     if (lost.length > 0 || !wasReady) this.#options.warn({ code, signal, output: this.#output }, 'the document process ended')
     if (!wasReady) this.#failedStarts++
-    if (this.#failedStarts >= mostFailedStarts) {
+    if (this.#failedStarts >= maxFailedStarts) {
       this.#failedStarts = 0
-      for (const { settle } of [...lost, ...this.#suspects.splice(0), ...this.#waiting.takeAll()]) settle('absent')
+      for (const { settle } of [...lost, ...this.#retries.splice(0), ...this.#waiting.takeAll()]) settle('unavailable')
       return
     }
-    if (wasReady && lost.length === 1) lost.shift()?.settle('costly')
-    this.#suspects.unshift(...lost)
-    this.#fill()
+    if (wasReady && lost.length === 1) lost.shift()?.settle('too-costly')
+    this.#retries.unshift(...lost)
+    this.#dispatch()
   }
 }
 
-/** Only work that is under way keeps the service's process alive. */
-function hold(child: ChildProcess | undefined, isBusy: boolean): void {
+/** Lets the document process keep the service's process alive only while it is busy. */
+function setKeepsAlive(child: ChildProcess | undefined, isBusy: boolean): void {
   for (const handle of [child, child?.channel]) {
     if (isBusy) handle?.ref()
     else handle?.unref()
   }
 }
 
-function lower(pid: number, niceness: number): void {
+function lowerPriority(pid: number, niceness: number): void {
   try {
     setPriority(pid, niceness)
   } catch {
-    // The process has ended already, or the system does not allow it: it only runs with the same priority.
+    // The process has ended already, or the system does not allow it: then it runs with the normal priority.
   }
 }
 
 /**
- * Milliseconds of processor time that a process has used, on Linux: the fields utime and stime of proc(5)'s stat, in
- * hundredths of a second. Elsewhere undefined.
+ * Milliseconds of processor time that a process has used: the fields utime and stime of /proc/PID/stat (proc(5)), which
+ * are in hundredths of a second. Undefined on systems other than Linux.
  */
 function cpuTime(pid: number | undefined): number | undefined {
   try {

@@ -1,4 +1,4 @@
-/** What the serving process asks of the document process, and what it is answered. All of it is plain data. */
+/** The messages between the serving process and the document process. All of them are plain data. */
 
 import type { HttpProblemCode } from '../http/problem-types.ts'
 import type { Context } from '../representations/representation.ts'
@@ -7,38 +7,38 @@ import type { Place } from '../schemas/element.ts'
 
 export type Notation = 'xml' | 'json' | 'form'
 
-/** A document as it was sent. */
-export interface Sent {
+/** A document as the client sent it. */
+export interface SentDocument {
   readonly notation: Notation
   readonly bytes: Uint8Array
 }
 
 export interface DocumentLimits extends ReadingLimits {
-  /** The most elements, attributes and comments of a document. */
+  /** The most elements, attributes and comments that a document may have together. */
   readonly marks: number
 }
 
-/** Judge a document by its schema and turn it into the domain's value. */
-export interface ReadJob extends Sent {
+/** Validates a document against its schema and turns it into the domain's value. */
+export interface ReadJob extends SentDocument {
   readonly kind: 'read'
   /** A name in `documentSchemas`. */
   readonly schema: string
   readonly limits: DocumentLimits
 }
 
-/** Find places of a document that was read before. */
+/** Finds places of a document that was read before. */
 export interface LocateJob extends Omit<ReadJob, 'kind'> {
   readonly kind: 'locate'
   readonly places: readonly Place[]
 }
 
-/** Take the fields of a form apart. */
+/** Parses the fields of a form. */
 export interface FieldsJob {
   readonly kind: 'fields'
   readonly bytes: Uint8Array
 }
 
-/** Write a representation of a value. */
+/** Writes a representation of a value. */
 export interface WriteJob {
   readonly kind: 'write'
   /** A name in `writable`. */
@@ -49,10 +49,10 @@ export interface WriteJob {
   readonly context: Context
 }
 
-/** Find whether a purchase order says the same as an order that stands, whose products it names by their ids. */
+/** Finds whether a purchase order says the same as an existing order. It names the products by the same ids. */
 export interface CompareJob {
   readonly kind: 'compare'
-  /** The two as JSON. */
+  /** Both orders as JSON. */
   readonly wanted: string
   readonly active: string
   readonly currency: string
@@ -76,10 +76,10 @@ export interface ReadDocument {
 
 export type Location = { readonly line?: number; readonly path?: string }
 
-/** A form's fields, as far as they fit into a page. */
+/** The fields of a form that fit into a page. */
 export interface FormFields {
   readonly fields: readonly (readonly [name: string, value: string])[]
-  /** Whether there are more. */
+  /** Whether some fields did not fit. */
   readonly isCut: boolean
 }
 
@@ -93,12 +93,12 @@ interface Results {
 
 export type ResultOf<J extends Job> = Results[J['kind']]
 
-/** `failed` is a defect of ours, with its stack for the log. */
-export type Ending = { readonly result: Results[Job['kind']] } | { readonly refusal: Refusal } | { readonly failed: string }
+/** `failed` is the stack of an unexpected error, for the log. */
+export type JobResult = { readonly result: Results[Job['kind']] } | { readonly refusal: Refusal } | { readonly failed: string }
 
-/** The outcome of one job. */
-export type Outcome = Ending & {
-  /** Milliseconds of processor time; absent for the first of a kind, which also compiles its schema. */
+/** A job's result and its cost. */
+export type Outcome = JobResult & {
+  /** Milliseconds of processor time. It is absent for the first job of a kind, which also compiles its schema. */
   readonly spent?: number
 }
 

@@ -16,26 +16,23 @@ import { gateTree, originOf, readTreeSource } from './trees.ts'
 class ValidationProblem extends Problem {
   constructor(faults: readonly LocatedFault[]) {
     const count =
-      faults.length >= maxErrors
-        ? `the first ${maxErrors} errors are`
-        : faults.length === 1
-          ? 'one error is'
-          : `${faults.length} errors are`
-    super('invalid-document', `The document is not as its schema wants it: ${count} listed. Nothing was stored.`, {
+      faults.length >= maxErrors ? `the first ${maxErrors} errors are listed` : faults.length === 1 ? '1 error' : `${faults.length} errors`
+    super('invalid-document', `The document does not match its schema: ${count}. Nothing was stored.`, {
       faults: faults.slice(0, maxErrors)
     })
   }
 }
 
-/** A document that its schema accepts, and how to find a place of it in what was sent. */
-interface Accepted {
+/** A document that matches its schema. */
+interface ValidDocument {
   readonly root: Element
+  /** Finds a place of the document in what was sent. */
   locate(place: Place): Location
 }
 
-type Locate = Accepted['locate']
+type Locate = ValidDocument['locate']
 
-function locateAmong(tags: readonly Tag[]): Locate {
+function makeLocator(tags: readonly Tag[]): Locate {
   return (place) => {
     const found = placeIn(tags, place)
     return found ? { line: found.line, path: pathOf(found) } : {}
@@ -47,12 +44,12 @@ function parseTree(notation: 'json' | 'form', bytes: Buffer): TreeSource {
 }
 
 /** @throws Problem `malformed-document`, `forbidden-xml`, `invalid-document` */
-function accept({ notation, limits }: ReadJob, bytes: Buffer, schema: DocumentSchema<unknown>, gate: XmlGate): Accepted {
+function validate({ notation, limits }: ReadJob, bytes: Buffer, schema: DocumentSchema<unknown>, gate: XmlGate): ValidDocument {
   if (notation === 'xml') {
     const parsed = gate.parse(bytes, limits.marks)
     const faults = gate.validate(parsed, schema.xsd, schema.roots)
     if (faults.length > 0) throw new ValidationProblem(faults)
-    return { root: readXml(parsed.source), locate: locateAmong(parsed.tags) }
+    return { root: readXml(parsed.source), locate: makeLocator(parsed.tags) }
   }
   const source = parseTree(notation, bytes)
   const reading = readTreeSource(source, schema, limits.marks)
@@ -71,7 +68,7 @@ function bufferOf({ bytes }: { readonly bytes: Uint8Array }): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-function readValue({ root, locate }: Accepted, schema: DocumentSchema<unknown>, limits: DocumentLimits): unknown {
+function readValue({ root, locate }: ValidDocument, schema: DocumentSchema<unknown>, limits: DocumentLimits): unknown {
   const reported: LocatedFault[] = []
   const value = schema.read(
     root,
@@ -84,18 +81,18 @@ function readValue({ root, locate }: Accepted, schema: DocumentSchema<unknown>, 
   return value
 }
 
-/** The domain's value of a document. @throws Problem with every error of the document that is looked for */
+/** Validates a document and returns its domain value. @throws Problem with the errors of the document, up to `maxErrors` */
 export function readDocument(job: ReadJob, gate: XmlGate): ReadDocument {
   const bytes = bufferOf(job)
   const schema = schemaOf(job)
-  const value = readValue(accept(job, bytes, schema, gate), schema, job.limits)
+  const value = readValue(validate(job, bytes, schema, gate), schema, job.limits)
   return { text: JSON.stringify(value), digest: createHash('sha256').update(bytes).digest('hex') }
 }
 
-/** Where places of a document are, which was accepted before, in the sender's notation. */
+/** Finds places of a document that was accepted before, in the notation of its sender. */
 export function locateInDocument(job: LocateJob): readonly Location[] {
   const bytes = bufferOf(job)
-  if (job.notation === 'xml') return job.places.map(locateAmong(scan(bytes.toString('utf8'), noLimits)))
+  if (job.notation === 'xml') return job.places.map(makeLocator(scan(bytes.toString('utf8'), noLimits)))
   const { root } = readTreeSource(parseTree(job.notation, bytes), schemaOf(job), job.limits.marks)
   return job.places.map((place) => originOf(root, place))
 }

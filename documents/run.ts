@@ -5,10 +5,10 @@ import { orderRepresentations } from '../representations/order.ts'
 import type { Representations } from '../representations/representation.ts'
 import { makeXmlGate } from '../xml/gate.ts'
 import { readFields } from './fields.ts'
-import type { CompareJob, Ending, Job, Outcome, ResultOf, WriteJob } from './job.ts'
+import type { CompareJob, Job, JobResult, Outcome, ResultOf, WriteJob } from './job.ts'
 import { locateInDocument, readDocument } from './read.ts'
 
-/** What can be written here, by name. */
+/** The resources that the document process can write, by name. */
 const writable: Readonly<Record<string, Representations<never>>> = { order: orderRepresentations }
 
 function write({ resource, mediaType, text, context }: WriteJob): Uint8Array {
@@ -21,19 +21,19 @@ function compare({ wanted, active, currency }: CompareJob): boolean {
   return matchesOrder(JSON.parse(wanted), JSON.parse(active), emptyInventory, currency)
 }
 
-/** Jobs that need the same to be compiled: their first in a process takes far longer than the others. */
+/** Jobs of one kind share compiled code and schemas, so the first one in a process takes far longer than the others. */
 function kindOf(job: Job): string {
   if (job.kind === 'fields' || job.kind === 'compare') return job.kind
   return job.kind === 'write' ? `${job.kind} ${job.resource} ${job.mediaType}` : `${job.kind} ${job.notation} ${job.schema}`
 }
 
-/** Of this process, in milliseconds. A busy machine makes no job dearer. */
+/** Processor time of this process, in milliseconds. Unlike the clock, it does not depend on how busy the machine is. */
 function processorTime(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
 }
 
-/** Does jobs one after the other. Nothing that it is given can make it throw. */
+/** Returns a function that runs one job. It never throws: an unexpected error is the outcome `failed`. */
 export function makeRunner(): (job: Job) => Outcome {
   const gate = makeXmlGate()
 
@@ -52,18 +52,18 @@ export function makeRunner(): (job: Job) => Outcome {
     }
   }
 
-  const known = new Set<string>()
+  const seenKinds = new Set<string>()
 
   return (job) => {
     const startedAt = processorTime()
-    const ending = end(job)
+    const jobResult = attempt(job)
     const kind = kindOf(job)
-    if (known.has(kind)) return { ...ending, spent: processorTime() - startedAt }
-    known.add(kind)
-    return ending
+    if (seenKinds.has(kind)) return { ...jobResult, spent: processorTime() - startedAt }
+    seenKinds.add(kind)
+    return jobResult
   }
 
-  function end(job: Job): Ending {
+  function attempt(job: Job): JobResult {
     try {
       return { result: result(job) }
     } catch (error) {

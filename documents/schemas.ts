@@ -4,7 +4,7 @@ import { product } from '../schemas/product.ts'
 import { changedOrder, purchaseOrder } from '../schemas/purchase-order.ts'
 import { stock } from '../schemas/stock.ts'
 
-/** Every document that a request can bring, by the name that crosses between the processes. */
+/** The schemas of all documents that a request can carry, by the name that jobs use. */
 export const documentSchemas: ReadonlyMap<string, DocumentSchema<unknown>> = new Map(
   [purchaseOrder, changedOrder, product, stock, orderStatus].map((schema) => [schema.name, schema])
 )

@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { Problem } from '../http/problem.ts'
-import { JsonMistake, readJsonText } from '../schemas/json-text.ts'
+import { JsonSyntaxError, readJsonText } from '../schemas/json-text.ts'
 import type { Tree } from '../schemas/tree.ts'
 import { lineAt } from '../xml/scan.ts'
 
 export interface JsonSource {
   readonly notation: 'json'
   readonly value: Tree
-  /** JSON pointers of members that an object has more than once. */
+  /** JSON pointers of members that occur more than once in their object. */
   readonly repeated: readonly string[]
 }
 
@@ -16,18 +16,18 @@ export interface FormSource {
   readonly fields: URLSearchParams
 }
 
-/** Members, as JSON and forms have them, before any schema. */
+/** A parsed JSON document or form, before its schema is applied. */
 export type TreeSource = JsonSource | FormSource
 
 /** @throws Problem `malformed-document`, with the line */
 export function parseJson(bytes: Buffer): JsonSource {
   if (!isUtf8(bytes)) throw new Problem('malformed-document', 'The JSON is not valid UTF-8.')
   const text = bytes.toString('utf8').replace(/^\ufeff/, '')
-  if (text.trim() === '') throw new Problem('malformed-document', 'The body is empty: a JSON document is needed.')
+  if (text.trim() === '') throw new Problem('malformed-document', 'The body is empty. Send a JSON document.')
   try {
     return { notation: 'json', ...readJsonText(text) }
   } catch (error) {
-    if (!(error instanceof JsonMistake)) throw error
+    if (!(error instanceof JsonSyntaxError)) throw error
     const line = lineAt(text, error.offset)
     const detail = `The JSON is malformed at line ${line}: ${error.message}`
     throw new Problem('malformed-document', detail, { faults: [{ detail: error.message, line }] })
@@ -36,14 +36,14 @@ export function parseJson(bytes: Buffer): JsonSource {
 
 /** @throws Problem `malformed-document` */
 export function parseForm(text: string): FormSource {
-  // @fastify/formbody decodes leniently: bytes that are not UTF-8 are U+FFFD by now, which a browser would have escaped.
+  // @fastify/formbody decodes leniently: bytes that are not UTF-8 have become U+FFFD. A browser escapes a real U+FFFD.
   if (text.includes('\ufffd')) throw new Problem('malformed-document', 'The form data is not valid UTF-8.')
   for (const part of text.includes('%') ? text.split(/[&=]/) : []) {
     try {
       decodeURIComponent(part)
     } catch {
       const shown = JSON.stringify(part.slice(0, 80))
-      throw new Problem('malformed-document', `The form data has a percent sign that starts no UTF-8 character: ${shown}.`)
+      throw new Problem('malformed-document', `The form data has a percent sign that does not start a UTF-8 character: ${shown}.`)
     }
   }
   return { notation: 'form', fields: new URLSearchParams(text) }

@@ -9,21 +9,21 @@ import { ownXml, type XmlGate } from '../xml/gate.ts'
 import type { Spell } from '../xml/messages.ts'
 import type { TreeSource } from './sources.ts'
 
-/** @param most the most elements that a document can have */
-export function readTreeSource(source: TreeSource, schema: DocumentSchema<unknown>, most: number): TreeReading {
+/** @param maxElements the most elements that the document may have */
+export function readTreeSource(source: TreeSource, schema: DocumentSchema<unknown>, maxElements: number): TreeReading {
   const type = rootType(schema)
   return source.notation === 'json'
-    ? readJson(source.value, type, { repeated: source.repeated, most })
-    : readForm(source.fields, type, most)
+    ? readJson(source.value, type, { repeated: source.repeated, most: maxElements })
+    : readForm(source.fields, type, maxElements)
 }
 
-/** How errors write the names of elements: as the sender does. */
+/** Error messages write the names of elements as the sender's notation does. */
 const spellings: Readonly<Record<TreeSource['notation'], Spell>> = {
   json: (name) => JSON.stringify(camelCase(name)),
   form: (name) => name
 }
 
-/** An element and all in it, in the order of their start tags. */
+/** An element and its descendants, in document order. */
 function flatten(element: Element, found: Element[] = []): readonly Element[] {
   found.push(element)
   for (const child of element.children ?? []) flatten(child, found)
@@ -31,12 +31,12 @@ function flatten(element: Element, found: Element[] = []): readonly Element[] {
 }
 
 /**
- * Sorts faults as the elements that they are about, or the nearest there are around them, stand in the document.
- * @param judged those that the schema has: what it misses in the document as a whole would stand at its end
+ * Sorts faults by the position of their element in the document, or of its nearest existing ancestor.
+ * @param schemaFaults faults from the schema: what is missing from the root element belongs at the document's end
  */
 function inDocumentOrder(
-  read: readonly LocatedFault[],
-  judged: readonly LocatedFault[],
+  readerFaults: readonly LocatedFault[],
+  schemaFaults: readonly LocatedFault[],
   elements: readonly Element[]
 ): readonly LocatedFault[] {
   const positions = new Map<string, number>()
@@ -47,13 +47,13 @@ function inDocumentOrder(
     return positions.get(place) ?? 0
   }
   const placed = [
-    ...read.map((fault) => ({ fault, position: positionOf(fault) })),
-    ...judged.map((fault) => ({ fault, position: fault.path === '' ? elements.length : positionOf(fault) }))
+    ...readerFaults.map((fault) => ({ fault, position: positionOf(fault) })),
+    ...schemaFaults.map((fault) => ({ fault, position: fault.path === '' ? elements.length : positionOf(fault) }))
   ]
   return placed.sort((a, b) => a.position - b.position).map(({ fault }) => fault)
 }
 
-/** JSON and forms pass the same gate as XML: they are written as XML, and the XSD judges that. */
+/** Validates JSON and forms with the same XSD as XML: they are written as XML first. */
 export function gateTree(
   reading: TreeReading,
   notation: TreeSource['notation'],
@@ -61,23 +61,23 @@ export function gateTree(
   xml: XmlGate
 ): readonly LocatedFault[] {
   const elements = flatten(reading.root)
-  // More is not needed to see that the document is refused.
+  // The document will be refused with these faults, so the schema need not look for more.
   if (!reading.isWhole || reading.faults.length >= maxErrors) return inDocumentOrder(reading.faults, [], elements)
   const parsed = ownXml(writeXml(reading.root))
-  // Each element that was written starts a line of its own.
+  // writeXml starts a line for each element.
   const originAt = new Map(parsed.tags.map(({ line }, i) => [line, elements[i]?.origin ?? '']))
-  const read = new Map(reading.faults.map((fault) => [`${fault.path} ${fault.detail}`, fault]))
-  const judged = new Map<string, LocatedFault>()
+  const readerFaults = new Map(reading.faults.map((fault) => [`${fault.path} ${fault.detail}`, fault]))
+  const schemaFaults = new Map<string, LocatedFault>()
   const unread = new Set(reading.faults.map(({ path }) => path))
   for (const { detail, line } of xml.validate(parsed, schema.xsd, [reading.root.name], spellings[notation])) {
     const path = originAt.get(line ?? 1) ?? ''
-    // What could not be read is empty by now: the schema's word on it would be about that.
-    if (!unread.has(path)) judged.set(`${path} ${detail}`, { detail, path })
+    // A value that could not be read is empty in the XML: the schema's fault would be about the empty value.
+    if (!unread.has(path)) schemaFaults.set(`${path} ${detail}`, { detail, path })
   }
-  return inDocumentOrder([...read.values()], [...judged.values()], elements)
+  return inDocumentOrder([...readerFaults.values()], [...schemaFaults.values()], elements)
 }
 
-/** Where an element, or the nearest there is around it, was in what was sent. */
+/** Where an element, or its nearest existing ancestor, was in what was sent. */
 export function originOf(root: Element, place: Place): { path?: string } {
   let current = root
   for (let i = 0; i < place.length; i++) {

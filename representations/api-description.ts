@@ -49,7 +49,7 @@ export type PathItem = { readonly [M in OperationMethod]?: Operation } & {
   readonly servers?: readonly { readonly url: string }[]
 }
 
-/** As much of an OpenAPI 3.1 document as this service writes. */
+/** The parts of an OpenAPI 3.1 document that this service writes. */
 export interface ApiDescription {
   readonly openapi: string
   readonly jsonSchemaDialect: string
@@ -70,14 +70,14 @@ export interface ApiDescription {
 
 const digests = new WeakMap<ApiDescription, string>()
 
-/** The description changes with the release and the settings only: its digest names it. */
+/** The description changes only with the release and the settings, so a digest of it serves as its version. */
 function digestOf(description: ApiDescription): string {
   const digest = digests.get(description) ?? createHash('sha256').update(JSON.stringify(description)).digest('hex').slice(0, 16)
   digests.set(description, digest)
   return digest
 }
 
-/** For machines. */
+/** The API description for machines. */
 export const openApiRepresentations: Representations<ApiDescription> = {
   variants: [
     {
@@ -90,7 +90,7 @@ export const openApiRepresentations: Representations<ApiDescription> = {
   validators: (description) => ({ version: digestOf(description) })
 }
 
-/** The same for people. */
+/** The API description for people. */
 export const docsRepresentations: Representations<Documentation> = {
   variants: [
     {

@@ -6,11 +6,11 @@ import { type Element, element } from '../schemas/element.ts'
 import { toJson } from '../schemas/json.ts'
 import { product as productSchema } from '../schemas/product.ts'
 import { writeElement, xmlDeclaration } from '../schemas/xml.ts'
-import { productElement, sellersPart } from './product.ts'
+import { productElement, sellerElements } from './product.ts'
 import type { Context, Representation, Representations, Validators } from './representation.ts'
 
-/** How a catalogue is written, part by part: its products are never all in memory. */
-export interface CatalogueForm {
+/** How a catalogue is written in parts, so that its products are never all in memory. */
+export interface CatalogueFormat {
   readonly opening: string
   /** @param products `product` elements */
   readonly write: (products: readonly Element[]) => string
@@ -19,19 +19,19 @@ export interface CatalogueForm {
 
 const productType = rootType(productSchema)
 
-const xml: CatalogueForm = {
+const xml: CatalogueFormat = {
   opening: `${xmlDeclaration}<catalogue>\n`,
   write: (products) => products.map((product) => `${writeElement(product, '  ')}\n`).join(''),
   closing: '</catalogue>\n'
 }
 
-const ndjson: CatalogueForm = {
+const ndjson: CatalogueFormat = {
   opening: '',
   write: (products) => products.map((product) => `${JSON.stringify(toJson(product, productType))}\n`).join(''),
   closing: ''
 }
 
-function csv(columns: readonly ColumnName[]): CatalogueForm {
+function csv(columns: readonly ColumnName[]): CatalogueFormat {
   return {
     opening: writeCsvHeader(columns),
     write: (products) => products.map((product) => writeCsvRecord(columns, product)).join(''),
@@ -39,7 +39,7 @@ function csv(columns: readonly ColumnName[]): CatalogueForm {
   }
 }
 
-const sellersColumns = [
+const sellerColumns = [
   'id',
   'name',
   'description',
@@ -54,26 +54,26 @@ const sellersColumns = [
   'backorder'
 ] as const
 
-/** All that a seller writes of a catalogue, stock included: an import of it makes the same catalogue. */
-export const exportForms = { xml, csv: csv([...sellersColumns, 'on-hand']), ndjson } as const
+/** The formats of an export. It has everything that the seller writes, stock included, so an import of it makes the same catalogue. */
+export const exportFormats = { xml, csv: csv([...sellerColumns, 'on-hand']), ndjson } as const
 
 export function exportedElement(product: Omit<StockedProduct, 'version' | 'availability' | 'modifiedAt'>): Element {
-  return element('product', { id: product.id }, [...sellersPart(product), element('on-hand', {}, product.onHand)])
+  return element('product', { id: product.id }, [...sellerElements(product), element('on-hand', {}, product.onHand)])
 }
 
-/** A media type of the whole catalogue; `write` writes some of its products. */
+/** One media type of the whole catalogue. `write` writes a batch of its products. */
 export interface CatalogueRepresentation extends Representation<readonly Product[]> {
   readonly opening: string
   readonly closing: string
 }
 
-/** A product among all of them: of its links only the one to itself, where the others are. */
+/** A product in the catalogue: of its links it keeps only the one to itself. */
 function listedElement(product: Product, context: Context): Element {
   const { children = [], ...rest } = productElement(product, context)
   return { ...rest, children: children.filter(({ name, attributes }) => name !== 'link' || attributes?.['rel'] === 'self') }
 }
 
-function listed({ opening, write, closing }: CatalogueForm, mediaType: string, suffix: string): CatalogueRepresentation {
+function catalogueRepresentation({ opening, write, closing }: CatalogueFormat, mediaType: string, suffix: string): CatalogueRepresentation {
   return {
     mediaType,
     contentType: `${mediaType}; charset=utf-8`,
@@ -84,13 +84,13 @@ function listed({ opening, write, closing }: CatalogueForm, mediaType: string, s
   }
 }
 
-/** The catalogue as anybody may read it: without stock, which changes at another pace. */
+/** The public catalogue. It has no stock, which changes far more often than the products. */
 export const catalogueRepresentations = {
   variants: [
-    listed(xml, 'application/xml', 'xml'),
-    { ...listed(xml, 'text/xml', 'text'), alias: true },
-    listed(csv(['id', 'version', ...sellersColumns.slice(1), 'availability', 'modified-at']), 'text/csv', 'csv'),
-    listed(ndjson, 'application/x-ndjson', 'ndjson')
+    catalogueRepresentation(xml, 'application/xml', 'xml'),
+    { ...catalogueRepresentation(xml, 'text/xml', 'text'), alias: true },
+    catalogueRepresentation(csv(['id', 'version', ...sellerColumns.slice(1), 'availability', 'modified-at']), 'text/csv', 'csv'),
+    catalogueRepresentation(ndjson, 'application/x-ndjson', 'ndjson')
   ],
   validators: ({ revision, modifiedAt }: Revision): Validators => ({ version: `${revision}.${modifiedAt.toString(36)}`, modifiedAt }),
   schema: 'catalogue'

@@ -12,9 +12,9 @@ interface Schema {
   readonly xml?: { readonly name?: string; readonly attribute?: boolean; readonly 'x-text'?: boolean }
 }
 
-/** One line of a table of what a document can have. */
+/** A row in the table of a document's elements and attributes. */
 export interface DocumentField {
-  /** From the root, as XPath writes it. */
+  /** The XPath from the root element. */
   readonly path: string
   readonly occurs: string
   readonly text: string
@@ -30,20 +30,20 @@ function textOf({ description, enum: values, maxLength }: Schema): string {
   return [description, limits].filter((part) => part).join(' ')
 }
 
-/** The fields that a client writes; those that the server ignores are left out. */
+/** The fields of a request document. Fields that the server ignores are left out. */
 export function documentFields(schemas: Readonly<Record<string, object>>, component: string): readonly DocumentField[] {
-  const told = new Set<string>()
+  const described = new Set<string>()
 
   const resolve = (schema: Schema): Schema => {
     const name = schema.$ref?.slice(schema.$ref.lastIndexOf('/') + 1)
     return name === undefined ? schema : { ...(schemas[name] as Schema), ...schema }
   }
 
-  /** Of a party or an address the parts are told once: they are the same everywhere. */
+  /** The parts of a party or an address are the same everywhere, so they are listed once. */
   const isRepeated = ({ $ref }: Schema): boolean => {
     if ($ref === undefined) return false
-    const again = told.has($ref)
-    told.add($ref)
+    const again = described.has($ref)
+    described.add($ref)
     return again
   }
 

@@ -3,13 +3,13 @@ import type { ApiDescription, Operation, OperationMethod, Parameter, PathItem, R
 export interface AnswerRow {
   readonly status: string
   readonly text?: string
-  /** The problem types that it can have. */
+  /** The problem types that the status can have. */
   readonly problems: readonly string[]
 }
 
 export type ParameterView = Parameter & { readonly values: string }
 
-/** An operation as its part of the page shows it. */
+/** What the page shows of an operation. */
 export interface OperationView {
   readonly id: string
   readonly tag: string
@@ -18,9 +18,9 @@ export interface OperationView {
   readonly summary: string
   readonly notes: string | undefined
   readonly access: string
-  /** Those of the path and the query. */
+  /** Parameters of the path and the query. */
   readonly parameters: readonly ParameterView[]
-  /** The names of the header fields that it looks at. */
+  /** The names of the header fields that have an effect. */
   readonly fields: readonly string[]
   readonly reads: readonly string[]
   readonly sends: readonly string[]
@@ -28,8 +28,8 @@ export interface OperationView {
   readonly answers: readonly AnswerRow[]
 }
 
-/** HEAD and OPTIONS are everywhere: people are told once. */
-const shown = ['get', 'post', 'put', 'delete'] as const satisfies readonly OperationMethod[]
+/** HEAD and OPTIONS exist for every resource, so the page describes them once instead of for each operation. */
+const shownMethods = ['get', 'post', 'put', 'delete'] as const satisfies readonly OperationMethod[]
 
 const lastSegment = ($ref: string) => $ref.slice($ref.lastIndexOf('/') + 1)
 
@@ -43,7 +43,7 @@ function accessText(operation: Operation): string {
   return isOpen(operation) ? `Anyone without a key, or a key with the scope ${scopes}.` : `A key with the scope ${scopes}.`
 }
 
-/** What a parameter can be, in a few words. */
+/** The allowed values of a parameter, in a few words. */
 function valuesOf({ schema }: Parameter): string {
   const {
     type,
@@ -66,7 +66,7 @@ export function parameterView(parameter: Parameter): ParameterView {
   return { ...parameter, values: valuesOf(parameter) }
 }
 
-function filled(path: string, parameters: readonly Parameter[]): string {
+function examplePath(path: string, parameters: readonly Parameter[]): string {
   const example = ({ name, schema }: Parameter) => String((schema['examples'] as readonly unknown[] | undefined)?.[0] ?? name)
   return parameters.reduce((done, parameter) => done.replace(`{${parameter.name}}`, example(parameter)), path)
 }
@@ -76,7 +76,7 @@ function curl(method: string, path: string, operation: Operation, parameters: re
   const example = Object.keys(content['application/xml']?.examples ?? {})[0]
   const has = (field: string) => parameters.some(({ name }) => name === field)
   const parts = [
-    `curl ${method === 'GET' ? '' : `-X ${method} `}"$SHOP${filled(path, parameters)}"`,
+    `curl ${method === 'GET' ? '' : `-X ${method} `}"$SHOP${examplePath(path, parameters)}"`,
     !isOpen(operation) && '-H "Authorization: Bearer $KEY"',
     has('If-Match') && method === 'PUT' && `-H 'If-Match: "…"'`,
     has('Idempotency-Key') && '-H "Idempotency-Key: $(uuidgen)"',
@@ -89,7 +89,7 @@ function curl(method: string, path: string, operation: Operation, parameters: re
 
 function answerRow(status: string, response: Response | Reference): AnswerRow {
   if (!('$ref' in response)) return { status, text: response.description, problems: [] }
-  // A problem response is named by the problem types that it can have.
+  // The name of a problem response consists of its problem types.
   return { status, problems: lastSegment(response.$ref).split('.') }
 }
 
@@ -116,6 +116,6 @@ function view(method: string, path: string, item: PathItem, operation: Operation
 
 export function operationViews(description: ApiDescription): readonly OperationView[] {
   return Object.entries(description.paths).flatMap(([path, item]) =>
-    shown.flatMap((method) => (item[method] ? [view(method.toUpperCase(), path, item, item[method], description)] : []))
+    shownMethods.flatMap((method) => (item[method] ? [view(method.toUpperCase(), path, item, item[method], description)] : []))
   )
 }

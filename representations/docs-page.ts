@@ -8,7 +8,7 @@ export interface ProblemText {
   readonly title: string
 }
 
-/** The API's description, with what each of its problem types means. */
+/** The API description and the titles of its problem types. */
 export interface Documentation {
   readonly description: ApiDescription
   readonly problems: Readonly<Record<string, ProblemText>>
@@ -29,10 +29,10 @@ interface DocumentView {
 
 export interface DocsPage {
   readonly shop: string
-  /** Where the examples go, where the settings tell it: the page is the same for every host that it is asked of. */
+  /** The server of the examples. It comes from BASE_URL and not from the Host header, since the page is the same for every host. */
   readonly server: string | undefined
   readonly base: string
-  /** The problem types that any request can be answered with, and any that sends a document. */
+  /** The problem types that every request can get, and those that every request with a document can get. */
   readonly common: { readonly all: readonly CommonProblem[]; readonly documents: readonly CommonProblem[] }
   readonly fields: readonly ParameterView[]
   readonly groups: readonly { readonly name: string; readonly text: string; readonly operations: readonly OperationView[] }[]
@@ -40,8 +40,8 @@ export interface DocsPage {
   readonly problems: readonly (ProblemText & { readonly code: string; readonly href: string })[]
 }
 
-/** Documents that clients write, by root element and the name of their JSON schema. */
-const written: readonly (readonly [root: string, component: string])[] = [
+/** Documents that clients send: the root element and the name of the JSON schema. */
+const requestDocuments: readonly (readonly [root: string, component: string])[] = [
   ['purchase-order', 'PurchaseOrder'],
   ['product', 'ProductInput'],
   ['stock', 'StockInput'],
@@ -54,7 +54,7 @@ function commonProblems([first, ...others]: readonly OperationView[]): ReadonlyS
   return new Set(first ? codesOf(first).filter((code) => others.every((view) => codesOf(view).includes(code))) : [])
 }
 
-/** Said once, with when it comes: it is answered wherever there is something to choose. */
+/** The page describes this problem type once, since every negotiated resource can answer it. */
 const negotiation = 'not-acceptable'
 
 function without(common: ReadonlySet<string>, view: OperationView): OperationView {
@@ -65,14 +65,14 @@ function without(common: ReadonlySet<string>, view: OperationView): OperationVie
   return { ...view, answers }
 }
 
-/** What the page for people shows: what is the same everywhere is said once. */
+/** The content of the page for people. What all operations share is described once. */
 export function docsPage({ description, problems }: Documentation, base: string): DocsPage {
   const { components, tags, servers, info } = description
   const uri = uris(base)
-  // What the forms of pages post is the pages' own affair.
+  // The operations that only the pages' own forms post to are left out.
   const views = operationViews(description).filter(({ reads }) => reads.length !== 1)
   const all = commonProblems(views.filter(({ tag }) => tag !== 'Operations'))
-  const whereRead = commonProblems(views.filter(({ reads }) => reads.length > 0))
+  const withDocument = commonProblems(views.filter(({ reads }) => reads.length > 0))
   const listed = (codes: Iterable<string>) =>
     [...codes].map((code) => ({ code, status: problems[code]?.status ?? 0 })).sort((a, b) => a.status - b.status)
   const server = servers[0]?.url ?? ''
@@ -80,16 +80,16 @@ export function docsPage({ description, problems }: Documentation, base: string)
     shop: info.title,
     server: server.startsWith('http') ? server : undefined,
     base,
-    common: { all: listed(all), documents: listed([...whereRead].filter((code) => !all.has(code))) },
+    common: { all: listed(all), documents: listed([...withDocument].filter((code) => !all.has(code))) },
     fields: Object.values(components.parameters)
       .filter((parameter) => parameter.in === 'header')
       .map(parameterView),
     groups: tags.map(({ name, description: text }) => ({
       name,
       text,
-      operations: views.filter(({ tag }) => tag === name).map((view) => without(view.reads.length > 0 ? whereRead : all, view))
+      operations: views.filter(({ tag }) => tag === name).map((view) => without(view.reads.length > 0 ? withDocument : all, view))
     })),
-    documents: written.map(([root, component]) => ({
+    documents: requestDocuments.map(([root, component]) => ({
       name: root,
       id: `document-${root}`,
       schema: uri.schema(root),

@@ -1,6 +1,6 @@
 import { type Element, element } from '../schemas/element.ts'
 
-/** Every URI of the service, under a base path. Ids are made of characters that a path segment holds as they are. */
+/** Every URI of the service, under a base path. Ids need no escaping: they have only characters that a path segment allows. */
 export function uris(base: string) {
   return {
     home: `${base}/`,
@@ -22,7 +22,7 @@ export function uris(base: string) {
 export interface Link {
   readonly rel: string
   readonly href: string
-  /** The method to use, where it is not GET. */
+  /** The method to use, if it is not GET. */
   readonly method?: string
   readonly title?: string
 }

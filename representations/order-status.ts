@@ -2,12 +2,13 @@ import { hasScope } from '../domain/caller.ts'
 import { nextStatuses, type Order } from '../domain/order.ts'
 import { element } from '../schemas/element.ts'
 import { orderStatusXsd } from '../schemas/order-status.ts'
+import { rootElement } from '../schemas/vocabulary.ts'
 import { linkElement, uris } from './links.ts'
 import { orderLinks, orderTitle, orderValidators } from './order.ts'
 import { type Context, instant, represent } from './representation.ts'
 import { renderPage } from './views.ts'
 
-/** The status resource's own links: itself, its order, and the statuses that this caller may set next. */
+/** Links to the status, to its order, and to the statuses that this caller may set next. */
 function statusLinks(order: Order, context: Context) {
   const status = uris(context.base).orderStatus(order.id)
   return [
@@ -17,11 +18,8 @@ function statusLinks(order: Order, context: Context) {
   ]
 }
 
-const type = orderStatusXsd.vocabulary.get('order-status')
-if (!type) throw new Error('order-status.xsd declares no order-status')
-
 export const orderStatusRepresentations = represent<Order>({
-  type,
+  type: rootElement(orderStatusXsd, 'order-status'),
   element: (order, context) =>
     element('order-status', { order: order.id }, [
       element('status', {}, order.status),

@@ -2,14 +2,14 @@ import { hasScope, mayChange } from '../domain/caller.ts'
 import { type Address, isOpen, nextStatuses, type Order, type OrderHeader, type OrderStatus, type Party } from '../domain/order.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
-import type { ElementType } from '../schemas/vocabulary.ts'
+import { rootElement } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
 import { type Context, instant, pageOf, represent, type Validators } from './representation.ts'
 import { valuesOf } from './views/fields.ts'
 import { fitsForm, type OrderForm, renderOrderForm } from './views/order-form.ts'
 import { renderPage } from './views.ts'
 
-/** What the seller's links to the next status are called. */
+/** The relations of the seller's links that set a status. */
 const statusRelations: Readonly<Record<OrderStatus, string>> = {
   received: 'receive',
   accepted: 'accept',
@@ -19,7 +19,7 @@ const statusRelations: Readonly<Record<OrderStatus, string>> = {
   cancelled: 'cancel'
 }
 
-/** What this caller may do with the order, and where its parts are. */
+/** Links to the order's related resources and to the changes that this caller may make. */
 export function orderLinks(order: Order, { base, caller }: Pick<Context, 'base' | 'caller'>): readonly Link[] {
   const uri = uris(base)
   const self = uri.order(order.id)
@@ -32,14 +32,14 @@ export function orderLinks(order: Order, { base, caller }: Pick<Context, 'base' 
     { rel: 'collection', href: uri.orders },
     ...(changes && isOpen(order.status) ? [{ rel: 'edit', href: self, method: 'PUT' }] : []),
     ...(changes && nextStatuses(order.status).includes('cancelled') ? [{ rel: 'cancel', href: self, method: 'DELETE' }] : []),
-    ...next.map((status_) => ({ rel: statusRelations[status_], href: status, method: 'PUT' }))
+    ...next.map((nextStatus) => ({ rel: statusRelations[nextStatus], href: status, method: 'PUT' }))
   ]
 }
 
-/** Two callers who may do different things see different representations of one version, so their tags differ. */
+/** Callers with different rights see different links, so their entity tags differ for the same version. */
 export function orderValidators(order: Order, { caller }: Pick<Context, 'caller'>): Validators {
-  const may = `${mayChange(caller, order) ? 'b' : ''}${hasScope(caller, 'fulfilment') ? 's' : ''}`
-  return { version: `${order.version}.${order.modifiedAt.toString(36)}.${may}`, modifiedAt: order.modifiedAt, ...pageOf(caller) }
+  const rights = `${mayChange(caller, order) ? 'b' : ''}${hasScope(caller, 'fulfilment') ? 's' : ''}`
+  return { version: `${order.version}.${order.modifiedAt.toString(36)}.${rights}`, modifiedAt: order.modifiedAt, ...pageOf(caller) }
 }
 
 function addressElement(address: Address | undefined): Element | undefined {
@@ -102,28 +102,22 @@ export function orderElement(order: Order, context: Pick<Context, 'base' | 'call
   ])
 }
 
-function orderRoot(name: string): ElementType {
-  const type = orderXsd.vocabulary.get(name)
-  if (!type) throw new Error(`purchase-order.xsd declares no ${name}`)
-  return type
-}
-
-/** How people know it: by the buyer's number, or by the start of its id. */
+/** The order's name for people: the buyer's number, or else the start of its id. */
 export function orderTitle(order: Pick<Order, 'id' | 'orderNumber'>): string {
   return `Order ${order.orderNumber ?? order.id.slice(0, 8)}`
 }
 
-/** What the form that changes an order starts with, by field name. */
+/** The initial values of the form that changes an order, by field name. */
 export function orderValues(order: Order, context: Pick<Context, 'base' | 'caller'>): Map<string, string> {
-  const values = valuesOf(orderElement(order, context), orderRoot('purchase-order'))
-  // A line that a person changes is priced by the rules, and measured in its product's unit.
+  const values = valuesOf(orderElement(order, context), rootElement(orderXsd, 'purchase-order'))
+  // The form does not send unit prices and units: the shop sets the price of a changed line, in the product's unit.
   for (const name of values.keys()) if (/^item\.\d+\.(?:unit-price|quantity\.unit)$/.test(name)) values.delete(name)
   return values
 }
 
 export const orderRepresentations = represent<Order>({
   name: 'order',
-  type: orderRoot('order'),
+  type: rootElement(orderXsd, 'order'),
   element: orderElement,
   html: (order, context) => {
     const { notice, self } = context
@@ -134,17 +128,17 @@ export const orderRepresentations = represent<Order>({
   schema: 'order'
 })
 
-/** Lines that one page of an order shows. */
+/** Lines on one page of an order. */
 export const linesPerPage = 200
 
-/** Which page of an order's lines a URI asks for, from 1 on. The route refuses what is no number. */
+/** The number of the page that a URI asks for, from 1. The route refuses what is not a number. */
 function pageNumber(self: string): number {
   const query = self.indexOf('?')
-  const asked = query === -1 ? null : new URLSearchParams(self.slice(query)).get('page')
-  return asked === null ? 1 : Math.max(1, Math.trunc(Number(asked)) || 1)
+  const page = query === -1 ? null : new URLSearchParams(self.slice(query)).get('page')
+  return page === null ? 1 : Math.max(1, Math.trunc(Number(page)) || 1)
 }
 
-/** The lines of one page; behind the last page, those of the last. */
+/** The lines of one page. A number after the last page gives the last page. */
 function linesOfPage({ id, items }: Order, self: string) {
   const pages = Math.max(1, Math.ceil(items.length / linesPerPage))
   const page = Math.min(pageNumber(self), pages)
@@ -152,7 +146,7 @@ function linesOfPage({ id, items }: Order, self: string) {
   return { id, lines: items.slice(from, from + linesPerPage), page, pages }
 }
 
-/** Each page of the lines is a representation of its own. */
+/** Each page of the lines is a separate representation, with its own entity tag. */
 function pageValidators(validators: Validators, { self }: Pick<Context, 'self'>): Validators {
   const page = pageNumber(self)
   return page === 1 ? validators : { ...validators, page: `${validators.page ?? ''}p${page}` }
@@ -160,17 +154,17 @@ function pageValidators(validators: Validators, { self }: Pick<Context, 'self'>)
 
 export const newOrderTitle = 'Place an order'
 
-/** The blank order: for a machine a document to fill in, for a person a form. */
+/** A blank order: a document to fill in for machines, a form for people. */
 export interface BlankOrder {
   readonly currency: string
-  /** The products that the form starts with. */
+  /** The products in its first lines. */
   readonly productIds: readonly string[]
-  /** What the form of a person holds besides. */
+  /** The other initial values of the form. */
   readonly form?: Pick<OrderForm, 'idempotencyKey' | 'products' | 'guestsMayOrder'>
 }
 
 export const blankOrderRepresentations = represent<BlankOrder>({
-  type: orderRoot('purchase-order'),
+  type: rootElement(orderXsd, 'purchase-order'),
   element: ({ productIds }) =>
     element(
       'purchase-order',

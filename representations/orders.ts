@@ -2,6 +2,7 @@ import { hasScope } from '../domain/caller.ts'
 import { type OrderSummary, orderStatuses } from '../domain/order.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
+import { rootElement } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
 import { type Context, instant, represent } from './representation.ts'
 import { statistics } from './statistics.ts'
@@ -28,11 +29,8 @@ function summaryElement(order: OrderSummary, { base }: Context): Element {
   ])
 }
 
-const type = orderXsd.vocabulary.get('orders')
-if (!type) throw new Error('purchase-order.xsd declares no orders')
-
 export const ordersRepresentations = represent<OrderPage>({
-  type,
+  type: rootElement(orderXsd, 'orders'),
   element: (page, context) =>
     element('orders', {}, [...page.orders.map((order) => summaryElement(order, context)), ...page.links.map(linkElement)]),
   html: (page, context) => {

@@ -7,16 +7,16 @@ import { renderPage } from './views.ts'
 
 export const problemXsd = loadXsd('problem')
 
-/** A problem as RFC 9457 describes it, with the members that this service adds. */
+/** A problem document (RFC 9457) with the members that this service adds. */
 export interface ProblemDocument {
   readonly type: string
   readonly title: string
   readonly status: number
   readonly detail: string
   readonly instance: string
-  /** The order that stands in the way. */
+  /** The URI of the order that the request conflicts with. */
   readonly order?: string
-  /** Media types, methods or parameters that there are instead. */
+  /** Media types, methods or parameters that can be used instead. */
   readonly available?: readonly string[]
   readonly errors?: readonly LocatedFault[]
 }
@@ -66,7 +66,7 @@ function writeProblemJson({ errors, ...problem }: ProblemDocument): string {
   return `${JSON.stringify({ ...problem, ...(errors ? { errors: errors.map(faultMembers) } : {}) }, null, 2)}\n`
 }
 
-/** Sent without charset: the +xml says its own encoding, the +json has only one. */
+/** They have no charset parameter: XML declares its own encoding, and JSON is always UTF-8. */
 export const problemRepresentations: readonly Representation<ProblemDocument>[] = [
   { mediaType: 'application/problem+xml', contentType: 'application/problem+xml', suffix: 'xml', write: writeProblemXml },
   {
@@ -78,12 +78,12 @@ export const problemRepresentations: readonly Representation<ProblemDocument>[] 
   { mediaType: 'application/problem+json', contentType: 'application/problem+json', suffix: 'json', write: writeProblemJson }
 ]
 
-const ownTypes: Readonly<Record<string, string>> = { xml: 'application/xml', html: 'text/html', json: 'application/json' }
+const explanationTypes: Readonly<Record<string, string>> = { xml: 'application/xml', html: 'text/html', json: 'application/json' }
 
-/** The explanation of a problem type, in the problem's own vocabulary: as `application/xml` and so on, for it is no problem. */
+/** The explanation of a problem type uses the elements of a problem, but it is not one: its media type is `application/xml` and so on. */
 export const problemTypeRepresentations: Representations<ProblemDocument> = {
   variants: problemRepresentations.map(({ suffix, write }) => {
-    const mediaType = ownTypes[suffix] ?? ''
+    const mediaType = explanationTypes[suffix] ?? ''
     return { mediaType, contentType: `${mediaType}; charset=utf-8`, suffix, write }
   }),
   validators: ({ type }) => ({ version: type.slice(type.lastIndexOf('/') + 1) }),

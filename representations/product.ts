@@ -1,6 +1,7 @@
 import type { Product } from '../domain/product.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { productXsd } from '../schemas/product.ts'
+import { rootElement } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
 import { type Context, instant, represent, type Validators } from './representation.ts'
 import { renderPage } from './views.ts'
@@ -15,8 +16,8 @@ export function productLinks(product: Product, base: string): readonly Link[] {
   ]
 }
 
-/** What the seller says of a product, as its document begins. */
-export function sellersPart(product: Omit<Product, 'id' | 'version' | 'availability' | 'modifiedAt'>): (Element | undefined)[] {
+/** The elements that the seller writes, which come first in the product's document. */
+export function sellerElements(product: Omit<Product, 'id' | 'version' | 'availability' | 'modifiedAt'>): (Element | undefined)[] {
   return [
     element('name', {}, product.name),
     textElement('description', product.description),
@@ -33,18 +34,15 @@ export function sellersPart(product: Omit<Product, 'id' | 'version' | 'availabil
 
 export function productElement(product: Product, { base }: Pick<Context, 'base'>): Element {
   return element('product', { id: product.id, version: String(product.version) }, [
-    ...sellersPart(product),
+    ...sellerElements(product),
     element('availability', {}, product.availability),
     element('modified-at', {}, instant(product.modifiedAt)),
     ...productLinks(product, base).map(linkElement)
   ])
 }
 
-const [productType, productsType] = ['product', 'products'].map((root) => productXsd.vocabulary.get(root))
-if (!productType || !productsType) throw new Error('product.xsd declares no product and products')
-
 export const productRepresentations = represent<Product>({
-  type: productType,
+  type: rootElement(productXsd, 'product'),
   element: productElement,
   html: (product, context) => renderPage('product', product.name, { product }, context),
   validators: ({ version, modifiedAt }) => ({ version: `${version}.${modifiedAt.toString(36)}`, modifiedAt }),
@@ -54,15 +52,15 @@ export const productRepresentations = represent<Product>({
 export interface ProductPage {
   readonly products: readonly Product[]
   readonly links: readonly Link[]
-  /** The main categories of the whole catalogue, for who looks at all of it; absent when they are not for a page. */
+  /** The main categories of the whole catalogue; absent when the page does not show them. */
   readonly categories?: readonly string[] | undefined
   readonly query: { readonly q?: string | undefined; readonly category?: string | undefined; readonly updatedSince?: string | undefined }
-  /** Absent where nothing can be said for sure of what is in it. */
+  /** Absent when the page's content may change without a new version. */
   readonly validators: Validators | undefined
 }
 
 export const productsRepresentations = represent<ProductPage>({
-  type: productsType,
+  type: rootElement(productXsd, 'products'),
   element: (page, context) =>
     element('products', {}, [...page.products.map((product) => productElement(product, context)), ...page.links.map(linkElement)]),
   html: (page, context) => renderPage('products', 'Products', page, context),

@@ -7,21 +7,21 @@ import { writeXml } from '../schemas/xml.ts'
 import type { Link } from './links.ts'
 import type { Notice } from './views.ts'
 
-/** What a writer may know besides the value: never the Host header, so that a body can be cached by its URI. */
+/** What a writer knows besides the value. It never has the Host header, so that a body can be cached by its URI. */
 export interface Context {
-  /** The path under which the service lives: empty, or like `/shop`. */
+  /** The path of BASE_URL: empty, or such as `/shop`. */
   readonly base: string
   readonly currency: string
-  /** The shop's name, as people see it. */
+  /** The shop's name on pages. */
   readonly shop: string
   readonly caller: Caller
-  /** Path and query of what is represented. */
+  /** The path and query of the resource. */
   readonly self: string
-  /** Whether a page's form was posted: who reloads the answer sends it again. */
+  /** Whether a form was posted, so that reloading the answer sends it again. */
   readonly isFormPost?: boolean
-  /** What a page says above its content. */
+  /** A notice above the page's content. */
   readonly notice?: Notice
-  /** What the forms of a page send back in `_if-match`: the entity tag of the value's XML. */
+  /** The entity tag of the value's XML, which the page's forms send back in `_if-match`. */
   readonly formTag?: string | undefined
 }
 
@@ -29,38 +29,38 @@ export interface Context {
 export interface Representation<T> {
   /** Without parameters. */
   readonly mediaType: string
-  /** As it is sent in Content-Type. */
+  /** The value of Content-Type. */
   readonly contentType: string
-  /** What its entity tags end in: two representations of one version never share a tag. */
+  /** The end of its entity tags, so that two representations of one version never share a tag. */
   readonly suffix: string
-  /** Another name for an earlier one: for who asks for it, never for who takes anything. */
+  /** Whether it is another media type for an earlier variant: it is sent only to clients that ask for it by name. */
   readonly alias?: true
   readonly write: (value: T, context: Context) => string
 }
 
-/** What a conditional request compares (RFC 9110 section 8.8). */
+/** The validators of a resource, which conditional requests compare (RFC 9110 section 8.8). */
 export interface Validators {
-  /** Names one state of the resource, as this caller may see it. */
+  /** Identifies one state of the resource, as this caller sees it. */
   readonly version: string
-  /** Names, besides, what only the HTML page shows this caller: a form, for example. */
+  /** Identifies what only the HTML page shows this caller, for example a form. */
   readonly page?: string
   /** Milliseconds since the epoch. */
   readonly modifiedAt?: number
 }
 
 export interface Representations<T> {
-  /** By which the document process knows it, if its values can be too large for the thread that serves. */
+  /** Its name in the document process, if its values can be too large for the serving thread to write. */
   readonly name?: string
-  /** In the order in which a tie is decided: XML, HTML, JSON. */
+  /** In order of preference, which decides between media types of equal quality: XML, HTML, JSON. */
   readonly variants: readonly Representation<T>[]
   readonly validators?: (value: T, context: Context) => Validators | undefined
-  /** A page's links to others of its list: a client can follow them by the Link header (RFC 8288), without reading the body. */
+  /** The links of a list's page to other pages. They are also sent in the Link header field (RFC 8288). */
   readonly links?: (value: T) => readonly Link[]
-  /** The schema of its XML: its name under /schemas/. */
+  /** The name of its XML schema under /schemas/. */
   readonly schema?: string
 }
 
-/** For `page`: a page whose forms say whose they are differs by who is signed in. */
+/** The `page` validator of a page whose forms name the customer who is signed in. */
 export function pageOf(caller: Caller): { readonly page?: string } {
   return caller.kind === 'key' ? { page: createHash('sha256').update(caller.customer).digest('hex').slice(0, 8) } : {}
 }
@@ -68,8 +68,9 @@ export function pageOf(caller: Caller): { readonly page?: string } {
 const utf8 = (mediaType: string) => `${mediaType}; charset=utf-8`
 
 /**
- * XML and JSON by the same elements, HTML by a view. `text/xml` is what older clients ask for.
- * @param type what the XSD says of the root element: it decides what is an array in JSON
+ * Makes the representations of a resource: XML and JSON from the same elements, HTML from a view. `text/xml` is for older
+ * clients.
+ * @param options.type the type of the root element, which decides what is an array in JSON
  */
 export function represent<T>(options: {
   readonly name?: string
@@ -97,7 +98,7 @@ export function represent<T>(options: {
   }
 }
 
-/** RFC 3339 in UTC, to the second: what HTTP's dates can say too. */
+/** Formats a time in UTC (RFC 3339), to the second like the dates of HTTP. */
 export function instant(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`
 }

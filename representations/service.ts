@@ -1,5 +1,5 @@
 import { element } from '../schemas/element.ts'
-import { loadXsd } from '../schemas/vocabulary.ts'
+import { loadXsd, rootElement } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
 import { represent } from './representation.ts'
 import { renderPage } from './views.ts'
@@ -26,11 +26,8 @@ export function serviceLinks(base: string): readonly Link[] {
   ]
 }
 
-const type = serviceXsd.vocabulary.get('service')
-if (!type) throw new Error('service.xsd declares no service')
-
 export const serviceRepresentations = represent<Service>({
-  type,
+  type: rootElement(serviceXsd, 'service'),
   element: ({ name, currency }, { base }) =>
     element('service', {}, [element('name', {}, name), element('currency', {}, currency), ...serviceLinks(base).map(linkElement)]),
   html: (service, context) => renderPage('home', service.name, { service, links: serviceLinks(context.base) }, context),

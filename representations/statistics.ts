@@ -4,37 +4,37 @@ import { date, quantity } from './views/format.ts'
 
 export interface Bar {
   readonly name: string
-  /** The name as the picture has room for it. */
+  /** The name, shortened to the width of the chart. */
   readonly short: string
   readonly value: string
-  /** 0 to 100, of the longest. */
+  /** The length as a percentage of the longest bar. */
   readonly share: number
 }
 
 export interface Chart {
   readonly id: string
   readonly title: string
-  /** What it is computed from. */
+  /** Which orders the chart counts. */
   readonly about: string
-  /** In words, for who does not see it. */
+  /** The chart's values as text, for people who cannot see it. */
   readonly summary: string
   readonly of: string
   readonly measure: string
   readonly bars: readonly Bar[]
 }
 
-const mostBars = 10
-/** Of the picture, in its own units, as its letters are. */
-const roomForName = 300
+const maxBars = 10
+/** The width of a name and of a square letter, in units of the SVG picture. */
+const maxNameWidth = 300
 const letterSize = 12
 
-/** Quantities have up to three fraction digits; sums are exact, and only the length of a bar is rounded. */
-function share(value: Decimal, most: Decimal): number {
-  const of = toUnits(most, 3)
-  return of <= 0n ? 0 : Number((toUnits(value, 3) * 100n) / of)
+/** Computes a bar's length. Sums are exact (quantities have up to three fraction digits); only the length is rounded. */
+function share(value: Decimal, longest: Decimal): number {
+  const total = toUnits(longest, 3)
+  return total <= 0n ? 0 : Number((toUnits(value, 3) * 100n) / total)
 }
 
-/** About as wide as a letter is in the fonts of browsers: ideographs and emoji fill the square, capitals most of it. */
+/** The approximate width of a letter in a browser's font: ideographs and emoji fill a square, capitals most of it. */
 function widthOf(letter: string): number {
   if (/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Extended_Pictographic}\uff00-\uff60MW@%]/u.test(letter))
     return letterSize
@@ -42,7 +42,7 @@ function widthOf(letter: string): number {
 }
 
 function shorten(name: string): string {
-  let room = roomForName
+  let room = maxNameWidth
   const letters = [...name]
   const end = letters.findIndex((letter) => {
     room -= widthOf(letter)
@@ -57,29 +57,29 @@ function shorten(name: string): string {
 }
 
 function chart(texts: Omit<Chart, 'bars' | 'summary'>, rows: readonly { name: string; amount: Decimal; value: string }[]): Chart {
-  const most = rows.reduce<Decimal>((max, { amount }) => (compare(amount, max) > 0 ? amount : max), zero)
-  const bars = rows.map(({ name, amount, value }) => ({ name, short: shorten(name), value, share: share(amount, most) }))
+  const longest = rows.reduce<Decimal>((max, { amount }) => (compare(amount, max) > 0 ? amount : max), zero)
+  const bars = rows.map(({ name, amount, value }) => ({ name, short: shorten(name), value, share: share(amount, longest) }))
   return { ...texts, bars, summary: bars.map(({ name, value }) => `${name}: ${value}`).join('; ') }
 }
 
 const dayOf = ({ placedAt }: Counted) => new Date(placedAt).toISOString().slice(0, 10)
 
-/** Of an order, what is counted. */
+/** The parts of an order that the charts need. */
 type Counted = Pick<OrderSummary, 'status' | 'placedAt' | 'lines'>
 
-/** Which orders a page has. */
+/** Which orders are on the page. */
 export interface PageRange {
-  /** The status that all of them have, where the page is filtered. */
+  /** The status of all of them, if the page is filtered. */
   readonly status?: string | undefined
-  /** Whether there are pages before and after this one, on which its first and its last day may go on. */
+  /** Whether there are pages before and after this one, which may have more orders of the same days. */
   readonly hasNewer: boolean
   readonly hasOlder: boolean
 }
 
 /**
- * Orders a day and units by product, from the orders of one page: what the seller looks at is what is counted. Cancelled
- * and rejected orders count in neither. What larger orders are of is not in their summaries: the units leave them out, and
- * say so. A day that may go on on another page is left out: its number would be false.
+ * Makes the charts "orders per day" and "units by product" from the orders that the page shows. Neither counts cancelled
+ * and rejected orders. The units leave out large orders, whose summaries have no lines. A day that may continue on another
+ * page is left out, since its count would be wrong.
  * @param orders newest first, as the page has them
  */
 export function statistics(orders: readonly Counted[], { status, hasNewer, hasOlder }: PageRange): readonly Chart[] {
@@ -93,26 +93,26 @@ export function statistics(orders: readonly Counted[], { status, hasNewer, hasOl
     const day = dayOf(order)
     if (isWhole(day)) days.set(day, (days.get(day) ?? 0) + 1)
     for (const { productId, name, unit, quantity } of order.lines ?? []) {
-      // A product may have got another unit since.
+      // A product's unit may have changed between two orders.
       const key = `${productId} ${unit}`
       const known = products.get(key) ?? { name, unit, amount: zero }
       products.set(key, { ...known, amount: add(known.amount, quantity) })
     }
   }
   const from = `Counts the orders on this page${status === undefined ? ', without cancelled and rejected ones' : ` (${status} only)`}`
-  const whole = hasNewer || hasOlder ? '. A day that goes on on another page is left out' : ''
+  const whole = hasNewer || hasOlder ? '. Days that continue on another page are left out' : ''
   const large = counted.every(({ lines }) => lines) ? '' : `. Orders of more than ${mostSummarised} lines are left out`
-  const byDay = [...days].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, mostBars)
-  const byProduct = [...products.values()].sort((a, b) => compare(b.amount, a.amount)).slice(0, mostBars)
+  const byDay = [...days].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, maxBars)
+  const byProduct = [...products.values()].sort((a, b) => compare(b.amount, a.amount)).slice(0, maxBars)
   const perDay = chart(
-    { id: 'per-day', title: 'Orders a day', about: `${from}, by the day in UTC${whole}.`, of: 'Day', measure: 'Orders' },
+    { id: 'per-day', title: 'Orders per day', about: `${from}, by day in UTC${whole}.`, of: 'Day', measure: 'Orders' },
     byDay.map(([day, count]) => ({ name: date(day), amount: String(count) as Decimal, value: String(count) }))
   )
   const perProduct = chart(
     {
       id: 'per-product',
       title: 'Units by product',
-      about: `${from}: the ${mostBars} largest, each in its own unit${large}.`,
+      about: `${from}: the ${maxBars} largest, each in its own unit${large}.`,
       of: 'Product',
       measure: 'Units'
     },

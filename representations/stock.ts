@@ -4,16 +4,18 @@ import type { Stock } from '../domain/product.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { element } from '../schemas/element.ts'
 import { stockXsd } from '../schemas/stock.ts'
+import { childType, rootElement } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
 import { instant, pageOf, represent } from './representation.ts'
 import { fieldOf, placeErrors } from './views/fields.ts'
 import { type Notice, renderPage } from './views.ts'
 
-/** A product's stock, and what its page needs besides. */
+/** A product's stock, and what only its page shows. */
 export interface ShownStock extends Stock {
   readonly notice?: Notice
+  /** The number that was entered in a form that was refused. */
   readonly typed?: string
-  /** Who typed it, where that is not who sent it. */
+  /** The customer who opened the refused form, if another one (or nobody) was signed in when it was sent. */
   readonly customer?: string
   readonly faults?: readonly LocatedFault[]
 }
@@ -26,9 +28,8 @@ function stockLinks(stock: Stock, base: string): readonly Link[] {
   ]
 }
 
-const type = stockXsd.vocabulary.get('stock')
-const onHandType = type?.children.find(({ name }) => name === 'on-hand')
-if (!type || !onHandType) throw new Error('stock.xsd declares no stock with on-hand')
+const type = rootElement(stockXsd, 'stock')
+const onHandType = childType(type, 'on-hand')
 
 export const stockRepresentations = represent<ShownStock>({
   type,
@@ -57,7 +58,7 @@ export const stockRepresentations = represent<ShownStock>({
       context
     )
   },
-  // The page of who may set it has a form: another representation, so another tag.
+  // For callers who may set the stock, the page has a form: it is another representation and needs its own entity tag.
   validators: ({ version, modifiedAt }, { caller }) => ({
     version: `${version}.${modifiedAt.toString(36)}`,
     modifiedAt,

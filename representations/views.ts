@@ -9,14 +9,14 @@ import { publicPath } from './views/public-files.ts'
 
 const folder = fileURLToPath(new URL('./views', import.meta.url))
 
-/** All templates by their paths, read once at start: a service that runs does not depend on what happens to its files. */
+/** All templates by their paths. They are read once at start, so that a running service does not depend on its files. */
 const templates: ReadonlyMap<string, string> = new Map(
   readdirSync(folder)
     .filter((name) => name.endsWith('.eta'))
     .map((name) => [join(folder, name), readFileSync(join(folder, name), 'utf8')])
 )
 
-/** Every `<%= %>` is escaped; `<%~ %>` (raw) is for the output of other templates only. */
+/** `<%= %>` escapes its value. `<%~ %>` does not, and is only for the output of other templates. */
 const eta = new Eta({ views: folder, autoEscape: true, cache: true })
 eta.readFile = (path) => templates.get(path) ?? noTemplate(path)
 
@@ -24,16 +24,16 @@ function noTemplate(path: string): never {
   throw new Error(`there is no template ${path}`)
 }
 
-/** What a page says above its content, for example why a form was refused. */
+/** A notice above a page's content, for example why a form was refused. */
 export interface Notice {
   readonly kind: 'problem' | 'done'
   readonly title: string
   readonly detail?: string
-  /** Whether signing in is what helps. */
+  /** Whether the notice asks the user to sign in. */
   readonly signIn?: boolean
 }
 
-/** What a page says of a form that was refused while the resource itself is shown as it stands now. */
+/** The notice for a refused form, on a page that shows the current state of the resource. */
 export function refusalNotice(
   { title, detail, status }: { readonly title: string; readonly detail: string; readonly status: number },
   what: string
@@ -43,11 +43,11 @@ export function refusalNotice(
   return {
     kind: 'problem',
     title: `Somebody else changed ${what} in the meantime`,
-    detail: `What you sent was not stored, so that no change is lost. This is how ${what} stands now; look at it, and do it again if it is still what you want.`
+    detail: `What you sent was not stored, so that no change is lost. This is how ${what} stands now. Check it, and send your change again if you still want it.`
   }
 }
 
-/** Renders a view inside the layout. Nothing in the layout depends on who asks: pages of the catalogue are everybody's. */
+/** Renders a view inside the layout. The layout does not depend on the caller, so that catalogue pages can be cached for everybody. */
 export function renderPage(view: string, title: string, data: object, context: Context): string {
   const { base } = context
   const pages = { ...uris(base), session: `${base}/session` }

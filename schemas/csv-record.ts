@@ -1,14 +1,14 @@
-/** Records of comma-separated values as RFC 4180 has them, on which the spreadsheets agree. */
+/** Records of comma-separated values (RFC 4180). */
 
-/** An empty cell says nothing; an empty text, which is something, is written in quotes. */
+/** An empty cell is undefined: it has no value. An empty text is written in quotes. */
 export type Cell = string | undefined
 
-/** The offset of the line end that ends a record, outside of quotes; -1 when there is none, or a quote is open. */
+/** The offset of the line end that ends a record; -1 when there is none outside of quotes. */
 export function endOfRecord(text: string, from: number): number {
   let end = text.indexOf('\n', from)
   let quote = text.indexOf('"', from)
   while (end >= 0 && quote >= 0 && quote < end) {
-    // A doubled quote closes and opens again at once, so pairs are enough.
+    // A doubled quote is a closing quote and an opening one, so it needs no case of its own.
     const closing = text.indexOf('"', quote + 1)
     if (closing < 0) return -1
     if (closing > end) end = text.indexOf('\n', closing)
@@ -19,7 +19,7 @@ export function endOfRecord(text: string, from: number): number {
 
 /**
  * @param record without its line end
- * @returns undefined when a quote stands where none can: what is meant cannot be told
+ * @returns undefined when a quote is misplaced, so that the cells cannot be told apart
  */
 export function readRecord(record: string, delimiter: string): readonly Cell[] | undefined {
   const cells: Cell[] = []
@@ -47,7 +47,7 @@ function closingQuote(record: string, opening: number): number {
   }
 }
 
-/** A record with its line end. */
+/** Writes a record with its line end. */
 export function writeRecord(cells: readonly Cell[]): string {
   return `${cells.map((cell) => (cell === undefined ? '' : writeCell(cell))).join(',')}\r\n`
 }

@@ -3,9 +3,9 @@ import { child, childrenOf, type Element } from './element.ts'
 import { type Notation, readTree, type Tree, type TreeReading } from './tree.ts'
 import type { ElementType } from './vocabulary.ts'
 
-/** How one column of a catalogue holds a part of a product. */
+/** One column of a catalogue. */
 interface Column {
-  /** Its values of a product: none or one, but for a part that may be there more than once. */
+  /** The column's values for a product: at most one, unless the column is repeatable. */
   readonly values: (product: Element) => readonly string[]
   /** Whether one cell may hold several values. */
   readonly repeatable?: true
@@ -14,7 +14,7 @@ interface Column {
 const text = (name: string): Column => ({ values: (product) => childrenOf(product, name).map((one) => one.text ?? '') })
 const ownAttribute = (name: string): Column => ({ values: ({ attributes }) => present(attributes?.[name]) })
 
-/** Every column there is, by the vocabulary's names, in the order in which they are written. */
+/** All columns by the names of the XSD, in the order in which they are written. */
 const columns = {
   id: ownAttribute('id'),
   version: ownAttribute('version'),
@@ -46,12 +46,12 @@ export function isColumnName(name: string): name is ColumnName {
   return Object.hasOwn(columns, name)
 }
 
-/** Whether a column may be there more than once, and a cell of it hold several values. */
+/** Whether a column may occur more than once, and whether one of its cells may hold several values. */
 export function isRepeatable(name: ColumnName): boolean {
   return 'repeatable' in columns[name]
 }
 
-/** Only what may be there more than once has columns of one name. */
+/** A place in a record is named by its column, so positions and nested names are dropped. */
 const cellNotation: Notation = {
   member: (name) => name,
   under: (place, step) => (place === '' || step === 'currency' ? String(step) : place),
@@ -60,7 +60,7 @@ const cellNotation: Notation = {
 
 /**
  * Reads one record into a product's element.
- * @param cells in the order of the columns; fewer leave the last ones empty
+ * @param cells in the order of the columns; missing cells at the end are empty
  */
 export function readCsvRecord(names: readonly ColumnName[], cells: readonly Cell[], type: ElementType): TreeReading {
   const tree = new Map<string, Tree>()
@@ -79,7 +79,7 @@ export function readCsvRecord(names: readonly ColumnName[], cells: readonly Cell
   return readTree(Object.fromEntries(tree), type, cellNotation)
 }
 
-/** A cell's values: a bar divides them; `\|` is a bar and `\\` a backslash of a value. */
+/** Splits a cell into its values, which are separated by bars. In a value, `\|` is a bar and `\\` is a backslash. */
 function splitCell(cell: string): readonly string[] {
   return (cell.match(/(?:\\[\\|]|[^|])+/g) ?? []).map((value) => value.replace(/\\([\\|])/g, '$1'))
 }
@@ -92,7 +92,7 @@ export function writeCsvHeader(names: readonly ColumnName[]): string {
   return writeRecord(names)
 }
 
-/** @param product the element `product`; what it has no column for is left out */
+/** @param product a `product` element; parts without a column are left out */
 export function writeCsvRecord(names: readonly ColumnName[], product: Element): string {
   return writeRecord(
     names.map((name) => {

@@ -1,8 +1,8 @@
 import type { Fault } from '../domain/errors.ts'
 import type { Element, Place } from './element.ts'
-import type { ElementType, Xsd } from './vocabulary.ts'
+import { type ElementType, rootElement, type Xsd } from './vocabulary.ts'
 
-/** Says what is wrong with a document beyond what its XSD can say. */
+/** Reports a fault that the XSD cannot express. */
 export type Report = (at: Place, detail: string, code?: string) => void
 
 export interface ReadingLimits {
@@ -10,18 +10,18 @@ export interface ReadingLimits {
 }
 
 /**
- * The contract of a request body, given where a Fastify route gives its JSON Schema: `schema: { body: purchaseOrder }`.
- * The body that the handler sees is what `read` makes of it.
+ * The schema of a request body. A route names it where Fastify expects a JSON Schema: `schema: { body: purchaseOrder }`.
+ * The handler gets the value that `read` returns as its body.
  */
 export interface DocumentSchema<T> {
-  /** Unique: the document process knows the schema by it. */
+  /** Unique. The document process looks the schema up by it. */
   readonly name: string
   readonly xsd: Xsd
-  /** The root elements accepted; JSON and forms, which have no root of their own, are read as the first. */
+  /** The accepted root elements. JSON and forms have no root element: they are read as the first one. */
   readonly roots: readonly [string, ...string[]]
   /** Whether a browser's form can be the document. */
   readonly forms?: true
-  /** Turns a document that is valid against the XSD into its domain value; what it reports makes the document invalid. */
+  /** Turns a document that is valid against the XSD into its domain value. Each reported fault makes the document invalid. */
   read(root: Element, report: Report, limits: ReadingLimits): T
 }
 
@@ -29,13 +29,12 @@ export function isDocumentSchema(schema: unknown): schema is DocumentSchema<unkn
   return typeof schema === 'object' && schema !== null && 'xsd' in schema && 'roots' in schema
 }
 
-export function rootType(schema: DocumentSchema<unknown>, name: string = schema.roots[0]): ElementType {
-  const type = schema.xsd.vocabulary.get(name)
-  if (!type) throw new Error(`${schema.xsd.name}.xsd declares no ${name}`)
-  return type
+/** The type of the schema's first root element. */
+export function rootType({ xsd, roots }: DocumentSchema<unknown>): ElementType {
+  return rootElement(xsd, roots[0])
 }
 
-/** A fault with where it is: a line where the document has lines, a path in the sender's notation. */
+/** A fault and its place: a line, if the document has lines, and a path in the sender's notation. */
 export interface LocatedFault extends Fault {
   readonly line?: number
   readonly path?: string

@@ -1,23 +1,23 @@
 /**
- * A document as the service thinks of it, whatever it came as: what XML, JSON and form readers make, what the readers of
- * each schema take, and what the XML and JSON writers write.
+ * An element of a document, whatever the document's notation. The readers of XML, JSON and forms make elements, the
+ * schemas turn them into domain values, and the writers of XML and JSON write them.
  */
 export interface Element {
   readonly name: string
   readonly attributes?: Readonly<Record<string, string>>
-  /** Text, or child elements; neither for an empty element. The documents of this service have no mixed content. */
+  /** An element has text or children, or neither when it is empty. There is no mixed content. */
   readonly text?: string
   readonly children?: readonly Element[]
-  /** Where the sender wrote it, in the notation of what it was sent as: a JSON pointer, a form field's name. */
+  /** Where the element was in what was sent, in the sender's notation: a JSON pointer or the name of a form field. */
   readonly origin?: string
 }
 
-/** Where in a document something is: names and 1-based positions from the root's content down. */
+/** A path to a part of a document: names and 1-based positions, from the root's content down. */
 export type Place = readonly (string | number)[]
 
 type Content = string | readonly (Element | undefined)[]
 
-/** Makes an element; `undefined` attributes and children are left out, so that optional parts need no branch. */
+/** Makes an element. Attributes and children that are undefined are left out. */
 export function element(name: string, attributes: Readonly<Record<string, string | undefined>>, content?: Content): Element {
   const given = Object.entries(attributes).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return {
@@ -28,7 +28,7 @@ export function element(name: string, attributes: Readonly<Record<string, string
   }
 }
 
-/** An element with text, or nothing where there is none to say. */
+/** Makes an element with text, or returns undefined when the text is undefined. */
 export function textElement(name: string, text: string | undefined, attributes: Readonly<Record<string, string | undefined>> = {}) {
   return text === undefined ? undefined : element(name, attributes, text)
 }

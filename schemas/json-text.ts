@@ -1,9 +1,9 @@
 import { shorten } from './shorten.ts'
 import { Numeral, type Tree } from './tree.ts'
 
-/** A text that is not JSON, and where. */
-export class JsonMistake extends Error {
-  override readonly name = 'JsonMistake'
+/** The text is not JSON. */
+export class JsonSyntaxError extends Error {
+  override readonly name = 'JsonSyntaxError'
   readonly offset: number
 
   constructor(offset: number, detail: string) {
@@ -12,34 +12,34 @@ export class JsonMistake extends Error {
   }
 }
 
-/** Far beyond any document of this service. */
+/** Far deeper than any document of this service. */
 const maxDepth = 100
 
-/** Repeated members that are told: more are not needed to see that the document is refused. */
+/** Repeated members that are reported. One is enough to refuse the document. */
 const maxRepeated = 100
 
-/** Characters of a pointer that are kept of what could be megabytes. */
+/** Characters of a JSON pointer that are kept: member names can be megabytes long. */
 const maxPointer = 256
 
-const space = /[ \t\r\n]*/y
-const scalar = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/y
-const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
+const whiteSpace = /[ \t\r\n]*/y
+const scalarValue = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/y
+const escapeSequence = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 
-/** A JSON pointer (RFC 6901). */
+/** Writes a JSON pointer (RFC 6901). */
 export function pointer(steps: readonly (string | number)[]): string {
   return steps.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
 
 interface JsonReading {
   readonly value: Tree
-  /** JSON pointers of members that an object has twice, of which the value holds the last: the first hundred, each cut where it is long. */
+  /** JSON pointers of members that occur more than once in their object: the first hundred, shortened. The value has the last of each. */
   readonly repeated: readonly string[]
 }
 
 /**
- * Reads a JSON text (RFC 8259) with what JSON.parse keeps to itself: where a mistake is, in words of its own, numbers as
- * they are written, and which members an object has twice.
- * @throws JsonMistake
+ * Reads a JSON text (RFC 8259). Unlike JSON.parse it says where an error is, keeps numbers as they are written, and
+ * reports members that occur more than once in their object.
+ * @throws JsonSyntaxError with the offset
  */
 export function readJsonText(text: string): JsonReading {
   const reader = new Reader(text)
@@ -51,21 +51,21 @@ class Reader {
   readonly #text: string
   readonly #path: (string | number)[] = []
   #at = 0
-  #repeats = 0
+  #repeatCount = 0
 
   constructor(text: string) {
     this.#text = text
   }
 
   document(): Tree {
-    this.#space()
+    this.#skipWhiteSpace()
     const value = this.#value()
-    if (this.#at < this.#text.length) throw this.#mistake('There is something behind the end of the document.')
+    if (this.#at < this.#text.length) throw this.#syntaxError('There is something after the end of the document.')
     return value
   }
 
-  #mistake(detail: string, offset = this.#at): JsonMistake {
-    return new JsonMistake(offset, offset >= this.#text.length ? 'The document ends too early.' : detail)
+  #syntaxError(detail: string, offset = this.#at): JsonSyntaxError {
+    return new JsonSyntaxError(offset, offset >= this.#text.length ? 'The document ends too early.' : detail)
   }
 
   #length(pattern: RegExp): number {
@@ -73,28 +73,29 @@ class Reader {
     return pattern.test(this.#text) ? pattern.lastIndex - this.#at : 0
   }
 
-  #space(): void {
-    if (this.#text.charCodeAt(this.#at) <= 0x20) this.#at += this.#length(space)
+  #skipWhiteSpace(): void {
+    if (this.#text.charCodeAt(this.#at) <= 0x20) this.#at += this.#length(whiteSpace)
   }
 
-  /** Goes over a character and the white space behind it, if it is the next one. */
+  /** Consumes a character and the white space after it, if it is the next one. */
   #take(char: string): boolean {
     if (this.#text[this.#at] !== char) return false
     this.#at++
-    this.#space()
+    this.#skipWhiteSpace()
     return true
   }
 
   #value(): Tree {
-    if (this.#path.length > maxDepth) throw this.#mistake(`Arrays and objects are nested more than ${maxDepth} deep.`)
+    if (this.#path.length > maxDepth) throw this.#syntaxError(`Arrays and objects are nested more than ${maxDepth} deep.`)
     if (this.#text[this.#at] === '"') return this.#string()
     if (this.#take('{')) return this.#members()
     if (this.#take('[')) return this.#elements()
     const start = this.#at
-    this.#at += this.#length(scalar)
-    if (this.#at === start) throw this.#mistake('Here must be a value: a string in double quotes, a number, an array, an object, or null.')
+    this.#at += this.#length(scalarValue)
+    if (this.#at === start)
+      throw this.#syntaxError('Expected a value: a string in double quotes, a number, an array, an object, true, false or null.')
     const written = this.#text.slice(start, this.#at)
-    this.#space()
+    this.#skipWhiteSpace()
     if (written === 'true' || written === 'false') return written === 'true'
     return written === 'null' ? null : new Numeral(written)
   }
@@ -103,24 +104,24 @@ class Reader {
     const members: { [name: string]: Tree } = {}
     if (this.#take('}')) return members
     do {
-      if (this.#text[this.#at] !== '"') throw this.#mistake('Here must be the name of a member, in double quotes.')
+      if (this.#text[this.#at] !== '"') throw this.#syntaxError('Expected the name of a member in double quotes.')
       const name = this.#string()
       this.#path.push(name)
-      if (Object.hasOwn(members, name)) this.#repeat()
-      if (!this.#take(':')) throw this.#mistake('Here must be a colon.')
+      if (Object.hasOwn(members, name)) this.#recordRepeat()
+      if (!this.#take(':')) throw this.#syntaxError('Expected a colon.')
       const value = this.#value()
-      // An assignment would take this name for the object's prototype.
+      // An assignment to __proto__ would set the object's prototype.
       if (name === '__proto__') Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true })
       else members[name] = value
       this.#path.pop()
     } while (this.#take(','))
-    if (!this.#take('}')) throw this.#mistake('Here must be a comma, or the } that closes the object.')
+    if (!this.#take('}')) throw this.#syntaxError('Expected a comma, or the } that closes the object.')
     return members
   }
 
-  /** Builds no pointer but those that are told: whoever repeats a member does it a hundred thousand times. */
-  #repeat(): void {
-    if (this.#repeats++ >= maxRepeated) return
+  /** Pointers are made only for the members that are reported: an attacker may repeat one a hundred thousand times. */
+  #recordRepeat(): void {
+    if (this.#repeatCount++ >= maxRepeated) return
     let place = ''
     for (const step of this.#path) {
       if (place.length > maxPointer) break
@@ -137,7 +138,7 @@ class Reader {
       elements.push(this.#value())
       this.#path.pop()
     } while (this.#take(','))
-    if (!this.#take(']')) throw this.#mistake('Here must be a comma, or the ] that closes the array.')
+    if (!this.#take(']')) throw this.#syntaxError('Expected a comma, or the ] that closes the array.')
     return elements
   }
 
@@ -145,15 +146,16 @@ class Reader {
     const start = this.#at++
     for (; this.#text[this.#at] !== '"'; this.#at++) {
       const code = this.#text.charCodeAt(this.#at)
-      // NaN at the end of the text.
-      if (!(code >= 0x20)) throw this.#mistake('A line end or control character in a string must be escaped.')
+      // At the end of the text, the code is NaN.
+      if (!(code >= 0x20)) throw this.#syntaxError('A line end or control character in a string must be escaped.')
       if (code !== 0x5c) continue
-      const length = this.#length(escaped)
-      if (length === 0) throw this.#mistake('A backslash in a string must be followed by one of " \\ / b f n r t, or u and four digits.')
+      const length = this.#length(escapeSequence)
+      if (length === 0)
+        throw this.#syntaxError('A backslash in a string must be followed by one of " \\ / b f n r t, or u and four digits.')
       this.#at += length - 1
     }
     const written = this.#text.slice(start, ++this.#at)
-    this.#space()
+    this.#skipWhiteSpace()
     return written.includes('\\') ? (JSON.parse(written) as string) : written.slice(1, -1)
   }
 }

@@ -15,22 +15,22 @@ const pointers: Notation = {
 }
 
 interface JsonOptions {
-  /** JSON pointers of members that the text has more than once, of which the value holds the last only. */
+  /** JSON pointers of members that occur more than once in their object; the value has only the last of each. */
   readonly repeated?: readonly string[]
-  /** The most elements that a document can have. */
+  /** The most elements that the document may have. */
   readonly most?: number
 }
 
 export function readJson(value: Tree, type: ElementType, { repeated = [], most }: JsonOptions = {}): TreeReading {
-  const known = repeated.map((path) => ({ path, detail: 'This member is there more than once.' }))
+  const known = repeated.map((path) => ({ path, detail: 'This member occurs more than once.' }))
   return readTree(value, type, pointers, { known, most })
 }
 
 export type Json = string | readonly Json[] | { readonly [name: string]: Json }
 
 /**
- * The JSON of an element, name for name: text is a string, text with attributes an object with `value`, a repeatable
- * element always an array.
+ * Turns an element into JSON with the same names in camel case. Text becomes a string, text with attributes an object with
+ * `value`, and a repeatable element always an array.
  */
 export function toJson(element: Element, type: ElementType): Json {
   const attributes = Object.entries(element.attributes ?? {}).map(([name, value]): [string, Json] => [camelCase(name), value])

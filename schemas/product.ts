@@ -6,11 +6,11 @@ import { loadXsd } from './vocabulary.ts'
 
 export const productXsd = loadXsd('product')
 
-/** UN/ECE Recommendation 20: one piece. */
+/** The unit code of one piece (UN/ECE Recommendation 20). */
 const piece = 'C62'
 
 export interface ProductDocument {
-  /** The product's id, where the document names one. */
+  /** The product's id, if the document has one. */
   readonly id?: string
   readonly draft: ProductDraft
 }
@@ -22,7 +22,7 @@ export const product: DocumentSchema<ProductDocument> = {
   read: readProduct
 }
 
-/** Reads one valid `product` element; also those of a catalogue. */
+/** Reads a valid `product` element, which may be part of a catalogue. */
 export function readProduct(root: Element, report: Report): ProductDocument {
   const id = root.attributes?.['id']
   if (id !== undefined && !isProductId(collapse(id))) report([], '"." and ".." cannot be product ids.')
@@ -53,11 +53,11 @@ export function readProduct(root: Element, report: Report): ProductDocument {
   }
 }
 
-/** Here and not in the XSD: what was stored before the rule is answered as it is, and answers are valid. */
+/** This rule is not in the XSD: images that were stored before the rule existed must stay valid in responses. */
 function readImage(image: Element, position: number, report: Report): string {
   const href = collapse(image.attributes?.['href'] ?? '')
   if (!isImageUri(href)) {
-    const detail = `An image is an https URL, or a path that starts with one /, not ${JSON.stringify(href.slice(0, 100))}.`
+    const detail = `An image must be an https URL, or a path that starts with one /, not ${JSON.stringify(href.slice(0, 100))}.`
     report(['image', position], detail, 'wrong-image')
   }
   return href

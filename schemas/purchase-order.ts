@@ -7,7 +7,7 @@ import { loadXsd } from './vocabulary.ts'
 
 export const orderXsd = loadXsd('purchase-order')
 
-/** What a buyer posts. */
+/** The document that places an order. */
 export const purchaseOrder: DocumentSchema<PurchaseOrder> = {
   xsd: orderXsd,
   name: 'purchase-order',
@@ -16,7 +16,7 @@ export const purchaseOrder: DocumentSchema<PurchaseOrder> = {
   read: readPurchaseOrder
 }
 
-/** What replaces an order: the `order` that a GET gave, edited, or a new `purchase-order`. */
+/** The document that replaces an order: the edited `order` from a GET, or a new `purchase-order`. */
 export const changedOrder: DocumentSchema<PurchaseOrder> = {
   xsd: orderXsd,
   name: 'changed-order',
@@ -24,7 +24,7 @@ export const changedOrder: DocumentSchema<PurchaseOrder> = {
   read: readPurchaseOrder
 }
 
-/** An object without the keys whose value is undefined, as `exactOptionalPropertyTypes` wants it. */
+/** `exactOptionalPropertyTypes` allows no undefined values, so their keys are left out. */
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
 function defined<T extends object>(value: T): Defined<T> {
   return Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as Defined<T>
@@ -35,7 +35,7 @@ function readPurchaseOrder(root: Element, report: Report, limits: { maxOrderItem
   if (items.length > limits.maxOrderItems) {
     report(
       ['item', limits.maxOrderItems + 1],
-      `An order can have ${limits.maxOrderItems} items at most; this one has ${items.length}.`,
+      `An order may have ${limits.maxOrderItems} items at most; this one has ${items.length}.`,
       'too-many-items'
     )
     return { notes: [], extensions: [], items: [] }

@@ -1,8 +1,8 @@
-/** How much of a name or value that was sent comes back in a message, in characters. */
-const quoted = 80
+/** Characters of a sent name or value that a message quotes. */
+const maxQuoted = 80
 
-/** The start of a text that is too long to be told whole. It never ends in half a character. */
-export function shorten(text: string, most = quoted): string {
-  if (text.length <= most) return text
-  return `${text.slice(0, most - 3).replace(/[\ud800-\udbff]$/, '')}…`
+/** Cuts a long text to `maxLength` characters. It never cuts a surrogate pair in half. */
+export function shorten(text: string, maxLength = maxQuoted): string {
+  if (text.length <= maxLength) return text
+  return `${text.slice(0, maxLength - 3).replace(/[\ud800-\udbff]$/, '')}…`
 }

@@ -3,7 +3,7 @@ import type { Element } from './element.ts'
 import { shorten } from './shorten.ts'
 import { type ElementType, isNumeric, type SimpleType } from './vocabulary.ts'
 
-/** A number as it was written: as a binary floating-point number it would lose digits, and 1e3 could not be told from 1000. */
+/** A number as it was written. A binary floating-point number would lose digits, and the difference of 1e3 and 1000. */
 export class Numeral {
   readonly text: string
 
@@ -12,31 +12,32 @@ export class Numeral {
   }
 }
 
-/** Objects, arrays, strings and numbers, as JSON or a form's fields give them. */
+/** A parsed JSON document or form, before its schema is applied. */
 export type Tree = null | boolean | Numeral | string | readonly Tree[] | { readonly [name: string]: Tree }
 
-/** How a notation writes the vocabulary's names and says where something is. */
+/** How a notation writes the XSD's names and the places of a document. */
 export interface Notation {
   /** The member name of an element or attribute, for example `orderNumber` for `order-number`. */
   readonly member: (name: string) => string
   /** The place of a member (or of a 0-based position) under another place. */
   readonly under: (place: string, step: string | number) => string
   readonly root: string
-  /** What to say where something else belongs than was sent; by default in JSON's terms. */
-  readonly wanted?: Wanted
+  /** Messages for values of the wrong type; by default in the terms of JSON. */
+  readonly wanted?: TypeMessages
 }
 
-interface Wanted {
+interface TypeMessages {
+  /** Text is expected. */
   readonly string: string
-  /** Where the schema has a number. */
+  /** A number is expected. */
   readonly number: string
-  /** In place of a number, where the schema has a text. */
+  /** Text is expected, and a number was sent. */
   readonly quoted: string
-  /** Before the names that it can have. */
+  /** An object is expected. The names of its members follow the message. */
   readonly object: string
 }
 
-const inJson: Wanted = {
+const jsonMessages: TypeMessages = {
   string: 'This must be a string.',
   number: 'This must be a string or a number.',
   quoted: 'Write a number as a string, in double quotes, so that no digit of it is lost.',
@@ -47,21 +48,21 @@ export type TreeFault = Fault & { readonly path: string }
 
 export interface TreeReading {
   readonly root: Element
-  /** Each with its `path` in the sender's notation. */
+  /** Their paths are in the sender's notation. */
   readonly faults: readonly TreeFault[]
-  /** False for a document of more elements than one can have, of which the rest was not read. */
+  /** False when the document has too many elements: the rest was not read. */
   readonly isWhole: boolean
 }
 
 type Members = { readonly [name: string]: Tree }
 
-/** Everything that XML 1.0 can hold (section 2.2, Char); lone surrogates are not in it. */
-const notXml = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u
+/** A character that XML 1.0 does not allow (section 2.2, Char), such as a lone surrogate. */
+const notXmlChar = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u
 
-/** More faults than are ever told are not looked for: a tree of a million unknown members costs no more than one of a few. */
+/** Reading stops collecting faults here, so that a million unknown members cost no more than a few. */
 export const maxFaults = 200
 
-/** A name of megabytes that was sent is not sent back: a longer path is cut to 256 characters. */
+/** The most characters of a fault's path: names in it can be megabytes long. */
 export const maxPath = 259
 
 function isMembers(value: Tree): value is Members {
@@ -69,16 +70,16 @@ function isMembers(value: Tree): value is Members {
 }
 
 export interface TreeOptions {
-  /** Faults that were found before. */
+  /** Faults that were found before reading. */
   readonly known?: readonly TreeFault[]
-  /** The most elements that a document can have: the rest is not read, and reported once. */
+  /** The most elements that the document may have. The rest is not read and is reported once. */
   readonly most?: number | undefined
 }
 
 /**
- * Reads a tree of members into elements, in the order that the schema wants, so that the XSD is the gate for every
- * notation. What it cannot carry over (unknown members, wrong kinds) is reported, and stands in the result as an empty
- * element; the rest is read all the same. A member that is null is a member that is not there.
+ * Reads a tree into elements in the order of the schema, so that the XSD can validate every notation. Unknown members and
+ * values of the wrong type are reported; the latter become empty elements, and the rest is read. A null member counts as
+ * absent.
  */
 export function readTree(value: Tree, type: ElementType, notation: Notation, options: TreeOptions = {}): TreeReading {
   const reader = new TreeReader(notation, options)
@@ -86,7 +87,7 @@ export function readTree(value: Tree, type: ElementType, notation: Notation, opt
   return { root, faults: reader.faults, isWhole: reader.isWhole }
 }
 
-/** A type's names in the notation, worked out once. */
+/** The member names of a type in the notation. Each type's shape is computed once. */
 interface Shape {
   readonly names: readonly string[]
   readonly known: ReadonlySet<string>
@@ -98,14 +99,14 @@ class TreeReader {
   readonly faults: TreeFault[]
   isWhole = true
   readonly #notation: Notation
-  readonly #wanted: Wanted
+  readonly #messages: TypeMessages
   readonly #most: number
   readonly #shapes = new Map<ElementType, Shape>()
   #count = 0
 
   constructor(notation: Notation, { known = [], most = Number.POSITIVE_INFINITY }: TreeOptions) {
     this.#notation = notation
-    this.#wanted = notation.wanted ?? inJson
+    this.#messages = notation.wanted ?? jsonMessages
     this.#most = most
     this.faults = known.slice(0, maxFaults).map((fault) => ({ ...fault, path: shorten(fault.path, maxPath) }))
   }
@@ -116,8 +117,8 @@ class TreeReader {
   }
 
   #shape(type: ElementType): Shape {
-    const there = this.#shapes.get(type)
-    if (there) return there
+    const cached = this.#shapes.get(type)
+    if (cached) return cached
     const { member } = this.#notation
     const attributes = type.attributes.map(({ name, type: own }) => ({ name, member: member(name), type: own }))
     const children = type.children.map((child) => ({ type: child, member: member(child.name) }))
@@ -134,7 +135,7 @@ class TreeReader {
       return { name, text: this.#text(value, type.text, origin), origin }
     const shape = this.#shape(type)
     if (!isMembers(value)) {
-      this.#report(origin, `${this.#wanted.object} ${shape.names.join(', ')}.`)
+      this.#report(origin, `${this.#messages.object} ${shape.names.join(', ')}.`)
       return { name, children: [], origin }
     }
     this.#refuseUnknown(value, shape, origin)
@@ -153,11 +154,11 @@ class TreeReader {
 
   #text(value: Tree, type: SimpleType, place: string): string {
     const numeric = isNumeric(type)
-    if (typeof value === 'string' && !notXml.test(value)) return value
+    if (typeof value === 'string' && !notXmlChar.test(value)) return value
     if (value instanceof Numeral && numeric) return value.text
-    if (typeof value === 'string') this.#report(place, 'The text has a control character, or half a character, that no document can hold.')
-    else if (value instanceof Numeral) this.#report(place, this.#wanted.quoted)
-    else this.#report(place, numeric ? this.#wanted.number : this.#wanted.string)
+    if (typeof value === 'string') this.#report(place, 'The text has a control character or a lone surrogate, which no document can hold.')
+    else if (value instanceof Numeral) this.#report(place, this.#messages.quoted)
+    else this.#report(place, numeric ? this.#messages.number : this.#messages.string)
     return ''
   }
 
@@ -165,7 +166,10 @@ class TreeReader {
     for (const name of Object.keys(value)) {
       if (known.has(name)) continue
       if (this.faults.length >= maxFaults) return
-      this.#report(this.#notation.under(place, name), `There is no ${JSON.stringify(shorten(name))} here; known are ${names.join(', ')}.`)
+      this.#report(
+        this.#notation.under(place, name),
+        `There is no ${JSON.stringify(shorten(name))} here. The names that can be used are ${names.join(', ')}.`
+      )
     }
   }
 
@@ -177,23 +181,23 @@ class TreeReader {
     return found.length > 0 ? { attributes: Object.fromEntries(found) } : {}
   }
 
-  #readInto(children: Element[], given: Tree, type: ElementType, there: string): void {
+  #readInto(children: Element[], given: Tree, type: ElementType, path: string): void {
     if (!type.repeatable) {
-      children.push(this.read(given, type, there))
+      children.push(this.read(given, type, path))
       return
     }
     if (!Array.isArray(given)) {
-      this.#report(there, 'This must be an array: it can be there more than once.')
-      children.push({ name: type.name, children: [], origin: there })
+      this.#report(path, 'This must be an array, because it can occur more than once.')
+      children.push({ name: type.name, children: [], origin: path })
       return
     }
     for (const [i, one] of (given as readonly Tree[]).entries()) {
       if (this.#count >= this.#most) {
-        if (this.isWhole) this.#report('', `The document has more than ${this.#most} parts: send it in several.`)
+        if (this.isWhole) this.#report('', `The document has more than ${this.#most} elements. Send it in several documents.`)
         this.isWhole = false
         return
       }
-      children.push(this.read(one, type, this.#notation.under(there, i)))
+      children.push(this.read(one, type, this.#notation.under(path, i)))
     }
   }
 }

@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs'
 import { child, childrenOf, type Element, tokenOf } from './element.ts'
 import { readXml } from './xml.ts'
 
-/** What a value may be, as far as a person or a JSON Schema can be told. */
+/** A simple type of an XSD, as far as forms and JSON Schema need it. */
 export interface SimpleType {
   readonly base: string
   readonly patterns: readonly string[]
   readonly values: readonly string[]
   readonly minLength?: number
   readonly maxLength?: number
-  /** From the schema's own annotation: what a valid value is, to follow "must be". */
+  /** The type's annotation in the XSD: it describes a valid value and can follow "must be". */
   readonly documentation?: string
 }
 
-/** Whether its values are numbers: exact decimals, and the integers among them. */
+/** Whether the type's values are numbers: decimals or integers. */
 export function isNumeric({ base }: SimpleType): boolean {
   return base === 'xs:decimal' || /^xs:(?:\w+I|i)nteger$/.test(base)
 }
@@ -28,15 +28,15 @@ export interface ElementType {
   readonly name: string
   readonly required: boolean
   readonly repeatable: boolean
-  /** How often it can be there, where it is repeatable within bounds. */
+  /** The maxOccurs of a repeatable element; absent when it is unbounded. */
   readonly most?: number
-  /** The names of a choice, where it is one of them: only one of these can be there. */
+  /** The names of the choice that the element belongs to, of which a document has allowOnly one; absent outside a choice. */
   readonly alternatives?: readonly string[]
   readonly documentation?: string
   readonly attributes: readonly AttributeType[]
-  /** The type of its text; absent when it has none. */
+  /** The type of the element's text; absent when it has no text. */
   readonly text?: SimpleType
-  /** In the order in which a document must have them; alternatives of a choice one after the other. */
+  /** In document order. The alternatives of a choice follow one another. */
   readonly children: readonly ElementType[]
 }
 
@@ -44,13 +44,13 @@ export interface ElementType {
 export type Vocabulary = ReadonlyMap<string, ElementType>
 
 /**
- * Reads what an XSD says of names, order, repetition and values, so that JSON, forms and the API's description follow
- * the one schema. It knows the constructs that the schemas of this folder use: sequence, choice, group, simpleContent.
- * @throws Error on any other construct: a schema may not say what would be ignored here
+ * Reads the names, order, repetition and values that an XSD allows, so that JSON, forms and the API description follow the
+ * same schema. It supports the constructs that the schemas of this folder use: sequence, choice, group, simpleContent.
+ * @throws Error on any other construct, which would otherwise be ignored
  */
 export function readVocabulary(xsd: string): Vocabulary {
   const schema = readXml(xsd)
-  only(schema, ['xs:element', 'xs:complexType', 'xs:simpleType', 'xs:group'])
+  allowOnly(schema, ['xs:element', 'xs:complexType', 'xs:simpleType', 'xs:group'])
   const named = (kind: string, name: string): Element => {
     const found = childrenOf(schema, kind).find((candidate) => candidate.attributes?.['name'] === name)
     if (!found) throw new Error(`the schema has no ${kind} ${name}`)
@@ -62,8 +62,8 @@ export function readVocabulary(xsd: string): Vocabulary {
     const definition = named('xs:simpleType', name)
     const restriction = child(definition, 'xs:restriction')
     if (!restriction) throw new Error(`simple type ${name} is not a restriction`)
-    only(definition, ['xs:restriction'])
-    only(restriction, facets)
+    allowOnly(definition, ['xs:restriction'])
+    allowOnly(restriction, facets)
     const facet = (kind: string) => childrenOf(restriction, kind).map((facet) => facet.attributes?.['value'] ?? '')
     const length = (kind: string) => facet(kind).map(Number)[0]
     const [minLength, maxLength] = [length('xs:minLength'), length('xs:maxLength')]
@@ -88,25 +88,25 @@ export function readVocabulary(xsd: string): Vocabulary {
     (holder.children ?? []).flatMap((part) => {
       if (part.name === 'xs:element') return [elementType(part, optional)]
       if (part.attributes?.['minOccurs'] ?? part.attributes?.['maxOccurs'])
-        throw new Error(`${part.name} says how often, which is not read here`)
+        throw new Error(`the schema uses minOccurs or maxOccurs on ${part.name}, which is not supported`)
       if (part.name === 'xs:sequence') return content(part, optional)
       if (part.name === 'xs:choice') return alternatives(content(part, true))
       if (part.name === 'xs:group') return content(named('xs:group', attribute(part, 'ref')), optional)
       if (part.name === 'xs:attribute' || part.name === 'xs:annotation') return []
-      throw new Error(`the schema uses ${part.name}, which is not read here`)
+      throw new Error(`the schema uses ${part.name}, which is not supported`)
     })
 
   const elementType = (declared: Element, optional: boolean): ElementType => {
     const { minOccurs = '1', maxOccurs = '1' } = declared.attributes ?? {}
     const [name, type] = [attribute(declared, 'name'), attribute(declared, 'type')]
-    only(declared, [])
+    allowOnly(declared, [])
     const repeatable = maxOccurs !== '1'
     const most = repeatable && maxOccurs !== 'unbounded' ? { most: Number(maxOccurs) } : {}
     const base = { name, required: minOccurs !== '0' && !optional, repeatable, ...most, ...documented(declared) }
     const complex = childrenOf(schema, 'xs:complexType').find((candidate) => candidate.attributes?.['name'] === type)
     if (!complex) return { ...base, attributes: [], text: simple(type), children: [] }
     const extension = child(child(complex, 'xs:simpleContent') ?? complex, 'xs:extension')
-    if (extension) only(extension, ['xs:attribute'])
+    if (extension) allowOnly(extension, ['xs:attribute'])
     if (extension) return { ...base, attributes: attributesOf(extension), text: simple(attribute(extension, 'base')), children: [] }
     return { ...documented(complex), ...base, attributes: attributesOf(complex), children: content(complex, false) }
   }
@@ -114,12 +114,12 @@ export function readVocabulary(xsd: string): Vocabulary {
   return new Map(childrenOf(schema, 'xs:element').map((root) => [attribute(root, 'name'), elementType(root, false)]))
 }
 
-/** The facets that are read, and the one that only libxml2 needs to know: a number's documentation says its bounds. */
+/** The supported facets. xs:minExclusive is not read: allowOnly libxml2 needs it, and a number's annotation states its bounds. */
 const facets = ['xs:pattern', 'xs:enumeration', 'xs:minLength', 'xs:maxLength', 'xs:minExclusive']
 
-function only(holder: Element, known: readonly string[]): void {
+function allowOnly(holder: Element, known: readonly string[]): void {
   const other = holder.children?.find(({ name }) => name !== 'xs:annotation' && !known.includes(name))
-  if (other) throw new Error(`the schema uses ${other.name} in ${holder.name}, which is not read here`)
+  if (other) throw new Error(`the schema uses ${other.name} in ${holder.name}, which is not supported`)
 }
 
 function alternatives(types: readonly ElementType[]): ElementType[] {
@@ -139,14 +139,29 @@ function documented(element: Element): { documentation?: string } {
   return documentation === undefined ? {} : { documentation }
 }
 
-/** A published schema: its bytes as served, and what they say. */
+/** A published schema. */
 export interface Xsd {
   readonly name: string
+  /** The bytes that /schemas/ serves. */
   readonly source: Buffer
   readonly vocabulary: Vocabulary
 }
 
-/** Loads `schemas/<name>.xsd` from beside this file. */
+/** The type of a root element. @throws Error when the schema does not declare it */
+export function rootElement({ name, vocabulary }: Xsd, root: string): ElementType {
+  const type = vocabulary.get(root)
+  if (!type) throw new Error(`${name}.xsd declares no ${root}`)
+  return type
+}
+
+/** The type of a child element. @throws Error when the schema does not declare it */
+export function childType(parent: ElementType, name: string): ElementType {
+  const type = parent.children.find((child) => child.name === name)
+  if (!type) throw new Error(`${parent.name} has no ${name} in the schema`)
+  return type
+}
+
+/** Loads `schemas/<name>.xsd`. */
 export function loadXsd(name: string): Xsd {
   const source = readFileSync(new URL(`./${name}.xsd`, import.meta.url))
   return { name, source, vocabulary: readVocabulary(source.toString('utf8')) }

@@ -2,8 +2,8 @@ import { XMLParser } from 'fast-xml-parser'
 import type { Element } from './element.ts'
 
 /**
- * Reads validated XML into elements. fast-xml-parser coerces nothing here, and its own entity handling is off: without a
- * DOCTYPE there are only the five predefined entities and character references, which it would leave undecoded.
+ * Reads validated XML into elements. fast-xml-parser must not coerce values. Its entity handling is off, because it leaves
+ * character references undecoded; without a DOCTYPE there are only those and the five predefined entities.
  */
 const parser = new XMLParser({
   preserveOrder: true,
@@ -20,12 +20,12 @@ const parser = new XMLParser({
 })
 
 /**
- * fast-xml-parser reads a quote in a processing instruction as the start of a value, and would skip elements up to the
- * next quote that libxml2 sees and validates. So it gets none; nor comments, which it is not asked for.
+ * fast-xml-parser reads a quote in a processing instruction as the start of a value and skips everything up to the next
+ * quote, even elements that libxml2 has validated. So processing instructions are removed first, and comments with them.
  */
 const notContent = /<!\[CDATA\[.*?\]\]>|<!--.*?-->|<\?.*?\?>/gs
 
-/** Line ends become line feeds first (XML 1.0 section 2.11): two that a comment parts are two. */
+/** Line ends are normalised first (XML 1.0 section 2.11): a CR and an LF on either side of a comment are two line ends. */
 function contentOnly(xml: string): string {
   return xml.replace(/\r\n?/g, '\n').replace(notContent, (section) => (section.startsWith('<![') ? section : ''))
 }
@@ -33,7 +33,7 @@ function contentOnly(xml: string): string {
 type Node = { readonly ':@'?: Readonly<Record<string, string>>; readonly '#text'?: string } & Readonly<Record<string, unknown>>
 
 /**
- * @param xml a well-formed document without DOCTYPE: this is never the gate
+ * @param xml a well-formed document without DOCTYPE, already checked by the XML guard
  * @throws Error when there is no root element
  */
 export function readXml(xml: string): Element {
@@ -67,14 +67,14 @@ function toElement(node: Node): Element {
   }
 }
 
-/** Namespace declarations are no attributes (Namespaces in XML, section 3). */
+/** Namespace declarations are not attributes of the element (Namespaces in XML, section 3). */
 function readAttributes(raw: Readonly<Record<string, string>>): [string, string][] {
   return Object.entries(raw)
     .filter(([name]) => !/^xmlns(?::|$)/.test(name))
     .map(([name, value]) => [name, dereference(normalise(value))])
 }
 
-/** Attribute-value normalisation (XML 1.0 section 3.3.3): white space becomes a space, unless it came by reference. */
+/** Attribute-value normalisation (XML 1.0 section 3.3.3): white space becomes a space, unless it is a character reference. */
 function normalise(value: string): string {
   return value.replace(/[\t\n\r]/g, ' ')
 }
@@ -91,7 +91,7 @@ function dereference(text: string): string {
 
 export const xmlDeclaration = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
-/** Text for element content. A carriage return goes by reference, or a parser would make it a line feed (XML 1.0 section 2.11). */
+/** Escapes element content. A carriage return becomes a reference, since a parser turns a literal one into a line feed (XML 1.0 section 2.11). */
 export function escapeText(text: string): string {
   return text.replace(/[&<>\r]/g, (c) => (c === '&' ? '&amp;' : c === '<' ? '&lt;' : c === '>' ? '&gt;' : '&#13;'))
 }
@@ -102,7 +102,7 @@ export function escapeAttribute(text: string): string {
   return text.replace(/[&<>"\t\n\r]/g, (c) => attributeEscapes[c] ?? `&#${c.charCodeAt(0)};`)
 }
 
-/** Writes an element and what is in it, indented for people, without a declaration. */
+/** Writes an element and its descendants, indented, without an XML declaration. */
 export function writeElement(element: Element, indent = ''): string {
   const attributes = Object.entries(element.attributes ?? {})
     .map(([name, value]) => ` ${name}="${escapeAttribute(value)}"`)
@@ -116,7 +116,7 @@ export function writeElement(element: Element, indent = ''): string {
   return `${open}/>`
 }
 
-/** A whole XML document. */
+/** Writes an XML document. */
 export function writeXml(root: Element): string {
   return `${xmlDeclaration}${writeElement(root)}\n`
 }

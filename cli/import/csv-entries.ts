@@ -3,17 +3,17 @@ import { type Cell, endOfRecord, readRecord } from '../../schemas/csv-record.ts'
 import { rootType } from '../../schemas/document.ts'
 import { product } from '../../schemas/product.ts'
 import { Failure } from '../command.ts'
-import { type Entry, longestEntry, unreadable } from './entry.ts'
+import { type Entry, maxEntryLength, unreadable } from './entry.ts'
 
 const type = rootType(product)
 
-/** How many entries are made before they are handed on: what was given up may be followed by a hundred thousand lines. */
-const atOnce = 500
+/** The most entries that are yielded together. After a line that is given up, a hundred thousand more may follow in the buffer. */
+const maxEntries = 500
 
 /**
- * Products as CSV, with a heading that names the columns; divided by commas, or by what the heading is divided by:
- * semicolons or tabs.
- * @throws Failure when there is no heading, or it names a column that a product does not have
+ * Reads products from CSV with a heading line. Cells are separated by semicolons or tabs if the heading has one of them,
+ * and by commas otherwise.
+ * @throws Failure when the heading is missing or has an unknown column
  */
 export async function* csvEntries(chunks: AsyncIterable<string>): AsyncGenerator<readonly Entry[], void, undefined> {
   const splitter = new Splitter()
@@ -23,7 +23,7 @@ export async function* csvEntries(chunks: AsyncIterable<string>): AsyncGenerator
 
 class Splitter {
   #text = ''
-  /** Of the beginning of the text. */
+  /** The line number of the start of the text. */
   #line = 1
   #columns: readonly ColumnName[] | undefined
   #delimiter = ','
@@ -36,7 +36,7 @@ class Splitter {
   *end(): Iterable<readonly Entry[]> {
     if (this.#text !== '' && !this.#text.endsWith('\n')) this.#text += '\n'
     yield* this.#take(true)
-    if (!this.#columns) throw new Failure('there is no heading with the names of the columns')
+    if (!this.#columns) throw new Failure('the file has no heading line with the names of the columns')
   }
 
   *#take(isLast: boolean): Iterable<readonly Entry[]> {
@@ -44,15 +44,15 @@ class Splitter {
     let from = 0
     let quote = -1
     while (from < this.#text.length) {
-      if (entries.length >= atOnce) {
+      if (entries.length >= maxEntries) {
         yield entries
         entries = []
       }
-      // Looked for once and not at every line: the next one may be megabytes away.
+      // The next quote may be megabytes away, so it is not searched for again at every line.
       if (quote < from) quote = indexOrEnd(this.#text, '"', from)
       const lineEnd = this.#text.indexOf('\n', from)
       const end = quote < lineEnd ? endOfRecord(this.#text, from) : lineEnd
-      if (end < 0 && !isLast && this.#text.length - from < longestEntry) break
+      if (end < 0 && !isLast && this.#text.length - from < maxEntryLength) break
       const next = end < 0 ? undefined : this.#readLine(this.#text.slice(from, end).replace(/\r$/, ''))
       if (next) {
         entries.push(...next)
@@ -60,8 +60,8 @@ class Splitter {
         from = end + 1
         continue
       }
-      // Only its first line is given up: a quote too many, or too few, must not take what follows with it.
-      entries.push(unreadable(this.#line, 'A cell with a quote in it must be in quotes, and the quote be doubled, as in "3.5"" disk".'))
+      // Only the first line is given up: a misplaced quote must not cost the lines after it.
+      entries.push(unreadable(this.#line, 'A cell that has a quote must be in quotes, and the quote must be doubled, as in "3.5"" disk".'))
       from = this.#text.indexOf('\n', from) + 1
       this.#line++
       if (from === 0) from = this.#text.length
@@ -98,8 +98,8 @@ function readHeading(cells: readonly Cell[]): readonly ColumnName[] {
   const seen = new Set<string>()
   return cells.map((cell = '') => {
     const name = cell.trim().toLowerCase()
-    if (!isColumnName(name)) throw new Failure(`line 1: there is no column ${JSON.stringify(name)}; there are ${columnNames.join(', ')}`)
-    if (seen.has(name) && !isRepeatable(name)) throw new Failure(`line 1: the column ${name} is there twice`)
+    if (!isColumnName(name)) throw new Failure(`line 1: there is no column ${JSON.stringify(name)}: use ${columnNames.join(', ')}`)
+    if (seen.has(name) && !isRepeatable(name)) throw new Failure(`line 1: the column ${name} occurs twice`)
     seen.add(name)
     return name
   })
@@ -107,7 +107,10 @@ function readHeading(cells: readonly Cell[]): readonly ColumnName[] {
 
 function toEntry(columns: readonly ColumnName[], cells: readonly Cell[], line: number): Entry {
   if (cells.length > columns.length) {
-    return unreadable(line, `There are ${cells.length} cells in ${columns.length} columns: a cell with a comma in it must be in quotes.`)
+    return unreadable(
+      line,
+      `The line has ${cells.length} cells, but there are ${columns.length} columns. A cell that has a comma must be in quotes.`
+    )
   }
   const { root, faults } = readCsvRecord(columns, cells, type)
   return { line, root, faults: faults.map(({ detail, path }) => ({ detail, path, line })) }

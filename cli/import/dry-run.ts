@@ -2,54 +2,54 @@ import { createHash } from 'node:crypto'
 import { decimal } from '../../domain/money.ts'
 import type { ProductDraft } from '../../domain/product.ts'
 import type { ImportItem, ImportOutcome, Store } from '../../domain/store.ts'
-import { type Entered, ImportTally } from './import-tally.ts'
+import { ImportTally, type TallyEntry } from './import-tally.ts'
 
-/** What no line can say, since a name is not empty: whatever a line says is another. */
-const blank: ProductDraft = { name: '', price: decimal('0'), unit: 'C62', categories: [], images: [], backorder: false }
+/** A draft that differs from every line of a file, since it has no name. */
+const blankDraft: ProductDraft = { name: '', price: decimal('0'), unit: 'C62', categories: [], images: [], backorder: false }
 
 /**
- * An import of which nothing stays, batch by batch, with the outcomes that it would have. The store forgets a rehearsed
- * batch, so what earlier ones made of the products that the next one is about, and of those that have or had its GTINs, is
- * rehearsed again before it, in the same transaction.
+ * Computes the outcomes of an import without storing anything. The store undoes each rehearsed batch. So before each batch,
+ * in the same transaction, the changes that earlier batches made are replayed: to the batch's products, and to the products
+ * that have or had its GTINs.
  */
 export class DryRun implements Pick<Store, 'importProducts'> {
   readonly #store: Store
-  readonly #ledger = new ImportTally()
-  /** Whether a product of the store may have given up its GTIN. */
-  #isReplacing = false
+  readonly #tally = new ImportTally()
+  /** Whether the import has replaced products, so that some may have given up their GTINs. */
+  #hasReplaced = false
 
   constructor(store: Store) {
     this.#store = store
   }
 
   async importProducts(items: readonly ImportItem[]): Promise<readonly ImportOutcome[]> {
-    const recalled = new Map<string, Entered>()
-    const recall = (entered: Entered | undefined) => entered && recalled.set(entered.id, entered)
+    const replayed = new Map<string, TallyEntry>()
+    const addReplay = (entered: TallyEntry | undefined) => entered && replayed.set(entered.id, entered)
     for (const { id, draft } of items) {
-      recall(this.#ledger.find(id))
-      if (draft.gtin !== undefined) recall(this.#ledger.holder(draft.gtin))
+      addReplay(this.#tally.find(id))
+      if (draft.gtin !== undefined) addReplay(this.#tally.holder(draft.gtin))
     }
-    const asked = new Set<string>()
+    const lookedUp = new Set<string>()
     for (;;) {
-      const before = replay([...recalled.values()], items)
+      const before = replay([...replayed.values()], items)
       const batch = [...before, ...items]
       const outcomes = await this.#store.importProducts(batch, 'rehearse')
-      const [count, taken] = [recalled.size, takenGtins(batch, outcomes).filter((gtin) => !asked.has(gtin))]
-      if (this.#isReplacing) for (const id of await this.#holders(taken)) recall(this.#ledger.find(id))
-      if (recalled.size === count) {
+      const [count, taken] = [replayed.size, takenGtins(batch, outcomes).filter((gtin) => !lookedUp.has(gtin))]
+      if (this.#hasReplaced) for (const id of await this.#holders(taken)) addReplay(this.#tally.find(id))
+      if (replayed.size === count) {
         const own = outcomes.slice(before.length)
         this.#remember(items, own)
         return own
       }
-      for (const gtin of taken) asked.add(gtin)
+      for (const gtin of taken) lookedUp.add(gtin)
     }
   }
 
   close(): void {
-    this.#ledger.close()
+    this.#tally.close()
   }
 
-  /** Which products of the store have these GTINs; earlier batches may have taken them away. */
+  /** The products that have these GTINs in the store. Earlier batches may have changed them. */
   async #holders(gtins: readonly string[]): Promise<readonly string[]> {
     const found = await Promise.all(gtins.map((gtin) => holderOf(this.#store, gtin)))
     return found.flatMap((id) => id ?? [])
@@ -59,28 +59,28 @@ export class DryRun implements Pick<Store, 'importProducts'> {
     for (const [i, { id, draft }] of items.entries()) {
       const outcome = outcomes[i]
       if (typeof outcome !== 'string') continue
-      const known = this.#ledger.find(id)
+      const known = this.#tally.find(id)
       if (!known && outcome === 'unchanged') continue
-      if (outcome === 'replaced') this.#isReplacing = true
-      this.#ledger.enter({ id, digest: digest(draft), gtin: draft.gtin, onHand: draft.onHand ?? known?.onHand })
+      if (outcome === 'replaced') this.#hasReplaced = true
+      this.#tally.enter({ id, digest: digest(draft), gtin: draft.gtin, onHand: draft.onHand ?? known?.onHand })
     }
   }
 }
 
-/** Makes products what they became. All GTINs are given up before any is taken, as two may have exchanged theirs. */
-function replay(entries: readonly Entered[], items: readonly ImportItem[]): readonly ImportItem[] {
+/** Items that repeat the changes of earlier batches. First all GTINs are removed and then set, since two products may have swapped theirs. */
+function replay(entries: readonly TallyEntry[], items: readonly ImportItem[]): readonly ImportItem[] {
   const ids = new Set(entries.map(({ id }) => id))
   const known = items.filter(({ id }) => ids.has(id))
   const drafts = new Map(known.map(({ id, draft }) => [`${id} ${digest(draft)}`, draft]))
-  const bare = entries.map(({ id, digest, onHand }): ImportItem => {
-    const { currency: _currency, gtin: _gtin, onHand: _onHand, ...said } = drafts.get(`${id} ${digest}`) ?? blank
-    return { id, draft: { ...said, ...(onHand === undefined ? {} : { onHand }) } }
+  const withoutGtin = entries.map(({ id, digest, onHand }): ImportItem => {
+    const { currency: _currency, gtin: _gtin, onHand: _onHand, ...draft } = drafts.get(`${id} ${digest}`) ?? blankDraft
+    return { id, draft: { ...draft, ...(onHand === undefined ? {} : { onHand }) } }
   })
-  const marked = bare.flatMap(({ id, draft }, i) => {
+  const withGtin = withoutGtin.flatMap(({ id, draft }, i) => {
     const gtin = entries[i]?.gtin
     return gtin === undefined ? [] : { id, draft: { ...draft, gtin } }
   })
-  return [...bare, ...marked]
+  return [...withoutGtin, ...withGtin]
 }
 
 function takenGtins(batch: readonly ImportItem[], outcomes: readonly ImportOutcome[]): readonly string[] {
@@ -100,10 +100,10 @@ async function holderOf(store: Store, gtin: string): Promise<string | undefined>
   }
 }
 
-/** Of all that makes an import write a product, except its stock. */
+/** A digest of everything that an import writes of a product, except its stock. */
 function digest(draft: ProductDraft): string {
   const { name, description, price, unit, minimumQuantity, quantityStep, gtin, categories, images, backorder } = draft
   const quantities = [minimumQuantity ?? null, quantityStep ?? null]
-  const said = JSON.stringify([name, description ?? null, price, unit, quantities, gtin ?? null, categories, images, backorder])
-  return createHash('sha256').update(said).digest('base64url')
+  const content = JSON.stringify([name, description ?? null, price, unit, quantities, gtin ?? null, categories, images, backorder])
+  return createHash('sha256').update(content).digest('base64url')
 }

@@ -1,20 +1,20 @@
 import type { LocatedFault } from '../../schemas/document.ts'
 import type { Element } from '../../schemas/element.ts'
 
-/** One product of a file, as its notation has it, before the schema judges it. */
+/** One product of a file, before validation. */
 export interface Entry {
-  /** 1-based, of where it begins. */
+  /** The line where it starts, from 1. */
   readonly line: number
-  /** As XML, exactly as in the file. */
+  /** The XML of the product, exactly as in the file. */
   readonly xml?: string
-  /** As an element, where the file is not XML; what the file said that the element cannot is in the faults. */
+  /** The product as an element, if the file is not XML. Values that an element cannot hold are in the faults. */
   readonly root?: Element
-  /** What is wrong with it already. Without `xml` and `root` there is nothing more to judge. */
+  /** Faults found so far. Without `xml` and `root` the product cannot be validated further. */
   readonly faults: readonly LocatedFault[]
 }
 
-/** The most characters that a product may be long: what is longer is not kept. */
-export const longestEntry = 2 * 1024 * 1024
+/** The most characters that a product may have. A longer one is not kept in memory. */
+export const maxEntryLength = 2 * 1024 * 1024
 
 export function unreadable(line: number, detail: string): Entry {
   return { line, faults: [{ detail, line }] }

@@ -4,13 +4,13 @@ import { Connection } from '../../stores/sqlite/connection.ts'
 import { explain } from '../../stores/sqlite/explain.ts'
 import { Failure } from '../command.ts'
 
-/** What a product is made by the lines of a file so far. */
-export interface Entered {
+/** The state of a product after the lines that were read so far. */
+export interface TallyEntry {
   readonly id: string
-  /** Of all that a line says but the stock. */
+  /** A digest of everything except the stock. */
   readonly digest: string
   readonly gtin: string | undefined
-  /** Absent: no line has set it. */
+  /** Undefined when no line has set it. */
   readonly onHand: Decimal | undefined
 }
 
@@ -21,7 +21,7 @@ interface Row {
   readonly onHand: Decimal | null
 }
 
-/** Products by id and by GTIN, the last entry of each: in a database of SQLite's own that is nobody else's and goes when it is closed. */
+/** The latest entry of each product, by id and by GTIN, in a temporary SQLite database that is deleted when it is closed. */
 export class ImportTally {
   readonly #db = new Connection('')
   readonly #find
@@ -40,16 +40,16 @@ export class ImportTally {
     this.#enter = this.#db.prepare<[Row]>('INSERT OR REPLACE INTO entered VALUES (@id, @digest, @gtin, @onHand)')
   }
 
-  find(id: string): Entered | undefined {
+  find(id: string): TallyEntry | undefined {
     return read(this.#find.get(id))
   }
 
-  /** The product whose last entry has the GTIN. */
-  holder(gtin: string): Entered | undefined {
+  /** The product whose latest entry has the GTIN. */
+  holder(gtin: string): TallyEntry | undefined {
     return read(this.#holder.get(gtin))
   }
 
-  enter({ id, digest, gtin, onHand }: Entered): void {
+  enter({ id, digest, gtin, onHand }: TallyEntry): void {
     try {
       this.#enter.run({ id, digest, gtin: gtin ?? null, onHand: onHand ?? null })
     } catch (error) {
@@ -62,6 +62,6 @@ export class ImportTally {
   }
 }
 
-function read(row: Row | undefined): Entered | undefined {
+function read(row: Row | undefined): TallyEntry | undefined {
   return row && { ...row, gtin: row.gtin ?? undefined, onHand: row.onHand ?? undefined }
 }

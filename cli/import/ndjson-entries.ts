@@ -3,18 +3,18 @@ import { readJson } from '../../schemas/json.ts'
 import { readJsonText } from '../../schemas/json-text.ts'
 import { product } from '../../schemas/product.ts'
 import type { Tree } from '../../schemas/tree.ts'
-import { type Entry, longestEntry, unreadable } from './entry.ts'
+import { type Entry, maxEntryLength, unreadable } from './entry.ts'
 
 const type = rootType(product)
 
-/** Products as JSON, one a line; empty lines are passed over. */
+/** Reads products from JSON, one per line. Empty lines are skipped. */
 export async function* ndjsonEntries(chunks: AsyncIterable<string>): AsyncGenerator<readonly Entry[], void, undefined> {
   let rest = ''
   let line = 1
   let isTooLong = false
 
   function end(text: string): Entry[] {
-    const entry = isTooLong ? unreadable(line, `The line is longer than ${longestEntry} characters.`) : readLine(text, line)
+    const entry = isTooLong ? unreadable(line, `The line is longer than ${maxEntryLength} characters.`) : readLine(text, line)
     isTooLong = false
     line++
     return entry ? [entry] : []
@@ -24,7 +24,7 @@ export async function* ndjsonEntries(chunks: AsyncIterable<string>): AsyncGenera
     const lines = (rest + chunk).split('\n')
     rest = lines.pop() ?? ''
     yield lines.flatMap(end)
-    if (rest.length > longestEntry) {
+    if (rest.length > maxEntryLength) {
       isTooLong = true
       rest = ''
     }

@@ -1,10 +1,10 @@
-/** Milliseconds between two drawings. */
+/** Milliseconds between two updates of the bar. */
 const interval = 100
 const barWidth = 24
 const eraseLine = '\r\u001b[K'
 
 export interface Progress {
-  /** @param bytes how much of the file was read */
+  /** @param bytes the number of bytes that were read */
   show(bytes: number, products: number): void
   /** Writes lines above the bar. */
   print(lines: string): void
@@ -17,8 +17,8 @@ interface Output {
 }
 
 /**
- * A bar on a terminal; elsewhere only what is printed.
- * @param size of the file in bytes, where that is known
+ * Shows a progress bar on a terminal. Elsewhere it only prints lines.
+ * @param size the size of the file in bytes, if it is known
  */
 export function makeProgress(output: Output, size: number | undefined, now: () => number = performance.now.bind(performance)): Progress {
   if (!output.isTTY) return { show: () => undefined, print: (lines) => output.write(lines), end: () => undefined }

@@ -14,24 +14,28 @@ export type Format = (typeof formats)[number]
 
 const extensions: Readonly<Record<string, Format>> = { '.xml': 'xml', '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' }
 
-/** @param file its name, for what its extension says; `-` and none say nothing. @throws UsageError */
+/**
+ * The format by name, or else by the extension of the file.
+ * @returns undefined when neither tells it
+ * @throws UsageError when there is no format of the name
+ */
 export function formatOf(named: string | undefined, file: string | undefined): Format | undefined {
   if (named === undefined) return file === undefined ? undefined : extensions[extname(file).toLowerCase()]
   const format = formats.find((one) => one === named)
-  if (!format) throw new UsageError(`there is no format ${JSON.stringify(named)}; there are ${formats.join(', ')}`)
+  if (!format) throw new UsageError(`there is no format ${JSON.stringify(named)}: use ${formats.join(', ')}`)
   return format
 }
 
 export interface Source {
-  /** As it is named in messages. */
+  /** Its name in messages. */
   readonly name: string
-  /** In bytes, where that is known. */
+  /** The size in bytes, if it is known. */
   readonly size: number | undefined
   readonly bytes: AsyncIterable<Buffer>
   close(): Promise<void>
 }
 
-/** @throws Failure when it cannot be opened, which a stream would only say while nobody listens to it yet */
+/** Opens a file before it is streamed, since nobody would listen yet to the error of a stream. @throws Failure */
 export async function openSource(file: string): Promise<Source> {
   if (file === '-') return { name: 'standard input', size: undefined, bytes: process.stdin, close: () => Promise.resolve() }
   try {
@@ -48,7 +52,7 @@ export async function openSource(file: string): Promise<Source> {
   }
 }
 
-/** The products of a file, as they are read. Memory holds one part of it at a time. */
+/** Reads the products of a file. Only a part of it is in memory at a time. */
 export function readEntries(bytes: AsyncIterable<Buffer>, format: Format): AsyncIterable<readonly Entry[]> {
   const text = decode(bytes)
   if (format === 'csv') return csvEntries(text)

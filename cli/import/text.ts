@@ -21,6 +21,6 @@ function attempt(decode: () => string, line: number): string {
   try {
     return decode()
   } catch {
-    throw new Failure(`the text is not in UTF-8 at line ${line} or soon behind it: convert it first, for example with iconv`)
+    throw new Failure(`the text is not in UTF-8 at line ${line} or soon after it: convert the file first, for example with iconv`)
   }
 }

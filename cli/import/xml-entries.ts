@@ -1,16 +1,16 @@
 import { Failure } from '../command.ts'
-import { type Entry, longestEntry, unreadable } from './entry.ts'
+import { type Entry, maxEntryLength, unreadable } from './entry.ts'
 
-/** One piece of markup; where it is malformed, its `<` alone. Quoted values hold no `<` (XML 1.0 section 3.1), so an open quote ends at the next tag. */
+/** One piece of markup, or only its `<` if it is malformed. Attribute values have no `<` (XML 1.0 section 3.1), so an open quote ends at the next tag. */
 const markup = /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\?[\s\S]*?\?>|<(?:[^"'<>]|"[^"<]*"|'[^'<]*')*>|</g
 
-/** How far a comment, CDATA section or tag may be from its end, in characters; then its beginning is no markup. */
-const longestMarkup = 64 * 1024
+/** The most characters of a comment, CDATA section or tag. Beyond that its start does not count as markup. */
+const maxMarkupLength = 64 * 1024
 
 /**
- * Cuts a stream of XML into the products of its `catalogue`, each exactly as written. It only looks for where they begin
- * and end, so that one that is malformed harms no other; what is in them is the gate's to judge.
- * @param checkProlog judges everything up to and with the root's start tag, before any product
+ * Splits a stream of XML into the products of its `catalogue`, each exactly as written. It only finds where they start and
+ * end, so that a malformed product does not affect the others. The products are validated later.
+ * @param checkProlog validates everything before the first product, including the start tag of the root element
  */
 export async function* xmlEntries(
   chunks: AsyncIterable<string>,
@@ -23,17 +23,17 @@ export async function* xmlEntries(
 
 class Splitter {
   readonly #checkProlog: (prolog: string) => void
-  #state: 'prolog' | 'catalogue' | 'product' | 'behind' = 'prolog'
-  /** What is not done with: from the beginning of the product, or of the prolog, that is being read. */
+  #state: 'prolog' | 'catalogue' | 'product' | 'epilog' = 'prolog'
+  /** The text that is not processed yet, from the start of the current product or of the prolog. */
   #text = ''
   #scanned = 0
-  /** How far lines are counted, and the line there. */
+  /** Lines are counted up to this offset. `#line` is the line there. */
   #counted = 0
   #line = 1
   #start = 0
   #startLine = 1
-  /** Whether what cannot stand between two products was told. */
-  #told = false
+  /** Whether misplaced content between two products was reported. */
+  #isReported = false
   #found: Entry[] = []
 
   constructor(checkProlog: (prolog: string) => void) {
@@ -43,16 +43,16 @@ class Splitter {
   write(chunk: string): readonly Entry[] {
     this.#text += chunk
     this.#scan(false)
-    if (this.#state === 'product' && this.#text.length - this.#start > longestEntry)
-      this.#abandon(`A product is longer than ${longestEntry} characters.`)
-    if (this.#state === 'prolog' && this.#text.length > longestEntry) throw new Failure('there is no <catalogue> at its beginning')
+    if (this.#state === 'product' && this.#text.length - this.#start > maxEntryLength)
+      this.#abandon(`A product is longer than ${maxEntryLength} characters.`)
+    if (this.#state === 'prolog' && this.#text.length > maxEntryLength) throw new Failure('the document does not start with <catalogue>')
     this.#forget(this.#state === 'product' ? this.#start : this.#state === 'prolog' ? 0 : this.#scanned)
     return this.#take()
   }
 
   end(): readonly Entry[] {
     this.#scan(true)
-    if (this.#state === 'prolog') throw new Failure('there is no <catalogue> in it')
+    if (this.#state === 'prolog') throw new Failure('the document has no <catalogue>')
     if (this.#state === 'product') this.#abandon('The document ends within a product.')
     if (this.#state === 'catalogue')
       this.#stray(this.#text.length, 'The document ends, but <catalogue> is not closed: it may be cut off.', true)
@@ -73,8 +73,8 @@ class Splitter {
       if (this.#state !== 'product') this.#checkBlank(at)
       this.#scanned = at
       if (!found) return
-      // A lone `<` may be the beginning of markup that is still to come.
-      if (found[0] === '<' && !isLast && this.#mayGoOn(at)) return
+      // A lone `<` may be the start of markup that continues in the next chunk.
+      if (found[0] === '<' && !isLast && this.#mayContinue(at)) return
       this.#scanned = at + found[0].length
       this.#meet(found[0], at)
     }
@@ -82,11 +82,11 @@ class Splitter {
 
   #checkBlank(end: number): void {
     const text = this.#text.slice(this.#scanned, end)
-    if (/\S/.test(text)) this.#between(this.#scanned + text.search(/\S/))
+    if (/\S/.test(text)) this.#misplaced(this.#scanned + text.search(/\S/))
   }
 
-  #mayGoOn(at: number): boolean {
-    if (this.#text.length - at > longestMarkup) return false
+  #mayContinue(at: number): boolean {
+    if (this.#text.length - at > maxMarkupLength) return false
     return /^<(?:[!?]|$)/.test(this.#text.slice(at, at + 2)) || !this.#text.includes('<', at + 1)
   }
 
@@ -94,12 +94,12 @@ class Splitter {
     if (tag.startsWith('<!--') || tag.startsWith('<?') || (tag.startsWith('<![CDATA[') && this.#state === 'product')) return
     const name = /^<(\/?[^\s/>]*)/.exec(tag)?.[1] ?? ''
     if (this.#state === 'prolog') this.#open(tag, name, at)
-    else if (this.#state === 'behind') this.#between(at)
+    else if (this.#state === 'epilog') this.#misplaced(at)
     else if (name === 'product') this.#begin(tag, at)
     else if (name === '/catalogue') this.#close()
     else if (this.#state === 'product') this.#within(name)
     else if (tag === '<') this.#stray(at, 'There is a < that starts no tag, or a tag that is malformed.', false)
-    else this.#between(at)
+    else this.#misplaced(at)
   }
 
   #within(name: string): void {
@@ -108,17 +108,17 @@ class Splitter {
 
   #close(): void {
     if (this.#state === 'product') this.#abandon('The product is not closed.')
-    this.#state = 'behind'
-    this.#told = false
+    this.#state = 'epilog'
+    this.#isReported = false
   }
 
   #open(tag: string, name: string, at: number): void {
     const line = this.#lineAt(at)
-    if (this.#text.startsWith('<!', at)) throw new Failure(`line ${line}: the document has a DOCTYPE, which is not accepted`)
+    if (this.#text.startsWith('<!', at)) throw new Failure(`line ${line}: the document has a DOCTYPE, which is not allowed: remove it`)
     if (name !== 'catalogue') throw new Failure(`line ${line}: the root element must be <catalogue>, not ${tag.slice(0, 80)}`)
     const isEmpty = tag.endsWith('/>')
     this.#checkProlog(`${this.#text.slice(0, this.#scanned)}${isEmpty ? '' : '</catalogue>'}`)
-    this.#state = isEmpty ? 'behind' : 'catalogue'
+    this.#state = isEmpty ? 'epilog' : 'catalogue'
   }
 
   #begin(tag: string, at: number): void {
@@ -132,27 +132,27 @@ class Splitter {
   #finish(): void {
     this.#found.push({ line: this.#startLine, xml: this.#text.slice(this.#start, this.#scanned), faults: [] })
     this.#state = 'catalogue'
-    this.#told = false
+    this.#isReported = false
   }
 
-  /** What cannot stand where it is found, outside of products; told once until the next product. */
-  #between(at: number): void {
-    if (this.#state === 'catalogue') this.#stray(at, 'Something other than <product> cannot stand here.', false)
-    if (this.#state === 'behind') this.#stray(at, 'Nothing more belongs behind </catalogue>.', false)
+  /** Reports misplaced content outside of products, once until the next product. */
+  #misplaced(at: number): void {
+    if (this.#state === 'catalogue') this.#stray(at, 'Only <product> elements may be here.', false)
+    if (this.#state === 'epilog') this.#stray(at, 'There must be nothing after </catalogue>.', false)
   }
 
-  #stray(at: number, detail: string, always: boolean): void {
-    if (!this.#told || always) this.#found.push(unreadable(this.#lineAt(at), detail))
-    this.#told = true
+  #stray(at: number, detail: string, isAlwaysReported: boolean): void {
+    if (!this.#isReported || isAlwaysReported) this.#found.push(unreadable(this.#lineAt(at), detail))
+    this.#isReported = true
   }
 
   #abandon(detail: string): void {
     this.#found.push(unreadable(this.#startLine, detail))
     this.#state = 'catalogue'
-    this.#told = true
+    this.#isReported = true
   }
 
-  /** @param offset never before one that was asked for earlier */
+  /** @param offset never smaller than in an earlier call */
   #lineAt(offset: number): number {
     for (let at = this.#text.indexOf('\n', this.#counted); at >= 0 && at < offset; at = this.#text.indexOf('\n', at + 1)) {
       this.#counted = at + 1

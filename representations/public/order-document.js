@@ -1,12 +1,12 @@
-// The <purchase-order> document, from the fields of the form. What an order may hold, and in which order, is read from the
-// schema that the service publishes: nothing of it is written here again.
+// Makes a <purchase-order> document from the fields of the form. The elements and their order come from the schema that the
+// service publishes.
 
 const xs = 'http://www.w3.org/2001/XMLSchema'
 
-/** The type of the root element: its children in their order, and which of them repeat. */
+/** Reads the type of a root element: its children in document order, and whether each is repeatable. */
 export async function readSchema(schema, root) {
   const answer = await fetch(schema, { headers: { accept: 'application/xml' } })
-  if (!answer.ok) throw new Error(`the schema of orders answers ${answer.status}`)
+  if (!answer.ok) throw new Error(`the request for the schema of orders failed: ${answer.status}`)
   const xsd = new DOMParser().parseFromString(await answer.text(), 'application/xml').documentElement
   const named = (kind, name) => [...xsd.children].find((one) => one.localName === kind && one.getAttribute('name') === name)
   const attributesOf = (holder) =>
@@ -29,13 +29,13 @@ export async function readSchema(schema, root) {
   return typed(named('element', root))
 }
 
-/** Fields by name, blank ones and the form's own left out, as the service itself reads a form. */
+/** The values by field name, without blank fields and fields that start with `_`, like the service reads a form. */
 function fieldsOf(form) {
   const filled = [...new FormData(form)].filter(([name, value]) => !name.startsWith('_') && value.trim() !== '')
   return new Map(filled.map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]))
 }
 
-/** The document, and for each element's path, as problems name it, the field that it came from. */
+/** Makes the document. `places` has the field of each element, by the path that a problem document names. */
 export function makeDocument(form, type) {
   const values = fieldsOf(form)
   const xml = document.implementation.createDocument(null, type.name)

@@ -1,4 +1,4 @@
-// What the service refused, as its problem document says it: beside each field, and listed at the top.
+// Shows the errors of a problem document: beside each field, and as a list at the top.
 
 export function make(name, properties, ...content) {
   const made = Object.assign(document.createElement(name), properties)
@@ -15,7 +15,7 @@ function clearErrors(form) {
   }
 }
 
-/** The control for a place of the document: its own field, or the first blank one under it. */
+/** The control that shows an error: the field of this name, or the first blank field below it. */
 function controlAt(form, name) {
   if (!name) return undefined
   const own = form.elements.namedItem(name)
@@ -24,7 +24,7 @@ function controlAt(form, name) {
   return under.find((one) => one.value.trim() === '') ?? under[0]
 }
 
-/** What the service says of elements, in the form's words. */
+/** Replaces the names of elements by the labels of their fields. */
 function forPeople(form, detail) {
   return detail.replace(/<([a-z][a-z-]*)>/g, (_, name) => {
     const control = [...form.elements].find((one) => one.name === name || one.name.endsWith(`.${name}`))
@@ -32,13 +32,13 @@ function forPeople(form, detail) {
   })
 }
 
-/** What stands before an error in the list: which line it is about. */
-function lineOf(control) {
+/** The prefix of an error in the list: the line that it belongs to. */
+function linePrefix(control) {
   const line = control.closest('.lines > li')
   return line ? `Line ${[...line.parentElement.children].indexOf(line) + 1}: ` : ''
 }
 
-/** @param more what else a person can do */
+/** @param more paragraphs with other things that the user can do */
 export function showRefusal(form, title, detail, errors = [], more = []) {
   clearErrors(form)
   const list = make('ul', {})
@@ -47,7 +47,7 @@ export function showRefusal(form, title, detail, errors = [], more = []) {
       list.append(make('li', {}, detail))
       continue
     }
-    list.append(make('li', {}, isOfAll ? '' : lineOf(control), make('a', { href: `#${control.id}` }, detail)))
+    list.append(make('li', {}, isOfAll ? '' : linePrefix(control), make('a', { href: `#${control.id}` }, detail)))
     const id = `${control.id}-error`
     const there = document.getElementById(id)
     if (there) there.append(` ${detail}`)
@@ -66,7 +66,7 @@ export function showRefusal(form, title, detail, errors = [], more = []) {
 
 const textOf = (element, name) => [...element.children].find((one) => one.localName === name)?.textContent ?? ''
 
-/** What the schema says of a line that is only half filled in, or of an order without any, in the page's own words. */
+/** The page's own message for an incomplete line, or for an order without lines. */
 function missing(form, name) {
   const { noLine, noProduct, noQuantity } = form.dataset
   if (name === '') {
@@ -87,7 +87,7 @@ function errorOf(form, item, name) {
 
 const inNewTab = (href, text) => make('a', { href, target: '_blank' }, text)
 
-/** @param places the fields by the paths of the document that was sent @returns the code of the problem */
+/** @param places the fields by their paths in the document @returns the code of the problem */
 export function showProblem(form, problem, places) {
   const items = [...problem.children].find((one) => one.localName === 'errors')?.children ?? []
   const errors = [...items].map((item) => errorOf(form, item, places.get(textOf(item, 'path'))))

@@ -1,4 +1,4 @@
-// The lines of the order form: added, removed, looked up in the catalogue, and added up without rounding.
+// The lines of the order form: adds and removes them, looks up their products, and computes the total.
 
 import { make } from './order-errors.js'
 import { makeSums, units } from './order-sums.js'
@@ -9,11 +9,11 @@ const lines = form.querySelector('.lines')
 const catalogue = document.getElementById('catalogue')
 const blankLine = lines.lastElementChild.cloneNode(true)
 
-/** The highest number that a line has had: what was typed in one that was removed must not come back in another. */
-let last = 0
+/** The highest number that a line has had. Numbers are not reused, so that a browser does not restore a removed line's values. */
+let lastNumber = 0
 
 function addLine() {
-  const number = ++last
+  const number = ++lastNumber
   const line = blankLine.cloneNode(true)
   const renumber = (text) => text.replace(/item\.\d+\./g, `item.${number}.`)
   line.dataset.line = String(number)
@@ -55,11 +55,11 @@ function label() {
   })
 }
 
-const none = { wrong: 'There is no product with this number.' }
+const notFound = { wrong: 'There is no product with this number.' }
 const gone = { wrong: 'This product is no longer sold.' }
-const unanswered = { wrong: 'This product cannot be looked up now.' }
+const unavailable = { wrong: 'This product cannot be looked up now.' }
 
-/** By their numbers, what is known of products, or will be: their names and prices, or why there are none. */
+/** Products, or promises of them, by number: their names and prices, or what is wrong. */
 const known = new Map()
 
 const get = (uri) => fetch(uri, { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(10_000) })
@@ -68,14 +68,14 @@ async function ask(id) {
   const scanned = await askForBarcode(id)
   if (scanned) return scanned
   const answer = await get(`${product}${id}`)
-  if (answer.status === 404) return none
+  if (answer.status === 404) return notFound
   if (answer.status === 410) return gone
-  if (!answer.ok) return unanswered
+  if (!answer.ok) return unavailable
   const { name, price } = await answer.json()
   return { name, price: price.value }
 }
 
-/** What the browser holds a quantity to. What the page came with is the service's to judge, and so are lines that add up. */
+/** Sets the limits that the browser checks. The service checks initial values, and lines that reach the minimum together. */
 function limit(line, rule, isAlone) {
   const quantity = line.querySelector('[name$=".quantity"]')
   if (quantity.type !== 'number') return
@@ -84,35 +84,35 @@ function limit(line, rule, isAlone) {
   quantity.step = step
 }
 
-/** What a scanner types is a GTIN: the product that has it. A product's number may look like one, and goes before. */
+/** Finds the product with a GTIN, which a scanner types. A product whose number looks like a GTIN goes first. */
 async function askForBarcode(code) {
   if (!/^(?:\d{8}|\d{12,14})$/.test(code)) return undefined
   const answer = await get(`${products}?${new URLSearchParams({ q: code, limit: '50' })}`)
-  if (!answer.ok) return unanswered
+  if (!answer.ok) return unavailable
   const { product: found } = await answer.json()
   const one = found.find(({ id }) => id === code) ?? found.find(({ gtin }) => gtin === code)
   return one && { id: one.id, name: one.name, price: one.price.value }
 }
 
-let turn = Promise.resolve()
+let lastLookup = Promise.resolve()
 
-/** The product, asked for once, and one after the other: an order may have hundreds. What went wrong is tried again. */
+/** Looks up a product once. Requests go one after the other, since an order may have hundreds of lines. A failed one is retried. */
 function lookUp(id) {
-  if (!/^[A-Za-z0-9._~-]+$/.test(id) || id === '.' || id === '..') return none
+  if (!/^[A-Za-z0-9._~-]+$/.test(id) || id === '.' || id === '..') return notFound
   if (!known.has(id)) {
-    const asked = turn.then(() => ask(id)).catch(() => unanswered)
-    turn = asked
+    const asked = lastLookup.then(() => ask(id)).catch(() => unavailable)
+    lastLookup = asked
     known.set(id, asked)
-    void asked.then((answer) => answer === unanswered && known.delete(id))
+    void asked.then((answer) => answer === unavailable && known.delete(id))
   }
   return known.get(id)
 }
 
-/** Lines that are not looked up until somebody changes them. */
+/** Lines whose products are not looked up until the user changes them. */
 const untouched = new Set()
 
-/** What the page says of its own lines need not be asked for; of more that nobody touched, only the first are. */
-function startKnowing() {
+/** Takes over the products that the page knows. Of the other initial lines, only the first 20 are looked up. */
+function knowInitialLines() {
   let asked = 0
   for (const line of lines.children) {
     const { product: id, name, price, least, step } = line.dataset
@@ -121,16 +121,16 @@ function startKnowing() {
   }
 }
 
-let search = 0
+let lastSearch = 0
 
-/** Offers products that have the words typed, from the collection's own search. */
-async function offer(words) {
-  const mine = ++search
+/** Suggests products that match the words, using the search of /products. */
+async function suggest(words) {
+  const mine = ++lastSearch
   await new Promise((resolve) => setTimeout(resolve, 250))
-  if (mine !== search || words.length < 2) return
+  if (mine !== lastSearch || words.length < 2) return
   const query = new URLSearchParams({ q: words, limit: '20' })
   const answer = await fetch(`${products}?${query}`, { headers: { accept: 'application/json' } }).catch(() => undefined)
-  if (mine !== search || !answer?.ok) return
+  if (mine !== lastSearch || !answer?.ok) return
   const there = new Set([...catalogue.options].map((option) => option.value))
   for (const { id, name } of (await answer.json()).product) if (!there.has(id)) catalogue.append(make('option', { value: id }, name))
 }
@@ -142,7 +142,7 @@ function money(minor) {
   return new Intl.NumberFormat('en', { style: 'currency', currency, minimumFractionDigits: Number(digits) }).format(value)
 }
 
-/** A barcode becomes the number of its product, unless somebody typed on meanwhile. */
+/** Replaces a barcode by the number of its product, unless the user has changed it meanwhile. */
 function fillIn(line, code, number) {
   const input = line.querySelector('input')
   if (input.value.trim() !== code) return
@@ -151,7 +151,7 @@ function fillIn(line, code, number) {
   form.dispatchEvent(new Event('input'))
 }
 
-/** What a line says of itself: its product, and what is known of it. */
+/** Reads a line and looks up its product. `isOpen` means that its price is not known. */
 async function read(line) {
   const [id, quantity] = [...line.querySelectorAll('input')].map((input) => input.value.trim())
   if (id === '') return { line, says: [] }
@@ -185,8 +185,8 @@ async function update() {
 
 const isFilled = (line) => [...line.querySelectorAll('input')].some((input) => input.value.trim() !== '')
 
-/** Enter, with which a barcode scanner ends too, goes on: from a line to the next, from any other field to the one after it. */
-function goOn(from) {
+/** Enter, which a barcode scanner types too, moves from a line to the next line, and from any other field to the next field. */
+function moveOn(from) {
   const line = from.closest('.lines > li')
   if (line) {
     const next = line.nextElementSibling ?? (isFilled(line) ? addLine() : line)
@@ -194,15 +194,15 @@ function goOn(from) {
     return
   }
   const fields = [...form.elements]
-  // What cannot be focused, in a closed section for one, is passed over.
+  // A field that cannot be focused, for example in a closed section, is skipped.
   for (const next of fields.slice(fields.indexOf(from) + 1)) {
     next.focus()
     if (document.activeElement === next) return
   }
 }
 
-/** The first line must be filled in only while no other is. */
-function require() {
+/** An order needs one line: the first filled line is required, or the first line if all are blank. */
+function updateRequired() {
   const filled = [...lines.children].filter(isFilled)
   for (const input of form.querySelectorAll('.lines [required]')) input.required = false
   const needed = filled[0] ?? lines.children[0]
@@ -211,25 +211,25 @@ function require() {
 
 export function startLines() {
   form.querySelector('.total').hidden = false
-  last = Math.max(...[...lines.children].map((line) => Number(line.dataset.line)))
+  lastNumber = Math.max(...[...lines.children].map((line) => Number(line.dataset.line)))
   for (const line of lines.children) prepare(line)
   label()
-  startKnowing()
+  knowInitialLines()
   void update()
 
-  require()
-  form.addEventListener('input', require)
+  updateRequired()
+  form.addEventListener('input', updateRequired)
   lines.addEventListener('input', (event) => {
-    if (event.target.getAttribute('list')) void offer(event.target.value.trim())
+    if (event.target.getAttribute('list')) void suggest(event.target.value.trim())
   })
   lines.addEventListener('change', (event) => {
     untouched.delete(event.target.closest('li'))
     void update()
   })
-  // Browsers press a form's first button when Enter is typed in a field, but not when it picks a product from the list.
+  // Enter in a field presses the form's first button, but Enter that picks a product from the list does not.
   form.querySelector('.default').addEventListener('click', (event) => {
     event.preventDefault()
-    goOn(document.activeElement)
+    moveOn(document.activeElement)
   })
   form.querySelector('[name=_more]:not(.default)').addEventListener('click', (event) => {
     event.preventDefault()

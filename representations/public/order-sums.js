@@ -1,24 +1,25 @@
-// What the lines of an order come to, by the service's own rules, in whole units: nothing is rounded twice.
+// Computes the totals of lines by the rules of the service, with whole numbers, so that nothing is rounded twice.
 
 const decimal = /^\s*(\d+)(?:\.(\d+))?\s*$/
 
-/** A decimal as a whole number of `10^-scale`. */
+/** Converts a decimal into a whole number of units of `10^-scale`; undefined when it is not one. */
 export function units(text, scale) {
   const found = decimal.exec(text)
   return found && (found[2] ?? '').length <= scale ? BigInt(found[1] + (found[2] ?? '').padEnd(scale, '0')) : undefined
 }
 
-/** Quantities have 3 fraction digits and prices 4, so that their products have 7. */
+/** Rounds an amount. Quantities have 3 fraction digits and prices 4, so an amount has 7. */
 function rounded(amount, digits) {
   const divisor = 10n ** BigInt(7 - digits)
   return (amount + divisor / 2n) / divisor
 }
 
 /**
- * The total of each line in the currency's minor unit; undefined where a line is not complete. What an order has keeps its
- * price: lines that are as they were first, then the others in their order. The lines of one product are rounded together.
+ * Computes the total of each line in the currency's minor unit; undefined for an incomplete line. The quantities that an
+ * order already has keep their price: unchanged lines get theirs first, then the others in order. The lines of one product
+ * are rounded together.
  * @param lines each with the `id` of its product, its `count` in thousandths and its `price` in ten-thousandths
- * @param kept by the ids of products, prices and the quantities at them
+ * @param kept the order's current prices, each with its quantity, by product id
  */
 export function makeSums(lines, kept, digits) {
   const portions = new Map(

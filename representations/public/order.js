@@ -1,5 +1,5 @@
-// Code on demand for the order form: it becomes a <purchase-order> document here, and that is posted, as any machine would.
-// Without this script the form is posted as it is.
+// Code on demand for the order form. It posts a <purchase-order> document, as machines do. Without this script the browser
+// posts the form itself.
 
 import { makeDocument, readSchema } from './order-document.js'
 import { showProblem, showRefusal } from './order-errors.js'
@@ -29,8 +29,9 @@ async function send(type) {
     location.assign(answer.headers.get('location'))
     return
   }
-  // What answers with anything else is not the shop, but something before it.
-  if (!answer.headers.get('content-type')?.startsWith('application/problem+xml')) throw new Error(`the answer is ${answer.status}`)
+  // Any other answer is not from the shop, but from a proxy in front of it.
+  if (!answer.headers.get('content-type')?.startsWith('application/problem+xml'))
+    throw new Error(`the answer is not a problem document: ${answer.status}`)
   const problem = new DOMParser().parseFromString(await answer.text(), 'application/xml').documentElement
   if (showProblem(form, problem, places) === 'idempotency-key-reused') key.value = newKey()
 }
@@ -41,8 +42,8 @@ async function submit(type) {
   try {
     await send(type)
   } catch {
-    // The key stays, and so do the bytes: if the order did arrive, sending it again finds it.
-    showRefusal(form, 'The order was not sent', 'The shop could not be reached. Try again: an order that did arrive is not placed twice.')
+    // The idempotency key and the document stay the same, so sending them again finds the order if it did arrive.
+    showRefusal(form, 'The order was not sent', 'The shop could not be reached. Try again: your order cannot be placed twice.')
   } finally {
     for (const button of buttons) button.disabled = false
   }
@@ -60,7 +61,7 @@ function showDocument(type) {
 }
 
 startLines()
-// A change to an order goes by the form itself. So does a new one if the schema cannot be had.
+// The browser posts the form itself for a change to an order, or if the schema cannot be loaded.
 if (key) {
   const type = await readSchema(form.dataset.schema, form.dataset.root).catch(() => undefined)
   if (type) {

@@ -3,31 +3,31 @@ import { childrenOf, type Element } from '../../schemas/element.ts'
 import type { ElementType, SimpleType } from '../../schemas/vocabulary.ts'
 import { forPeople, label } from './format.ts'
 
-/** One field of a form: what its element may be is the schema's to say. */
+/** One field of a form. Its constraints come from the schema. */
 export interface Field {
-  /** As the form reader names it (schemas/form.ts), and the id of its control. */
+  /** The field's name (see schemas/form.ts) and the id of its control. */
   readonly name: string
   readonly label: string
   readonly value: string
   readonly control: 'input' | 'textarea'
-  /** Of the control, besides name, id and value. */
+  /** The control's attributes besides name, id and value. */
   readonly attributes: Readonly<Record<string, string>>
   readonly errors: readonly string[]
 }
 
-/** What was typed, or what an order has, by field name. */
+/** Values by field name, from a sent form or from an order. */
 export type Values = ReadonlyMap<string, string>
 
-/** From here on a text is more than a line. */
+/** Text that may be longer than this, in characters, gets a text area. */
 const longText = 1000
 
-/** An input of type email would refuse addresses that the schema and mail servers take (RFC 6531). */
+/** Virtual keyboards. An input of type email would refuse addresses that the schema and mail servers accept (RFC 6531). */
 const keyboards: Readonly<Record<string, string>> = { email: 'email', phone: 'tel' }
 
-/** What a browser's date input can show; of any other value it would show, and send, nothing. */
+/** A value that a browser's date input can show. Any other value would be shown and sent as empty. */
 const plainDate = /^(?:\d{4}-\d{2}-\d{2})?$/
 
-/** The facets of a type as a browser can check them. White space around a value collapses, so it may be typed. */
+/** A type's facets as attributes that a browser checks. White space around a value is allowed, since it collapses. */
 function facets(name: string, type: SimpleType, value: string): Record<string, string> {
   const isText = type.base === 'xs:string'
   return {
@@ -42,7 +42,7 @@ function facets(name: string, type: SimpleType, value: string): Record<string, s
   }
 }
 
-/** A field for an element with text. */
+/** Makes a field for an element with text. */
 export function fieldOf(
   type: ElementType,
   name: string,
@@ -52,7 +52,7 @@ export function fieldOf(
 ): Field {
   const text = type.text ?? { base: 'xs:string', patterns: [], values: [] }
   const value = values.get(name) ?? ''
-  // An input would join the lines of a text, and what was not touched would come back as another.
+  // An input would join the lines of a text and so change a value that nobody edited.
   const isLong = text.base === 'xs:string' && ((text.maxLength ?? 0) > longText || /[\r\n]/.test(value))
   return {
     name,
@@ -64,14 +64,14 @@ export function fieldOf(
   }
 }
 
-/** Errors by the field that they are about. */
+/** Errors by field. */
 export interface Errors {
   of(name: string): readonly string[]
-  /** Each once, with the field to go to, if it is about one. */
+  /** Every error once, with its field, if it has one. */
   readonly all: readonly { readonly detail: string; readonly field?: string }[]
 }
 
-/** @param fieldFor the name of the field that shows what is wrong at a path, of those that the form has */
+/** @param fieldFor returns the name of the field that shows an error at a path, if the form has one */
 export function placeErrors(faults: readonly LocatedFault[], fieldFor: (path: string) => string | undefined): Errors {
   const all = faults.map(({ detail, path }) => {
     const field = fieldFor(path ?? '')
@@ -80,7 +80,7 @@ export function placeErrors(faults: readonly LocatedFault[], fieldFor: (path: st
   return { all, of: (name) => all.filter(({ field }) => field === name).map(({ detail }) => detail) }
 }
 
-/** A document's texts by field name, so that a form can start with what there is. */
+/** The texts and attributes of a document by field name, as the initial values of a form. */
 export function valuesOf(root: Element, type: ElementType): Map<string, string> {
   const values = new Map<string, string>()
   const visit = (element: Element, type: ElementType, place: string) => {

@@ -7,10 +7,10 @@ const locale = 'en'
 const currencies = new Map<string, Intl.NumberFormat>()
 const plainNumber = new Intl.NumberFormat(locale, { maximumFractionDigits: 20 })
 
-/** Intl formats a decimal string digit by digit (ECMA-402, NumberFormat v3): no binary floating point comes between. */
+/** Intl formats a decimal string exactly, without binary floating point (ECMA-402, NumberFormat v3). */
 const exactly = (value: Decimal) => value as `${number}`
 
-/** A price keeps the fraction digits that it has beyond the currency's: 0.0125 is not 0.01. */
+/** Formats a price. It keeps fraction digits beyond the currency's: 0.0125 does not become 0.01. */
 export function money(value: Decimal, currency: string): string {
   const minor = minorUnit(currency)
   const fraction = value.includes('.') ? value.length - value.indexOf('.') - 1 : 0
@@ -23,7 +23,7 @@ export function money(value: Decimal, currency: string): string {
   return format.format(exactly(value))
 }
 
-/** `1,200 units`, `2.5 kg`. */
+/** Formats a quantity: `1,200 units`, `2.5 kg`. */
 export function quantity(value: Decimal, unit: string): string {
   return `${number(value)} ${unitNameOf(unit, plain(value))}`
 }
@@ -32,7 +32,7 @@ export function number(value: Decimal): string {
   return plainNumber.format(exactly(plain(value)))
 }
 
-/** In which quantities a product is sold, where that is not just what its unit has: `from 10 kg, in steps of 2.5 kg`. */
+/** The quantities in which a product is sold, such as `From 10 kg, in steps of 2.5 kg`; undefined if its unit's rule holds. */
 export function soldIn(product: Pick<Product, 'unit' | 'minimumQuantity' | 'quantityStep'>): string | undefined {
   const { unit, minimumQuantity, quantityStep } = product
   if (minimumQuantity === undefined && quantityStep === undefined) return undefined
@@ -45,18 +45,18 @@ export { perUnit, unitName }
 const dayAndTime = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
 
-/** A moment for people, in UTC: a page is the same for everybody, wherever they are. */
+/** Formats a time in UTC, since a cached page is the same for everybody. */
 export function moment(milliseconds: number): string {
   return `${dayAndTime.format(milliseconds)} UTC`
 }
 
-/** An xs:date for people; what is no date stays as it is. */
+/** Formats an xs:date. Any other text stays as it is. */
 export function date(text: string): string {
   const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(`${text.slice(0, 10)}T00:00:00Z`) : Number.NaN
   return Number.isNaN(time) ? text : `${day.format(time)}${text.slice(10)}`
 }
 
-/** Sentence case of a name of the vocabulary: `requested-delivery-date` -> `Requested delivery date`. */
+/** The label of an element: `requested-delivery-date` becomes `Requested delivery date`. */
 export function label(name: string): string {
   const words = name.replaceAll('-', ' ')
   return Object.hasOwn(spellings, name) ? (spellings[name] ?? words) : words.charAt(0).toUpperCase() + words.slice(1)
@@ -71,14 +71,14 @@ const spellings: Readonly<Record<string, string>> = {
   'bill-to': 'Bill to'
 }
 
-/** What the service says of a field or of elements, in the words of a page: `tax-id is …`, `<tax-id> is …` -> `Tax id is …`. */
+/** Replaces the names of elements and fields in an error by their labels: `<tax-id> is …` becomes `Tax id is …`. */
 export function forPeople(detail: string, path = ''): string {
   const name = path.split('.').findLast((step) => !/^\d+$/.test(step)) ?? ''
-  const told = name !== '' && detail.startsWith(`${name} `) ? `${label(name)}${detail.slice(name.length)}` : detail
-  return told.replace(/<([a-z][a-z-]*)>/g, (_, name: string) => label(name))
+  const withLabel = name !== '' && detail.startsWith(`${name} `) ? `${label(name)}${detail.slice(name.length)}` : detail
+  return withLabel.replace(/<([a-z][a-z-]*)>/g, (_, name: string) => label(name))
 }
 
-/** Only what may be an image; what was stored before that was a rule, `//host` for one, is none. */
+/** An image's URI, if it follows the rule for images. URIs that were stored before the rule, such as `//host`, may not. */
 export function imageSource(href: string): string | undefined {
   return isImageUri(href) ? href : undefined
 }

@@ -5,7 +5,7 @@ import type { Product } from '../../domain/product.ts'
 import { leastQuantity, type QuantityRule, quantityRule } from '../../domain/quantities.ts'
 import type { LocatedFault } from '../../schemas/document.ts'
 import { orderXsd } from '../../schemas/purchase-order.ts'
-import type { ElementType } from '../../schemas/vocabulary.ts'
+import { childType, type ElementType, rootElement } from '../../schemas/vocabulary.ts'
 import { uris } from '../links.ts'
 import type { ProblemDocument } from '../problem.ts'
 import type { Context } from '../representation.ts'
@@ -13,24 +13,24 @@ import { type Notice, refusalNotice, renderPage } from '../views.ts'
 import { type Errors, type Field, fieldOf, placeErrors, type Values } from './fields.ts'
 import { label } from './format.ts'
 
-/** What the form of a new order, or of a change to one, starts with. */
+/** The content of the form for a new order or for a change to one. */
 export interface OrderForm {
   readonly title: string
   readonly action: string
   readonly values: Values
-  /** Of a new order: what makes a second post of it harmless. */
+  /** For a new order: it makes a second post harmless. */
   readonly idempotencyKey?: string
-  /** Of a change: the entity tag of the version that was read. */
+  /** For a change: the entity tag of the version that was read. */
   readonly tag?: string
-  /** Of a change: the lines that the order has, which keep their price. */
+  /** For a change: the order's current lines, which keep their price. */
   readonly kept?: readonly OrderItem[]
   readonly problem?: ProblemDocument
-  /** To choose from, and those that the lines name. */
+  /** The products to choose from, and the products of the lines. */
   readonly products: readonly Product[]
-  /** The form was asked to look up what was typed, and for so many more lines. */
+  /** How many more lines the user asked for; 0 only looks up the products that were entered. */
   readonly moreRows?: number
   readonly guestsMayOrder: boolean
-  /** Lines that were sent are not in it, so it can only be looked at. */
+  /** Whether some of the sent lines are missing, so that the form cannot be sent again. */
   readonly leftOut?: boolean
 }
 
@@ -40,31 +40,26 @@ interface Group {
   readonly fields: readonly Field[]
 }
 
-const spareRows = 4
+/** Lines of an empty form. */
+const initialRows = 4
 
-/** Enter goes on to the next line. */
-const inLine = { autocomplete: 'off', enterkeyhint: 'next' } as const
+/** Attributes of the fields of a line. Enter moves to the next line. */
+const lineAttributes = { autocomplete: 'off', enterkeyhint: 'next' } as const
 
-/** What is missing, as a person would say it; the script says it too. */
-const missing = {
+/** Messages for missing values. The script uses them too. */
+const missingMessages = {
   line: 'The order has no line yet: choose a product and say how many.',
   product: 'Choose a product for this line, or clear the rest of it.',
   quantity: 'Say how many of this product.'
 }
 
-function childOf(type: ElementType | undefined, name: string): ElementType {
-  const found = type?.children.find((child) => child.name === name)
-  if (!found) throw new Error(`the schema of orders has no ${name}`)
-  return found
-}
+const orderType = rootElement(orderXsd, 'purchase-order')
+const itemType = childType(orderType, 'item')
 
-const orderType = orderXsd.vocabulary.get('purchase-order')
-const itemType = childOf(orderType, 'item')
+/** Elements that have no fields in the form besides the lines. If a changed order has them, hidden inputs keep their values. */
+const withoutField = ['item', 'issue-date', 'currency', 'extension']
 
-/** What a person fills in anew; other parts of an order that is changed travel along unseen. */
-const notAsked = ['item', 'issue-date', 'currency', 'extension']
-
-/** HTML's autofill names for the vocabulary's (HTML Living Standard, 4.10.18.7). */
+/** HTML's autofill names for the elements of a party (HTML Living Standard, 4.10.18.7). */
 const autofill: Readonly<Record<string, string>> = {
   name: 'organization',
   email: 'email',
@@ -85,28 +80,27 @@ function groupOf(type: ElementType, values: Values, errors: Errors): Group {
       if (!child.text) return leaves(child, name)
       const fill = autofill[child.name]
       const field = fieldOf(child, name, values, errors, { autocomplete: fill ? `${autofillSections[type.name] ?? ''}${fill}` : 'off' })
-      // A browser that finds a closed section's field wrong sends nothing and shows nothing: these are the service's to judge.
+      // A browser would silently refuse to send the form if a pattern failed in a closed section. The service checks these fields.
       const { pattern: _pattern, ...attributes } = field.attributes
       return [{ ...field, attributes }]
     })
   return { name: type.name, label: label(type.name), fields: leaves(type, type.name) }
 }
 
-/** The number of the line that a field is of. */
+/** The number of a field's line; undefined for a field outside the lines. */
 function lineOf(name: string): number | undefined {
   const number = /^item\.(0|[1-9]\d{0,8})\./.exec(name)?.[1]
   return number === undefined ? undefined : Number(number)
 }
 
-/** How many lines a form was sent with. */
+/** The number of lines in a form. */
 export function lineCount(values: Values): number {
   return new Set([...values.keys()].flatMap((name) => lineOf(name) ?? [])).size
 }
 
 /**
- * By its number, what is in each line that the form had, and in blank ones after them; of an order or a first form, those
- * with something in them.
- * @param moreRows how many more were asked for; 0 keeps at least one blank, to go on in
+ * The names of the filled-in fields of each line, by the line's number. Blank lines follow at the end.
+ * @param moreRows how many more lines the user asked for; 0 makes sure that one is blank
  */
 function linesOf(values: Values, moreRows?: number): ReadonlyMap<number, readonly string[]> {
   const found = new Map<number, string[]>()
@@ -119,21 +113,21 @@ function linesOf(values: Values, moreRows?: number): ReadonlyMap<number, readonl
   }
   const rows = new Map([...found].sort(([a], [b]) => a - b))
   const isFull = [...rows.values()].every((filled) => filled.length > 0)
-  const total = Math.max(spareRows, rows.size + (moreRows === 0 && isFull ? 1 : (moreRows ?? 0)))
+  const total = Math.max(initialRows, rows.size + (moreRows === 0 && isFull ? 1 : (moreRows ?? 0)))
   for (let next = ([...rows.keys()].at(-1) ?? 0) + 1; rows.size < total; next++) rows.set(next, [])
   return rows
 }
 
-/** What the schema says of a line that is only half filled in, as a person would say it. */
-function inWords(fault: LocatedFault, values: Values): LocatedFault {
+/** Replaces the schema's fault of an incomplete line by one of the page's own messages. */
+function explainMissing(fault: LocatedFault, values: Values): LocatedFault {
   const line = /^item\.\d+(?=\.quantity$|\.note(?:\.\d+)?$|$)/.exec(fault.path ?? '')?.[0]
   if (line === undefined || fault.code !== undefined) return fault
   const has = (name: string) => (values.get(`${line}.${name}`) ?? '').trim() !== ''
-  if (!has('product-id') && !has('gtin')) return { detail: missing.product, path: `${line}.product-id` }
-  return has('quantity') ? fault : { detail: missing.quantity, path: `${line}.quantity` }
+  if (!has('product-id') && !has('gtin')) return { detail: missingMessages.product, path: `${line}.product-id` }
+  return has('quantity') ? fault : { detail: missingMessages.quantity, path: `${line}.quantity` }
 }
 
-/** Where a fault shows that is about a line, a party or the whole order: at a field that a person can go to. */
+/** Finds the field that shows a fault. A fault of a line, a party or the whole order is shown at one of its fields. */
 function fieldFinder(names: readonly string[], values: Values) {
   return (path: string): string | undefined => {
     if (path === '') return names[0]
@@ -147,26 +141,26 @@ function fieldFinder(names: readonly string[], values: Values) {
   }
 }
 
-/** What the top of the form says of a refusal. */
+/** The notice at the top of a refused form. */
 function noticeOf({ problem }: OrderForm, { base }: Context): Notice | undefined {
   if (problem?.status === 412) {
     return {
       ...refusalNotice(problem, 'the order'),
-      detail: 'What you sent was not stored. It is still here: look at the order as it stands, and send this again if it is what you want.'
+      detail: 'What you sent was not stored, but it is still here. Check the order as it stands, and send this again if you still want it.'
     }
   }
   if (problem?.type === uris(base).problem('idempotency-key-reused')) {
     return {
       kind: 'problem',
       title: 'This form was sent before',
-      detail: 'An order was placed with it, with other content. To place this one as well, send it again.'
+      detail: 'It placed an order with other content. To place this order as well, send the form again.'
     }
   }
   return problem && { kind: 'problem', title: problem.title, detail: problem.detail }
 }
 
-/** Who sent a change that is to be sent again as who typed it. */
-function typedBy({ tag, problem, values }: OrderForm): string | undefined {
+/** The customer who filled in a change that was refused because they are no longer signed in. */
+function originalCustomer({ tag, problem, values }: OrderForm): string | undefined {
   return tag !== undefined && problem?.status === 401 ? values.get('_customer') : undefined
 }
 
@@ -174,15 +168,15 @@ function customerOf(caller: Caller): string | undefined {
   return caller.kind === 'key' ? caller.customer : undefined
 }
 
-interface Described extends Pick<Product, 'name' | 'price' | 'unit'> {
-  /** What more of it costs; of a product that is not known now, what the order has of it costs. */
+interface LineProduct extends Pick<Product, 'name' | 'price' | 'unit'> {
+  /** The current price. If the product is not in the catalogue any more, it is the price in the order. */
   readonly today: Product['price']
-  /** Absent where the product is not known now. */
+  /** Absent when the product is not in the catalogue any more. */
   readonly rule?: QuantityRule
 }
 
-/** What is known of the product that a line names: what the order has keeps its price, whatever became of the product. */
-function describe({ kept = [], products }: OrderForm): (number: number, id: string) => Described | undefined {
+/** Looks up the product of a line. What the order already has keeps its name, price and unit, even if the product changed. */
+function productFinder({ kept = [], products }: OrderForm): (number: number, id: string) => LineProduct | undefined {
   const known = new Map(products.map((product) => [product.id, product]))
   const first = new Map(kept.toReversed().map((item) => [item.productId, item]))
   return (number, id) => {
@@ -195,7 +189,7 @@ function describe({ kept = [], products }: OrderForm): (number: number, id: stri
   }
 }
 
-/** For the script: the prices of what an order has, each with its quantity, by product. */
+/** The order's current prices and their quantities by product, as JSON for the script. */
 function keptPrices(kept: readonly OrderItem[] | undefined): string | undefined {
   if (!kept) return undefined
   const prices = new Map<string, [price: string, quantity: string][]>()
@@ -207,14 +201,14 @@ function keptPrices(kept: readonly OrderItem[] | undefined): string | undefined 
   return JSON.stringify(Object.fromEntries(prices))
 }
 
-/** Any quantity that the schema takes. */
+/** Allows any quantity that the schema allows. */
 const anyQuantity = { least: '0.001', step: '0.001' }
 
 /**
- * A quantity as a number, which a browser checks by the product's rule. What the form starts with is the service's to
- * judge: a line that an order has stays as it is, and lines of one product may come to the minimum together.
+ * Makes a quantity's field a number input, which the browser checks by the product's rule. An initial value that breaks the
+ * rule may stay, since the lines of one product may reach the minimum together; the service checks that.
  */
-function asNumber(field: Field, rule: QuantityRule | undefined): Field {
+function numberField(field: Field, rule: QuantityRule | undefined): Field {
   const value = field.value.trim()
   if (value !== '' && !/^\d+(\.\d{1,3})?$/.test(value)) return field
   const own = rule && { least: plain(leastQuantity(rule)), step: plain(rule.step) }
@@ -224,67 +218,69 @@ function asNumber(field: Field, rule: QuantityRule | undefined): Field {
   return { ...field, value, attributes: { ...attributes, type: 'number', min: least, step } }
 }
 
-/** An order of more lines, or with longer texts, is changed as a document: its form would be larger than any page should be. */
-const mostFormLines = 100
-const mostFormTexts = 64 * 1024
+/** Limits of the form, in lines and in characters of text. A larger order is changed by sending a document. */
+const maxFormLines = 100
+const maxFormText = 64 * 1024
 
-/** Whether an order can be changed by a form. */
+/** Whether an order is small enough to be changed with the form. */
 export function fitsForm({ items, notes, extensions }: Pick<Order, 'items' | 'notes' | 'extensions'>): boolean {
-  if (items.length > mostFormLines) return false
+  if (items.length > maxFormLines) return false
   const texts = [...notes, ...extensions.map(({ value }) => value), ...items.flatMap((item) => item.notes)]
-  return texts.reduce((sum, text) => sum + text.length, 0) <= mostFormTexts
+  return texts.reduce((sum, text) => sum + text.length, 0) <= maxFormText
 }
 
-/** Whether a page has room for the lines that a form was sent with. */
+/** Whether a page has room for the form's lines. */
 export function hasRoom(values: Values): boolean {
-  return lineCount(values) <= mostFormLines
+  return lineCount(values) <= maxFormLines
 }
 
-/** The fields of the first lines, and all others. */
-function firstLines(values: Values, most: number): { readonly values: Values; readonly left: number } {
+/** Keeps the first lines and all fields outside the lines. `left` is the number of lines that were left out. */
+function firstLines(values: Values, count: number): { readonly values: Values; readonly left: number } {
   const numbers = [...new Set([...values.keys()].flatMap((name) => lineOf(name) ?? []))].sort((a, b) => a - b)
-  const left = new Set(numbers.slice(most))
+  const left = new Set(numbers.slice(count))
   if (left.size === 0) return { values, left: 0 }
   return { values: new Map([...values].filter(([name]) => !left.has(lineOf(name) ?? -1))), left: left.size }
 }
 
-/** How many lines the page of a refused form is tried with first: as many as it usually has room for. */
-const linesTried = 50
+/** The first attempt to render a refused form has this many lines, which usually fit. */
+const firstAttemptLines = 50
 
 /**
- * The form of what was refused, with as many of its lines as the answer has room for. Where some are left out, or were not
- * even kept, it cannot be sent: what is missing would be missing from the order.
- * @param isCut whether more was sent than `form.values` has
- * @param most bytes of the page
- * @returns undefined when not even the rest of the form fits
+ * Renders a refused form with as many of its lines as fit. If some are left out, the page has no button to send the form,
+ * since the order would lack them.
+ * @param isCut whether the client sent more than `form.values` has
+ * @param maxBytes the largest size of the page
+ * @returns undefined when the form does not fit even without lines
  */
-export function renderRefusedForm(form: OrderForm, context: Context, isCut: boolean, most: number): string | undefined {
-  for (let kept = linesTried; ; ) {
+export function renderRefusedForm(form: OrderForm, context: Context, isCut: boolean, maxBytes: number): string | undefined {
+  for (let kept = firstAttemptLines; ; ) {
     const { values, left } = firstLines(form.values, kept)
     const isLeft = isCut || left > 0
     const page = renderOrderForm({ ...form, values, ...(isLeft ? { products: [], leftOut: true, moreRows: 0 } : {}) }, context)
     const size = Buffer.byteLength(page)
-    if (size <= most) return page
+    if (size <= maxBytes) return page
     if (kept === 0) return undefined
-    kept = Math.min(kept - 1, Math.floor((kept * 0.8 * most) / size))
+    kept = Math.min(kept - 1, Math.floor((kept * 0.8 * maxBytes) / size))
   }
 }
 
-/** The order form: every field, and what it may hold, from the schema of orders. */
+/** Renders the order form. Its fields and their constraints come from the schema of orders. */
 export function renderOrderForm(form: OrderForm, context: Context): string {
   const { values, problem } = form
   const lines = linesOf(values, form.moreRows)
   const numbers = [...lines.keys()]
   const allBlank = [...lines.values()].every((filled) => filled.length === 0)
   const isEmpty = allBlank && (problem?.errors ?? []).some(({ path }) => (path ?? '') === '')
-  const faults = isEmpty ? [{ detail: missing.line, path: '' }] : (problem?.errors ?? []).map((fault) => inWords(fault, values))
-  const known = describe(form)
+  const faults = isEmpty
+    ? [{ detail: missingMessages.line, path: '' }]
+    : (problem?.errors ?? []).map((fault) => explainMissing(fault, values))
+  const known = productFinder(form)
   const next = form.moreRows === undefined ? undefined : numbers.find((number) => lines.get(number)?.length === 0)
   const notesOf = (number: number) => (lines.get(number) ?? []).filter((name) => name.startsWith(`item.${number}.note.`))
   const rowNames = numbers.flatMap((number) => [`item.${number}.product-id`, `item.${number}.quantity`, ...notesOf(number)])
   const inRows = new Set(rowNames)
 
-  const drawRows = (errors: Errors) =>
+  const makeRows = (errors: Errors) =>
     numbers.map((number, i) => {
       const required: Record<string, string> = i === 0 && allBlank && itemType.required ? { required: '' } : {}
       const name = `item.${number}`
@@ -293,32 +289,32 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
       return {
         number,
         position: i + 1,
-        product: fieldOf(childOf(itemType, 'product-id'), `${name}.product-id`, values, errors, {
+        product: fieldOf(childType(itemType, 'product-id'), `${name}.product-id`, values, errors, {
           list: 'catalogue',
-          ...inLine,
+          ...lineAttributes,
           ...(number === next ? { autofocus: '' } : {}),
           ...required
         }),
-        quantity: asNumber(
-          fieldOf(childOf(itemType, 'quantity'), `${name}.quantity`, values, errors, { ...inLine, ...required }),
+        quantity: numberField(
+          fieldOf(childType(itemType, 'quantity'), `${name}.quantity`, values, errors, { ...lineAttributes, ...required }),
           chosen?.rule
         ),
-        notes: notesOf(number).map((one) => fieldOf(childOf(itemType, 'note'), one, values, errors, { autocomplete: 'off' })),
+        notes: notesOf(number).map((one) => fieldOf(childType(itemType, 'note'), one, values, errors, { autocomplete: 'off' })),
         hidden: (lines.get(number) ?? []).filter((one) => !inRows.has(one)).map((one) => [one, values.get(one)]),
         id,
         chosen,
         limits: chosen?.rule && { least: plain(leastQuantity(chosen.rule)), step: plain(chosen.rule.step) }
       }
     })
-  const drawRest = (errors: Errors) => {
-    const asked = (orderType?.children ?? []).filter(({ name }) => !notAsked.includes(name))
+  const makeOtherFields = (errors: Errors) => {
+    const asked = orderType.children.filter(({ name }) => !withoutField.includes(name))
     const loose = asked
       .filter(({ text }) => text)
       .map((type) => fieldOf(type, type.repeatable ? `${type.name}.1` : type.name, values, errors, { autocomplete: 'off' }))
     const groups = asked.filter(({ text }) => !text).map((type) => groupOf(type, values, errors))
     return { loose, groups }
   }
-  const blank = drawRest(placeErrors([], () => undefined))
+  const blank = makeOtherFields(placeErrors([], () => undefined))
   const shown = [
     ...rowNames,
     ...blank.loose.map(({ name }) => name),
@@ -337,12 +333,12 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
     form.title,
     {
       form,
-      rows: drawRows(errors),
-      ...drawRest(errors),
+      rows: makeRows(errors),
+      ...makeOtherFields(errors),
       hidden,
       listed,
       refusal: noticeOf(form, context),
-      customer: typedBy(form) ?? customerOf(context.caller),
+      customer: originalCustomer(form) ?? customerOf(context.caller),
       mayOrder: hasScope(context.caller, 'order'),
       keptPrices: keptPrices(form.kept),
       script: scriptData(context)
@@ -351,17 +347,17 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
   )
 }
 
-/** What the script needs to know: where things are. What an order may hold it reads from the schema itself. */
+/** The data attributes for the script: URIs, currency and messages. The script reads the schema of orders itself. */
 function scriptData({ base, currency }: Context) {
   const uri = uris(base)
   return {
-    root: orderType?.name,
-    schema: uri.schema(orderType?.name ?? ''),
+    root: orderType.name,
+    schema: uri.schema(orderType.name),
     products: uri.products,
     product: uri.product(''),
     session: `${base}/session`,
     currency,
     digits: minorUnit(currency),
-    missing
+    missing: missingMessages
   }
 }

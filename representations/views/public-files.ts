@@ -5,7 +5,7 @@ import { extname } from 'node:path'
 export interface PublicFile {
   readonly bytes: Buffer
   readonly contentType: string
-  /** A digest of the bytes: the entity tag, and what a page names so that the file may be kept for good. */
+  /** A digest of the bytes. It is the entity tag, and part of the file's URL so that the file can be cached forever. */
   readonly digest: string
 }
 
@@ -17,7 +17,7 @@ const contentTypes: Readonly<Record<string, string>> = {
 
 const folder = new URL('../public/', import.meta.url)
 
-/** What pages load, read once at start: a name that is not in here is no file, so that no request ever names a path. */
+/** The files that pages load, by name. They are read once at start, so that no request can name a path on the disk. */
 export const publicFiles: ReadonlyMap<string, PublicFile> = new Map(
   readdirSync(folder).flatMap((name): [string, PublicFile][] => {
     const contentType = contentTypes[extname(name)]
@@ -27,7 +27,7 @@ export const publicFiles: ReadonlyMap<string, PublicFile> = new Map(
   })
 )
 
-/** The path of a public file as a page links it. */
+/** The URL path of a public file. @throws Error when there is none of this name */
 export function publicPath(base: string, name: string): string {
   const file = publicFiles.get(name)
   if (!file) throw new Error(`there is no public file ${name}`)

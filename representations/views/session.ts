@@ -4,13 +4,13 @@ import { renderPage } from '../views.ts'
 
 export interface SignIn {
   readonly caller: Caller | undefined
-  /** Where to go on, a path of this service. */
+  /** Where to continue: a path of this service. */
   readonly next: string | undefined
-  /** Why the key that was entered does not do. */
+  /** Why the entered key was refused. */
   readonly wrong?: string
 }
 
-/** A page for people only: a machine sends its key with each request and has nothing to sign in to. */
+/** There is only a page: machines send their key with each request and do not sign in. */
 export const sessionRepresentations: Representations<SignIn> = {
   variants: [
     {

@@ -1,7 +1,7 @@
-/** What is counted without saying what it is ("one", "each"): it may be a single piece, or a box of 50. */
+/** The names of a unit that only counts ("one", "each"): it may be a single piece or a box of 50. */
 const counted = ['unit', 'units'] as const
 
-/** UN/ECE Recommendation 20 (and 21) codes that a shop meets every day: for one, and for more. Any other code stands for itself. */
+/** Singular and plural names of common UN/ECE Recommendation 20 and 21 codes. Any other code is shown as it is. */
 const unitNames: Readonly<Record<string, readonly [one: string, more: string]>> = {
   C62: counted,
   EA: counted,
@@ -53,7 +53,7 @@ const unitNames: Readonly<Record<string, readonly [one: string, more: string]>> 
   KWH: ['kWh', 'kWh']
 }
 
-/** Packages (Recommendation 21) have an X before their two letters when they are units of Recommendation 20. */
+/** Recommendation 20 writes the package codes of Recommendation 21 with an X before their two letters. */
 function namesOf(code: string): readonly [string, string] {
   const known = [code, packages[code] ?? ''].find((one) => Object.hasOwn(unitNames, one))
   return (known === undefined ? undefined : unitNames[known]) ?? [code, code]
@@ -80,7 +80,7 @@ export function unitName(code: string): string {
   return namesOf(code)[0]
 }
 
-/** What stands behind a price: `each`, `per box`, `per kg`. */
+/** The unit after a price: `each`, `per box`, `per kg`. */
 export function perUnit(code: string): string {
   const names = namesOf(code)
   return names === counted ? 'each' : `per ${names[0]}`

@@ -22,7 +22,7 @@ const uriOf = ({ id }: Order) => `${shop.url}/order/${id}`
 async function change(page: Page, order: Order): Promise<Order> {
   await page.getByRole('button', { name: 'Change the order' }).last().click()
   // The page of the order, which has the URI that a refused form has too.
-  await page.getByRole('list', { name: 'Where the order is' }).waitFor()
+  await page.getByRole('list', { name: 'Progress of the order' }).waitFor()
   return shop.store.order(order.id)
 }
 

@@ -83,7 +83,7 @@ for (const javaScriptEnabled of [false, true]) {
     await focused(page, 'item.3.product-id')
     await page.getByLabel('Quantity 2').fill('2')
     await page.getByRole('button', { name: 'Change the order' }).click()
-    await page.getByRole('list', { name: 'Where the order is' }).waitFor()
+    await page.getByRole('list', { name: 'Progress of the order' }).waitFor()
     t.match((await shop.store.order(order.id)).items, [{ quantity: '7' }, { productId: 'FX-4032-M8-A2', quantity: '2' }])
   })
 }

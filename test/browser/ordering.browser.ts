@@ -191,7 +191,7 @@ t.test('who signs in orders as the customer, and the seller moves the order on',
   await seller.locator('.headline').filter({ hasText: 'Shipped' }).waitFor()
   t.equal((await shop.store.order(uri.split('/').at(-1) ?? '')).status, 'shipped')
   await seller.goto(`${shop.url}/product/ABC-1/stock`)
-  await seller.getByLabel('Set to').fill('77')
+  await seller.getByLabel('New stock').fill('77')
   await seller.getByRole('button', { name: 'Save' }).click()
   await seller.getByText('77', { exact: true }).waitFor()
   t.equal((await shop.store.stock('ABC-1')).onHand, '77')

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { DryRun } from '../../cli/import/dry-run.ts'
-import { type Entered, ImportTally } from '../../cli/import/import-tally.ts'
+import { ImportTally, type TallyEntry } from '../../cli/import/import-tally.ts'
 import { type Decimal, decimal } from '../../domain/money.ts'
 import { openStore } from '../../stores/open.ts'
 import { draft } from '../build.ts'
@@ -49,7 +49,7 @@ t.test('a rehearsal of several batches has the outcomes of their import, to the 
 
 t.test('a ledger holds what was entered last, by id and by GTIN', (t) => {
   const ledger = new ImportTally()
-  const byId = new Map<string, Entered>()
+  const byId = new Map<string, TallyEntry>()
   const byGtin = new Map<string, string>()
   const count = 50_000
   for (let i = 0; i < count; i++) {

@@ -36,7 +36,7 @@ t.test('an order whose answer cannot be written is stored, and the 503 says so',
   const lost = await place()
   t.equal(lost.statusCode, 503)
   t.equal(lost.headers['retry-after'], '5')
-  t.match(lost.body, 'What was asked for was done; read it again in a few seconds.')
+  t.match(lost.body, 'The request was carried out, but the answer cannot be written now. Read the resource again in a few seconds.')
   t.notMatch(lost.body, 'Nothing was stored')
   const { items } = await store.orders({ limit: 10 })
   t.match(items, [{ status: 'accepted', itemCount: 5_000 }])

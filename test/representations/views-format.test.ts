@@ -143,7 +143,7 @@ t.test('orders a day leaves out a day that may go on on another page', async (t)
   ]
   const days = (hasNewer: boolean, hasOlder: boolean, of = orders) =>
     statistics(of, { hasNewer, hasOlder })
-      .find(({ title }) => title === 'Orders a day')
+      .find(({ title }) => title === 'Orders per day')
       ?.bars.map(({ name, value }) => `${name}: ${value}`)
   const [newest, whole, oldest] = ['20 Nov 2026: 1', '19 Nov 2026: 2', '17 Nov 2026: 1']
   t.same(days(false, false), [newest, whole, oldest])

@@ -276,7 +276,7 @@ t.test('who may not see an order is offered to sign in, and comes back to it, al
   const signedIn = await signIn(app, acme, uri)
   t.equal(signedIn.headers['location'], uri)
   const cookie = cookieOf(signedIn)
-  t.match((await page({ cookie }, next)).body, `<a class="button" href="${uri}">Go on to where you were</a>`)
+  t.match((await page({ cookie }, next)).body, `<a class="button" href="${uri}">Continue to where you were</a>`)
   t.notMatch((await page({ cookie }, '/session?next=//evil.example/')).body, 'evil')
   const other = cookieOf(await signIn(app, await key('Other', 'order')))
   t.notMatch((await page({ cookie: other })).body, 'sign in</a>', 'who is signed in is not told to do it again')

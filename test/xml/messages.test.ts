@@ -46,7 +46,7 @@ t.test('a document of any schema is told what it lacks and what its values must 
       '<stock><on-hand>many</on-hand></stock>',
       stockXsd,
       [
-        '<on-hand> is "many"; it must be a number with up to 12 digits and up to 3 fraction digits, such as 40 or 2.5; below 0 for what is owed on backorder.'
+        '<on-hand> is "many"; it must be a number with up to 12 digits and up to 3 fraction digits, such as 40 or 2.5; below 0 when units are owed on backorder.'
       ]
     ],
     [

@@ -2,10 +2,10 @@ import { childrenOf, type Element, element } from '../../schemas/element.ts'
 import { writeXml } from '../../schemas/xml.ts'
 import { ownXml } from '../../xml/gate.ts'
 import type { Entry } from './entry.ts'
-import type { Form } from './judge.ts'
+import type { CatalogueDocument } from './validator.ts'
 
-/** Products of a notation other than XML, written as XML for the schema to judge; each element knows its place by `origin`. */
-export function showElements(entries: readonly Entry[]): Form {
+/** Writes products that are not XML as an XML catalogue for validation. The `origin` of each element is its place in the file. */
+export function catalogueOfElements(entries: readonly Entry[]): CatalogueDocument {
   const roots = entries.flatMap(({ root }) => root ?? [])
   const catalogue = element('catalogue', {}, roots)
   return {
@@ -13,7 +13,7 @@ export function showElements(entries: readonly Entry[]): Form {
     roots: () => roots,
     trace: ({ detail, path = '' }) => {
       const [, step = '', ...steps] = path.split('/').slice(1)
-      const { position } = parse(step)
+      const { position } = parseStep(step)
       const root = roots[position - 1]
       const line = entries[position - 1]?.line ?? 0
       return { index: position - 1, fault: { detail, line, ...placeOf(root && follow(root, steps)) } }
@@ -26,15 +26,15 @@ function placeOf(found: Element | undefined): { readonly path?: string } {
   return found?.origin ? { path: found.origin } : {}
 }
 
-/** A step of a path such as `/catalogue/product[2]/price`. */
-function parse(step: string): { name: string; position: number } {
+/** Parses a step of a path such as `/catalogue/product[2]/price`. */
+function parseStep(step: string): { name: string; position: number } {
   const [, name = '', position = '1'] = /^([^[]*)(?:\[(\d+)\])?$/.exec(step) ?? []
   return { name, position: Number(position) }
 }
 
 function follow(root: Element, steps: readonly string[]): Element {
   return steps.reduce((current, step) => {
-    const { name, position } = parse(step)
+    const { name, position } = parseStep(step)
     return childrenOf(current, name)[position - 1] ?? current
   }, root)
 }
