@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { DomainError, orderNotFound } from '../../domain/errors.ts'
 import { holdsStock, isOpen, nextStatuses, type Order, type OrderHeader, type OrderStatus, type PurchaseOrder } from '../../domain/order.ts'
 import { type Decision, decide, givenBack, matchesOrder, numberTaken } from '../../domain/placing.ts'
+import { checkPrecondition } from '../../domain/preconditions.ts'
 import type { Placed, Placing } from '../../domain/store.ts'
-import { checkPrecondition } from '../preconditions.ts'
 import { orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { makeIdempotencyRows } from './idempotency-rows.ts'
@@ -49,7 +49,7 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
   }
 
   function place({ order, customer, status }: Placing): Placed {
-    const shelves = shelving.shelves()
+    const shelves = shelving.inventory()
     const other = standing(customer, order.orderNumber)
     if (other && matchesOrder(order, other, shelves, currency)) return { order: other, outcome: 'repeated', replayed: false }
     if (other) throw numberTaken(other)
@@ -83,7 +83,7 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
       checkPrecondition(expected, before.version)
       const other = standing(before.customer, order.orderNumber)
       if (other && other.id !== id) throw numberTaken(other)
-      const decision = decide(order, shelving.shelves(), currency, before, mostItems)
+      const decision = decide(order, shelving.inventory(), currency, before, mostItems)
       shelving.take(decision.taken)
       const { customer, version, status, placedAt, modifiedAt } = before
       const owner = customer === undefined ? {} : { customer }
@@ -96,7 +96,7 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
       if (before.status === status) return before
       checkPrecondition(expected, before.version)
       if (!nextStatuses(before.status).includes(status)) throw refusedTransition(before.status, status)
-      if (!holdsStock(status)) shelving.take(givenBack(before, shelving.shelves()))
+      if (!holdsStock(status)) shelving.take(givenBack(before, shelving.inventory()))
       return change({ ...before, status })
     }
   }
