@@ -59,7 +59,7 @@ async function plainInsert(path: string, withWords: boolean): Promise<Figure> {
       const seq = Number(product.run(...row).lastInsertRowid)
       stock.run(seq, toThousandths(onHand), now)
       for (const one of draft.categories) category.run(one, id)
-      if (withWords) index.write(seq, undefined, { id, name, description, categories, gtin })
+      if (withWords) index.write(seq, undefined, { id, ...draft })
     }
     index.flush()
   })

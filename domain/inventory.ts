@@ -1,6 +1,7 @@
 import type { Decimal } from './money.ts'
+import { type Availability, availabilityOf, type Product } from './product.ts'
 
-/** What a decision needs to know of a product, as it stands while its row is locked. */
+/** What a decision about an order needs to know of a product, read while the product's stock is locked. */
 export interface StockItem {
   readonly id: string
   readonly name: string
@@ -15,6 +16,18 @@ export interface StockItem {
 
 export interface Inventory {
   byId(id: string): StockItem | undefined
-  /** Only among the products there are: a deleted one has given its GTIN up. */
+  /** Finds no deleted product: deletion frees the GTIN. */
   byGtin(gtin: string): StockItem | undefined
+}
+
+/**
+ * The availability that an order makes a product show, undefined where it stays. A product that shows another one has a
+ * new version and raises the catalogue's revision.
+ */
+export function newAvailability(
+  { backorder, availability, deleted }: Pick<Product, 'backorder' | 'availability'> & { readonly deleted: boolean },
+  onHand: Decimal
+): Availability | undefined {
+  const shown = availabilityOf(onHand, backorder)
+  return deleted || shown === availability ? undefined : shown
 }

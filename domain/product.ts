@@ -1,3 +1,4 @@
+import { DomainError } from './errors.ts'
 import { compare, type Decimal, zero } from './money.ts'
 
 export type Availability = 'in-stock' | 'out-of-stock' | 'backorder'
@@ -63,6 +64,16 @@ export function isProductId(text: string): boolean {
 export function availabilityOf(onHand: Decimal, backorder: boolean): Availability {
   if (compare(onHand, zero) > 0) return 'in-stock'
   return backorder ? 'backorder' : 'out-of-stock'
+}
+
+/**
+ * Narrows a product's row, or another value that tells whether the product is deleted, to that of a product that is sold.
+ * @throws DomainError `product-not-found`, `product-deleted`
+ */
+export function requireActive<T extends { readonly deleted: boolean | 0 | 1 }>(id: string, found: T | undefined): T {
+  if (!found) throw new DomainError('product-not-found', `There is no product ${id}.`)
+  if (found.deleted) throw new DomainError('product-deleted', `The product ${id} is no longer sold.`)
+  return found
 }
 
 /**

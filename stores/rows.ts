@@ -51,6 +51,23 @@ export function productOf(row: CommonProductRow, rest: Pick<Product, 'currency' 
   }
 }
 
+/** The columns of a product that both databases have alike: the reverse of `productOf`. */
+export function columnsOf(product: Product): CommonProductRow {
+  return {
+    id: product.id,
+    version: product.version,
+    name: product.name,
+    description: product.description ?? null,
+    price: product.price,
+    unit: product.unit,
+    minimum_quantity: product.minimumQuantity ?? null,
+    quantity_step: product.quantityStep ?? null,
+    gtin: product.gtin ?? null,
+    availability: product.availability,
+    modified_at: product.modifiedAt
+  }
+}
+
 export interface CommonOrderRow {
   readonly seq: number
   readonly id: string

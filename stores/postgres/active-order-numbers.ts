@@ -7,16 +7,16 @@ interface Numbered {
   readonly order: { readonly orderNumber?: string }
 }
 
-/** Customers' orders that stand under a number. */
+/** The active orders of customers by their numbers. */
 export class ActiveOrderNumbers {
   readonly #orders = new Map<string, Order>()
 
   static async read({ query }: Queries, wanted: readonly Numbered[]): Promise<ActiveOrderNumbers> {
-    const standing = new ActiveOrderNumbers()
+    const active = new ActiveOrderNumbers()
     const pairs = wanted.flatMap(({ customer, order: { orderNumber } }) =>
       customer === undefined || orderNumber === undefined ? [] : { customer, orderNumber }
     )
-    if (pairs.length === 0) return standing
+    if (pairs.length === 0) return active
     const rows = await query<OrderRow>(
       `SELECT ${orderColumns} FROM purchase_order o
         JOIN (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS u (customer, number)) w
@@ -24,21 +24,21 @@ export class ActiveOrderNumbers {
         WHERE o.customer IS NOT NULL AND o.order_number IS NOT NULL AND o.status NOT IN ('cancelled', 'rejected')`,
       [pairs.map(({ customer }) => customer), pairs.map(({ orderNumber }) => orderNumber)]
     )
-    for (const row of rows) standing.stand(toOrder(row))
-    return standing
+    for (const row of rows) active.add(toOrder(row))
+    return active
   }
 
-  find({ customer, order }: Numbered): Order | undefined {
-    return this.#orders.get(name(customer, order.orderNumber))
+  find(customer: string, orderNumber: string): Order | undefined {
+    return this.#orders.get(name(customer, orderNumber))
   }
 
-  stand(order: Order): void {
+  add(order: Order): void {
     const { customer, orderNumber } = order
     if (customer !== undefined && orderNumber !== undefined) this.#orders.set(name(customer, orderNumber), order)
   }
 
-  /** An order gives its number up. */
-  withdraw({ id, customer, orderNumber }: Order): void {
+  /** Frees the number of an order. */
+  remove({ id, customer, orderNumber }: Order): void {
     const key = name(customer, orderNumber)
     if (this.#orders.get(key)?.id === id) this.#orders.delete(key)
   }

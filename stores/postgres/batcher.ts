@@ -106,3 +106,9 @@ export function attempt<T>(act: () => T): Outcome<T> {
     return { error }
   }
 }
+
+/** @throws the error of an attempt that failed */
+export function resultOf<T>(outcome: Outcome<T>): T {
+  if ('value' in outcome) return outcome.value
+  throw outcome.error
+}

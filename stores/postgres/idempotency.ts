@@ -1,19 +1,10 @@
 import { defer, textOf } from '../../domain/deferred.ts'
-import { DomainError } from '../../domain/errors.ts'
+import { keyRetention, type RememberedAnswer } from '../../domain/idempotency.ts'
 import type { Order } from '../../domain/order.ts'
-import type { Idempotency, PlacingAnswer, PlacingOutcome } from '../../domain/store.ts'
+import type { Idempotency, PlacingAnswer } from '../../domain/store.ts'
 import type { Queries } from './database.ts'
 
-/** Milliseconds that a key is remembered: twice what the interface promises. */
-const keyRetention = 48 * 60 * 60 * 1000
-
-interface KeptRow {
-  readonly scope: string
-  readonly key: string
-  readonly fingerprint: string
-  readonly order: Order
-  readonly outcome: PlacingOutcome
-}
+type KeptRow = Idempotency & PlacingAnswer
 
 /** As it is read: the snapshot and, apart from it, what is known of the order before that is parsed, both as JSON. */
 type StoredRow = Omit<KeptRow, 'order'> & { readonly snapshot: string; readonly known: string }
@@ -46,13 +37,8 @@ export class KeptKeys {
     return kept
   }
 
-  /** What was answered when the key was first used. @throws DomainError `idempotency-key-reused` */
-  find(idempotency: Idempotency): PlacingAnswer | undefined {
-    const row = this.#kept.get(name(idempotency))
-    if (row && row.fingerprint !== idempotency.fingerprint) {
-      throw new DomainError('idempotency-key-reused', 'This Idempotency-Key was sent before with another request.')
-    }
-    return row && { order: row.order, outcome: row.outcome }
+  find(idempotency: Idempotency): RememberedAnswer | undefined {
+    return this.#kept.get(name(idempotency))
   }
 
   keep(idempotency: Idempotency, { order, outcome }: PlacingAnswer): void {
@@ -81,8 +67,8 @@ export class KeptKeys {
         at
       ]
     )
-    // Those that come sweep out those that have had their time, two for one: the table shrinks as it is used, without a
-    // timer, and replicas pass over what another one sweeps.
+    // Every new row deletes up to two expired rows, so that the table shrinks without a timer. Replicas skip rows that
+    // another one is deleting.
     void query(
       `DELETE FROM idempotency WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM idempotency WHERE kept_at < $1 ORDER BY kept_at LIMIT $2 FOR UPDATE SKIP LOCKED))`,

@@ -1,12 +1,10 @@
-import { DomainError, orderNotFound } from '../../domain/errors.ts'
-import { holdsStock, isOpen, nextStatuses, type Order, type OrderStatus, type ProductReference } from '../../domain/order.ts'
-import { decide, givenBack, numberTaken } from '../../domain/placing.ts'
+import { orderNotFound } from '../../domain/errors.ts'
+import { holdsStock, type Order, type ProductReference } from '../../domain/order.ts'
+import { decideChange, decideStatus } from '../../domain/order-writes.ts'
 import type { Command } from '../crossing.ts'
-import { checkPrecondition } from '../preconditions.ts'
 import { orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
 import type { Queries } from './database.ts'
 import type { OrderBatch } from './order-writes.ts'
-import { terms } from './placing.ts'
 import { isOrderId, type OrderRow, orderColumns, toOrder } from './rows.ts'
 
 export type ChangeCommand = Command<'changeOrder'> | Command<'setOrderStatus'>
@@ -52,12 +50,12 @@ export class LockedOrders {
     const row = this.#rows.get(id)
     if (!row) throw orderNotFound()
     const before = toOrder(row)
-    const after = command.verb === 'changeOrder' ? withTerms(row, before, command, batch) : withStatus(row, before, command, batch)
+    const after = command.verb === 'changeOrder' ? withContent(row, before, command, batch) : withStatus(row, before, command, batch)
     if (after === row) return before
-    this.#rows.set(id, { ...after, isChanged: true, version: row.version + 1, modified_at: Math.max(row.modified_at, batch.at) })
-    const order = toOrder(this.#rows.get(id) ?? row)
-    batch.numbers.withdraw(before)
-    if (holdsStock(order.status)) batch.numbers.stand(order)
+    this.#rows.set(id, after)
+    const order = toOrder(after)
+    batch.numbers.remove(before)
+    if (holdsStock(order.status)) batch.numbers.add(order)
     return order
   }
 
@@ -73,38 +71,21 @@ export class LockedOrders {
   }
 }
 
-function withTerms(
-  row: LockedOrder,
-  before: Order,
-  { args }: Command<'changeOrder'>,
-  { inventory, numbers, currency }: OrderBatch
-): LockedOrder {
-  const [id, order, expected, mostItems] = args
-  if (!isOpen(before.status)) throw new DomainError('transition-refused', `The order is ${before.status}: it can no longer be changed.`)
-  checkPrecondition(expected, before.version)
-  const owner = before.customer === undefined ? {} : { customer: before.customer }
-  const other = numbers.find({ ...owner, order })
-  if (other && other.id !== id) throw numberTaken(other)
-  const decision = decide(order, inventory, currency, before, mostItems)
-  inventory.take(decision.taken)
-  const { version, status, placedAt, modifiedAt } = before
-  const after = { ...terms(order, decision), ...owner, id, version, status, placedAt, modifiedAt }
-  return { ...row, order_number: after.orderNumber ?? null, content: orderContent(after), summary: summaryOf(after) }
+function withContent(row: LockedOrder, before: Order, { args }: Command<'changeOrder'>, batch: OrderBatch): LockedOrder {
+  const [, document, expected, mostItems] = args
+  const { order, taken } = decideChange(before, document, expected, mostItems, batch)
+  batch.inventory.take(taken)
+  const columns = { version: order.version, modified_at: order.modifiedAt, order_number: order.orderNumber ?? null }
+  return { ...row, ...columns, isChanged: true, content: orderContent(order), summary: summaryOf(order) }
 }
 
-function withStatus(row: LockedOrder, before: Order, { args }: Command<'setOrderStatus'>, { inventory }: OrderBatch): LockedOrder {
+function withStatus(row: LockedOrder, before: Order, { args }: Command<'setOrderStatus'>, batch: OrderBatch): LockedOrder {
   const [, status, expected] = args
-  if (before.status === status) return row
-  checkPrecondition(expected, before.version)
-  if (!nextStatuses(before.status).includes(status)) throw refusedTransition(before.status, status)
-  if (!holdsStock(status)) inventory.take(givenBack(before, inventory))
-  return { ...row, status }
-}
-
-function refusedTransition(from: OrderStatus, to: OrderStatus): DomainError {
-  const next = nextStatuses(from)
-  const allowed = next.length === 0 ? 'nothing follows that' : `it can become ${next.join(' or ')}`
-  return new DomainError('transition-refused', `The order is ${from} and cannot become ${to}: ${allowed}.`)
+  const decided = decideStatus(before, status, expected, batch)
+  if (!decided) return row
+  batch.inventory.take(decided.taken)
+  const { version, modifiedAt } = decided.change
+  return { ...row, status, version, modified_at: modifiedAt, isChanged: true }
 }
 
 function writeStatuses({ query }: Queries, rows: readonly LockedOrder[]): void {

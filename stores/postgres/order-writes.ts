@@ -1,4 +1,6 @@
+import { textOf } from '../../domain/deferred.ts'
 import type { Order, ProductReference } from '../../domain/order.ts'
+import type { Shop } from '../../domain/order-writes.ts'
 import type { Placed } from '../../domain/store.ts'
 import type { Command } from '../crossing.ts'
 import { ActiveOrderNumbers } from './active-order-numbers.ts'
@@ -20,19 +22,15 @@ export class LargeTwin extends Error {
   override readonly name = 'LargeTwin'
 }
 
-/** What the commands of one transaction are decided on, each on what those before it left. */
-export interface OrderBatch {
-  readonly currency: string
-  readonly place: Place
-  /** The time, by the database's clock. */
-  readonly at: number
+/** What the commands of one transaction are decided on. Each command sees what those before it left. */
+export interface OrderBatch extends Shop {
   readonly inventory: StockLedger
   readonly keys: KeptKeys
   readonly numbers: ActiveOrderNumbers
 }
 
 /**
- * Writes a batch of orders, new ones and changes, in one transaction: the orders that are changed and the shelves of all of
+ * Writes a batch of orders, new ones and changes, in one transaction: the orders that are changed and the stock of all of
  * them are locked, then each command is decided in the order of arrival, and what comes of all of them is written at once. Two
  * round trips, one more when there are changes, and one when an availability flips.
  *
@@ -58,14 +56,25 @@ export function makeOrderWrites(
         if (command.verb !== 'changeOrder' || before?.customer === undefined) return []
         return { customer: before.customer, order: command.args[1] }
       })
-      const keys = placings.flatMap(({ idempotency }) => idempotency ?? [])
-      const [inventory, kept, numbers, at] = await Promise.all([
+      const used = placings.flatMap(({ idempotency }) => idempotency ?? [])
+      const [inventory, keys, numbers, at] = await Promise.all([
         lockStock(queries, products),
-        KeptKeys.read(queries, keys),
+        KeptKeys.read(queries, used),
         ActiveOrderNumbers.read(queries, [...placings, ...numbered]),
         clock(queries)
       ])
-      const batch = { currency, place, at, inventory: inventory, keys: kept, numbers }
+      const batch: OrderBatch = {
+        currency,
+        now: at,
+        inventory,
+        keys,
+        numbers,
+        orderNumbered(customer, orderNumber) {
+          const order = numbers.find(customer, orderNumber)
+          if (place === 'serving' && textOf(order) !== undefined) throw new LargeTwin()
+          return order
+        }
+      }
       const placed = new NewOrders()
       const outcomes = commands.map((command) =>
         attempt(() => (command.verb === 'placeOrder' ? placed.place(command.args[0], batch) : locked.change(command, batch)))
@@ -74,7 +83,7 @@ export function makeOrderWrites(
       // Before the new orders, which may take a number that a change has given up.
       locked.write(queries)
       placed.write(queries)
-      kept.write(queries, at)
+      keys.write(queries, at)
       return outcomes
     })
   return (commands) => retrying(() => run(commands))

@@ -1,34 +1,29 @@
 import { randomUUID } from 'node:crypto'
-import { textOf } from '../../domain/deferred.ts'
-import type { Order, OrderHeader, PurchaseOrder } from '../../domain/order.ts'
-import { type Decision, decide, matchesOrder, numberTaken } from '../../domain/placing.ts'
+import { replayed } from '../../domain/idempotency.ts'
+import type { Order } from '../../domain/order.ts'
+import { decidePlacing } from '../../domain/order-writes.ts'
 import type { Placed, Placing } from '../../domain/store.ts'
 import { orderContent, summaryOf } from '../rows.ts'
 import type { Queries } from './database.ts'
-import { LargeTwin, type OrderBatch } from './order-writes.ts'
+import type { OrderBatch } from './order-writes.ts'
 
 /** The orders that a transaction places: decided in memory, and written at its end. */
 export class NewOrders {
   readonly #orders: Order[] = []
 
-  /** @throws DomainError what the verb throws */
+  /** @throws LargeTwin, DomainError what the verb throws */
   place(placing: Placing, batch: OrderBatch): Placed {
     const { idempotency } = placing
-    const before = idempotency && batch.keys.find(idempotency)
-    if (before) return { ...before, replayed: true }
-    const other = active(placing, batch)
-    const placed = { order: other ?? this.#take(placing, batch), outcome: other ? 'repeated' : 'placed', replayed: false } as const
-    if (idempotency) batch.keys.keep(idempotency, placed)
-    return placed
-  }
-
-  #take(placing: Placing, { inventory, numbers, currency, at }: OrderBatch): Order {
-    const decision = decide(placing.order, inventory, currency)
-    inventory.take(decision.taken)
-    const order = accepted(placing, decision, at)
-    numbers.stand(order)
-    this.#orders.push(order)
-    return order
+    const before = idempotency && replayed(idempotency, batch.keys.find(idempotency))
+    if (before) return before
+    const { taken, ...answer } = decidePlacing(placing, randomUUID(), batch)
+    batch.inventory.take(taken)
+    if (answer.outcome === 'placed') {
+      batch.numbers.add(answer.order)
+      this.#orders.push(answer.order)
+    }
+    if (idempotency) batch.keys.keep(idempotency, answer)
+    return { ...answer, replayed: false }
   }
 
   /** Sends the new rows, in the order of arrival, which is that of their numbers; nothing is waited for. */
@@ -59,26 +54,4 @@ export class NewOrders {
       ]
     )
   }
-}
-
-/** @throws LargeTwin, DomainError `order-number-taken` */
-function active(placing: Placing, { numbers, inventory, currency, place }: OrderBatch): Order | undefined {
-  const other = numbers.find(placing)
-  if (place === 'serving' && textOf(other) !== undefined) throw new LargeTwin()
-  if (other && !matchesOrder(placing.order, other, inventory, currency)) throw numberTaken(other)
-  return other
-}
-
-function accepted({ order, customer, status }: Placing, decision: Decision, at: number): Order {
-  const owner = customer === undefined ? {} : { customer }
-  return { ...terms(order, decision), ...owner, id: randomUUID(), version: 1, status, placedAt: at, modifiedAt: at }
-}
-
-/** What an order says, priced. */
-export function terms(
-  order: PurchaseOrder,
-  { currency, items, total }: Decision
-): OrderHeader & Pick<Order, 'currency' | 'items' | 'total'> {
-  const { items: _items, ...header } = order
-  return { ...header, currency, items, total }
 }

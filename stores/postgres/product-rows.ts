@@ -1,33 +1,44 @@
 /** Writes what a batch of product writes has come to. Every statement is sent, and none waited for. */
 
+import type { Product } from '../../domain/product.ts'
+import type { CatalogueChange, CatalogueEntry } from '../../domain/product-writes.ts'
+import { columnsOf } from '../rows.ts'
 import type { Queries } from './database.ts'
-import type { Change, Item } from './product-changes.ts'
 import { wordsOf } from './words.ts'
 
+/** A product and its stock, locked. */
+export type LockedEntry = CatalogueEntry & { readonly seq: number }
+
+/** A change with the number of the product's row: undefined before it is inserted. */
+type NumberedChange = CatalogueChange & { readonly seq: number | undefined }
+
 /** @param before the products as they were, by id */
-export function writeChanges(queries: Queries, before: ReadonlyMap<string, Item>, changes: readonly Change[]): void {
-  const there = changes.filter(({ seq }) => seq !== undefined)
-  release(queries, before, changes)
+export function writeChanges(queries: Queries, before: ReadonlyMap<string, LockedEntry>, changes: readonly CatalogueChange[]): void {
+  const numbered = changes.map((change): NumberedChange => ({ ...change, seq: before.get(change.product.id)?.seq }))
+  const there = numbered.filter(({ seq }) => seq !== undefined)
+  release(queries, before, numbered)
   update(
     queries,
     there.filter(({ changed }) => changed.product)
   )
-  count(
+  setStock(
     queries,
     there.filter(({ changed }) => changed.stock)
   )
   insert(
     queries,
-    changes.filter(({ seq }) => seq === undefined)
+    numbered.filter(({ seq }) => seq === undefined)
   )
   categorise(queries, before, changes)
 }
 
 /** A GTIN goes from one product to another in two steps: an index is unique after every row of a statement. */
-function release({ query }: Queries, before: ReadonlyMap<string, Item>, changes: readonly Change[]): void {
-  const had = ({ id }: Change) => before.get(id)?.gtin ?? null
-  const taken = new Set(changes.flatMap((change) => (change.gtin === had(change) ? [] : (change.gtin ?? []))))
-  const given = changes.filter((change) => change.gtin !== had(change) && taken.has(had(change) ?? ''))
+function release({ query }: Queries, before: ReadonlyMap<string, LockedEntry>, changes: readonly NumberedChange[]): void {
+  const moves = changes
+    .map(({ seq, product }) => ({ seq, from: before.get(product.id)?.product.gtin, to: product.gtin }))
+    .filter(({ from, to }) => from !== to)
+  const taken = new Set(moves.map(({ to }) => to))
+  const given = moves.filter(({ from }) => from !== undefined && taken.has(from))
   if (given.length > 0) void query('UPDATE product SET gtin = NULL WHERE seq = ANY($1)', [given.map(({ seq }) => seq)])
 }
 
@@ -36,11 +47,23 @@ const rows = `json_to_recordset($1) AS n (seq bigint, id text, version bigint, n
   minimum_quantity text, quantity_step text, gtin text, categories text[], images text[], backorder boolean, availability text, modified_at bigint, deleted boolean, words text,
   stock_version bigint, on_hand numeric, stock_modified_at bigint)`
 
-function values(changes: readonly Change[]): unknown[] {
-  return [JSON.stringify(changes.map((change) => ({ ...change, words: change.deleted ? '' : wordsOf(change) })))]
+function values(changes: readonly NumberedChange[]): unknown[] {
+  const rows = changes.map(({ seq, product, stock, deleted }) => ({
+    ...columnsOf(product),
+    seq,
+    categories: product.categories,
+    images: product.images,
+    backorder: product.backorder,
+    deleted,
+    words: deleted ? '' : wordsOf(product),
+    stock_version: stock.version,
+    on_hand: stock.onHand,
+    stock_modified_at: stock.modifiedAt
+  }))
+  return [JSON.stringify(rows)]
 }
 
-function update({ query }: Queries, changes: readonly Change[]): void {
+function update({ query }: Queries, changes: readonly NumberedChange[]): void {
   if (changes.length === 0) return
   void query(
     `UPDATE product p SET version = n.version, name = n.name, description = n.description, price = n.price, unit = n.unit,
@@ -52,7 +75,7 @@ function update({ query }: Queries, changes: readonly Change[]): void {
   )
 }
 
-function insert({ query }: Queries, changes: readonly Change[]): void {
+function insert({ query }: Queries, changes: readonly NumberedChange[]): void {
   if (changes.length === 0) return
   void query(
     `WITH numbered AS MATERIALIZED (SELECT nextval(pg_get_serial_sequence('product', 'seq')) AS number, n.* FROM ${rows}),
@@ -67,7 +90,7 @@ function insert({ query }: Queries, changes: readonly Change[]): void {
   )
 }
 
-function count({ query }: Queries, changes: readonly Change[]): void {
+function setStock({ query }: Queries, changes: readonly NumberedChange[]): void {
   if (changes.length === 0) return
   void query(
     `UPDATE stock s SET version = n.version, on_hand = n.on_hand, modified_at = n.modified_at
@@ -75,24 +98,25 @@ function count({ query }: Queries, changes: readonly Change[]): void {
       WHERE s.product = n.product`,
     [
       changes.map(({ seq }) => seq),
-      changes.map(({ stock_version }) => stock_version),
-      changes.map(({ on_hand }) => on_hand),
-      changes.map(({ stock_modified_at }) => stock_modified_at)
+      changes.map(({ stock }) => stock.version),
+      changes.map(({ stock }) => stock.onHand),
+      changes.map(({ stock }) => stock.modifiedAt)
     ]
   )
 }
 
-function categorise({ query }: Queries, before: ReadonlyMap<string, Item>, changes: readonly Change[]): void {
-  const moved = changes.filter(({ id, categories }) => JSON.stringify(before.get(id)?.categories ?? []) !== JSON.stringify(categories))
-  const left = columns(moved.map(({ id }) => ({ id, categories: before.get(id)?.categories ?? [] })))
-  const entered = columns(moved)
-  const pairs = 'unnest($1::text[], $2::text[]) AS n (category, id)'
-  if (left[0].length > 0) void query(`DELETE FROM product_category c USING ${pairs} WHERE c.category = n.category AND c.id = n.id`, left)
-  if (entered[0].length > 0) void query(`INSERT INTO product_category (category, id) SELECT n.category, n.id FROM ${pairs}`, entered)
+function categorise({ query }: Queries, before: ReadonlyMap<string, LockedEntry>, changes: readonly CatalogueChange[]): void {
+  const had = (id: string) => before.get(id)?.product.categories ?? []
+  const moved = changes.map(({ product }) => product).filter(({ id, categories }) => JSON.stringify(had(id)) !== JSON.stringify(categories))
+  const left = pairs(moved.map(({ id }) => ({ id, categories: had(id) })))
+  const entered = pairs(moved)
+  const rows = 'unnest($1::text[], $2::text[]) AS n (category, id)'
+  if (left[0].length > 0) void query(`DELETE FROM product_category c USING ${rows} WHERE c.category = n.category AND c.id = n.id`, left)
+  if (entered[0].length > 0) void query(`INSERT INTO product_category (category, id) SELECT n.category, n.id FROM ${rows}`, entered)
 }
 
 /** Categories and the ids of the products that are in them, pair by pair. */
-function columns(products: readonly Pick<Item, 'id' | 'categories'>[]): [string[], string[]] {
-  const pairs = products.flatMap(({ id, categories }) => [...new Set(categories)].map((category) => ({ id, category })))
-  return [pairs.map(({ category }) => category), pairs.map(({ id }) => id)]
+function pairs(products: readonly Pick<Product, 'id' | 'categories'>[]): [string[], string[]] {
+  const all = products.flatMap(({ id, categories }) => [...new Set(categories)].map((category) => ({ id, category })))
+  return [all.map(({ category }) => category), all.map(({ id }) => id)]
 }

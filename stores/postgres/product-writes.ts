@@ -1,14 +1,14 @@
+import { type CatalogueChange, type CatalogueEntry, decideProduct, type ProductWrite, withTimes } from '../../domain/product-writes.ts'
 import { productColumns } from '../rows.ts'
 import { attempt, type Outcome } from './batcher.ts'
 import type { Database, Queries } from './database.ts'
 import { Moved } from './failures.ts'
-import { applied, type Change, type Item, type ProductWrite } from './product-changes.ts'
-import { writeChanges } from './product-rows.ts'
-import { now, type ProductRow, type StockRow, stockColumns } from './rows.ts'
+import { type LockedEntry, writeChanges } from './product-rows.ts'
+import { now, type ProductRow, type StockRow, stockColumns, toProduct, toStock } from './rows.ts'
 import { revise } from './stock-ledger.ts'
 
 /** @param mode with `rehearse` nothing is written, and the changes have no times */
-type ProductWriter = (writes: readonly ProductWrite[], mode?: 'rehearse') => Promise<Outcome<Change>[]>
+type ProductWriter = (writes: readonly ProductWrite[], mode?: 'rehearse') => Promise<Outcome<CatalogueChange>[]>
 
 /**
  * Writes a batch of products in one transaction: their stock is locked, as an order does it, each write is decided in the
@@ -17,17 +17,17 @@ type ProductWriter = (writes: readonly ProductWrite[], mode?: 'rehearse') => Pro
 export function makeProductWrites(database: Database, currency: string): ProductWriter {
   return (writes, mode) =>
     database.transaction(async (queries) => {
-      const [before, holders] = await Promise.all([lockProducts(queries, writes), readHolders(queries, writes)])
-      const items = new Map<string, Item>(before)
-      const touched = new Map<string, Change>()
-      const catalogue = { currency, holder: (gtin: string) => holders.get(gtin) }
+      const [before, holders] = await Promise.all([lockProducts(queries, currency, writes), readHolders(queries, writes)])
+      const entries = new Map<string, CatalogueEntry>(before)
+      const touched = new Map<string, CatalogueChange>()
+      const catalogue = { currency, holderOf: (gtin: string) => holders.get(gtin) }
 
-      function decide(write: ProductWrite): Change {
-        const item = items.get(write.id)
-        const change = applied(write, item, catalogue)
-        if (item?.gtin) holders.delete(item.gtin)
-        if (change.gtin !== null) holders.set(change.gtin, change.id)
-        items.set(write.id, change)
+      function decide(write: ProductWrite): CatalogueChange {
+        const entry = entries.get(write.id)
+        const change = decideProduct(write, entry, catalogue)
+        if (entry?.product.gtin !== undefined) holders.delete(entry.product.gtin)
+        if (change.product.gtin !== undefined) holders.set(change.product.gtin, write.id)
+        entries.set(write.id, change)
         const { product, stock } = touched.get(write.id)?.changed ?? change.changed
         touched.set(write.id, { ...change, changed: { product: product || change.changed.product, stock: stock || change.changed.stock } })
         return change
@@ -46,7 +46,7 @@ export function makeProductWrites(database: Database, currency: string): Product
 }
 
 /** By id; a product that is not there cannot be locked, but its id is unique. */
-async function lockProducts({ query }: Queries, writes: readonly ProductWrite[]): Promise<Map<string, Item & ProductRow>> {
+async function lockProducts({ query }: Queries, currency: string, writes: readonly ProductWrite[]): Promise<Map<string, LockedEntry>> {
   const ids = [[...new Set(writes.map(({ id }) => id))]]
   const locked = query<{ product: number }>(
     'SELECT s.product FROM stock s WHERE s.product IN (SELECT p.seq FROM product p WHERE p.id = ANY($1)) ORDER BY s.product FOR UPDATE',
@@ -59,7 +59,11 @@ async function lockProducts({ query }: Queries, writes: readonly ProductWrite[])
   const ours = new Set((await locked).map(({ product }) => product))
   const rows = await read
   if (rows.some(({ seq }) => !ours.has(seq))) throw new Moved('a product has come')
-  return new Map(rows.map((row) => [row.id, row]))
+  const entry = (row: ProductRow & StockRow): LockedEntry => {
+    const { seq, id, deleted } = row
+    return { seq, product: toProduct(row, currency), stock: toStock(id, row), deleted }
+  }
+  return new Map(rows.map((row) => [row.id, entry(row)]))
 }
 
 async function readHolders({ query }: Queries, writes: readonly ProductWrite[]): Promise<Map<string, string>> {
@@ -69,14 +73,10 @@ async function readHolders({ query }: Queries, writes: readonly ProductWrite[]):
   return new Map(rows.map(({ id, gtin }) => [gtin, id]))
 }
 
-/** Sets the times of changes: a product's is that of the catalogue's revision, which is raised when one changes. */
-async function stamp(queries: Queries, revised: boolean): Promise<(change: Change) => Change> {
-  const at = revised ? revise(queries) : Promise.resolve(0)
+/** Raises the catalogue's revision if a product changes. @returns what sets the times of a change */
+async function stamp(queries: Queries, isRevised: boolean): Promise<(change: CatalogueChange) => CatalogueChange> {
+  const revised = isRevised ? revise(queries) : Promise.resolve(0)
   const [row] = await queries.query<{ now: number }>(`SELECT ${now} AS now`)
-  const [product, stock] = [await at, row?.now ?? 0]
-  return (change) => ({
-    ...change,
-    modified_at: change.changed.product ? product : change.modified_at,
-    stock_modified_at: change.changed.stock ? Math.max(stock, change.stock_modified_at) : change.stock_modified_at
-  })
+  const revisedAt = await revised
+  return (change) => withTimes(change, revisedAt, row?.now ?? 0)
 }

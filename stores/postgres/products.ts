@@ -1,12 +1,11 @@
-import { DomainError } from '../../domain/errors.ts'
 import { plain } from '../../domain/money.ts'
-import type { Product } from '../../domain/product.ts'
-import type { ImportOutcome, Revision, StockedProduct, Store } from '../../domain/store.ts'
+import { requireActive } from '../../domain/product.ts'
+import { type CatalogueChange, importOutcome, type ProductWrite } from '../../domain/product-writes.ts'
+import type { Revision, StockedProduct, Store } from '../../domain/store.ts'
 import { productColumns } from '../rows.ts'
 import { draftSize } from '../sizes.ts'
-import { Batcher, type Outcome, retrying } from './batcher.ts'
+import { Batcher, resultOf, retrying } from './batcher.ts'
 import type { Database } from './database.ts'
-import { type Change, live, type ProductWrite } from './product-changes.ts'
 import { productPage } from './product-pages.ts'
 import { makeProductWrites } from './product-writes.ts'
 import { type ProductRow, type StockRow, stockColumns, toProduct, toStock } from './rows.ts'
@@ -42,17 +41,16 @@ export function makeProducts(database: Database, currency: string): Pick<Store, 
   // One batch at a time: each raises the catalogue's revision, whose row lets one transaction through after another anyway.
   const write = makeProductWrites(database, currency)
   const run = (batch: readonly ProductWrite[], mode?: 'rehearse') => retrying(() => write(batch, mode))
-  const writes = new Batcher<ProductWrite, Change>({
+  const writes = new Batcher<ProductWrite, CatalogueChange>({
     run: (batch) => run(batch),
     weight: (write) => ('draft' in write ? draftSize(write.draft) : 1),
     parallel: 1
   })
-  const shown = (row: Omit<ProductRow, 'seq' | 'deleted'>): Product => toProduct(row, currency)
 
   return {
     async product(id) {
       const [row] = await database.prepared<ProductRow>(`SELECT ${productColumns} FROM product p WHERE p.id = $1`, [id])
-      return shown(live(id, row))
+      return toProduct(requireActive(id, row), currency)
     },
     products: (query) => productPage(database, currency, query),
     async mainCategories(limit) {
@@ -67,10 +65,10 @@ export function makeProducts(database: Database, currency: string): Pick<Store, 
       if (!row) throw new Error('the catalogue has no revision row')
       return row
     },
-    createProduct: async (id, draft) => shown(await writes.submit({ verb: 'create', id, draft })),
+    createProduct: async (id, draft) => (await writes.submit({ verb: 'create', id, draft })).product,
     async putProduct(id, draft, expected) {
-      const change = await writes.submit({ verb: 'put', id, draft, expected })
-      return { product: shown(change), created: change.created }
+      const { product, created } = await writes.submit({ verb: 'put', id, draft, expected })
+      return { product, created }
     },
     async deleteProduct(id, expected) {
       await writes.submit({ verb: 'delete', id, expected })
@@ -81,7 +79,7 @@ export function makeProducts(database: Database, currency: string): Pick<Store, 
         batch.map(({ id, draft }) => ({ verb: 'import', id, draft })),
         mode
       )
-      return outcomes.map(imported)
+      return outcomes.map((outcome) => importOutcome(() => resultOf(outcome)))
     },
     async *allProducts() {
       const sql = `SELECT ${productColumns}, ${stockColumns} FROM product p JOIN stock s ON s.product = p.seq
@@ -91,29 +89,19 @@ export function makeProducts(database: Database, currency: string): Pick<Store, 
         const id = rows.at(-1)?.id
         if (id === undefined) return
         last = id
-        yield rows.map((row): StockedProduct => ({ ...shown(row), onHand: plain(row.on_hand) }))
+        yield rows.map((row): StockedProduct => ({ ...toProduct(row, currency), onHand: plain(row.on_hand) }))
       }
     },
     async stock(productId) {
       const sql = `SELECT p.deleted, ${stockColumns} FROM product p JOIN stock s ON s.product = p.seq WHERE p.id = $1`
       const [row] = await database.query<StockRow & { deleted: boolean }>(sql, [productId])
-      return toStock(productId, live(productId, row))
+      return toStock(productId, requireActive(productId, row))
     },
-    putStock: async (productId, onHand, expected) =>
-      toStock(productId, await writes.submit({ verb: 'count', id: productId, onHand, expected })),
+    putStock: async (id, onHand, expected) => (await writes.submit({ verb: 'setStock', id, onHand, expected })).stock,
     async isEmpty() {
       const [row] = await database.query<{ empty: boolean }>('SELECT NOT EXISTS (SELECT FROM product) AS empty')
       return row?.empty === true
     },
     drain: () => writes.close()
   }
-}
-
-function imported(outcome: Outcome<Change>): ImportOutcome {
-  if ('value' in outcome) {
-    const { created, changed } = outcome.value
-    return created ? 'created' : changed.product || changed.stock ? 'replaced' : 'unchanged'
-  }
-  if (!(outcome.error instanceof DomainError)) throw outcome.error
-  return outcome.error
 }

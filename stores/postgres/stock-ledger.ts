@@ -6,10 +6,10 @@
  * is written.
  */
 
-import type { Inventory, StockItem } from '../../domain/inventory.ts'
+import { type Inventory, newAvailability, type StockItem } from '../../domain/inventory.ts'
 import { type Decimal, plain, subtract } from '../../domain/money.ts'
 import type { ProductReference } from '../../domain/order.ts'
-import { type Availability, availabilityOf } from '../../domain/product.ts'
+import type { Availability } from '../../domain/product.ts'
 import { quantitiesOf } from '../rows.ts'
 import type { Queries } from './database.ts'
 import { Moved } from './failures.ts'
@@ -108,17 +108,17 @@ export class StockLedger implements Inventory {
         ...row,
         before: plain(row.on_hand),
         onHand: plain(stockItem.onHand),
-        shows: availabilityOf(stockItem.onHand, row.backorder)
+        newAvailability: newAvailability(row, stockItem.onHand)
       }))
       .filter(({ before, onHand }) => before !== onHand)
     if (changed.length === 0) return
-    const flipped = changed.filter(({ deleted, availability, shows }) => !deleted && availability !== shows)
+    const flipped = changed.filter(({ newAvailability }) => newAvailability !== undefined)
     if (flipped.length > 0) {
       const at = await revise(queries)
       void queries.query(
         `UPDATE product p SET availability = n.availability, version = p.version + 1, modified_at = $3
           FROM unnest($1::bigint[], $2::text[]) AS n (seq, availability) WHERE p.seq = n.seq`,
-        [flipped.map(({ seq }) => seq), flipped.map(({ shows }) => shows), at]
+        [flipped.map(({ seq }) => seq), flipped.map(({ newAvailability }) => newAvailability), at]
       )
     }
     void queries.query(

@@ -5,6 +5,7 @@
  */
 
 import { createHash } from 'node:crypto'
+import type { Product } from '../../domain/product.ts'
 import { findsLonger, longestWord } from '../search-words.ts'
 
 /** PostgreSQL keeps no position above this (https://www.postgresql.org/docs/current/textsearch-limitations.html). */
@@ -38,13 +39,7 @@ function digest(text: string): string {
 }
 
 /** What of a product can be searched for. */
-export interface Searchable {
-  readonly id: string
-  readonly gtin: string | null
-  readonly name: string
-  readonly description: string | null
-  readonly categories: readonly string[]
-}
+type Searchable = Pick<Product, 'id' | 'gtin' | 'name' | 'description' | 'categories'>
 
 /** The text of a product's `tsvector`. */
 export function wordsOf({ id, gtin, name, description, categories }: Searchable): string {

@@ -1,128 +1,88 @@
-import { DomainError } from '../../domain/errors.ts'
-import { availabilityOf, type Product, type ProductDraft } from '../../domain/product.ts'
-import { checkPrecondition } from '../preconditions.ts'
-import { productColumns } from '../rows.ts'
+import { type CatalogueChange, type CatalogueEntry, decideProduct, type ProductWrite, withTimes } from '../../domain/product-writes.ts'
+import { columnsOf, productColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'
-import { fromThousandths, type ProductRow, type StockRow, stockColumns, toProduct, toStock, toThousandths } from './rows.ts'
+import { type ProductRow, type StockRow, stockColumns, toProduct, toStock, toThousandths } from './rows.ts'
 import type { TextIndex } from './search.ts'
-import { makeStockLedger, type StockLedger } from './stock-ledger.ts'
+import { makeRevise } from './stock-ledger.ts'
 import type { Writes } from './writes.ts'
 
 type CatalogueVerb = 'createProduct' | 'putProduct' | 'deleteProduct' | 'putStock'
-type Filled = Omit<ProductRow, 'seq' | 'deleted'>
+type Values = Omit<ProductRow, 'seq'>
+type LockedEntry = CatalogueEntry & { readonly seq: number }
 
-const filled =
-  'version, name, description, price, unit, minimum_quantity, quantity_step, gtin, categories, images, backorder, availability, modified_at'
+const columns = `version, name, description, price, unit, minimum_quantity, quantity_step, gtin, categories, images, backorder,
+  availability, modified_at, deleted`
 
-/** @param revise raises the catalogue's revision for a product that is put or created, and gives the time of the change */
-export function makeCatalogueWrites(
-  db: Connection,
-  currency: string,
-  index: TextIndex,
-  shelving: StockLedger = makeStockLedger(db),
-  revise: () => number = shelving.revise
-): Writes<CatalogueVerb> {
-  const find = db.prepare<[string], ProductRow>(`SELECT ${productColumns} FROM product p WHERE p.id = ?`)
-  const findGtin = db.prepare<[string, string], string>('SELECT id FROM product WHERE gtin = ? AND id <> ?').pluck()
-  const findStock = db.prepare<[number], StockRow>(`SELECT ${stockColumns} FROM stock s WHERE s.product = ?`)
-  const values = filled.replaceAll(/\w+/g, '@$&')
-  const insert = db.prepare<[Filled]>(`INSERT INTO product (id, ${filled}) VALUES (@id, ${values})`)
-  const update = db.prepare<[Filled]>(`UPDATE product SET deleted = 0, (${filled}) = (${values}) WHERE id = @id`)
-  const bury = db.prepare<[number, number]>(
-    `UPDATE product SET deleted = 1, version = version + 1, modified_at = ?,
-      description = NULL, gtin = NULL, categories = '[]', images = '[]' WHERE seq = ?`
+/** Performs a write. `revise` raises the catalogue's revision when a product changes, and returns its time. */
+export type ApplyWrite = (write: ProductWrite, revise?: () => number) => CatalogueChange
+
+export function makeApplyWrite(db: Connection, currency: string, index: TextIndex): ApplyWrite {
+  const findRow = db.prepare<[string], ProductRow & StockRow>(
+    `SELECT ${productColumns}, ${stockColumns} FROM product p JOIN stock s ON s.product = p.seq WHERE p.id = ?`
   )
-  const insertStock = db.prepare<[number, bigint, number]>('INSERT INTO stock (product, version, on_hand, modified_at) VALUES (?, 1, ?, ?)')
+  const findGtin = db.prepare<[string], string>('SELECT id FROM product WHERE gtin = ?').pluck()
+  const values = columns.replaceAll(/\w+/g, '@$&')
+  const insert = db.prepare<[Values]>(`INSERT INTO product (id, ${columns}) VALUES (@id, ${values})`)
+  const update = db.prepare<[Values]>(`UPDATE product SET (${columns}) = (${values}) WHERE id = @id`)
+  const replaceStock = db.prepare<[number, number, bigint, number]>(
+    'REPLACE INTO stock (product, version, on_hand, modified_at) VALUES (?, ?, ?, ?)'
+  )
   const addCategory = db.prepare<[string, string]>('INSERT OR IGNORE INTO category (category, product) VALUES (?, ?)')
   const dropCategory = db.prepare<[string, string]>('DELETE FROM category WHERE category = ? AND product = ?')
+  const reviseAtOnce = makeRevise(db)
+  const catalogue = { currency, holderOf: (gtin: string) => findGtin.get(gtin) }
 
-  function live(id: string): ProductRow {
-    const row = find.get(id)
-    if (!row) throw new DomainError('product-not-found', `There is no product ${id}.`)
-    if (row.deleted === 1) throw new DomainError('product-deleted', `The product ${id} is no longer sold.`)
-    return row
+  function find(id: string): LockedEntry | undefined {
+    const row = findRow.get(id)
+    return row && { seq: row.seq, product: toProduct(row, currency), stock: toStock(id, row), deleted: row.deleted === 1 }
   }
 
-  function stockOf(seq: number): StockRow {
-    const row = findStock.get(seq)
-    if (!row) throw new Error(`the product row ${seq} has no stock`)
-    return row
+  function save({ product, stock, deleted, changed }: CatalogueChange, before: LockedEntry | undefined): void {
+    const row = toValues(product, deleted)
+    const seq = before?.seq ?? Number(insert.run(row).lastInsertRowid)
+    if (before && changed.product) update.run(row)
+    if (changed.stock) replaceStock.run(seq, stock.version, toThousandths(stock.onHand), stock.modifiedAt)
+    categorise(product.id, before?.product.categories ?? [], product.categories)
+    index.write(seq, before?.deleted === false ? before.product : undefined, deleted ? undefined : product)
   }
 
-  function save(id: string, draft: ProductDraft, row: ProductRow | undefined): Product {
-    accept(id, draft)
-    const there = row?.deleted === 0 ? row : undefined
-    const counted = draft.onHand === undefined ? undefined : toThousandths(draft.onHand)
-    const units = counted ?? (there ? BigInt(stockOf(there.seq).on_hand) : 0n)
-    const next = fill(id, (row?.version ?? 0) + 1, draft, units, revise())
-    const seq = row?.seq ?? Number(insert.run(next).lastInsertRowid)
-    const saved: ProductRow = { ...next, seq, deleted: 0 }
-    if (row) update.run(next)
-    if (!row) insertStock.run(seq, units, Date.now())
-    else if (counted !== undefined || !there) shelving.count(saved, units)
-    categorise(id, there?.categories ?? '[]', next.categories)
-    index.write(seq, there, next)
-    return toProduct(saved, currency)
+  function categorise(id: string, before: readonly string[], now: readonly string[]): void {
+    if (JSON.stringify(before) === JSON.stringify(now)) return
+    for (const category of before) dropCategory.run(category, id)
+    for (const category of now) addCategory.run(category, id)
   }
 
-  function accept(id: string, draft: ProductDraft): void {
-    if (draft.currency !== undefined && draft.currency !== currency) {
-      const detail = `This shop sells in ${currency}, not in ${draft.currency}.`
-      throw new DomainError('invalid-product', detail, { faults: [{ code: 'wrong-currency', at: ['price'], detail }] })
-    }
-    const other = draft.gtin === undefined ? undefined : findGtin.get(draft.gtin, id)
-    if (other !== undefined) throw new DomainError('gtin-taken', `The GTIN ${draft.gtin} is that of the product ${other}.`)
-  }
-
-  function categorise(id: string, before: string, now: string): void {
-    if (before === now) return
-    for (const category of JSON.parse(before)) dropCategory.run(category, id)
-    for (const category of JSON.parse(now)) addCategory.run(category, id)
-  }
-
-  return {
-    createProduct(id, draft) {
-      const row = find.get(id)
-      if (row?.deleted === 0) throw new DomainError('product-exists', `There is a product ${id} already.`)
-      return save(id, draft, row)
-    },
-    putProduct(id, draft, expected) {
-      const row = find.get(id)
-      const there = row?.deleted === 0
-      checkPrecondition(expected, there ? row.version : undefined)
-      return { product: save(id, draft, row), created: !there }
-    },
-    deleteProduct(id, expected) {
-      const row = live(id)
-      checkPrecondition(expected, row.version)
-      bury.run(shelving.revise(), row.seq)
-      categorise(id, row.categories, '[]')
-      index.remove(row.seq)
-    },
-    putStock(id, onHand, expected) {
-      const row = live(id)
-      checkPrecondition(expected, stockOf(row.seq).version)
-      shelving.count(row, toThousandths(onHand))
-      return toStock(id, stockOf(row.seq))
-    }
+  return (write, revise = reviseAtOnce) => {
+    const before = find(write.id)
+    const decided = decideProduct(write, before, catalogue)
+    const { changed } = decided
+    if (!changed.product && !changed.stock) return decided
+    const change = withTimes(decided, changed.product ? revise() : 0, Date.now())
+    save(change, before)
+    return change
   }
 }
 
-function fill(id: string, version: number, draft: ProductDraft, units: bigint, at: number): Filled {
+export function makeCatalogueWrites(apply: ApplyWrite): Writes<CatalogueVerb> {
   return {
-    id,
-    version,
-    name: draft.name,
-    description: draft.description ?? null,
-    price: draft.price,
-    unit: draft.unit,
-    minimum_quantity: draft.minimumQuantity ?? null,
-    quantity_step: draft.quantityStep ?? null,
-    gtin: draft.gtin ?? null,
-    categories: JSON.stringify(draft.categories),
-    images: JSON.stringify(draft.images),
-    backorder: draft.backorder ? 1 : 0,
-    availability: availabilityOf(fromThousandths(units), draft.backorder),
-    modified_at: at
+    createProduct: (id, draft) => apply({ verb: 'create', id, draft }).product,
+    putProduct(id, draft, expected) {
+      const { product, created } = apply({ verb: 'put', id, draft, expected })
+      return { product, created }
+    },
+    deleteProduct(id, expected) {
+      apply({ verb: 'delete', id, expected })
+    },
+    putStock: (id, onHand, expected) => apply({ verb: 'setStock', id, onHand, expected }).stock
+  }
+}
+
+function toValues(product: CatalogueEntry['product'], deleted: boolean): Values {
+  return {
+    ...columnsOf(product),
+    categories: JSON.stringify(product.categories),
+    images: JSON.stringify(product.images),
+    backorder: product.backorder ? 1 : 0,
+    deleted: deleted ? 1 : 0
   }
 }

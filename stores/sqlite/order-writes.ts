@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { DomainError, orderNotFound } from '../../domain/errors.ts'
-import { holdsStock, isOpen, nextStatuses, type Order, type OrderHeader, type OrderStatus, type PurchaseOrder } from '../../domain/order.ts'
-import { type Decision, decide, givenBack, matchesOrder, numberTaken } from '../../domain/placing.ts'
-import type { Placed, Placing } from '../../domain/store.ts'
-import { checkPrecondition } from '../preconditions.ts'
+import { orderNotFound } from '../../domain/errors.ts'
+import { replayed } from '../../domain/idempotency.ts'
+import type { Order } from '../../domain/order.ts'
+import { decideChange, decidePlacing, decideStatus, type Shop } from '../../domain/order-writes.ts'
 import { orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { makeIdempotencyRows } from './idempotency-rows.ts'
@@ -18,9 +17,9 @@ const summary = 'item_count, currency, total, buyer_name, lines'
 const kept = 'version, customer, order_number, status, placed_at, modified_at, content'
 
 export function makeOrderWrites(db: Connection, currency: string): Writes<OrderVerb> {
-  const shelving = makeStockLedger(db)
-  const idempotency = makeIdempotencyRows(db)
-  const find = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
+  const stock = makeStockLedger(db)
+  const keys = makeIdempotencyRows(db)
+  const findRow = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
   const findNumber = db.prepare<[string, string], OrderRow>(
     `SELECT ${orderColumns} FROM purchase_order WHERE customer = ? AND order_number = ? AND status NOT IN ('cancelled', 'rejected')`
   )
@@ -36,75 +35,55 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
       WHERE seq = (SELECT seq FROM purchase_order WHERE id = @id)`
   )
 
-  function there(id: string): Order {
-    const row = find.get(id)
+  function find(id: string): Order {
+    const row = findRow.get(id)
     if (!row) throw orderNotFound()
     return toOrder(row)
   }
 
-  /** The customer's order that stands under a number. */
-  function standing(customer: string | undefined, number: string | undefined): Order | undefined {
-    const row = customer === undefined || number === undefined ? undefined : findNumber.get(customer, number)
-    return row && toOrder(row)
-  }
-
-  function place({ order, customer, status }: Placing): Placed {
-    const shelves = shelving.shelves()
-    const other = standing(customer, order.orderNumber)
-    if (other && matchesOrder(order, other, shelves, currency)) return { order: other, outcome: 'repeated', replayed: false }
-    if (other) throw numberTaken(other)
-    const decision = decide(order, shelves, currency)
-    shelving.take(decision.taken)
-    const now = Date.now()
-    const owner = customer === undefined ? {} : { customer }
-    const placed = { ...terms(order, decision), ...owner, id: randomUUID(), version: 1, status, placedAt: now, modifiedAt: now }
-    insert.run(toKept(placed))
-    insertSummary.run({ id: placed.id, ...summaryOf(placed) })
-    return { order: placed, outcome: 'placed', replayed: false }
-  }
-
-  function change(order: Order): Order {
-    const changed = { ...order, version: order.version + 1, modifiedAt: Math.max(Date.now(), order.modifiedAt) }
-    update.run(toKept(changed))
-    return changed
+  function shop(): Shop {
+    return {
+      currency,
+      now: Date.now(),
+      inventory: stock.inventory(),
+      orderNumbered(customer, orderNumber) {
+        const row = findNumber.get(customer, orderNumber)
+        return row && toOrder(row)
+      }
+    }
   }
 
   return {
     placeOrder(placing) {
-      const before = placing.idempotency && idempotency.find(placing.idempotency)
-      if (before) return { ...before, replayed: true }
-      const placed = place(placing)
-      if (placing.idempotency) idempotency.keep(placing.idempotency, placed)
-      return placed
+      const { idempotency } = placing
+      const before = idempotency && replayed(idempotency, keys.find(idempotency))
+      if (before) return before
+      const { taken, ...answer } = decidePlacing(placing, randomUUID(), shop())
+      stock.take(taken)
+      if (answer.outcome === 'placed') {
+        insert.run(toKept(answer.order))
+        insertSummary.run({ id: answer.order.id, ...summaryOf(answer.order) })
+      }
+      if (idempotency) keys.keep(idempotency, answer)
+      return { ...answer, replayed: false }
     },
-    changeOrder(id, order, expected, mostItems) {
-      const before = there(id)
-      if (!isOpen(before.status)) throw new DomainError('transition-refused', `The order is ${before.status}: it can no longer be changed.`)
-      checkPrecondition(expected, before.version)
-      const other = standing(before.customer, order.orderNumber)
-      if (other && other.id !== id) throw numberTaken(other)
-      const decision = decide(order, shelving.shelves(), currency, before, mostItems)
-      shelving.take(decision.taken)
-      const { customer, version, status, placedAt, modifiedAt } = before
-      const owner = customer === undefined ? {} : { customer }
-      const changed = change({ ...terms(order, decision), ...owner, id, version, status, placedAt, modifiedAt })
-      updateSummary.run({ id, ...summaryOf(changed) })
-      return changed
+    changeOrder(id, document, expected, mostItems) {
+      const { order, taken } = decideChange(find(id), document, expected, mostItems, shop())
+      stock.take(taken)
+      update.run(toKept(order))
+      updateSummary.run({ id, ...summaryOf(order) })
+      return order
     },
     setOrderStatus(id, status, expected) {
-      const before = there(id)
-      if (before.status === status) return before
-      checkPrecondition(expected, before.version)
-      if (!nextStatuses(before.status).includes(status)) throw refusedTransition(before.status, status)
-      if (!holdsStock(status)) shelving.take(givenBack(before, shelving.shelves()))
-      return change({ ...before, status })
+      const before = find(id)
+      const decided = decideStatus(before, status, expected, shop())
+      if (!decided) return before
+      stock.take(decided.taken)
+      const order = { ...before, ...decided.change }
+      update.run(toKept(order))
+      return order
     }
   }
-}
-
-function terms(order: PurchaseOrder, { currency, items, total }: Decision): OrderHeader & Pick<Order, 'currency' | 'items' | 'total'> {
-  const { items: _items, ...header } = order
-  return { ...header, currency, items, total }
 }
 
 function toKept(order: Order): Kept {
@@ -118,10 +97,4 @@ function toKept(order: Order): Kept {
     modified_at: order.modifiedAt,
     content: orderContent(order)
   }
-}
-
-function refusedTransition(from: OrderStatus, to: OrderStatus): DomainError {
-  const next = nextStatuses(from)
-  const allowed = next.length === 0 ? 'nothing follows that' : `it can become ${next.join(' or ')}`
-  return new DomainError('transition-refused', `The order is ${from} and cannot become ${to}: ${allowed}.`)
 }

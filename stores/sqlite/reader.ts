@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../domain/caller.ts'
-import { DomainError, orderNotFound, PositionError } from '../../domain/errors.ts'
+import { orderNotFound, PositionError } from '../../domain/errors.ts'
 import type { Order, OrderSummary } from '../../domain/order.ts'
-import type { Product, Stock } from '../../domain/product.ts'
+import { type Product, requireActive, type Stock } from '../../domain/product.ts'
 import type { OrderQuery, Page, Revision } from '../../domain/store.ts'
 import { toPage } from '../paging.ts'
 import { keyColumns, productColumns } from '../rows.ts'
@@ -83,7 +83,7 @@ export function makeReader(db: Connection, currency: string): Reader {
 
   return {
     product(id) {
-      return toProduct(live(id, product.get(id)), currency)
+      return toProduct(requireActive(id, product.get(id)), currency)
     },
     mainCategories(limit) {
       return mainCategories.all(limit)
@@ -94,7 +94,7 @@ export function makeReader(db: Connection, currency: string): Reader {
       return row
     },
     stock(productId) {
-      return toStock(productId, live(productId, stock.get(productId)))
+      return toStock(productId, requireActive(productId, stock.get(productId)))
     },
     order(id) {
       const row = order.get(id)
@@ -123,10 +123,4 @@ export function makeReader(db: Connection, currency: string): Reader {
       revision.get()
     }
   }
-}
-
-function live<Row extends { deleted: 0 | 1 }>(id: string, row: Row | undefined): Row {
-  if (!row) throw new DomainError('product-not-found', `There is no product ${id}.`)
-  if (row.deleted === 1) throw new DomainError('product-deleted', `The product ${id} is no longer sold.`)
-  return row
 }

@@ -33,15 +33,15 @@ export function toProduct(row: ProductRow, currency: string): Product {
 
 /** `on_hand` is read as text: as an integer it may be above 2^53. */
 export interface StockRow {
-  readonly version: number
+  readonly stock_version: number
   readonly on_hand: string
-  readonly modified_at: number
+  readonly stock_modified_at: number
 }
 
-export const stockColumns = 's.version, CAST(s.on_hand AS TEXT) AS on_hand, s.modified_at'
+export const stockColumns = 's.version AS stock_version, CAST(s.on_hand AS TEXT) AS on_hand, s.modified_at AS stock_modified_at'
 
 export function toStock(productId: string, row: StockRow): Stock {
-  return { productId, version: row.version, onHand: fromThousandths(row.on_hand), modifiedAt: row.modified_at }
+  return { productId, version: row.stock_version, onHand: fromThousandths(row.on_hand), modifiedAt: row.stock_modified_at }
 }
 
 export function fromThousandths(units: string | bigint): Decimal {

@@ -1,11 +1,11 @@
 /** Full text in SQLite's FTS5 (https://sqlite.org/fts5.html): what is indexed, and how a search becomes an expression. */
 
 import { createHash } from 'node:crypto'
+import type { Product } from '../../domain/product.ts'
 import { findsLonger } from '../search-words.ts'
 import type { Connection } from './connection.ts'
-import type { ProductRow } from './rows.ts'
 
-type Searchable = Pick<ProductRow, 'id' | 'name' | 'description' | 'categories' | 'gtin'>
+type Searchable = Pick<Product, 'id' | 'name' | 'description' | 'categories' | 'gtin'>
 
 /**
  * The expression for all words of a text, within a category if one is given; undefined when the text has no word.
@@ -26,10 +26,9 @@ function facet(category: string): string {
   return `c${createHash('sha256').update(category).digest('hex').slice(0, 32)}`
 }
 
-function texts(product: Searchable): string[] {
-  const categories: string[] = JSON.parse(product.categories)
-  const identity = product.gtin === null ? product.id : `${product.id} ${product.gtin}`
-  return [identity, product.name, product.description ?? '', categories.join('\n'), categories.map(facet).join(' ')]
+function texts({ id, gtin, name, description = '', categories }: Searchable): string[] {
+  const identity = gtin === undefined ? id : `${id} ${gtin}`
+  return [identity, name, description, categories.join('\n'), categories.map(facet).join(' ')]
 }
 
 /**
@@ -37,9 +36,8 @@ function texts(product: Searchable): string[] {
  * it has in memory as a segment of its own (fts5_main.c, fts5SavepointMethod), which halves the rate of an import.
  */
 export interface TextIndex {
-  /** Indexes what a product says now; nothing is written when it said the same before. */
-  write(seq: number, before: Searchable | undefined, now: Searchable): void
-  remove(seq: number): void
+  /** Replaces what is indexed of a product by its texts of now, if they differ; undefined where it is not active. */
+  write(seq: number, before: Searchable | undefined, now: Searchable | undefined): void
   /** How much is kept back: what came after a mark can be dropped. */
   mark(): number
   dropAfter(mark: number): void
@@ -49,21 +47,18 @@ export interface TextIndex {
 interface Change {
   readonly seq: number
   readonly indexed: boolean
-  readonly now?: Searchable
+  readonly now: Searchable | undefined
 }
 
 export function makeTextIndex(db: Connection): TextIndex {
   const insert = db.prepare('INSERT INTO product_text (rowid, identity, name, description, categories, facet) VALUES (?, ?, ?, ?, ?, ?)')
   const remove = db.prepare<[number]>('DELETE FROM product_text WHERE rowid = ?')
-  const said = ({ id, name, description, categories, gtin }: Searchable) => JSON.stringify([id, name, description, categories, gtin])
+  const json = (p: Searchable | undefined) => p && JSON.stringify([p.id, p.name, p.description, p.categories, p.gtin])
   const changes: Change[] = []
 
   return {
     write(seq, before, now) {
-      if (!before || said(before) !== said(now)) changes.push({ seq, indexed: before !== undefined, now })
-    },
-    remove(seq) {
-      changes.push({ seq, indexed: true })
+      if (json(before) !== json(now)) changes.push({ seq, indexed: before !== undefined, now })
     },
     mark() {
       return changes.length

@@ -1,8 +1,8 @@
-/** The stock behind every write: what a sale, a return or a count does to a shelf, and to its product when it shows. */
+/** The stock that orders take and give back. */
 
-import type { Inventory, StockItem } from '../../domain/inventory.ts'
-import type { Decimal } from '../../domain/money.ts'
-import { type Availability, availabilityOf } from '../../domain/product.ts'
+import { type Inventory, newAvailability, type StockItem } from '../../domain/inventory.ts'
+import { type Decimal, subtract } from '../../domain/money.ts'
+import type { Availability } from '../../domain/product.ts'
 import { quantitiesOf } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { fromThousandths, toThousandths } from './rows.ts'
@@ -21,17 +21,23 @@ interface StockItemRow {
   readonly on_hand: string
 }
 
-type Labelled = Pick<StockItemRow, 'seq' | 'backorder' | 'availability' | 'deleted'>
-
 export interface StockLedger {
-  /** The shelves as they stand at the first look at each; for the length of one command. */
-  shelves(): Inventory
-  /** Takes from the shelves; a negative quantity goes back. */
+  /** Reads each item once and never again: for the length of one command. */
+  inventory(): Inventory
+  /** Takes from stock; a negative quantity goes back. */
   take(taken: ReadonlyMap<string, Decimal>): void
-  /** Sets what is on hand, in thousandths. */
-  count(shelf: Labelled, units: bigint): void
-  /** Raises the catalogue's revision. Its time, which never goes back, is that of the product's change. */
-  revise(): number
+}
+
+/** Raises the catalogue's revision. The time that it returns, which never goes back, is that of the products' change. */
+export function makeRevise(db: Connection): () => number {
+  const raise = db
+    .prepare<[number], number>('UPDATE catalogue SET revision = revision + 1, modified_at = max(modified_at, ?) RETURNING modified_at')
+    .pluck()
+  return () => {
+    const at = raise.get(Date.now())
+    if (at === undefined) throw new Error('the catalogue has no revision row')
+    return at
+  }
 }
 
 export function makeStockLedger(db: Connection): StockLedger {
@@ -46,25 +52,10 @@ export function makeStockLedger(db: Connection): StockLedger {
   const setAvailability = db.prepare<[Availability, number, number]>(
     'UPDATE product SET availability = ?, version = version + 1, modified_at = ? WHERE seq = ?'
   )
-  const raise = db
-    .prepare<[number], number>('UPDATE catalogue SET revision = revision + 1, modified_at = max(modified_at, ?) RETURNING modified_at')
-    .pluck()
-
-  function count(shelf: Labelled, units: bigint): void {
-    setStock.run(units, Date.now(), shelf.seq)
-    const availability = availabilityOf(fromThousandths(units), shelf.backorder === 1)
-    if (shelf.deleted === 1 || availability === shelf.availability) return
-    setAvailability.run(availability, revise(), shelf.seq)
-  }
-
-  function revise(): number {
-    const at = raise.get(Date.now())
-    if (at === undefined) throw new Error('the catalogue has no revision row')
-    return at
-  }
+  const revise = makeRevise(db)
 
   return {
-    shelves() {
+    inventory() {
       const ids = new Map<string, StockItem | undefined>()
       const gtins = new Map<string, StockItem | undefined>()
       return {
@@ -74,13 +65,15 @@ export function makeStockLedger(db: Connection): StockLedger {
     },
     take(taken) {
       for (const [id, quantity] of taken) {
-        const units = toThousandths(quantity)
-        const shelf = units === 0n ? undefined : byId.get(id)
-        if (shelf) count(shelf, BigInt(shelf.on_hand) - units)
+        const row = toThousandths(quantity) === 0n ? undefined : byId.get(id)
+        if (!row) continue
+        const item = toStockItem(row)
+        const onHand = subtract(item.onHand, quantity)
+        setStock.run(toThousandths(onHand), Date.now(), row.seq)
+        const availability = newAvailability({ ...item, availability: row.availability }, onHand)
+        if (availability) setAvailability.run(availability, revise(), row.seq)
       }
-    },
-    count,
-    revise
+    }
   }
 }
 
@@ -91,12 +84,12 @@ function look(
 ): StockItem | undefined {
   if (!seen.has(key)) {
     const row = statement.get(key)
-    seen.set(key, row && toShelf(row))
+    seen.set(key, row && toStockItem(row))
   }
   return seen.get(key)
 }
 
-function toShelf(row: StockItemRow): StockItem {
+function toStockItem(row: StockItemRow): StockItem {
   const { id, name, price, unit, backorder, on_hand, deleted } = row
   const onHand = fromThousandths(on_hand)
   return { id, name, price, unit, ...quantitiesOf(row), backorder: backorder === 1, onHand, deleted: deleted === 1 }

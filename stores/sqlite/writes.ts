@@ -1,6 +1,6 @@
 import type { Store } from '../../domain/store.ts'
 import type { Command } from '../crossing.ts'
-import { makeCatalogueWrites } from './catalogue-writes.ts'
+import { makeApplyWrite, makeCatalogueWrites } from './catalogue-writes.ts'
 import type { Connection } from './connection.ts'
 import { makeImportWrites } from './import-writes.ts'
 import { makeKeyWrites } from './key-writes.ts'
@@ -35,9 +35,10 @@ export function makeWrites(db: Connection, currency: string, index: TextIndex): 
     "INSERT INTO idempotency (scope, key, fingerprint, kept_at, snapshot) VALUES ('', '', '', 0, hex(zeroblob(8192)))"
   )
   const clear = db.prepare("DELETE FROM idempotency WHERE scope = '' AND key = ''")
+  const apply = makeApplyWrite(db, currency, index)
   return {
-    ...makeCatalogueWrites(db, currency, index),
-    ...makeImportWrites(db, currency, index),
+    ...makeCatalogueWrites(apply),
+    ...makeImportWrites(db, apply, index),
     ...makeOrderWrites(db, currency),
     ...makeKeyWrites(db),
     ping() {

@@ -1,8 +1,8 @@
-import { DomainError } from '../domain/errors.ts'
-import type { Precondition } from '../domain/store.ts'
+import { DomainError } from './errors.ts'
+import type { Precondition } from './store.ts'
 
 /**
- * @param current the version that there is; undefined when there is nothing
+ * @param current the version of what is there now; undefined when there is nothing
  * @throws DomainError `precondition-failed`
  */
 export function checkPrecondition(expected: Precondition, current: number | undefined): void {

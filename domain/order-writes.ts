@@ -1,0 +1,93 @@
+/** What a write makes of an order, and what it takes of stock. Every store decides with these functions, on rows that it has locked. */
+
+import { DomainError } from './errors.ts'
+import type { Inventory } from './inventory.ts'
+import { holdsStock, isOpen, nextStatuses, type Order, type OrderHeader, type OrderStatus, type PurchaseOrder } from './order.ts'
+import { type Decision, decide, givenBack, matchesOrder, numberTaken } from './placing.ts'
+import { checkPrecondition } from './preconditions.ts'
+import type { Placing, PlacingAnswer, Precondition } from './store.ts'
+
+/** The shop as the transaction of a write sees it. */
+export interface Shop {
+  /** ISO 4217. */
+  readonly currency: string
+  /** Milliseconds since the epoch. */
+  readonly now: number
+  readonly inventory: Inventory
+  /** The order of a customer that has a number. A cancelled or rejected order has given its number up. */
+  orderNumbered(customer: string, orderNumber: string): Order | undefined
+}
+
+/** What a write takes of stock, by product id; negative where stock goes back. */
+type Taking = Pick<Decision, 'taken'>
+
+/**
+ * Decides a new order, or finds the one that it repeats: only an order that is `placed` is new.
+ * @param id of a new order
+ * @throws DomainError `invalid-order`, `order-refused`, `order-number-taken`
+ */
+export function decidePlacing({ order, customer, status }: Placing, id: string, shop: Shop): PlacingAnswer & Taking {
+  const other = namesake(customer, order, shop)
+  if (other && !matchesOrder(order, other, shop.inventory, shop.currency)) throw numberTaken(other)
+  if (other) return { order: other, outcome: 'repeated', taken: new Map() }
+  const decision = decide(order, shop.inventory, shop.currency)
+  const placed = { ...content(order, customer, decision), id, version: 1, status, placedAt: shop.now, modifiedAt: shop.now }
+  return { order: placed, outcome: 'placed', taken: decision.taken }
+}
+
+/** Decides what `Store.changeOrder` makes of an order. @throws DomainError what it throws */
+export function decideChange(
+  before: Order,
+  order: PurchaseOrder,
+  expected: Precondition,
+  mostItems: number | undefined,
+  shop: Shop
+): { readonly order: Order } & Taking {
+  const { id, customer, status, placedAt } = before
+  if (!isOpen(status)) throw new DomainError('transition-refused', `The order is ${status}: it can no longer be changed.`)
+  checkPrecondition(expected, before.version)
+  const other = namesake(customer, order, shop)
+  if (other && other.id !== id) throw numberTaken(other)
+  const decision = decide(order, shop.inventory, shop.currency, before, mostItems)
+  return { order: { ...content(order, customer, decision), id, status, placedAt, ...revised(before, shop) }, taken: decision.taken }
+}
+
+/**
+ * Decides what `Store.setOrderStatus` changes of an order; undefined when it has the status already.
+ * @throws DomainError `precondition-failed`, `transition-refused`
+ */
+export function decideStatus(
+  before: Order,
+  status: OrderStatus,
+  expected: Precondition,
+  shop: Pick<Shop, 'inventory' | 'now'>
+): ({ readonly change: Pick<Order, 'status' | 'version' | 'modifiedAt'> } & Taking) | undefined {
+  if (before.status === status) return undefined
+  checkPrecondition(expected, before.version)
+  if (!nextStatuses(before.status).includes(status)) throw refusedTransition(before.status, status)
+  const taken = holdsStock(status) ? new Map() : givenBack(before, shop.inventory)
+  return { change: { status, ...revised(before, shop) }, taken }
+}
+
+function revised({ version, modifiedAt }: Order, { now }: Pick<Shop, 'now'>): Pick<Order, 'version' | 'modifiedAt'> {
+  return { version: version + 1, modifiedAt: Math.max(now, modifiedAt) }
+}
+
+function namesake(customer: string | undefined, { orderNumber }: PurchaseOrder, shop: Shop): Order | undefined {
+  return customer === undefined || orderNumber === undefined ? undefined : shop.orderNumbered(customer, orderNumber)
+}
+
+function content(
+  order: PurchaseOrder,
+  customer: string | undefined,
+  { currency, items, total }: Decision
+): OrderHeader & Pick<Order, 'currency' | 'items' | 'total' | 'customer'> {
+  const { items: _items, ...header } = order
+  return { ...header, currency, items, total, ...(customer === undefined ? {} : { customer }) }
+}
+
+function refusedTransition(from: OrderStatus, to: OrderStatus): DomainError {
+  const next = nextStatuses(from)
+  const allowed = next.length === 0 ? 'nothing follows that' : `it can become ${next.join(' or ')}`
+  return new DomainError('transition-refused', `The order is ${from} and cannot become ${to}: ${allowed}.`)
+}

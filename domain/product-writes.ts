@@ -1,0 +1,149 @@
+/** What a write makes of a product and its stock. Every store decides with these functions, on rows that it has locked. */
+
+import { DomainError } from './errors.ts'
+import { compare, type Decimal, plain, zero } from './money.ts'
+import { checkPrecondition } from './preconditions.ts'
+import { availabilityOf, type Product, type ProductDraft, requireActive, type Stock } from './product.ts'
+import type { ImportItem, ImportOutcome, Precondition } from './store.ts'
+
+/** A product with its stock, as its rows have them. A deleted product keeps both. */
+export interface CatalogueEntry {
+  readonly product: Product
+  readonly stock: Stock
+  readonly deleted: boolean
+}
+
+/** What a write leaves of an entry, and what of it is new. */
+export interface CatalogueChange extends CatalogueEntry {
+  /** Whether there was no such product before, or a deleted one. */
+  readonly created: boolean
+  /** A product that changes has a new version and raises the catalogue's revision; stock that changes has a new version. */
+  readonly changed: { readonly product: boolean; readonly stock: boolean }
+}
+
+export type ProductWrite =
+  | ({ readonly verb: 'create' | 'import' } & ImportItem)
+  | ({ readonly verb: 'put'; readonly expected: Precondition } & ImportItem)
+  | { readonly verb: 'delete'; readonly id: string; readonly expected: Precondition }
+  | { readonly verb: 'setStock'; readonly id: string; readonly onHand: Decimal; readonly expected: Precondition }
+
+export interface Catalogue {
+  /** The shop's, ISO 4217. */
+  readonly currency: string
+  /** The id of the product that has a GTIN. */
+  holderOf(gtin: string): string | undefined
+}
+
+/**
+ * Decides one write. The change still has the old times: see `withTimes`.
+ * @param entry the product that the write names, if it was ever there
+ * @throws DomainError what the store's verb throws
+ */
+export function decideProduct(write: ProductWrite, entry: CatalogueEntry | undefined, catalogue: Catalogue): CatalogueChange {
+  const active = entry?.deleted === false ? entry : undefined
+  switch (write.verb) {
+    case 'create':
+      if (active) throw new DomainError('product-exists', `There is a product ${write.id} already.`)
+      return saved(write, entry, catalogue)
+    case 'put':
+      checkPrecondition(write.expected, active?.product.version)
+      return saved(write, entry, catalogue)
+    case 'import':
+      return active && matchesDraft(active.product, write.draft)
+        ? stockImported(active, write.draft.onHand)
+        : saved(write, entry, catalogue)
+    case 'delete': {
+      const { product, stock } = requireActive(write.id, entry)
+      checkPrecondition(write.expected, product.version)
+      const { description: _description, gtin: _gtin, ...rest } = product
+      const emptied = { ...rest, version: product.version + 1, categories: [], images: [] }
+      return { product: emptied, stock, deleted: true, created: false, changed: { product: true, stock: false } }
+    }
+    case 'setStock': {
+      const found = requireActive(write.id, entry)
+      checkPrecondition(write.expected, found.stock.version)
+      return stockSet(found, write.onHand)
+    }
+  }
+}
+
+/** A change with its times. @param revisedAt the time of the catalogue's new revision; unused when no product changes */
+export function withTimes(change: CatalogueChange, revisedAt: number, now: number): CatalogueChange {
+  const { product, stock, changed } = change
+  return {
+    ...change,
+    product: changed.product ? { ...product, modifiedAt: revisedAt } : product,
+    stock: changed.stock ? { ...stock, modifiedAt: Math.max(now, stock.modifiedAt) } : stock
+  }
+}
+
+/** The outcome of an imported item. Only a refusal is an outcome: any other error of `write` is thrown. */
+export function importOutcome(write: () => CatalogueChange): ImportOutcome {
+  try {
+    const { created, changed } = write()
+    return created ? 'created' : changed.product || changed.stock ? 'replaced' : 'unchanged'
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
+    return { code: error.code, message: error.message, faults: error.faults }
+  }
+}
+
+function saved({ id, draft }: ImportItem, entry: CatalogueEntry | undefined, { currency, holderOf }: Catalogue): CatalogueChange {
+  if (draft.currency !== undefined && draft.currency !== currency) {
+    const detail = `This shop sells in ${currency}, not in ${draft.currency}.`
+    throw new DomainError('invalid-product', detail, { faults: [{ code: 'wrong-currency', at: ['price'], detail }] })
+  }
+  const holder = draft.gtin === undefined ? id : (holderOf(draft.gtin) ?? id)
+  if (holder !== id) throw new DomainError('gtin-taken', `The GTIN ${draft.gtin} is that of the product ${holder}.`)
+  const active = entry?.deleted === false ? entry : undefined
+  const { onHand = active?.stock.onHand ?? zero, ...content } = draft
+  const setsStock = draft.onHand !== undefined || !active
+  const version = (entry?.product.version ?? 0) + 1
+  const availability = availabilityOf(onHand, draft.backorder)
+  return {
+    product: { ...content, id, version, currency, availability, modifiedAt: entry?.product.modifiedAt ?? 0 },
+    stock: {
+      productId: id,
+      version: (entry?.stock.version ?? 0) + (setsStock ? 1 : 0),
+      onHand: plain(onHand),
+      modifiedAt: entry?.stock.modifiedAt ?? 0
+    },
+    deleted: false,
+    created: !active,
+    changed: { product: true, stock: setsStock }
+  }
+}
+
+function stockImported(entry: CatalogueEntry, onHand: Decimal | undefined): CatalogueChange {
+  if (onHand !== undefined && compare(onHand, entry.stock.onHand) !== 0) return stockSet(entry, onHand)
+  return { ...entry, created: false, changed: { product: false, stock: false } }
+}
+
+function stockSet({ product, stock, deleted }: CatalogueEntry, onHand: Decimal): CatalogueChange {
+  const availability = availabilityOf(onHand, product.backorder)
+  const isChanged = availability !== product.availability
+  return {
+    product: isChanged ? { ...product, availability, version: product.version + 1 } : product,
+    stock: { ...stock, onHand: plain(onHand), version: stock.version + 1 },
+    deleted,
+    created: false,
+    changed: { product: isChanged, stock: true }
+  }
+}
+
+/** Whether a product already is what a draft would make it, to the letter; its stock aside. */
+function matchesDraft(product: Product, draft: ProductDraft): boolean {
+  return (
+    (draft.currency ?? product.currency) === product.currency &&
+    product.name === draft.name &&
+    product.description === draft.description &&
+    product.price === draft.price &&
+    product.unit === draft.unit &&
+    product.minimumQuantity === draft.minimumQuantity &&
+    product.quantityStep === draft.quantityStep &&
+    product.gtin === draft.gtin &&
+    JSON.stringify(product.categories) === JSON.stringify(draft.categories) &&
+    JSON.stringify(product.images) === JSON.stringify(draft.images) &&
+    product.backorder === draft.backorder
+  )
+}

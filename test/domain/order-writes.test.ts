@@ -1,0 +1,89 @@
+import t from 'tap'
+import type { StockItem } from '../../domain/inventory.ts'
+import { decimal } from '../../domain/money.ts'
+import { type Order, orderStatuses } from '../../domain/order.ts'
+import { decideChange, decidePlacing, decideStatus, type Shop } from '../../domain/order-writes.ts'
+import { item, placing, purchase, shopCurrency } from '../stores/fixtures.ts'
+
+const hammer: StockItem = {
+  id: 'a',
+  name: 'Hammer',
+  price: decimal('9.99'),
+  unit: 'C62',
+  backorder: false,
+  onHand: decimal('10'),
+  deleted: false
+}
+
+function shop(now: number, active?: Order): Shop {
+  return {
+    currency: shopCurrency,
+    now,
+    inventory: { byId: (id) => (id === 'a' ? hammer : undefined), byGtin: () => undefined },
+    orderNumbered: (customer, number) => (active?.customer === customer && active.orderNumber === number ? active : undefined)
+  }
+}
+
+const numbered = (quantity: number, orderNumber = 'PO-1') =>
+  ({ order: purchase([item('a', quantity)], { orderNumber }), customer: 'acme', status: 'accepted' }) as const
+const { order: placed } = decidePlacing(numbered(3), 'first', shop(100))
+const withStatus = (status: Order['status']): Order => ({ ...placed, status })
+
+t.test('a new order has version 1, the time of the shop, and takes its stock', async (t) => {
+  const { order, outcome, taken } = decidePlacing(placing('a', 3), 'x', shop(100))
+  t.equal(outcome, 'placed')
+  t.match(order, { id: 'x', version: 1, status: 'accepted', placedAt: 100, modifiedAt: 100, currency: 'EUR', total: '29.97' })
+  t.notOk('customer' in order)
+  t.same([...taken], [['a', '3']])
+  t.equal(placed.customer, 'acme')
+})
+
+t.test('an order number again: the same content is the order there is, other content is refused', async (t) => {
+  const again = decidePlacing(numbered(3), 'second', shop(200, placed))
+  t.same([again.outcome, again.order, again.taken.size], ['repeated', placed, 0])
+  t.throws(() => decidePlacing(numbered(4), 'second', shop(200, placed)), { code: 'order-number-taken', orderId: 'first' })
+  t.equal(decidePlacing(numbered(3, 'PO-2'), 'second', shop(200, placed)).outcome, 'placed')
+  t.equal(decidePlacing({ ...numbered(3), customer: 'other' }, 'second', shop(200, placed)).outcome, 'placed')
+  const guests = { order: numbered(3).order, status: 'accepted' } as const
+  t.equal(decidePlacing(guests, 'second', shop(200, placed)).outcome, 'placed', 'a guest has no numbers')
+})
+
+t.test('a change has a new version and takes the difference; its time never goes back', async (t) => {
+  const { order, taken } = decideChange(placed, numbered(1).order, { version: 1 }, undefined, shop(200, placed))
+  t.match(order, { id: 'first', customer: 'acme', version: 2, placedAt: 100, modifiedAt: 200, total: '9.99' })
+  t.same([...taken], [['a', '-2']])
+  t.match(decideChange(placed, numbered(1).order, {}, undefined, shop(50)), { order: { modifiedAt: 100 } })
+})
+
+t.test('an order is changed only before it ships, as it was read, and to a number that is free', async (t) => {
+  const change = (before: Order, expected = {}, active?: Order) =>
+    decideChange(before, numbered(1).order, expected, undefined, shop(200, active))
+  for (const status of orderStatuses.filter((status) => status !== 'received' && status !== 'accepted'))
+    t.throws(() => change(withStatus(status)), {
+      code: 'transition-refused',
+      message: `The order is ${status}: it can no longer be changed.`
+    })
+  t.throws(() => change(placed, { version: 2 }), { code: 'precondition-failed' })
+  t.throws(() => change(placed, {}, { ...placed, id: 'other' }), { code: 'order-number-taken', orderId: 'other' })
+  t.doesNotThrow(() => change(placed, {}, placed), 'its own number is no hindrance')
+})
+
+t.test('a status has a new version; only an order that ends gives its stock back', async (t) => {
+  const shipped = decideStatus(placed, 'shipped', { version: 1 }, shop(200))
+  t.match(shipped, { change: { status: 'shipped', version: 2, modifiedAt: 200 } })
+  t.equal(shipped?.taken.size, 0)
+  t.same([...(decideStatus(placed, 'cancelled', {}, shop(200))?.taken ?? [])], [['a', '-3']])
+  t.same([...(decideStatus(withStatus('received'), 'rejected', {}, shop(200))?.taken ?? [])], [['a', '-3']])
+})
+
+t.test('the status that an order has changes nothing, whatever the precondition', async (t) => {
+  for (const status of orderStatuses) t.equal(decideStatus(withStatus(status), status, { version: 9 }, shop(200)), undefined)
+})
+
+t.test('a status that does not follow is refused, after the precondition', async (t) => {
+  const refused = (from: Order['status'], to: Order['status'], message: string) =>
+    t.throws(() => decideStatus(withStatus(from), to, {}, shop(200)), { code: 'transition-refused', message })
+  refused('accepted', 'completed', 'The order is accepted and cannot become completed: it can become shipped or cancelled.')
+  refused('completed', 'cancelled', 'The order is completed and cannot become cancelled: nothing follows that.')
+  t.throws(() => decideStatus(placed, 'completed', { version: 2 }, shop(200)), { code: 'precondition-failed' })
+})
