@@ -41,6 +41,7 @@ import home from './routes/home.ts'
 import metrics from './routes/metrics.ts'
 import openapiDocument from './routes/openapi.ts'
 import order from './routes/order.ts'
+import orderPages from './routes/order-pages.ts'
 import orders from './routes/orders.ts'
 import problemPages from './routes/problems.ts'
 import product from './routes/product.ts'
@@ -121,6 +122,7 @@ export async function buildApp({
     stock,
     catalogue,
     order,
+    orderPages,
     orders,
     status,
     schemas,

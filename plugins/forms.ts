@@ -1,9 +1,10 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../domain/errors.ts'
 import { challenge } from '../http/credentials.ts'
 import { Problem } from '../http/problem.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
+import type { DocumentSchema } from '../schemas/document.ts'
 import { formMediaType } from '../schemas/form.ts'
 
 /** The pages that a route answers a person's form with, besides going on to the resource. */
@@ -14,17 +15,21 @@ export interface FormPages {
   readonly more?: (request: FastifyRequest) => Promise<string | undefined>
 }
 
+/** The methods that a page's form can ask for, each with the schema of the document that the fields make. */
+export type FormMethods = Readonly<Record<string, { readonly body?: DocumentSchema<unknown> }>>
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     form?: FormPages
   }
-  interface FastifyRequest {
+  interface FastifyInstance {
     /**
-     * Does by POST what a form names in `_method`: a browser's forms know no PUT and DELETE. `_if-match` becomes the
-     * request's If-Match, so that the write meets the same preconditions as a machine's.
-     * @throws Problem `unsupported-media-type` for anything but a form, `malformed-request` for another method
+     * The handler of a POST route that receives a page's form: a browser's forms know no PUT and DELETE. It runs the route
+     * of the same URL that has the method of the form's `_method` field.
      */
-    asMethod<T>(methods: Readonly<Record<string, () => Promise<T>>>): Promise<T>
+    performs(methods: FormMethods): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+  }
+  interface FastifyRequest {
     /** The page for a refused form post, if this is one and a person waits for the answer. */
     refusedForm(problem: ProblemDocument): Promise<string | undefined>
   }
@@ -55,34 +60,63 @@ function checkCustomer(request: FastifyRequest): void {
   )
 }
 
+/** A reply that answers a write with 303 to what was written, for a browser, where a machine gets the representation. */
+function leadingOn(reply: FastifyReply): FastifyReply {
+  const pathOf = (uri: string) => uri.replace(/\?.*/s, '')
+  return Object.create(reply, {
+    represent: { value: (_value: unknown, uri = reply.request.url) => reply.redirect(pathOf(uri), 303) },
+    created: { value: (uri: string) => reply.redirect(uri, 303) }
+  })
+}
+
+function answerForms(handler: RouteHandlerMethod): RouteHandlerMethod {
+  return function (request, reply) {
+    return handler.call(this, request, request.form() ? leadingOn(reply) : reply)
+  }
+}
+
+/** The form of a request, and what it asks for. @throws Problem `unsupported-media-type`, `malformed-request` */
+function readForm(request: FastifyRequest, methods: FormMethods) {
+  const names = Object.keys(methods).join(' or ')
+  const fields = request.form()
+  if (!fields) {
+    throw new Problem('unsupported-media-type', `Only a page's form is posted here; a document is sent by ${names}.`, {
+      headers: { 'accept-post': formMediaType }
+    })
+  }
+  const method = fields.get('_method') ?? ''
+  const asked = Object.hasOwn(methods, method) ? methods[method] : undefined
+  if (!asked) throw new Problem('malformed-request', `_method must be ${names}.`)
+  return { fields, method, body: asked.body }
+}
+
+/** Writes again after a write overtook this one: if the form was sent twice at once, the second run finds the change done. */
+async function tryAgain<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'precondition-failed') return write()
+    throw error
+  }
+}
+
 /** Forms of people: the same resources, verbs and preconditions as a machine's documents, by POST and with pages for answers. */
 export default fp(
   async function forms(app: FastifyInstance) {
-    app.decorateRequest('asMethod', async function <
-      T
-    >(this: FastifyRequest, methods: Readonly<Record<string, () => Promise<T>>>): Promise<T> {
-      const fields = this.form()
-      if (!fields) {
-        throw new Problem(
-          'unsupported-media-type',
-          `Only a page's form is posted here; a document is sent by ${Object.keys(methods).join(' or ')}.`,
-          {
-            headers: { 'accept-post': formMediaType }
-          }
-        )
-      }
-      const name = fields.get('_method') ?? ''
-      const method = Object.hasOwn(methods, name) ? methods[name] : undefined
-      if (!method) throw new Problem('malformed-request', `_method must be ${Object.keys(methods).join(' or ')}.`)
+    const handlers = new Map<string, RouteHandlerMethod>()
+    app.addHook('onRoute', (route) => {
+      if (typeof route.method === 'string') handlers.set(`${route.method} ${route.url}`, route.handler)
+      if (route.config?.form) route.handler = answerForms(route.handler)
+    })
+
+    app.decorate('performs', (methods: FormMethods) => async (request: FastifyRequest, reply: FastifyReply) => {
+      const { fields, method, body } = readForm(request, methods)
+      const handler = handlers.get(`${method} ${request.routeOptions.url}`)
+      if (!handler) throw new Error(`${request.routeOptions.url} has no ${method} for its form`)
       const tag = fields.get('_if-match')
-      if (tag) this.headers['if-match'] = tag
-      try {
-        return await method()
-      } catch (error) {
-        // Sent twice at once: who looks again finds that it is done, or is told that another was quicker.
-        if (error instanceof DomainError && error.code === 'precondition-failed') return method()
-        throw error
-      }
+      if (tag) request.headers['if-match'] = tag
+      if (body) await request.submission?.become(body)
+      return tryAgain(async () => handler.call(app, request, reply))
     })
 
     app.decorateRequest('refusedForm', async function (this: FastifyRequest, problem: ProblemDocument) {

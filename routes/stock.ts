@@ -1,9 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { compare, type Decimal } from '../domain/money.ts'
-import type { Stock } from '../domain/product.ts'
+import { compare } from '../domain/money.ts'
 import { customerField } from '../plugins/forms.ts'
-import { uris } from '../representations/links.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { type ShownStock, stockRepresentations } from '../representations/stock.ts'
 import { refusalNotice } from '../representations/views.ts'
@@ -26,22 +24,9 @@ const postStock = {
   problems
 } as const
 
-interface Wanted {
-  readonly onHand: Decimal
-}
-
-const stockRoute: RoutePlugin = async (app, { config }) => {
+const stockRoute: RoutePlugin = async (app) => {
   const shown = { represents: stockRepresentations, caching: 'private' } as const
   const seller = { ...shown, access: { anyOf: ['catalogue'] } } as const
-
-  async function change(request: FastifyRequest, id: string, read: () => Wanted | Promise<Wanted>): Promise<Stock> {
-    const current = await app.store.stock(id)
-    const { onHand } = await read()
-    // A person who pressed the button twice has not been overtaken by anybody.
-    if (request.form() && request.isDone(compare(current.onHand, onHand) === 0)) return current
-    const expected = request.expectation(request.currentOf(current), 'replaces')
-    return app.store.putStock(id, onHand, expected)
-  }
 
   async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
     const current = await app.store.stock((request.params as { product_id: string }).product_id)
@@ -72,8 +57,12 @@ const stockRoute: RoutePlugin = async (app, { config }) => {
     '/product/:product_id/stock',
     { schema: { params: productPath, body: stock }, config: { ...seller, describes: setStock } },
     async (request, reply) => {
-      const current = await change(request, request.params.product_id, () => request.body)
-      return reply.represent(current)
+      const { onHand } = request.body
+      const current = await app.store.stock(request.params.product_id)
+      // A person who pressed the button twice has not been overtaken by anybody.
+      if (request.form() && request.isDone(compare(current.onHand, onHand) === 0)) return reply.represent(current)
+      const expected = request.expectation(request.currentOf(current), 'replaces')
+      return reply.represent(await app.store.putStock(current.productId, onHand, expected))
     }
   )
 
@@ -84,11 +73,7 @@ const stockRoute: RoutePlugin = async (app, { config }) => {
       schema: { params: productPath },
       config: { ...seller, access: { ...seller.access, readsForm: true }, form: { refused }, describes: postStock }
     },
-    async (request, reply) => {
-      const { product_id: id } = request.params
-      await request.asMethod({ PUT: () => change(request, id, () => request.readDocument(stock)) })
-      return reply.redirect(uris(config.BASE_URL.path).stock(id), 303)
-    }
+    app.performs({ PUT: { body: stock } })
   )
 }
 
