@@ -6,8 +6,7 @@ import { textOf } from '../domain/deferred.ts'
 import { isOpen, type Order } from '../domain/order.ts'
 import { Problem } from '../http/problem.ts'
 import { mostBytes } from '../http/problem-size.ts'
-import type { FormPages } from '../plugins/forms.ts'
-import { idempotencyField } from '../plugins/idempotency.ts'
+import type { FormPages } from '../plugins/form-pages.ts'
 import { uris } from '../representations/links.ts'
 import { newOrderTitle, orderTitle, orderValues } from '../representations/order.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
@@ -80,7 +79,7 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
   }
 
   async function newOrderForm(request: FastifyRequest, values: Fields, problem?: ProblemDocument) {
-    const key = values.get(idempotencyField)
+    const key = request.operation.idempotencyKey
     const form = {
       title: newOrderTitle,
       action: uri.placeOrder,
@@ -95,7 +94,7 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
   async function change(request: FastifyRequest, current: Order, typed?: Fields, problem?: ProblemDocument) {
     const values = typed ?? orderValues(current, request.context())
     // After a 412, offer the current ETag so that the user can resubmit.
-    const readTag = problem?.status === 412 ? undefined : typed?.get('_if-match')
+    const readTag = typed && problem?.status !== 412 ? request.operation.ifMatch : undefined
     const form = {
       title: `Change ${orderTitle(current).replace('Order', 'order')}`,
       action: uri.order(current.id),
@@ -123,7 +122,7 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
     },
     change,
     withoutOrder(request, orderId, values, problem) {
-      const form = { title: 'Change an order', values, tag: values.get('_if-match') ?? '', products: [], guestsMayOrder }
+      const form = { title: 'Change an order', values, tag: request.operation.ifMatch ?? '', products: [], guestsMayOrder }
       return render(request, { ...form, action: uri.order(orderId), ...shownAgain(values, problem) })
     },
     typed,

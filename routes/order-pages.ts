@@ -15,7 +15,7 @@ import type { RoutePlugin } from './route.ts'
 const orderPages: RoutePlugin = async (app, { config }) => {
   const forms = orderForms(app, config)
   const one = { represents: orderRepresentations, caching: 'private' } as const
-  const toChange = { anyOf: ['order'], guests: true, readsForm: true } as const
+  const toChange = { anyOf: ['order'], guests: true } as const
 
   app.post(
     '/order/:order_id',
@@ -26,7 +26,7 @@ const orderPages: RoutePlugin = async (app, { config }) => {
   /** Shows the form again after its content was refused. Shows the order after anything else. */
   async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
     const typed = forms.typed(request)
-    const isChange = typed.get('_method') === 'PUT'
+    const isChange = request.operation.method === 'PUT'
     const current = [401, 403, 404].includes(problem.status) ? undefined : await visible(request)
     if (!current) return isChange ? forms.withoutOrder(request, idOf(request), typed, problem) : undefined
     if (isChange && isOpen(current.status) && mayChange(request.caller ?? guest, current)) {
@@ -59,4 +59,4 @@ const postOrder = {
   problems: ['order-not-found', 'invalid-order', 'order-refused', 'order-number-taken', 'transition-refused']
 } as const
 
-export default fp(orderPages, { name: 'order-pages', encapsulate: true, dependencies: ['order', 'forms'] })
+export default fp(orderPages, { name: 'order-pages', encapsulate: true, dependencies: ['order', 'form-pages'] })

@@ -63,9 +63,8 @@ const order: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       const current = await request.changeableOrder(request.params.order_id)
       const wanted = request.body
-      // A person who pressed the button twice has not been overtaken by anybody.
-      const isRepeated = request.form() !== undefined && isOpen(current.status) && (await matches(request, wanted, current))
-      if (isOpen(current.status) && request.isDone(isRepeated)) return reply.represent(current)
+      const isRepeated = request.operation.mayRepeat && isOpen(current.status) && (await matches(request, wanted, current))
+      if (isOpen(current.status) && request.isAlreadySatisfied(isRepeated)) return reply.represent(current)
       const expected = request.expectation(request.currentOf(current), 'replaces')
       return reply.represent(await app.store.changeOrder(current.id, wanted, expected, config.MAX_ORDER_ITEMS))
     }
@@ -76,7 +75,7 @@ const order: RoutePlugin = async (app, { config }) => {
     { schema: { params: orderPath }, config: { ...one, access: toChange, describes: cancelOrder } },
     async (request, reply) => {
       const current = await request.changeableOrder(request.params.order_id)
-      if (request.isDone(current.status === 'cancelled')) return reply.represent(current)
+      if (request.isAlreadySatisfied(current.status === 'cancelled')) return reply.represent(current)
       const expected = request.expectation(request.currentOf(current))
       return reply.represent(await app.store.setOrderStatus(current.id, 'cancelled', expected))
     }
@@ -90,7 +89,7 @@ const order: RoutePlugin = async (app, { config }) => {
   }
 }
 
-const toPlace = { anyOf: ['order'], guests: true, readsForm: true } as const
+const toPlace = { anyOf: ['order'], guests: true } as const
 /** The seller sees every order but changes none: the seller sets an order's status. */
 const toSee = { anyOf: ['order', 'fulfilment'], guests: true } as const
 const toChange = { anyOf: ['order'], guests: true } as const
@@ -162,5 +161,5 @@ const cancelOrder = {
 export default fp(order, {
   name: 'order',
   encapsulate: true,
-  dependencies: ['representation', 'documents', 'visibility', 'idempotency', 'forms', 'sharing']
+  dependencies: ['representation', 'documents', 'visibility', 'idempotency', 'form-pages', 'sharing']
 })

@@ -32,7 +32,7 @@ const status: RoutePlugin = async (app) => {
   const seller = { ...shown, access: { anyOf: ['fulfilment'] } } as const
 
   async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
-    if (problem.status === 401) return undefined
+    if ([401, 403].includes(problem.status)) return undefined
     const current = await request.visibleOrder((request.params as { order_id: string }).order_id)
     return request.page(current, { notice: refusalNotice(problem, 'the order') })
   }
@@ -52,7 +52,7 @@ const status: RoutePlugin = async (app) => {
     async (request, reply) => {
       const { status } = request.body
       const current = await request.visibleOrder(request.params.order_id)
-      if (request.isDone(current.status === status)) return reply.represent(current)
+      if (request.isAlreadySatisfied(current.status === status)) return reply.represent(current)
       const expected = request.expectation(request.currentOf(current), 'replaces')
       return reply.represent(await app.store.setOrderStatus(current.id, status, expected))
     }
@@ -66,4 +66,4 @@ const status: RoutePlugin = async (app) => {
   )
 }
 
-export default fp(status, { name: 'status', encapsulate: true, dependencies: ['representation', 'documents', 'visibility', 'forms'] })
+export default fp(status, { name: 'status', encapsulate: true, dependencies: ['representation', 'documents', 'visibility', 'form-pages'] })

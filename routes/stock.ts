@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { compare } from '../domain/money.ts'
-import { customerField } from '../plugins/forms.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { type ShownStock, stockRepresentations } from '../representations/stock.ts'
 import { refusalNotice } from '../representations/views.ts'
@@ -30,18 +29,17 @@ const stockRoute: RoutePlugin = async (app) => {
 
   async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
     const current = await app.store.stock((request.params as { product_id: string }).product_id)
-    const fields = request.form()
-    const typed = problem.status === 412 ? undefined : fields?.get('on-hand')
-    // Who signs in in another tab sends what was meant for the version that was read, and as who it was typed by.
+    const { customer, ifMatch = '' } = request.operation
+    const typed = problem.status === 412 ? undefined : request.form()?.get('on-hand')
+    // A person who signs in again in another tab sends the form again for the version and as the customer that it was typed for.
     const isSignedOut = problem.status === 401
-    const customer = isSignedOut ? fields?.get(customerField) : undefined
     const page: ShownStock = {
       ...current,
       notice: refusalNotice(problem, 'the stock'),
       ...(typed == null ? {} : { typed, faults: problem.errors ?? [] }),
-      ...(customer ? { customer } : {})
+      ...(isSignedOut && customer ? { customer } : {})
     }
-    return request.page(page, isSignedOut ? { formTag: fields?.get('_if-match') ?? '' } : {})
+    return request.page(page, isSignedOut ? { formTag: ifMatch } : {})
   }
 
   app.get(
@@ -59,8 +57,8 @@ const stockRoute: RoutePlugin = async (app) => {
     async (request, reply) => {
       const { onHand } = request.body
       const current = await app.store.stock(request.params.product_id)
-      // A person who pressed the button twice has not been overtaken by anybody.
-      if (request.form() && request.isDone(compare(current.onHand, onHand) === 0)) return reply.represent(current)
+      const isRepeated = request.operation.mayRepeat && compare(current.onHand, onHand) === 0
+      if (request.isAlreadySatisfied(isRepeated)) return reply.represent(current)
       const expected = request.expectation(request.currentOf(current), 'replaces')
       return reply.represent(await app.store.putStock(current.productId, onHand, expected))
     }
@@ -71,10 +69,14 @@ const stockRoute: RoutePlugin = async (app) => {
     '/product/:product_id/stock',
     {
       schema: { params: productPath },
-      config: { ...seller, access: { ...seller.access, readsForm: true }, form: { refused }, describes: postStock }
+      config: { ...seller, form: { refused }, describes: postStock }
     },
     app.performs({ PUT: { body: stock } })
   )
 }
 
-export default fp(stockRoute, { name: 'stock', encapsulate: true, dependencies: ['representation', 'documents', 'auth', 'forms'] })
+export default fp(stockRoute, {
+  name: 'stock',
+  encapsulate: true,
+  dependencies: ['representation', 'documents', 'authorization', 'form-pages']
+})
