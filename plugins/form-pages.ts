@@ -1,27 +1,50 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { Problem } from '../http/problem.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 
-/** The pages that a route answers a person's form with, besides going on to the resource. */
+/** The pages that show a person's form again. */
 export interface FormPages {
-  /** The form again, with what is wrong and what was typed; undefined: the problem's own page. */
+  /** The form with what is wrong in it and what was typed. Undefined: the problem's own page is the answer. */
   readonly refused: (request: FastifyRequest, problem: ProblemDocument) => Promise<string | undefined>
-  /** The form again with more room, or with what its lines name, when a `_more` button was pressed: nothing is judged or stored. */
+  /** The form with more lines, or with the products that its lines name, after a `_more` button. Nothing is judged or stored. */
   readonly more?: (request: FastifyRequest) => Promise<string | undefined>
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
+    /** The route also receives a page's form. */
     form?: FormPages
-  }
-  interface FastifyRequest {
-    /** The page for a refused form post, if this is one and a person waits for the answer. */
-    refusedForm(problem: ProblemDocument): Promise<string | undefined>
   }
 }
 
-/** A reply that answers a write with 303 to what was written, for a browser, where a machine gets the representation. */
-function leadingOn(reply: FastifyReply): FastifyReply {
+const wantsPage = ({ representation }: FastifyRequest) => representation?.mediaType === 'text/html'
+
+/** The way out of a browser's form: a result becomes a 303 to what was written, a problem becomes the form again. */
+export default fp(
+  async function formPages(app: FastifyInstance) {
+    app.addHook('onRoute', (route) => {
+      const { handler, config } = route
+      const pages = config?.form
+      if (!pages) return
+      route.handler = function (request, reply) {
+        return handler.call(this, request, request.form() ? redirecting(reply) : reply)
+      }
+      route.errorHandler = async (error, request, reply) => reply.sendProblem(error, (problem) => refusedForm(pages, request, problem))
+    })
+
+    app.addHook('preValidation', async (request, reply) => {
+      const { form } = request.routeOptions.config
+      if (!form?.more || !request.form()?.has('_more') || !wantsPage(request)) return
+      const page = await form.more(request)
+      return reply.headers({ 'cache-control': app.cachePolicies.never }).type('text/html; charset=utf-8').send(page)
+    })
+  },
+  { name: 'form-pages', fastify: '5.x', dependencies: ['authorization', 'caching', 'documents', 'problems'] }
+)
+
+/** A reply that redirects to what a route wrote, where a machine gets its representation. */
+function redirecting(reply: FastifyReply): FastifyReply {
   const pathOf = (uri: string) => uri.replace(/\?.*/s, '')
   return Object.create(reply, {
     represent: { value: (_value: unknown, uri = reply.request.url) => reply.redirect(pathOf(uri), 303) },
@@ -29,30 +52,13 @@ function leadingOn(reply: FastifyReply): FastifyReply {
   })
 }
 
-function answerForms(handler: RouteHandlerMethod): RouteHandlerMethod {
-  return function (request, reply) {
-    return handler.call(this, request, request.form() ? leadingOn(reply) : reply)
+/** The page of a refused form. If it fails, the client gets the problem without it. */
+async function refusedForm({ refused }: FormPages, request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
+  if (!request.form() || !wantsPage(request)) return undefined
+  try {
+    return await refused(request, problem)
+  } catch (error) {
+    if (!(error instanceof Problem)) request.log.warn({ err: error }, 'the form could not be shown again')
+    return undefined
   }
 }
-
-/** The way out of a browser's form: it is answered with 303 to what was written, or with the form again. */
-export default fp(
-  async function formPages(app: FastifyInstance) {
-    app.addHook('onRoute', (route) => {
-      if (route.config?.form) route.handler = answerForms(route.handler)
-    })
-
-    app.decorateRequest('refusedForm', async function (this: FastifyRequest, problem: ProblemDocument) {
-      const { form } = this.routeOptions.config
-      return form && this.form() && this.representation?.mediaType === 'text/html' ? form.refused(this, problem) : undefined
-    })
-
-    app.addHook('preValidation', async (request, reply) => {
-      const { form } = request.routeOptions.config
-      if (!form?.more || !request.form()?.has('_more') || request.representation?.mediaType !== 'text/html') return
-      const page = await form.more(request)
-      return reply.headers({ 'cache-control': app.cachePolicies.never }).type('text/html; charset=utf-8').send(page)
-    })
-  },
-  { name: 'form-pages', fastify: '5.x', dependencies: ['authorization', 'caching', 'documents'] }
-)
