@@ -8,12 +8,14 @@ import { makeRequestIds } from './logging/request-ids.ts'
 import { RequestLog } from './logging/requests.ts'
 import admission from './plugins/admission.ts'
 import auth from './plugins/auth.ts'
+import authorization from './plugins/authorization.ts'
 import caching from './plugins/caching.ts'
 import crowding from './plugins/crowding.ts'
 import documents from './plugins/documents.ts'
 import draining from './plugins/draining.ts'
 import expectations from './plugins/expectations.ts'
-import forms from './plugins/forms.ts'
+import formPages from './plugins/form-pages.ts'
+import formRequests from './plugins/form-requests.ts'
 import framing, { targetReader } from './plugins/framing.ts'
 import idempotency from './plugins/idempotency.ts'
 import limits, { listenerOptions } from './plugins/limits.ts'
@@ -41,6 +43,7 @@ import home from './routes/home.ts'
 import metrics from './routes/metrics.ts'
 import openapiDocument from './routes/openapi.ts'
 import order from './routes/order.ts'
+import orderPages from './routes/order-pages.ts'
 import orders from './routes/orders.ts'
 import problemPages from './routes/problems.ts'
 import product from './routes/product.ts'
@@ -95,16 +98,18 @@ export async function buildApp({
   await app.register(store, { store: database })
   await app.register(negotiation)
   await app.register(session, { config })
-  await app.register(auth, { config })
+  await app.register(auth)
   await app.register(visibility)
   await app.register(documents, { config })
+  await app.register(formRequests)
+  await app.register(authorization, { config })
   await app.register(admission, { config })
   await app.register(sharing)
   await app.register(preconditions)
   await app.register(idempotency)
   await app.register(prefer)
   await app.register(caching, { config })
-  await app.register(forms)
+  await app.register(formPages)
   await app.register(representation, { config, release })
   await app.register(openapi, { config, release })
   await app.register(expectations)
@@ -121,6 +126,7 @@ export async function buildApp({
     stock,
     catalogue,
     order,
+    orderPages,
     orders,
     status,
     schemas,

@@ -1,27 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Config } from '../config.ts'
-import { type ApiKey, type Caller, guest, hasScope, type Scope } from '../domain/caller.ts'
+import { type ApiKey, type Caller, guest } from '../domain/caller.ts'
 import { challenge, hashKey, shownKey } from '../http/credentials.ts'
-import { isForm } from '../http/form-post.ts'
 import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
-  interface FastifyContextConfig {
-    /**
-     * Who may use the route; absent: everybody. `guests`: also without a key, while GUEST_ORDERS is on. `readsForm`: a
-     * person's form is read before its sender is refused, so that the answer can be the form with what was typed.
-     */
-    access?: { readonly anyOf: readonly Scope[]; readonly guests?: true; readonly readsForm?: true }
-  }
   interface FastifyInstance {
-    /** Whose key this is, if it is good now. */
+    /** The caller that a key belongs to, if the key is valid now. */
     holderOf(key: string): Promise<Caller | undefined>
   }
   interface FastifyRequest {
     caller: Caller | undefined
-    /** @throws Problem `unauthenticated`, `forbidden` when the caller may not use the route */
-    authorize(): void
   }
 }
 
@@ -29,11 +18,12 @@ function isUsable(key: ApiKey | undefined, now: number): key is ApiKey {
   return key !== undefined && key.revokedAt === undefined && (key.expiresAt === undefined || key.expiresAt > now)
 }
 
-/** How often the last uses of keys are written down. */
+/** The interval at which the last use of each key is recorded, in milliseconds. */
 const touchInterval = 5_000
 
+/** Finds out who the caller is. plugins/authorization decides what the caller may do. */
 export default fp(
-  async function auth(app: FastifyInstance, { config }: { config: Config }) {
+  async function auth(app: FastifyInstance) {
     const uses = new Map<string, number>()
     const timer = setInterval(() => void recordUses(), touchInterval)
     timer.unref()
@@ -71,7 +61,7 @@ export default fp(
       }
       if (request.signedInKey === undefined) return guest
       const holder = await holderOf(request.signedInKey)
-      // Who was signed in with a key that is no longer good is signed out, and may still look around.
+      // Sign out a person whose key is no longer valid. The person goes on as a guest.
       if (!holder) reply.signOut()
       return holder ?? guest
     }
@@ -79,25 +69,8 @@ export default fp(
     app.decorate('holderOf', (key: string) => (key.startsWith('tp_') ? holderOf(hashKey(key)) : Promise.resolve(undefined)))
 
     app.decorateRequest('caller', undefined)
-    app.decorateRequest('authorize', function (this: FastifyRequest): void {
-      const { caller = guest } = this
-      const { access } = this.routeOptions.config
-      if (!access) return
-      if (caller.kind === 'guest') {
-        if (access.guests && config.GUEST_ORDERS) return
-        throw new Problem('unauthenticated', 'This needs an API key.', { headers: challenge })
-      }
-      if (!access.anyOf.some((scope) => hasScope(caller, scope))) {
-        throw new Problem(
-          'forbidden',
-          `This needs a key with the scope ${access.anyOf.join(' or ')}; yours has ${caller.scopes.join(', ')}.`
-        )
-      }
-    })
     app.addHook('onRequest', async (request, reply) => {
       request.caller = await identify(request, reply)
-      // Then the forms do it, once they are read.
-      if (!(request.routeOptions.config.access?.readsForm && isForm(request))) request.authorize()
     })
   },
   { name: 'auth', fastify: '5.x', dependencies: ['problems', 'session', 'store'] }

@@ -7,19 +7,16 @@ import { Problem } from '../http/problem.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * Runs a write under the request's Idempotency-Key, if it has one; the write hands the key on to the store.
+     * Runs a write under the request's Idempotency-Key, if it has one. The write passes the key to the store.
      * @throws DomainError `idempotency-in-flight` while the first with this key is under way here
      */
     idempotently<T>(write: (idempotency: { idempotency?: Idempotency }) => Promise<T>): Promise<T>
   }
 }
 
-/** A form carries its key in this field: a browser sends no headers of its own. */
-export const idempotencyField = '_idempotency-key'
-
 const longestKey = 255
 
-/** Characters of a guest's key: all guests share one scope, so who guesses the key and the order is answered with the order's URI. */
+/** Characters of a guest's key. All guests share one scope: anybody who guesses a guest's key and order gets the order's URI. */
 const shortestGuestKey = 16
 
 /** An Idempotency-Key header, bare or as the structured string that the draft wants. @throws Problem `malformed-request` */
@@ -32,24 +29,18 @@ export function parseIdempotencyKey(header: string): string {
   return key
 }
 
-function sentKey(request: FastifyRequest): string | undefined {
-  const header = request.headers['idempotency-key']
-  if (header !== undefined) return parseIdempotencyKey(String(header).trim())
-  const field = request.form()?.get(idempotencyField)
-  return field ? parseIdempotencyKey(field) : undefined
-}
-
 /** @throws Problem `malformed-request` */
-function keyOf(request: FastifyRequest): string | undefined {
-  const key = sentKey(request)
-  if (key === undefined || request.caller?.kind === 'key' || key.length >= shortestGuestKey) return key
+function keyOf({ operation, caller }: FastifyRequest): string | undefined {
+  if (operation.idempotencyKey === undefined) return undefined
+  const key = parseIdempotencyKey(operation.idempotencyKey.trim())
+  if (caller?.kind === 'key' || key.length >= shortestGuestKey) return key
   throw new Problem(
     'malformed-request',
     `Without an API key, an Idempotency-Key must have ${shortestGuestKey} characters or more that nobody can guess, such as a UUID: whoever sends the same key and document is answered with your order.`
   )
 }
 
-/** draft-ietf-httpapi-idempotency-key-header: the store keeps keys with what they made; this keeps those in flight apart. */
+/** draft-ietf-httpapi-idempotency-key-header. The store keeps each key with its order; this plugin refuses a key that is in flight. */
 export default fp(
   async function idempotency(app: FastifyInstance) {
     const inFlight = new Set<string>()
@@ -72,5 +63,5 @@ export default fp(
       }
     })
   },
-  { name: 'idempotency', fastify: '5.x', dependencies: ['auth', 'documents'] }
+  { name: 'idempotency', fastify: '5.x', dependencies: ['auth', 'documents', 'form-requests'] }
 )

@@ -13,18 +13,18 @@ declare module 'fastify' {
      */
     isNotModified(current: Selected): boolean
     /**
-     * Evaluates a write's conditions against what there is now, and says what the store must still find.
-     * @param current absent when there is nothing at the URI
-     * @param replaces whether it may only replace what the caller says that it read
+     * Evaluates a write's conditions against the current resource. Returns the condition that the store must check again.
+     * @param current undefined when there is nothing at the URI
+     * @param replaces whether the write needs If-Match, since it replaces what the caller read
      * @throws DomainError `precondition-failed`, Problem `precondition-required`
      */
     expectation(current: Current | undefined, replaces?: 'replaces'): Precondition
     /**
-     * Whether a write's conditions need not hold, since what it asks for is so already (RFC 9110 section 13.1.1): a
-     * client that repeats its request, because the answer was lost, is told that it was done.
-     * @throws Problem `malformed-request` when they cannot be read
+     * Whether a write succeeds without its conditions because the resource already is as the write wants it (RFC 9110
+     * section 13.1.1): a client that lost the answer can repeat its request.
+     * @throws Problem `malformed-request` when the conditions cannot be read
      */
-    isDone(isAlready: boolean): boolean
+    isAlreadySatisfied(isAsWanted: boolean): boolean
   }
 }
 
@@ -48,7 +48,7 @@ interface Conditions {
 }
 
 function header(request: FastifyRequest, name: string): string | undefined {
-  const value = request.headers[name]
+  const value = name === 'if-match' ? request.operation.ifMatch : request.headers[name]
   return Array.isArray(value) ? value.join(', ') : value
 }
 
@@ -57,7 +57,7 @@ function conditions(request: FastifyRequest, isRead: boolean): Conditions {
     const value = header(request, name)
     if (value === undefined) return undefined
     const tags = parseEntityTags(value)
-    // A read with a broken If-None-Match is only answered in full; a write must not go through on a misunderstanding.
+    // A malformed If-None-Match makes a read send the whole representation. A write with one is refused.
     if (tags === undefined && !(isRead && name === 'if-none-match')) {
       throw new Problem(
         'malformed-request',
@@ -110,30 +110,30 @@ function checkUnchanged({ ifMatch, ifUnmodifiedSince }: Conditions, current: Sel
   }
 }
 
-/** What a POST's conditions are compared with: the resource that processes it is there, and has no tag to match. */
+/** A POST's conditions apply to the resource that processes it. That resource exists and has no entity tag. */
 const processor: Current = { version: 0, tags: [] }
 
 /** Conditional requests: RFC 9110 section 13, in the order of its section 13.2.2. */
 export default fp(
   async function preconditions(app: FastifyInstance) {
-    // Section 13.2.1: a condition that does not hold stops any method, and one of a POST must not be overlooked.
+    // A condition that does not hold stops any method (section 13.2.1). No POST route checks conditions itself.
     app.addHook('preHandler', async (request) => {
-      if (request.method === 'POST') request.expectation(processor)
+      if (request.operation.method === 'POST') request.expectation(processor)
     })
 
     app.decorateRequest('isNotModified', function (this: FastifyRequest, current: Selected): boolean {
       const given = conditions(this, true)
       checkUnchanged(given, current)
-      // A malformed If-None-Match is still there: If-Modified-Since must be ignored beside it (section 13.1.3).
+      // Ignore If-Modified-Since beside any If-None-Match, also beside a malformed one (section 13.1.3).
       if (header(this, 'if-none-match') !== undefined)
         return given.ifNoneMatch !== undefined && matchesWeakly(given.ifNoneMatch, current.tags)
       if (given.ifModifiedSince === undefined || current.modifiedAt === undefined) return false
       return seconds(current.modifiedAt) <= seconds(given.ifModifiedSince)
     })
 
-    app.decorateRequest('isDone', function (this: FastifyRequest, isAlready: boolean): boolean {
+    app.decorateRequest('isAlreadySatisfied', function (this: FastifyRequest, isAsWanted: boolean): boolean {
       conditions(this, false)
-      return isAlready
+      return isAsWanted
     })
 
     app.decorateRequest('expectation', function (this: FastifyRequest, current: Current | undefined, replaces?: 'replaces'): Precondition {
@@ -146,11 +146,11 @@ export default fp(
         throw new Problem('precondition-required', 'This replaces what is there: send If-Match with the ETag that you read.')
       }
       if (!current) return { exists: false }
-      // `If-Match: *` holds of any version, also of one that was written since; everything else was true of this one.
+      // `If-Match: *` holds for every version, so the store only checks that there is one.
       const ofThisVersion = (given.ifMatch ?? '*') !== '*' || given.ifNoneMatch !== undefined || given.ifUnmodifiedSince !== undefined
       if (ofThisVersion) return { version: current.version }
       return given.ifMatch === '*' ? { exists: true } : {}
     })
   },
-  { name: 'preconditions', fastify: '5.x', dependencies: ['problems'] }
+  { name: 'preconditions', fastify: '5.x', dependencies: ['form-requests', 'problems'] }
 )

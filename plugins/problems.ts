@@ -19,14 +19,30 @@ import type { Place } from '../schemas/element.ts'
 import { shorten } from '../schemas/shorten.ts'
 import { nothing } from './methods.ts'
 
-/** What Fastify and its plugins refuse by themselves, in the service's terms. */
+/** Makes the page of a problem. Undefined: the problem has no page of its own. */
+type ProblemPage = (problem: ProblemDocument) => Promise<string | undefined>
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /**
+     * Answers an error as RFC 9457.
+     * @param page makes the page for a client that wants HTML, in place of the problem's usual page
+     */
+    sendProblem(error: Error, page?: ProblemPage): Promise<FastifyReply>
+  }
+}
+
+/** Error codes of Fastify and its plugins, as the service's problems. */
 const fastifyCodes: Readonly<Record<string, ProblemCode>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported-media-type',
   FST_ERR_CTP_BODY_TOO_LARGE: 'body-too-large',
   FST_ERR_MAX_PARAM_LENGTH: 'not-found'
 }
 
-interface Told {
+type Refusal = FastifyError | DomainError | Problem | PositionError
+
+/** What the client is told. */
+interface ProblemContent {
   readonly code: ProblemCode
   readonly detail: string
   readonly faults?: readonly LocatedFault[]
@@ -36,17 +52,14 @@ interface Told {
   readonly notation?: DocumentNotation | undefined
 }
 
-/** What XML cannot hold (XML 1.0 section 2.2): a client may have sent it, and is told of it in XML. */
+/** Characters that XML cannot hold (XML 1.0 section 2.2), for a problem that quotes what the client sent. */
 const unwritable = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
 
 function writable(text: string): string {
   return text.replace(unwritable, '\ufffd')
 }
 
-/**
- * The faults with where they are in what was sent: by line where there are lines; what has none comes last, and otherwise
- * stays in the order that it has.
- */
+/** The faults with their places in the document, sorted by line. Faults without a line come last, in the order that they have. */
 async function located(
   { faults }: { readonly faults: readonly LocatedFault[] },
   request: FastifyRequest
@@ -59,12 +72,12 @@ async function located(
     ))
   ]
   const line = (fault: LocatedFault) => fault.line ?? Number.MAX_SAFE_INTEGER
-  return listed.map(({ at, ...told }): LocatedFault => ({ ...(at ? found.shift() : {}), ...told })).sort((a, b) => line(a) - line(b))
+  return listed.map(({ at, ...fault }): LocatedFault => ({ ...(at ? found.shift() : {}), ...fault })).sort((a, b) => line(a) - line(b))
 }
 
-/** A fault is told without its place when the place cannot be found now: who sent the document may have gone. */
+/** Where the faults are. The client gets the faults without their places when the document process cannot find these now. */
 async function locations(places: readonly Place[], request: FastifyRequest): Promise<readonly Location[]> {
-  // On the operator's port no document is read, and none is to be located.
+  // The operator's port reads no documents, so requests there have no `locate`.
   if (places.length === 0) return []
   try {
     return await request.locate(places)
@@ -79,9 +92,9 @@ function writableFault(fault: LocatedFault): LocatedFault {
   return { ...fault, detail: writable(detail), ...(path === undefined ? {} : { path: writable(path) }) }
 }
 
-/** What the client is told of an error; the log is told the error itself. */
-async function tell(error: FastifyError | DomainError | Problem | PositionError, request: FastifyRequest, config: Config): Promise<Told> {
-  if (error instanceof PositionError) return tell(notACursor(), request, config)
+/** What the client is told of an error. The log gets the error itself. */
+async function contentOf(error: Refusal, request: FastifyRequest, config: Config): Promise<ProblemContent> {
+  if (error instanceof PositionError) return contentOf(notACursor(), request, config)
   if (error instanceof DomainError) {
     return {
       code: error.code,
@@ -94,7 +107,7 @@ async function tell(error: FastifyError | DomainError | Problem | PositionError,
     const { code, message, headers, available, notation } = error
     return { code, detail: message, faults: await located(error, request), headers, available, notation }
   }
-  if (error.validation) return tellValidation(error)
+  if (error.validation) return validationContent(error)
   const status = error.statusCode ?? 500
   const code = fastifyCodes[error.code] ?? codesByStatus[status] ?? (status >= 400 && status < 500 ? 'malformed-request' : 'internal-error')
   if (code === 'body-too-large') {
@@ -112,13 +125,13 @@ async function tell(error: FastifyError | DomainError | Problem | PositionError,
   return { code, detail: status < 500 ? `${error.message.replace(/\.?$/, '.')}` : problemTypes[code].explanation }
 }
 
-/** What the service refuses by its own decision is its ordinary business, also where the status is 503. */
+/** Whether the service refused the request by its own decision, also with a 503. Anything else is an error to log. */
 function isRefusal(error: unknown, code: ProblemCode): boolean {
   return problemTypes[code].status < 500 || error instanceof Problem || code === 'store-overloaded'
 }
 
-/** A query's faults, with the parameters that there are where one is none of them. */
-function tellValidation(error: FastifyError): Told {
+/** A query's faults. If a parameter is unknown, the content lists the known ones. */
+function validationContent(error: FastifyError): ProblemContent {
   const known = new Set<string>()
   const faults = (error.validation ?? []).map((fault): LocatedFault => {
     const { instancePath, keyword, params, message = '' } = fault
@@ -133,29 +146,29 @@ function tellValidation(error: FastifyError): Told {
   return { code: 'malformed-request', detail: `${detail} There is ${[...known].join(', ')}.`, faults, available: [...known] }
 }
 
-/** Everything that fails leaves here, as RFC 9457 in the best of three forms. */
+/** Answers every error as RFC 9457, in the best of three media types. */
 export default fp(
   async function problems(app: FastifyInstance, { config }: { config: Config }) {
     const base = config.BASE_URL.path
 
-    function problemOf(told: Told, request: FastifyRequest): ProblemDocument {
-      const { status, title } = problemTypes[told.code]
+    function problemOf(content: ProblemContent, request: FastifyRequest): ProblemDocument {
+      const { status, title } = problemTypes[content.code]
       return {
-        type: uris(base).problem(told.code),
+        type: uris(base).problem(content.code),
         title,
         status,
-        detail: writable(shortDetail(told.detail)),
+        detail: writable(shortDetail(content.detail)),
         instance: shortInstance(request.url),
-        ...(told.orderId === undefined ? {} : { order: uris(base).order(told.orderId) }),
-        ...(told.available ? { available: told.available } : {}),
-        ...(told.faults && told.faults.length > 0 ? { errors: told.faults.slice(0, mostFaults).map(writableFault) } : {})
+        ...(content.orderId === undefined ? {} : { order: uris(base).order(content.orderId) }),
+        ...(content.available ? { available: content.available } : {}),
+        ...(content.faults && content.faults.length > 0 ? { errors: content.faults.slice(0, mostFaults).map(writableFault) } : {})
       }
     }
 
-    async function send(told: Told, request: FastifyRequest, reply: FastifyReply) {
-      const problem = problemOf(told, request)
+    async function send(content: ProblemContent, request: FastifyRequest, reply: FastifyReply, page?: ProblemPage) {
+      const problem = problemOf(content, request)
       const { status } = problem
-      const representation = representationFor(request, told.notation ?? notationOf(request))
+      const representation = representationFor(request, content.notation ?? notationOf(request))
       const context: Context = {
         base,
         currency: config.CURRENCY,
@@ -165,20 +178,20 @@ export default fp(
         isFormPost: request.method === 'POST' && isForm(request)
       }
       for (const name of ['etag', 'last-modified', 'link', 'cache-control']) reply.removeHeader(name)
-      // Fastify would close for fear of the rest of the body, which plugins/framing reads and throws away. Where it closes
-      // because the service stops, it has said so on the raw response.
+      // Fastify closes the connection because of the rest of the body, but plugins/framing reads and discards that rest. If
+      // the service stops, the raw response has the header too, and the connection must close.
       if (reply.hasHeader('connection') && !reply.raw.hasHeader('connection')) reply.removeHeader('connection')
       if (status === 503) reply.headers(retryAfter)
-      if (told.orderId !== undefined) reply.header('location', uris(base).order(told.orderId))
-      const form = representation.suffix === 'html' ? await formAgain(problem, request) : undefined
-      const body = form ?? writeWithin(problem, (told) => representation.write(told, context))
-      // A person gets a link to the sign-in page; naming Basic here would have the browser ask for a password before it.
+      if (content.orderId !== undefined) reply.header('location', uris(base).order(content.orderId))
+      const own = representation.suffix === 'html' ? await fittingPage(problem, page) : undefined
+      const body = own ?? writeWithin(problem, (shortened) => representation.write(shortened, context))
+      // The page links to the sign-in page. With Basic in the challenge, a browser would ask for a password instead.
       const challenge = representation.suffix === 'html' && status === 401 ? { 'www-authenticate': 'Bearer realm="tradepost"' } : {}
       return (
         reply
           .code(status)
           .headers({
-            ...told.headers,
+            ...content.headers,
             ...challenge,
             vary: 'Accept',
             'cache-control': 'no-store',
@@ -189,29 +202,26 @@ export default fp(
       )
     }
 
-    /** A person's form comes back with what is wrong in it. What fails on the way to that page must not hide the problem. */
-    async function formAgain(problem: ProblemDocument, request: FastifyRequest): Promise<string | undefined> {
-      try {
-        const form = await request.refusedForm?.(problem)
-        return form === undefined || Buffer.byteLength(form) > mostBytes ? undefined : form
-      } catch (error) {
-        if (!(error instanceof Problem)) request.log.warn({ err: error }, 'the form could not be shown again')
-        return undefined
-      }
-    }
-
-    app.setErrorHandler(async (error: FastifyError | DomainError | Problem | PositionError, request, reply) => {
-      const told = await tell(error, request, config)
-      if (isRefusal(error, told.code)) request.refusal = { code: told.code, detail: told.detail }
+    app.decorateReply('sendProblem', async function (this: FastifyReply, error: Error, page?: ProblemPage) {
+      const { request } = this
+      const content = await contentOf(error as Refusal, request, config)
+      if (isRefusal(error, content.code)) request.refusal = { code: content.code, detail: content.detail }
       else request.log.error({ err: error }, 'request failed')
-      return send(told, request, reply)
+      return send(content, request, this, page)
     })
+    app.setErrorHandler(async (error: Refusal, _request, reply) => reply.sendProblem(error))
     app.setNotFoundHandler((request, reply) => send({ code: 'not-found', detail: nothing }, request, reply))
   },
   { name: 'problems', fastify: '5.x' }
 )
 
-/** What the client wants the problem in; where it wants none of the forms that there are, its document's own, or XML. */
+/** The page, unless it is larger than the answer to a refused document may be. */
+async function fittingPage(problem: ProblemDocument, page?: ProblemPage): Promise<string | undefined> {
+  const html = await page?.(problem)
+  return html !== undefined && Buffer.byteLength(html) <= mostBytes ? html : undefined
+}
+
+/** The media type that Accept asks for. If it names none of the three, that of the document that was sent, or XML. */
 function representationFor(request: FastifyRequest, notation: DocumentNotation | undefined): Representation<ProblemDocument> {
   const offers = problemRepresentations.map((offer) => ({
     names: [offer.mediaType, ...(alsoAskedAs[offer.mediaType] ?? [])],
@@ -224,7 +234,7 @@ function representationFor(request: FastifyRequest, notation: DocumentNotation |
   return representation
 }
 
-/** A client that asks for plain XML or JSON means the problem in it. */
+/** A client that asks for plain XML or JSON gets the problem in it. */
 const alsoAskedAs: Readonly<Record<string, readonly string[]>> = {
   'application/problem+xml': ['application/xml', 'text/xml'],
   'application/problem+json': ['application/json']

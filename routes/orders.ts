@@ -56,4 +56,4 @@ const orders: RoutePlugin = async (app, { config }) => {
   )
 }
 
-export default fp(orders, { name: 'orders', encapsulate: true, dependencies: ['representation', 'auth'] })
+export default fp(orders, { name: 'orders', encapsulate: true, dependencies: ['representation', 'authorization'] })

@@ -1,17 +1,17 @@
 import { isGtin, type Product } from '../domain/product.ts'
 import type { Store } from '../domain/store.ts'
 
-/** So many products are in the form to choose from; the script looks the others up. */
+/** The number of products that every form offers. The script looks the others up. */
 const offered = 100
 const namedAtMost = 50
 
 const isProductField = (name: string) => /^item\.\d+\.product-id$/.test(name)
 
 /**
- * The products that an order form offers, those that its lines name first. Without a store it offers none: what a
- * person typed must come back all the same.
+ * The products that an order form offers, beginning with those that its lines name. The form offers none while the store
+ * is gone: it must still show what a person typed.
  */
-export async function choices(store: Store, values: ReadonlyMap<string, string>): Promise<readonly Product[]> {
+export async function productOptions(store: Store, values: ReadonlyMap<string, string>): Promise<readonly Product[]> {
   const named = new Set([...values].filter(([name, value]) => isProductField(name) && value.trim() !== '').map(([, value]) => value.trim()))
   const page = await store.products({ limit: offered }).catch(() => ({ items: [] }))
   const known = new Map(page.items.map((product) => [product.id, product]))
@@ -20,23 +20,23 @@ export async function choices(store: Store, values: ReadonlyMap<string, string>)
   return [...found.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])), ...page.items]
 }
 
-/** Where products are looked up, one by its number or many by a search. */
-export type Lookup = Pick<Store, 'product' | 'products'>
+/** What finds products, by id or by a search. */
+export type ProductLookup = Pick<Store, 'product' | 'products'>
 
-/** A barcode that was scanned is a GTIN: in the lines of a form, it becomes the number of the product that has it. */
-export async function withoutBarcodes(store: Lookup, values: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
+/** The fields of a form, with the id of the product in place of each GTIN: scanning a barcode types the GTIN. */
+export async function withoutBarcodes(store: ProductLookup, values: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
   const read = new Map(values)
   const scanned = [...values].filter(([name, value]) => isProductField(name) && isGtin(value.trim())).slice(0, namedAtMost)
-  // One after the other: few searches may wait, and they are everybody's.
+  // Search for one at a time: all callers share the few searches that may wait.
   for (const [name, value] of scanned) {
-    const id = await numberOf(store, value.trim()).catch(() => undefined)
+    const id = await idOf(store, value.trim()).catch(() => undefined)
     if (id !== undefined) read.set(name, id)
   }
   return read
 }
 
-/** A product's number may look like a GTIN, and goes before. */
-async function numberOf(store: Lookup, code: string): Promise<string | undefined> {
+/** The id of a product that has the code as its id or, if there is none, as its GTIN. */
+async function idOf(store: ProductLookup, code: string): Promise<string | undefined> {
   const named = await store.product(code).catch(() => undefined)
   if (named) return named.id
   const { items } = await store.products({ q: code, limit: namedAtMost })

@@ -75,4 +75,4 @@ const productRoute: RoutePlugin = async (app, { config }) => {
   )
 }
 
-export default fp(productRoute, { name: 'product', encapsulate: true, dependencies: ['representation', 'documents', 'auth'] })
+export default fp(productRoute, { name: 'product', encapsulate: true, dependencies: ['representation', 'documents', 'authorization'] })

@@ -51,7 +51,7 @@ const session: RoutePlugin = async (app, { config }) => {
         }
       )
     }
-    if (fields.get('_method') === 'DELETE') return out(reply).redirect(`${base}/session`, 303)
+    if (request.operation.method === 'DELETE') return out(reply).redirect(`${base}/session`, 303)
     const key = (fields.get('key') ?? '').trim()
     const next = localPath(fields.get('next'), base)
     const caller = await app.holderOf(key)
@@ -63,4 +63,8 @@ const session: RoutePlugin = async (app, { config }) => {
   app.delete('/session', { config: { ...shown, describes: signOut } }, async (_request, reply) => out(reply).code(204).send())
 }
 
-export default fp(session, { name: 'session-pages', encapsulate: true, dependencies: ['representation', 'session', 'auth', 'forms'] })
+export default fp(session, {
+  name: 'session-pages',
+  encapsulate: true,
+  dependencies: ['representation', 'session', 'auth', 'form-requests']
+})

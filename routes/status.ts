@@ -1,7 +1,5 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Order, OrderStatus } from '../domain/order.ts'
-import { uris } from '../representations/links.ts'
 import { orderStatusRepresentations } from '../representations/order-status.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { refusalNotice } from '../representations/views.ts'
@@ -29,24 +27,12 @@ const postStatus = {
   problems: ['order-not-found', 'transition-refused']
 } as const
 
-interface Wanted {
-  readonly status: OrderStatus
-}
-
-const status: RoutePlugin = async (app, { config }) => {
+const status: RoutePlugin = async (app) => {
   const shown = { represents: orderStatusRepresentations, caching: 'private' } as const
   const seller = { ...shown, access: { anyOf: ['fulfilment'] } } as const
 
-  async function setStatus(request: FastifyRequest, id: string, read: () => Wanted | Promise<Wanted>): Promise<Order> {
-    const current = await request.visibleOrder(id)
-    const { status } = await read()
-    if (request.isDone(current.status === status)) return current
-    const expected = request.expectation(request.currentOf(current), 'replaces')
-    return app.store.setOrderStatus(current.id, status, expected)
-  }
-
   async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
-    if (problem.status === 401) return undefined
+    if ([401, 403].includes(problem.status)) return undefined
     const current = await request.visibleOrder((request.params as { order_id: string }).order_id)
     return request.page(current, { notice: refusalNotice(problem, 'the order') })
   }
@@ -64,8 +50,11 @@ const status: RoutePlugin = async (app, { config }) => {
     '/order/:order_id/status',
     { schema: { params: orderPath, body: orderStatus }, config: { ...seller, describes: putStatus } },
     async (request, reply) => {
-      const order = await setStatus(request, request.params.order_id, () => request.body)
-      return reply.represent(order)
+      const { status } = request.body
+      const current = await request.visibleOrder(request.params.order_id)
+      if (request.isAlreadySatisfied(current.status === status)) return reply.represent(current)
+      const expected = request.expectation(request.currentOf(current), 'replaces')
+      return reply.represent(await app.store.setOrderStatus(current.id, status, expected))
     }
   )
 
@@ -73,12 +62,8 @@ const status: RoutePlugin = async (app, { config }) => {
   app.post(
     '/order/:order_id/status',
     { schema: { params: orderPath }, config: { ...seller, form: { refused }, describes: postStatus } },
-    async (request, reply) => {
-      const { order_id: id } = request.params
-      await request.asMethod({ PUT: () => setStatus(request, id, () => request.readDocument(orderStatus)) })
-      return reply.redirect(uris(config.BASE_URL.path).orderStatus(id), 303)
-    }
+    app.performs({ PUT: { body: orderStatus } })
   )
 }
 
-export default fp(status, { name: 'status', encapsulate: true, dependencies: ['representation', 'documents', 'visibility', 'forms'] })
+export default fp(status, { name: 'status', encapsulate: true, dependencies: ['representation', 'documents', 'visibility', 'form-pages'] })

@@ -1,9 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { compare, type Decimal } from '../domain/money.ts'
-import type { Stock } from '../domain/product.ts'
-import { customerField } from '../plugins/forms.ts'
-import { uris } from '../representations/links.ts'
+import { compare } from '../domain/money.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { type ShownStock, stockRepresentations } from '../representations/stock.ts'
 import { refusalNotice } from '../representations/views.ts'
@@ -26,37 +23,23 @@ const postStock = {
   problems
 } as const
 
-interface Wanted {
-  readonly onHand: Decimal
-}
-
-const stockRoute: RoutePlugin = async (app, { config }) => {
+const stockRoute: RoutePlugin = async (app) => {
   const shown = { represents: stockRepresentations, caching: 'private' } as const
   const seller = { ...shown, access: { anyOf: ['catalogue'] } } as const
 
-  async function change(request: FastifyRequest, id: string, read: () => Wanted | Promise<Wanted>): Promise<Stock> {
-    const current = await app.store.stock(id)
-    const { onHand } = await read()
-    // A person who pressed the button twice has not been overtaken by anybody.
-    if (request.form() && request.isDone(compare(current.onHand, onHand) === 0)) return current
-    const expected = request.expectation(request.currentOf(current), 'replaces')
-    return app.store.putStock(id, onHand, expected)
-  }
-
   async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
     const current = await app.store.stock((request.params as { product_id: string }).product_id)
-    const fields = request.form()
-    const typed = problem.status === 412 ? undefined : fields?.get('on-hand')
-    // Who signs in in another tab sends what was meant for the version that was read, and as who it was typed by.
+    const { customer, ifMatch = '' } = request.operation
+    const typed = problem.status === 412 ? undefined : request.form()?.get('on-hand')
+    // A person who signs in again in another tab sends the form again for the version and as the customer that it was typed for.
     const isSignedOut = problem.status === 401
-    const customer = isSignedOut ? fields?.get(customerField) : undefined
     const page: ShownStock = {
       ...current,
       notice: refusalNotice(problem, 'the stock'),
       ...(typed == null ? {} : { typed, faults: problem.errors ?? [] }),
-      ...(customer ? { customer } : {})
+      ...(isSignedOut && customer ? { customer } : {})
     }
-    return request.page(page, isSignedOut ? { formTag: fields?.get('_if-match') ?? '' } : {})
+    return request.page(page, isSignedOut ? { formTag: ifMatch } : {})
   }
 
   app.get(
@@ -72,8 +55,12 @@ const stockRoute: RoutePlugin = async (app, { config }) => {
     '/product/:product_id/stock',
     { schema: { params: productPath, body: stock }, config: { ...seller, describes: setStock } },
     async (request, reply) => {
-      const current = await change(request, request.params.product_id, () => request.body)
-      return reply.represent(current)
+      const { onHand } = request.body
+      const current = await app.store.stock(request.params.product_id)
+      const isRepeated = request.operation.mayRepeat && compare(current.onHand, onHand) === 0
+      if (request.isAlreadySatisfied(isRepeated)) return reply.represent(current)
+      const expected = request.expectation(request.currentOf(current), 'replaces')
+      return reply.represent(await app.store.putStock(current.productId, onHand, expected))
     }
   )
 
@@ -82,14 +69,14 @@ const stockRoute: RoutePlugin = async (app, { config }) => {
     '/product/:product_id/stock',
     {
       schema: { params: productPath },
-      config: { ...seller, access: { ...seller.access, readsForm: true }, form: { refused }, describes: postStock }
+      config: { ...seller, form: { refused }, describes: postStock }
     },
-    async (request, reply) => {
-      const { product_id: id } = request.params
-      await request.asMethod({ PUT: () => change(request, id, () => request.readDocument(stock)) })
-      return reply.redirect(uris(config.BASE_URL.path).stock(id), 303)
-    }
+    app.performs({ PUT: { body: stock } })
   )
 }
 
-export default fp(stockRoute, { name: 'stock', encapsulate: true, dependencies: ['representation', 'documents', 'auth', 'forms'] })
+export default fp(stockRoute, {
+  name: 'stock',
+  encapsulate: true,
+  dependencies: ['representation', 'documents', 'authorization', 'form-pages']
+})

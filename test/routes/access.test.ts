@@ -200,3 +200,14 @@ t.test('a revoked or expired key is refused everywhere, also where none is neede
   t.equal(refused.statusCode, 401)
   t.match(refused.body, /unknown, expired or revoked/)
 })
+
+t.test('a form without content is no way around the key that a route needs', async (t) => {
+  const { app } = await build(t, { settings: { GUEST_ORDERS: 'off' } })
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' }
+  for (const url of ['/order', '/order/any', '/order/any/status', '/product/ABC-1/stock']) {
+    for (const payload of ['', '_method=PUT', '_method=DELETE', '_more=5']) {
+      const { statusCode } = await app.inject({ method: 'POST', url, headers, payload })
+      t.equal(statusCode, 401, `${url} ${payload}`)
+    }
+  }
+})

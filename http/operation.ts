@@ -1,0 +1,38 @@
+import type { FastifyRequest } from 'fastify'
+import { Problem } from './problem.ts'
+
+/** What a request asks for. A machine says it by its method and header fields, a browser by fields of the form that it posts. */
+export interface Operation {
+  readonly method: string
+  readonly ifMatch: string | undefined
+  readonly idempotencyKey: string | undefined
+  /** The customer that the sender claims to be: a person who was signed out meanwhile must not order as a guest unawares. */
+  readonly customer: string | undefined
+  /** Whether a write that changes nothing succeeds whatever If-Match says: a person may press a button twice. */
+  readonly mayRepeat: boolean
+}
+
+/**
+ * @param form the fields that a browser posted
+ * @throws Problem `malformed-request`
+ */
+export function operationOf({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>, form: URLSearchParams | undefined): Operation {
+  const field = (name: string) => form?.get(name) || undefined
+  const customer = headers['tradepost-customer']
+  return {
+    method: form?.get('_method') ?? method,
+    ifMatch: field('_if-match') ?? headers['if-match'],
+    idempotencyKey: headers['idempotency-key']?.toString() ?? field('_idempotency-key'),
+    customer: customer === undefined ? field('_customer') : decodeCustomer(String(customer)),
+    mayRepeat: form !== undefined
+  }
+}
+
+/** The page's script percent-encodes the customer: a header field holds ISO 8859-1 at most. */
+function decodeCustomer(header: string): string {
+  try {
+    return decodeURIComponent(header)
+  } catch {
+    throw new Problem('malformed-request', 'Tradepost-Customer must be percent-encoded UTF-8.')
+  }
+}

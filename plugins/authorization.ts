@@ -1,0 +1,59 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Config } from '../config.ts'
+import { guest, hasScope, type Scope } from '../domain/caller.ts'
+import { challenge } from '../http/credentials.ts'
+import { isForm } from '../http/form-post.ts'
+import { Problem } from '../http/problem.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may use the route; absent: everybody. `guests`: also without a key, while GUEST_ORDERS is on. */
+    access?: { readonly anyOf: readonly Scope[]; readonly guests?: true }
+  }
+}
+
+/**
+ * Whether the caller that plugins/auth found may use the route. A machine is refused before its document is read. A
+ * page's form is read first, so that a refused person gets the form again with what was typed.
+ */
+export default fp(
+  async function authorization(app: FastifyInstance, { config }: { config: Config }) {
+    const waiting = new WeakSet<FastifyRequest>()
+
+    app.addHook('onRequest', async (request) => {
+      if (request.routeOptions.config.form && isForm(request)) waiting.add(request)
+      else authorize(request)
+    })
+    app.addHook('preValidation', async (request) => {
+      if (waiting.has(request)) authorize(request)
+    })
+
+    function authorize(request: FastifyRequest): void {
+      checkAccess(request)
+      checkCustomer(request)
+    }
+
+    function checkAccess({ caller = guest, routeOptions }: FastifyRequest): void {
+      const { access } = routeOptions.config
+      if (!access) return
+      if (caller.kind === 'guest') {
+        if (access.guests && config.GUEST_ORDERS) return
+        throw new Problem('unauthenticated', 'This needs an API key.', { headers: challenge })
+      }
+      if (access.anyOf.some((scope) => hasScope(caller, scope))) return
+      throw new Problem('forbidden', `This needs a key with the scope ${access.anyOf.join(' or ')}; yours has ${caller.scopes.join(', ')}.`)
+    }
+  },
+  { name: 'authorization', fastify: '5.x', dependencies: ['auth', 'form-requests'] }
+)
+
+/** A page says whose it is, so that nobody writes as somebody else who signed in or out since. */
+function checkCustomer({ caller, operation: { customer } }: FastifyRequest): void {
+  if (!customer || (caller?.kind === 'key' && caller.customer === customer)) return
+  throw new Problem(
+    'unauthenticated',
+    `You are no longer signed in as ${customer}. Sign in again, in another tab if you like, and send the form once more.`,
+    { headers: challenge }
+  )
+}

@@ -1,0 +1,64 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { Problem } from '../http/problem.ts'
+import type { ProblemDocument } from '../representations/problem.ts'
+
+/** The pages that show a person's form again. */
+export interface FormPages {
+  /** The form with what is wrong in it and what was typed. Undefined: the problem's own page is the answer. */
+  readonly refused: (request: FastifyRequest, problem: ProblemDocument) => Promise<string | undefined>
+  /** The form with more lines, or with the products that its lines name, after a `_more` button. Nothing is judged or stored. */
+  readonly more?: (request: FastifyRequest) => Promise<string | undefined>
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route also receives a page's form. */
+    form?: FormPages
+  }
+}
+
+const wantsPage = ({ representation }: FastifyRequest) => representation?.mediaType === 'text/html'
+
+/** The way out of a browser's form: a result becomes a 303 to what was written, a problem becomes the form again. */
+export default fp(
+  async function formPages(app: FastifyInstance) {
+    app.addHook('onRoute', (route) => {
+      const { handler, config } = route
+      const pages = config?.form
+      if (!pages) return
+      route.handler = function (request, reply) {
+        return handler.call(this, request, request.form() ? redirecting(reply) : reply)
+      }
+      route.errorHandler = async (error, request, reply) => reply.sendProblem(error, (problem) => refusedForm(pages, request, problem))
+    })
+
+    app.addHook('preValidation', async (request, reply) => {
+      const { form } = request.routeOptions.config
+      if (!form?.more || !request.form()?.has('_more') || !wantsPage(request)) return
+      const page = await form.more(request)
+      return reply.headers({ 'cache-control': app.cachePolicies.never }).type('text/html; charset=utf-8').send(page)
+    })
+  },
+  { name: 'form-pages', fastify: '5.x', dependencies: ['authorization', 'caching', 'documents', 'problems'] }
+)
+
+/** A reply that redirects to what a route wrote, where a machine gets its representation. */
+function redirecting(reply: FastifyReply): FastifyReply {
+  const pathOf = (uri: string) => uri.replace(/\?.*/s, '')
+  return Object.create(reply, {
+    represent: { value: (_value: unknown, uri = reply.request.url) => reply.redirect(pathOf(uri), 303) },
+    created: { value: (uri: string) => reply.redirect(uri, 303) }
+  })
+}
+
+/** The page of a refused form. If it fails, the client gets the problem without it. */
+async function refusedForm({ refused }: FormPages, request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
+  if (!request.form() || !wantsPage(request)) return undefined
+  try {
+    return await refused(request, problem)
+  } catch (error) {
+    if (!(error instanceof Problem)) request.log.warn({ err: error }, 'the form could not be shown again')
+    return undefined
+  }
+}

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
+import { guest, mayChange } from '../domain/caller.ts'
+import { textOf } from '../domain/deferred.ts'
+import { isOpen, type Order } from '../domain/order.ts'
+import { Problem } from '../http/problem.ts'
+import { mostBytes } from '../http/problem-size.ts'
+import type { FormPages } from '../plugins/form-pages.ts'
+import { uris } from '../representations/links.ts'
+import { newOrderTitle, orderTitle, orderValues } from '../representations/order.ts'
+import type { ProblemDocument } from '../representations/problem.ts'
+import { fitsForm, hasRoom, lineCount, type OrderForm, renderOrderForm, renderRefusedForm } from '../representations/views/order-form.ts'
+import { type ProductLookup, productOptions, withoutBarcodes } from './product-options.ts'
+
+/** The names and values of a form's fields. */
+type Fields = ReadonlyMap<string, string>
+
+/** The forms that place and change an order. */
+export interface OrderForms {
+  /** What the page of a blank order shows besides its products' ids. */
+  blank(productIds: readonly string[]): Promise<Pick<OrderForm, 'products' | 'guestsMayOrder'> & { readonly idempotencyKey: string }>
+  /** The pages of the form that places an order. */
+  readonly newOrder: FormPages
+  /** The form that changes an order, for a caller who asks for it and may change this order. */
+  toChange(request: FastifyRequest, order: Order): Promise<string | undefined>
+  /** The form that changes an order, with what the caller typed. */
+  change(request: FastifyRequest, current: Order, typed: Fields, problem?: ProblemDocument): Promise<string | undefined>
+  /** The form for a caller who cannot see the order now (signed out, for example): it shows only what the caller sent. */
+  withoutOrder(request: FastifyRequest, orderId: string, typed: Fields, problem: ProblemDocument): string | undefined
+  /** The fields of the posted form. @throws Problem `invalid-document` when it has more lines than an order can have */
+  typed(request: FastifyRequest): Fields
+  /** The fields of the posted form, with product numbers for barcodes. @throws Problem `invalid-document` when a page cannot show all of them */
+  lookedUp(request: FastifyRequest): Promise<Fields>
+}
+
+/** The main thread parses what a form is made of, so an order with more characters than this has no form. */
+const mostCharacters = 192 * 1024
+
+const isSmall = (order: Order) => (textOf(order) ?? '').length <= mostCharacters
+
+/** After these problems the same idempotency key would be refused again. */
+const spentKey = ['idempotency-key-reused', 'malformed-request']
+
+export function orderForms(app: FastifyInstance, config: Config): OrderForms {
+  const uri = uris(config.BASE_URL.path)
+  const guestsMayOrder = config.GUEST_ORDERS
+
+  /** The form as a page. A refused form shows as much as a problem's answer has room for; undefined: nothing of it fits. */
+  function render(request: FastifyRequest, form: OrderForm): string | undefined {
+    if (!form.problem) return renderOrderForm(form, request.context())
+    return renderRefusedForm(form, request.context(), request.submission?.fields?.isCut ?? false, mostBytes)
+  }
+
+  /** Each barcode is a search and counts as a request of its own. */
+  function lookup(request: FastifyRequest): ProductLookup {
+    return {
+      product: (id) => app.store.product(id),
+      async products(query) {
+        request.charge(1)
+        return request.findProducts(query)
+      }
+    }
+  }
+
+  function typed(request: FastifyRequest): Fields {
+    const values = new Map(request.form())
+    if (lineCount(values) <= config.MAX_ORDER_ITEMS) return values
+    throw new Problem('invalid-document', `An order can have ${config.MAX_ORDER_ITEMS} lines at most. Nothing was stored.`)
+  }
+
+  async function lookedUp(request: FastifyRequest): Promise<Fields> {
+    const values = typed(request)
+    if (!request.submission?.fields?.isCut && hasRoom(values)) return withoutBarcodes(lookup(request), values)
+    throw new Problem(
+      'invalid-document',
+      'The form has more lines than a page has room for. Nothing was stored. Send the order as it is, or as XML or JSON.'
+    )
+  }
+
+  async function newOrderForm(request: FastifyRequest, values: Fields, problem?: ProblemDocument) {
+    const key = request.operation.idempotencyKey
+    const form = {
+      title: newOrderTitle,
+      action: uri.placeOrder,
+      values,
+      idempotencyKey: key && !spentKey.some((code) => problem?.type === uri.problem(code)) ? key : randomUUID(),
+      products: await productOptions(app.store, values),
+      guestsMayOrder
+    }
+    return render(request, { ...form, ...shownAgain(values, problem) })
+  }
+
+  async function change(request: FastifyRequest, current: Order, typed?: Fields, problem?: ProblemDocument) {
+    const values = typed ?? orderValues(current, request.context())
+    // After a 412, offer the current ETag so that the user can resubmit.
+    const readTag = typed && problem?.status !== 412 ? request.operation.ifMatch : undefined
+    const form = {
+      title: `Change ${orderTitle(current).replace('Order', 'order')}`,
+      action: uri.order(current.id),
+      values,
+      tag: readTag ?? request.formTag(current) ?? '',
+      kept: isSmall(current) ? current.items : [],
+      products: await productOptions(app.store, values),
+      guestsMayOrder
+    }
+    return render(request, { ...form, ...shownAgain(values, problem) })
+  }
+
+  return {
+    async blank(productIds) {
+      const values = new Map(productIds.map((id, i) => [`item.${i + 1}.product-id`, id]))
+      return { idempotencyKey: randomUUID(), products: await productOptions(app.store, values), guestsMayOrder }
+    },
+    newOrder: {
+      refused: async (request, problem) => newOrderForm(request, typed(request), problem),
+      more: async (request) => newOrderForm(request, await lookedUp(request))
+    },
+    async toChange(request, order) {
+      if (request.representation?.suffix !== 'html' || !isSmall(order) || !fitsForm(order)) return undefined
+      return isOpen(order.status) && mayChange(request.caller ?? guest, order) ? change(request, order) : undefined
+    },
+    change,
+    withoutOrder(request, orderId, values, problem) {
+      const form = { title: 'Change an order', values, tag: request.operation.ifMatch ?? '', products: [], guestsMayOrder }
+      return render(request, { ...form, action: uri.order(orderId), ...shownAgain(values, problem) })
+    },
+    typed,
+    lookedUp
+  }
+}
+
+/** The rows that a `_more` button asks for, and what is wrong with the form. */
+function shownAgain(values: Fields, problem: ProblemDocument | undefined): Pick<OrderForm, 'moreRows' | 'problem'> {
+  const more = Number(values.get('_more') ?? Number.NaN)
+  return { ...(more >= 0 && more <= 50 ? { moreRows: more } : {}), ...(problem ? { problem } : {}) }
+}
