@@ -23,7 +23,7 @@ export default fp(
 
     ;(server as unknown as Pausing).pauseOnConnect = true
     server.on('connection', (socket: Socket) => {
-      scheduler.accepted()
+      scheduler.connectionAccepted()
       scheduler.scheduleRead(socket.remoteAddress ?? '', () => socket.resume())
     })
 

@@ -16,7 +16,7 @@ t.test('a form that is no valid order', (t) =>
       'item.3.quantity',
       /quantity is "0"; it must be a number above 0/
     ),
-    'an item without product': invalid('item.1.quantity=1', 'item.1.quantity', /Here belongs product-id or gtin/),
+    'an item without product': invalid('item.1.quantity=1', 'item.1.quantity', /Expected here: product-id or gtin/),
     'an unknown field': invalid(`${valid}&urgent=1`, 'urgent', /no "urgent" here; known are order-number/),
     'an unknown field in an item': invalid(`${valid}&item.1.price=1`, 'item.1.price', /no "price"/),
     'a field named __proto__': invalid(`${valid}&item.1.__proto__=1`, 'item.1.__proto__', /no "__proto__"/),
