@@ -51,7 +51,7 @@ export default fp(
       replies.set(reply.raw, reply)
       if (connections.isLate(request.raw))
         throw new Problem('stopping', 'The last answer of this connection was given. Nothing was stored.')
-      if (connections.held) await connections.held
+      if (connections.listenerClosing) await connections.listenerClosing
     })
   },
   { name: 'draining', fastify: '5.x' }

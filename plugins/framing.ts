@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import { refuseTunnels } from '../http/client-errors.ts'
+import { refuseConnect } from '../http/client-errors.ts'
 import { Problem } from '../http/problem.ts'
 
 /** Why a request target was not taken; what is routed in its place leads nowhere. */
@@ -97,7 +97,7 @@ const patience = 4
 /** What RFC 9112 wants of every request, whatever it asks for: target, Host, framing. */
 export default fp(
   async function framing(app: FastifyInstance, { config }: { config: Config }) {
-    refuseTunnels(app.server, config)
+    refuseConnect(app.server, config)
 
     app.addHook('onRequest', async ({ raw }, reply) => {
       checkFields(raw)

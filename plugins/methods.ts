@@ -2,7 +2,7 @@ import { METHODS } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isForm } from '../http/form-post.ts'
-import { inCurl, mediaTypes, unsupported } from '../http/media-types.ts'
+import { curlAdvice, mediaTypes, unsupported } from '../http/media-types.ts'
 import { Problem } from '../http/problem.ts'
 
 /** In the order in which Allow lists them. */
@@ -40,7 +40,7 @@ function checkContent(request: FastifyRequest): void {
   const type = headers['content-type']
   if (type === undefined) throw unsupported(request, 'The body has no Content-Type.', accepts)
   if (!accepts.includes(request.mediaType ?? '')) {
-    const hint = isForm(request) ? ` ${inCurl(accepts[0] ?? '')}` : ''
+    const hint = isForm(request) ? ` ${curlAdvice(accepts[0] ?? '')}` : ''
     throw unsupported(request, `${JSON.stringify(type)} is not read here; there is ${accepts.join(', ')}.${hint}`, accepts)
   }
   const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(type)?.[1]
