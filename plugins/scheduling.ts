@@ -4,24 +4,24 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { FairScheduler } from '../fairness/fair-scheduler.ts'
 
-/** Bytes that Node reads from a connection at once: a body of no more arrives in one part. */
-const part = 64 * 1024
+/** Node reads this many bytes from a connection at once. A smaller body arrives in one chunk. */
+const chunkSize = 64 * 1024
 
-/** Node's own option, which `http.createServer` does not hand on. */
-interface Pausing {
+/** An option of Node's net.Server, which `http.createServer` does not pass on. */
+interface PausableServer {
   pauseOnConnect: boolean
 }
 
 /**
- * Addresses take turns with the thread that serves: with every connection that is first read, every request that begins, and
- * every part of a body that arrives. However many of them one address sends at once, another's do not wait behind them.
+ * Lets addresses take turns on the main thread: for the first read of a connection, the start of a request, and each chunk of
+ * a body. However much one address sends at once, the requests of others do not wait behind it.
  */
 export default fp(
   async function scheduling(app: FastifyInstance) {
     const scheduler = new FairScheduler()
     const { server } = app
 
-    ;(server as unknown as Pausing).pauseOnConnect = true
+    ;(server as unknown as PausableServer).pauseOnConnect = true
     server.on('connection', (socket: Socket) => {
       scheduler.connectionAccepted()
       scheduler.scheduleRead(socket.remoteAddress ?? '', () => socket.resume())
@@ -30,9 +30,9 @@ export default fp(
     app.addHook('onRequest', (request, _reply, done) => scheduler.schedule(normalizeIP(request.ip), done))
 
     app.addHook('preParsing', ({ ip, headers }, _reply, payload, done) => {
-      if (Number(headers['content-length'] ?? 0) <= part && headers['transfer-encoding'] === undefined) return done(null, payload)
+      if (Number(headers['content-length'] ?? 0) <= chunkSize && headers['transfer-encoding'] === undefined) return done(null, payload)
       const address = normalizeIP(ip)
-      // Not earlier: a listener starts the body flowing, and who reads it would miss what comes before it listens.
+      // A `data` listener starts the flow. Added earlier, the body parser would miss chunks that come before it listens.
       payload.once('resume', () => {
         payload.on('data', () => {
           payload.pause()
