@@ -80,7 +80,8 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
   'order-not-found': {
     status: 404,
     title: 'There is no such order',
-    explanation: 'No order has this URI, or you may not see it. An order of a customer can only be seen with a key of that customer.'
+    explanation:
+      'No order has this URI, or you may not see it. An order of a customer can be seen only with a key of that customer, or with the scope fulfilment.'
   },
   'method-not-allowed': {
     status: 405,

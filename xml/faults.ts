@@ -122,7 +122,7 @@ class Search {
     for (const error of this.#contract.validate(xml)) {
       if (this.#found.size >= enough) break
       const tag = tagAt(error.line ?? 0)
-      // Without a tag, the error was found with an earlier part. Content that continues behind the cut comes with a later part.
+      // Without a tag, the error was found with an earlier part. Content that continues after the cut comes with a later part.
       if (tag && !(isOfContent(error) && (unfinished.has(tag) || this.#incomplete.has(tag)))) this.#explain(error, tag)
     }
     return to

@@ -53,7 +53,7 @@ function explainMissing(names: readonly string[], type: ElementType | undefined,
   const required = type?.children.filter((child) => child.required).map(({ name }) => name) ?? []
   const needed = required.filter((name) => names.includes(name))
   if (needed.length > 0) return list(needed, 'and', spell)
-  // libxml2 cuts its list short. The first required element behind the list is the missing one.
+  // libxml2 cuts its list short. The first required element after the list is the missing one.
   const last = type?.children.findIndex(({ name }) => name === names.at(-1)) ?? -1
   const behind = names.length < maxExpected ? undefined : type?.children.slice(last + 1).find((child) => child.required)
   return list(behind ? [behind.name] : names, 'or', spell)

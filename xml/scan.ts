@@ -98,7 +98,7 @@ class Scanner {
     if (invalid) throw this.#malformed(from + invalid.index, invalid.detail)
   }
 
-  /** Reads the markup that starts with `<`. @returns the offset behind it */
+  /** Reads the markup that starts with `<`. @returns the offset after it */
   #markup(from: number): number {
     const xml = this.#xml
     if (xml[from + 1] === '/') return this.#endTag(from)

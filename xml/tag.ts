@@ -10,7 +10,7 @@ export interface Tag {
   readonly start: number
   /** The offset of the `>` or `/>` that ends the start tag. */
   readonly end: number
-  /** The offset behind the whole element. */
+  /** The offset after the whole element. */
   readonly after: number
   /** The markup items from the start of the document to the end of this tag: see `Limits.marks`. */
   readonly marks: number
