@@ -62,14 +62,14 @@ class Stopper {
 
   async #stop({ app, config }: Serving, signal: NodeJS.Signals): Promise<void> {
     app.log.info({ signal }, 'stopping')
-    app.connections.takeLeave()
+    app.connections.disableKeepAlive()
     const allowed = (config.SHUTDOWN_DELAY + config.SHUTDOWN_TIMEOUT) * 1000
     setTimeout(() => this.#serving && this.#cut(this.#serving, 'SHUTDOWN_TIMEOUT is over'), allowed).unref()
     try {
       await sleep(config.SHUTDOWN_DELAY * 1000)
       await app.connections.drain()
       const ops = this.#serving?.ops
-      ops?.connections.takeLeave()
+      ops?.connections.disableKeepAlive()
       await ops?.connections.drain(0)
       await ops?.close()
       await app.close()

@@ -1,88 +1,91 @@
-import type { Bounds } from './quota.ts'
+import type { Limits } from './quota.ts'
 
-/** What one caller does and waits for. */
-interface Line {
+/** The work of one caller. */
+interface CallerState {
   running: number
   readonly waiting: (() => void)[]
 }
 
-/** Whose bound leaves no room to wait. */
+/** The queue is full, for this caller or for all of them. */
 export class QuotaExceeded extends Error {
   override readonly name = 'QuotaExceeded'
-  readonly of: keyof Bounds
+  readonly limit: keyof Limits
 
-  constructor(of: keyof Bounds) {
-    super(`too much waits of ${of}`)
-    this.of = of
+  constructor(limit: keyof Limits) {
+    super(`the queue has reached its ${limit} limit`)
+    this.limit = limit
   }
 }
 
 /**
- * Work of several callers, a bounded part of it at a time. Callers take turns, however much one of them has waiting; and
- * since no caller may do all that is done at a time, long work of one leaves room for the others.
+ * Limits how much work runs and waits at once, in total and per caller. Callers take turns, however much work each of them
+ * has queued. No single caller can occupy every running slot, so slow work of one caller leaves room for the others.
  */
 export class FairLimiter {
-  readonly #running: Bounds
-  readonly #waiting: Bounds
-  /** In the order of their turns. */
-  readonly #lines = new Map<string, Line>()
-  #runningNow = 0
-  #waitingNow = 0
+  readonly #runningLimits: Limits
+  readonly #waitingLimits: Limits
+  /** In turn order: the first caller is next. */
+  readonly #callers = new Map<string, CallerState>()
+  #runningTotal = 0
+  #waitingTotal = 0
 
-  constructor({ running, waiting }: { readonly running: Bounds; readonly waiting: Bounds }) {
-    this.#running = running
-    this.#waiting = waiting
+  constructor({ running, waiting }: { readonly running: Limits; readonly waiting: Limits }) {
+    this.#runningLimits = running
+    this.#waitingLimits = waiting
   }
 
-  /** @throws QuotaExceeded */
+  /**
+   * Runs the work when it is the caller's turn.
+   * @throws QuotaExceeded when no more work may wait
+   */
   async run<T>(caller: string, work: () => Promise<T>): Promise<T> {
-    const line = this.#lines.get(caller) ?? { running: 0, waiting: [] }
-    if (!this.#hasRoom(line)) this.#checkRoomToWait(line)
-    this.#lines.set(caller, line)
-    if (this.#hasRoom(line)) this.#start(line)
-    else await this.#wait(line)
+    const state = this.#callers.get(caller) ?? { running: 0, waiting: [] }
+    if (!this.#mayStart(state)) this.#checkQueue(state)
+    this.#callers.set(caller, state)
+    if (this.#mayStart(state)) this.#start(state)
+    else await this.#enqueue(state)
     try {
       return await work()
     } finally {
-      this.#end(caller, line)
+      this.#finish(caller, state)
     }
   }
 
-  #hasRoom({ running }: Line): boolean {
-    return this.#runningNow < this.#running.all && running < this.#running.caller
+  #mayStart({ running }: CallerState): boolean {
+    return this.#runningTotal < this.#runningLimits.total && running < this.#runningLimits.perCaller
   }
 
-  #start(line: Line): void {
-    line.running++
-    this.#runningNow++
+  #start(state: CallerState): void {
+    state.running++
+    this.#runningTotal++
   }
 
-  #checkRoomToWait({ waiting }: Line): void {
-    if (waiting.length >= this.#waiting.caller) throw new QuotaExceeded('caller')
-    if (this.#waitingNow >= this.#waiting.all) throw new QuotaExceeded('all')
+  #checkQueue({ waiting }: CallerState): void {
+    if (waiting.length >= this.#waitingLimits.perCaller) throw new QuotaExceeded('perCaller')
+    if (this.#waitingTotal >= this.#waitingLimits.total) throw new QuotaExceeded('total')
   }
 
-  #wait({ waiting }: Line): Promise<void> {
-    this.#waitingNow++
+  #enqueue({ waiting }: CallerState): Promise<void> {
+    this.#waitingTotal++
     return new Promise((resolve) => waiting.push(resolve))
   }
 
-  #end(caller: string, line: Line): void {
-    line.running--
-    this.#runningNow--
-    if (line.running === 0 && line.waiting.length === 0) this.#lines.delete(caller)
-    this.#next()
+  #finish(caller: string, state: CallerState): void {
+    state.running--
+    this.#runningTotal--
+    if (state.running === 0 && state.waiting.length === 0) this.#callers.delete(caller)
+    this.#startNext()
   }
 
-  #next(): void {
-    for (const [caller, line] of this.#lines) {
-      if (line.waiting.length === 0 || !this.#hasRoom(line)) continue
-      this.#waitingNow--
-      this.#start(line)
-      // Behind all others.
-      this.#lines.delete(caller)
-      this.#lines.set(caller, line)
-      line.waiting.shift()?.()
+  #startNext(): void {
+    for (const [caller, state] of this.#callers) {
+      if (state.waiting.length === 0 || !this.#mayStart(state)) continue
+      this.#waitingTotal--
+      this.#start(state)
+      // The caller goes to the end of the turn order.
+      this.#callers.delete(caller)
+      this.#callers.set(caller, state)
+      state.waiting.shift()?.()
       return
     }
   }

@@ -1,6 +1,6 @@
-/** Items of several callers, taken in turn: one of each, however many one of them has waiting. */
+/** A queue that takes one item of each caller in turn, however many items each of them has waiting. */
 export class FairQueue<T> {
-  /** In the order of their turns. */
+  /** In turn order: the first caller is next. */
   readonly #callers = new Map<string, T[]>()
 
   get isEmpty(): boolean {
@@ -14,21 +14,21 @@ export class FairQueue<T> {
   }
 
   take(): T | undefined {
-    const [next] = this.#callers
-    if (!next) return undefined
-    const [caller, waiting] = next
+    const [first] = this.#callers
+    if (!first) return undefined
+    const [caller, waiting] = first
     const item = waiting.shift()
     this.#callers.delete(caller)
     if (waiting.length > 0) this.#callers.set(caller, waiting)
     return item
   }
 
-  /** Whether it was still waiting. */
+  /** @returns whether the item was still waiting */
   remove(caller: string, item: T): boolean {
     const waiting = this.#callers.get(caller) ?? []
-    const at = waiting.indexOf(item)
-    if (at < 0) return false
-    waiting.splice(at, 1)
+    const index = waiting.indexOf(item)
+    if (index < 0) return false
+    waiting.splice(index, 1)
     if (waiting.length === 0) this.#callers.delete(caller)
     return true
   }

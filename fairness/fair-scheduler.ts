@@ -1,28 +1,27 @@
 import { FairQueue } from './fair-queue.ts'
 
-/** In milliseconds. */
-const lengths = {
-  /** Of the work that is begun before the event loop turns. */
+/** Durations in milliseconds. */
+const durations = {
+  /** New work starts within this time of a turn's begin; the rest waits for a later turn. */
   slice: 4,
-  /** While clients connect: of the time for accepting them, and of the time for work that follows, in turn. */
+  /** While clients connect, phases of this length alternate: one accepts connections, the next does work. */
   phase: 20
 } as const
 
-/** Connections that are read before the event loop turns: each may bring 64 KiB, which are parsed at once. */
-const mostReads = 2
+/** Connections that are read in one turn of the event loop. Each read may bring 64 KiB, which Node parses at once. */
+const maxReadsPerTurn = 2
 
 /**
- * Decides whose work the thread does next. Work begins at once as long as little was done since the event loop turned;
- * after that it waits, and callers take turns. So what a newcomer waits for does not grow with what another caller sent.
+ * Decides whose work the thread does next. Work starts at once while the current turn of the event loop has time left.
+ * After that it waits, and callers take turns. So a newcomer's wait does not grow with what another caller has sent.
  *
- * Node accepts one client a turn of the event loop (libuv's `uv__server_io`), so a newcomer also waits as many turns as
- * clients connected before him. While clients connect, turns are kept short: work waits for half of the time.
+ * Node accepts one client per turn of the event loop (libuv's `uv__server_io`), so a newcomer also waits one turn for each
+ * client that connected before it. While clients connect, turns are kept short: half of the time, work waits.
  */
 export class FairScheduler {
   readonly #waiting = new FairQueue<() => void>()
-  #isTurning = false
-  /** When the work of this turn began. */
-  #turnedAt = 0
+  #isTurnScheduled = false
+  #turnStartedAt = 0
   #reads = 0
   #hasAccepted = false
   #acceptsUntil = 0
@@ -30,16 +29,16 @@ export class FairScheduler {
 
   /** Calls `start` now, or when it is the caller's turn. */
   schedule(caller: string, start: () => void): void {
-    if (!this.#isTurning) {
-      this.#turnedAt = performance.now()
+    if (!this.#isTurnScheduled) {
+      this.#turnStartedAt = performance.now()
       this.#reads = 0
-      this.#turn()
+      this.#scheduleTurn()
     }
-    if (this.#waiting.isEmpty && this.#hasTime()) start()
+    if (this.#waiting.isEmpty && this.#mayStart()) start()
     else this.#waiting.add(caller, start)
   }
 
-  /** Schedules that a connection, or what arrives of a body, is read in the next turn of the event loop. */
+  /** Schedules a read from a connection or a request body: what it brings arrives in the next turn of the event loop. */
   scheduleRead(caller: string, read: () => void): void {
     this.schedule(caller, () => {
       this.#reads++
@@ -47,46 +46,46 @@ export class FairScheduler {
     })
   }
 
-  /** Tells that a client was accepted: others may wait behind it. */
-  accepted(): void {
+  /** Call this for each accepted connection: more clients may be waiting behind it. */
+  connectionAccepted(): void {
     this.#hasAccepted = true
     const now = performance.now()
     if (now >= this.#worksUntil) {
-      this.#acceptsUntil = now + lengths.phase
-      this.#worksUntil = this.#acceptsUntil + lengths.phase
+      this.#acceptsUntil = now + durations.phase
+      this.#worksUntil = this.#acceptsUntil + durations.phase
     }
-    if (!this.#isTurning) this.#turn()
+    if (!this.#isTurnScheduled) this.#scheduleTurn()
   }
 
-  #hasTime(): boolean {
-    if (this.#reads >= mostReads) return false
+  #mayStart(): boolean {
+    if (this.#reads >= maxReadsPerTurn) return false
     const now = performance.now()
-    return now >= this.#acceptsUntil && now - this.#turnedAt < lengths.slice
+    return now >= this.#acceptsUntil && now - this.#turnStartedAt < durations.slice
   }
 
-  #turn(): void {
-    this.#isTurning = true
+  #scheduleTurn(): void {
+    this.#isTurnScheduled = true
     setImmediate(() => {
-      this.#turnedAt = performance.now()
+      this.#turnStartedAt = performance.now()
       this.#reads = 0
-      // In this turn nobody connected.
+      // Nobody connected in this turn, so work need not wait for the phase to end.
       if (!this.#hasAccepted) this.#acceptsUntil = 0
-      this.#isTurning = this.#hasAccepted || !this.#waiting.isEmpty
+      this.#isTurnScheduled = this.#hasAccepted || !this.#waiting.isEmpty
       this.#hasAccepted = false
-      if (!this.#isTurning) return
-      this.#turn()
-      if (this.#hasTime()) this.#next()
+      if (!this.#isTurnScheduled) return
+      this.#scheduleTurn()
+      if (this.#mayStart()) this.#startNext()
     })
   }
 
-  #next(): void {
+  #startNext(): void {
     const start = this.#waiting.take()
     if (!start) return
     start()
-    // What was started goes on in microtasks: only after the last of them is it known what it took.
+    // The started work continues in microtasks. Its duration is known only after the last of them.
     queueMicrotask(() =>
       process.nextTick(() => {
-        if (this.#hasTime()) this.#next()
+        if (this.#mayStart()) this.#startNext()
       })
     )
   }

@@ -1,33 +1,33 @@
-/** What all callers may have in use together, and one of them. */
-export interface Bounds {
-  readonly all: number
-  readonly caller: number
+export interface Limits {
+  /** For all callers together. */
+  readonly total: number
+  readonly perCaller: number
 }
 
-/** What is in use, by caller. */
+/** Counts how much of something is in use, in total and per caller, and enforces limits on both. */
 export class Quota {
-  readonly #most: Bounds
+  readonly #limits: Limits
   readonly #callers = new Map<string, number>()
-  #all = 0
+  #total = 0
 
-  constructor(most: Bounds) {
-    this.#most = most
+  constructor(limits: Limits) {
+    this.#limits = limits
   }
 
-  /** Takes so much into use, or says whose bound leaves no room for it. */
-  take(caller: string, amount: number): keyof Bounds | undefined {
+  /** Acquires the amount, or acquires nothing and returns the limit that it would exceed. */
+  acquire(caller: string, amount: number): keyof Limits | undefined {
     const own = (this.#callers.get(caller) ?? 0) + amount
-    if (own > this.#most.caller) return 'caller'
-    if (this.#all + amount > this.#most.all) return 'all'
+    if (own > this.#limits.perCaller) return 'perCaller'
+    if (this.#total + amount > this.#limits.total) return 'total'
     this.#callers.set(caller, own)
-    this.#all += amount
+    this.#total += amount
     return undefined
   }
 
-  giveBack(caller: string, amount: number): void {
+  release(caller: string, amount: number): void {
     const own = (this.#callers.get(caller) ?? 0) - amount
     if (own > 0) this.#callers.set(caller, own)
     else this.#callers.delete(caller)
-    this.#all -= amount
+    this.#total -= amount
   }
 }

@@ -12,7 +12,7 @@ const mediaRange = new RegExp(`^(${token})/(${token})$`)
 /** RFC 9110 section 12.4.2; and `.2`, as Java's HttpURLConnection wrote it before JDK 20. */
 const weight = /^(?:0?\.\d{1,3}|0\.?|1(?:\.0{0,3})?)$/
 
-/** Splits a field value at a separator outside of quoted strings, in one pass: a regular expression's would be quadratic. */
+/** Splits a field value at a separator outside of quoted strings. One pass is linear; a regular expression would be quadratic. */
 export function splitField(text: string, separator: ',' | ';'): string[] {
   const parts: string[] = []
   let start = 0
@@ -29,7 +29,7 @@ export function splitField(text: string, separator: ',' | ';'): string[] {
   return parts
 }
 
-/** The ranges of an Accept header; a malformed one is skipped. */
+/** The media ranges of an Accept header. Malformed ones are skipped. */
 export function parseAccept(header: string): readonly MediaRange[] {
   return splitField(header, ',').flatMap((part) => {
     const [name = '', ...rest] = splitField(part, ';')
@@ -48,23 +48,23 @@ export function parseAccept(header: string): readonly MediaRange[] {
       }
       if (!weight.test(value)) return []
       q = Number(value)
-      // What follows the weight are accept-ext parameters, which RFC 9110 no longer has.
+      // After the weight come accept-ext parameters, which RFC 9110 has removed.
       break
     }
     return [{ type: range[1] ?? '', subtype: range[2] ?? '', parameters, q }]
   })
 }
 
-/** Something that can be sent: its media type, then the others by which it can be asked for. A wildcard matches only the first. */
+/** A representation on offer. `names` has its media type, then its alternative media types. A wildcard matches only the first. */
 export interface Offer {
   readonly names: readonly string[]
-  /** Another name for an earlier offer: sent to who asks for it, never to who takes anything. */
+  /** Another name for an earlier offer. It is sent only to clients that name it, never for a wildcard. */
   readonly alias?: boolean
-  /** Whether it is in the notation of the document that the request carries. */
+  /** Whether it has the notation of the request's own document. */
   readonly own?: boolean
 }
 
-/** 0: no match; the higher, the more specific. A range's parameters must be those of the representation: its charset. */
+/** How specifically a range matches a media type; 0 is no match. The only parameter that can match is charset=utf-8. */
 function specificity(range: MediaRange, mediaType: string, alias: boolean): number {
   const [type, subtype] = mediaType.split('/')
   for (const [name, value] of range.parameters) if (name !== 'charset' || value !== 'utf-8') return 0
@@ -74,58 +74,57 @@ function specificity(range: MediaRange, mediaType: string, alias: boolean): numb
   return range.subtype === subtype ? 3 + range.parameters.size : 0
 }
 
-const named = 3
-const page = 'text/html'
+const exactMatch = 3
+const htmlPage = 'text/html'
 
-/** What Accept says of one offer. */
-interface Weighed {
+/** An offer with the weight that Accept gives it. */
+interface WeighedOffer {
   readonly index: number
   readonly offer: Offer
   readonly q: number
-  /** Whether a range names its media type, where others match by a wildcard. */
+  /** Whether a range names its media type, instead of matching by a wildcard. */
   readonly named: boolean
 }
 
-function weigh(ranges: readonly MediaRange[], offer: Offer, index: number): Weighed {
-  let best: Weighed = { index, offer, q: 0, named: false }
+function weigh(ranges: readonly MediaRange[], offer: Offer, index: number): WeighedOffer {
+  let best: WeighedOffer = { index, offer, q: 0, named: false }
   offer.names.forEach((name, i) => {
     let match = { q: 0, specificity: 0 }
     for (const range of ranges) {
       const how = specificity(range, name, offer.alias ?? false)
-      if (how > match.specificity && (i === 0 || how >= named)) match = { q: range.q, specificity: how }
+      if (how > match.specificity && (i === 0 || how >= exactMatch)) match = { q: range.q, specificity: how }
     }
-    const one = { index, offer, q: match.q, named: match.specificity >= named }
+    const one = { index, offer, q: match.q, named: match.specificity >= exactMatch }
     if (isBetter(one, best)) best = one
   })
   return best
 }
 
-function isBetter(one: Weighed, other: Weighed): boolean {
+function isBetter(one: WeighedOffer, other: WeighedOffer): boolean {
   return one.q > other.q || (one.q === other.q && one.q > 0 && one.named && !other.named)
 }
 
-/** The one of the highest weight; on a tie one that was named, then the earliest. */
-function bestOf(weighed: readonly Weighed[]): Weighed | undefined {
-  return weighed.reduce<Weighed | undefined>((best, one) => (one.q > 0 && (!best || isBetter(one, best)) ? one : best), undefined)
+/** The offer with the highest weight. On a tie a named one wins, then the earliest. */
+function bestOf(weighed: readonly WeighedOffer[]): WeighedOffer | undefined {
+  return weighed.reduce<WeighedOffer | undefined>((best, one) => (one.q > 0 && (!best || isBetter(one, best)) ? one : best), undefined)
 }
 
 /**
- * Whether Accept ranks an offer above the request's own notation: by name, and by a higher weight. HTTP libraries list
- * text/html first, unasked, and take anything after it (Java: `text/html, image/gif, image/jpeg` and a wildcard of 0.2):
- * where only a wildcard takes the own notation, that is no wish for a page. A browser's list names XML too.
+ * Whether Accept names an offer with a higher weight than the request's own notation. HTML needs more: HTTP libraries list
+ * text/html by default, followed by a wildcard (Java: `text/html, image/gif, image/jpeg` and a wildcard of 0.2). So
+ * HTML wins only if Accept also names the own notation, as browsers do with XML.
  */
-function ranksAbove(one: Weighed, own: Weighed): boolean {
-  return one.named && one.q > own.q && (own.named || one.offer.names[0] !== page)
+function ranksAbove(one: WeighedOffer, own: WeighedOffer): boolean {
+  return one.named && one.q > own.q && (own.named || one.offer.names[0] !== htmlPage)
 }
 
 /**
- * The index of the best offer, or -1 when nothing is acceptable. The most specific range gives an offer its weight (RFC
- * 9110 section 12.5.1). An acceptable offer in the request's own notation is the best, unless another ranks above it.
- * Otherwise the highest weight wins; on a tie a type that was named beats one that a wildcard matched, then the earlier
- * offer wins.
+ * The index of the best offer, or -1 when none is acceptable. The most specific range gives an offer its weight (RFC 9110
+ * section 12.5.1). An acceptable offer in the request's own notation wins, unless another ranks above it. Otherwise the
+ * highest weight wins. On a tie, a named type beats a wildcard match, and then the earlier offer wins.
  */
 export function choose(header: string | undefined, offers: readonly Offer[]): number {
-  // Empty elements of a list are nothing (RFC 9110 section 5.6.1.2), and a list of nothing else says nothing.
+  // Empty list elements are ignored (RFC 9110 section 5.6.1.2). A header without any others counts as absent.
   const ranges = parseAccept(header === undefined || /^[\s,]*$/.test(header) ? '*/*' : header)
   const weighed = offers.map((offer, index) => weigh(ranges, offer, index))
   const own = bestOf(weighed.filter(({ offer }) => offer.own))

@@ -11,10 +11,10 @@ import { type ProblemCode, problemTypes } from './problem-types.ts'
 
 const refused = new WeakSet<Socket>()
 
-/** How long a refused client has to read its answer, in milliseconds. */
-const farewell = 2_000
+/** Milliseconds that a refused client has to read its response before the socket is destroyed. */
+const closeDelay = 2_000
 
-/** A request line that is one, though of a method or version that the parser does not know. */
+/** A syntactically valid request line, which may have a method or version that Node's parser does not know. */
 const requestLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ \S+ HTTP\/\d\.\d\r\n/
 
 function codeOf({ code, rawPacket, bytesParsed }: ConnectionError, socket: Socket, maxUrl: number): ProblemCode {
@@ -30,7 +30,7 @@ function codeOf({ code, rawPacket, bytesParsed }: ConnectionError, socket: Socke
     case 'HPE_INVALID_METHOD':
       return isRequestLine() ? 'not-implemented' : 'malformed-request'
     case 'HPE_HEADER_OVERFLOW':
-      // Only a connection's first packet shows for certain that it was the request line.
+      // Only in a connection's first packet is it certain that the overflow was in the request line.
       return socket.bytesRead === packet.length && (packet.split('\n', 1)[0] ?? '').length > maxUrl ? 'uri-too-long' : 'headers-too-large'
     default:
       return 'malformed-request'
@@ -54,22 +54,22 @@ function closed(response: ServerResponse): Promise<void> {
 
 async function refuse(socket: Socket, code: ProblemCode, base: string): Promise<void> {
   refused.add(socket)
-  // Who is told that a request was refused, and sends it again, must not have it carried out when its rest arrives after all.
+  // The client may repeat the refused request. If the rest of this one were processed too, it would be carried out twice.
   stopReading(socket)
-  const { pendingResponses = new Set<ServerResponse>(), last } = connectionOf(socket) ?? {}
-  const broken = [...pendingResponses].find(({ req }) => !req.complete)
-  // A pipelined request is answered after those before it, or the client takes its answer for another's.
-  await Promise.all([...pendingResponses].filter((response) => response !== broken).map(closed))
-  const isAnswered = broken ? broken.headersSent : last?.complete === false
+  const { pendingResponses = new Set<ServerResponse>(), lastRequest } = connectionOf(socket) ?? {}
+  const incomplete = [...pendingResponses].find(({ req }) => !req.complete)
+  // Responses to pipelined requests must stay in order, or the client would assign them to the wrong requests.
+  await Promise.all([...pendingResponses].filter((response) => response !== incomplete).map(closed))
+  const isAnswered = incomplete ? incomplete.headersSent : lastRequest?.complete === false
   if (isAnswered || !socket.writable) {
     socket.destroy()
     return
   }
   socket.end(refusal(code, base))
-  setTimeout(() => socket.destroy(), farewell).unref()
+  setTimeout(() => socket.destroy(), closeDelay).unref()
 }
 
-/** Answers a request that never became one, or whose body broke off: Node's HTTP parser refused it (RFC 9112). */
+/** Answers requests that Node's HTTP parser refuses: malformed, too slow, or with a broken body (RFC 9112). */
 export function answerClientError({ BASE_URL, MAX_URL_LENGTH }: Config) {
   return (error: ConnectionError, socket: Socket): void => {
     if (refused.has(socket)) return
@@ -78,12 +78,12 @@ export function answerClientError({ BASE_URL, MAX_URL_LENGTH }: Config) {
   }
 }
 
-/** Tells who has sent only a part of a request when the service stops that nothing was made of it. */
+/** Answers a client that has sent only a part of a request when the service stops. */
 export function refuseUnfinished(socket: Socket, { BASE_URL }: Config): void {
   void refuse(socket, 'stopping', BASE_URL.path)
 }
 
-/** Answers what Node hands over unparsed. */
-export function refuseTunnels(server: Server, { BASE_URL }: Config): void {
+/** Refuses CONNECT, for which Node hands over the raw socket. */
+export function refuseConnect(server: Server, { BASE_URL }: Config): void {
   server.on('connect', (_request, stream) => void refuse(stream as Socket, 'not-implemented', BASE_URL.path))
 }

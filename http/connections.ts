@@ -4,36 +4,36 @@ import { setTimeout as sleep, setImmediate as turnOfTheLoop } from 'node:timers/
 
 export interface Connection {
   readonly socket: Socket
-  /** Answers that are not yet sent, in the order of their requests. */
+  /** Responses that are not completely sent, in the order of their requests. */
   readonly pendingResponses: Set<ServerResponse>
   /** The latest request whose header fields have arrived. */
-  last: IncomingMessage | undefined
-  /** Since when it waits for a request, and how many bytes had come by then: those of a next request come on top. */
-  waits: { readonly since: number; readonly bytesRead: number }
-  /** When it was seen that nothing more will be sent on it. */
+  lastRequest: IncomingMessage | undefined
+  /** The end of the last request or response, and the bytes received until then. Further bytes belong to the next request. */
+  lastActivity: { readonly at: number; readonly bytesRead: number }
+  /** When the drain first saw that the sending side is closed. */
   endedAt: number | undefined
-  /** Requests that were sent ahead and wait for the answers before theirs. */
-  readonly ahead: Ahead[]
-  /** Whether what comes on it is read, or thrown away. */
-  isRead: boolean
-  /** More was sent ahead than may be: nothing more is read until the last answer is due. */
+  /** Pipelined requests that wait for the responses before theirs. */
+  readonly queued: QueuedRequest[]
+  /** False once incoming bytes are discarded. */
+  isReading: boolean
+  /** True once the client pipelined more requests than the limit: nothing more is parsed. */
   isCut: boolean
 }
 
-interface Ahead {
+interface QueuedRequest {
   readonly request: IncomingMessage
   readonly handle: () => void
 }
 
 const connections = new WeakMap<Socket, Connection>()
 
-/** Requests that one connection may send ahead. */
-const mostAhead = 100
+/** The maximum of queued requests on one connection. */
+const maxQueued = 100
 
-/** Of all connections together. */
-const mostAheadOfAll = 10_000
+/** The maximum on all connections together. Above it, a connection may queue one request. */
+const maxQueuedTotal = 10_000
 
-/** Node's parser of a connection, as `http.Server` sets it up. What `onIncoming` returns goes to llhttp: 2 ends the parsing. */
+/** Node's parser of a connection, as `http.Server` sets it up. llhttp stops parsing when `onIncoming` returns 2. */
 interface Parsing {
   readonly parser?: { onIncoming(request: IncomingMessage, keepAlive: boolean): number } | null
 }
@@ -42,66 +42,65 @@ export function connectionOf(socket: Socket): Connection | undefined {
   return connections.get(socket)
 }
 
-/** Throws away whatever else comes on the connection: neither a request that has not arrived yet, nor the rest of one, is handled. */
+/** Discards all further bytes of the connection: no later request is handled, nor the rest of an incomplete one. */
 export function stopReading(socket: Socket): void {
   const connection = connections.get(socket)
-  if (connection) connection.isRead = false
+  if (connection) connection.isReading = false
   socket.removeAllListeners('data')
-  // Node's parser takes the bytes from below the socket until somebody listens for them.
+  // A listener for `data` takes the bytes away from Node's parser, which reads from the handle below the socket.
   socket.on('data', () => undefined)
   socket.resume()
 }
 
-/** Milliseconds. Together they are well below the 1.5 seconds in which a service without requests in flight ends. */
-const patience = {
-  /** A turn of the event loop in which nobody connected is a moment to close the listener, if it was this short: */
-  turn: 1,
-  /** for so long; then any such turn will do, */
-  quiet: 200,
-  /** and at last, with so many turns at least, any turn at all: clients can connect faster than they are accepted. */
-  crowd: 400,
-  /** How long the request of a client that has just connected, or the rest of a request line and header fields, may take. */
+/** Milliseconds. Their sum stays well below the 1.5 seconds in which a service without pending requests stops. */
+const timeouts = {
+  /** The listener closes after a turn of the event loop in which nobody connected and which was at most this long. */
+  shortTurn: 1,
+  /** After this time the turn may be longer. */
+  anyTurn: 200,
+  /** After this time and `minTurns`, the listener closes even if clients still connect. They may connect faster than Node accepts. */
+  listener: 400,
+  /** For the first request of a new connection, or for the rest of a request's header section. */
   request: 400,
-  /** How long a client has to read its last answer and close: one that still sends would be reset and could lose the answer. */
-  farewell: 300,
-  /** Between two looks at the connections. */
-  look: 20
+  /** For the client to read its last response and close. Closing first would reset a client that still sends, and lose the response. */
+  close: 300,
+  pollInterval: 20
 } as const
 
-/** Turns of the event loop that a machine too busy for more gives to those who have connected: one is accepted a turn. */
-const leastTurns = 64
+/** Even a busy machine gives waiting clients this many turns of the event loop. Node accepts one client per turn. */
+const minTurns = 64
 
 /**
- * What a connection is doing. Node's own `closeIdleConnections` takes one that has sent nothing for busy, and one whose
- * answer is written but not yet taken by its client for idle.
+ * What a connection is doing. Node's own `closeIdleConnections` is wrong about two cases: it takes a connection without any
+ * bytes for busy, and one whose response the client has not read yet for idle.
  */
-function stateOf({ socket, pendingResponses, last, waits }: Connection): 'busy' | 'ended' | 'arriving' | 'new' | 'idle' {
+function stateOf({ socket, pendingResponses, lastRequest, lastActivity }: Connection): 'busy' | 'ended' | 'arriving' | 'new' | 'idle' {
   if (socket.writableEnded || socket.destroyed) return 'ended'
-  if (pendingResponses.size > 0 || last?.complete === false) return 'busy'
-  if (socket.bytesRead > waits.bytesRead) return 'arriving'
-  return last ? 'idle' : 'new'
+  if (pendingResponses.size > 0 || lastRequest?.complete === false) return 'busy'
+  if (socket.bytesRead > lastActivity.bytesRead) return 'arriving'
+  return lastRequest ? 'idle' : 'new'
 }
 
-/** The connections of a server, which can be taken leave of without resetting any (RFC 9112 section 9.6). */
+/** The connections of a server. They can all be closed without a reset (RFC 9112 section 9.6). */
 export class Connections {
   readonly #server: Server
   readonly #refuse: (socket: Socket) => void
   readonly #open = new Set<Connection>()
   readonly #late = new WeakSet<IncomingMessage>()
-  #leaving = false
-  #knocked = false
-  #ahead = 0
-  #held: Promise<void> | undefined
+  #isClosing = false
+  #hasNewClient = false
+  #queuedTotal = 0
+  #listenerClosing: Promise<void> | undefined
 
-  /** @param refuse answers who has sent a part of a request only, and ends the connection */
+  /** @param refuse answers a client that has sent only a part of a request, and ends the connection */
   constructor(server: Server, refuse: (socket: Socket) => void) {
     this.#server = server
     this.#refuse = refuse
     server.on('connection', (socket: Socket) => this.#accept(socket))
     server.on('drop', () => {
-      this.#knocked = true
+      this.#hasNewClient = true
     })
-    // Accepting can fail when the process or the machine has no descriptor left; who waits is accepted when it has.
+    // Accepting fails when no file descriptor is left. Waiting clients are accepted when there is one again.
     server.on('error', () => undefined)
     const handlers = server.listeners('request')
     server.removeAllListeners('request')
@@ -116,109 +115,109 @@ export class Connections {
     return this.#open
   }
 
-  /** Answers that are not yet sent. */
+  /** Responses that are not completely sent. */
   get pendingResponses(): ServerResponse[] {
     return [...this.#open].flatMap(({ pendingResponses }) => [...pendingResponses])
   }
 
-  /** Resolves at once, but while the last clients are being let in. */
-  get held(): Promise<void> | undefined {
-    return this.#held
+  /** Set while the listener closes. Requests must wait for it before they are processed. */
+  get listenerClosing(): Promise<void> | undefined {
+    return this.#listenerClosing
   }
 
-  /** Whether a request came behind the last answer of its connection, so that it must not be processed. */
+  /** Whether a request arrived after the last response of its connection. It must not be processed. */
   isLate(request: IncomingMessage): boolean {
     return this.#late.has(request)
   }
 
-  /** From now on each answer is the last of its connection, and says so. */
-  takeLeave(): void {
-    this.#leaving = true
+  /** From now on each response is the last of its connection and has `Connection: close`. */
+  disableKeepAlive(): void {
+    this.#isClosing = true
     for (const connection of this.#open) {
-      this.#closeGently(connection)
-      this.#announce(connection)
+      this.#endInsteadOfDestroy(connection)
+      this.#setConnectionClose(connection)
     }
   }
 
   /**
-   * Closes the listener, then each connection once nothing is in flight on it. Resolves when none is left.
-   * @param grace how long a request may take of which a part, or only its connection, is there; in milliseconds
+   * Closes the listener, then each connection when its requests are answered. Resolves when no connection is left.
+   * @param grace milliseconds for an incomplete header section, or for the first request of a new connection
    */
-  async drain(grace: number = patience.request): Promise<void> {
+  async drain(grace: number = timeouts.request): Promise<void> {
     await this.#closeListener()
     const closedAt = performance.now()
     while (this.#open.size > 0) {
-      // Now every socket has just been read: no request that has arrived is overlooked.
+      // Every socket has just been read, so all requests that have arrived are known.
       await turnOfTheLoop()
-      for (const connection of this.#open) this.#leave(connection, closedAt, grace)
-      await sleep(patience.look)
+      for (const connection of this.#open) this.#closeIfIdle(connection, closedAt, grace)
+      await sleep(timeouts.pollInterval)
     }
   }
 
   /**
-   * The system resets who has connected but is not yet accepted when the listener closes, and Node accepts one client a turn
-   * of the event loop. So nothing is processed until a turn finds nobody, and the listener is closed in the same breath.
+   * When a listener closes, the system resets clients that it has not accepted yet, and Node accepts one client per turn of
+   * the event loop. So requests wait until a turn accepts nobody, and the listener closes right after that turn.
    */
   async #closeListener(): Promise<void> {
-    let letGo: (() => void) | undefined
-    this.#held = new Promise((resolve) => {
-      letGo = resolve
+    let release: (() => void) | undefined
+    this.#listenerClosing = new Promise((resolve) => {
+      release = resolve
     })
-    // Whatever part of its turn the event loop is in, those that are counted begin here and have looked at the listener.
+    // The current turn may be partly over. Only whole turns are counted, since each of them polls the listener.
     await turnOfTheLoop()
     const since = performance.now()
-    for (let turns = 1, isOver = false; !isOver; turns++) {
-      this.#knocked = false
+    for (let turns = 1, isDone = false; !isDone; turns++) {
+      this.#hasNewClient = false
       const begun = performance.now()
       await turnOfTheLoop()
       const now = performance.now()
-      const isQuiet = !this.#knocked && (now - begun < patience.turn || now - since > patience.quiet)
-      isOver = isQuiet || (now - since > patience.crowd && turns > leastTurns)
+      const isQuiet = !this.#hasNewClient && (now - begun < timeouts.shortTurn || now - since > timeouts.anyTurn)
+      isDone = isQuiet || (now - since > timeouts.listener && turns > minTurns)
     }
-    // Not as an HTTP server, which would destroy the connections that it takes for idle.
+    // http.Server's own close would destroy the connections that it takes for idle.
     NetServer.prototype.close.call(this.#server)
-    this.#held = undefined
-    letGo?.()
+    this.#listenerClosing = undefined
+    release?.()
   }
 
   #accept(socket: Socket): Connection {
-    this.#knocked = true
+    this.#hasNewClient = true
     const connection: Connection = {
       socket,
       pendingResponses: new Set(),
-      last: undefined,
-      waits: { since: performance.now(), bytesRead: 0 },
+      lastRequest: undefined,
+      lastActivity: { at: performance.now(), bytesRead: 0 },
       endedAt: undefined,
-      ahead: [],
-      isRead: true,
+      queued: [],
+      isReading: true,
       isCut: false
     }
     connections.set(socket, connection)
     this.#open.add(connection)
-    // Node does not listen to a socket that it hands over, as for CONNECT, and its error would end the process.
+    // Node has no listener on sockets that it hands over, such as for CONNECT. Their errors would end the process.
     socket.on('error', () => undefined)
     socket.once('close', () => {
       this.#open.delete(connection)
-      this.#forget(connection)
+      this.#discardQueue(connection)
     })
-    // Asked now, Node remembers it. A connection that was reset has none: there is nobody to answer.
+    // Node caches the address after this first access. A connection that was already reset has none.
     if (socket.remoteAddress === undefined) socket.destroy()
-    if (this.#leaving) this.#closeGently(connection)
-    this.#boundParsing(connection)
+    if (this.#isClosing) this.#endInsteadOfDestroy(connection)
+    this.#limitParsing(connection)
     return connection
   }
 
   /**
-   * Node parses all that it has read at once, and 64 KiB hold 3,600 requests: parsing ends with the first one too many. The
-   * connection ends with the answers to those before it, and a client sends the rest anew (RFC 9112 section 9.3.2).
+   * Stops parsing at the first request over the limit. Node parses all that it has read at once, and 64 KiB hold 3,600 requests.
+   * The connection ends after the queued requests; the client repeats the rest (RFC 9112 section 9.3.2).
    */
-  #boundParsing(connection: Connection): void {
-    const { socket, ahead } = connection
+  #limitParsing(connection: Connection): void {
+    const { socket, queued } = connection
     const { parser } = socket as Socket & Parsing
     if (!parser) return
     const { onIncoming } = parser
     parser.onIncoming = (request, keepAlive) => {
-      const isFull = ahead.length >= mostAhead || (ahead.length > 0 && this.#ahead >= mostAheadOfAll)
+      const isFull = queued.length >= maxQueued || (queued.length > 0 && this.#queuedTotal >= maxQueuedTotal)
       if (!isFull) return onIncoming(request, keepAlive)
       connection.isCut = true
       ;[...connection.pendingResponses].at(-1)?.setHeader('connection', 'close')
@@ -227,79 +226,79 @@ export class Connections {
   }
 
   /**
-   * Requests of one connection are handled one at a time (RFC 9112 section 9.3.2): Node parses all that has arrived, and tells
-   * nobody when the answer to one that is not yet due will never be sent.
+   * Handles the requests of one connection one at a time (RFC 9112 section 9.3.2). Node itself starts all pipelined requests at
+   * once, and has no event for a response that can never be sent because the connection closed before its turn.
    */
   #receive(request: IncomingMessage, response: ServerResponse, handle: () => void): void {
     const { socket } = request
     const connection = connections.get(socket) ?? this.#accept(socket)
-    const { ahead, pendingResponses } = connection
+    const { queued, pendingResponses } = connection
     if (socket.destroyed) return
-    const settle = () => {
-      connection.waits = { since: performance.now(), bytesRead: socket.bytesRead }
+    const noteActivity = () => {
+      connection.lastActivity = { at: performance.now(), bytesRead: socket.bytesRead }
     }
-    connection.last = request
+    connection.lastRequest = request
     connection.pendingResponses.add(response)
-    request.once('close', settle)
+    request.once('close', noteActivity)
     response.once('close', () => {
       pendingResponses.delete(response)
-      settle()
-      this.#next(connection)
+      noteActivity()
+      this.#handleNext(connection)
     })
-    if (this.#leaving) {
-      if (isOver(connection)) this.#late.add(request)
-      this.#announce(connection)
+    if (this.#isClosing) {
+      if (hasSentLastResponse(connection)) this.#late.add(request)
+      this.#setConnectionClose(connection)
     }
     if (pendingResponses.size === 1) {
       handle()
       return
     }
-    ahead.push({ request, handle })
-    this.#ahead += 1
+    queued.push({ request, handle })
+    this.#queuedTotal += 1
     socket.pause()
   }
 
-  #next(connection: Connection): void {
-    const { ahead, socket } = connection
+  #handleNext(connection: Connection): void {
+    const { queued, socket } = connection
     if (socket.destroyed || socket.writableEnded) {
-      this.#forget(connection)
+      this.#discardQueue(connection)
       return
     }
-    const first = ahead.shift()
+    const first = queued.shift()
     if (!first) return
-    this.#ahead -= 1
-    if (ahead.length === 0) {
-      // A client that still sends would be reset and could lose the last answer.
+    this.#queuedTotal -= 1
+    if (queued.length === 0) {
+      // Unread bytes would make the system reset the connection, and the client could lose its last response.
       if (connection.isCut) stopReading(socket)
       else socket.resume()
     }
-    // A turn for each, or who sends the most ahead is served before everybody who comes meanwhile.
+    // One request per turn of the event loop, so that a long pipeline does not delay other clients.
     setImmediate(() => {
-      const wasRefused = !connection.isRead && !first.request.complete
+      const wasRefused = !connection.isReading && !first.request.complete
       if (!socket.destroyed && !wasRefused) first.handle()
     })
   }
 
-  #forget(connection: Connection): void {
-    this.#ahead -= connection.ahead.length
-    connection.ahead.length = 0
+  #discardQueue(connection: Connection): void {
+    this.#queuedTotal -= connection.queued.length
+    connection.queued.length = 0
     connection.pendingResponses.clear()
   }
 
-  /** The last of pipelined requests has the last answer: Node sends nothing behind one that closes the connection. */
-  #announce({ pendingResponses }: Connection): void {
+  /** Only the last pending response gets `Connection: close`, because Node sends nothing after it. */
+  #setConnectionClose({ pendingResponses }: Connection): void {
     const open = [...pendingResponses].filter(({ headersSent }) => !headersSent)
     for (const response of open) response.removeHeader('connection')
     open.at(-1)?.setHeader('connection', 'close')
   }
 
-  /** After a last answer Node destroys the socket by this method, and with it what the client has not read if it still sends. */
-  #closeGently({ socket }: Connection): void {
+  /** Node calls destroySoon after the last response. If the client still sends, the reset would lose the unread response. */
+  #endInsteadOfDestroy({ socket }: Connection): void {
     socket.destroySoon = () => socket.end()
   }
 
-  #leave(connection: Connection, closedAt: number, grace: number): void {
-    const { socket, waits } = connection
+  #closeIfIdle(connection: Connection, closedAt: number, grace: number): void {
+    const { socket, lastActivity } = connection
     const now = performance.now()
     switch (stateOf(connection)) {
       case 'busy':
@@ -308,21 +307,21 @@ export class Connections {
         socket.end()
         return
       case 'new':
-        // A connection that waits to be read may have sent its request long ago: its time begins when it is read.
-        if (socket.isPaused()) connection.waits = { since: now, bytesRead: 0 }
-        else if (now - waits.since > grace) socket.end()
+        // A connection that is not read yet may have sent its request long ago, so its grace begins when it is read.
+        if (socket.isPaused()) connection.lastActivity = { at: now, bytesRead: 0 }
+        else if (now - lastActivity.at > grace) socket.end()
         return
       case 'arriving':
         if (now - closedAt > grace) this.#refuse(socket)
         return
       case 'ended':
         connection.endedAt ??= now
-        if (now - connection.endedAt > patience.farewell) socket.destroy()
+        if (now - connection.endedAt > timeouts.close) socket.destroy()
     }
   }
 }
 
-/** Whether the last answer of a connection has been given, or begun. */
-function isOver({ socket, pendingResponses }: Connection): boolean {
+/** Whether the last response of a connection is sent, or its header section is. */
+function hasSentLastResponse({ socket, pendingResponses }: Connection): boolean {
   return !socket.writable || [...pendingResponses].some((response) => response.headersSent && response.getHeader('connection') === 'close')
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
-/** Every 401 says how to do better (RFC 9110 section 15.5.2). */
+/** The header that every 401 must have (RFC 9110 section 15.5.2). */
 export const challenge = { 'www-authenticate': 'Bearer realm="tradepost", Basic realm="tradepost", charset="UTF-8"' }
 
-/** The API key that a request shows: as Bearer token, or as the password of Basic for clients that know only that. */
+/** The API key in an Authorization header: a Bearer token, or a Basic password. An unknown scheme gives an empty key. */
 export function shownKey(authorization: string | undefined): string | undefined {
   if (authorization === undefined) return undefined
   const [, scheme = '', credentials = ''] = /^(\S+) +(\S.*)$/.exec(authorization.trim()) ?? []
@@ -13,7 +13,7 @@ export function shownKey(authorization: string | undefined): string | undefined 
   return decoded.slice(decoded.indexOf(':') + 1)
 }
 
-/** The SHA-256 by which a key is stored and found: what is compared is a digest, never the key (CWE-208). */
+/** The SHA-256 under which a key is stored. Comparing digests instead of keys avoids timing attacks (CWE-208). */
 export function hashKey(key: string): string {
   return createHash('sha256').update(key).digest('hex')
 }

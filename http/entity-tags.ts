@@ -1,13 +1,13 @@
-/** An entity tag as a header names it (RFC 9110 section 8.8.3): `opaque` includes its quotes. */
+/** An entity tag in a header (RFC 9110 section 8.8.3). `opaque` includes the quotes. */
 export interface EntityTag {
   readonly weak: boolean
   readonly opaque: string
 }
 
-/** One member of the list, which may be empty (section 5.6.1.2), up to its comma: a comma may also stand inside a tag. */
+/** One list element with its comma. Elements may be empty (RFC 9110 section 5.6.1.2), and tags may contain commas. */
 const member = /[\t ]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[\t ]*)?(?:,|$)/y
 
-/** The members of an If-Match or If-None-Match header, `*`, or undefined when it is malformed or empty. */
+/** The entity tags of an If-Match or If-None-Match header, or `*`. Undefined when the header is malformed or empty. */
 export function parseEntityTags(header: string): readonly EntityTag[] | '*' | undefined {
   if (header.trim() === '*') return '*'
   const tags: EntityTag[] = []
@@ -27,7 +27,7 @@ const forms = [
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?<month>[A-Z][a-z]{2}) (?<day>[ \d]\d) (?<time>\d{2}:\d{2}:\d{2}) (?<year>\d{4})$/
 ]
 
-/** Milliseconds since the epoch of an HTTP-date in any of its three forms (RFC 9110 section 5.6.7), or undefined. */
+/** Parses an HTTP-date in any of its three forms (RFC 9110 section 5.6.7) to milliseconds since the epoch. */
 export function parseHttpDate(text: string): number | undefined {
   for (const form of forms) {
     const { day = '', month = '', year = '', time = '' } = form.exec(text)?.groups ?? {}

@@ -4,47 +4,47 @@ import { formMediaType } from '../schemas/form.ts'
 import type { DocumentNotation } from './notation.ts'
 import { Problem } from './problem.ts'
 
-interface Declared {
+interface RouteDeclaration {
   readonly schema?: FastifySchema | undefined
   readonly config?: FastifyContextConfig | undefined
 }
 
-/** What a route reads: a document, or a page's form, whose fields the route judges itself. */
-export function mediaTypes(method: string, { schema, config }: Declared): readonly string[] {
+/** The media types that a route accepts: those of its document schema, or of an HTML form that the route validates itself. */
+export function mediaTypes(method: string, { schema, config }: RouteDeclaration): readonly string[] {
   const body = schema?.body
   if (isDocumentSchema(body)) return ['application/xml', 'text/xml', 'application/json', ...(body.forms ? [formMediaType] : [])]
   return method === 'POST' && (config?.form || config?.describes?.form) ? [formMediaType] : []
 }
 
 export function unsupported({ method }: FastifyRequest, detail: string, accepts: readonly string[], notation?: DocumentNotation): Problem {
-  // Accept-Post would say that there is POST (W3C LDP 7.1.2); Accept in an answer is for any method (RFC 9110 section 12.5.1).
+  // Accept-Post is for POST only (W3C LDP 7.1.2). Accept in a response is for any method (RFC 9110 section 12.5.1).
   const list = accepts.join(', ')
   const headers = { accept: list, ...(method === 'POST' ? { 'accept-post': list } : {}) }
   return new Problem('unsupported-media-type', detail, { headers, available: accepts, ...(notation ? { notation } : {}) })
 }
 
-/** What to do about a form's Content-Type, which curl's -d sends unless it is told otherwise. */
-export function inCurl(mediaType: string): string {
+/** Advice for curl users: `curl -d` sends a form's Content-Type by default. */
+export function curlAdvice(mediaType: string): string {
   return `With curl, add -H 'content-type: ${mediaType}'.`
 }
 
-/** How XML and JSON start, behind a byte order mark and white space. A form escapes all three of these characters. */
-const opening = /^[\ufeff\s]*([<{[])/
+/** The first character of XML or JSON, after a byte order mark and white space. In a form these characters are escaped. */
+const documentStart = /^[\ufeff\s]*([<{[])/
 
 /**
- * Refuses a document that was sent as a form: `curl -d` and Java's HttpURLConnection name a form's media type unless they
- * are told otherwise. Judged as a form, it would only be told which fields it lacks.
+ * Refuses XML or JSON with a form's Content-Type, which `curl -d` and Java's HttpURLConnection send by default. Validated
+ * as a form, it would only get an error about missing fields.
  * @throws Problem `unsupported-media-type`
  */
 export function refuseDocument(request: FastifyRequest, form: string): void {
-  const start = opening.exec(form)?.[1]
+  const start = documentStart.exec(form)?.[1]
   if (start === undefined) return
   const notation = start === '<' ? 'xml' : 'json'
   const mediaType = `application/${notation}`
   const accepts = mediaTypes(request.method, request.routeOptions)
-  const found = `The body looks like ${notation === 'xml' ? 'XML' : 'JSON'}, but its Content-Type is that of a form.`
+  const found = `The body looks like ${notation === 'xml' ? 'XML' : 'JSON'}, but its Content-Type is that of an HTML form.`
   const advice = accepts.includes(mediaType)
-    ? `Send it with Content-Type: ${mediaType}. ${inCurl(mediaType)}`
-    : `Only a page's form is posted here: send fields such as name=value.`
+    ? `Send it with Content-Type: ${mediaType}. ${curlAdvice(mediaType)}`
+    : `This URI accepts HTML forms only: send fields such as name=value.`
   throw unsupported(request, `${found} ${advice}`, accepts, notation)
 }

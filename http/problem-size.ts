@@ -3,39 +3,43 @@ import type { LocatedFault } from '../schemas/document.ts'
 import { shorten } from '../schemas/shorten.ts'
 import { maxPath } from '../schemas/tree.ts'
 
-/** Bytes of an answer that refuses a document: what was sent never comes back many times over. */
+/** The maximum bytes of a problem document, so that errors do not multiply the client's input. */
 export const mostBytes = 64 * 1024
 
-/** Faults that are told; a document that has more of them is told so. */
+/** The maximum number of listed errors. The detail says when there are more. */
 export const mostFaults = 100
 
-/** In characters. Our own sentences are shorter; only names and values that were sent can make one longer. */
-const most = { detail: 2_000, fault: 1_000, path: maxPath, instance: 2_000 } as const
+/** In characters. Only names and values from the client can make a text longer. */
+const maxLength = { detail: 2_000, fault: 1_000, path: maxPath, instance: 2_000 } as const
 
-/** A fault without more of what was sent than helps to find it. */
+/** Shortens the client's input in a fault. */
 export function shortFault<F extends LocatedFault>(fault: F): F {
   const { path } = fault
-  return { ...fault, detail: shorten(fault.detail, most.fault), ...(path === undefined ? {} : { path: shorten(path, most.path) }) }
+  return {
+    ...fault,
+    detail: shorten(fault.detail, maxLength.fault),
+    ...(path === undefined ? {} : { path: shorten(path, maxLength.path) })
+  }
 }
 
 export function shortDetail(detail: string): string {
-  return shorten(detail, most.detail)
+  return shorten(detail, maxLength.detail)
 }
 
-/** The request's URI; of one that is too long, its path, and of that as much as is short. */
+/** The request's URI. A long one is reduced to its path, and that is cut if it is still too long. */
 export function shortInstance(uri: string): string {
-  return uri.length <= most.instance ? uri : (uri.split('?', 1)[0] ?? '').slice(0, most.instance)
+  return uri.length <= maxLength.instance ? uri : (uri.split('?', 1)[0] ?? '').slice(0, maxLength.instance)
 }
 
-/** Writes a problem with as many of its faults as an answer has room for, and says how many are left out. */
+/** Writes a problem with as many errors as fit into `mostBytes`. The detail says how many are left out. */
 export function writeWithin(problem: ProblemDocument, write: (problem: ProblemDocument) => string): Buffer {
   const { detail, errors = [] } = problem
   let written = Buffer.from(write(problem))
   for (let kept = errors.length; written.length > mostBytes && kept > 0; ) {
     kept = Math.min(kept - 1, Math.floor((kept * 0.9 * mostBytes) / written.length))
     const left = errors.length - kept
-    const told = `${detail} ${left === 1 ? 'The last error is' : `The last ${left} errors are`} left out here, to keep this answer short.`
-    written = Buffer.from(write({ ...problem, detail: told, errors: errors.slice(0, kept) }))
+    const shortened = `${detail} ${left === 1 ? 'The last error is' : `The last ${left} errors are`} left out, to keep this response short.`
+    written = Buffer.from(write({ ...problem, detail: shortened, errors: errors.slice(0, kept) }))
   }
   return written
 }

@@ -3,11 +3,11 @@ import type { DomainErrorCode } from '../domain/errors.ts'
 export interface ProblemType {
   readonly status: number
   readonly title: string
-  /** What it means and what to do: the text of its page. */
+  /** What the problem means and what to do. This is the text of its page. */
   readonly explanation: string
 }
 
-/** What HTTP itself refuses, before or beside the rules of the shop. */
+/** Problems of HTTP, independent of the rules of the shop. */
 export type HttpProblemCode =
   | 'malformed-document'
   | 'forbidden-xml'
@@ -35,211 +35,217 @@ export type HttpProblemCode =
 
 export type ProblemCode = DomainErrorCode | HttpProblemCode
 
-/** The registry: each code once, with its status. docs/http-api.md lists the same, and a test pins them. */
+/** The registry of problem types. Tests pin the codes and statuses, and compare the titles with docs/http-api.md. */
 export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
   'malformed-document': {
     status: 400,
     title: 'The document is malformed',
     explanation:
-      'The body is not well-formed XML, JSON or form data in UTF-8. The detail says where the reader stopped. Mend the document and send it again.'
+      'The body is not well-formed XML, JSON or form data in UTF-8. The detail says where the error is. Correct the document and send it again.'
   },
   'forbidden-xml': {
     status: 400,
-    title: 'The XML uses what is not accepted here',
+    title: 'The XML uses a feature that is not accepted here',
     explanation:
-      'XML documents are UTF-8, have no document type declaration (DOCTYPE) and so no entities of their own, no tag of more than 8 Ki characters, no text of more than 64 Ki, no more than 100 levels, and no more elements and attributes than the largest order needs. Send plain elements and attributes.'
+      'XML documents must be in UTF-8 and must not have a document type declaration (DOCTYPE) or custom entities. A tag may have up to 8 Ki characters, a text up to 64 Ki characters, and elements may be nested up to 100 levels deep. The number of elements and attributes is limited to what the largest order needs. Send plain elements and attributes.'
   },
   'malformed-request': {
     status: 400,
     title: 'The request is malformed',
-    explanation: 'A header, a query parameter or the request line itself cannot be understood. The detail names it and what it may be.'
+    explanation:
+      'A header, a query parameter or the request line itself is not valid. The detail says which one, and which values are valid.'
   },
   unauthenticated: {
     status: 401,
     title: 'A valid API key is needed',
     explanation:
-      'Send an API key that the shop made for you: "Authorization: Bearer tp_…", or Basic with the key as the password. A key that is wrong, expired or revoked is refused everywhere, also where none is needed.'
+      'Send an API key from the shop: "Authorization: Bearer tp_…", or Basic with the key as the password. A wrong, expired or revoked key is refused on every request, even where no key is needed.'
   },
   forbidden: {
     status: 403,
     title: 'This is not allowed',
     explanation:
-      'The API key is valid, but lacks the scope that this needs: ask the shop for a key with it. Or a form was sent by a page of another site: open the page here and send it again.'
+      'The API key is valid, but it does not have the scope for this request: ask the shop for a key with that scope. Or a form was sent from a page of another site: open the page of this shop and send the form again.'
   },
   'not-found': {
     status: 404,
     title: 'There is nothing here',
-    explanation: 'No resource has this URI. Follow the links from the service at its root; a path has no slash at its end.'
+    explanation: 'No resource has this URI. Start at the root of the service and follow its links. Paths do not end with a slash.'
   },
   'product-not-found': {
     status: 404,
     title: 'There is no such product',
-    explanation: 'No product has ever had this id. The collection of products lists those there are.'
+    explanation: 'No product has ever had this id. The list of products shows all that are sold.'
   },
   'order-not-found': {
     status: 404,
     title: 'There is no such order',
-    explanation: 'No order has this URI, or it is not yours to see: an order with a customer is seen with that customer’s key only.'
+    explanation:
+      'No order has this URI, or you may not see it. An order of a customer can be seen only with a key of that customer, or with the scope fulfilment.'
   },
   'method-not-allowed': {
     status: 405,
-    title: 'The method is not offered here',
-    explanation: 'The resource exists, but not for this method. The Allow header lists the methods that it has.'
+    title: 'The method is not allowed here',
+    explanation: 'The resource exists, but does not support this method. The Allow header lists the methods that it supports.'
   },
   'not-acceptable': {
     status: 406,
-    title: 'There is no representation that you accept',
-    explanation: 'The Accept header leaves out every media type that this resource has. The problem lists them. Nothing was stored.'
+    title: 'No media type that you accept is available',
+    explanation: 'The Accept header includes none of the media types of this resource. The problem lists them. Nothing was stored.'
   },
   'request-timeout': {
     status: 408,
     title: 'The request took too long to arrive',
-    explanation: 'Headers or body were not complete in time. Send the request again.'
+    explanation: 'The headers or the body did not arrive completely in time. Send the request again.'
   },
   'product-exists': {
     status: 409,
-    title: 'There is a product with this id',
-    explanation: 'POST creates; to replace the product that there is, PUT to its URI with If-Match.'
+    title: 'A product with this id already exists',
+    explanation: 'POST creates a product. To replace the existing product, send PUT to its URI with If-Match.'
   },
   'gtin-taken': {
     status: 409,
     title: 'Another product has this GTIN',
-    explanation: 'A GTIN names one product among those there are. Correct it, or delete the other product first.'
+    explanation: 'Each GTIN can belong to one product only. Correct the GTIN, or delete the other product first.'
   },
   'order-refused': {
     status: 409,
     title: 'The order cannot be placed now',
     explanation:
-      'Stock is short, or a price is not the expected one. Every item that stands in the way is named. Nothing was stored; change the order, or try later.'
+      'There is not enough stock, or a price is not the expected one. The problem lists every item concerned. Nothing was stored. Change the order, or try again later.'
   },
   'order-number-taken': {
     status: 409,
-    title: 'The order number stands with other content',
+    title: 'Another order already has this order number',
     explanation:
-      'You placed an order with this number before, and it says something else. The problem links it. Change that order, or use another number.'
+      'You have already placed a different order with this number. The problem links to it. Change that order, or use another number.'
   },
   'transition-refused': {
     status: 409,
-    title: 'The order cannot go there from where it is',
+    title: 'The status of the order does not allow this',
     explanation:
-      'received goes to accepted, rejected or cancelled; accepted to shipped or cancelled; shipped to completed. An order can be changed while it is received or accepted.'
+      'A received order can become accepted, rejected or cancelled. An accepted order can become shipped or cancelled. A shipped order can become completed. An order can be changed while it is received or accepted.'
   },
   'idempotency-in-flight': {
     status: 409,
     title: 'The first request with this key is still in progress',
-    explanation: 'Wait a moment and send the same request again: it will be answered with what became of the first.'
+    explanation: 'Wait a moment and send the same request again. It gets the response of the first request.'
   },
   'product-deleted': {
     status: 410,
     title: 'The product is no longer sold',
-    explanation: 'There was a product with this id; it was deleted. Orders that name it stay whole.'
+    explanation: 'The product with this id was deleted. Orders of it remain unchanged.'
   },
   'precondition-failed': {
     status: 412,
-    title: 'It is not as you expected it',
+    title: 'The resource is not in the state that you expected',
     explanation:
-      'If-Match, If-None-Match or If-Unmodified-Since does not hold: somebody else changed it, or it is there already. GET it again, redo your change, send it with the new ETag.'
+      'The condition in If-Match, If-None-Match or If-Unmodified-Since is false: the resource has changed, or it already exists. GET it again, redo your change and send it with the new ETag.'
   },
-  'body-too-large': { status: 413, title: 'The body is too large', explanation: 'The limit is named in the detail. Split the order.' },
-  'uri-too-long': { status: 414, title: 'The URI is too long', explanation: 'The limit is named in the detail.' },
+  'body-too-large': { status: 413, title: 'The body is too large', explanation: 'The detail names the limit. Split the order.' },
+  'uri-too-long': { status: 414, title: 'The URI is too long', explanation: 'The detail names the limit.' },
   'unsupported-media-type': {
     status: 415,
     title: 'The media type of the body is not supported here',
-    explanation: 'Send one of the media types in the Accept-Post header, in UTF-8 and without a content coding.'
+    explanation: 'Send one of the media types in the Accept header of this response, in UTF-8 and without a content coding.'
   },
   'expectation-failed': {
     status: 417,
     title: 'The expectation cannot be met',
-    explanation: 'Expect names something other than 100-continue. Send the request without it.'
+    explanation: 'The Expect header has another value than 100-continue. Send the request without this header.'
   },
   'invalid-document': {
     status: 422,
     title: 'The document is not valid',
     explanation:
-      'It is well-formed, but not as its schema wants it. Every error is listed with its place. The schemas are published under /schemas/. Nothing was stored.'
+      'The document is well-formed, but does not match its schema. The problem lists the errors with their locations. The schemas are published under /schemas/. Nothing was stored.'
   },
   'document-too-costly': {
     status: 422,
     title: 'The document takes too long to read',
     explanation:
-      'Reading the document took more time than one document may take, so the service stopped. Nothing was stored. Send it in smaller parts, or with fewer errors.'
+      'The document took longer to read than the service allows. Nothing was stored. Send it in smaller parts, or with fewer errors.'
   },
   'invalid-product': {
     status: 422,
-    title: 'The product can never be stored as it is',
-    explanation: 'The document is valid, but this shop cannot sell what it says, for example in another currency.'
+    title: 'The shop cannot sell this product',
+    explanation:
+      'The document is valid, but the shop cannot sell such a product, for example because its price is in another currency. Nothing was stored.'
   },
   'invalid-order': {
     status: 422,
-    title: 'The order can never be placed as it is',
+    title: 'The order cannot be placed without a change',
     explanation:
-      'A product is unknown, a unit is not the product’s, or the currency is not the shop’s. Every item that stands in the way is named. Nothing was stored.'
+      'A product is unknown, a unit is not the product’s, or the currency is not the shop’s. The problem lists every item concerned. Nothing was stored.'
   },
   'identity-mismatch': {
     status: 422,
     title: 'The document names another product',
-    explanation: 'On PUT the URI decides which product it is. Leave the id out of the document, or make the two agree.'
+    explanation: 'With PUT, the URI identifies the product. Leave the id out of the document, or send the same id as in the URI.'
   },
   'idempotency-key-reused': {
     status: 422,
     title: 'The idempotency key was used for another request',
-    explanation: 'The same Idempotency-Key came with other bytes before. Use a new key for a new order.'
+    explanation: 'This Idempotency-Key was used before with other content. Use a new key for a new order.'
   },
   'precondition-required': {
     status: 428,
-    title: 'Say which version you replace',
-    explanation: 'A PUT that replaces needs If-Match with the ETag of what you read, so that nobody’s change is lost.'
+    title: 'A precondition is required',
+    explanation:
+      'A PUT that replaces a resource needs If-Match with the ETag of the version that you read, so that nobody’s change is lost.'
   },
   'too-many-requests': {
     status: 429,
     title: 'Too many requests',
     explanation:
-      'The Retry-After header says when to go on. Large documents, and those that take long, count as several requests. Or too many searches or readings of the catalogue of yours are under way: wait for their answers.'
+      'You have sent too many requests, or too many of your searches and catalogue downloads are in progress. The Retry-After header says when you can continue. Documents that are large or take long to process count as several requests.'
   },
   'headers-too-large': {
     status: 431,
     title: 'The headers are too large',
-    explanation: 'They are too many, or too long together. Cookies are the usual reason: none is needed here.'
+    explanation:
+      'There are too many headers, or they are too long in total. The usual reason is cookies, which an API client does not need.'
   },
   'internal-error': {
     status: 500,
     title: 'Something went wrong here',
-    explanation: 'It is our fault, and it was logged under the request id. A repeated order with the same Idempotency-Key is safe.'
+    explanation:
+      'This is an error of the service. It was logged under the request id. You can safely repeat an order with the same Idempotency-Key.'
   },
   'not-implemented': {
     status: 501,
-    title: 'HTTP has this, the service has not',
-    explanation: 'The method, or the transfer coding of the body, is none that is implemented here. Methods are written in capitals.'
+    title: 'The service does not implement this part of HTTP',
+    explanation: 'The service does not implement the method or the transfer coding of the request. Method names are written in capitals.'
   },
   'version-not-supported': {
     status: 505,
-    title: 'The version of HTTP is not spoken here',
-    explanation: 'The service speaks HTTP/1.1 and HTTP/1.0; a reverse proxy in front of it may speak more.'
+    title: 'The version of HTTP is not supported',
+    explanation: 'The service supports HTTP/1.1 and HTTP/1.0. A reverse proxy in front of it may support more.'
   },
   overloaded: {
     status: 503,
     title: 'The service is too busy',
-    explanation: 'Try again after the time in Retry-After. A repeated order with the same Idempotency-Key is safe.'
+    explanation: 'Try again after the time in Retry-After. You can safely repeat an order with the same Idempotency-Key.'
   },
   stopping: {
     status: 503,
     title: 'The service is stopping',
-    explanation: 'Nothing was made of the request: send it again, over a new connection, after the time in Retry-After.'
+    explanation: 'The request was not processed. Send it again over a new connection, after the time in Retry-After.'
   },
   'store-overloaded': {
     status: 503,
     title: 'Too many writes are waiting',
-    explanation: 'Try again after the time in Retry-After. A repeated order with the same Idempotency-Key is safe.'
+    explanation: 'Try again after the time in Retry-After. You can safely repeat an order with the same Idempotency-Key.'
   },
   'store-unavailable': {
     status: 503,
-    title: 'The database is out of reach',
+    title: 'The database is not available',
     explanation:
-      'Try again after the time in Retry-After. Whether a write that was under way was stored is not known; with the same Idempotency-Key, repeating it is safe.'
+      'Try again after the time in Retry-After. A write in progress may or may not have been stored. You can safely repeat it with the same Idempotency-Key.'
   }
 }
 
-/** What Fastify and its plugins refuse themselves has no code of this service: by its status. */
+/** The codes for errors of Fastify and its plugins, by their status. */
 export const codesByStatus: Readonly<Record<number, ProblemCode>> = {
   400: 'malformed-request',
   404: 'not-found',

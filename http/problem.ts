@@ -3,19 +3,19 @@ import type { LocatedFault } from '../schemas/document.ts'
 import type { DocumentNotation } from './notation.ts'
 import type { HttpProblemCode } from './problem-types.ts'
 
-/** With every 503: seconds after which it may be over. */
+/** For every 503: the client should wait this many seconds. */
 export const retryAfter = { 'retry-after': '5' }
 
 interface ProblemOptions {
   readonly faults?: readonly (Fault | LocatedFault)[]
   readonly headers?: Readonly<Record<string, string>>
-  /** What there is instead: media types, methods, parameters. */
+  /** The alternatives on offer: media types, methods or parameters. */
   readonly available?: readonly string[]
-  /** What the request's document is written in, where its header fields say otherwise. */
+  /** The notation of the request's document, if it is not the one that the Content-Type names. */
   readonly notation?: DocumentNotation
 }
 
-/** What a plugin throws to refuse a request. `detail` is for the client: it names the thing and what to do. */
+/** Thrown to refuse a request. `detail` is for the client: it says what is wrong and what to do. */
 export class Problem extends Error {
   override readonly name = 'Problem'
   readonly code: HttpProblemCode

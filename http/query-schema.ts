@@ -1,4 +1,4 @@
-/** The JSON Schema of a query or of path parameters, with the type of what it lets through. */
+/** The JSON Schema of a query or of path parameters. `T` is the type of the values that it accepts. */
 export interface QuerySchema<T> {
   readonly static?: T
   readonly [keyword: string]: unknown

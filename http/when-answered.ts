@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** What waits for the end of a connection, by socket: a pipelined request's answer may never be begun. */
-const ends = new WeakMap<object, Set<() => void>>()
+/** Callbacks by socket. They run when it closes, because a pipelined request may never get its response. */
+const callbacks = new WeakMap<object, Set<() => void>>()
 
-function endOf(socket: FastifyRequest['raw']['socket']): Set<() => void> {
-  const known = ends.get(socket)
+function callbacksOf(socket: FastifyRequest['raw']['socket']): Set<() => void> {
+  const known = callbacks.get(socket)
   if (known) return known
   const waiting = new Set<() => void>()
-  ends.set(socket, waiting)
+  callbacks.set(socket, waiting)
   socket.once('close', () => {
     for (const end of waiting) end()
   })
@@ -15,16 +15,16 @@ function endOf(socket: FastifyRequest['raw']['socket']): Set<() => void> {
 }
 
 /**
- * Calls back once, when a request's answer is sent or can no longer be sent. Node tells the end of a connection only to
- * the answer that is being sent, and to none of those of pipelined requests behind it.
+ * Calls `done` once, when a request's response is sent or can no longer be sent. When a connection closes, Node emits
+ * `close` only on the current response, not on those of the pipelined requests after it.
  */
 export function whenAnswered({ raw: { socket } }: FastifyRequest, { raw }: FastifyReply, done: () => void): void {
-  const waiting = endOf(socket)
+  const waiting = callbacksOf(socket)
   const end = () => {
     if (waiting.delete(end)) done()
   }
   waiting.add(end)
   raw.once('close', end)
-  // Its close was told before this was asked for.
+  // The socket may have closed before this call.
   if (socket.destroyed) end()
 }

@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify'
 import type { LoggerOptions } from 'pino'
 
 /**
- * What lets one act as somebody, or on somebody's order, wherever in a line of the log it may be: in a URL, an error's
- * message or stack, a database's complaint. An order's URI is a capability: eight characters of its id are enough to find
- * the order, and not enough to use it. The ids of requests and products may be UUIDs, too.
+ * Credentials and order ids, which may appear anywhere in a log line: in a URL, an error's message or stack, a database
+ * error. Whoever has an order's URI can use the order. Eight characters of its id stay in the log: enough to find the
+ * order, not enough to use it. Request ids and product ids may look like UUIDs too; they stay whole.
  */
 const secrets: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/(\/order\/[^/?#"\\\s<>:]{8})[^/?#"\\\s<>]+/g, '$1…'],
@@ -18,7 +18,7 @@ export function maskSecrets(line: string): string {
   return secrets.reduce((masked, [pattern, replacement]) => masked.replace(pattern, replacement), line)
 }
 
-/** A URL as the router reads it: an id behind percent-encoding is an id. */
+/** Decodes a URL as the router does, so that percent-encoding hides no order id from the mask. */
 function decoded(url: string): string {
   try {
     return url.includes('%') ? decodeURIComponent(url) : url
@@ -27,12 +27,12 @@ function decoded(url: string): string {
   }
 }
 
-/** pino's options: whatever a line is made of, no credential and no order's whole URI leaves the process by it. */
+/** pino's options. No log line contains a credential or the complete URI of an order. */
 export function loggerOptions(level: string): LoggerOptions {
   return {
     level,
     hooks: { streamWrite: maskSecrets },
-    // Authorization, Cookie, Idempotency-Key: no line needs any of them.
+    // Header fields carry secrets: Authorization, Cookie, Idempotency-Key.
     redact: { paths: ['headers', '*.headers'], censor: '…' },
     serializers: {
       req: (request: FastifyRequest) => ({

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-/** The names for networks that Fastify's own `trustProxy` knows. */
+/** The network names that Fastify's `trustProxy` accepts. */
 const networks: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1'],
   linklocal: ['169.254.0.0/16', 'fe80::/10'],
@@ -13,7 +13,7 @@ function family(address: string): 'ipv4' | 'ipv6' | undefined {
   return isIPv4(address) ? 'ipv4' : isIPv6(address) ? 'ipv6' : undefined
 }
 
-function listOf(addresses: readonly string[]): BlockList {
+function blockList(addresses: readonly string[]): BlockList {
   const list = new BlockList()
   for (const [address = '', prefix] of addresses.flatMap((one) => networks[one] ?? one).map((one) => one.split('/'))) {
     const kind = family(address)
@@ -22,19 +22,19 @@ function listOf(addresses: readonly string[]): BlockList {
   return list
 }
 
-const saneId = /^[A-Za-z0-9._:=+-]{1,128}$/
+const acceptableId = /^[A-Za-z0-9._:=+-]{1,128}$/
 
 /**
- * Names each request: as a trusted proxy named it in X-Request-Id, so that its log and this one tell one story; anybody
- * else's idea of a name is not taken. Not a UUID, which would look like an order's id.
+ * Makes the function that gives each request its id. X-Request-Id is accepted from a trusted proxy only, so that both
+ * logs use the same id. A generated id is not a UUID, because that would look like an order's id and be masked.
  */
 export function makeRequestIds(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
-  const trusted = listOf(trustedProxies)
+  const trusted = blockList(trustedProxies)
   return (request) => {
     const given = request.headers['x-request-id']
     const from = request.socket?.remoteAddress ?? ''
     const kind = family(from)
-    if (typeof given === 'string' && saneId.test(given) && kind && trusted.check(from, kind)) return given
+    if (typeof given === 'string' && acceptableId.test(given) && kind && trusted.check(from, kind)) return given
     return randomBytes(12).toString('hex')
   }
 }

@@ -1,7 +1,7 @@
 import type { DestinationStream } from 'pino'
 import { type PrettyOptions, prettyFactory } from 'pino-pretty'
 
-/** The parts of a line of the log that a person is shown; there are others. */
+/** The fields of a log line that the terminal shows. */
 interface Line {
   readonly msg?: string
   readonly level?: number
@@ -21,14 +21,14 @@ type Colors = Readonly<Record<'green' | 'yellow' | 'red' | 'gray', Paint>>
 
 const warning = 40
 
-/** What a client sends is in the lines: nothing of it may move the cursor, change a colour, or look like another line. */
+/** Escapes control characters. Log lines contain client input, which must not move the cursor, change colours or fake a line. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, (one) => `\\u${(one.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`)
 }
 
 /**
- * The log for who sits in front of it: one readable line a request, and no field that only a machine needs. It gets the
- * lines of the other log, without the secrets that are taken out of those.
+ * A log for people at a terminal: one readable line per request, without the fields that only machines need. Its input is
+ * the JSON log, in which secrets are already masked.
  */
 export function terminalLog(to: DestinationStream, { colors }: { readonly colors: boolean }): DestinationStream {
   const options: PrettyOptions = {
@@ -48,15 +48,15 @@ function message(line: Line, paint: Colors): string {
   const urgency = level > warning ? `${paint.red('ERROR')} ` : level === warning ? `${paint.yellow('WARNING')} ` : ''
   const count = products === undefined ? '' : ` (${products} products)`
   const why = signal === undefined ? '' : ` (${signal})`
-  const below = [...(line.try ?? []), ...(err ? (err.stack ?? err.message ?? '').split('\n') : [])]
-  return `${urgency}${text}${count}${why}${below.map((one) => `\n  ${printable(one)}`).join('')}`
+  const details = [...(line.try ?? []), ...(err ? (err.stack ?? err.message ?? '').split('\n') : [])]
+  return `${urgency}${text}${count}${why}${details.map((one) => `\n  ${printable(one)}`).join('')}`
 }
 
 function request({ msg = '', req, res, responseTime = 0, code, detail }: Line, paint: Colors): string {
   const status = res?.statusCode ?? 0
   const outcome = msg === 'request completed' ? '' : ` (${msg})`
   const refusal = code === undefined ? '' : ` ${code}: ${printable(detail ?? '')}`
-  const painted = status >= 500 ? paint.red : status >= 400 ? paint.yellow : paint.green
-  const asked = printable(`${req?.method} ${req?.url}`)
-  return `${asked} ${painted(String(status))} ${paint.gray(`${Math.round(responseTime)} ms`)}${outcome}${refusal}`
+  const statusColor = status >= 500 ? paint.red : status >= 400 ? paint.yellow : paint.green
+  const requestLine = printable(`${req?.method} ${req?.url}`)
+  return `${requestLine} ${statusColor(String(status))} ${paint.gray(`${Math.round(responseTime)} ms`)}${outcome}${refusal}`
 }

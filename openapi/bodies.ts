@@ -9,10 +9,10 @@ import { described, type JsonSchema, textSchema } from './texts.ts'
 
 type Content = Readonly<Record<string, MediaType>>
 
-/** Keeps an example under a name, and gives what stands for it. */
+/** Adds an example to the components. @returns a reference to it */
 export type KeepExample = (name: string, value: unknown) => Pick<MediaType, 'examples'>
 
-/** What a page's own form posts: the method that it means, the entity tag of what it changes, and the fields. */
+/** The body that a page's form posts: the intended method, the entity tag of the resource, and the fields. */
 export const pageForm: Content = {
   [formMediaType]: {
     schema: {
@@ -24,7 +24,7 @@ export const pageForm: Content = {
   }
 }
 
-/** What a document's route reads, by media type. A document in JSON or a form has no root of its own: it is the first. */
+/** The request body of a document's route, by media type. JSON and forms name no root element; theirs is the first. */
 export function requestContent(body: DocumentSchema<unknown>, documents: DocumentSchemas, keepExample: KeepExample): Content {
   const [first, ...others] = body.roots
   const xml = others.length === 0 ? documents.ref(first, 'in') : { anyOf: body.roots.map((root) => documents.ref(root, 'in')) }
@@ -36,7 +36,7 @@ export function requestContent(body: DocumentSchema<unknown>, documents: Documen
   }
 }
 
-/** A form's fields are the vocabulary's own names, with dots between levels and the number of what is there several times. */
+/** The schema of a form. Field names are element names, with dots between levels and numbers for repeated elements. */
 export function formSchema(type: ElementType): JsonSchema {
   const fields: [string, JsonSchema][] = []
   const collect = (one: ElementType, path: string) => {
@@ -49,18 +49,18 @@ export function formSchema(type: ElementType): JsonSchema {
   return {
     type: 'object',
     description:
-      'Names as in the XML, with dots between the levels, and a number for each of what can be there more than once. Blank fields are left out, and so are fields whose name starts with `_`.',
+      'Field names are the names of the XML, with dots between the levels, and a number for each repeatable element. Blank fields are ignored, and so are fields whose name starts with `_`.',
     patternProperties: { ...Object.fromEntries(fields.map(([path, schema]) => [`^${path}$`, schema])), '^_': { type: 'string' } },
     additionalProperties: false
   }
 }
 
-/** Documents that are sent as blanks. */
+/** Documents that the service sends as blanks, to be filled in. */
 const blanks = new Set(['purchase-order'])
 
-const opaque: Readonly<Record<string, JsonSchema>> = { 'application/json': { type: 'object' } }
+const looseSchemas: Readonly<Record<string, JsonSchema>> = { 'application/json': { type: 'object' } }
 
-/** What a resource is represented as, by media type. */
+/** The response body of a resource, by media type. */
 export function answerContent(
   represents: Representations<never>,
   documents: DocumentSchemas,
@@ -71,14 +71,16 @@ export function answerContent(
   return Object.fromEntries(
     represents.variants.map(({ mediaType }) => {
       const isDocument = schema !== undefined && /[/+](?:xml|json)$/.test(mediaType)
-      const described = isDocument ? documents.ref(schema, blanks.has(schema) ? 'blank' : 'out') : (opaque[mediaType] ?? { type: 'string' })
+      const described = isDocument
+        ? documents.ref(schema, blanks.has(schema) ? 'blank' : 'out')
+        : (looseSchemas[mediaType] ?? { type: 'string' })
       const example = mediaType === 'text/xml' ? undefined : answerExample(represents, mediaType, base)
       return [mediaType, { schema: described, ...keepExample(`${schema}.${mediaType.slice(mediaType.indexOf('/') + 1)}`, example) }]
     })
   )
 }
 
-/** What is sent where nothing is negotiated. */
+/** The response body of a route without negotiation. */
 export function plainContent(mediaTypes: readonly string[]): Content {
-  return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema: opaque[mediaType] ?? { type: 'string' } }]))
+  return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema: looseSchemas[mediaType] ?? { type: 'string' } }]))
 }

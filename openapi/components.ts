@@ -9,22 +9,22 @@ import { stockXsd } from '../schemas/stock.ts'
 import type { ElementType, Xsd } from '../schemas/vocabulary.ts'
 import { hasDirection } from './direction.ts'
 import { makeSchemaWriter, type SchemaWriter } from './schemas.ts'
-import type { JsonSchema, Way } from './texts.ts'
+import type { Direction, JsonSchema } from './texts.ts'
 
 const xsds: readonly Xsd[] = [orderXsd, productXsd, stockXsd, orderStatusXsd, serviceXsd, problemXsd]
 
 export interface DocumentSchemas {
   /** A reference to the schema of the documents with this root element. */
-  ref(root: string, way: Way): JsonSchema
-  /** What has been referred to, by name. */
+  ref(root: string, direction: Direction): JsonSchema
+  /** All schemas that were referred to, by name. */
   readonly schemas: Readonly<Record<string, JsonSchema>>
 }
 
-/** `purchase-order` -> `PurchaseOrder`. A document that differs by its way has two: `Order` as it is sent, `OrderInput` as it is read. */
-function componentName(root: string, way: Way): string {
+/** `purchase-order` becomes `PurchaseOrder`. A document whose input differs has two names: `Order` in responses, `OrderInput` in requests. */
+function componentName(root: string, direction: Direction): string {
   const pascal = camelCase(`-${root}`)
-  if (way === 'blank') return `Blank${pascal}`
-  return way === 'in' && hasDirection(root) ? `${pascal}Input` : pascal
+  if (direction === 'blank') return `Blank${pascal}`
+  return direction === 'in' && hasDirection(root) ? `${pascal}Input` : pascal
 }
 
 export function makeDocumentSchemas(base: string, bounds: Readonly<Record<string, number>>): DocumentSchemas {
@@ -40,9 +40,9 @@ export function makeDocumentSchemas(base: string, bounds: Readonly<Record<string
     return { $ref: `#/components/schemas/${name}` }
   }
 
-  const share = (typeName: string, way: Way, schema: JsonSchema): JsonSchema => {
-    const name = componentName(typeName, way)
-    return keep(name, schema) ?? keep(`${name}${way === 'in' ? 'Input' : ''}`, schema) ?? schema
+  const share = (typeName: string, direction: Direction, schema: JsonSchema): JsonSchema => {
+    const name = componentName(typeName, direction)
+    return keep(name, schema) ?? keep(`${name}${direction === 'in' ? 'Input' : ''}`, schema) ?? schema
   }
 
   const declaring = (root: string): [Xsd, ElementType] => {
@@ -50,19 +50,19 @@ export function makeDocumentSchemas(base: string, bounds: Readonly<Record<string
       const type = xsd.vocabulary.get(root)
       if (type) return [xsd, type]
     }
-    throw new Error(`no schema that is described declares ${root}`)
+    throw new Error(`no described schema declares ${root}`)
   }
 
   return {
     schemas,
-    ref(root, way) {
+    ref(root, direction) {
       const [xsd, type] = declaring(root)
       const write = writers.get(xsd) ?? makeSchemaWriter(xsd, { share, bounds })
       writers.set(xsd, write)
-      const { xml, ...schema } = write(type, way)
+      const { xml, ...schema } = write(type, direction)
       const externalDocs = { description: `The XML Schema of <${root}>`, url: uris(base).schema(root) }
-      const ref = keep(componentName(root, way), schema, { xml, externalDocs })
-      if (!ref) throw new Error(`two schemas would be called ${componentName(root, way)}`)
+      const ref = keep(componentName(root, direction), schema, { xml, externalDocs })
+      if (!ref) throw new Error(`two different schemas have the name ${componentName(root, direction)}`)
       return ref
     }
   }

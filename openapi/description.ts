@@ -2,28 +2,28 @@ import type { ProblemCode } from '../http/problem-types.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the API's description cannot see in the route's schema, media types, access and caching. */
+    /** What OpenAPI needs in addition to the route's schema, media types, access and caching. */
     describes?: Description
   }
 }
 
-/** A route's own part of its description; a route without one is not described. */
+/** The OpenAPI description of a route. Routes without it do not appear in the API's description. */
 export interface Description {
-  /** The name of the operation in client code: once in the whole API. */
+  /** The operationId, which is unique in the API. Generated clients use it as a function name. */
   readonly id: string
   readonly summary: string
-  /** What there is to know besides, in Markdown. */
+  /** Further information, in Markdown. */
   readonly notes?: string
-  /** What it answers when all is well, by status. */
+  /** The successful responses, by status. */
   readonly answers: Readonly<Record<number, string>>
-  /** The problems beside those that follow from what else the route declares. */
+  /** Problems in addition to those that follow from the route's other declarations. */
   readonly problems?: readonly ProblemCode[]
-  /** Reads Idempotency-Key. */
+  /** The route reads Idempotency-Key. */
   readonly idempotent?: true
-  /** Outside the base path: for the operator. */
+  /** The route is outside the base path, for the operator. */
   readonly outside?: true
-  /** Reads what the form of a page posts. */
+  /** The route reads HTML form posts. */
   readonly form?: true
-  /** Media types, where nothing is negotiated. */
+  /** The media types of the response, if they are not negotiated. */
   readonly sends?: readonly string[]
 }

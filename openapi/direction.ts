@@ -1,41 +1,41 @@
 /**
- * One document serves both ways: what GET gave can be edited and PUT. The XSD calls optional what nobody needs to send;
- * these say, by path from each root, what the service itself does about it.
+ * Requests and responses share one schema, so that a document from GET can be edited and PUT. The XSD makes everything
+ * optional that clients may leave out. These paths from the root add what is different in each direction.
  */
-interface Direction {
-  /** Always in what the service sends. */
-  readonly sent: readonly string[]
-  /** The server's to say: ignored on the way in. */
+interface DirectionRules {
+  /** Always present in responses. */
+  readonly alwaysSent: readonly string[]
+  /** Set by the server, and ignored in requests. */
   readonly managed: readonly string[]
-  /** On the way in only. */
-  readonly unsent: readonly string[]
+  /** In requests only. */
+  readonly requestOnly: readonly string[]
 }
 
 const words = (text: string) => text.trim().split(/\s+/)
 
-const directions: Readonly<Record<string, Direction>> = {
+const directions: Readonly<Record<string, DirectionRules>> = {
   order: {
-    sent: words(`id version status placed-at modified-at currency total total/currency
+    alwaysSent: words(`id version status placed-at modified-at currency total total/currency
       item/line item/product-id item/product-id/href item/name item/quantity/unit item/unit-price item/line-total`),
     managed: words('id version status placed-at modified-at customer total link item/line item/name item/line-total item/product-id/href'),
-    unsent: ['item/gtin']
+    requestOnly: ['item/gtin']
   },
   product: {
-    sent: words('id version unit price/currency backorder availability modified-at'),
+    alwaysSent: words('id version unit price/currency backorder availability modified-at'),
     managed: words('version availability modified-at link'),
-    unsent: ['on-hand']
+    requestOnly: ['on-hand']
   },
-  stock: { sent: words('product modified-at'), managed: words('product modified-at link'), unsent: [] },
-  'order-status': { sent: words('order modified-at'), managed: words('order modified-at link'), unsent: [] }
+  stock: { alwaysSent: words('product modified-at'), managed: words('product modified-at link'), requestOnly: [] },
+  'order-status': { alwaysSent: words('order modified-at'), managed: words('order modified-at link'), requestOnly: [] }
 }
 
-const straight: Direction = { sent: [], managed: [], unsent: [] }
+const symmetric: DirectionRules = { alwaysSent: [], managed: [], requestOnly: [] }
 
-/** The root whose rules hold for an element of this name in a list of them. */
+/** Whether elements of this name, also inside a list, have direction rules of their own. */
 export function hasDirection(name: string): boolean {
   return Object.hasOwn(directions, name)
 }
 
-export function directionOf(root: string): Direction {
-  return directions[root] ?? straight
+export function directionOf(root: string): DirectionRules {
+  return directions[root] ?? symmetric
 }

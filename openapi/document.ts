@@ -9,19 +9,19 @@ import { makeProblemResponses, type ProblemResponses } from './problem-responses
 import type { DescribedRoute } from './rules.ts'
 
 const tags: Readonly<Record<string, string>> = {
-  Catalogue: 'Products and their stock: read by everybody, written with the scope `catalogue`.',
-  Orders: 'Placing, reading, changing and cancelling purchase orders; the seller sets their status with the scope `fulfilment`.',
-  Service: 'Where everything is, and what it means.',
-  Operations: 'For whoever runs the service.'
+  Catalogue: 'Products and their stock. Everybody can read them. Writing needs the scope `catalogue`.',
+  Orders: 'Place, read, change and cancel purchase orders. The seller sets their status with the scope `fulfilment`.',
+  Service: 'The entry point, the schemas and the documentation.',
+  Operations: 'For the operator of the service.'
 }
 
-const about = `A web shop over plain HTTP: one URI per thing, XML for a machine, HTML for a person, JSON for whoever asks.
+const about = `A web shop over plain HTTP. Every resource has one URI, and is available as XML, HTML and JSON.
 
-- **Representations** are negotiated by \`Accept\`. \`*/*\` or none gives XML to who reads; who sends a document is answered in its own notation, unless \`Accept\` names another with a higher weight. JSON mirrors the XML name for name: \`order-number\` is \`orderNumber\`, what can be there more than once is an array, and numbers are strings, so that no digit is lost; a number that is sent may also be written plainly, without exponent. An element with attributes is an object with its text as \`value\`.
-- **Methods**: HEAD is wherever GET is. Any other method is answered 405, with \`Allow\`.
-- **Changing something**: GET it, edit what you got, PUT it back with \`If-Match\` and its \`ETag\`. What the server manages is ignored on the way in.
-- **Ordering safely**: send an \`Idempotency-Key\` (a guest: of 16 characters or more, a secret), and repeat the request until it is answered.
-- **Problems** are RFC 9457 documents; their \`type\` is a URI that explains them. Every error in a document is reported at once.`
+- **Representations** are negotiated with \`Accept\`. A read with \`*/*\` or without \`Accept\` gets XML. A request with a document gets its response in the same notation, unless \`Accept\` names another with a higher weight. JSON has the names of the XML: \`order-number\` is \`orderNumber\`. Repeatable elements are arrays. Numbers are strings, so that no digit is lost; requests may also contain plain numbers without an exponent. An element with attributes is an object with its text as \`value\`.
+- **Methods**: every resource with GET also has HEAD. A method that a resource does not support gets 405 with \`Allow\`.
+- **Changing a resource**: GET it, edit the document, and PUT it back with its \`ETag\` in \`If-Match\`. Fields that the server manages are ignored in requests.
+- **Ordering safely**: send an \`Idempotency-Key\`, and repeat the request until you get a response. A guest's key must be secret and have at least 16 characters.
+- **Problems** are RFC 9457 documents. Their \`type\` is the URI of an explanation. All errors of a document are reported at once.`
 
 const securitySchemes = {
   bearer: {
@@ -37,7 +37,7 @@ const securitySchemes = {
   }
 } as const
 
-/** Fastify's `/product/:product_id` as OpenAPI writes it. */
+/** Converts Fastify's `/product/:product_id` to OpenAPI's `/product/{product_id}`. */
 const template = (path: string) => path.replace(/:([A-Za-z_]+)/g, '{$1}')
 
 const methods = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const
@@ -46,22 +46,22 @@ function isDescribedMethod(method: string): method is keyof typeof methods {
   return Object.hasOwn(methods, method)
 }
 
-/** Every path has OPTIONS: plugins/methods answers it. */
+/** plugins/methods answers OPTIONS at every path. */
 function optionsOf(first: Operation, problems: ProblemResponses): Operation {
   const headers = responseFields(['Allow', 'Accept-Post', 'X-Request-Id'])
   return {
     operationId: `${first.operationId}Options`,
-    summary: 'The methods that there are here',
+    summary: 'The methods of this resource',
     tags: first.tags,
     security: [{}],
     responses: {
-      204: { description: 'Allow lists the methods, Accept-Post what POST reads.', ...headers },
+      204: { description: 'Allow lists the methods, and Accept-Post the media types that POST accepts.', ...headers },
       ...problems.refs(['unauthenticated', 'too-many-requests'])
     }
   }
 }
 
-/** One OpenAPI 3.1 document of all routes that describe themselves. */
+/** The OpenAPI 3.1 document of all routes that have a description. */
 export function describeApi(routes: readonly DescribedRoute[], config: Config, release: string): ApiDescription {
   const { path: base, origin = '' } = config.BASE_URL
   const uri = uris(base)
@@ -98,7 +98,7 @@ export function describeApi(routes: readonly DescribedRoute[], config: Config, r
       options: paths[path]?.options ?? optionsOf(operation, problems)
     }
   }
-  // Not an operation's own: any other method at any path.
+  // No operation refers to it: it is the response to any other method.
   problems.refs(['method-not-allowed'])
   const used = new Set(routes.map(tagOf))
 
@@ -106,7 +106,7 @@ export function describeApi(routes: readonly DescribedRoute[], config: Config, r
     openapi: '3.1.1',
     jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/base',
     info: { title: config.SHOP_NAME, version: release, summary: 'Products and purchase orders over plain HTTP', description: about },
-    servers: [{ url: `${origin}${base}` || '/', description: 'Here' }],
+    servers: [{ url: `${origin}${base}` || '/', description: 'This shop' }],
     tags: Object.entries(tags).flatMap(([name, description]) => (used.has(name) ? [{ name, description }] : [])),
     paths,
     components: {
@@ -117,6 +117,6 @@ export function describeApi(routes: readonly DescribedRoute[], config: Config, r
       headers: headerComponents,
       securitySchemes
     },
-    externalDocs: { url: uri.docs, description: 'The same, for people' }
+    externalDocs: { url: uri.docs, description: 'The documentation for people' }
   }
 }

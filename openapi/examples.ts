@@ -14,7 +14,7 @@ import { type Json, toJson } from '../schemas/json.ts'
 import type { ElementType } from '../schemas/vocabulary.ts'
 import { readXml } from '../schemas/xml.ts'
 
-/** Documents that a client sends, by root element: they name a product of the sample catalogue. */
+/** Example request documents by root element. Their product is in the sample catalogue. */
 const sent: Readonly<Record<string, string>> = {
   'purchase-order': `<?xml version="1.0" encoding="UTF-8"?>
 <purchase-order>
@@ -65,7 +65,7 @@ const sent: Readonly<Record<string, string>> = {
 `
 }
 
-/** A form's fields for the same order: see the form of GET /order. */
+/** The form fields of a similar order, as in the form of GET /order. */
 export const formExample: Readonly<Record<string, string>> = { 'item.1.product-id': 'ABC-1', 'item.1.quantity': '3' }
 
 export const exampleOrderId = '0b9f6a52-7d1e-4c0a-9f43-5e8d2a6c1b70'
@@ -112,7 +112,7 @@ const order: Order = {
   modifiedAt: placedAt
 }
 
-/** What the service's own writers are given, by the name of the schema that the representations have. */
+/** Example values for the service's writers, by the schema name of their representations. */
 function samples(base: string): Readonly<Record<string, unknown>> {
   const uri = uris(base)
   const { status, title } = problemTypes['invalid-document']
@@ -145,7 +145,7 @@ function samples(base: string): Readonly<Record<string, unknown>> {
       type: uri.problem('invalid-document'),
       title,
       status,
-      detail: 'The document is not as its schema wants it: one error is listed. Nothing was stored.',
+      detail: 'The document does not match its schema: one error. Nothing was stored.',
       instance: uri.placeOrder,
       errors: [
         {
@@ -158,7 +158,7 @@ function samples(base: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** What a GET would answer in a media type, written by the route's own writer; nothing for HTML, which people look at. */
+/** An example response in a media type, from the route's own writer. HTML pages have none. */
 export function answerExample({ schema, variants }: Representations<never>, mediaType: string, base: string): unknown {
   const sample = schema === undefined ? undefined : samples(base)[schema]
   const variant = variants.find((one) => one.mediaType === mediaType)

@@ -3,7 +3,7 @@ import type { Parameter, Reference } from '../representations/api-description.ts
 const text = { type: 'string' } as const
 const httpDate = { type: 'string', examples: ['Fri, 20 Nov 2026 15:00:00 GMT'] } as const
 
-/** A request header field. */
+/** A request header. */
 function field(name: string, description: string, schema: Readonly<Record<string, unknown>> = text): Parameter {
   return { name, in: 'header', required: false, description, schema }
 }
@@ -11,18 +11,29 @@ function field(name: string, description: string, schema: Readonly<Record<string
 export const requestFields = {
   IfMatch: field(
     'If-Match',
-    'Entity tags of which the current one must be one, or `*` (RFC 9110 section 13.1.1). A PUT that replaces needs it.',
+    'A list of entity tags that must include the current one, or `*` (RFC 9110 section 13.1.1). A PUT that replaces a resource needs it.',
     {
       type: 'string',
       examples: ['"1.lx2k-3fa91c-xml"']
     }
   ),
-  IfNoneMatch: field('If-None-Match', 'GET: the tags of what you have, for a 304. PUT: `*`, to create and never replace.'),
-  IfModifiedSince: field('If-Modified-Since', 'GET: the date of what you have, for a 304; ignored beside If-None-Match.', httpDate),
-  IfUnmodifiedSince: field('If-Unmodified-Since', 'The date since when nothing may have changed; ignored beside If-Match.', httpDate),
+  IfNoneMatch: field(
+    'If-None-Match',
+    'GET: the entity tags that you have cached, for a 304. PUT: `*`, to create a resource but never replace one.'
+  ),
+  IfModifiedSince: field(
+    'If-Modified-Since',
+    'GET: the Last-Modified date that you have cached, for a 304. Ignored if there is If-None-Match.',
+    httpDate
+  ),
+  IfUnmodifiedSince: field(
+    'If-Unmodified-Since',
+    'The resource must not have changed after this date. Ignored if there is If-Match.',
+    httpDate
+  ),
   IdempotencyKey: field(
     'Idempotency-Key',
-    'Makes repeating the request safe: the same key with the same bytes is answered as the first was. Quoted or bare. Without an API key it must have 16 characters or more that nobody can guess: who knows it and the document is answered with the order.',
+    'Makes it safe to repeat the request: the same key with the same body gets the response of the first request. With or without quotes. Without an API key it must have at least 16 characters that nobody can guess, because anybody with the key and the document gets the order.',
     {
       type: 'string',
       minLength: 1,
@@ -30,7 +41,7 @@ export const requestFields = {
       examples: ['"8e03978e-40d5-43dd-bc93-6894a57f9324"']
     }
   ),
-  Prefer: field('Prefer', 'How much the answer holds (RFC 7240).', {
+  Prefer: field('Prefer', 'Whether the response contains the representation (RFC 7240).', {
     type: 'string',
     examples: ['return=minimal', 'return=representation']
   })
@@ -39,23 +50,23 @@ export const requestFields = {
 export type RequestField = keyof typeof requestFields
 
 const responseFieldTexts = {
-  ETag: 'Names one representation of one version; strong, unless it starts with `W/`.',
+  ETag: 'Identifies one representation of one version. It is strong, unless it starts with `W/`.',
   'Last-Modified': 'When the resource last changed.',
-  'Cache-Control': 'How the answer may be kept.',
-  Vary: 'The request header fields that the answer depends on.',
-  Link: 'The other media types (alternate) and the schema (describedby), as RFC 8288 writes them.',
-  Location: 'The URI of what was made, or of what stands there.',
-  'Content-Location': 'The URI of what the body represents.',
-  'X-Request-Id': 'Names this request in the log.',
-  'Idempotent-Replayed': '`true`: this was done before, under the same Idempotency-Key.',
+  'Cache-Control': 'How the response may be cached.',
+  Vary: 'The request headers that the response depends on.',
+  Link: 'The other media types (alternate) and the schema (describedby), in the format of RFC 8288.',
+  Location: 'The URI of the created or existing resource.',
+  'Content-Location': 'The URI of the resource that the body represents.',
+  'X-Request-Id': 'The id of this request in the log.',
+  'Idempotent-Replayed': '`true` if an earlier request with the same Idempotency-Key did this.',
   'Preference-Applied': 'The preference that was followed.',
-  'Retry-After': 'Seconds after which to try again.',
-  RateLimit: 'What is left of the limit (`r`, in requests), and for how long (`t`, in seconds).',
+  'Retry-After': 'Seconds to wait before you try again.',
+  RateLimit: 'The remaining requests (`r`), and the seconds until the limit is reset (`t`).',
   'RateLimit-Policy':
-    'The limit: `q` requests in `w` seconds. A body counts as one more for each `tradepost-body-bytes` begun after the first, a document as one more for every `tradepost-work-ms` milliseconds that it takes to read or write.',
-  'WWW-Authenticate': 'How to show a key.',
-  Allow: 'The methods that there are.',
-  'Accept-Post': 'The media types that are read.'
+    'The limit: `q` requests in `w` seconds. A body counts as one more request for each started `tradepost-body-bytes` after the first, and a document as one more for every `tradepost-work-ms` milliseconds that it takes to read or write.',
+  'WWW-Authenticate': 'The accepted authentication schemes.',
+  Allow: 'The methods of the resource.',
+  'Accept-Post': 'The media types that POST accepts.'
 } as const
 
 export type ResponseField = keyof typeof responseFieldTexts

@@ -8,9 +8,9 @@ import type { ProblemResponses } from './problem-responses.ts'
 import {
   type DescribedRoute,
   hasValidators,
+  honoursPrefer,
   isPageForm,
   isRead,
-  prefers,
   problemsOf,
   requestFieldsOf,
   responseFieldsOf,
@@ -23,7 +23,7 @@ export interface Writing {
   readonly guestOrders: boolean
   readonly documents: DocumentSchemas
   readonly problems: ProblemResponses
-  /** Keeps a query parameter, and gives a reference to it. */
+  /** Adds a query parameter to the components. @returns a reference to it */
   readonly keepParameter: (parameter: Parameter) => Reference
   readonly keepExample: KeepExample
 }
@@ -33,7 +33,7 @@ interface ParametersSchema {
   readonly required?: readonly string[]
 }
 
-/** The parameters of a query's or a path's JSON Schema. */
+/** Converts the JSON Schema of a query or path to parameters. */
 export function parametersOf(schema: unknown, place: 'path' | 'query'): readonly Parameter[] {
   const { properties = {}, required = [] } = (schema ?? {}) as ParametersSchema
   return Object.entries(properties).map(([name, { description, ...rest }]) => ({
@@ -45,7 +45,7 @@ export function parametersOf(schema: unknown, place: 'path' | 'query'): readonly
   }))
 }
 
-/** By path: everything of the catalogue, of orders, for the operator, and the service itself. */
+/** The tag of a route, by its path. */
 export function tagOf({ path, describes }: DescribedRoute): string {
   if (describes.outside) return 'Operations'
   if (/^\/(?:product|catalogue)/.test(path)) return 'Catalogue'
@@ -60,7 +60,9 @@ function successes(route: DescribedRoute, { base, documents, keepExample }: Writ
     : plainContent(describes.sends ?? (config.form ? ['text/html'] : []))
   const answers = {
     ...describes.answers,
-    ...(prefers(route) && '200' in describes.answers ? { 204: 'Done. The representation was not wanted (`Prefer: return=minimal`).' } : {})
+    ...(honoursPrefer(route) && '200' in describes.answers
+      ? { 204: 'Done. The client preferred no representation (`Prefer: return=minimal`).' }
+      : {})
   }
   return Object.entries(answers).map(([status, description]) => {
     const { headers } = responseFields(responseFieldsOf(route, Number(status)))
@@ -69,8 +71,8 @@ function successes(route: DescribedRoute, { base, documents, keepExample }: Writ
   })
 }
 
-/** What is refused as HTTP, whatever is asked for. */
-const anywhere: readonly ProblemCode[] = [
+/** Problems that any request can get. */
+const commonProblems: readonly ProblemCode[] = [
   'request-timeout',
   'expectation-failed',
   'headers-too-large',
@@ -87,7 +89,7 @@ export function writeOperation(route: DescribedRoute, writing: Writing): Operati
   ]
   const notModified: [string, Response][] =
     isRead(route) && hasValidators(route)
-      ? [['304', { description: 'Not modified: what you have is what a 200 would give.', ...responseFields(responseFieldsOf(route, 304)) }]]
+      ? [['304', { description: 'Not modified: your cached representation is current.', ...responseFields(responseFieldsOf(route, 304)) }]]
       : []
   const own = successes(route, writing)
   const problems = Object.entries(writing.problems.refs(codes)).filter(([status]) => !own.some(([taken]) => taken === status))
@@ -102,7 +104,7 @@ export function writeOperation(route: DescribedRoute, writing: Writing): Operati
     ...(isDocumentSchema(schema.body)
       ? { requestBody: { required: true, content: requestContent(schema.body, writing.documents, writing.keepExample) } }
       : {}),
-    responses: { ...Object.fromEntries([...own, ...notModified, ...problems]), default: writing.problems.any(anywhere) }
+    responses: { ...Object.fromEntries([...own, ...notModified, ...problems]), default: writing.problems.any(commonProblems) }
   }
 }
 

@@ -2,20 +2,20 @@ import { child, childrenOf, type Element } from '../schemas/element.ts'
 import type { Xsd } from '../schemas/vocabulary.ts'
 import { readXml } from '../schemas/xml.ts'
 
-/** What an XSD says that only a description of the API asks for; documents themselves are judged by the XSD. */
+/** Facts of an XSD that only the API's description needs. Documents are validated by the XSD itself. */
 export interface Particles {
   readonly namespace: string | undefined
-  /** The names of which exactly one is there. */
+  /** Groups of element names of which exactly one must be present. */
   readonly choices: readonly (readonly string[])[]
-  /** The patterns of the numbers that must be above 0. */
+  /** The patterns of number types that must be above 0. */
   readonly positive: ReadonlySet<string>
-  /** By name of element: how often it can be there, where there is a bound. */
+  /** The maximum number of occurrences by element name, if there is one. */
   readonly maxOccurs: ReadonlyMap<string, number>
-  /** By name of element: the name of its type. */
+  /** The type name by element name. */
   readonly typeNames: ReadonlyMap<string, string>
 }
 
-/** Elements of one name that are declared differently in several places are left out. */
+/** Reads the particles of an XSD. Element names with several different declarations are left out. */
 export function particlesOf(xsd: Xsd): Particles {
   const schema = readXml(xsd.source.toString('utf8'))
   const choices: (readonly string[])[] = []
@@ -39,10 +39,16 @@ export function particlesOf(xsd: Xsd): Particles {
   }
   for (const part of schema.children ?? []) visit(part, true)
 
-  const bounded = [...agreed(bounds)].map(([name, bound]): [string, number] => [name, Number(bound)]).filter(([, bound]) => bound > 1)
-  return { namespace: schema.attributes?.['targetNamespace'], choices, positive, maxOccurs: new Map(bounded), typeNames: agreed(types) }
+  const bounded = [...unambiguous(bounds)].map(([name, bound]): [string, number] => [name, Number(bound)]).filter(([, bound]) => bound > 1)
+  return {
+    namespace: schema.attributes?.['targetNamespace'],
+    choices,
+    positive,
+    maxOccurs: new Map(bounded),
+    typeNames: unambiguous(types)
+  }
 }
 
-function agreed(values: ReadonlyMap<string, ReadonlySet<string>>): ReadonlyMap<string, string> {
+function unambiguous(values: ReadonlyMap<string, ReadonlySet<string>>): ReadonlyMap<string, string> {
   return new Map([...values].flatMap(([name, found]) => (found.size === 1 ? [[name, [...found][0] ?? ''] as const] : [])))
 }

@@ -1,4 +1,4 @@
-/** XML Schema's escapes, which differ from ECMA-262's (XSD 1.0 part 2, appendix F): inside of a class, and outside. */
+/** XSD escapes that differ from ECMA-262's (XSD 1.0 part 2, appendix F), translated inside and outside of a character class. */
 const sets: Readonly<Record<string, readonly [inClass: string, alone: string]>> = {
   s: [' \\t\\n\\r', '[ \\t\\n\\r]'],
   d: ['\\p{Nd}', '\\p{Nd}']
@@ -10,26 +10,26 @@ const outsideOnly: Readonly<Record<string, string>> = {
   W: '[\\p{P}\\p{Z}\\p{C}]'
 }
 
-/** What ECMA-262 with the flag `u` lets one escape, in a class or not. */
-const alike = /[nrt\\|.?*+(){}[\]^$]/
+/** Characters that may be escaped in both, inside and outside of a class (ECMA-262 with the flag `u`). */
+const sharedEscapes = /[nrt\\|.?*+(){}[\]^$]/
 
 /**
- * An XSD pattern as the ECMA-262 regular expression (flag `u`) that JSON Schema wants: anchored, since an XSD pattern
- * always speaks of the whole value.
- * @throws Error where the one cannot say what the other says: a schema may not say what would be described wrongly
+ * Translates an XSD pattern to an ECMA-262 regular expression (flag `u`) for JSON Schema. The result has anchors, because an
+ * XSD pattern always matches the whole value.
+ * @throws Error when there is no equivalent, so that no schema is described wrongly
  */
 export function ecmaPattern(xsd: string): string {
   let inClass = false
   const translated = xsd.replace(/\\(.)|\[\^?|\]|-\[|[$^.]/gsu, (part, escaped?: string) => {
     if (escaped !== undefined) return translateEscape(escaped, inClass, xsd)
     if (part.includes('[')) {
-      if (inClass) throw new Error(`the pattern ${xsd} has a class in a class, which ECMA-262 cannot say`)
+      if (inClass) throw new Error(`the pattern ${xsd} has a class in a class, which ECMA-262 does not support`)
       inClass = true
       return part
     }
     if (part === ']') inClass = false
     if (inClass || part === ']') return part
-    // Literals in XSD, which has no anchors; and its dot matches all but CR and LF.
+    // `^` and `$` are literals in XSD, which has no anchors. Its dot matches everything except CR and LF.
     return part === '.' ? '[^\\n\\r]' : `\\${part}`
   })
   return `^(?:${translated})$`
@@ -41,6 +41,6 @@ function translateEscape(escaped: string, inClass: boolean, xsd: string): string
   const outside = outsideOnly[escaped]
   if (outside && !inClass) return outside
   if (escaped === '-') return inClass ? '\\-' : '-'
-  if (alike.test(escaped)) return `\\${escaped}`
-  throw new Error(`the pattern ${xsd} has \\${escaped}, which is not translated here`)
+  if (sharedEscapes.test(escaped)) return `\\${escaped}`
+  throw new Error(`the pattern ${xsd} has \\${escaped}, which has no translation`)
 }

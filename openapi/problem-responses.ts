@@ -6,9 +6,9 @@ import { type ResponseField, responseFields } from './fields.ts'
 import type { JsonSchema } from './texts.ts'
 
 export interface ProblemResponses {
-  /** By status, references to the responses of these problems. */
+  /** References to the responses for these problems, by status. */
   refs(codes: Iterable<ProblemCode>): Readonly<Record<string, Reference>>
-  /** A reference to one response for these problems, whatever their statuses. */
+  /** A reference to one response for all these problems, with any status. */
   any(codes: readonly ProblemCode[]): Reference
   readonly responses: Readonly<Record<string, Response>>
 }
@@ -22,7 +22,7 @@ const fieldsByStatus: Readonly<Record<number, readonly ResponseField[]>> = {
   503: ['Retry-After']
 }
 
-/** One response a set of problem types, shared by the operations that can answer it. */
+/** Makes one response for each set of problem types. Operations share them. */
 export function makeProblemResponses(base: string, problem: JsonSchema): ProblemResponses {
   const responses: Record<string, Response> = {}
   const uri = uris(base)

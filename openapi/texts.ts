@@ -5,10 +5,10 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown
 }
 
-/** Whether a client sends the document, the service does, or it is a blank to fill in, of which no value is valid yet. */
-export type Way = 'in' | 'out' | 'blank'
+/** `in`: in a request. `out`: in a response. `blank`: in a response, as a blank to fill in whose values are not valid yet. */
+export type Direction = 'in' | 'out' | 'blank'
 
-/** Lexical forms of the built-in types that are used as they are. */
+/** The lexical forms of built-in types that are used without restrictions. */
 const builtIn: Readonly<Record<string, JsonSchema>> = {
   'xs:dateTime': { format: 'date-time' },
   'xs:anyURI': { format: 'uri-reference' },
@@ -16,14 +16,14 @@ const builtIn: Readonly<Record<string, JsonSchema>> = {
   'xs:positiveInteger': { pattern: '^[1-9][0-9]*$' }
 }
 
-/** A text in JSON: a string, also of digits, so that none of them is lost. */
-export function textSchema(type: SimpleType, way: Way): JsonSchema {
-  if (way === 'blank') return { type: 'string' }
+/** The JSON Schema of a text. Numbers are strings too, so that no digit is lost. */
+export function textSchema(type: SimpleType, direction: Direction): JsonSchema {
+  if (direction === 'blank') return { type: 'string' }
   const patterns = type.patterns.map((pattern) => ({ pattern: ecmaPattern(pattern) }))
   return {
     type: 'string',
-    // What has a built-in type is the server's to say: on the way in it is ignored.
-    ...(way === 'out' && patterns.length === 0 ? builtIn[type.base] : {}),
+    // Only the server sets values of built-in types. In requests they are ignored, so their form does not matter.
+    ...(direction === 'out' && patterns.length === 0 ? builtIn[type.base] : {}),
     ...(patterns.length > 1 ? { anyOf: patterns } : patterns[0]),
     ...(type.values.length > 0 ? { enum: type.values } : {}),
     ...(type.minLength === undefined ? {} : { minLength: type.minLength }),
@@ -32,8 +32,8 @@ export function textSchema(type: SimpleType, way: Way): JsonSchema {
 }
 
 /**
- * What a number may be where it is not written as a string: as far as its patterns bound it, since JSON Schema knows no
- * number of digits. It is read as it is written, so that an exponent is refused.
+ * The JSON Schema of a plain number, with bounds derived from its patterns. JSON Schema cannot limit the number of digits.
+ * The service reads the number's text, so it refuses exponents.
  */
 export function numberSchema({ base, patterns }: SimpleType, isPositive: boolean): JsonSchema {
   if (base === 'xs:positiveInteger') return { type: 'integer', minimum: 1 }
@@ -45,7 +45,7 @@ export function numberSchema({ base, patterns }: SimpleType, isPositive: boolean
   return { type, ...least, exclusiveMaximum: bound }
 }
 
-/** The schema's own annotations, as sentences. */
+/** Joins annotations of the XSD to a description, as sentences. */
 export function described(...phrases: readonly (string | undefined)[]): { description?: string } {
   const sentences = phrases.flatMap((phrase) =>
     phrase ? [`${phrase.slice(0, 1).toUpperCase()}${phrase.slice(1)}${/[.!?]$/.test(phrase) ? '' : '.'}`] : []

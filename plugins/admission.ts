@@ -9,41 +9,41 @@ import { whenAnswered } from '../http/when-answered.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * Does something with stored orders that are large and wait for the document process meanwhile, where there is room for them.
+     * Reserves memory for large stored orders while `work` waits for the document process.
      * @param bytes of the orders
-     * @throws Problem `overloaded` when there is none
+     * @throws Problem `overloaded` when too much is reserved already
      */
     withRoomFor<T>(bytes: number, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** Bytes that the bodies of requests under way may take, of all senders together and of one; and so may the orders that they ask for. */
-const most = { all: 96 * 1024 * 1024, caller: 32 * 1024 * 1024 }
+/** Bytes of memory for the bodies of pending requests. The stored orders that requests read have as much again. */
+const limits = { total: 96 * 1024 * 1024, perCaller: 32 * 1024 * 1024 }
 
-/** A body whose length is not known beforehand may become as long as any. */
+/** The bytes to reserve for a body. One without a Content-Length may become as large as the limit. */
 function bytesOf(headers: IncomingHttpHeaders, { BODY_LIMIT }: Config): number {
   return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : BODY_LIMIT
 }
 
 /**
- * Bounds what the bodies of requests that are not answered yet take of memory, and with it what waits for the document
- * process: one sender's documents never fill the room of the others. It is said before a body is read. What waits to be
- * written has room of its own: who asks for large orders, however often, never keeps others from placing theirs.
+ * Limits the memory that the bodies of pending requests take, and so the queue of the document process. One sender can
+ * use only a part of it. Requests are refused before their body is read. Reads of large orders have a quota of their own,
+ * so they never keep others from placing orders.
  */
 export default fp(
   async function admission(app: FastifyInstance, { config }: { config: Config }) {
-    const inUse = new Quota(most)
-    const asked = new Quota(most)
+    const bodies = new Quota(limits)
+    const storedOrders = new Quota(limits)
 
     app.decorateRequest('withRoomFor', async function <T>(this: FastifyRequest, bytes: number, work: () => Promise<T>): Promise<T> {
       const { name } = this.sender()
-      if (asked.take(name, bytes)) {
-        throw new Problem('overloaded', 'Too many large orders are being asked for now. Try again in a few seconds.')
+      if (storedOrders.acquire(name, bytes)) {
+        throw new Problem('overloaded', 'Too many large orders are being read right now. Try again in a few seconds.')
       }
       try {
         return await work()
       } finally {
-        asked.giveBack(name, bytes)
+        storedOrders.release(name, bytes)
       }
     })
 
@@ -51,13 +51,13 @@ export default fp(
       const bytes = bytesOf(request.headers, config)
       if (bytes === 0) return payload
       const sender = request.sender().name
-      if (inUse.take(sender, bytes)) {
+      if (bodies.acquire(sender, bytes)) {
         throw new Problem(
           'overloaded',
-          'Too many large documents are being read now. Nothing was stored; send this one again in a few seconds.'
+          'Too many large documents are being processed right now. Nothing was stored. Send this one again in a few seconds.'
         )
       }
-      whenAnswered(request, reply, () => inUse.giveBack(sender, bytes))
+      whenAnswered(request, reply, () => bodies.release(sender, bytes))
       return payload
     })
   },

@@ -4,7 +4,7 @@ import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
 
-/** How a resource may be cached: the catalogue by everybody, an order by its reader only and never unasked. */
+/** `catalogue`: anybody may cache it. `private`: only the reader's own cache may, and must revalidate it. `never`: nobody may. */
 export type CachePolicy = 'catalogue' | 'private' | 'never'
 
 declare module 'fastify' {
@@ -17,22 +17,22 @@ declare module 'fastify' {
   }
 }
 
-/** What is sent for a representation, but for what its validators say. */
+/** The cached part of a response: everything except the headers that its validators determine. */
 export interface Body {
   readonly bytes: Buffer
   readonly link: string | undefined
 }
 
 export interface BodyCache {
-  /** @param key names one representation of one version */
+  /** @param key identifies one representation of one version */
   get(key: string): Body | undefined
   set(key: string, body: Body): void
 }
 
-/** What an entry takes besides its texts and bytes, roughly. */
+/** The approximate size of an entry's bookkeeping, in bytes. */
 const overhead = 512
 
-/** Bounded in bytes. A key that holds the version read from the store can never give a stale body, on any replica. */
+/** A cache of limited bytes. Keys contain the version read from the store, so no replica ever sends a stale body. */
 export function makeBodyCache(maxBytes: number): BodyCache {
   if (maxBytes === 0) return { get: () => undefined, set: () => {} }
   return new LRUCache<string, Body>({
@@ -43,22 +43,22 @@ export function makeBodyCache(maxBytes: number): BodyCache {
 }
 
 /**
- * @fastify/caching's own look-up answers 304 to any URL and any method that shows a tag which any response ever had,
- * also after the product has changed. It is given a memory that remembers nothing, so that it never decides.
+ * Disables the lookup of @fastify/caching, which is wrong: it answers 304 to any URL and method with an entity tag that any
+ * response ever had, even after the product has changed. This cache is always empty, so the lookup never finds anything.
  */
-const forgetful: AbstractCacheCompliantObject = { get: forget, set: forget }
+const emptyCache: AbstractCacheCompliantObject = { get: miss, set: miss }
 
-function forget(...args: readonly unknown[]): Promise<never> {
+function miss(...args: readonly unknown[]): Promise<never> {
   const done = args.at(-1)
   if (typeof done === 'function') done(null, null)
-  // With a callback, as @fastify/caching calls it, nothing awaits this.
+  // @fastify/caching passes a callback and does not await the promise.
   return new Promise(() => undefined)
 }
 
-/** Cache-Control: @fastify/caching's policy (no-cache, and no-store for what is not a success) where a route names none. */
+/** Sets Cache-Control. Routes without a policy get @fastify/caching's: no-cache, and no-store for errors. */
 export default fp(
   async function caching(app: FastifyInstance, { config }: { config: Config }) {
-    await app.register(fastifyCaching, { privacy: fastifyCaching.privacy.NOCACHE, cache: forgetful })
+    await app.register(fastifyCaching, { privacy: fastifyCaching.privacy.NOCACHE, cache: emptyCache })
     const { CACHE_MAX_AGE, CACHE_STALE_WHILE_REVALIDATE, CACHE_STALE_IF_ERROR } = config
     app.decorate('cachePolicies', {
       catalogue: `public, max-age=${CACHE_MAX_AGE}, stale-while-revalidate=${CACHE_STALE_WHILE_REVALIDATE}, stale-if-error=${CACHE_STALE_IF_ERROR}`,

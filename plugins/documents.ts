@@ -20,20 +20,20 @@ declare module 'fastify' {
     documents: Documents
   }
   interface FastifyRequest {
-    /** The body as it came; what `request.body` is after validation is the domain's value. */
+    /** The body as received. After validation, `request.body` is the domain's value. */
     submission: Submission | undefined
-    /** The fields of a form post, those whose names start with `_` included, as far as a page can show them again. */
+    /** The fields of a form post, including those whose names start with `_`, as far as a page can show them again. */
     form(): URLSearchParams | undefined
-    /** Who sends: documents of one sender wait for each other before they wait for anybody else's. */
+    /** The sender: a customer, or an address. Senders take turns: documents of one sender wait for each other first. */
     sender(): Sender
-    /** The body as a document of the schema. @throws Problem */
+    /** Reads the body as a document of the schema. @throws Problem */
     readDocument<T>(schema: DocumentSchema<T>): Promise<T>
-    /** Where places of the document that was read are, in the sender's notation. */
+    /** Locates places of the document in the sender's notation: lines and paths. */
     locate(places: readonly Place[]): Promise<readonly Location[]>
   }
 }
 
-/** A route's body is typed by the document schema that it declares. */
+/** Derives the type of a route's body from its document schema. */
 export interface DocumentTypeProvider extends FastifyTypeProvider {
   readonly validator: this['schema'] extends DocumentSchema<infer T> ? T : this['schema'] extends QuerySchema<infer Q> ? Q : unknown
 }
@@ -41,30 +41,30 @@ export interface DocumentTypeProvider extends FastifyTypeProvider {
 export interface Submission {
   readonly notation: Notation
   readonly bytes: Buffer
-  /** Of a form: as much as a page can show again. */
+  /** The fields of a form, as far as a page can show them again. */
   readonly fields?: FormFields
-  /** SHA-256 of the bytes, hexadecimal, once it was read. */
+  /** Hexadecimal SHA-256 of the bytes, once the document was read. */
   readonly digest?: string
-  /** What it was read as. */
+  /** The schema that the document was read with. */
   readonly schema?: DocumentSchema<unknown>
-  /** Reads it, and puts its value in the place of the request's body. @throws Problem */
-  become(schema: DocumentSchema<unknown>): Promise<void>
+  /** Reads the document, and replaces the request's body with its value. @throws Problem */
+  readAs(schema: DocumentSchema<unknown>): Promise<void>
 }
 
 function isSubmission(body: unknown): body is Submission {
-  return typeof body === 'object' && body !== null && 'become' in body
+  return typeof body === 'object' && body !== null && 'readAs' in body
 }
 
 function emptyBody(): Problem {
-  return new Problem('malformed-document', 'The body is empty: a document is needed.')
+  return new Problem('malformed-document', 'The body is empty. Send a document.')
 }
 
-/** More markup than any valid order within the default limits of bytes and items has: 2 MiB hold 150,000 of the shortest notes. */
+// More markup than any valid order has within the default limits of bytes and items. 2 MiB could hold 150,000 of the shortest notes.
 const marksPerItem = 20
-const leastMarks = 20_000
+const minMarks = 20_000
 
 function documentLimits({ MAX_ORDER_ITEMS }: Config): DocumentLimits {
-  return { maxOrderItems: MAX_ORDER_ITEMS, marks: Math.max(leastMarks, marksPerItem * MAX_ORDER_ITEMS) }
+  return { maxOrderItems: MAX_ORDER_ITEMS, marks: Math.max(minMarks, marksPerItem * MAX_ORDER_ITEMS) }
 }
 
 function valueFrom<T>(text: string): T {
@@ -72,43 +72,43 @@ function valueFrom<T>(text: string): T {
   return value as T
 }
 
-type Judge = ReturnType<FastifySchemaCompiler<unknown>>
+type Validator = ReturnType<FastifySchemaCompiler<unknown>>
 
-/** Ajv takes for an integer whatever JavaScript makes a number of: `0x10`, `1e2`, ` 1`. Here it is digits. */
-function strictIntegers(schema: unknown, judge: Judge): Judge {
+/** Requires digits for an integer. Ajv accepts everything that JavaScript converts to a number: `0x10`, `1e2`, ` 1`. */
+function strictIntegers(schema: unknown, validate: Validator): Validator {
   const { properties = {} } = schema as { properties?: Readonly<Record<string, { type?: unknown }>> }
   const integers = Object.keys(properties).filter((name) => properties[name]?.type === 'integer')
-  const strict: Judge = (given: Readonly<Record<string, unknown>>) => {
-    const odd = integers.filter((name) => typeof given?.[name] === 'string' && !/^-?\d+$/.test(given[name]))
-    if (odd.length === 0) {
-      const judged = judge(given)
-      // Fastify reads a refusal's reasons from the function that refused.
-      Object.assign(strict, { errors: (judge as { errors?: unknown }).errors })
-      return judged
+  const strict: Validator = (given: Readonly<Record<string, unknown>>) => {
+    const malformed = integers.filter((name) => typeof given?.[name] === 'string' && !/^-?\d+$/.test(given[name]))
+    if (malformed.length === 0) {
+      const isValid = validate(given)
+      // Fastify reads the errors from the validator function itself.
+      Object.assign(strict, { errors: (validate as { errors?: unknown }).errors })
+      return isValid
     }
-    const faults = odd.map((path) => ({ path, detail: `${path} must be integer.` }))
+    const faults = malformed.map((path) => ({ path, detail: `${path} must be integer.` }))
     return { error: new Problem('malformed-request', faults.map(({ detail }) => detail).join(' '), { faults }) }
   }
   return strict
 }
 
 /**
- * Fastify takes of an asynchronous validator only whether it accepts, since Ajv's resolve with the data itself; so the
- * document puts its value in the place of the body.
+ * The validator of a document schema. Fastify ignores the value that an asynchronous validator resolves with, so the
+ * submission itself replaces the request's body.
  */
-function judgeBy(schema: DocumentSchema<unknown>): Judge {
-  const judge = async (body: unknown) => {
+function documentValidator(schema: DocumentSchema<unknown>): Validator {
+  const validate = async (body: unknown) => {
     if (!isSubmission(body)) throw emptyBody()
-    await body.become(schema)
+    await body.readAs(schema)
     return true
   }
-  // The types know validators that answer at once.
-  return judge as unknown as Judge
+  // Fastify's types allow synchronous validators only.
+  return validate as unknown as Validator
 }
 
 /**
- * Request bodies: collected by media type, judged by the XSD of the route's document schema in the document process, through
- * Fastify's own validator, and handed to the handler as domain values.
+ * Parses request bodies by media type, validates them in the document process against the XSD of the route's document
+ * schema, and passes them to the handlers as domain values. Fastify's validator hook starts the validation.
  */
 export default fp(
   async function documents(app: FastifyInstance, { config }: { config: Config }) {
@@ -126,8 +126,8 @@ export default fp(
       const known = senders.get(this)
       if (known) return known
       const name = this.caller?.kind === 'key' ? `customer ${this.caller.customer}` : `address ${normalizeIP(this.ip)}`
-      const sender = { name, signal: leaving(this.raw.socket) }
-      // Before the caller is known it is not yet who pays.
+      const sender = { name, signal: closeSignal(this.raw.socket) }
+      // Before authentication the sender is only an address, so it is not cached.
       if (this.caller) senders.set(this, sender)
       return sender
     })
@@ -147,7 +147,7 @@ export default fp(
     function submit(request: FastifyRequest, sent: Pick<Submission, 'notation' | 'bytes' | 'fields'>): Submission {
       const submission: Submission = {
         ...sent,
-        async become(schema) {
+        async readAs(schema) {
           request.body = await request.readDocument(schema)
         }
       }
@@ -171,11 +171,11 @@ export default fp(
     const compile: FastifySchemaCompiler<unknown> = (route) => {
       const { schema } = route
       if (!isDocumentSchema(schema)) return strictIntegers(schema, compileJsonSchema(route as Parameters<typeof compileJsonSchema>[0]))
-      return judgeBy(schema)
+      return documentValidator(schema)
     }
     app.setValidatorCompiler(compile)
 
-    // @fastify/formbody hands over the text; it becomes a submission like the others before it is validated.
+    // @fastify/formbody gives only the text. It becomes a submission here, before the validation.
     app.addHook('preValidation', async (request) => {
       const body = request.body
       if (typeof body !== 'object' || body === null || !('form' in body) || typeof body.form !== 'string') return
@@ -187,30 +187,31 @@ export default fp(
   { name: 'documents', fastify: '5.x', dependencies: ['auth', 'problems', 'rate-limit'] }
 )
 
-const departures = new WeakMap<Socket, AbortSignal>()
+const closeSignals = new WeakMap<Socket, AbortSignal>()
 
 /**
- * Aborted when a connection closes; one for all its requests. Fastify's own `request.signal` is aborted when the body has
- * arrived, since Node then closes the request (nodejs.org/api/http.html, IncomingMessage, event close).
+ * A signal that aborts when the connection closes. All requests of the connection share it. Fastify's `request.signal` does
+ * not help: it aborts when the body has arrived, because Node then closes the request (nodejs.org/api/http.html,
+ * IncomingMessage, event close).
  */
-function leaving(socket: Socket): AbortSignal {
-  const known = departures.get(socket)
+function closeSignal(socket: Socket): AbortSignal {
+  const known = closeSignals.get(socket)
   if (known) return known
   const controller = new AbortController()
   if (socket.destroyed) controller.abort()
   else socket.once('close', () => controller.abort())
-  // Many requests of a connection may wait at once.
+  // Many pipelined requests may listen to the signal at once, which is no leak.
   setMaxListeners(0, controller.signal)
-  departures.set(socket, controller.signal)
+  closeSignals.set(socket, controller.signal)
   return controller.signal
 }
 
 let shared: Documents | undefined
 
-/** One for all services of a process, as tests have many. */
+/** One document process for all services of this process. Tests start many services. */
 function sharedDocuments(warn: ConstructorParameters<typeof Documents>[0]): Documents {
   if (shared) return shared
-  // It ends with this process: the document process leaves when the channel between them closes.
+  // Nothing closes it: the document process exits when this process does, because the channel between them closes.
   shared = new Documents(warn)
   return shared
 }

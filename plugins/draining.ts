@@ -9,7 +9,7 @@ import { Problem } from '../http/problem.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     connections: Connections
-    /** Requests in flight, as the log can tell them: by its ids and routes, never by URLs. */
+    /** The pending requests, for the log: with ids and routes, because URLs may be secret. */
     unanswered(): Unanswered[]
   }
 }
@@ -27,7 +27,7 @@ function stateOf({ headersSent, req }: ServerResponse): Unanswered['state'] {
   return headersSent ? 'its answer was still being sent' : 'it was being answered'
 }
 
-/** While the service stops, each answer is the last of its connection (RFC 9112 section 9.6). `stopping.ts` has the order of events. */
+/** Tracks connections so that the service can stop without losing responses (RFC 9112 section 9.6). See `stopping.ts`. */
 export default fp(
   async function draining(app: FastifyInstance, { config }: { readonly config: Config }) {
     const connections = new Connections(app.server, (socket) => refuseUnfinished(socket, config))
@@ -50,8 +50,11 @@ export default fp(
     app.addHook('onRequest', async (request, reply) => {
       replies.set(reply.raw, reply)
       if (connections.isLate(request.raw))
-        throw new Problem('stopping', 'The last answer of this connection was given. Nothing was stored.')
-      if (connections.held) await connections.held
+        throw new Problem(
+          'stopping',
+          'The service is stopping, and this connection is closing. Nothing was stored. Send the request again over a new connection.'
+        )
+      if (connections.listenerClosing) await connections.listenerClosing
     })
   },
   { name: 'draining', fastify: '5.x' }

@@ -7,18 +7,18 @@ import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answered also to who is over the limit, and while the service is too busy: health. */
+    /** Exempt from the rate limit and from load shedding, such as health checks. */
     unlimited?: true
   }
 }
 
-/** How long a client may take over a request, and how large its head may be: for Fastify. */
+/** Fastify's options for the timeouts and sizes of requests. */
 export function listenerOptions(config: Config) {
   return {
     bodyLimit: config.BODY_LIMIT,
     requestTimeout: config.REQUEST_TIMEOUT * 1000,
     keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT * 1000,
-    // Node looks for late requests every 30 seconds, which would be the real time-out; plugins/framing answers a missing Host.
+    // Node's default checks timeouts only every 30 seconds. plugins/framing answers a missing Host.
     http: {
       requestTimeout: config.REQUEST_TIMEOUT * 1000,
       headersTimeout: Math.min(config.HEADERS_TIMEOUT, config.REQUEST_TIMEOUT) * 1000,
@@ -31,13 +31,13 @@ export function listenerOptions(config: Config) {
   }
 }
 
-/** Descriptors that are kept for what is no client's connection: the database, its threads, other processes, the operator. */
-const ownDescriptors = 96
+/** File descriptors reserved for other uses than client connections: the database, worker threads, child processes, the operator. */
+const reservedDescriptors = 96
 
-/** Descriptors that this process may have open; undefined where the system does not tell. */
+/** The maximum of open file descriptors of this process. Undefined where the system does not have /proc. */
 function descriptorLimit(): number | undefined {
   try {
-    // Node has raised the soft limit to the hard one, and this shows what is in force.
+    // Node raises its soft limit to the hard limit at start. This file shows the current value.
     const found = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))
     return found ? Number(found[1]) : undefined
   } catch {
@@ -45,51 +45,51 @@ function descriptorLimit(): number | undefined {
   }
 }
 
-/** Without a descriptor left nothing can be opened, not even what is asked about the memory in use: connections never take the last. */
-function mostConnections(app: FastifyInstance, { MAX_CONNECTIONS }: Config): number {
+/** MAX_CONNECTIONS, or less so that connections never use the last file descriptors. */
+function connectionLimit(app: FastifyInstance, { MAX_CONNECTIONS }: Config): number {
   const limit = descriptorLimit()
-  if (limit === undefined || limit - ownDescriptors >= MAX_CONNECTIONS) return MAX_CONNECTIONS
-  const most = Math.max(1, limit - ownDescriptors)
+  if (limit === undefined || limit - reservedDescriptors >= MAX_CONNECTIONS) return MAX_CONNECTIONS
+  const connections = Math.max(1, limit - reservedDescriptors)
   app.log.info(
-    { descriptors: limit, connections: most },
-    'fewer connections than MAX_CONNECTIONS are taken: the process may not open more files'
+    { descriptors: limit, connections },
+    'the process accepts fewer connections than MAX_CONNECTIONS, because it may not open more files'
   )
-  return most
+  return connections
 }
 
-/** How often the lateness is looked at, and how finely it is measured, in milliseconds. */
-const look = 1_000
+/** Milliseconds. */
+const samplingInterval = 1_000
 const resolution = 10
 
-/** @returns how late the event loop was in the last second, on average; in milliseconds */
-function watchLateness(app: FastifyInstance): () => number {
+/** @returns a function that gives the mean delay of the event loop in the last sampling interval, in milliseconds */
+function measureLoopDelay(app: FastifyInstance): () => number {
   const histogram = monitorEventLoopDelay({ resolution })
   histogram.enable()
-  let late = 0
+  let delay = 0
   const timer = setInterval(() => {
-    // Nothing was measured in the whole time: the loop did not turn.
-    late = histogram.count === 0 ? Number.POSITIVE_INFINITY : Math.max(0, histogram.mean / 1e6 - resolution)
+    // Without any measurement, the loop was blocked for the whole interval.
+    delay = histogram.count === 0 ? Number.POSITIVE_INFINITY : Math.max(0, histogram.mean / 1e6 - resolution)
     histogram.reset()
-  }, look).unref()
+  }, samplingInterval).unref()
   app.addHook('onClose', async () => {
     clearInterval(timer)
     histogram.disable()
   })
-  return () => late
+  return () => delay
 }
 
-/** Bounds on what one request, and all of them together, can make the service do. The URI's is in framing, the rate's in rate-limit. */
+/** Limits on connections, headers, bodies and load. The limit on URIs is in framing, the rate limit in rate-limit. */
 export default fp(
   async function limits(app: FastifyInstance, { config }: { config: Config }) {
-    app.server.maxConnections = mostConnections(app, config)
-    // Node leaves out the fields over its limit, and a request without its If-Match is another request: see one more, and refuse.
+    app.server.maxConnections = connectionLimit(app, config)
+    // Node silently drops the fields above its limit. Losing If-Match would change the request, so one more is read, and refused.
     app.server.maxHeadersCount = config.MAX_HEADERS + 1
 
     if (config.OVERLOAD_DELAY !== undefined) {
-      const lateness = watchLateness(app)
+      const loopDelay = measureLoopDelay(app)
       app.addHook('onRequest', async ({ routeOptions }) => {
-        if (lateness() > (config.OVERLOAD_DELAY ?? 0) && !routeOptions.config.unlimited)
-          throw new Problem('overloaded', 'The service has more to do than it can. Nothing was stored.')
+        if (loopDelay() > (config.OVERLOAD_DELAY ?? 0) && !routeOptions.config.unlimited)
+          throw new Problem('overloaded', 'The service is too busy right now. Nothing was stored. Try again later.')
       })
     }
 
@@ -99,7 +99,7 @@ export default fp(
       }
     })
 
-    // Said before the body is read, and so before a client that waits for 100 (Continue) sends it.
+    // This runs before the body is read, so a client that waits for 100 (Continue) never sends it.
     app.addHook('preParsing', async ({ headers }, _reply, payload) => {
       if (Number(headers['content-length']) > config.BODY_LIMIT) {
         throw new Problem('body-too-large', `The body is larger than ${config.BODY_LIMIT} bytes.`)

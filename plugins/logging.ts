@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import '../logging/requests.ts'
 
-/** Every answer tells the request's id, which finds it in the log. Registered first, so that refusals tell it too. */
+/** Sends the request's id with every response, to find it in the log. Register this first, so that refusals have it too. */
 export default fp(
   async function logging(app: FastifyInstance) {
     app.decorateRequest('refusal', undefined)

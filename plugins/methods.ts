@@ -2,67 +2,70 @@ import { METHODS } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isForm } from '../http/form-post.ts'
-import { inCurl, mediaTypes, unsupported } from '../http/media-types.ts'
+import { curlAdvice, mediaTypes, unsupported } from '../http/media-types.ts'
 import { Problem } from '../http/problem.ts'
 
-/** In the order in which Allow lists them. */
+/** The order of the methods in Allow. */
 const order = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']
 
-/** What is said of every URI at which there is nothing. */
-export const nothing = 'No resource has this URI. Follow the links from the service at its root.'
+/** The detail for every URI without a resource. */
+export const nothing = 'No resource has this URI. Start at the root of the service and follow its links.'
 
-interface Offer {
+interface PathMethods {
   readonly methods: Set<string>
-  /** What POST reads, for OPTIONS. */
+  /** The media types that POST accepts, for OPTIONS. */
   readonly accepts: Set<string>
 }
 
 /**
- * Judges content by what the headers say of it, before it is read (RFC 9110 sections 8.3 and 8.4).
+ * Checks the headers that describe the content, before the content is read (RFC 9110 sections 8.3 and 8.4).
  * @throws Problem `unsupported-media-type`
  */
 function checkContent(request: FastifyRequest): void {
   const { headers, method } = request
   const { schema } = request.routeOptions
   if (headers['transfer-encoding'] === undefined && !(Number(headers['content-length']) > 0)) {
-    // Some clients name a type for the content that they do not send: there is nothing to read.
+    // Some clients send a Content-Type without content. It must not select a body parser.
     if (!schema?.body) delete headers['content-type']
     return
   }
   if (method === 'GET' || method === 'HEAD') return
   const accepts = mediaTypes(method, request.routeOptions)
-  if (accepts.length === 0) throw new Problem('unsupported-media-type', `${method} takes no content here.`)
+  if (accepts.length === 0) throw new Problem('unsupported-media-type', `${method} requests to this URI must not have a body.`)
   const coding = headers['content-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'identity') {
-    const detail = `The content coding ${JSON.stringify(coding)} is not read here: send the body as it is.`
+    const detail = `The content coding ${JSON.stringify(coding)} is not supported. Send the body without a content coding.`
     throw new Problem('unsupported-media-type', detail, { headers: { 'accept-encoding': 'identity' } })
   }
   const type = headers['content-type']
-  if (type === undefined) throw unsupported(request, 'The body has no Content-Type.', accepts)
+  if (type === undefined) throw unsupported(request, 'The request has a body but no Content-Type header.', accepts)
   if (!accepts.includes(request.mediaType ?? '')) {
-    const hint = isForm(request) ? ` ${inCurl(accepts[0] ?? '')}` : ''
-    throw unsupported(request, `${JSON.stringify(type)} is not read here; there is ${accepts.join(', ')}.${hint}`, accepts)
+    const hint = isForm(request) ? ` ${curlAdvice(accepts[0] ?? '')}` : ''
+    throw unsupported(request, `${JSON.stringify(type)} is not supported here. Send ${accepts.join(' or ')}.${hint}`, accepts)
   }
   const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(type)?.[1]
   if (charset !== undefined && charset.toLowerCase() !== 'utf-8') {
-    throw unsupported(request, `The charset ${JSON.stringify(charset)} is not read here: send UTF-8.`, accepts)
+    throw unsupported(request, `The charset ${JSON.stringify(charset)} is not supported. Send UTF-8.`, accepts)
   }
 }
 
 /**
- * A client that sends Content-Range means a part, and would lose the rest (RFC 9110 section 14.5).
+ * Refuses a partial PUT. Content-Range says that the content is only a part; storing it would lose the rest (RFC 9110 section 14.5).
  * @throws Problem `malformed-request`
  */
-function refusePart({ method, headers }: FastifyRequest): void {
+function refusePartialPut({ method, headers }: FastifyRequest): void {
   if (method !== 'PUT' || headers['content-range'] === undefined) return
-  throw new Problem('malformed-request', 'A PUT with Content-Range replaces a part, which is not offered here: send the whole without it.')
+  throw new Problem(
+    'malformed-request',
+    'A PUT with Content-Range would replace only a part, which is not supported. Send the whole document without Content-Range.'
+  )
 }
 
-/** Answers OPTIONS, 405 with Allow for every method that a known path does not have, and 415. Registered before the routes. */
+/** Answers OPTIONS, 405 for unsupported methods of known paths, and 415. Register this before the routes. */
 export default fp(
   async function methods(app: FastifyInstance) {
-    const offers = new Map<string, Offer>()
-    // Node's parser knows more methods than Fastify: each must be known to be refused by name, not as an unknown path.
+    const offers = new Map<string, PathMethods>()
+    // Node's parser knows more methods than Fastify. They are added so that known paths refuse them with 405 instead of 404.
     for (const method of METHODS) {
       if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true })
     }
@@ -77,15 +80,15 @@ export default fp(
       }
     })
 
-    // The router takes `/order/` for an order without an id: a URI with a trailing slash is another, and nothing is there.
+    // The router matches `/order/` with an empty id. A URI with a trailing slash is another URI, which has no resource.
     app.addHook('onRequest', async ({ params }) => {
       if (Object.values(params as object).includes('')) throw new Problem('not-found', nothing)
     })
 
     app.addHook('preParsing', async (request, _reply, payload) => {
-      // Else the body that was sent to nowhere would be read, and judged.
+      // Otherwise the body of a request to an unknown URI would be read and validated.
       if (request.is404) throw new Problem('not-found', nothing)
-      refusePart(request)
+      refusePartialPut(request)
       checkContent(request)
       return payload
     })
@@ -101,7 +104,7 @@ export default fp(
           url,
           exposeHeadRoute: false,
           onRequest: async (request) => {
-            throw new Problem('method-not-allowed', `${request.method} is not offered here; there is ${allow}.`, {
+            throw new Problem('method-not-allowed', `${request.method} is not allowed here. Allowed: ${allow}.`, {
               headers: { allow },
               available: allow.split(', ')
             })
@@ -116,7 +119,7 @@ export default fp(
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Called once, after the last route: gives every path its OPTIONS and its 405s. */
+    /** Adds OPTIONS and the 405 responses to every path. Call it once, after the last route. */
     completeMethods(): void
   }
 }

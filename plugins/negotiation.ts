@@ -7,16 +7,16 @@ import type { Representation, Representations } from '../representations/represe
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The media types of the route's resource: what is negotiated, before anything else is done. */
+    /** The representations of the route's resource. One of them is negotiated before the handler runs. */
     represents?: Representations<never>
   }
   interface FastifyRequest {
-    /** The one that the client will get. */
+    /** The representation that the client will get. */
     representation: Representation<never> | undefined
   }
 }
 
-/** Chooses the representation by Accept and the document's own notation, before a body is read: nothing is stored that could not be answered. */
+/** Chooses the representation by Accept and by the document's notation. A 406 comes before the body is read, so nothing is stored. */
 export default fp(
   async function negotiation(app: FastifyInstance) {
     app.decorateRequest('representation', undefined)
@@ -33,7 +33,9 @@ export default fp(
       request.representation = variants[choose(request.headers.accept, offers)]
       if (!request.representation) {
         const available = variants.map(({ mediaType }) => mediaType)
-        throw new Problem('not-acceptable', `Nothing that Accept names is offered; there is ${available.join(', ')}.`, { available })
+        throw new Problem('not-acceptable', `The Accept header includes none of the media types available here: ${available.join(', ')}.`, {
+          available
+        })
       }
     })
   },

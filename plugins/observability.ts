@@ -14,18 +14,18 @@ declare module 'fastify' {
 
 export interface Metrics {
   readonly contentType: string
-  /** All of them, in Prometheus's text format. */
+  /** All metrics, in Prometheus's text format. */
   read(): Promise<string>
 }
 
-/** How long the database may take to answer, in milliseconds. */
-const patience = 2_000
+/** Milliseconds. */
+const pingTimeout = 2_000
 
-/** @throws Error when the database does not answer in time, or what it says itself */
+/** Resolves when the database answers. @throws Error when it does not answer in time, or the database's own error */
 export async function reach(store: Store): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`the database did not answer within ${patience} ms`)), patience)
+    timer = setTimeout(() => reject(new Error(`the database did not answer within ${pingTimeout} ms`)), pingTimeout)
   })
   try {
     await Promise.race([store.ping(), late])
@@ -34,28 +34,28 @@ export async function reach(store: Store): Promise<void> {
   }
 }
 
-let ofProcess: Registry | undefined
+let defaultMetrics: Registry | undefined
 
-/** Memory, CPU, garbage collection, event-loop delay: the process's, however many services run in it. */
+/** Memory, CPU, garbage collection and event-loop delay of the process. All services in it share this registry. */
 function processRegistry(): Registry {
-  if (!ofProcess) {
-    ofProcess = new Registry()
-    collectDefaultMetrics({ register: ofProcess })
+  if (!defaultMetrics) {
+    defaultMetrics = new Registry()
+    collectDefaultMetrics({ register: defaultMetrics })
   }
-  return ofProcess
+  return defaultMetrics
 }
 
-/** What became of an attempt to place an order; undefined when no order was meant, as when a form only grows. */
+/** The outcome of an attempt to place an order. Undefined when none was attempted, such as when a form only adds lines. */
 function orderOutcome(reply: FastifyReply): 'placed' | 'replayed' | 'repeated' | 'refused' | 'failed' | undefined {
   const { statusCode } = reply
   if (statusCode >= 400) return statusCode < 500 ? 'refused' : 'failed'
   if (reply.getHeader('idempotent-replayed') !== undefined) return 'replayed'
-  // A page's order is 303, whichever it is; a repeated one is 204 for who wants no body.
+  // A page gets 303 for a new and for a repeated order. A repeated order is 204 when the client prefers no body.
   if (statusCode === 200 || statusCode === 204) return reply.getHeader('location') === undefined ? undefined : 'repeated'
   return 'placed'
 }
 
-/** Measures every request. A route is its pattern, never the URL: a label that clients choose would grow without bound. */
+/** Measures every request. The route label is the pattern, because URLs would create an unlimited number of labels. */
 export default fp(
   async function observability(app: FastifyInstance, { store, release }: { store: Store; release: string }) {
     const registry = new Registry()

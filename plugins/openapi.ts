@@ -8,14 +8,14 @@ import '../openapi/description.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The API as its routes declare it. */
+    /** The OpenAPI description of all routes. */
     apiDescription(): ApiDescription
   }
 }
 
 function describedRoutes({ url, method, schema = {}, config }: RouteOptions, base: string): readonly DescribedRoute[] {
   const describes = config?.describes
-  // Under a base path, the service's root is routed with and without its slash: one resource.
+  // Under a base path, the root has two routes, with and without slash. It is described once.
   if (!describes || url === base) return []
   const path = describes.outside ? url : url.slice(base.length)
   const { body, querystring, params } = schema
@@ -26,8 +26,8 @@ function describedRoutes({ url, method, schema = {}, config }: RouteOptions, bas
 }
 
 /**
- * OpenAPI written from the routes themselves. Not by @fastify/swagger: a body here is an XSD with several notations, and
- * what an operation answers follows from `represents`, `access` and `caching`, which it would have to be told anyway.
+ * Generates the OpenAPI description from the routes. @fastify/swagger would not help: bodies are XSDs with several notations,
+ * and the responses follow from `represents`, `access` and `caching`, which it does not know.
  */
 export default fp(
   async function openapi(app: FastifyInstance, { config, release }: { config: Config; release: string }) {

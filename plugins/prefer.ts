@@ -6,14 +6,14 @@ export type PreferredReturn = 'minimal' | 'representation'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What a write's answer should hold, where the client says so (RFC 7240 section 4.2). */
+    /** The client's preference for the response to a write (RFC 7240 section 4.2). */
     preferredReturn(): PreferredReturn | undefined
   }
 }
 
 const returnPreference = /^return\s*=\s*("?)(.*)\1$/i
 
-/** The first `return` preference counts (RFC 7240 section 2), also where it is one that is not understood and so ignored. */
+/** Parses the first `return` preference (RFC 7240 section 2). If its value is unknown, it is ignored, and so are later ones. */
 export function parseReturn(header: string): PreferredReturn | undefined {
   for (const preference of splitField(header, ',')) {
     const found = returnPreference.exec(splitField(preference, ';')[0] ?? '')?.[2]?.toLowerCase()

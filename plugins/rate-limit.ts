@@ -7,50 +7,49 @@ import type { Config } from '../config.ts'
 import { hashKey, shownKey } from '../http/credentials.ts'
 import { Problem } from '../http/problem.ts'
 
-/** In milliseconds. */
+/** Milliseconds. */
 const minute = 60_000
 
-/** How many callers are counted, and keys known, at a time: memory is bounded however many addresses call. */
+/** The maximum number of counted callers, and of known keys. It limits the memory, however many addresses call. */
 const maxCallers = 20_000
 
-/** What a request may cost beyond the one that it is: a body by its bytes, a document by the time that it takes. */
-const price = {
-  /** Bytes of a body that cost one request. */
+/** Large or slow requests count as several requests. */
+const costs = {
+  /** Bytes of a body that count as one request. */
   bodyBytes: 64 * 1024,
-  /** Milliseconds of the document process that cost one request. */
+  /** Milliseconds of the document process that count as one request. */
   workMilliseconds: 50
 } as const
 
 /**
- * Who goes on after as many refusals as requests were allowed gets each further refusal after a pause, in milliseconds. A
- * connection waits for its answer, so a flood over 500 connections becomes 2,000 requests a second instead of all that the
- * thread can refuse.
+ * Milliseconds before each refusal of a caller that has sent twice the allowed requests. A connection waits for its
+ * response, so a flood over 500 connections is slowed to 2,000 requests per second.
  */
-const pause = 250
+const refusalDelay = 250
 
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * Counts so many requests more against the caller's rate. Who has fewer left is refused only with the next request,
-     * so that what costs more than there is left of a minute can still be done. Fewer than none are given back.
+     * Adds requests to the caller's count; a negative number subtracts. This never refuses the current request: only the next
+     * one is refused if the count is over the limit, so a request may cost more than what is left of the minute.
      */
     charge(requests: number): void
-    /** Counts the time that the document process spent for the request, in milliseconds. */
+    /** Charges the time that the document process spent on the request, in milliseconds. */
     chargeWork(milliseconds: number): void
   }
 }
 
 interface Tally extends FastifyRateLimitStore {
-  /** Counts so many requests more. @returns how many there are now */
+  /** Adds requests to the caller's count. @returns the new count */
   charge(caller: string, requests: number): number
 }
 
-/** Requests by caller in a minute that starts with the first; the caller that was silent for longest is forgotten first. */
+/** Counts requests by caller. A caller's minute starts with its first request. The least recently active callers are evicted. */
 export function makeTally(): Tally {
   const counts = new LRUCache<string, { current: number; endsAt: number }>({ max: maxCallers })
   const tally: Tally = {
     incr(caller, callback, length) {
-      // A clock that is set back would make the minute longer.
+      // performance.now() is monotonic. With Date.now(), setting the clock back would prolong the minute.
       const now = performance.now()
       const known = counts.get(caller)
       const count = known && known.endsAt > now ? known : { current: 0, endsAt: now + length }
@@ -59,7 +58,7 @@ export function makeTally(): Tally {
       callback(null, { current: count.current, ttl: count.endsAt - now })
     },
     charge(caller, requests) {
-      // The minute of the request may be over: then it counts in the one that goes on.
+      // The request's minute may be over. Then the charge counts in the current one.
       tally.incr(caller, () => {}, minute, 0)
       const count = counts.get(caller)
       if (!count) return 0
@@ -73,15 +72,15 @@ export function makeTally(): Tally {
 
 interface Charge {
   readonly caller: string
-  /** Requests that are counted of the caller. */
+  /** The caller's count. */
   current: number
-  /** In seconds. */
+  /** Seconds. */
   readonly resetsIn: number
 }
 
-/** A body costs one request for every 64 KiB begun; the first is the request itself. */
+/** The additional requests for a body: one for each started 64 KiB after the first. */
 function costOf(bytes: number): number {
-  return Math.max(0, Math.ceil(bytes / price.bodyBytes) - 1)
+  return Math.max(0, Math.ceil(bytes / costs.bodyBytes) - 1)
 }
 
 function bytesOf(body: unknown): number {
@@ -91,11 +90,12 @@ function bytesOf(body: unknown): number {
 }
 
 /**
- * So many requests a minute for each key, or for each address (a /64 of IPv6) without one. It counts before authentication:
- * a key that was good before has a count of its own; any other is counted with its address until it has proved good, so
- * that guessing keys costs an address its requests, and over its limit not even a look into the store.
- * It comes before everything that refuses: what is refused or shed counts too.
- * The fields are those of draft-ietf-httpapi-ratelimit-headers in its structured form; @fastify/rate-limit has the older ones.
+ * Limits the requests per minute of each API key, or of each address (a /64 of IPv6) without a key.
+ *
+ * It counts before authentication. A key that was valid before has its own count. Any other key counts with its address, so
+ * guessing keys uses up the requests of the address, and above the limit no key is looked up in the store.
+ * Register this before all plugins that refuse requests, so that refused requests count too.
+ * The headers are those of draft-ietf-httpapi-ratelimit-headers in its structured form; @fastify/rate-limit has the older ones.
  */
 export default fp(
   async function rateLimit(app: FastifyInstance, { config }: { config: Config }) {
@@ -106,11 +106,11 @@ export default fp(
       return
     }
     const tally = makeTally()
-    const goodKeys = new LRUCache<string, true>({ max: maxCallers })
+    const validKeys = new LRUCache<string, true>({ max: maxCallers })
     const charges = new WeakMap<FastifyRequest, Charge>()
 
     const isChunked = ({ headers }: FastifyRequest) => headers['transfer-encoding'] !== undefined
-    /** As the header tells it; of a body that is too large only what is read of it. */
+    /** The Content-Length, at most BODY_LIMIT: a larger body is never read. */
     const declaredLength = (request: FastifyRequest) =>
       isChunked(request) ? 0 : Math.min(Number(request.headers['content-length'] ?? 0) || 0, config.BODY_LIMIT)
     const hashOf = ({ headers }: FastifyRequest): string | undefined => {
@@ -123,19 +123,19 @@ export default fp(
       timeWindow: minute,
       keyGenerator: (request) => {
         const hash = hashOf(request)
-        return hash !== undefined && goodKeys.has(hash) ? `key ${hash}` : `address ${normalizeIP(request.ip)}`
+        return hash !== undefined && validKeys.has(hash) ? `key ${hash}` : `address ${normalizeIP(request.ip)}`
       },
-      // The plugin makes its store itself; this one is shared, as requests are charged more.
+      // The plugin constructs its store. This constructor returns the shared one, so that `charge` can use it too.
       store: function store() {
         return tally
       } as unknown as FastifyRateLimitStoreCtor
     })
     const count = app.createRateLimit()
 
-    // Parameters of our own carry our name, as the draft wants it.
-    const policy = `"default";q=${max};w=${minute / 1000};tradepost-body-bytes=${price.bodyBytes};tradepost-work-ms=${price.workMilliseconds}`
+    // Our own parameters have a prefix, as the draft requires.
+    const policy = `"default";q=${max};w=${minute / 1000};tradepost-body-bytes=${costs.bodyBytes};tradepost-work-ms=${costs.workMilliseconds}`
 
-    const tell = (reply: FastifyReply, { current, resetsIn }: Charge) => {
+    const setHeaders = (reply: FastifyReply, { current, resetsIn }: Charge) => {
       reply.headers({ 'ratelimit-policy': policy, ratelimit: `"default";r=${Math.max(0, max - current)};t=${resetsIn}` })
     }
 
@@ -144,7 +144,7 @@ export default fp(
       if (charge && requests !== 0) charge.current = tally.charge(charge.caller, requests)
     })
     app.decorateRequest('chargeWork', function (this: FastifyRequest, milliseconds: number) {
-      this.charge(Math.floor(milliseconds / price.workMilliseconds))
+      this.charge(Math.floor(milliseconds / costs.workMilliseconds))
     })
 
     app.addHook('onRequest', async (request, reply) => {
@@ -153,15 +153,19 @@ export default fp(
       if (counted.isAllowed) return
       const charge = { caller: counted.key, current: max - counted.remaining, resetsIn: counted.ttlInSeconds }
       charges.set(request, charge)
-      tell(reply, charge)
+      setHeaders(reply, charge)
       if (!counted.isExceeded) return request.charge(costOf(declaredLength(request)))
-      if (tally.charge(charge.caller, 0) > 2 * max) await sleep(pause)
-      throw new Problem('too-many-requests', `More than ${max} requests in a minute. Go on in ${charge.resetsIn} seconds.`, {
-        headers: { 'retry-after': String(charge.resetsIn) }
-      })
+      if (tally.charge(charge.caller, 0) > 2 * max) await sleep(refusalDelay)
+      throw new Problem(
+        'too-many-requests',
+        `You have sent more than ${max} requests in a minute. Try again in ${charge.resetsIn} seconds.`,
+        {
+          headers: { 'retry-after': String(charge.resetsIn) }
+        }
+      )
     })
 
-    // Of a body in chunks the length is known only now.
+    // The length of a chunked body is known only now.
     app.addHook('preValidation', async (request) => {
       if (isChunked(request)) request.charge(costOf(bytesOf(request.body)))
     })
@@ -170,11 +174,11 @@ export default fp(
       const charge = charges.get(request)
       if (!charge) return
       if (reply.statusCode === 413 && isChunked(request)) request.charge(costOf(config.BODY_LIMIT))
-      tell(reply, charge)
+      setHeaders(reply, charge)
       const hash = hashOf(request)
       if (hash === undefined) return
-      if (reply.statusCode === 401) goodKeys.delete(hash)
-      else if (request.caller?.kind === 'key') goodKeys.set(hash, true)
+      if (reply.statusCode === 401) validKeys.delete(hash)
+      else if (request.caller?.kind === 'key') validKeys.set(hash, true)
     })
   },
   { name: 'rate-limit', fastify: '5.x', dependencies: ['problems'] }

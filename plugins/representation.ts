@@ -11,36 +11,36 @@ import type { Current } from './preconditions.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What `expectation` needs of a value of the route's resource. @param uri of the resource, where it is not the request's */
+    /** The version and entity tags of a value of the route's resource. @param uri the resource's URI, if it is not the request's */
     currentOf(value: { readonly version: number } | undefined, uri?: string): Current | undefined
     context(): Context
     /**
-     * What the forms of a page that shows a value send back in `_if-match`: the entity tag of its XML, which is the same
-     * for who signs in meanwhile.
-     * @param uri of the resource, where it is not the request's
+     * The entity tag that the forms of a page send back in `_if-match`. It is the tag of the XML, because that stays the same
+     * when the user signs in.
+     * @param uri the resource's URI, if it is not the request's
      */
     formTag(value: { readonly version: number }, uri?: string): string | undefined
-    /** The HTML page of a value of the route's resource. `formTag`: where it is not the value's own. @throws Problem */
+    /** The HTML page of a value of the route's resource. `formTag` replaces the value's own tag. @throws Problem */
     page(value: { readonly version: number }, more?: { readonly formTag?: string; readonly notice?: Notice }): Promise<string | undefined>
   }
   interface FastifyReply {
     /**
-     * Sends a value as the client wants it, or 304 to a GET that has it.
-     * @param uri whose representation it is, where that is not the request's own resource
+     * Sends a value in the negotiated representation, or 304 if the client already has it.
+     * @param uri the resource's URI, if it is not the request's
      */
     represent(value: unknown, uri?: string): FastifyReply
-    /** 201 with Location. */
+    /** Sends 201 with Location and the value. */
     created(uri: string, value: unknown): FastifyReply
     /**
-     * Answers by validators alone, before the value is even loaded: 304, or with a body that was kept. False: go on and
-     * `represent` it with the same.
+     * Tries to answer with the validators only, before the value is loaded: with 304, or with a cached body.
+     * @returns false if that is not possible; then load the value and call `represent`
      */
     revalidate(validators: Validators): boolean
   }
 }
 
-/** The validators of the representation that is chosen, as they are sent. */
-interface Tagged {
+/** The validators of the selected representation, as sent in the headers. */
+interface SentValidators {
   readonly tag: string
   readonly modifiedAt?: number
 }
@@ -50,22 +50,22 @@ const noResource: Representations<never> = { variants: [] }
 const isSafe = (method: string) => method === 'GET' || method === 'HEAD'
 
 /**
- * Representations on the wire: entity tags, validators, links, the Prefer header, the body.
- * @param release names what makes the bytes: another release of the service never shares its tags
+ * Sends representations: entity tags, validators, links, the Prefer header and the body.
+ * @param release is part of every entity tag, because another release may write other bytes
  */
 export default fp(
   async function representation(app: FastifyInstance, { config, release }: { config: Config; release: string }) {
-    const maker = `${release} ${config.BASE_URL.path} ${config.CURRENCY} ${config.SHOP_NAME}`
+    const tagSeed = `${release} ${config.BASE_URL.path} ${config.CURRENCY} ${config.SHOP_NAME}`
 
-    /** Strong, and of one representation of one version of one resource: no two URIs share a tag. */
+    /** A strong entity tag for one representation of one version of one resource. No two URIs have the same tag. */
     function tag(path: string, { version, page }: Validators, { suffix }: Representation<never>): string {
-      const stamp = createHash('sha256').update(`${maker} ${path}`).digest('hex').slice(0, 8)
-      return `"${version}${suffix === 'html' && page !== undefined ? `.${page}` : ''}-${stamp}-${suffix}"`
+      const hash = createHash('sha256').update(`${tagSeed} ${path}`).digest('hex').slice(0, 8)
+      return `"${version}${suffix === 'html' && page !== undefined ? `.${page}` : ''}-${hash}-${suffix}"`
     }
 
     const represents = (request: FastifyRequest) => request.routeOptions.config.represents ?? noResource
     const selected = (request: FastifyRequest): Representation<never> => {
-      if (!request.representation) throw new Error(`${request.url} names no representation`)
+      if (!request.representation) throw new Error(`${request.url} has no negotiated representation`)
       return request.representation
     }
 
@@ -105,11 +105,11 @@ export default fp(
       }
     )
 
-    function tagged(request: FastifyRequest, path: string, validators: Validators): Tagged {
+    function sentValidators(request: FastifyRequest, path: string, validators: Validators): SentValidators {
       return { tag: tag(path, validators, selected(request)), ...modified(validators) }
     }
 
-    function setHeaders(request: FastifyRequest, reply: FastifyReply, known: Tagged | undefined) {
+    function setHeaders(request: FastifyRequest, reply: FastifyReply, known: SentValidators | undefined) {
       reply.header('content-type', selected(request).contentType)
       if (known) reply.header('etag', known.tag)
       else reply.removeHeader('etag').removeHeader('last-modified')
@@ -132,19 +132,19 @@ export default fp(
       if (fields.length > 0) reply.header('link', fields.join(', '))
     }
 
-    /** Conditions are evaluated also where nothing has a tag: there is something, and none of theirs (RFC 9110 section 13.2.1). */
-    function isNotModified(request: FastifyRequest, known: Tagged | undefined): boolean {
+    /** Conditions apply to resources without a tag too: they exist, and match no tag of the client (RFC 9110 section 13.2.1). */
+    function isNotModified(request: FastifyRequest, known: SentValidators | undefined): boolean {
       if (!isSafe(request.method)) return false
       return request.isNotModified(known ? { tags: [known.tag], ...modified(known) } : { tags: [] })
     }
 
-    /** Under what the body may be kept: only what everybody is sent alike. */
-    function bodyKey(request: FastifyRequest, known: Tagged | undefined): string | undefined {
+    /** The cache key of a body. Only bodies that are the same for all callers are cached. */
+    function bodyKey(request: FastifyRequest, known: SentValidators | undefined): string | undefined {
       if (!known || !isSafe(request.method) || request.routeOptions.config.caching !== 'catalogue') return undefined
       return `${request.url} ${known.tag}`
     }
 
-    function sendKept(reply: FastifyReply, key: string | undefined): boolean {
+    function sendCached(reply: FastifyReply, key: string | undefined): boolean {
       const body = key === undefined ? undefined : app.bodies.get(key)
       if (!body) return false
       if (body.link !== undefined) reply.header('link', body.link)
@@ -158,11 +158,11 @@ export default fp(
       return { ...context, formTag: request.formTag(value as { version: number }, self) }
     }
 
-    /** A value that is still text is written beside this thread. */
+    /** Writes a deferred value, which is still JSON text, in the document process. */
     async function sendDeferred(request: FastifyRequest, reply: FastifyReply, name: string, text: string, context: Context) {
       const write = () => app.documents.write(request, name, selected(request).mediaType, text, context)
       try {
-        // What is written was stored: its answer is owed, and the room that its document took is there.
+        // A write is already stored, so its response must be sent. Its memory was reserved for the request's body.
         const body = await (isSafe(request.method) ? request.withRoomFor(text.length, write) : write())
         reply.send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
       } catch (error) {
@@ -171,7 +171,7 @@ export default fp(
     }
 
     function sendBody(request: FastifyRequest, reply: FastifyReply, key: string | undefined, value: unknown, self: string) {
-      if (sendKept(reply, key)) return reply
+      if (sendCached(reply, key)) return reply
       const context = contextOf(request, value, self)
       const { name } = represents(request)
       const text = textOf(value)
@@ -187,16 +187,16 @@ export default fp(
       return reply.send(bytes)
     }
 
-    /** A write's answer, as Prefer wants it (RFC 7240 section 4.2). False: the representation is still to be sent. */
+    /** Follows Prefer in the response to a write (RFC 7240 section 4.2). @returns false if the representation must still be sent */
     function sendMinimal(request: FastifyRequest, reply: FastifyReply, uri: string): boolean {
       const preferred = request.preferredReturn()
       if (preferred) reply.header('preference-applied', `return=${preferred}`)
       if (preferred !== 'minimal') {
-        // What the body is a representation of (RFC 9110 section 8.7): the answer's validators belong to it.
+        // With Content-Location, the response's validators belong to that resource (RFC 9110 section 8.7).
         if (reply.statusCode < 300) reply.header('content-location', uri)
         return false
       }
-      // What was sent is stored in a form of our own, so a tag here would name other bytes than the client has (RFC 9110 section 9.3.4).
+      // The stored representation differs from the bytes that the client sent, so the response has no tag (RFC 9110 section 9.3.4).
       if (request.method === 'PUT') reply.removeHeader('etag').removeHeader('last-modified')
       if (reply.statusCode === 200) reply.code(204)
       reply.removeHeader('content-type').send()
@@ -204,23 +204,23 @@ export default fp(
     }
 
     app.decorateReply('revalidate', function (this: FastifyReply, validators: Validators): boolean {
-      const known = tagged(this.request, pathOf(this.request.url), validators)
+      const known = sentValidators(this.request, pathOf(this.request.url), validators)
       setHeaders(this.request, this, known)
       if (isNotModified(this.request, known)) {
-        // Without Link: its next page is not known, and a cache would put what a 304 has in place of what it holds (RFC 9111 section 3.2).
-        // It cost next to nothing. A client that shows `*` has nothing to revalidate, and would go on for free for ever.
+        // There is no Link: the next page is unknown here, and caches replace stored headers by those of a 304 (RFC 9111 section 3.2).
+        // A 304 is cheap, so it is free of charge. `*` is not, because it always matches and would make every request free.
         if (this.request.headers['if-none-match']?.trim() !== '*') this.request.charge(-1)
         this.code(304).removeHeader('content-type').send()
         return true
       }
-      return sendKept(this, bodyKey(this.request, known))
+      return sendCached(this, bodyKey(this.request, known))
     })
 
     app.decorateReply('represent', function (this: FastifyReply, value: unknown, uri = this.request.url): FastifyReply {
       const { request } = this
       const path = pathOf(uri)
       const validators = represents(request).validators?.(value as never, request.context())
-      const known = validators && tagged(request, path, validators)
+      const known = validators && sentValidators(request, path, validators)
       setHeaders(request, this, known)
       setLinks(request, this, value, uri)
       if (isNotModified(request, known)) return this.code(304).removeHeader('content-type').send()
@@ -244,7 +244,7 @@ function pathOf(uri: string): string {
   return query === -1 ? uri : uri.slice(0, query)
 }
 
-/** Never later than Date (RFC 9110 section 8.8.2.1), also where the clock was put back since. Node's Date may be of a second ago. */
+/** Last-Modified must not be later than Date (RFC 9110 section 8.8.2.1), even if the clock was set back. Node's Date may be a second old. */
 function lastModified(at: number): string {
   const now = Date.now()
   return new Date(at > now ? now - 1_000 : at).toUTCString()

@@ -6,63 +6,63 @@ import { FairScheduler } from '../fairness/fair-scheduler.ts'
 import { stopReading } from '../http/connections.ts'
 import { Problem } from '../http/problem.ts'
 
-/** Bytes that Node reads from a connection at once: a body of no more arrives in one part. */
-const part = 64 * 1024
+/** Node reads this many bytes from a connection at once. A smaller body arrives in one chunk. */
+const chunkSize = 64 * 1024
 
-/** Chunks of a body that may be of any size; together with more of them, the bytes that a chunk must have on average. */
-const freeParts = 1_000
-const leastPart = 64
+/** The chunks of a body may have any size up to this many. With more of them, a chunk must have `minAverageSize` bytes on average. */
+const freeChunks = 1_000
+const minAverageSize = 64
 
-/** A body in chunks of a byte takes a hundred times its size in memory, and a call of the thread for each. */
-function tooManyParts(): Problem {
-  const detail = `The body comes in too many chunks: from ${freeParts} on they must have ${leastPart} bytes on average. Nothing was stored.`
+/** A body in chunks of one byte takes a hundred times its size in memory, and one call on the main thread for each byte. */
+function tooManyChunks(): Problem {
+  const detail = `The body has too many chunks: above ${freeChunks} they must have ${minAverageSize} bytes on average. Nothing was stored.`
   return new Problem('malformed-request', detail, { headers: { connection: 'close' } })
 }
 
-/** Node's own option, which `http.createServer` does not hand on. */
-interface Pausing {
+/** An option of Node's net.Server, which `http.createServer` does not pass on. */
+interface PausableServer {
   pauseOnConnect: boolean
 }
 
 /**
- * Addresses take turns with the thread that serves: with every connection that is first read, every request that begins, and
- * every part of a body that arrives. However many of them one address sends at once, another's do not wait behind them.
+ * Lets addresses take turns on the main thread: for the first read of a connection, the start of a request, and each chunk of
+ * a body. However much one address sends at once, the requests of others do not wait behind it.
  */
 export default fp(
   async function scheduling(app: FastifyInstance) {
     const scheduler = new FairScheduler()
     const { server } = app
 
-    ;(server as unknown as Pausing).pauseOnConnect = true
+    ;(server as unknown as PausableServer).pauseOnConnect = true
     server.on('connection', (socket: Socket) => {
-      scheduler.accepted()
+      scheduler.connectionAccepted()
       scheduler.scheduleRead(socket.remoteAddress ?? '', () => socket.resume())
     })
 
     app.addHook('onRequest', (request, _reply, done) => scheduler.schedule(normalizeIP(request.ip), done))
 
     app.addHook('preParsing', ({ ip, headers, raw }, _reply, payload, done) => {
-      if (Number(headers['content-length'] ?? 0) <= part && headers['transfer-encoding'] === undefined) return done(null, payload)
+      if (Number(headers['content-length'] ?? 0) <= chunkSize && headers['transfer-encoding'] === undefined) return done(null, payload)
       const address = normalizeIP(ip)
       let readUpTo = 0
-      let parts = 0
+      let chunks = 0
       let bytes = 0
       const receive = (chunk: Buffer) => {
-        parts++
+        chunks++
         bytes += chunk.length
-        if (parts > freeParts && bytes < parts * leastPart) {
+        if (chunks > freeChunks && bytes < chunks * minAverageSize) {
           payload.off('data', receive)
           stopReading(raw.socket)
-          payload.emit('error', tooManyParts())
+          payload.emit('error', tooManyChunks())
           return
         }
-        // Of one read from the socket there can be many parts.
+        // One read from the socket can hold many chunks.
         if (raw.socket.bytesRead === readUpTo) return
         readUpTo = raw.socket.bytesRead
         payload.pause()
         scheduler.scheduleRead(address, () => payload.resume())
       }
-      // Not earlier: a listener starts the body flowing, and who reads it would miss what comes before it listens.
+      // A `data` listener starts the flow. Added earlier, the body parser would miss chunks that come before it listens.
       payload.once('resume', () => payload.on('data', receive))
       done(null, payload)
     })

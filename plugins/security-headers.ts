@@ -2,7 +2,7 @@ import helmet from '@fastify/helmet'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
-/** A page loads from here only, runs no inline script or style, and is framed by nobody. Helmet would write it anew for each. */
+/** Pages load from this origin only, run no inline scripts or styles, and cannot be framed. Helmet would build the text for each response. */
 const pageHeaders = {
   'content-security-policy': [
     "default-src 'none'",
@@ -18,21 +18,21 @@ const pageHeaders = {
 }
 
 /**
- * Security headers: what matters for any body on everything, what matters for a document in a window on pages. HTTPS is
- * the reverse proxy's to enforce: it knows whether there is any.
+ * Security headers. Some are sent with every response, those for documents in a browser window only with pages. The reverse
+ * proxy enforces HTTPS, because only it knows whether HTTPS is in use.
  */
 export default fp(
   async function securityHeaders(app: FastifyInstance) {
     await app.register(helmet, {
       xContentTypeOptions: true,
-      // An order's URI is a capability: it goes to nobody as a referrer.
+      // Whoever knows an order's URI can use the order, so the URI must not leak as a referrer.
       referrerPolicy: { policy: 'no-referrer' },
       crossOriginResourcePolicy: { policy: 'same-origin' },
       contentSecurityPolicy: false,
       crossOriginEmbedderPolicy: false,
       crossOriginOpenerPolicy: false,
       strictTransportSecurity: false,
-      // Answers to the faults of browsers that are gone; frame-ancestors does what X-Frame-Options did.
+      // These headers are for obsolete browsers. frame-ancestors replaces X-Frame-Options.
       originAgentCluster: false,
       xDnsPrefetchControl: false,
       xDownloadOptions: false,

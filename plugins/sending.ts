@@ -5,40 +5,37 @@ import type { Config } from '../config.ts'
 import type { Connection } from '../http/connections.ts'
 import { Problem } from '../http/problem.ts'
 
-/** Bytes of answers that may wait for their readers, of all connections together. Of one connection only one answer waits. */
-const mostWaiting = 64 * 1024 * 1024
+/** The maximum bytes of unsent responses on all connections together. Each connection has at most one. */
+const maxBufferedBytes = 64 * 1024 * 1024
 
-/** An answer of fewer bytes always finds room. */
-const small = 64 * 1024
+/** Responses up to this size in bytes are always sent. */
+const smallResponse = 64 * 1024
 
-/** Milliseconds between two looks at the readers. */
-const interval = 1_000
+/** Milliseconds between two checks of all readers. */
+const checkInterval = 1_000
 
-/** A reader that took nothing between as many looks gives way to others. */
-const stalled = 3
+/** A reader without progress in this many checks counts as stalled, and is cut off first when memory is short. */
+const stalledAfter = 3
 
 interface Progress {
-  /** Bytes of whole writes that the system has taken. */
-  taken: number
-  /** Bytes that it has still to take of the write under way. */
-  left: number
-  /**
-   * Looks in a row at which it had taken nothing more. They are counted, not timed: while the thread stands still no reader
-   * can be served.
-   */
-  looks: number
+  /** Bytes of complete writes that the operating system has taken. */
+  bytesTaken: number
+  /** Bytes of the current write that the operating system has not taken yet. */
+  bytesPending: number
+  /** Consecutive checks without progress. They are counted, not timed, because no reader is served while the thread is blocked. */
+  stalledChecks: number
 }
 
-/** What the system has still to take of the write under way, where Node tells. */
-function leftOf(socket: Socket): number {
+/** Bytes of the current write that the operating system has not taken yet, if Node knows. */
+function pendingBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null }
   return handle?.writeQueueSize ?? 0
 }
 
 /**
- * Who does not take an answer is cut off: after SEND_TIMEOUT without progress, or sooner when the answers that wait for readers
- * take more memory than there is for them. Then those give way that take nothing, and after them the connections of the
- * address that has most waiting, unless it is the one that asks: that one is refused. So nobody can fill the room of others.
+ * Cuts off clients that do not read their responses: after SEND_TIMEOUT without progress, or sooner when unsent responses take
+ * too much memory. Then stalled connections are closed first, and after them those of the address with the most unsent bytes.
+ * If that is the address of the new response, the new request is refused instead. So nobody can use up the memory of others.
  */
 export default fp(
   async function sending(app: FastifyInstance, { config }: { config: Config }) {
@@ -46,29 +43,28 @@ export default fp(
     const addresses = new WeakMap<Socket, string>()
     const addressOf = (socket: Socket) => addresses.get(socket) ?? socket.remoteAddress ?? ''
 
-    const takenOf = (socket: Socket) => socket.bytesWritten - socket.writableLength
+    const takenBytes = (socket: Socket) => socket.bytesWritten - socket.writableLength
 
-    function hasProgressed(socket: Socket, { taken, left }: Progress): boolean {
-      return socket.writableLength === 0 || takenOf(socket) > taken || leftOf(socket) < left
+    function hasProgressed(socket: Socket, { bytesTaken, bytesPending }: Progress): boolean {
+      return socket.writableLength === 0 || takenBytes(socket) > bytesTaken || pendingBytes(socket) < bytesPending
     }
 
-    /** Looks in a row at which the reader has taken nothing of what waits. */
-    function idleLooks(socket: Socket): number {
+    function stalledChecks(socket: Socket): number {
       const known = progress.get(socket)
-      return known === undefined || hasProgressed(socket, known) ? 0 : known.looks
+      return known === undefined || hasProgressed(socket, known) ? 0 : known.stalledChecks
     }
 
     function cutOff(socket: Socket): void {
-      // With a reset the system forgets at once what it holds for the reader.
+      // A reset frees the operating system's buffers at once.
       socket.resetAndDestroy()
     }
 
-    function lookAround(): void {
+    function checkReaders(): void {
       for (const { socket } of [...app.connections.open]) {
         const known = progress.get(socket)
         if (known === undefined || hasProgressed(socket, known)) {
-          progress.set(socket, { taken: takenOf(socket), left: leftOf(socket), looks: 0 })
-        } else if (++known.looks * interval >= config.SEND_TIMEOUT * 1000) cutOff(socket)
+          progress.set(socket, { bytesTaken: takenBytes(socket), bytesPending: pendingBytes(socket), stalledChecks: 0 })
+        } else if (++known.stalledChecks * checkInterval >= config.SEND_TIMEOUT * 1000) cutOff(socket)
       }
     }
 
@@ -83,33 +79,33 @@ export default fp(
       return { waiting, total, byAddress }
     }
 
-    /** Cuts readers off until there is room. @returns false when the address itself has most of what waits */
-    function makeRoom(bytes: number, address: string): boolean {
+    /** Cuts off readers until the bytes fit. @returns false when the address itself has the most unsent bytes */
+    function evictFor(bytes: number, address: string): boolean {
       for (;;) {
         const { waiting, total, byAddress } = readers()
-        if (total === 0 || total + bytes <= mostWaiting) return true
-        const slowest = waiting.map(({ socket }) => ({ socket, idle: idleLooks(socket) })).sort((a, b) => b.idle - a.idle)
-        const most = [...byAddress].sort(([, a], [, b]) => b - a)[0]?.[0]
-        const out =
-          slowest[0] && slowest[0].idle >= stalled
+        if (total === 0 || total + bytes <= maxBufferedBytes) return true
+        const slowest = waiting.map(({ socket }) => ({ socket, checks: stalledChecks(socket) })).sort((a, b) => b.checks - a.checks)
+        const busiest = [...byAddress].sort(([, a], [, b]) => b - a)[0]?.[0]
+        const victim =
+          slowest[0] && slowest[0].checks >= stalledAfter
             ? slowest[0]
-            : slowest.find(({ socket }) => most !== address && addressOf(socket) === most)
-        if (!out) return false
-        cutOff(out.socket)
+            : slowest.find(({ socket }) => busiest !== address && addressOf(socket) === busiest)
+        if (!victim) return false
+        cutOff(victim.socket)
       }
     }
 
-    const timer = setInterval(lookAround, interval).unref()
+    const timer = setInterval(checkReaders, checkInterval).unref()
     app.addHook('onClose', async () => clearInterval(timer))
 
     app.addHook('onSend', async (request, reply, payload) => {
       const bytes = Buffer.isBuffer(payload) || typeof payload === 'string' ? payload.length : 0
-      if (bytes <= small) return
+      if (bytes <= smallResponse) return
       addresses.set(request.raw.socket, request.ip)
-      // What is written was stored: its answer is owed, and is no larger than what was sent allows.
-      const isOwed = !['GET', 'HEAD'].includes(request.method) || reply.statusCode >= 400
-      if (!makeRoom(bytes, request.ip) && !isOwed)
-        throw new Problem('overloaded', 'Too many large answers wait to be read by this address. Read those, then ask again.')
+      // A write is already stored, so its response must be sent. The request's size limits how large it is.
+      const mustSend = !['GET', 'HEAD'].includes(request.method) || reply.statusCode >= 400
+      if (!evictFor(bytes, request.ip) && !mustSend)
+        throw new Problem('overloaded', 'Too many large responses to this address are still unread. Read those first, then try again.')
     })
   },
   { name: 'sending', fastify: '5.x', dependencies: ['draining', 'problems'] }

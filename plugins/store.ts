@@ -8,7 +8,7 @@ declare module 'fastify' {
   }
 }
 
-/** Hands the store to the routes, and closes it when nothing needs it any more. */
+/** Makes the store available to routes, and closes it with the service. */
 export default fp(
   async function store(app: FastifyInstance, options: { store: Store }) {
     app.decorate('store', options.store)

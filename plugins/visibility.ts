@@ -7,7 +7,7 @@ import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The order, if the caller may see it. @throws DomainError `order-not-found`, also for one that is not theirs */
+    /** The order, if the caller may see it. @throws DomainError `order-not-found`, also when the caller may not see it */
     visibleOrder(id: string): Promise<Order>
     /**
      * The order, if the caller may change and cancel it.
@@ -17,7 +17,7 @@ declare module 'fastify' {
   }
 }
 
-/** An order that a caller may not see is not there for them: 403 would tell that it exists. */
+/** Hides orders that the caller may not see. They get 404, because 403 would reveal that the order exists. */
 export default fp(
   async function visibility(app: FastifyInstance) {
     app.decorateRequest('visibleOrder', async function (this: FastifyRequest, id: string): Promise<Order> {

@@ -51,7 +51,7 @@ const catalogue: RoutePlugin = async (app, { config }) => {
       const chosen = variants.find((variant) => variant === request.representation) ?? variants[0]
       reply.header('link', links(chosen))
       if (request.method === 'HEAD') return reply.send(Readable.from([]))
-      reply.takeCataloguePlace()
+      reply.acquireCatalogueDownload()
       return reply.send(Readable.from(write(request.allProducts(), chosen, request.context(), myTurn), { highWaterMark: 1 }))
     }
   )

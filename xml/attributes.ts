@@ -1,7 +1,7 @@
 import type { Tag } from './tag.ts'
 import { attribute, match, name } from './tag-syntax.ts'
 
-/** The attributes of a tag with their values, both as they are written. */
+/** The names and values of a tag's attributes, exactly as the document writes them. */
 function attributesOf(source: string, tag: Tag): readonly (readonly [name: string, value: string])[] {
   const found: [string, string][] = []
   let at = tag.start + 1 + (match(name, source, tag.start + 1)?.[0].length ?? 0)
@@ -13,16 +13,16 @@ function attributesOf(source: string, tag: Tag): readonly (readonly [name: strin
   return found
 }
 
-/** What the nearest declaration of a namespace says: of the element itself, or of one around it. */
-function declared(source: string, tag: Tag, declaration: string): string | undefined {
-  for (let around: Tag | undefined = tag; around; around = around.parent) {
-    const found = attributesOf(source, around).find(([own]) => own === declaration)
+/** The namespace that a declaration such as `xmlns:p` has on the element or its nearest ancestor. */
+function namespaceOf(source: string, tag: Tag, declaration: string): string | undefined {
+  for (let ancestor: Tag | undefined = tag; ancestor; ancestor = ancestor.parent) {
+    const found = attributesOf(source, ancestor).find(([own]) => own === declaration)
     if (found) return found[1]
   }
   return undefined
 }
 
-/** The elements without a prefix that a default namespace puts into a namespace. */
+/** The elements without a prefix that are in a namespace because of a default namespace declaration. */
 export function inDefaultNamespace(source: string, tags: readonly Tag[]): ReadonlySet<Tag> {
   const found = new Set<Tag>()
   if (!source.includes('xmlns')) return found
@@ -36,13 +36,13 @@ export function inDefaultNamespace(source: string, tags: readonly Tag[]): Readon
 const namespaced = /^\{(.*)\}(.*)$/s
 
 /**
- * An attribute as the document writes it. libxml2 names the namespace in braces where the document has a prefix.
- * @param tag the element that has it
+ * The name of an attribute as the document writes it, with its prefix. libxml2 writes `{namespace}name`.
+ * @param tag the element that has the attribute
  */
 export function writtenAttribute(source: string, tag: Tag, engineName: string): string {
   const [, namespace, local = engineName] = namespaced.exec(engineName) ?? []
   if (namespace === undefined) return engineName
   const candidates = attributesOf(source, tag).flatMap(([own]) => (own.endsWith(`:${local}`) ? [own] : []))
   const prefixOf = (own: string) => own.slice(0, own.indexOf(':'))
-  return candidates.find((own) => declared(source, tag, `xmlns:${prefixOf(own)}`) === namespace) ?? candidates[0] ?? local
+  return candidates.find((own) => namespaceOf(source, tag, `xmlns:${prefixOf(own)}`) === namespace) ?? candidates[0] ?? local
 }

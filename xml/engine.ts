@@ -1,6 +1,6 @@
-/** libxml2's schema errors: what this service knows of their numbers and messages, in one place. */
+// The only file that depends on libxml2's error numbers and on the wording of its messages.
 
-/** As libxmljs2 reports it. */
+/** A schema error as libxmljs2 reports it. */
 export interface EngineError {
   readonly code?: number | null
   readonly line?: number | null
@@ -8,7 +8,7 @@ export interface EngineError {
   readonly str1?: string | null
 }
 
-/** libxml2's numbers (xmlerror.h) for the errors that its messages are read for. */
+/** Error numbers of libxml2 (xmlerror.h). */
 export const codes = {
   attributeOfSimple: 1827,
   simpleContent: 1828,
@@ -25,21 +25,21 @@ export const codes = {
   unexpected: 1871
 }
 
-/** How many names it lists at most of those that it expects. */
+/** libxml2 lists at most this many of the expected element names. */
 export const maxExpected = 10
 
-/** The elements that could have been where the error is. */
+/** The names of the elements that libxml2 expected at the error. */
 export function expectedIn({ message }: EngineError): readonly string[] {
   const names = /Expected is (?:one of )?\( (.*) \)/.exec(message)?.[1]?.split(', ') ?? []
   return names.map((name) => name.replace(/^\{.*\}/, ''))
 }
 
-/** The attribute whose value the error is about. */
+/** The attribute whose value is wrong, if the error is about an attribute's value. */
 export function attributeOf({ message }: EngineError): string | undefined {
   return /^Element '[^']*', attribute '([^']*)'/.exec(message)?.[1]
 }
 
-/** The value that was refused: beside the message, in which it could be mistaken for other words. */
+/** The invalid value. `str1` is preferred, because a value inside the message is ambiguous. */
 export function refusedValue({ message, str1 }: EngineError): string {
   return str1 ?? /(?:The value |: )'(.*)' (?:is not|must be|has|does)/s.exec(message)?.[1] ?? ''
 }
@@ -56,12 +56,12 @@ export function isOfMissing({ code, message }: EngineError): boolean {
   return code === codes.unexpected && message.includes('Missing child')
 }
 
-/** Whether it is about an element that was not expected where it stands. */
+/** Whether the error is about an element that is not allowed at its position. */
 export function isOfPosition(error: EngineError): boolean {
   return error.code === codes.unexpected && !isOfMissing(error)
 }
 
-/** Whether it is about what is, or is not, between an element's tags: another error if that is cut off. */
+/** Whether the error is about an element's content. Such an error is unreliable while the content is incomplete. */
 export function isOfContent(error: EngineError): boolean {
   if (error.code === codes.unexpected) return isOfMissing(error)
   return attributeOf(error) === undefined && error.code !== codes.attributeMissing && error.code !== codes.noRoot

@@ -9,14 +9,17 @@ import type { Tag } from './tag.ts'
 
 export const maxErrors = 100
 
-/** How much markup is judged at first, and how much more of it at a time: what can be wrong with it takes below half a second. */
+/**
+ * The size of the first part of a document that is validated, in markup items (see `Limits.marks`), and the factor by
+ * which each next part is larger. Validating one part takes less than half a second, however many errors it has.
+ */
 const firstMarks = 10_000
 const growth = 1.6
 
-/** libxml2 2.9.9 keeps 16 bits of a line, and a line tells the element. */
+/** Lines identify the elements, and libxml2 2.9.9 keeps only 16 bits of a line number. */
 const maxLines = 60_000
 
-/** Whether all the errors that a document could have are few enough to ask for at once. */
+/** Whether the whole document can be validated at once, because it cannot have too many errors. */
 export function isSmall(tags: readonly Tag[]): boolean {
   return (tags.at(-1)?.marks ?? 0) <= firstMarks
 }
@@ -30,34 +33,36 @@ interface Contract {
   readonly vocabulary: Vocabulary
   readonly roots: readonly string[]
   readonly spell: Spell
-  /** What libxml2 has against the text of a document. */
-  judge(xml: string): readonly EngineError[]
+  /** Validates a document with libxml2. @returns its errors */
+  validate(xml: string): readonly EngineError[]
 }
 
 /**
- * What a schema has against a document: the first 100 errors, deduplicated, in document order. libxml2 stops at the first
- * child of an element that it does not expect, and tells every other error at a cost. So elements that cannot stand where
- * they are get named here and left out of what libxml2 judges, and a long document is judged by a part that grows until it
- * has 100 errors, or is the whole: each part once.
+ * The first 100 schema errors of a document, deduplicated, in document order.
+ *
+ * libxml2 stops at the first unexpected child of an element, and each error that it reports takes time. So misplaced
+ * elements are found here and removed from what libxml2 validates. A long document is validated in parts, each part once,
+ * until 100 errors are found or the document ends.
  */
 export function faultsOf(document: Document, contract: Contract): LocatedFault[] {
   const search = new Search(document, contract)
-  for (let from = 0; from < document.tags.length && !search.isFull; ) from = search.judgeFrom(from)
+  for (let from = 0; from < document.tags.length && !search.isFull; ) from = search.validateFrom(from)
   return search.found()
 }
 
 class Search {
   readonly #document: Document
   readonly #contract: Contract
-  /** The type of each element that the vocabulary knows where it stands. */
+  /** The types of the elements that the vocabulary has at their position. */
   readonly #types = new Map<Tag, ElementType>()
   readonly #foreign: ReadonlySet<Tag>
-  /** How far the children of an element have come. */
+  /** The position in each element's content model, after the children seen so far. */
   readonly #sequences = new Map<Tag, Sequence>()
   readonly #found = new Map<string, { readonly tag: Tag; readonly detail: string }>()
-  readonly #left = new Set<Tag>()
-  /** Elements whose content is no longer all there: what is said of it may not hold. */
-  readonly #lacking = new Set<Tag>()
+  /** Misplaced elements, which libxml2 does not see. */
+  readonly #removed = new Set<Tag>()
+  /** Elements with removed content. libxml2's errors about their content may be wrong. */
+  readonly #incomplete = new Set<Tag>()
 
   constructor(document: Document, contract: Contract) {
     this.#document = document
@@ -66,8 +71,8 @@ class Search {
     for (const tag of document.tags) {
       const { parent, name } = tag
       if (this.#foreign.has(tag)) continue
-      const around = parent && this.#types.get(parent)
-      const type = parent ? around?.children.find((child) => child.name === name) : contract.vocabulary.get(name)
+      const parentType = parent && this.#types.get(parent)
+      const type = parent ? parentType?.children.find((child) => child.name === name) : contract.vocabulary.get(name)
       if (type) this.#types.set(tag, type)
     }
   }
@@ -80,56 +85,57 @@ class Search {
     this.#found.set(`${tag.start} ${detail}`, { tag, detail })
   }
 
-  /** Names what cannot stand where it is; gives the element it stopped at, once there are enough errors. */
-  #placeFrom(from: number, to: number): number {
+  /** Finds misplaced elements. @returns the index that it stopped at: `to`, or less once there are enough errors */
+  #checkPositions(from: number, to: number): number {
     const { tags } = this.#document
     for (let i = from; i < to; i++) {
       const tag = tags[i]
-      if (tag) this.#place(tag)
+      if (tag) this.#checkPosition(tag)
       if (this.isFull) return i + 1
     }
     return to
   }
 
-  #place(tag: Tag): void {
+  #checkPosition(tag: Tag): void {
     const { parent, name } = tag
-    const around = parent && this.#types.get(parent)
-    if (!around) return
+    const parentType = parent && this.#types.get(parent)
+    if (!parentType) return
     const { spell } = this.#contract
-    const type = around.children.find((child) => child.name === name)
-    const sequence = this.#sequences.get(parent) ?? new Sequence(around)
+    const type = parentType.children.find((child) => child.name === name)
+    const sequence = this.#sequences.get(parent) ?? new Sequence(parentType)
     this.#sequences.set(parent, sequence)
-    if (!type) this.#add(around.text ? parent : tag, explainUnknown(tag, parent, around, spell))
+    if (!type) this.#add(parentType.text ? parent : tag, explainUnknown(tag, parent, parentType, spell))
     else if (this.#foreign.has(tag)) this.#add(tag, explainNamespace(name, spell))
     else if (sequence.accept(name)) return
     else this.#add(tag, explainPosition(tag, sequence.expected(), type, spell))
-    this.#left.add(tag)
-    if (type || around.text) this.#lacking.add(parent)
+    this.#removed.add(tag)
+    if (type || parentType.text) this.#incomplete.add(parent)
   }
 
-  /** Judges the document up to some way behind element `from`; gives the element it stopped at. */
-  judgeFrom(from: number): number {
+  /** Validates the next part of the document, from element `from` on. @returns the index of the element that it stopped at */
+  validateFrom(from: number): number {
     const { source, tags } = this.#document
-    const to = this.#placeFrom(from, this.#cutAfter(from))
-    const cut = new Set(lineage(tags[to]?.parent))
-    const { xml, tagAt } = excerpt(source, tags, from, to, this.#left)
+    const to = this.#checkPositions(from, this.#endOfPart(from))
+    const unfinished = new Set(lineage(tags[to]?.parent))
+    const { xml, tagAt } = excerpt(source, tags, from, to, this.#removed)
     const enough = this.#found.size + maxErrors
-    for (const error of this.#contract.judge(xml)) {
+    for (const error of this.#contract.validate(xml)) {
       if (this.#found.size >= enough) break
       const tag = tagAt(error.line ?? 0)
-      // No tag: it was told with an earlier part. Content that is cut off is told with a later part.
-      if (tag && !(isOfContent(error) && (cut.has(tag) || this.#lacking.has(tag)))) this.#tell(error, tag)
+      // Without a tag, the error was found with an earlier part. Content that continues after the cut comes with a later part.
+      if (tag && !(isOfContent(error) && (unfinished.has(tag) || this.#incomplete.has(tag)))) this.#explain(error, tag)
     }
     return to
   }
 
-  #tell(error: EngineError, tag: Tag): void {
+  #explain(error: EngineError, tag: Tag): void {
     const { roots, spell } = this.#contract
     const written = (attribute: string) => writtenAttribute(this.#document.source, tag, attribute)
     this.#add(tag, explain(error, tag, { type: this.#types.get(tag), roots, spell, written }))
   }
 
-  #cutAfter(from: number): number {
+  /** @returns the index of the element at which the part that starts with `from` ends */
+  #endOfPart(from: number): number {
     const { tags } = this.#document
     const wanted = Math.max(firstMarks, (tags[from - 1]?.marks ?? 0) * growth)
     const cut = tags.findIndex(({ marks }, i) => i > from && (marks > wanted || i - from > maxLines))

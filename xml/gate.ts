@@ -10,39 +10,39 @@ import { partFor } from './schema-part.ts'
 import { noLimits, type Tag } from './tag.ts'
 
 /**
- * The only file that may import libxmljs2 (unmaintained; CVE-2024-34393, CVE-2024-34394). It never walks what it parsed, and
- * the service loads it in the document process only.
+ * Parses and validates XML with libxml2. This is the only file that may import libxmljs2 (unmaintained; CVE-2024-34393,
+ * CVE-2024-34394). It never walks the parsed tree, and the service loads it in the document process only.
  */
 export interface XmlGate {
   /**
-   * Parses bytes from outside, behind the guard.
-   * @param marks the most elements, attributes, comments and so on; without it, any number
+   * Parses untrusted bytes. `guard` checks them first.
+   * @param marks the maximum of `Limits.marks`; without it, any number
    * @throws Problem `malformed-document` or `forbidden-xml`, with the line
    */
   parse(bytes: Buffer, marks?: number): ParsedXml
   /**
-   * All that the XSD has against a document, 100 errors at most, each with line and path.
-   * @param spell how the errors write the names of elements; by default as tags
+   * Validates a document. @returns its first 100 errors, each with line and path
+   * @param spell how the errors write element names; by default as tags
    */
   validate(parsed: ParsedXml, xsd: Xsd, roots: readonly string[], spell?: Spell): readonly LocatedFault[]
 }
 
-/** A well-formed document; libxml2's part of it never leaves this file. */
+/** A well-formed document. The libxml2 document that belongs to it never leaves this file. */
 export interface ParsedXml {
   readonly source: string
   readonly tags: readonly Tag[]
 }
 
-/** A document that this service wrote, ready to be validated. */
+/** Prepares a document that this service wrote, so that it can be validated. */
 export function ownXml(source: string): ParsedXml {
   return { source, tags: scan(source, noLimits) }
 }
 
-/** Never more than this (design, section 7): no network, no entities, no DTD, no XInclude, no recovery, no huge trees. */
+/** Never enable more (design, section 7): no network, entities, DTD, XInclude, recovery or huge trees. */
 const options = { nonet: true, compact: true, big_lines: true, encoding: 'UTF-8' }
 
 function parseBytes(bytes: Buffer): Document {
-  // The types say string; a Buffer goes to libxml2 as it is.
+  // The types allow only a string, but libxmljs2 passes a Buffer to libxml2 unchanged.
   return libxmljs.parseXml(bytes as unknown as string, options)
 }
 
@@ -73,7 +73,7 @@ export function makeXmlGate(): XmlGate {
       } catch (error) {
         throw syntaxProblem(error)
       }
-      // Namespace errors are not fatal to libxml2, but what they leave is not what was meant.
+      // libxml2 tolerates namespace errors, but then reads other names than the sender meant.
       if (document.errors[0]) throw syntaxProblem(document.errors[0])
       if (document.getDtd()) throw new Problem('forbidden-xml', 'The document has a DOCTYPE, which is not accepted.')
       documents.set(parsed, document)
@@ -88,14 +88,14 @@ export function makeXmlGate(): XmlGate {
       const document = documents.get(parsed) ?? parseBytes(Buffer.from(parsed.source))
       const isValid = () => document.validate(schema)
       if (isSmall(parsed.tags) && isValid()) return []
-      const judge = (xml: string) => {
+      const validate = (xml: string) => {
         const part = parseBytes(Buffer.from(xml))
         part.validate(schema)
         return part.validationErrors
       }
-      const faults = faultsOf(parsed, { vocabulary: xsd.vocabulary, roots, spell, judge })
+      const faults = faultsOf(parsed, { vocabulary: xsd.vocabulary, roots, spell, validate })
       if (faults.length > 0 || (!isSmall(parsed.tags) && isValid())) return faults
-      return [{ detail: `${spell(root.name)} is not as its schema wants it.`, line: root.line, path: `/${root.name}` }]
+      return [{ detail: `${spell(root.name)} does not match its schema.`, line: root.line, path: `/${root.name}` }]
     }
   }
 }

@@ -4,27 +4,27 @@ import { lineAt, scan } from './scan.ts'
 import { noLimits, type Tag } from './tag.ts'
 
 /**
- * How long a tag and a text can be, how deep elements can nest: far beyond any document of this service. 40,000
- * attributes on one element are seconds in libxml2 2.9.9; 4,000 characters as references are 40 KB.
+ * Far above the needs of any document of this service. libxml2 2.9.9 takes seconds for 40,000 attributes on one element.
+ * 4,000 characters written as references are 40 KB.
  */
 const limits = { tag: 8 * 1024, text: 64 * 1024, depth: 100, prefixes: 4000 }
 
-/** A document that is UTF-8, has no DOCTYPE, and is well-formed as far as its tags show. */
+/** A document in UTF-8, without DOCTYPE, whose tags are well-formed. */
 export interface Guarded {
   readonly source: string
   readonly tags: readonly Tag[]
 }
 
 /**
- * Refuses, before any parser sees it, XML that could make one misread it, fetch something or take its time: other
- * encodings, NUL, DOCTYPE (and with it every entity of its own: CWE-611, CWE-776), endless tags, floods of markup.
- * @param marks the most elements, attributes, comments and so on; none for files of the operator's own, of any size
+ * Refuses XML that could make a parser misread it, fetch something or take too long, before any parser sees it: other
+ * encodings, NUL, DOCTYPE (and with it every custom entity: CWE-611, CWE-776), huge tags, too much markup.
+ * @param marks the maximum of `Limits.marks`; files of the operator have no limit
  * @throws Problem `malformed-document` or `forbidden-xml`, with the line
  */
 export function guard(bytes: Buffer, marks?: number): Guarded {
   if (bytes.length === 0) throw new Problem('malformed-document', 'The body is empty: an XML document is needed.')
   refuseOtherEncodings(bytes)
-  // Before the bytes are judged as UTF-8: who declares another encoding is told of that, and not of the first odd byte.
+  // This comes before the UTF-8 check: a wrong declared encoding is a better error than the first invalid byte.
   refuseDeclaration(bytes)
   refuseBrokenText(bytes)
   const source = bytes.toString('utf8')
@@ -39,15 +39,15 @@ function forbidden(detail: string, line = 1): Problem {
   return new Problem('forbidden-xml', detail, { faults: [{ detail, line }] })
 }
 
-/** Encodings in which not even `<` is the byte that it is in UTF-8, by a document's first four bytes in hexadecimal (XML 1.0 appendix F). */
+/** Encodings that are not even ASCII-compatible, by a document's first four bytes in hexadecimal (XML 1.0 appendix F). */
 const otherEncodings: readonly (readonly [start: RegExp, name: string])[] = [
   [/^(0000feff|fffe0000|0000003c|3c000000)/, 'UTF-32'],
   [/^(feff|fffe|003c|3c00)/, 'UTF-16'],
   [/^4c6fa794/, 'EBCDIC']
 ]
 
-/** How much of a document in such an encoding is searched for what it declares, in bytes. */
-const declarationReach = 1024
+/** The encoding declaration is searched in this many bytes from the start. */
+const declarationSearchBytes = 1024
 
 const declaredEncoding = /<\?xml[ \t\r\n][^>]*?encoding[ \t\r\n]*=[ \t\r\n]*["']([\w.-]+)/
 
@@ -55,7 +55,7 @@ function refuseOtherEncodings(bytes: Buffer): void {
   const start = bytes.toString('hex', 0, 4)
   const name = otherEncodings.find(([pattern]) => pattern.test(start))?.[1]
   if (!name) return
-  const declared = declaredEncoding.exec(bytes.toString('latin1', 0, declarationReach).replaceAll('\0', ''))?.[1]
+  const declared = declaredEncoding.exec(bytes.toString('latin1', 0, declarationSearchBytes).replaceAll('\0', ''))?.[1]
   throw forbidden(
     declared === undefined
       ? `The document is in ${name}; send it in UTF-8.`
@@ -66,7 +66,7 @@ function refuseOtherEncodings(bytes: Buffer): void {
 function refuseBrokenText(bytes: Buffer): void {
   const nul = bytes.indexOf(0)
   if (nul >= 0)
-    throw forbidden('The document has a NUL byte: it is damaged, or not in UTF-8.', lineAt(bytes.toString('latin1', 0, nul), nul))
+    throw forbidden('The document contains a NUL byte. It is damaged, or not in UTF-8.', lineAt(bytes.toString('latin1', 0, nul), nul))
   if (!isUtf8(bytes)) {
     const read = Buffer.from(bytes.toString('utf8'))
     const offset = read.findIndex((byte, i) => byte !== bytes[i])
@@ -87,10 +87,10 @@ const declaration = new RegExp(
 function refuseDeclaration(bytes: Buffer): void {
   const start = bytes.toString('hex', 0, 3) === 'efbbbf' ? 3 : 0
   if (!/^<\?xml[ \t\r\n?]/.test(bytes.toString('latin1', start, start + 6))) return
-  // All that a declaration can hold is ASCII, which UTF-8 shares with nearly every encoding of single bytes.
+  // A declaration is ASCII only, and nearly all single-byte encodings have ASCII in common with UTF-8.
   const found = declaration.exec(bytes.toString('latin1', start, bytes.indexOf('?>', start) + 2))
   if (!found) {
-    const detail = 'The XML declaration must be as in <?xml version="1.0" encoding="UTF-8"?>.'
+    const detail = 'The XML declaration must look like <?xml version="1.0" encoding="UTF-8"?>.'
     throw new Problem('malformed-document', detail, { faults: [{ detail, line: 1 }] })
   }
   const version = found[1] ?? found[2]

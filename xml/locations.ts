@@ -1,19 +1,19 @@
 import type { Place } from '../schemas/element.ts'
 import type { Tag } from './tag.ts'
 
-/** Such as `/purchase-order/item[2]/quantity`: a position is named where a parent has the name more than once. */
+/** The path of an element, such as `/purchase-order/item[2]/quantity`. It has a position only where siblings share the name. */
 export function pathOf(tag: Tag): string {
   const { parent, name, nth } = tag
   if (!parent) return `/${name}`
   return `${pathOf(parent)}/${name}${(parent.counts.get(name) ?? 1) > 1 ? `[${nth}]` : ''}`
 }
 
-/** An element and those that it is in, the root first. */
+/** An element and its ancestors, the root first. */
 export function lineage(tag: Tag | undefined): readonly Tag[] {
   return tag ? [...lineage(tag.parent), tag] : []
 }
 
-/** The element of a place, or the nearest there is around it: `['item', 2, 'quantity']`. */
+/** The element at a place such as `['item', 2, 'quantity']`, or its nearest ancestor that exists. */
 export function placeIn(tags: readonly Tag[], place: Place): Tag | undefined {
   let current = tags[0]
   for (let i = 0; i < place.length; i++) {
@@ -27,24 +27,24 @@ export function placeIn(tags: readonly Tag[], place: Place): Tag | undefined {
   return current
 }
 
-/** The first part of a document, closed so that it is well-formed. */
+/** The first part of a document, with its open elements closed. */
 export interface Excerpt {
   readonly xml: string
-  /** The element that a line belongs to, if it is one of those asked for. */
+  /** The element on a line, if it is one of the requested elements. */
   tagAt(line: number): Tag | undefined
 }
 
 const lineEnds = /\r\n?|\n/g
 
 /**
- * The document up to element `to`, with the only line ends where white space means nothing: inside the start tags of the
- * elements from `from` on, and of those around the first of them. The line that libxml2 gives for an error then belongs
- * to one element only, also when a whole order is written on one line; and as libxml2 2.9.9 keeps lines in 16 bits, no
- * more than 65,000 elements can be asked for at once.
- * @param without elements that are left out, with all that is in them
+ * The document up to element `to`, with new line breaks: one inside the start tag of each requested element. These are the
+ * elements from `from` on, and the ancestors of the first of them. The line of a libxml2 error then identifies one element,
+ * even when the whole order was written on one line. libxml2 2.9.9 keeps line numbers in 16 bits, so at most 65,000
+ * elements can be requested at once.
+ * @param without elements to leave out, with their content
  */
 export function excerpt(xml: string, tags: readonly Tag[], from: number, to: number, without: ReadonlySet<Tag>): Excerpt {
-  const around = new Set(from === 0 ? [] : lineage(tags[from]?.parent))
+  const ancestors = new Set(from === 0 ? [] : lineage(tags[from]?.parent))
   const lines: (Tag | undefined)[] = []
   const pieces: string[] = []
   let at = 0
@@ -61,25 +61,25 @@ export function excerpt(xml: string, tags: readonly Tag[], from: number, to: num
     }
     copy(end)
   }
-  // Elements that are not asked for share the line of the first of them, which is nobody's.
-  let isAsked = false
+  // Consecutive elements that are not requested share one line, which belongs to no element.
+  let isRequested = false
   for (const [i, tag] of tags.slice(0, to).entries()) {
-    const wasAsked: boolean = isAsked
-    isAsked = i >= from || around.has(tag)
-    if (!isAsked && !wasAsked) continue
+    const wasRequested: boolean = isRequested
+    isRequested = i >= from || ancestors.has(tag)
+    if (!isRequested && !wasRequested) continue
     copyKept(tag.end)
     if (at > tag.end) {
-      // It is left out, so the line is still that of the one before.
-      isAsked = wasAsked
+      // The element is left out, so the current line still belongs to the element before it.
+      isRequested = wasRequested
       continue
     }
     pieces.push('\n')
-    lines.push(isAsked ? tag : undefined)
+    lines.push(isRequested ? tag : undefined)
   }
   const cut = tags[to]
   copyKept(cut?.start ?? xml.length)
   const open = lineage(cut?.parent)
-  const gone = open.findIndex((tag) => without.has(tag))
-  for (const { name } of open.slice(0, gone < 0 ? open.length : gone).reverse()) pieces.push(`</${name}>`)
+  const firstDropped = open.findIndex((tag) => without.has(tag))
+  for (const { name } of open.slice(0, firstDropped < 0 ? open.length : firstDropped).reverse()) pieces.push(`</${name}>`)
   return { xml: pieces.join(''), tagAt: (line) => lines[line - 2] }
 }

@@ -13,7 +13,7 @@ import {
 } from './engine.ts'
 import type { Tag } from './tag.ts'
 
-/** How a message writes an element's name: as the sender does. */
+/** Writes an element's name in the sender's notation, for an error message. */
 export type Spell = (name: string) => string
 
 export const asTag: Spell = (name) => `<${shorten(name)}>`
@@ -37,11 +37,11 @@ function rule(type: SimpleType | undefined): string {
   return bases[type.base] ?? ''
 }
 
-/** What to say of an element that its parent's type does not know. */
-export function explainUnknown(tag: Tag, parent: Tag, around: ElementType, spell: Spell): string {
-  if (around.text) return `${spell(parent.name)} holds text only; there is an element in it.`
-  const names = around.children.map(({ name }) => name)
-  if (names.length === 0) return `${spell(parent.name)} holds nothing but its attributes: ${spell(tag.name)} cannot stand in it.`
+/** The error for an element that its parent's type does not have. */
+export function explainUnknown(tag: Tag, parent: Tag, parentType: ElementType, spell: Spell): string {
+  if (parentType.text) return `${spell(parent.name)} holds text only; there is an element in it.`
+  const names = parentType.children.map(({ name }) => name)
+  if (names.length === 0) return `${spell(parent.name)} has attributes only: ${spell(tag.name)} is not allowed in it.`
   return `There is no ${spell(tag.name)} in ${spell(parent.name)}; it can hold ${list(names, 'or', spell)}.`
 }
 
@@ -53,15 +53,15 @@ function explainMissing(names: readonly string[], type: ElementType | undefined,
   const required = type?.children.filter((child) => child.required).map(({ name }) => name) ?? []
   const needed = required.filter((name) => names.includes(name))
   if (needed.length > 0) return list(needed, 'and', spell)
-  // libxml2's list ended before it came to what is needed: that is the first required one behind it.
+  // libxml2 cuts its list short. The first required element after the list is the missing one.
   const last = type?.children.findIndex(({ name }) => name === names.at(-1)) ?? -1
   const behind = names.length < maxExpected ? undefined : type?.children.slice(last + 1).find((child) => child.required)
   return list(behind ? [behind.name] : names, 'or', spell)
 }
 
 /**
- * What to say of an element that cannot stand where it is.
- * @param names of the elements that could
+ * The error for an element at a wrong position.
+ * @param names the elements that are allowed at this position
  */
 export function explainPosition(tag: Tag, names: readonly string[], type: ElementType | undefined, spell: Spell): string {
   const { parent, nth } = tag
@@ -70,26 +70,26 @@ export function explainPosition(tag: Tag, names: readonly string[], type: Elemen
   const other = type?.alternatives?.find((name) => name !== tag.name && parent?.counts.has(name))
   if (other !== undefined) return `There can be ${spell(other)} or ${here} in ${around}, not both.`
   if (type && nth > 1 && !type.repeatable) return `There can be only one ${here} in ${around}.`
-  if (type?.most !== undefined && nth > type.most) return `There can be ${type.most} ${here} in ${around} at most.`
-  return `${here} cannot stand here.${names.length > 0 ? ` Here belongs ${list(names, 'or', spell)}.` : ' Nothing more belongs here.'}`
+  if (type?.most !== undefined && nth > type.most) return `There can be at most ${type.most} ${here} in ${around}.`
+  return `${here} is not allowed here.${names.length > 0 ? ` Expected here: ${list(names, 'or', spell)}.` : ' No more elements are allowed here.'}`
 }
 
 export function explainNamespace(name: string, spell: Spell): string {
-  return `${spell(name)} is in a namespace; the documents here have none.`
+  return `${spell(name)} is in a namespace. Documents of this service have no namespace.`
 }
 
-/** What is said about an element besides what libxml2 found. */
+/** What an error message says in addition to libxml2's error. */
 export interface Circumstances {
-  /** The element as the schema has it, where it is known. */
+  /** The element's type in the schema, if it is known. */
   readonly type: ElementType | undefined
-  /** The root elements accepted. */
+  /** The names of the accepted root elements. */
   readonly roots: readonly string[]
   readonly spell: Spell
-  /** How the document writes an attribute that libxml2 names. */
+  /** Turns libxml2's name of an attribute into the document's. */
   readonly written: (attribute: string) => string
 }
 
-/** Says in the service's own words what libxml2 found: never its codes, and with what would be right. */
+/** Writes libxml2's error as a sentence of this service: without error codes, and with what would be valid. */
 export function explain(error: EngineError, tag: Tag, { type, roots, spell, written }: Circumstances): string {
   const here = spell(tag.name)
   switch (error.code) {
@@ -130,5 +130,5 @@ function explainValue(error: EngineError, here: string, type: ElementType | unde
   const value = refusedValue(error)
   return value === ''
     ? `${what} is empty; it must be ${allowed || 'filled in'}.`
-    : `${what} is ${JSON.stringify(shorten(value))}; it must be ${allowed || 'of another form'}.`
+    : `${what} is ${JSON.stringify(shorten(value))}; it must be ${allowed || 'in another form'}.`
 }

@@ -1,36 +1,36 @@
 import type { ElementType } from '../schemas/vocabulary.ts'
 
-/** One place of a sequence: an element that may repeat, or a choice of several. */
+/** One step of a sequence: an element that may repeat, or a choice of several. */
 interface Particle {
   readonly options: readonly ElementType[]
   readonly required: boolean
 }
 
-const known = new WeakMap<ElementType, readonly Particle[]>()
+const cache = new WeakMap<ElementType, readonly Particle[]>()
 
 function particlesOf(type: ElementType): readonly Particle[] {
-  const there = known.get(type)
-  if (there) return there
+  const cached = cache.get(type)
+  if (cached) return cached
   const particles: { options: ElementType[]; required: boolean }[] = []
   let choice: readonly string[] | undefined
   for (const child of type.children) {
     const last = particles.at(-1)
     if (last && child.alternatives !== undefined && child.alternatives === choice) last.options.push(child)
-    // The alternatives of a choice are optional each, but one of them must be there.
+    // Each alternative of a choice is optional, but one of them is required.
     else particles.push({ options: [child], required: child.required || child.alternatives !== undefined })
     choice = child.alternatives
   }
-  known.set(type, particles)
+  cache.set(type, particles)
   return particles
 }
 
-function most({ repeatable, most = Number.POSITIVE_INFINITY }: ElementType): number {
+function maxOccurs({ repeatable, most = Number.POSITIVE_INFINITY }: ElementType): number {
   return repeatable ? most : 1
 }
 
 /**
- * Follows the children of one element through the sequence that its type allows. A child that cannot stand where it is
- * changes nothing: the next one is judged as if it were not there.
+ * Follows the children of one element through the sequence that its type allows. A misplaced child changes nothing: the
+ * next child is checked as if the misplaced one were not there.
  */
 export class Sequence {
   readonly #particles: readonly Particle[]
@@ -42,9 +42,9 @@ export class Sequence {
     this.#particles = particlesOf(type)
   }
 
-  /** Goes on to a child of this name. @returns whether it can stand here */
+  /** Moves on to the next child. @returns whether it is allowed here */
   accept(name: string): boolean {
-    if (this.#chosen?.name === name && this.#count < most(this.#chosen)) {
+    if (this.#chosen?.name === name && this.#count < maxOccurs(this.#chosen)) {
       this.#count++
       return true
     }
@@ -62,10 +62,10 @@ export class Sequence {
     return false
   }
 
-  /** The names of the elements that could come next. */
+  /** The names of the elements that are allowed next. */
   expected(): readonly string[] {
     const names: string[] = []
-    if (this.#chosen && this.#count < most(this.#chosen)) names.push(this.#chosen.name)
+    if (this.#chosen && this.#count < maxOccurs(this.#chosen)) names.push(this.#chosen.name)
     for (const { options, required } of this.#particles.slice(this.#chosen ? this.#at + 1 : this.#at)) {
       names.push(...options.map(({ name }) => name))
       if (required) break

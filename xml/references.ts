@@ -13,18 +13,18 @@ function isXmlCharacter(code: number): boolean {
   )
 }
 
-/** The first `&` of a text that starts no reference which a document without DOCTYPE can have. */
-export function wrongReference(text: string): { readonly index: number; readonly detail: string } | undefined {
+/** The first `&` that does not start a valid reference. Without a DOCTYPE only predefined entities and characters are valid. */
+export function invalidReference(text: string): { readonly index: number; readonly detail: string } | undefined {
   for (let index = text.indexOf('&'); index >= 0; index = text.indexOf('&', index + 1)) {
     reference.lastIndex = index
     const [whole, hex, decimal, name] = reference.exec(text) ?? []
-    if (whole === undefined || /^#/.test(name ?? '')) return { index, detail: 'An & that starts no reference must be written &amp;.' }
+    if (whole === undefined || /^#/.test(name ?? '')) return { index, detail: 'An & that starts no reference must be written as &amp;.' }
     if (name !== undefined) {
       if (predefined.has(name)) continue
-      return { index, detail: `There is no entity ${whole}: write the character itself, or its number as in &#233;.` }
+      return { index, detail: `There is no entity ${whole}: write the character itself, or its number such as &#233;.` }
     }
     if (!isXmlCharacter(Number.parseInt(hex ?? decimal ?? '', hex === undefined ? 10 : 16))) {
-      return { index, detail: `${whole} refers to a character that no XML document can have.` }
+      return { index, detail: `${whole} refers to a character that XML does not allow.` }
     }
   }
   return undefined
@@ -32,7 +32,7 @@ export function wrongReference(text: string): { readonly index: number; readonly
 
 const illegal = /[^\t\n\r\x20-\ufffd]/
 
-/** The first character of a text that no XML document can have. */
+/** The first character that XML does not allow, by its code point. */
 export function illegalCharacter(text: string): { readonly index: number; readonly name: string } | undefined {
   const found = illegal.exec(text)
   if (!found) return undefined

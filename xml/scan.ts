@@ -1,8 +1,8 @@
 import { Problem } from '../http/problem.ts'
 import { shorten } from '../schemas/shorten.ts'
-import { illegalCharacter, wrongReference } from './references.ts'
+import { illegalCharacter, invalidReference } from './references.ts'
 import type { Limits, Tag } from './tag.ts'
-import { attribute, endTag, match, name, tagEnd, target, whyUnreadable } from './tag-syntax.ts'
+import { attribute, endTag, explainTagSyntax, match, name, tagEnd, target } from './tag-syntax.ts'
 
 export function lineAt(xml: string, offset: number): number {
   let line = 1
@@ -11,11 +11,10 @@ export function lineAt(xml: string, offset: number): number {
 }
 
 /**
- * Reads the tags of a document and stops at the first thing that is not as XML has it. It comes before libxml2, which
- * reports every error of a flood at a cost that blocks the process (700,000 stray `&` are 20 seconds), and of which only
- * the last is told; and it says in plain words what is wrong. What it lets through (namespaces, the XML declaration) is
- * libxml2's to refuse.
- * @throws Problem `malformed-document`, or `forbidden-xml` for a DOCTYPE or what is over a limit, with the line
+ * Reads the tags of a document and stops at the first syntax error. It runs before libxml2 for two reasons: libxml2 spends
+ * time on every error (20 seconds for 700,000 stray `&`) although only the last is reported, and the messages here are
+ * plainer. Some errors remain for libxml2 to find, such as those in namespaces.
+ * @throws Problem `malformed-document`, or `forbidden-xml` for a DOCTYPE or an exceeded limit, with the line
  */
 export function scan(xml: string, limits: Limits): readonly Tag[] {
   return new Scanner(xml, limits).tags()
@@ -44,7 +43,7 @@ class Scanner {
   tags(): readonly Tag[] {
     const xml = this.#xml
     const illegal = illegalCharacter(xml)
-    if (illegal) throw this.#malformed(illegal.index, `The character ${illegal.name} cannot be in any XML document.`)
+    if (illegal) throw this.#malformed(illegal.index, `The character ${illegal.name} is not allowed in XML.`)
     for (let at = xml.charCodeAt(0) === 0xfeff ? 1 : 0; at < xml.length; ) {
       const next = xml.indexOf('<', at)
       const end = next < 0 ? xml.length : next
@@ -67,17 +66,17 @@ class Scanner {
     return new Problem('forbidden-xml', detail, { faults: [{ detail, line: lineAt(this.#xml, offset) }] })
   }
 
-  #mark(offset: number): void {
+  #countMark(offset: number): void {
     const { marks } = this.#limits
     if (++this.#marks > marks) {
-      throw this.#forbidden(offset, `The document has more than ${marks} elements, attributes and comments: send it in parts.`)
+      throw this.#forbidden(offset, `The document has more than ${marks} elements, attributes and comments. Send it in parts.`)
     }
   }
 
-  #prefixed(offset: number): void {
+  #countPrefix(offset: number): void {
     const { prefixes } = this.#limits
     if (++this.#prefixes > prefixes) {
-      throw this.#forbidden(offset, `The document has more than ${prefixes} names with a namespace prefix: it needs none.`)
+      throw this.#forbidden(offset, `The document has more than ${prefixes} names with a namespace prefix. Leave the prefixes out.`)
     }
   }
 
@@ -90,16 +89,16 @@ class Scanner {
       throw this.#malformed(from + stray, `There is text ${this.#tags.length === 0 ? 'before' : 'after'} the root element.`)
     }
     const end = text.indexOf(']]>')
-    if (end >= 0) throw this.#malformed(from + end, '"]]>" cannot stand in a text; write ]]&gt; for it.')
+    if (end >= 0) throw this.#malformed(from + end, '"]]>" is not allowed in text. Write ]]&gt; instead.')
     this.#references(text, from)
   }
 
   #references(text: string, from: number): void {
-    const wrong = wrongReference(text)
-    if (wrong) throw this.#malformed(from + wrong.index, wrong.detail)
+    const invalid = invalidReference(text)
+    if (invalid) throw this.#malformed(from + invalid.index, invalid.detail)
   }
 
-  /** Reads what starts with `<`, and gives the offset behind it. */
+  /** Reads the markup that starts with `<`. @returns the offset after it */
   #markup(from: number): number {
     const xml = this.#xml
     if (xml[from + 1] === '/') return this.#endTag(from)
@@ -109,7 +108,7 @@ class Scanner {
     if (xml.startsWith('<![CDATA[', from) && this.#open.length > 0) return this.#section(from, 9, ']]>', 'The CDATA section')
     throw this.#forbidden(
       from,
-      'The document has a DOCTYPE (or another declaration), which is not accepted: send it without, and without entities of its own.'
+      'The document has a DOCTYPE or another declaration, which is not accepted. Send it without one, and without custom entities.'
     )
   }
 
@@ -118,14 +117,14 @@ class Scanner {
     const { text } = this.#limits
     if ((end < 0 ? this.#xml.length : end) - from > text) throw this.#forbidden(from, `${what} is longer than ${text} characters.`)
     if (end < 0) throw this.#malformed(from, `${what} that starts here is not closed by ${closing}.`)
-    this.#mark(from)
+    this.#countMark(from)
     return end + closing.length
   }
 
   #comment(from: number): number {
     const end = this.#section(from, 4, '-->', 'The comment')
     const dashes = this.#xml.indexOf('--', from + 4)
-    if (dashes < end - 3) throw this.#malformed(dashes, 'A comment cannot have -- in it.')
+    if (dashes < end - 3) throw this.#malformed(dashes, 'A comment must not contain --.')
     return end
   }
 
@@ -133,9 +132,10 @@ class Scanner {
     const xml = this.#xml
     const end = this.#section(from, 2, '?>', 'The processing instruction')
     const own = match(target, xml, from + 2)?.[0]
-    if (own === undefined) throw this.#malformed(from, 'A processing instruction must start with a name without colon, as in <?name …?>.')
+    if (own === undefined)
+      throw this.#malformed(from, 'A processing instruction must start with a name without a colon, such as <?name …?>.')
     if (own.toLowerCase() === 'xml' && xml.slice(0, from).replace('\ufeff', '') !== '') {
-      throw this.#malformed(from, 'The XML declaration must be the very first thing in the document, and there can be one only.')
+      throw this.#malformed(from, 'The XML declaration must be the very first thing in the document, and there can be only one.')
     }
     return end
   }
@@ -144,36 +144,36 @@ class Scanner {
     const names = new Set<string>()
     for (let found = match(attribute, this.#xml, at); found; found = match(attribute, this.#xml, at)) {
       const [whole, own = '', value = ''] = found
-      this.#mark(at)
+      this.#countMark(at)
       at += whole.length
       if (at - from > this.#limits.tag) throw this.#longTag(from)
       if (names.has(own)) throw this.#malformed(from, `<${shorten(element)}> has the attribute "${shorten(own)}" twice.`)
       names.add(own)
-      if (own.includes(':')) this.#prefixed(from)
+      if (own.includes(':')) this.#countPrefix(from)
       this.#references(value, at - value.length)
     }
     return at
   }
 
   #longTag(from: number): Problem {
-    const detail = `A tag is longer than ${this.#limits.tag} characters: it has too many attributes, or a quote is not closed.`
+    const detail = `A tag is longer than ${this.#limits.tag} characters. It has too many attributes, or a quote is not closed.`
     return this.#forbidden(from, detail)
   }
 
   #startTag(from: number): number {
     const xml = this.#xml
     const own = match(name, xml, from + 1)?.[0]
-    if (own === undefined) throw this.#malformed(from, 'A < that starts no tag must be written &lt;.')
+    if (own === undefined) throw this.#malformed(from, 'A < that starts no tag must be written as &lt;.')
     if (this.#open.length === 0 && this.#tags.length > 0) throw this.#malformed(from, `There is a second root element, <${shorten(own)}>.`)
     const { depth, tag } = this.#limits
     if (this.#open.length >= depth) throw this.#forbidden(from, `Elements are nested more than ${depth} deep.`)
-    this.#mark(from)
-    if (own.includes(':')) this.#prefixed(from)
+    this.#countMark(from)
+    if (own.includes(':')) this.#countPrefix(from)
     const end = this.#attributes(own, from, from + 1 + own.length)
     const closing = match(tagEnd, xml, end)
     const after = closing ? end + closing[0].length : Math.min(xml.length, from + tag + 1)
     if (after - from > tag && xml.slice(end, after).search(/[<>]/) !== 0) throw this.#longTag(from)
-    if (!closing) throw this.#malformed(from, whyUnreadable(shorten(own), xml.slice(end, after)))
+    if (!closing) throw this.#malformed(from, explainTagSyntax(shorten(own), xml.slice(end, after)))
     this.#push(own, from, after, closing[1] === '/')
     return after
   }

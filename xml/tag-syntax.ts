@@ -1,6 +1,6 @@
 import { shorten } from '../schemas/shorten.ts'
 
-// XML 1.0 section 2.3, NameStartChar and NameChar; characters beyond the BMP by their surrogates.
+// XML 1.0 section 2.3, NameStartChar and NameChar. Characters beyond the BMP are matched by their surrogates.
 const nameStart =
   ':A-Z_a-z\\xC0-\\xD6\\xD8-\\xF6\\xF8-\\u02FF\\u0370-\\u037D\\u037F-\\u1FFF\\u200C\\u200D\\u2070-\\u218F\\u2C00-\\u2FEF\\u3001-\\uDB7F\\uDC00-\\uDFFF\\uF900-\\uFDCF\\uFDF0-\\uFFFD'
 const nameRest = `${nameStart}\\-.0-9\\xB7\\u0300-\\u036F\\u203F\\u2040`
@@ -18,12 +18,12 @@ export function match(pattern: RegExp, xml: string, at: number): RegExpExecArray
 }
 
 /**
- * Why what follows a tag's name and its readable attributes is neither an attribute nor the tag's end.
- * @param rest from there to where the tag must have ended
+ * The error for a tag that has something else than another attribute or its end.
+ * @param rest the text from there to where the tag should have ended
  */
-export function whyUnreadable(element: string, rest: string): string {
+export function explainTagSyntax(element: string, rest: string): string {
   const [whole, own = '', equals, quote] = /^[ \t\r\n]*([^ \t\r\n=<>"'/&]+)[ \t\r\n]*(=?)[ \t\r\n]*(["']?)/.exec(rest) ?? []
-  if (whole === undefined) return `The tag <${element}> is not closed by >, or has something in it that is no attribute.`
+  if (whole === undefined) return `The tag <${element}> is not closed by >, or contains something that is not an attribute.`
   if (!/^[ \t\r\n]/.test(rest)) return `The tag <${element}> needs white space before ${JSON.stringify(shorten(own))}.`
   const attribute = `The attribute "${shorten(own)}" of <${element}>`
   if (match(name, own, 0)?.[0] !== own) return `${attribute} has a name that XML does not allow.`

@@ -1,37 +1,37 @@
-/** One element of a document, as its start tag shows it. */
+/** An element, as its start tag describes it. */
 export interface Tag {
   readonly name: string
   readonly parent: Tag | undefined
-  /** 1-based, among the children of its parent that have its name. */
+  /** 1-based position among the siblings of the same name. */
   readonly nth: number
-  /** 1-based, of the tag's `<`. */
+  /** 1-based line of the tag's `<`. */
   readonly line: number
   /** The offset of the tag's `<`. */
   readonly start: number
   /** The offset of the `>` or `/>` that ends the start tag. */
   readonly end: number
-  /** The offset behind the element. */
+  /** The offset after the whole element. */
   readonly after: number
-  /** How much markup there is up to its end: see `Limits.marks`. */
+  /** The markup items from the start of the document to the end of this tag: see `Limits.marks`. */
   readonly marks: number
-  /** How many children it has of each name. */
+  /** The number of children of each name. */
   readonly counts: ReadonlyMap<string, number>
 }
 
-/** What bounds the time and memory that the parsers behind the guard take. Lengths are in UTF-16 code units. */
+/** These limits bound the time and memory of the parsers behind the guard. Lengths are in UTF-16 code units. */
 export interface Limits {
-  /** Elements, attributes, comments, CDATA sections and processing instructions together. */
+  /** The number of markup items: elements, attributes, comments, CDATA sections and processing instructions. */
   readonly marks: number
-  /** The length of a tag: bounds attributes, whose names libxml2 compares each with each. */
+  /** The length of a tag. It bounds the attributes, whose names libxml2 compares in pairs (quadratic time). */
   readonly tag: number
   /** The length of one text, comment, CDATA section or processing instruction. */
   readonly text: number
   readonly depth: number
-  /** Names with a namespace prefix, declarations included: libxml2 searches all that are in scope at every element. */
+  /** The number of names with a namespace prefix, declarations included. libxml2 searches all in scope at every element. */
   readonly prefixes: number
 }
 
 const none = Number.POSITIVE_INFINITY
 
-/** For what this service wrote itself. */
+/** For documents that this service wrote. */
 export const noLimits: Limits = { marks: none, tag: none, text: none, depth: none, prefixes: none }

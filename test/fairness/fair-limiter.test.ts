@@ -15,10 +15,10 @@ function makeWork(turns: FairLimiter) {
   return { running, start, end: (name: string) => ends.get(name)?.() }
 }
 
-const unbounded = { all: 100, caller: 100 }
+const unbounded = { total: 100, perCaller: 100 }
 
 t.test('no caller does all that may be done at a time', async (t) => {
-  const { running, start, end } = makeWork(new FairLimiter({ running: { all: 3, caller: 2 }, waiting: unbounded }))
+  const { running, start, end } = makeWork(new FairLimiter({ running: { total: 3, perCaller: 2 }, waiting: unbounded }))
   const all = [start('a', 'a1'), start('a', 'a2'), start('a', 'a3'), start('b', 'b1')]
   t.same(running, ['a1', 'a2', 'b1'])
   end('b1')
@@ -30,7 +30,7 @@ t.test('no caller does all that may be done at a time', async (t) => {
 })
 
 t.test('callers take turns, however much one of them has waiting', async (t) => {
-  const turns = new FairLimiter({ running: { all: 1, caller: 1 }, waiting: unbounded })
+  const turns = new FairLimiter({ running: { total: 1, perCaller: 1 }, waiting: unbounded })
   const order: string[] = []
   const work = (name: string) => turns.run(name.charAt(0), async () => order.push(name))
   await Promise.all(['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map(work))
@@ -43,10 +43,10 @@ t.test('callers take turns, however much one of them has waiting', async (t) => 
 })
 
 t.test('what waits is bounded, of one caller and of all', async (t) => {
-  const { start, end } = makeWork(new FairLimiter({ running: { all: 1, caller: 1 }, waiting: { all: 3, caller: 2 } }))
+  const { start, end } = makeWork(new FairLimiter({ running: { total: 1, perCaller: 1 }, waiting: { total: 3, perCaller: 2 } }))
   const taken = [start('a', 'a1'), start('a', 'a2'), start('a', 'a3'), start('b', 'b1')]
-  await t.rejects(start('a', 'a4'), { of: 'caller' } as QuotaExceeded)
-  await t.rejects(start('c', 'c1'), { of: 'all' } as QuotaExceeded)
+  await t.rejects(start('a', 'a4'), { limit: 'perCaller' } as QuotaExceeded)
+  await t.rejects(start('c', 'c1'), { limit: 'total' } as QuotaExceeded)
   for (const name of ['a1', 'a2', 'b1', 'a3']) {
     // Each begins when the one before it has ended.
     const ticking = setInterval(() => end(name), 1)
@@ -58,7 +58,7 @@ t.test('what waits is bounded, of one caller and of all', async (t) => {
 })
 
 t.test('work that fails makes room as work that does not', async (t) => {
-  const turns = new FairLimiter({ running: { all: 1, caller: 1 }, waiting: unbounded })
+  const turns = new FairLimiter({ running: { total: 1, perCaller: 1 }, waiting: unbounded })
   await t.rejects(
     turns.run('a', () => Promise.reject(new Error('no'))),
     { message: 'no' }

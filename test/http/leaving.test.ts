@@ -19,7 +19,7 @@ t.test('who has connected before the listener closes is answered, accepted or no
     client.write(get)
     return text(client)
   })
-  app.connections.takeLeave()
+  app.connections.disableKeepAlive()
   await app.connections.drain()
   for (const answer of await Promise.all(answers)) t.match(answer, /^HTTP\/1\.1 200 [\s\S]+connection: close[\s\S]+<\/product>\s*$/)
   t.notOk(app.server.listening)
@@ -55,7 +55,7 @@ t.test('of pipelined requests the last has the last answer, and none behind it i
   await listening(app)
   const wire = await Wire.open(t, app)
   t.equal((await wire.send(get).answer()).headers['connection'], 'keep-alive')
-  app.connections.takeLeave()
+  app.connections.disableKeepAlive()
   const order = message('POST /order', xml, orderXml())
   wire.send(`${get}${order}${get}`)
   const answers = [await wire.answer(), await wire.answer(), await wire.answer()]
@@ -76,7 +76,7 @@ t.test('of pipelined requests the last has the last answer, and none behind it i
 t.test('an answer that refuses a body early reaches the client that still sends it', async (t) => {
   const { app } = await build(t, { settings: { BODY_LIMIT: '65536' } })
   await listening(app)
-  app.connections.takeLeave()
+  app.connections.disableKeepAlive()
   const wire = await Wire.open(t, app)
   wire.send('POST /order HTTP/1.1\r\nHost: x\r\nContent-Type: application/xml\r\nContent-Length: 100000\r\n\r\n')
   t.match(await wire.answer(), { status: 413, headers: { connection: 'close' } })

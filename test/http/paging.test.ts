@@ -113,7 +113,7 @@ t.test('paging', async (t) => {
     }
     t.match(await refused(other), [400, /after is not a cursor/])
     t.same(await refused(other), await refused('00000000-0000-4000-8000-000000000000'))
-    for (const count of ['1', '2', '1000000']) t.match(await refused(count), [400, /take it from the next link/], count)
+    for (const count of ['1', '2', '1000000']) t.match(await refused(count), [400, /Take it from the next link/], count)
   })
 
   t.test('a parameter that is wrong is 400 with the reason; an unknown one with those there are', async (t) => {

@@ -14,7 +14,7 @@ t.test('an order that is not as its schema has it', (t) =>
   refusals(t, {
     'an order without items': invalid('<purchase-order/>', at, /needs <item>/),
     'an order of a header only': invalid(order('<note>a</note>'), at, /needs <item>/),
-    'an item without product': invalid(order(item('')), `${at}/item/quantity`, /Here belongs <product-id> or <gtin>/),
+    'an item without product': invalid(order(item('')), `${at}/item/quantity`, /Expected here: <product-id> or <gtin>/),
     'an item without quantity': invalid(order(item(undefined, '')), `${at}/item`, /needs <quantity>/),
     'an item with nothing in it': invalid(order('<item/>'), `${at}/item`, /needs <product-id> or <gtin>/),
     'an item by product-id and gtin': invalid(
@@ -91,13 +91,17 @@ t.test('an order that is not as its schema has it', (t) =>
     'header elements in another order': header(
       '<currency>EUR</currency><order-number>1</order-number>',
       '/order-number',
-      /cannot stand here.*Here belongs <buyer>/
+      /is not allowed here.*Expected here: <buyer>/
     ),
-    'a header element behind the items': invalid(order(`${item()}<note>a</note>`), `${at}/note`, /cannot stand here.*Here belongs <item>/),
+    'a header element behind the items': invalid(
+      order(`${item()}<note>a</note>`),
+      `${at}/note`,
+      /is not allowed here.*Expected here: <item>/
+    ),
     'a price before the quantity': invalid(
       order('<item><product-id>A</product-id><unit-price>1</unit-price><quantity>1</quantity></item>'),
       `${at}/item/unit-price`,
-      /Here belongs <quantity>/
+      /Expected here: <quantity>/
     ),
     'an order number of 65 characters': header(`<order-number>${'1'.repeat(65)}</order-number>`, '/order-number', /65 characters.*1 to 64/),
     'an empty order number': header('<order-number/>', '/order-number', /0 characters.*1 to 64/),
@@ -108,7 +112,7 @@ t.test('an order that is not as its schema has it', (t) =>
       '/extension',
       /"name" of <extension> has 65 characters/
     ),
-    '101 notes': header('<note>a</note>'.repeat(101), '/note[101]', /100 <note> in <purchase-order> at most/),
+    '101 notes': header('<note>a</note>'.repeat(101), '/note[101]', /at most 100 <note> in <purchase-order>/),
     'a date that is none': header('<issue-date>2026-02-30</issue-date>', '/issue-date', /such as 2026-11-20/),
     'a date in German': header('<issue-date>20.11.2026</issue-date>', '/issue-date', /such as 2026-11-20/),
     'a currency in small letters': header('<currency>eur</currency>', '/currency', /ISO 4217/),
