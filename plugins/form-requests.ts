@@ -41,7 +41,7 @@ export default fp(
       const { method, body } = performed(request, methods)
       const handler = handlers.get(`${method} ${request.routeOptions.url}`)
       if (!handler) throw new Error(`${request.routeOptions.url} has no ${method} for its form`)
-      if (body) await request.submission?.become(body)
+      if (body) await request.submission?.readAs(body)
       return tryAgain(async () => handler.call(app, request, reply))
     })
   },

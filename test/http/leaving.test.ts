@@ -38,7 +38,7 @@ t.test('who was accepted and waits to be read is answered, however long it takes
   const wire = await Wire.open(t, app)
   wire.send(get)
   const socket = await accepted
-  app.connections.takeLeave()
+  app.connections.disableKeepAlive()
   const grace = 10
   const drained = app.connections.drain(grace)
   while (app.server.listening) await sleep(grace)
