@@ -3,7 +3,7 @@ import type { Order } from './order.ts'
 export type Scope = 'order' | 'catalogue' | 'fulfilment'
 export const scopes: readonly Scope[] = ['order', 'catalogue', 'fulfilment']
 
-/** Who asks: a guest, or the holder of an API key. `customer` is the key's name; keys of one name are one customer. */
+/** A guest, or the holder of an API key. `customer` is the key's name; keys with the same name belong to one customer. */
 export type Caller =
   | { readonly kind: 'guest' }
   | { readonly kind: 'key'; readonly keyId: string; readonly customer: string; readonly scopes: readonly Scope[] }
@@ -14,17 +14,15 @@ export function hasScope(caller: Caller, scope: Scope): boolean {
   return caller.kind === 'key' && caller.scopes.includes(scope)
 }
 
-/**
- * A guest's order is seen by whoever holds its unguessable URI, a customer's by that customer and by fulfilment.
- */
+/** Whoever holds the unguessable URI of a guest's order sees it. A customer's order is seen by that customer and by fulfilment. */
 export function maySee(caller: Caller, order: Pick<Order, 'customer'>): boolean {
   if (order.customer === undefined || hasScope(caller, 'fulfilment')) return true
   return caller.kind === 'key' && caller.customer === order.customer && hasScope(caller, 'order')
 }
 
 /**
- * A guest's order is changed and cancelled by whoever holds its URI, a customer's by that customer; with a key, only one
- * that may order. Fulfilment alone sees orders and sets their status.
+ * Whoever holds the URI of a guest's order may change and cancel it; a customer's order only that customer may. A caller
+ * with a key needs the scope `order`. The scope `fulfilment` only sees orders and sets their status.
  */
 export function mayChange(caller: Caller, order: Pick<Order, 'customer'>): boolean {
   if (caller.kind === 'guest') return order.customer === undefined

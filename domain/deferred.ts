@@ -1,11 +1,11 @@
 /**
- * Values that are still JSON text. A large order crosses the serving thread as text: what reads it, decides on it and
- * writes it runs beside that thread, and to parse 10,000 lines there would hold up every other request for 20 ms.
+ * Values that are still JSON text. A large order passes through the serving thread as text, because parsing 10,000 lines
+ * there would delay every other request by 20 ms. Other threads and processes read, decide and write it.
  */
 
 import { channel } from 'node:diagnostics_channel'
 
-/** Tells of every value that is parsed in this thread, by the length of its text: for who watches that none is. */
+/** Publishes the text length of every value that this thread parses, so that tests can check that it parses none. */
 export const parses = channel('tradepost.deferred.parse')
 
 const texts = new WeakMap<object, string>()
@@ -13,10 +13,10 @@ const texts = new WeakMap<object, string>()
 export type Known<T> = { readonly [K in keyof T]?: T[K] | undefined }
 
 /**
- * A value that is parsed when somebody first looks at a property of it that is not in `known`. It can be used like any
- * other value, but structured clone refuses it: what sends it to another thread sends `textOf` it.
+ * A value that is parsed when a property that is not in `known` is first read. It can be used like any other value, but
+ * structured clone refuses it: send `textOf` of it to another thread.
  * @param text the JSON of the whole value
- * @param known what can be read without parsing; also that a property is not there
+ * @param known what can be read without parsing; undefined says that the value does not have the property
  */
 export function defer<T extends object>(text: string, known: Known<T> = {}): T {
   let parsed: T | undefined
@@ -29,7 +29,7 @@ export function defer<T extends object>(text: string, known: Known<T> = {}): T {
   }
   const deferred = new Proxy({} as T, {
     get: (_, name) => {
-      // Every promise that is resolved with a value asks it for `then`, and no JSON has a function or a symbol.
+      // A promise that is resolved with a value reads its `then`. JSON has no functions and no symbols.
       if (name === 'then' || typeof name === 'symbol') return undefined
       return name in known ? known[name as keyof T] : Reflect.get(value(), name)
     },
@@ -47,7 +47,7 @@ export function defer<T extends object>(text: string, known: Known<T> = {}): T {
   return deferred
 }
 
-/** Whether JSON is so long that a value stays text in the thread that serves: to parse it would hold the others up. */
+/** Whether JSON is so long that the serving thread keeps it as text: parsing it would delay other requests. */
 export function isLarge(json: string): boolean {
   return json.length > 32 * 1024
 }

@@ -1,4 +1,4 @@
-/** What the rules of the shop refuse. A code is never reused; plugins/problem-types maps each to its status and page. */
+/** The refusals of the shop's rules. A code is never reused; plugins/problem-types maps each to its status and page. */
 export type DomainErrorCode =
   | 'product-not-found'
   | 'product-deleted'
@@ -29,7 +29,7 @@ export class DomainError extends Error {
   override readonly name = 'DomainError'
   readonly code: DomainErrorCode
   readonly faults: readonly Fault[]
-  /** The order that stands in the way, where there is one (`order-number-taken`). */
+  /** The order that already has the number (`order-number-taken`). */
   readonly orderId: string | undefined
 
   constructor(code: DomainErrorCode, detail: string, more: { faults?: readonly Fault[]; orderId?: string; cause?: unknown } = {}) {
@@ -40,19 +40,19 @@ export class DomainError extends Error {
   }
 }
 
-/** Also for an order that the caller may not see: in other words it would tell that there is one. */
+/** Also the answer for an order that the caller may not see, so that it does not reveal that the order exists. */
 export function orderNotFound(): DomainError {
   return new DomainError('order-not-found', 'There is no such order, or none that you may see.')
 }
 
-/** `after` is none of the positions that `Page.next` gives in this list. */
+/** `after` is no position of this list: `Page.next` never returned it. */
 export class PositionError extends RangeError {
   override readonly name = 'PositionError'
 }
 
 /**
- * A store cannot be opened. The message is one line for who runs the shop: which file or server, what is wrong, what to
- * do. It never has a password.
+ * A store cannot be opened. The message is one line for the operator: which file or server, what is wrong, what to do. It
+ * never contains a password.
  */
 export class StoreOpenError extends Error {
   override readonly name = 'StoreOpenError'

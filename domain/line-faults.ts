@@ -1,4 +1,4 @@
-/** What can be wrong with a line of an order. */
+/** The faults of an order's lines. */
 
 import type { Fault } from './errors.ts'
 import type { StockItem } from './inventory.ts'
@@ -10,7 +10,7 @@ import { nearestQuantities, type QuantityRule, quantityRule } from './quantities
 /** An item of a document with the product that it names. */
 export interface Line {
   readonly item: PurchaseOrderItem
-  /** Of the item in the document, from 1. */
+  /** The item's position in the document, from 1. */
   readonly position: number
   readonly productId: string
   readonly stockItem: StockItem
@@ -45,7 +45,7 @@ export function priceFaults({ item, position, productId }: Line, pieces: readonl
   return [{ code: 'price-changed', at: ['item', position, 'unit-price'], detail }]
 }
 
-/** How much there is of a product in one unit, and at which prices. */
+/** The quantity of a product in one unit, and its prices. */
 interface Sum {
   quantity: Decimal
   readonly prices: Set<string>
@@ -63,9 +63,9 @@ function sumUp(all: readonly { productId: string; unit: string; quantity: Decima
 }
 
 /**
- * What is ordered in quantities in which its product is not sold. Lines that the order has as they are stay; the step is
- * that of each line, but where the order has a product at two prices its lines may be parts of one, and add up.
- * @param previous the lines of the order that is changed
+ * The faults of quantities in which a product is not sold. Unchanged lines are accepted. Each line must be a multiple of the
+ * step; where the previous order has a product at two prices, its lines may be parts of one, and only their sum must be.
+ * @param previous the lines of the order before the change
  */
 export function quantityFaults(lines: readonly Line[], priced: readonly PricedLine[], previous: readonly OrderItem[]): readonly Fault[] {
   const wanted = lines.map(({ productId, stockItem, item }, i) => {
@@ -76,9 +76,9 @@ export function quantityFaults(lines: readonly Line[], priced: readonly PricedLi
   const [now, before] = [sumUp(wanted), sumUp(previous)]
   return lines.flatMap(({ position, productId, stockItem }, i) => {
     const line = wanted[i]
-    // What is measured in a wrong unit is another fault.
+    // A wrong unit is another fault.
     if (!line?.isMeant) return []
-    // A product's own rule is in the unit by which it is sold now.
+    // A product's own rule applies only in the unit by which it is sold now.
     const rule = quantityRule(line.unit === stockItem.unit ? stockItem : { unit: line.unit })
     const [sum, had] = [now.get(`${productId} ${line.unit}`)?.quantity ?? zero, before.get(`${productId} ${line.unit}`)]
     const isInSteps =
@@ -99,7 +99,7 @@ function tooLittle(productId: string, sum: Decimal, unit: string, { minimum }: Q
   return `${productId} is ordered from ${plain(minimum)} on (unit ${unit}); this order has ${plain(sum)} of it.`
 }
 
-/** Of an order that has more items than its document, since some of its lines have two prices. */
+/** The fault of an order that has too many items because lines with two prices are split. */
 export function tooManyItems(count: number, most: number): Fault {
   const detail = `The order would have ${count} items, since lines that have more than one price become several; it can have ${most} at most. Order what is more in another order.`
   return { code: 'too-many-items', detail }

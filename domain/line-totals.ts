@@ -4,8 +4,8 @@ import { add, type Decimal, round, subtract, zero } from './money.ts'
 export type LineTotals = (productId: string, amount: Decimal) => Decimal
 
 /**
- * Rounds the lines of each product together: a line's total is what the rounded sum of its product's lines grows by. A
- * single line is just rounded, and a quantity costs the same in however many lines it is ordered.
+ * Rounds the lines of each product together: a line's total is the growth of the rounded sum of its product's lines. A
+ * quantity costs the same in however many lines it is ordered.
  * @param digits fraction digits of the currency's minor unit
  */
 export function makeLineTotals(digits: number): LineTotals {

@@ -23,7 +23,7 @@ export interface Extension {
   readonly value: string
 }
 
-/** What an order says besides its items. */
+/** Everything in an order but its items. */
 export interface OrderHeader {
   readonly orderNumber?: string
   /** `YYYY-MM-DD` (xs:date), as given. */
@@ -43,7 +43,7 @@ export interface PurchaseOrderItem {
   readonly product: ProductReference
   readonly quantity: Decimal
   readonly unit?: string
-  /** What the buyer expects to pay; another price in the shop refuses the order. */
+  /** What the buyer expects to pay. The order is refused if the shop's price differs. */
   readonly unitPrice?: Decimal
   readonly notes: readonly string[]
 }
@@ -57,7 +57,7 @@ export interface PurchaseOrder extends OrderHeader {
 export interface OrderItem {
   readonly line: number
   readonly productId: string
-  /** By which it was ordered, where it was: which product that names may be another by now. */
+  /** The GTIN the buyer ordered by, if any; it may since belong to another product. */
   readonly gtin?: string
   readonly name: string
   readonly quantity: Decimal
@@ -83,19 +83,18 @@ export interface Order extends OrderHeader {
   readonly modifiedAt: number
 }
 
-/** What a line is of. */
 export type OrderLine = Pick<OrderItem, 'productId' | 'name' | 'quantity' | 'unit'>
 
-/** What a list says of an order: it costs the same however many lines the order has. */
+/** An order as a list shows it. It costs the same however many lines the order has. */
 export interface OrderSummary
   extends Pick<Order, 'id' | 'version' | 'customer' | 'orderNumber' | 'status' | 'currency' | 'total' | 'placedAt' | 'modifiedAt'> {
   readonly itemCount: number
   readonly buyerName?: string
-  /** Where they were asked for, and the order has few. */
+  /** Present when the query asks for lines and the order has `mostSummarised` or fewer. */
   readonly lines?: readonly OrderLine[]
 }
 
-/** From more lines on, an order's summary does not say what they are of. */
+/** An order with more lines than this has a summary without lines. */
 export const mostSummarised = 20
 
 const transitions: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
@@ -111,12 +110,12 @@ export function nextStatuses(status: OrderStatus): readonly OrderStatus[] {
   return transitions[status]
 }
 
-/** Whether its lines can still be changed: before it ships. */
+/** Whether the lines of an order can still be changed: only before it ships. */
 export function isOpen(status: OrderStatus): boolean {
   return status === 'received' || status === 'accepted'
 }
 
-/** Whether the order holds stock: all but those that gave it back. */
+/** A cancelled or rejected order has given its stock back. */
 export function holdsStock(status: OrderStatus): boolean {
   return status !== 'cancelled' && status !== 'rejected'
 }

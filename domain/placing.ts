@@ -1,4 +1,4 @@
-/** The rules of placing and changing an order: pure, so that every store decides alike on the rows that it has locked. */
+/** The rules for the content of an order, new or changed. They are pure: a store calls them on rows that it has locked. */
 
 import { DomainError, type Fault } from './errors.ts'
 import type { Inventory, StockItem } from './inventory.ts'
@@ -20,17 +20,17 @@ export interface Decision {
   readonly currency: string
   readonly items: readonly OrderItem[]
   readonly total: Decimal
-  /** What leaves the shelves, by product id; negative where stock comes back. */
+  /** What the order takes from stock, by product id; negative where stock goes back. */
   readonly taken: ReadonlyMap<string, Decimal>
 }
 
-/** The most that can be on hand, and, below zero, owed: what the documents of stock can say. */
+/** The most that can be on hand and, below zero, on backorder: stock documents cannot express more. */
 const mostOnHand = '999999999999.999' as Decimal
 
-/** Faults that are told of an order; of the others only their number is. */
+/** The most faults of an order that are listed. The message gives the number of all. */
 const mostFaults = 100
 
-/** The most that an order can be worth, in any currency: beyond it readers of XML lose count of the digits. */
+/** The most that an order can be worth, in any currency: XML readers may lose digits of larger numbers. */
 const mostTotal = '999999999999999999' as Decimal
 
 function find(item: PurchaseOrderItem, inventory: Inventory): StockItem | undefined {
@@ -49,8 +49,8 @@ export function heldBy(order: Order): ReadonlyMap<string, Decimal> {
 }
 
 /**
- * Decides an order whole: every item is priced and covered by stock, or all that is wrong is named at once.
- * @param previous the order that this one changes: what it has keeps its price, and its stock counts as there
+ * Decides a whole order: every item is priced and covered by stock, or one error lists all faults.
+ * @param previous the order that this one changes: its lines keep their prices, and its stock counts as available
  * @param mostItems the most items that a changed order may come to, where lines are split because they have two prices
  * @throws DomainError `invalid-order` when the document can never succeed as it is, `order-refused` when the state of
  *   the shop refuses it now
@@ -141,7 +141,7 @@ function shortages(lines: readonly Line[], taken: ReadonlyMap<string, Decimal>):
   })
 }
 
-/** What would take a shelf to where it cannot be counted, as only a mistake can. */
+/** Faults of quantities that would take stock beyond its limits. */
 function uncountable(
   lines: readonly Pick<Line, 'position' | 'productId'>[],
   taken: ReadonlyMap<string, Decimal>,
@@ -161,8 +161,8 @@ function uncountable(
 }
 
 /**
- * What an order that ends gives back: negative, since it is what leaves the shelves.
- * @throws DomainError `transition-refused` when a shelf would hold more than can be counted
+ * The stock that an order gives back when it ends, as negative quantities, like `Decision.taken`.
+ * @throws DomainError `transition-refused` when the stock of a product would exceed its limit
  */
 export function givenBack(order: Order, inventory: Inventory): ReadonlyMap<string, Decimal> {
   const back = new Map([...heldBy(order)].map(([id, held]) => [id, subtract(zero, held)]))
@@ -171,12 +171,12 @@ export function givenBack(order: Order, inventory: Inventory): ReadonlyMap<strin
   return back
 }
 
-/** For a comparison with what an order itself tells of its products, its GTINs included. */
+/** For `matchesOrder`, where only the order itself tells which products it has, by id or GTIN. */
 export const emptyInventory: Inventory = { byId: () => undefined, byGtin: () => undefined }
 
 /**
- * Whether a purchase order says the same as an order that stands: the test for a repeated `order-number`. A price that
- * it does not name agrees with any.
+ * Whether a purchase order has the same content as an active order: the test for a repeated `order-number`. An item without
+ * a price matches any price.
  */
 export function matchesOrder(order: PurchaseOrder, active: Order, inventory: Inventory, shopCurrency: string): boolean {
   if ((order.currency ?? shopCurrency) !== active.currency) return false
@@ -191,8 +191,8 @@ export function matchesOrder(order: PurchaseOrder, active: Order, inventory: Inv
 }
 
 /**
- * How many items of an order say, from one of them on, what an item of a document does: several where its line has several
- * prices, none when they say something else.
+ * How many consecutive items of an order, starting at `from`, match one item of a document: several where a line was split
+ * by price, 0 when they do not match.
  */
 function sameItem(item: PurchaseOrderItem, active: readonly OrderItem[], from: number, inventory: Inventory): number {
   let sum = zero
@@ -212,7 +212,7 @@ function agrees({ product, unit, unitPrice }: PurchaseOrderItem, item: OrderItem
   return (unit === undefined || unit === item.unit) && (unitPrice === undefined || compare(unitPrice, item.unitPrice) === 0)
 }
 
-/** Whether an item can be the rest of the line before it, at another price. */
+/** Whether an item can be a later part of the same line, at another price. */
 function goesOn(before: OrderItem, item: OrderItem): boolean {
   return item.productId === before.productId && compare(item.unitPrice, before.unitPrice) !== 0 && item.notes.length === 0
 }
@@ -224,7 +224,7 @@ export function numberTaken(other: Order): DomainError {
   return new DomainError('order-number-taken', detail, { orderId: other.id, faults })
 }
 
-/** A GTIN is that of the order also when the product has lost it since, or another has it. */
+/** The GTIN of the order still counts after the product has lost it, or another product has it. */
 function isSameProduct(product: ProductReference, { productId, gtin }: OrderItem, inventory: Inventory): boolean {
   if ('productId' in product) return product.productId === productId
   return product.gtin === gtin || inventory.byGtin(product.gtin)?.id === productId

@@ -1,6 +1,6 @@
 /**
- * What the lines of an order are priced at: a changed order keeps its prices up to the quantities that it had at them, and
- * the rest is sold on today's terms.
+ * Prices the lines of an order. A changed order keeps its prices up to the quantities that it had at each price; the rest is
+ * sold on today's terms.
  */
 
 import { add, compare, type Decimal, plain, subtract, zero } from './money.ts'
@@ -23,25 +23,25 @@ export interface WantedLine {
   readonly today: Terms
 }
 
-/** So much of a line at one price. */
+/** A part of a line at one price. */
 export interface Piece extends Terms {
   readonly quantity: Decimal
 }
 
 export interface PricedLine {
-  /** One, or one for each price that the line has. */
+  /** One piece for each price of the line. */
   readonly pieces: readonly Piece[]
-  /** Whether the order that is changed has this very line. */
+  /** Whether the previous order has the same line. */
   readonly isUnchanged: boolean
 }
 
-/** A line of the order that is changed, and how much of it no line has claimed yet. */
+/** A line of the previous order, and how much of it no new line has claimed yet. */
 interface Portion {
   readonly item: OrderItem
   left: Decimal
 }
 
-/** Which portions to look for; what is undefined may be anything. */
+/** Which portions to look for; an undefined property matches anything. */
 interface Sought {
   readonly productId: string
   readonly quantity?: Decimal | undefined
@@ -55,7 +55,7 @@ interface Queue {
   at: number
 }
 
-/** What an order had at which price, in queues by what is sought: no search walks over the same portions twice. */
+/** The portions of the previous order, in queues by what is sought, so that no search visits a portion twice. */
 class KeptPrices {
   readonly #portions: readonly Portion[]
   /** By the properties that were sought, then by their values. */
@@ -65,7 +65,7 @@ class KeptPrices {
     this.#portions = items.map((item) => ({ item, left: item.quantity }))
   }
 
-  /** The first portion that is as sought and has something left. */
+  /** The first matching portion that has something left. */
   next(sought: Sought): Portion | undefined {
     const queue = this.#queuesFor(sought).get(keyOf(sought))
     while (queue && queue.at < queue.portions.length) {
@@ -146,9 +146,9 @@ class OpenLine {
 }
 
 /**
- * Prices lines. Lines that the order has as they are keep their price first, so that an order that is sent back unchanged
- * stays as it is; then those that name a price keep that one; the others keep what is left, in their order.
- * @param previous the lines of the order that is changed
+ * Unchanged lines keep their prices first, so that an order that is sent back unchanged stays as it is. Then lines that name
+ * a price claim what the order had at that price. The other lines claim what is left, in their order.
+ * @param previous the lines of the order before the change
  */
 export function priceLines(wanted: readonly WantedLine[], previous: readonly OrderItem[]): readonly PricedLine[] {
   const lines = wanted.map((line) => new OpenLine(line))

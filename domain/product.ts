@@ -3,7 +3,7 @@ import { compare, type Decimal, zero } from './money.ts'
 
 export type Availability = 'in-stock' | 'out-of-stock' | 'backorder'
 
-/** What a seller writes of a product. */
+/** A product as a seller writes it. */
 export interface ProductDraft {
   readonly name: string
   readonly description?: string
@@ -12,7 +12,7 @@ export interface ProductDraft {
   readonly currency?: string
   /** UN/ECE Recommendation 20 code. */
   readonly unit: string
-  /** The least that an order can have of it, and what every quantity is a multiple of; see quantities.ts for what holds without. */
+  /** The least quantity of an order, and the number that every quantity is a multiple of; quantities.ts has the defaults. */
   readonly minimumQuantity?: Decimal
   readonly quantityStep?: Decimal
   readonly gtin?: string
@@ -46,7 +46,7 @@ export interface Product {
 export interface Stock {
   readonly productId: string
   readonly version: number
-  /** Below zero when more was sold on backorder than came in. */
+  /** Below zero when more was sold on backorder than has arrived. */
   readonly onHand: Decimal
   readonly modifiedAt: number
 }

@@ -1,9 +1,9 @@
-/** In which quantities a product is ordered. */
+/** The quantities in which a product can be ordered. */
 
 import { add, compare, type Decimal, decimal, isMultiple, multipleBelow } from './money.ts'
 import type { Product } from './product.ts'
 
-/** What an order can have of a product: the minimum or more, in multiples of the step. */
+/** An order has the minimum of a product or more, in multiples of the step. */
 export interface QuantityRule {
   readonly minimum: Decimal
   readonly step: Decimal
@@ -35,7 +35,7 @@ const bulk: ReadonlySet<string> = new Set(words('XVG XVL XVO XVQ XVR XVS XVY'))
 
 const countedUnits: ReadonlySet<string> = new Set([...counted, ...packages])
 
-/** Whether a unit counts things, so that there is no half of one. */
+/** Whether a unit counts things that cannot be divided. */
 export function isCounted(unit: string): boolean {
   return countedUnits.has(unit) || (/^X[A-Z0-9]{2}$/.test(unit) && !bulk.has(unit))
 }
@@ -43,7 +43,7 @@ export function isCounted(unit: string): boolean {
 const one = decimal('1')
 const thousandth = decimal('0.001')
 
-/** The rule of a product, or, with nothing but its unit, the one of every product of that unit. */
+/** A product's rule. Where the product has none of its own, its unit decides. */
 export function quantityRule({
   unit,
   minimumQuantity,

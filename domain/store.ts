@@ -5,7 +5,7 @@ import type { Order, OrderStatus, OrderSummary, PurchaseOrder } from './order.ts
 import type { Product, ProductDraft, Stock } from './product.ts'
 
 /**
- * What a write expects to find, checked in the same step as the write. Both absent: anything.
+ * What a write expects to find, checked in the same step as the write. An empty precondition accepts anything.
  * A write whose expectation fails throws `precondition-failed` and changes nothing.
  */
 export interface Precondition {
@@ -17,19 +17,19 @@ export interface Precondition {
 
 export interface PageQuery {
   readonly limit: number
-  /** Where the page before ended, as `Page.next` gave it. Anything else may be refused by PositionError. */
+  /** `Page.next` of the page before. The store may throw PositionError for any other value. */
   readonly after?: string
 }
 
 export interface ProductQuery extends PageQuery {
-  /** Full text: products that have all of its words. A word of three or more letters or digits may be only how theirs begins. */
+  /** Full text: finds products that have all of its words. A word of three or more letters or digits also finds longer words. */
   readonly q?: string
   readonly category?: string
   /** Milliseconds since the epoch. */
   readonly updatedSince?: number
 }
 
-/** Whether a page may look at far more products than it has. */
+/** Whether a page may have to read far more products than it returns. */
 export function isSearch({ q, updatedSince }: ProductQuery): boolean {
   return q !== undefined || updatedSince !== undefined
 }
@@ -38,7 +38,7 @@ export interface OrderQuery extends PageQuery {
   /** Only this customer's. */
   readonly customer?: string
   readonly status?: OrderStatus
-  /** Whether to say also what the lines of orders with few are of. */
+  /** Whether summaries of orders with few lines include those lines. */
   readonly lines?: boolean
 }
 
@@ -54,19 +54,19 @@ export interface ImportItem {
   readonly draft: ProductDraft
 }
 
-/** Why one item was not stored: a DomainError, or one as plain data. */
+/** Why one item was not stored: a DomainError as plain data. */
 export type Refusal = Pick<DomainError, 'code' | 'message' | 'faults'>
 
 /**
  * What an import did with one item. `created`: there was no such product, or it had been deleted. `replaced`: the product
- * or its stock was another. `unchanged`: both are as the item has them, and nothing was written.
+ * or its stock differed. `unchanged`: neither differed, and nothing was written.
  */
 export type ImportOutcome = 'created' | 'replaced' | 'unchanged' | Refusal
 
 /** A product with what is on hand of it, which is not in its representations. */
 export type StockedProduct = Product & { readonly onHand: Decimal }
 
-/** Of the whole catalogue: rises with every change that any product representation shows. */
+/** The catalogue's revision: it rises with every change that a product representation shows. */
 export interface Revision {
   readonly revision: number
   readonly modifiedAt: number
@@ -87,19 +87,19 @@ export interface Placing {
   readonly idempotency?: Idempotency
 }
 
-/** `repeated`: the customer's order number stands with the same content. */
+/** `repeated`: the customer already has an active order with this number and the same content. */
 export type PlacingOutcome = 'placed' | 'repeated'
 
-/** What an Idempotency-Key is remembered with. */
+/** The answer that is remembered under an Idempotency-Key. */
 export interface PlacingAnswer {
-  /** When replayed: the order as it was in the first answer. */
+  /** On replay, the order as it was in the first answer. */
   readonly order: Order
-  /** When replayed: that of the first answer. */
+  /** On replay, the outcome of the first answer. */
   readonly outcome: PlacingOutcome
 }
 
 export interface Placed extends PlacingAnswer {
-  /** Whether this was done before, under the same Idempotency-Key. */
+  /** Whether this repeats the answer to an earlier request with the same Idempotency-Key. */
   readonly replayed: boolean
 }
 
@@ -132,18 +132,18 @@ export interface Store {
   /**
    * Creates or replaces products by their ids, one after the other in the batch's order (an id may be there twice), in one
    * transaction. An item that is refused (`gtin-taken`, `invalid-product`) changes nothing and stops no other. Unlike
-   * `putProduct` it writes only what differs, decimals of stock by value and all else to the letter: a product that says
-   * the same keeps its version and time, and where only the stock differs only that is set, as `putStock` does. The
+   * `putProduct` it writes only what differs: stock is compared by value, everything else to the letter. A product that is
+   * the same keeps its version and time. Where only the stock differs, only the stock is set, as `putStock` does. The
    * catalogue's revision rises when any product changed.
-   * @param mode with `rehearse` nothing of it stays: the outcomes are those that this batch would have now
+   * @param mode `rehearse` stores nothing and returns the outcomes that this batch would have now
    * @returns the outcome of each item, in the batch's order
    */
   importProducts(batch: readonly ImportItem[], mode?: 'rehearse'): Promise<readonly ImportOutcome[]>
   /**
-   * Every product there is with its stock, in the order of ids (by bytes), in batches, none of which is empty. Each batch
-   * is of one moment and no longer kept from writers once it is given: a reader that is slow holds nothing up. A product
-   * that is there throughout comes exactly once; one that is created, changed or deleted meanwhile comes as it was or as
-   * it is now. Nothing is read ahead of the batch that is asked for, and to stop early is to return from the loop.
+   * Every active product with its stock, in the order of ids (by bytes), in batches that are never empty. Each batch shows
+   * one moment and holds no lock once it is returned, so that a slow reader delays no writer. A product that exists
+   * throughout comes exactly once; one that is created, changed or deleted meanwhile comes as it was or as it is now.
+   * Batches are read on demand; the caller stops early by leaving the loop.
    */
   allProducts(): AsyncIterable<readonly StockedProduct[]>
   /** @throws `product-not-found`, `product-deleted` */
@@ -158,23 +158,23 @@ export interface Store {
   /** Newest first. */
   orders(query: OrderQuery): Promise<Page<OrderSummary>>
   /**
-   * @param mostItems the most items that it may come to; it may have more than its document, see `decide`
+   * @param mostItems the most items that the changed order may have; it may have more than its document, see `decide`
    * @throws `order-not-found`, `precondition-failed`, `transition-refused`, and what `placeOrder` throws
    */
   changeOrder(id: string, order: PurchaseOrder, expected: Precondition, mostItems?: number): Promise<Order>
-  /** The status that it has already changes nothing. @throws `order-not-found`, `precondition-failed`, `transition-refused` */
+  /** Setting the status that the order already has changes nothing. @throws `order-not-found`, `precondition-failed`, `transition-refused` */
   setOrderStatus(id: string, status: OrderStatus, expected: Precondition): Promise<Order>
 
   createKey(key: NewApiKey): Promise<ApiKey>
   keys(): Promise<readonly ApiKey[]>
-  /** False when there is no such key, or it was revoked before. */
+  /** False when there is no such key, or it is already revoked. */
   revokeKey(id: string): Promise<boolean>
   /** By its hash, revoked and expired ones included. */
   findKey(hash: string): Promise<ApiKey | undefined>
   /** Records when keys were last used. */
   touchKeys(uses: readonly { id: string; at: number }[]): Promise<void>
 
-  /** Whether the catalogue was never written to: no product, not even a deleted one. */
+  /** Whether the catalogue has no product, not even a deleted one. */
   isEmpty(): Promise<boolean>
   /** Resolves when the database answers. */
   ping(): Promise<void>

@@ -1,6 +1,6 @@
 import { DomainError } from '../domain/errors.ts'
 
-/** A write that waits, and who waits for it. */
+/** A write that waits, with the promise of its caller. */
 export interface Pending<Item, Result = unknown> {
   readonly item: Item
   readonly resolve: (value: Result) => void
@@ -12,10 +12,10 @@ interface Weighed<Item, Result> {
   readonly weight: number
 }
 
-/** What may wait, in items and in their weight; and the weight that closes a batch, which bounds how long one commit keeps the rest waiting. */
+/** How many items, and how much weight, may wait. A batch ends at its weight, which bounds how long one commit delays the rest. */
 const most = { items: 10_000, weight: 250_000, batch: 2_000 } as const
 
-/** Writes on their way to a database, in the order in which they came; they leave in batches, each of which is one transaction. */
+/** Writes that wait for the database, in the order of arrival. They leave in batches; each batch is one transaction. */
 export class BatchQueue<Item, Result = unknown> {
   readonly #weigh: (item: Item) => number
   #waiting: Weighed<Item, Result>[] = []
@@ -30,7 +30,7 @@ export class BatchQueue<Item, Result = unknown> {
     return this.#waiting.length
   }
 
-  /** An item heavier than all that may wait is taken when nothing else waits. @throws DomainError `store-overloaded` */
+  /** An item above the limit of weight is accepted when nothing else waits. @throws DomainError `store-overloaded` */
   add(pending: Pending<Item, Result>): void {
     const weight = this.#weigh(pending.item)
     const hasRoom = this.length === 0 || (this.length < most.items && this.#weight + weight <= most.weight)
@@ -40,7 +40,7 @@ export class BatchQueue<Item, Result = unknown> {
     this.#weight += weight
   }
 
-  /** The next batch: at least one item, when there is one. */
+  /** The next batch. It is empty only when nothing waits. */
   takeBatch(): Pending<Item, Result>[] {
     let size = 0
     let count = 0

@@ -1,6 +1,6 @@
 /**
- * How orders cross between the threads: as JSON text. A large one stays text in the thread that serves, which 10,000 lines
- * would hold up for 20 ms; and for a small one, too, text takes less than the copy that a port makes of objects.
+ * Orders cross between threads as JSON text. A large one stays text in the serving thread, because parsing 10,000 lines would
+ * block it for 20 ms. For a small one, too, text is faster than the structured clone of a message port.
  */
 
 import { defer, isLarge, type Known, textOf } from '../domain/deferred.ts'
@@ -9,13 +9,13 @@ import type { Placed, Store } from '../domain/store.ts'
 import type { Outcome } from './outcomes.ts'
 import { knownOf } from './rows.ts'
 
-/** A verb of the store that a thread performs, and what it is given. */
+/** A verb of the store that a thread performs, with its arguments. */
 export interface Command<V extends keyof Store = keyof Store> {
   readonly verb: V
   readonly args: Parameters<Store[V]>
 }
 
-/** The text alone, or with what can be read without parsing it. */
+/** The text of an order; of a large order also what can be read without parsing. */
 type PackedOrder = string | { readonly json: string; readonly known: Known<Order> }
 
 function replaceOrder<C extends Command>(command: C, replace: (order: PurchaseOrder) => unknown): C {
@@ -31,7 +31,7 @@ function replaceOrder<C extends Command>(command: C, replace: (order: PurchaseOr
   return command
 }
 
-/** A command as it is sent to the thread that writes. */
+/** A command as it is sent to the writing thread. */
 export function packCommand<C extends Command>(command: C): C {
   return replaceOrder(command, jsonOf)
 }
@@ -53,7 +53,7 @@ function unpackOrder(order: PackedOrder): Order {
   return typeof order === 'string' ? JSON.parse(order) : defer(order.json, order.known)
 }
 
-/** An outcome of a verb that returns an order, with the order in its other form. */
+/** The outcome of a verb that returns an order, with that order replaced. */
 function replaceInOutcome(verb: keyof Store | undefined, outcome: Outcome, replace: (order: unknown) => unknown): Outcome {
   if (!('value' in outcome)) return outcome
   if (verb === 'changeOrder' || verb === 'setOrderStatus') return { value: replace(outcome.value) }
@@ -62,7 +62,7 @@ function replaceInOutcome(verb: keyof Store | undefined, outcome: Outcome, repla
   return { value: { ...placed, order: replace(placed.order) } }
 }
 
-/** What commands came to, as the thread sends it. */
+/** The outcomes of commands, as the thread sends them. */
 export function packOutcomes(commands: readonly Command[], outcomes: readonly Outcome[]): readonly Outcome[] {
   return outcomes.map((outcome, i) => replaceInOutcome(commands[i]?.verb, outcome, (order) => packOrder(order as Order)))
 }

@@ -1,12 +1,12 @@
 import { StoreOpenError } from '../domain/errors.ts'
 
-/** Whether there is anything that has a price. */
+/** SQL: whether the database has prices. */
 export const anyPrice = 'EXISTS (SELECT 1 FROM product) OR EXISTS (SELECT 1 FROM purchase_order)'
 
 /**
- * Whether a store may go on with a currency: while it has no prices, any may be chosen.
- * @param kept the currency that is kept with the prices, if one is
- * @throws StoreOpenError when the prices that there are have another
+ * Checks that a store can be opened with a currency. A store without prices accepts any.
+ * @param kept the currency that is stored with the prices, if any
+ * @throws StoreOpenError when the prices are in another currency
  */
 export function checkCurrency(kept: string | null | undefined, wanted: string, hasPrices: boolean): void {
   if (!kept || kept === wanted || !hasPrices) return

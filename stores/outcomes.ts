@@ -1,4 +1,4 @@
-/** What became of a write, as plain data that crosses between threads. */
+/** The outcome of a write as plain data that crosses between threads. */
 
 import { DomainError, type DomainErrorCode, type Fault } from '../domain/errors.ts'
 import type { ThreadLost } from './database-thread.ts'
@@ -7,7 +7,7 @@ interface ErrorData {
   readonly name: string
   readonly message: string
   readonly stack: string | undefined
-  /** Of Node, of a driver or of a database. */
+  /** An error code of Node, a driver or a database. */
   readonly code: string | undefined
 }
 
@@ -31,7 +31,7 @@ export function toFailure(error: unknown): Failure {
   return { kind: 'domain', code, message, faults, orderId, cause: told }
 }
 
-/** @param verb what was tried, for the log */
+/** @param verb the verb that failed, for the log */
 export function fromFailure(failure: Failure, verb: string): Error {
   if (failure.kind === 'unexpected') return new Error(`${verb} failed in the database's thread`, { cause: errorOf(failure) })
   const { code, message, faults, orderId, cause } = failure
@@ -56,14 +56,14 @@ export function notStored(cause?: unknown): DomainError {
   return new DomainError('store-unavailable', 'The shop cannot reach its database now. Nothing was stored; try again soon.', { cause })
 }
 
-/** For what was being written when the database was lost. */
+/** The error of a write that was under way when the database was lost. */
 export function perhapsStored(cause?: unknown): DomainError {
   const detail =
     'The shop lost its database while this was being written, and does not know whether it was stored: look, or repeat it with the same Idempotency-Key.'
   return new DomainError('store-unavailable', detail, { cause })
 }
 
-/** What the caller of a write is told when the thread that writes has ended. @param cause why, for the log */
+/** The error for the caller of a write when the writing thread has ended. @param cause the reason, for the log */
 export function lostWrite({ wasAsked }: ThreadLost, cause: unknown): DomainError {
   return wasAsked ? perhapsStored(cause) : notStored(cause)
 }

@@ -1,4 +1,4 @@
-/** What the rows of both databases have alike, and the domain's values that they hold. */
+/** The columns that the rows of both databases share, and the domain values made of them. */
 
 import type { ApiKey } from '../domain/caller.ts'
 import { defer, isLarge, type Known } from '../domain/deferred.ts'
@@ -20,10 +20,13 @@ export interface CommonProductRow {
   readonly modified_at: number
 }
 
+/** What both databases read of a product for a decision about an order. */
+export type CommonStockItemRow = Omit<CommonProductRow, 'version' | 'description' | 'modified_at'> & { readonly seq: number }
+
 export const productColumns = `p.seq, p.id, p.version, p.name, p.description, p.price, p.unit, p.minimum_quantity, p.quantity_step,
   p.gtin, p.categories, p.images, p.backorder, p.availability, p.modified_at, p.deleted`
 
-/** What of a product's own rule of quantities its row has. */
+/** A product's own quantity rule, from its row. */
 export function quantitiesOf({
   minimum_quantity: minimumQuantity,
   quantity_step: quantityStep
@@ -31,7 +34,7 @@ export function quantitiesOf({
   return { ...(minimumQuantity === null ? {} : { minimumQuantity }), ...(quantityStep === null ? {} : { quantityStep }) }
 }
 
-/** @param rest what each database has in its own way */
+/** @param rest the values that each database stores in its own way */
 export function productOf(row: CommonProductRow, rest: Pick<Product, 'currency' | 'categories' | 'images' | 'backorder'>): Product {
   return {
     id: row.id,
@@ -51,7 +54,7 @@ export function productOf(row: CommonProductRow, rest: Pick<Product, 'currency' 
   }
 }
 
-/** The columns of a product that both databases have alike: the reverse of `productOf`. */
+/** A product's columns that both databases share: the reverse of `productOf`. */
 export function columnsOf(product: Product): CommonProductRow {
   return {
     id: product.id,
@@ -79,7 +82,7 @@ export interface CommonOrderRow {
   readonly modified_at: number
 }
 
-/** All of an order but what has a column of its own. */
+/** An order without the properties that have columns of their own. */
 export type OrderContent = Omit<Order, 'id' | 'version' | 'customer' | 'status' | 'placedAt' | 'modifiedAt'>
 
 export function orderOf(row: CommonOrderRow, content: OrderContent): Order {
@@ -94,15 +97,15 @@ export function orderOf(row: CommonOrderRow, content: OrderContent): Order {
   }
 }
 
-/** What only the content of an order says. */
+/** What is only in the content column of an order. */
 type Decided = Pick<Order, 'items' | 'currency' | 'total' | 'notes' | 'extensions'>
 
-/** All of an order that a decision in the thread that serves needs. */
+/** The properties of an order that the serving thread can read without parsing the order. */
 export function knownOf({ id, version, customer, orderNumber, status, placedAt, modifiedAt }: Omit<Order, keyof Decided>): Known<Order> {
   return { id, version, customer, orderNumber, status, placedAt, modifiedAt }
 }
 
-/** @param content as `orderContent` wrote it; a large one is left unparsed until somebody looks at it */
+/** @param content as `orderContent` wrote it; a large one is parsed when it is first read */
 export function orderFrom(row: CommonOrderRow, content: string): Order {
   if (!isLarge(content)) return orderOf(row, JSON.parse(content))
   const columns = orderOf(row, {} as OrderContent)
@@ -110,7 +113,7 @@ export function orderFrom(row: CommonOrderRow, content: string): Order {
   return defer(`${JSON.stringify(columns).slice(0, -1)},${content.slice(1)}`, known)
 }
 
-/** What is kept of an order for lists of them. */
+/** The columns of an order that lists show. */
 export interface SummaryColumns {
   readonly item_count: number
   readonly currency: string
@@ -150,7 +153,7 @@ export function summaryFrom(row: SummaryRow, lines: readonly OrderLine[] | null)
   }
 }
 
-/** What is kept as one text. */
+/** The text of an order's content column. */
 export function orderContent(order: Order): string {
   const { id: _, version: _v, customer: _c, status: _s, placedAt: _p, modifiedAt: _m, ...content } = order
   return JSON.stringify(content satisfies OrderContent)

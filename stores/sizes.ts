@@ -1,10 +1,10 @@
-/** How much a write weighs where many wait: lines count, and every KiB of texts as much as a line. */
+/** The weight of a write in a queue: each line of an order counts one, and each KiB of text as much. */
 
 import { textOf } from '../domain/deferred.ts'
 import type { PurchaseOrder, PurchaseOrderItem } from '../domain/order.ts'
 import type { ProductDraft } from '../domain/product.ts'
 
-/** What the JSON of the smallest line takes. */
+/** The length of the smallest line as JSON. */
 const charactersOfLine = 58
 
 const length = (texts: readonly string[]) => texts.reduce((sum, text) => sum + text.length, 0)

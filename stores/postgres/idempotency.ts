@@ -6,21 +6,21 @@ import type { Queries } from './database.ts'
 
 type KeptRow = Idempotency & PlacingAnswer
 
-/** As it is read: the snapshot and, apart from it, what is known of the order before that is parsed, both as JSON. */
+/** A row as it is read: JSON of the snapshot, and JSON of what is known of the order without parsing the snapshot. */
 type StoredRow = Omit<KeptRow, 'order'> & { readonly snapshot: string; readonly known: string }
 
-/** What a decision in the thread that serves needs of a snapshot: see `knownOf`. */
+/** The properties of a snapshot that the serving thread can read without parsing it: see `knownOf`. */
 const known = ['id', 'version', 'customer', 'orderNumber', 'status', 'placedAt', 'modifiedAt']
   .map((name) => `'${name}', i.snapshot -> '${name}'`)
   .join(', ')
 
 function keptOf({ snapshot, known, ...row }: StoredRow): KeptRow {
   const members = Object.entries(JSON.parse(known) as Order)
-  // What the snapshot does not have is null here, and is known not to be there.
+  // A property that the snapshot does not have is null here; undefined makes it known to be missing.
   return { ...row, order: defer<Order>(snapshot, Object.fromEntries(members.map(([name, value]) => [name, value ?? undefined]))) }
 }
 
-/** The keys that a batch of orders came with: those that were used before, and those that it uses itself. */
+/** The Idempotency-Keys of a batch of orders: those that were used before, and those that the batch adds. */
 export class KeptKeys {
   readonly #kept = new Map<string, KeptRow>()
   readonly #new: KeptRow[] = []
@@ -48,8 +48,8 @@ export class KeptKeys {
   }
 
   /**
-   * Sends the new rows, in the order of their keys, as every replica does; nothing is waited for.
-   * @param at the time, by the database's clock; as a value, since no index is searched for what a volatile function gives
+   * Sends the new rows in the order of their keys, as every replica does, and does not wait.
+   * @param at the time by the database's clock, as a value: PostgreSQL does not use an index for a volatile function
    */
   write({ query }: Queries, at: number): void {
     if (this.#new.length === 0) return

@@ -9,18 +9,18 @@ import { isOrderId, type OrderRow, orderColumns, toOrder } from './rows.ts'
 
 export type ChangeCommand = Command<'changeOrder'> | Command<'setOrderStatus'>
 
-/** A row that is locked, as it stands after what was done to it. */
+/** A locked row, with the changes so far. */
 interface LockedOrder extends OrderRow {
   readonly isChanged?: boolean
-  /** Where its content has changed, too. */
+  /** Present when the content has changed too. */
   readonly summary?: SummaryColumns
 }
 
-/** The orders of a transaction that are changed: locked, changed in memory and written back at its end. */
+/** The orders that a transaction changes: locked, changed in memory and written back at its end. */
 export class LockedOrders {
   readonly #rows = new Map<string, LockedOrder>()
 
-  /** In the order of their ids, so that batches wait for each other and never deadlock. */
+  /** Locks in the order of ids, so that no two batches deadlock. */
   static async lock({ query }: Queries, commands: readonly ChangeCommand[]): Promise<LockedOrders> {
     const orders = new LockedOrders()
     const ids = new Set(commands.map(({ args: [id] }) => id).filter(isOrderId))
@@ -35,7 +35,7 @@ export class LockedOrders {
     return row && toOrder(row)
   }
 
-  /** The products that a command may take or give back. */
+  /** The products whose stock a command may change. */
   productsOf(command: ChangeCommand): ProductReference[] {
     const before = this.find(command.args[0])
     if (!before) return []
@@ -59,7 +59,7 @@ export class LockedOrders {
     return order
   }
 
-  /** Sends what has changed; nothing is waited for. */
+  /** Sends the changed rows, and does not wait. */
   write(queries: Queries): void {
     const rows = [...this.#rows.values()].filter(({ isChanged }) => isChanged)
     const rewritten = rows.flatMap(({ summary, ...row }) => (summary ? { ...row, ...summary } : []))

@@ -15,31 +15,31 @@ type Written = Placed | Order
 
 const entry = entryBeside(import.meta.url, 'order-thread')
 
-/** Batches that are under way at once in each thread, on a connection each: while one is committed, the next is decided. */
+/** Batches that each thread runs at once, each on its own connection: while one commits, the next is decided. */
 const parallel = 2
 
-/** Connections that the thread takes out of so many; the others are the serving thread's. */
+/** How many connections of the pool the order thread takes. The serving thread has the others. */
 export function threadConnections(poolSize: number): number {
   return Math.min(parallel, Math.floor(poolSize / 2))
 }
 
-/** The weight below which an order is small. */
+/** An order of this weight or more is not small. */
 const leastBeside = 32
 
 /**
- * Writes orders. To parse, decide and write 10,000 lines takes hundreds of milliseconds, and how large an order is that is
- * changed shows only when it is read: changes, and new orders but for small ones, go to a thread of their own, as text. Small
- * ones are placed in the thread that serves: the way to another and back would cost a tenth to a fifth of their rate (measured
- * with 64 clients, for orders of 1, 5 and 20 lines, on 2 cores).
+ * Writes orders. To parse, decide and write 10,000 lines takes hundreds of milliseconds, and the size of an order that is
+ * changed is known only after it is read. Changes and large new orders therefore go to a thread of their own, as text. The
+ * serving thread places small new orders itself: sending them to another thread would cost a tenth to a fifth of their rate
+ * (measured with 64 clients, for orders of 1, 5 and 20 lines, on 2 cores).
  *
- * What waits is bounded. When the thread dies, what it had is answered `store-unavailable`, and another is started.
+ * The queue is bounded. When the thread dies, its commands fail with `store-unavailable`, and another thread is started.
  */
 export class OrderWriter {
   readonly #thread: DatabaseThread<OrderThreadData, readonly OrderCommand[], OrderAnswer>
   readonly #beside: Batcher<OrderCommand, Written>
   readonly #serving: Batcher<OrderCommand, Written>
 
-  /** @param database the serving thread's */
+  /** @param database the connections of the serving thread */
   constructor(database: Database, data: OrderThreadData) {
     this.#thread = new DatabaseThread(entry, data)
     this.#beside = new Batcher({ run: (batch) => this.#write(batch), weight, parallel })
@@ -63,14 +63,14 @@ export class OrderWriter {
     return written as Awaited<ReturnType<Store[V]>>
   }
 
-  /** Does what waits, then ends the thread's connections. */
+  /** Writes what waits, then closes the thread's connections. */
   async close(): Promise<void> {
     await this.#serving.close()
     await this.#beside.close()
     await this.#thread.close()
   }
 
-  /** Ends the thread where it stands, as a crash would: for tests. */
+  /** Kills the thread at once, like a crash: for tests. */
   kill(): Promise<void> {
     return this.#thread.kill()
   }
@@ -102,10 +102,10 @@ export class OrderWriter {
   }
 }
 
-/** Of an order that stands. It is read whole, and how large it is shows only then: as if it had this many lines. */
-const standingWeight = 200
+/** The weight of an existing order, in lines. Its real size is known only after it is read. */
+const existingWeight = 200
 
 function weight(command: OrderCommand): number {
   if (command.verb === 'placeOrder') return orderSize(command.args[0].order)
-  return standingWeight + (command.verb === 'changeOrder' ? orderSize(command.args[1]) : 0)
+  return existingWeight + (command.verb === 'changeOrder' ? orderSize(command.args[1]) : 0)
 }

@@ -14,10 +14,10 @@ import { lockStock, type StockLedger } from './stock-ledger.ts'
 
 export type OrderCommand = Command<'placeOrder'> | ChangeCommand
 
-/** Where a batch is decided: beside the thread that serves it may take its time. */
+/** The thread that decides a batch: the serving thread, or one beside it, which may take longer. */
 export type Place = 'serving' | 'beside'
 
-/** A new order meets a large one under its number: to compare them is not for the thread that serves. */
+/** A new order has the number of a large one. The serving thread must not compare them, because that takes too long. */
 export class LargeTwin extends Error {
   override readonly name = 'LargeTwin'
 }
@@ -30,13 +30,13 @@ export interface OrderBatch extends Shop {
 }
 
 /**
- * Writes a batch of orders, new ones and changes, in one transaction: the orders that are changed and the stock of all of
- * them are locked, then each command is decided in the order of arrival, and what comes of all of them is written at once. Two
- * round trips, one more when there are changes, and one when an availability flips.
+ * Writes a batch of new orders and changes in one transaction. It locks the orders that change and the stock of all orders,
+ * decides each command in the order of arrival, and writes all results at once. That takes two round trips, one more when
+ * there are changes, and one more when an availability changes.
  *
- * The products' locks also keep twins apart, two posts of one key or order number: the second, on whatever replica, looks
- * for the first after it has waited for the products of both. Where twins name no product in common, a unique index
- * refuses the second batch, which is then tried again.
+ * The products' locks also order two posts of the same key or order number: on any replica, the second looks for the first
+ * only after it has waited for their products. Where they have no product in common, a unique index refuses the second
+ * batch, which is then retried.
  */
 export function makeOrderWrites(
   database: Database,
@@ -80,7 +80,7 @@ export function makeOrderWrites(
         attempt(() => (command.verb === 'placeOrder' ? placed.place(command.args[0], batch) : locked.change(command, batch)))
       )
       await inventory.write(queries)
-      // Before the new orders, which may take a number that a change has given up.
+      // Changes are written before new orders, which may take a number that a change has freed.
       locked.write(queries)
       placed.write(queries)
       keys.write(queries, at)

@@ -26,7 +26,7 @@ export class NewOrders {
     return { ...answer, replayed: false }
   }
 
-  /** Sends the new rows, in the order of arrival, which is that of their numbers; nothing is waited for. */
+  /** Sends the new rows in the order of arrival, and does not wait. */
   write({ query }: Queries): void {
     const orders = this.#orders
     if (orders.length === 0) return

@@ -1,4 +1,4 @@
-/** Writes what a batch of product writes has come to. Every statement is sent, and none waited for. */
+/** Writes the changes of a batch of product writes. Every statement is sent without waiting for the one before. */
 
 import type { Product } from '../../domain/product.ts'
 import type { CatalogueChange, CatalogueEntry } from '../../domain/product-writes.ts'
@@ -32,7 +32,7 @@ export function writeChanges(queries: Queries, before: ReadonlyMap<string, Locke
   categorise(queries, before, changes)
 }
 
-/** A GTIN goes from one product to another in two steps: an index is unique after every row of a statement. */
+/** Frees GTINs that move to another product: a unique index is checked after every row of a statement. */
 function release({ query }: Queries, before: ReadonlyMap<string, LockedEntry>, changes: readonly NumberedChange[]): void {
   const moves = changes
     .map(({ seq, product }) => ({ seq, from: before.get(product.id)?.product.gtin, to: product.gtin }))
@@ -42,7 +42,7 @@ function release({ query }: Queries, before: ReadonlyMap<string, LockedEntry>, c
   if (given.length > 0) void query('UPDATE product SET gtin = NULL WHERE seq = ANY($1)', [given.map(({ seq }) => seq)])
 }
 
-/** Changes as rows. Unlike `unnest`, `json_to_recordset` leaves an array in a row whole. */
+/** Changes as rows. Unlike `unnest`, `json_to_recordset` keeps an array in a row. */
 const rows = `json_to_recordset($1) AS n (seq bigint, id text, version bigint, name text, description text, price text, unit text,
   minimum_quantity text, quantity_step text, gtin text, categories text[], images text[], backorder boolean, availability text, modified_at bigint, deleted boolean, words text,
   stock_version bigint, on_hand numeric, stock_modified_at bigint)`

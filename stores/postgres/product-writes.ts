@@ -7,12 +7,12 @@ import { type LockedEntry, writeChanges } from './product-rows.ts'
 import { now, type ProductRow, type StockRow, stockColumns, toProduct, toStock } from './rows.ts'
 import { revise } from './stock-ledger.ts'
 
-/** @param mode with `rehearse` nothing is written, and the changes have no times */
+/** @param mode `rehearse` writes nothing, and the changes keep the old times */
 type ProductWriter = (writes: readonly ProductWrite[], mode?: 'rehearse') => Promise<Outcome<CatalogueChange>[]>
 
 /**
- * Writes a batch of products in one transaction: their stock is locked, as an order does it, each write is decided in the
- * order of arrival, and what comes of all of them is written at once. Three round trips.
+ * Writes a batch of products in one transaction: it locks their stock as an order does, decides each write in the order of
+ * arrival, and writes all results at once. That takes three round trips.
  */
 export function makeProductWrites(database: Database, currency: string): ProductWriter {
   return (writes, mode) =>
@@ -45,7 +45,7 @@ export function makeProductWrites(database: Database, currency: string): Product
     })
 }
 
-/** By id; a product that is not there cannot be locked, but its id is unique. */
+/** Locks products by id. A product that does not exist cannot be locked, but the unique index on ids refuses a second one. */
 async function lockProducts({ query }: Queries, currency: string, writes: readonly ProductWrite[]): Promise<Map<string, LockedEntry>> {
   const ids = [[...new Set(writes.map(({ id }) => id))]]
   const locked = query<{ product: number }>(

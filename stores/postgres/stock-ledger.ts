@@ -1,36 +1,25 @@
 /**
- * The stock behind every order: the shelves of a transaction, locked, counted in memory and written back at its end.
+ * The stock of a transaction's products: locked, changed in memory and written back at its end.
  *
- * Locks are taken in one order everywhere, so that transactions wait for each other and never deadlock: first an order's
- * own row, then rows of `stock` in the order of their products' row numbers, then the one row of `catalogue`, then what
- * is written.
+ * Every transaction takes its locks in one order, so that no two deadlock: first the rows of orders, then rows of `stock` in
+ * the order of their products' row numbers, then the one row of `catalogue`, then the rows that it writes.
  */
 
 import { type Inventory, newAvailability, type StockItem } from '../../domain/inventory.ts'
 import { type Decimal, plain, subtract } from '../../domain/money.ts'
 import type { ProductReference } from '../../domain/order.ts'
-import type { Availability } from '../../domain/product.ts'
-import { quantitiesOf } from '../rows.ts'
+import { type CommonStockItemRow, quantitiesOf } from '../rows.ts'
 import type { Queries } from './database.ts'
 import { Moved } from './failures.ts'
 import { now } from './rows.ts'
 
-interface StockItemRow {
-  readonly seq: number
-  readonly id: string
-  readonly name: string
-  readonly price: Decimal
-  readonly unit: string
-  readonly minimum_quantity: Decimal | null
-  readonly quantity_step: Decimal | null
-  readonly gtin: string | null
+interface StockItemRow extends CommonStockItemRow {
   readonly backorder: boolean
-  readonly availability: Availability
   readonly deleted: boolean
   readonly on_hand: Decimal
 }
 
-/** Raises the catalogue's revision. Its time, which never goes back, is that of the products' change. */
+/** Raises the catalogue's revision. Returns its time, which never goes back: it is the time of the products' change. */
 export async function revise({ query }: Queries): Promise<number> {
   const [row] = await query<{ modified_at: number }>(
     `UPDATE catalogue SET revision = revision + 1, modified_at = greatest(modified_at, ${now}) RETURNING modified_at`
@@ -40,8 +29,8 @@ export async function revise({ query }: Queries): Promise<number> {
 }
 
 /**
- * Locks the stock of products, by id or GTIN, and reads it. Both statements are sent at once; the second sees all that
- * was committed while the first waited, as every statement of a READ COMMITTED transaction does.
+ * Locks the stock of products, by id or GTIN, and reads it. Both statements are sent at once. The second sees everything
+ * that was committed while the first waited, because the transaction is READ COMMITTED.
  */
 export async function lockStock({ query }: Queries, products: Iterable<ProductReference>): Promise<StockLedger> {
   const [ids, gtins] = [new Set<string>(), new Set<string>()]
@@ -67,7 +56,7 @@ export async function lockStock({ query }: Queries, products: Iterable<ProductRe
   return new StockLedger(rows)
 }
 
-/** A shelf as it was locked, and as it is counted since. */
+/** A stock item as it was locked, and as it is now in memory. */
 interface Counted {
   readonly row: StockItemRow
   readonly stockItem: StockItem & { onHand: Decimal }
@@ -93,7 +82,7 @@ export class StockLedger implements Inventory {
     return this.#byGtin.get(gtin)?.stockItem
   }
 
-  /** Takes from the shelves, in memory; a negative quantity goes back. */
+  /** Takes from stock, in memory; a negative quantity goes back. */
   take(taken: ReadonlyMap<string, Decimal>): void {
     for (const [id, quantity] of taken) {
       const stockItem = this.#byId.get(id)?.stockItem
@@ -101,7 +90,7 @@ export class StockLedger implements Inventory {
     }
   }
 
-  /** Writes what was taken, and the availability of products where it flips. The last statements are not waited for. */
+  /** Writes the stock, and the availability of products where it changes. Does not wait for the last statements. */
   async write(queries: Queries): Promise<void> {
     const changed = [...this.#byId.values()]
       .map(({ row, stockItem }) => ({

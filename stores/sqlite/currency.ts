@@ -1,7 +1,7 @@
 import { anyPrice, checkCurrency } from '../currency.ts'
 import type { Connection } from './connection.ts'
 
-/** Keeps the shop's currency with its prices. @throws StoreOpenError when the prices that there are have another */
+/** Stores the shop's currency with its prices. @throws StoreOpenError when the prices are in another currency */
 export function keepCurrency(db: Connection, currency: string): void {
   const kept = db.prepare<[], string | null>('SELECT currency FROM catalogue').pluck()
   if (kept.get() === currency) return

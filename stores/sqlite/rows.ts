@@ -65,12 +65,12 @@ export function toSummary(row: OrderSummaryRow): OrderSummary {
   return summaryFrom(row, row.lines === null ? null : JSON.parse(row.lines))
 }
 
-/** For who decides on it. */
+/** The whole order, for decisions. */
 export function toOrder(row: OrderRow): Order {
   return orderOf(row, JSON.parse(row.content))
 }
 
-/** For who only hands it on: the content of a large order stays text. */
+/** The order for readers: the content of a large order stays text. */
 export function toDeferredOrder(row: OrderRow): Order {
   return orderFrom(row, row.content)
 }

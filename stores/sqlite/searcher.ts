@@ -49,7 +49,7 @@ export class Searcher {
     return this.#thread.close()
   }
 
-  /** Ends the thread where it stands, as a crash would: for tests. */
+  /** Kills the thread at once, like a crash: for tests. */
   kill(): Promise<void> {
     return this.#thread.kill()
   }

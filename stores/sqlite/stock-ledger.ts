@@ -3,26 +3,18 @@
 import { type Inventory, newAvailability, type StockItem } from '../../domain/inventory.ts'
 import { type Decimal, subtract } from '../../domain/money.ts'
 import type { Availability } from '../../domain/product.ts'
-import { quantitiesOf } from '../rows.ts'
+import { type CommonStockItemRow, quantitiesOf } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { fromThousandths, toThousandths } from './rows.ts'
 
-interface StockItemRow {
-  readonly seq: number
-  readonly id: string
-  readonly name: string
-  readonly price: Decimal
-  readonly unit: string
-  readonly minimum_quantity: Decimal | null
-  readonly quantity_step: Decimal | null
+interface StockItemRow extends Omit<CommonStockItemRow, 'gtin'> {
   readonly backorder: 0 | 1
-  readonly availability: Availability
   readonly deleted: 0 | 1
   readonly on_hand: string
 }
 
 export interface StockLedger {
-  /** Reads each item once and never again: for the length of one command. */
+  /** The inventory for one command: it reads each item only once. */
   inventory(): Inventory
   /** Takes from stock; a negative quantity goes back. */
   take(taken: ReadonlyMap<string, Decimal>): void

@@ -70,7 +70,7 @@ export class SqliteWriter {
     await this.#thread.close()
   }
 
-  /** Ends the thread where it stands, as a crash would: for tests. */
+  /** Kills the thread at once, like a crash: for tests. */
   kill(): Promise<void> {
     return this.#thread.kill()
   }
