@@ -57,14 +57,14 @@ import stock from './routes/stock.ts'
 export interface AppOptions {
   readonly config: Config
   readonly store: Store
-  /** Names the version of the service: part of every entity tag. */
+  /** The version of the service, which is part of every entity tag. */
   readonly release: string
-  /** Where the log goes; by default to standard output. */
+  /** The destination of the log; by default standard output. */
   readonly logTo?: DestinationStream
   readonly isStopping?: () => boolean
 }
 
-/** The service, ready to listen: every plugin and every route, in the order in which a request meets them. */
+/** Builds the service, ready to listen. Plugins are registered in the order in which a request passes through them. */
 export async function buildApp({
   config,
   store: database,
@@ -114,7 +114,7 @@ export async function buildApp({
   await app.register(openapi, { config, release })
   await app.register(expectations)
 
-  // Else ops.ts serves them.
+  // With OPS_PORT, ops.ts serves them instead.
   if (config.OPS_PORT === undefined) {
     await app.register(health, { store: database, isStopping })
     await app.register(metrics, { metrics: app.metrics })

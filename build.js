@@ -1,8 +1,8 @@
 /**
- * Compiles the service to dist/, unless what is there was made from the very same files.
+ * Compiles the service to dist/, unless dist/ was made from the same files.
  *
- * A build is made in a folder of its own under .builds/, and dist is a symbolic link that is moved to it when it is
- * whole: who looks at dist always finds a whole build, and a shop that runs stays with the one that it was started from.
+ * Each build has its own folder under .builds/. The symbolic link dist is moved to it when the build is complete. So dist is
+ * always a complete build, and a running service keeps the build that it was started from.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -27,16 +27,16 @@ import { fileURLToPath } from 'node:url'
 
 const builds = '.builds'
 const compiler = 'node_modules/typescript/bin/tsc'
-/** Builds that are kept, the newest: a shop that runs may need a file of an older one, to replace a thread that died. */
-const kept = 5
-/** A folder without its record is a build that is under way, or, when it is this old, one that was interrupted. */
+/** The newest builds that are kept. A running service may need the files of its older build to replace a thread that died. */
+const keptBuilds = 5
+/** A folder without build.json is a build in progress. When it is this old, in milliseconds, the build was interrupted. */
 const abandonedAfter = 3_600_000
 
-/** What is not code lies beside the code that reads it. */
+/** These folders have files besides code, which are copied next to the code that reads them. */
 const assetFolders = ['schemas', 'representations', 'stores', 'samples']
 const isAsset = (source) => !/\.(?:ts|md)$/.test(source)
 
-/** Every file in a folder, sorted, so that a digest of them does not depend on the disk's order. */
+/** All files in a folder, sorted, so that a digest of them does not depend on the order on the disk. */
 function filesIn(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -44,7 +44,7 @@ function filesIn(folder) {
     .sort()
 }
 
-/** Everything that a build depends on. npm notes in node_modules what it has installed, the compiler among it. */
+/** All files that a build depends on. The lock file in node_modules lists what npm has installed, such as the compiler. */
 function inputFiles() {
   const { include } = JSON.parse(readFileSync('tsconfig.build.json', 'utf8'))
   const here = readdirSync('.').filter((name) => name.endsWith('.ts'))
@@ -54,7 +54,7 @@ function inputFiles() {
   return [...new Set([...settings, ...installed, ...sources, ...assetFolders.flatMap(filesIn)])]
 }
 
-/** Of the names and the contents. Times of change would be wrong after a checkout, and within one tick of the clock. */
+/** A digest of names and contents. Modification times are not reliable after a checkout, or within one tick of the clock. */
 function digest(paths, from = '') {
   const hash = createHash('sha256')
   for (const path of paths) {
@@ -64,24 +64,24 @@ function digest(paths, from = '') {
   return hash.digest('hex')
 }
 
-/** Whether dist was made from the files as they are, and is as it was made. */
+/** Whether dist was made from the current files and has not been changed since. */
 function isCurrent() {
   try {
     const target = readlinkSync('dist')
     const { inputs, outputs } = JSON.parse(readFileSync(join(dirname(target), 'build.json'), 'utf8'))
     return inputs === digest(inputFiles()) && outputs === digest(filesIn(target), target)
   } catch {
-    // There is no build, an older kind of one, or half of one: another is made.
+    // There is no build, or it is incomplete, or an older version made it.
     return false
   }
 }
 
 function compile(to) {
-  // Not just any that Node.js would find: the one of the lock file.
+  // Only the compiler of the lock file is used, not one that Node.js might find elsewhere.
   if (!existsSync(compiler)) throw new Error('the compiler is not installed. Run: npm ci')
   execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', to], { stdio: 'inherit' })
   for (const folder of assetFolders) cpSync(folder, join(to, folder), { recursive: true, filter: isAsset })
-  // npm makes it executable when it links the command, not when it is built again afterwards.
+  // npm makes it executable only when it links the command, not after a later build.
   chmodSync(join(to, 'cli.js'), 0o755)
 }
 
@@ -89,18 +89,18 @@ function compile(to) {
 function build() {
   mkdirSync(builds, { recursive: true })
   const folder = mkdtempSync(`${builds}/`)
-  // Else only its owner could enter it.
+  // mkdtemp makes a folder that only its owner can enter.
   chmodSync(folder, 0o755)
   const output = join(folder, 'dist')
   try {
     let inputs
     do {
-      // A file that is saved while the compiler runs may or may not be in what it wrote.
+      // If a file is saved while the compiler runs, it is unknown whether the output includes the change.
       inputs = digest(inputFiles())
       rmSync(output, { recursive: true, force: true })
       compile(output)
     } while (inputs !== digest(inputFiles()))
-    // The service reads its version one above its code.
+    // The service reads its version from the folder above its code.
     copyFileSync('package.json', join(folder, 'package.json'))
     writeFileSync(join(folder, 'build.json'), JSON.stringify({ inputs, outputs: digest(filesIn(output), output) }))
     return folder
@@ -110,14 +110,14 @@ function build() {
   }
 }
 
-/** Moves the link to a build, in one step. */
+/** Moves the link to a build in one atomic step. */
 function publish(folder) {
   const link = join(folder, 'link')
   symlinkSync(join(folder, 'dist'), link)
   try {
     renameSync(link, 'dist')
   } catch (error) {
-    // Earlier versions had a folder there, which no link can take the place of.
+    // Earlier versions had a folder there, which a link cannot replace.
     if (error.code !== 'EISDIR') throw error
     renameSync('dist', join(folder, 'earlier'))
     renameSync(link, 'dist')
@@ -131,19 +131,19 @@ function removeOld() {
     const folder = join(builds, name)
     const record = join(folder, 'build.json')
     const isWhole = existsSync(record)
-    // It may be gone: another build looks for old ones, too.
+    // Another build may have removed it meanwhile.
     return { folder, isWhole, at: statSync(isWhole ? record : folder, { throwIfNoEntry: false })?.mtimeMs ?? 0 }
   })
   const whole = found.filter(({ isWhole }) => isWhole).sort((a, b) => b.at - a.at)
   const abandoned = found.filter(({ isWhole, at }) => !isWhole && Date.now() - at > abandonedAfter)
-  for (const { folder } of [...whole.slice(kept), ...abandoned]) {
+  for (const { folder } of [...whole.slice(keptBuilds), ...abandoned]) {
     if (folder !== current) rmSync(folder, { recursive: true, force: true })
   }
 }
 
 function reason(error) {
-  // The exit status of the compiler, which has said what is wrong.
-  return error.status === undefined ? error.message : 'the compiler found errors, see above.'
+  // An error with a status is from the compiler, which has printed its errors.
+  return error.status === undefined ? error.message : 'the compiler found errors (see above).'
 }
 
 process.chdir(fileURLToPath(new URL('.', import.meta.url)))
@@ -153,7 +153,7 @@ if (!isCurrent()) {
     publish(build())
     removeOld()
   } catch (error) {
-    process.stderr.write(`Not built, dist/ is as it was: ${reason(error)}\n`)
+    process.stderr.write(`The build failed, and dist/ was not changed: ${reason(error)}\n`)
     process.exit(1)
   }
 }

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 
-/** One setting: its default as it would be written, how it is read, and what docs/operations.md says of it. */
+/** One setting: its default as text, its parser, and its description in docs/operations.md. */
 interface Setting<T> {
   readonly fallback: string
   readonly read: (text: string) => T
   readonly about: string
-  /** May also come from a file, by `NAME_FILE`, and is never shown. */
+  /** Whether it is a secret: it may also come from a file, by `NAME_FILE`, and is never shown. */
   readonly secret?: true
 }
 
@@ -41,7 +41,7 @@ function optionalPort(value: string): number | undefined {
   return value === '' ? undefined : integer(0, 65535)(value)
 }
 
-/** By its name Fastify would listen on two servers, of which the second had neither limits nor error answers. */
+/** Fastify would listen on localhost with two servers, of which the second has neither limits nor error answers. */
 function listenAddress(value: string): string {
   if (isIP(value) === 0 && !/^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(value)) fail('must be an IP address or a host name')
   return value.toLowerCase() === 'localhost' ? '127.0.0.1' : value
@@ -51,7 +51,7 @@ function database(value: string): string {
   return /^sqlite:.+|^postgres(ql)?:\/\//.test(value) ? value : fail('must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE')
 }
 
-/** A path prefix such as `/shop`, or an absolute URL with one. */
+/** Parses a path prefix such as `/shop`, or an absolute URL. */
 function baseUrl(value: string): { readonly path: string; readonly origin: string | undefined } {
   const absolute = /^https?:\/\//.test(value)
   if (!absolute && !value.startsWith('/')) fail('must be a path that starts with /, or an http(s) URL')
@@ -68,7 +68,7 @@ function currency(value: string): string {
   return /^[A-Z]{3}$/.test(value) ? value : fail('must be an ISO 4217 code of three capital letters, such as EUR')
 }
 
-/** Addresses, and ranges of them in CIDR notation. */
+/** Parses addresses, and ranges in CIDR notation, separated by commas or white space. */
 function addresses(value: string): readonly string[] {
   const list = value.split(/[\s,]+/).filter((part) => part !== '')
   for (const one of list) {
@@ -85,7 +85,7 @@ function setting<T>(fallback: string, read: (value: string) => T, about: string)
   return { fallback, read, about }
 }
 
-/** Every setting of the service: the table of docs/operations.md is checked against this one. */
+/** Every setting of the service. A test compares the table of docs/operations.md with it. */
 export const settings = {
   HOST: setting('127.0.0.1', listenAddress, 'the address to listen on (in the container `0.0.0.0`)'),
   PORT: setting('3000', integer(0, 65535), 'the port to listen on; 0 picks a free one, which the log names'),
@@ -136,14 +136,14 @@ export type Config = { readonly [K in keyof Settings]: ReturnType<Settings[K]['r
 
 /**
  * Reads every setting once. `NAME_FILE` names a file that holds the value of a secret.
- * @throws ConfigError that names every setting that is wrong
+ * @throws ConfigError that lists every wrong setting
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
   const wrong: string[] = []
   const entries = Object.entries<Setting<unknown>>(settings).map(([name, { fallback, read, secret }]) => {
     try {
       const file = secret ? environment[`${name}_FILE`] : undefined
-      // Compose and the like set what they know nothing of to an empty text: that is the default, never every address there is.
+      // Compose sets unknown variables to an empty text. That must mean the default: an empty HOST would listen on all addresses.
       const value = file ? readFileSync(file, 'utf8').trim() : environment[name] || fallback
       return [name, read(value)]
     } catch (error) {
@@ -155,7 +155,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return Object.fromEntries(entries) as Config
 }
 
-/** What a process that this one starts gets of the environment: everything but the settings, some of which are secrets. */
+/** The environment for child processes: everything except the settings, since some are secrets. */
 export function processEnvironment(): NodeJS.ProcessEnv {
   const own = Object.keys(settings).flatMap((name) => [name, `${name}_FILE`])
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.includes(name)))

@@ -1,21 +1,21 @@
 import type { FastifyInstance } from 'fastify'
 
-/** A port cannot be opened. The message is one line for who starts the service: what is wrong, and what to do. */
+/** A port cannot be opened. The message is one line for the operator: what is wrong and what to do. */
 export class ListenError extends Error {
   override readonly name = 'ListenError'
 }
 
-interface Place {
+interface ListenAddress {
   readonly host: string
   readonly port: number
-  /** The setting that the port is from. */
+  /** The name of the port's setting. */
   readonly setting: 'PORT' | 'OPS_PORT'
 }
 
-/** Opens a port. @returns the address, as in a URL. @throws ListenError */
+/** Opens a port. @returns the address as a URL. @throws ListenError */
 export async function listen(
   app: FastifyInstance,
-  place: Place,
+  place: ListenAddress,
   text = (address: string) => `Server listening at ${address}`
 ): Promise<string> {
   try {
@@ -25,14 +25,14 @@ export async function listen(
   }
 }
 
-function explain({ code, message }: NodeJS.ErrnoException, { host, port, setting }: Place): string {
+function explain({ code, message }: NodeJS.ErrnoException, { host, port, setting }: ListenAddress): string {
   const where = `${host.includes(':') ? `[${host}]` : host}:${port}`
   const another = `${setting}=${port < 1024 ? port + 8000 : port < 65535 ? port + 1 : port - 1}`
   switch (code) {
     case 'EADDRINUSE':
       return `${where} is in use: another process listens there. End that one, or choose another port, such as ${another}.`
     case 'EACCES':
-      return `${where} may not be opened: this user has no right to use port ${port}. Choose another, such as ${another}.`
+      return `${where} may not be opened: this user has no right to use port ${port}. Choose another port, such as ${another}.`
     case 'EADDRNOTAVAIL':
       return `${where} cannot be opened: this machine does not have the address ${host}. Set HOST to one that it has, or to 0.0.0.0 for all of them.`
     case 'ENOTFOUND':

@@ -15,20 +15,20 @@ import metrics from './routes/metrics.ts'
 
 export interface OpsParts {
   readonly config: Config
-  /** The service that is watched. */
+  /** The service that is monitored. */
   readonly app: FastifyInstance
   readonly isStopping: () => boolean
 }
 
-/** Connections of the operator's own: far fewer than the descriptors that plugins/limits keeps from the shop's clients. */
-const mostConnections = 32
+/** The most connections. It is far below the file descriptors that plugins/limits reserves. */
+const maxConnections = 32
 
 /**
- * Health and metrics on a port of their own, that the world need not reach: for OPS_PORT. Its clients have the bounds that
- * the shop's have, but for the rate, and are answered however busy the service is.
+ * Builds the server for health and metrics on OPS_PORT, which need not be public. It has the limits of the service except
+ * for the rate limit, and it answers even if the service is overloaded.
  */
 export async function buildOps({ config: shop, app, isStopping }: OpsParts): Promise<FastifyInstance> {
-  const config: Config = { ...shop, MAX_CONNECTIONS: Math.min(shop.MAX_CONNECTIONS, mostConnections), OVERLOAD_DELAY: undefined }
+  const config: Config = { ...shop, MAX_CONNECTIONS: Math.min(shop.MAX_CONNECTIONS, maxConnections), OVERLOAD_DELAY: undefined }
   const ops = Fastify({
     loggerInstance: app.log,
     logController: new RequestLog(),

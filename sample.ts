@@ -8,9 +8,9 @@ import { readXml } from './schemas/xml.ts'
 export const sampleFile = new URL('./samples/catalogue.xml', import.meta.url)
 
 /**
- * Loads the sample catalogue, whose prices are in no currency but the shop's. It comes with the service and is read without
- * its schema, which a test holds it against: libxml2 is never loaded into the process that serves.
- * @returns how many products it has
+ * Loads the sample catalogue. Its prices name no currency, so they are in the shop's. It is not validated here, since libxml2
+ * must not be loaded into the serving process; a test validates it instead.
+ * @returns the number of products
  */
 export async function loadSample(store: Store): Promise<number> {
   const refuse = (detail: string): never => {
@@ -18,7 +18,7 @@ export async function loadSample(store: Store): Promise<number> {
   }
   const catalogue = readXml(readFileSync(sampleFile, 'utf8'))
   const products = childrenOf(catalogue, 'product').map((product) => readProduct(product, (_at, detail) => refuse(detail)))
-  const outcomes = await fill(
+  const outcomes = await storeProducts(
     store,
     products.map(({ id = '', draft }) => ({ id, draft }))
   )
@@ -26,8 +26,8 @@ export async function loadSample(store: Store): Promise<number> {
   return products.length
 }
 
-/** @throws StoreOpenError when the database, which is new, cannot take it */
-async function fill(store: Store, items: readonly ImportItem[]): Promise<readonly ImportOutcome[]> {
+/** @throws StoreOpenError when the new database cannot store the products */
+async function storeProducts(store: Store, items: readonly ImportItem[]): Promise<readonly ImportOutcome[]> {
   try {
     return await store.importProducts(items)
   } catch (error) {

@@ -1,4 +1,4 @@
-// `npm start`: builds what has changed, then is the service, in the same process: another one would cost time at each start.
+// `npm start` builds the service if it has changed, and runs it in the same process, since a second process would start slower.
 import './build.js'
 
 await import('./dist/server.js')

@@ -2,38 +2,38 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 
-/** What stops: the service and, where it has a port of its own, its health and metrics. */
-interface Serving {
+/** The servers to stop: the service and, with OPS_PORT, the server for health and metrics. */
+interface Servers {
   readonly config: Config
   readonly app: FastifyInstance
   readonly ops?: FastifyInstance
 }
 
-/** npm passes Ctrl-C on to a process that has it from the terminal already: only later is it somebody's impatience. In milliseconds. */
+/** npm forwards the Ctrl-C that the process also gets from the terminal. Only a SIGINT after this many milliseconds is a second Ctrl-C. */
 const sameKeystroke = 1_000
 
-/** Requests that the log names when they are cut off. */
-const mostNamed = 10
+/** The most requests that the log lists when they are cut off. */
+const maxListed = 10
 
 /**
- * How the process ends, on SIGTERM and SIGINT:
+ * Stops the process on SIGTERM and SIGINT:
  *
- * 1. Readiness is 503 at once, and each answer is the last of its connection. The listener stays open for SHUTDOWN_DELAY:
- *    balancers notice, and who is told to connect anew can.
- * 2. The listener closes when everybody who has connected is accepted.
- * 3. Connections without a request in flight are closed: those that have had an answer at once, the others after a moment in
- *    which their request may still arrive. A request in flight is one whose header fields have arrived: its body may follow, its
- *    answer is given and sent to the end. There is SHUTDOWN_TIMEOUT for that.
- * 4. The health port closes, then the store, when all that it has taken is written.
+ * 1. Readiness answers 503 at once, and each answer closes its connection. The listener stays open for SHUTDOWN_DELAY, so
+ *    that load balancers notice and clients can still reconnect.
+ * 2. The listener closes after it has accepted all waiting connections.
+ * 3. Connections without a request in flight are closed: at once if they have had an answer, otherwise after a moment in
+ *    which their request may still arrive. A request is in flight when its header fields have arrived. The service reads its
+ *    body and sends its answer completely. SHUTDOWN_TIMEOUT limits this.
+ * 4. The health port closes, and then the store, when everything is written.
  *
- * The exit status is 0; it is 1 when a request in flight was cut off, which the log names, or when the store could not be closed.
- * Told again by SIGTERM it goes on as it does; a second Ctrl-C ends it where it stands.
+ * The exit status is 0. It is 1 when a request in flight was cut off, which the log lists, or when the store could not be
+ * closed. A second SIGTERM changes nothing. A second Ctrl-C ends the process at once.
  */
 class Stopper {
-  #serving: Serving | undefined
+  #servers: Servers | undefined
   #since: number | undefined
 
-  /** From now on signals are heeded: process 1 of a container would not end by itself. */
+  /** Handles signals from now on, since process 1 of a container ignores signals without a handler. */
   constructor() {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => this.#receive(signal))
   }
@@ -42,49 +42,49 @@ class Stopper {
     return this.#since !== undefined
   }
 
-  /** Says what there is to stop; told again when there is more. */
-  attend(serving: Serving): void {
-    this.#serving = serving
+  /** Sets the servers to stop. It is called again when the ops server has started. */
+  watch(servers: Servers): void {
+    this.#servers = servers
   }
 
   #receive(signal: NodeJS.Signals): void {
-    const serving = this.#serving
-    // Nobody has connected yet, and what is half done in the database is undone by itself.
-    if (!serving?.app.server.listening && !this.isStopping) process.exit(0)
-    if (!serving) return
+    const servers = this.#servers
+    // No client has connected yet, and the database rolls unfinished transactions back by itself.
+    if (!servers?.app.server.listening && !this.isStopping) process.exit(0)
+    if (!servers) return
     if (this.#since === undefined) {
       this.#since = performance.now()
-      void this.#stop(serving, signal)
+      void this.#stop(servers, signal)
     } else if (signal === 'SIGINT' && performance.now() - this.#since > sameKeystroke) {
-      this.#cut(serving, 'told again to stop')
+      this.#cut(servers, 'it was interrupted again')
     }
   }
 
-  async #stop({ app, config }: Serving, signal: NodeJS.Signals): Promise<void> {
+  async #stop({ app, config }: Servers, signal: NodeJS.Signals): Promise<void> {
     app.log.info({ signal }, 'stopping')
     app.connections.disableKeepAlive()
     const allowed = (config.SHUTDOWN_DELAY + config.SHUTDOWN_TIMEOUT) * 1000
-    setTimeout(() => this.#serving && this.#cut(this.#serving, 'SHUTDOWN_TIMEOUT is over'), allowed).unref()
+    setTimeout(() => this.#servers && this.#cut(this.#servers, 'SHUTDOWN_TIMEOUT is over'), allowed).unref()
     try {
       await sleep(config.SHUTDOWN_DELAY * 1000)
       await app.connections.drain()
-      const ops = this.#serving?.ops
+      const ops = this.#servers?.ops
       ops?.connections.disableKeepAlive()
       await ops?.connections.drain(0)
       await ops?.close()
       await app.close()
     } catch (error) {
-      app.log.error({ err: error }, 'stopped, but not as it should')
+      app.log.error({ err: error }, 'stopped with an error')
       process.exit(1)
     }
     app.log.info('stopped')
     process.exit(0)
   }
 
-  #cut({ app }: Serving, why: string): never {
+  #cut({ app }: Servers, why: string): never {
     const unanswered = app.unanswered()
     const what = unanswered.length === 0 ? 'the database was not closed' : `requests were cut off: ${unanswered.length}`
-    app.log.error({ requests: unanswered.slice(0, mostNamed) }, `stopped, but ${why}: ${what}`)
+    app.log.error({ requests: unanswered.slice(0, maxListed) }, `stopped, but ${why}: ${what}`)
     process.exit(1)
   }
 }

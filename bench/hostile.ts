@@ -13,9 +13,9 @@ const given = settings({ rounds: 1, seconds: 10 }, comparesReleases)
 interface Attack {
   readonly connections: number
   readonly request: string
-  /** Sends again when it is answered; else it never reads. */
+  /** Whether it reads the answer and sends again; otherwise it never reads. */
   readonly reads: boolean
-  /** The service has no limit on the number of requests. */
+  /** Whether the service runs without a rate limit. */
   readonly unlimited?: true
 }
 
@@ -47,7 +47,7 @@ async function attacker(port: number, { request, reads }: Attack, isOver: () => 
       while (!isOver() && !socket.destroyed) await Promise.race([closed, reads ? exchange(bytes) : sleep(100)])
       socket.destroy()
     } catch {
-      // The service has had enough of this connection; another one follows.
+      // The service has closed the connection, so a new one is opened.
       await sleep(20)
     }
   }
@@ -89,7 +89,7 @@ async function beside({ port, service }: Release, attack: Attack | undefined): P
 
 const rows: string[][] = []
 for (const [name, attack] of Object.entries(attacks)) {
-  // Each attack meets services that were just started: what one leaves behind is not blamed on the next.
+  // The services are restarted for each attack, so that one attack does not affect the next.
   const releases = await startReleases(given, attack?.unlimited ? { RATE_LIMIT: 'off' } : {})
   let first: number | undefined
   for (const release of releases) {

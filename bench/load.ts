@@ -11,7 +11,7 @@ import { pick, random } from './measure.ts'
 
 export interface Load {
   readonly port: number
-  /** Whole requests, head and body; each client sends one of them after the other, at random. */
+  /** Complete requests. Each client sends them one after the other, in random order. */
   readonly requests: readonly string[]
   readonly clients: number
   readonly milliseconds: number
@@ -20,7 +20,7 @@ export interface Load {
   readonly status?: number
   /** The address of the loopback network that the clients have. */
   readonly from?: string
-  /** Milliseconds between two requests of one client; absent: as soon as the last is answered. */
+  /** Milliseconds between two requests of one client; without it a client sends when the last answer has arrived. */
   readonly every?: number
 }
 
@@ -67,7 +67,7 @@ async function run({ port, requests, clients, milliseconds, seed, status, every,
     const next = random(seed + i)
     const exchange = makeExchange(socket)
     let done = start
-    // Spread over the interval, or all would come at once.
+    // The clients start spread over the interval, so that they do not all send at once.
     for (let due = start + (every ?? 0) * next(); Math.max(due, done) < start + milliseconds; due = every ? due + every : done) {
       const held = due < done
       if (!held) await sleep(due - performance.now())

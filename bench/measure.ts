@@ -1,11 +1,11 @@
-/** What every bench is made of: seeded randomness, percentiles, rounds that take turns, and tables in Markdown. */
+/** The parts of every benchmark: seeded random numbers, percentiles, interleaved rounds, and Markdown tables. */
 
 import { closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
-/** Numbers from 0 up to 1, the same ones for the same seed (mulberry32). */
+/** Random numbers from 0 to 1 (exclusive). The same seed gives the same numbers (mulberry32). */
 export function random(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -20,7 +20,7 @@ export function pick<T>(next: () => number, from: readonly T[]): T {
   return from[Math.floor(next() * from.length)] as T
 }
 
-/** The smallest value that is not below the given share of them (nearest rank). */
+/** A percentile by the nearest-rank method. @param share from 0 to 1 */
 export function percentile(values: Iterable<number>, share: number): number {
   const sorted = Float64Array.from(values).sort()
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN
@@ -33,8 +33,8 @@ export function median(values: Iterable<number>): number {
 export type Contest<Name extends string, Figure> = Readonly<Record<Name, () => Promise<Figure>>>
 
 /**
- * Lets contestants run in turn, in a new order each round, so that what else the machine does meets them alike. A first
- * round is for warming up, and not counted.
+ * Runs contestants in turn, in a new order each round, so that other load on the machine affects all alike. The first round
+ * is a warm-up and is not counted.
  * @returns the figures of each, by round
  */
 export async function interleave<Name extends string, Figure>(
@@ -55,7 +55,7 @@ export async function interleave<Name extends string, Figure>(
   return figures
 }
 
-/** The median of what one is to the other, round by round, with the lowest and the highest. */
+/** The median of the ratios of two contestants, round by round, with the lowest and the highest ratio. */
 export function ratio(figures: readonly number[], baseline: readonly number[]): { readonly middle: number; readonly text: string } {
   const ratios = figures.map((figure, round) => figure / (baseline[round] ?? Number.NaN))
   const [low, middle, high] = [Math.min(...ratios), median(ratios), Math.max(...ratios)]
@@ -78,14 +78,14 @@ export function print(...parts: readonly string[]): void {
 export interface Settings {
   readonly directory: string
   readonly rounds: number
-  /** Of one run of one contestant. */
+  /** The duration of one run of one contestant. */
   readonly milliseconds: number
   readonly seed: number
   /** The folder of an earlier release that has been built, to measure beside this one. */
   readonly before?: string
 }
 
-/** Of a bench that sets this release beside an earlier one. */
+/** Options of a benchmark that compares this release with an earlier one. */
 export const comparesReleases = { before: { type: 'string' } } as const
 
 /** Reads the command line of a bench that takes `--rounds` and `--seconds`, and what every bench takes. */
@@ -134,7 +134,7 @@ function fileSystem(directory: string): 'memory' | 'disk' {
   return process.platform === 'linux' && inMemory.includes(statfsSync(directory).type) ? 'memory' : 'disk'
 }
 
-/** What a reader needs to know of the machine, in one line. */
+/** Describes the machine in one line. */
 export function machine(directory: string): string {
   const { model = 'unknown' } = cpus()[0] ?? {}
   const load = loadavg()[0]?.toFixed(1)

@@ -1,20 +1,20 @@
-/** The service and its command as processes of their own, compiled, and what they take of the machine (Linux's /proc). */
+/** Runs the compiled service and its commands as processes, and measures their memory and processor time (Linux's /proc). */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two measurements. */
 const interval = 20
 
-/** Of _SC_CLK_TCK, a second; 100 on every Linux there is. */
+/** Clock ticks per second (_SC_CLK_TCK), which is 100 on Linux. */
 const ticks = 100
 
 export interface Watched {
   readonly child: ChildProcess
-  /** The memory that it and the processes that it has started have resident now, in bytes. */
+  /** The resident memory of the process and its children, in bytes. */
   memory(): number
-  /** The most that it had, in bytes. */
+  /** The peak of the resident memory, in bytes. */
   peak(): number
   /** Forgets the peak so far. */
   reset(): void
@@ -34,7 +34,7 @@ export function startProcess(program: string, args: readonly string[], settings:
         .split(' ')
       cpu = (Number(fields[11]) + Number(fields[12])) / ticks
     } catch {
-      // It is over.
+      // The process has ended.
     }
   }
   const timer = setInterval(look, interval)
@@ -54,19 +54,19 @@ export function startProcess(program: string, args: readonly string[], settings:
   }
 }
 
-/** In bytes. */
+/** The resident memory of a process, in bytes. */
 function resident(pid: number | string | undefined): number {
   return 1024 * Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
 }
 
-/** Processes that were started by the process's main thread, which starts all that it has. */
+/** The children of a process. Its main thread starts all of them. */
 function childrenOf(pid: number | undefined): string[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
     .split(' ')
     .filter((child) => child !== '')
 }
 
-/** The address at which a service listens, when it does, by its own log. */
+/** Waits until a service listens. @returns its address, from its log */
 export async function listening({ child }: Watched): Promise<string> {
   let log = ''
   for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the secrets that docker/compose.postgres.yaml needs, in docker/secrets: sh docker/secrets.sh
-# What is there already stays as it is: the database keeps the password that it was made with.
+# Existing secrets are kept, since the database keeps the password that it was made with.
 set -eu
 umask 077
 mkdir -p "$(dirname "$0")/secrets"
@@ -11,7 +11,7 @@ chmod 700 .
 
 random() { od -An -N32 -tx1 /dev/urandom | tr -d ' \n'; }
 
-# Writes standard input to a new file, which is there only when it is whole.
+# Writes standard input to a new file, which appears only when it is complete.
 keep() {
   cat >".$1.$$"
   chmod 444 ".$1.$$"

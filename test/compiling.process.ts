@@ -102,7 +102,7 @@ t.test('a build that fails or is killed leaves the one before as it was', async 
   const failed = await build(folder)
   t.equal(failed.code, 1)
   t.match(failed.said, /cli\.ts\(1,14\): error TS2322/)
-  t.match(failed.said, /Not built, dist\/ is as it was: the compiler found errors/)
+  t.match(failed.said, /The build failed, and dist\/ was not changed: the compiler found errors/)
   t.notMatch(failed.said, /\n +at /, 'no stack trace')
   t.same([readlinkSync(join(folder, 'dist')), dist(folder, 'cli.js').includes('one')], [before, true])
 

@@ -182,7 +182,7 @@ t.test('a second Ctrl-C ends it where it stands, with exit status 1', async (t) 
   process.kill('SIGINT')
   t.equal(await ended, 1)
   t.equal(await wire.rest(), '')
-  t.match(log().at(-1), { msg: /^stopped, but told again to stop/, requests: [{ method: 'POST', route: '/order' }] })
+  t.match(log().at(-1), { msg: /^stopped, but it was interrupted again/, requests: [{ method: 'POST', route: '/order' }] })
 })
 
 t.test('told to stop before it listens, it just ends, with 0', async (t) => {

@@ -61,7 +61,7 @@ class Splitter {
         continue
       }
       // Only the first line is given up: a misplaced quote must not cost the lines after it.
-      entries.push(unreadable(this.#line, 'A cell that has a quote must be in quotes, and the quote must be doubled, as in "3.5"" disk".'))
+      entries.push(unreadable(this.#line, 'A cell with a quote must be in quotes, and the quote must be doubled, as in "3.5"" disk".'))
       from = this.#text.indexOf('\n', from) + 1
       this.#line++
       if (from === 0) from = this.#text.length

@@ -35,7 +35,7 @@ const documents: Readonly<Record<string, Document>> = {
 <!-- </product> --><?pi </product>?></product><product b=">"/>\n <bad/> text <product>\n<price>1</price>
 <product c='"'>\r\n</product ><product d="<"></product>\n</catalogue>\n<!-- --> x`,
     read: (chunks) => xmlEntries(chunks, () => undefined),
-    expected: [[4], [5], [6, 'Something other'], [6, 'The product is not closed'], [8], [9, 'There is a <'], [11, 'Nothing more']]
+    expected: [[4], [5], [6, 'Only <product>'], [6, 'The product is not closed'], [8], [9, 'There is a <'], [11, 'There must be nothing']]
   },
   csv: {
     text: 'id,name,price,category\r\na,"b\n""c""",1,x|y\r\n\r\n,"open,2\n"d"d,e,3,\nf,g,4,z\\|',

@@ -130,7 +130,7 @@ B-8,Eight,,1
   t.match(stderr.trimEnd().split('\n'), [
     /^shop\.csv:4: price: /,
     /^shop\.csv:5: .*no id/,
-    /^shop\.csv:7: .*8 cells in 6 columns/,
+    /^shop\.csv:7: .*8 cells, but there are 6 columns/,
     /^shop\.csv:8: .*quote/,
     /^shop\.csv:9: .*quote/,
     /^shop\.csv:10: .*quote/,
@@ -170,7 +170,7 @@ t.test('a file that is not what it must be is refused before anything is stored,
     ['latin.xml', '<?xml version="1.0" encoding="ISO-8859-1"?><catalogue/>', /ISO-8859-1/],
     ['empty.xml', '', /no <catalogue>/],
     ['column.csv', 'id,title\nA,b\n', /no column "title"; there are id, /],
-    ['twice.csv', 'id,name,name\n', /name is there twice/],
+    ['twice.csv', 'id,name,name\n', /name occurs twice/],
     ['empty.csv', '', /heading/],
     ['utf16.csv', Buffer.from('\ufeffid,name', 'utf16le'), /UTF-8 at line 1/]
   ]

@@ -26,7 +26,7 @@ t.test('a key is printed alone, works in the service that is running, and stops 
 
   t.match(await run(['keys', 'revoke', id], settings), { status: 0, stdout: '', stderr: '' })
   t.equal((await app.inject({ url: '/orders', headers })).statusCode, 401)
-  t.match(await run(['keys', 'revoke', id], settings), { status: 1, stdout: '', stderr: /revoked before/ })
+  t.match(await run(['keys', 'revoke', id], settings), { status: 1, stdout: '', stderr: /already revoked/ })
   t.match((await run(['keys', 'list'], settings)).stdout, /\t-\t\d{4}-[^\t]*Z\n$/)
 })
 

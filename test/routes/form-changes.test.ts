@@ -226,7 +226,7 @@ t.test('an order number that is taken is marked, and leads to the order that has
 t.test('a key that may not order is told so before anything is typed', async (t) => {
   const { app, key } = await build(t)
   const { body } = await app.inject({ url: '/order', headers: { ...html, ...(await key('Seller', 'fulfilment')) } })
-  t.match(body, 'your key does not let you place orders')
+  t.match(body, 'your key does not allow you to place orders')
   t.notMatch(body, 'You order as')
 })
 

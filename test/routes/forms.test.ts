@@ -241,7 +241,7 @@ t.test('what ends an order asks first, apart from what moves it on', async (t) =
 
 t.test('a form that a person sends while guests may not order says so', async (t) => {
   const { app, store } = await build(t, { settings: { GUEST_ORDERS: 'off' } })
-  t.match((await app.inject({ url: '/order', headers: html })).body, 'sign in')
+  t.match((await app.inject({ url: '/order', headers: html })).body, 'You need your company’s key to order')
   const refused = await post(app, '/order', { ...line, 'note.1': 'typed <at> length', '_idempotency-key': 'the-key-of-the-form-k-9' })
   t.equal(refused.statusCode, 401)
   t.match(refused.body, 'in another tab', 'and how to go on')
