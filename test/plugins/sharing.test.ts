@@ -20,6 +20,12 @@ function hold({ store }: Shop) {
     get most() {
       return most
     },
+    /** Waits until no more than so many of the answers are still to come: the others were refused. */
+    async untilPending(answers: readonly Promise<unknown>[], count: number): Promise<void> {
+      let pending = answers.length
+      for (const answer of answers) void answer.finally(() => pending--)
+      while (pending > count) await new Promise((resolve) => setImmediate(resolve))
+    },
     /** Ends searches until a promise is settled. */
     async endUntil<T>(settled: Promise<T>): Promise<T> {
       const ending = setInterval(() => held.shift()?.(), 1)
@@ -34,6 +40,7 @@ t.test('one caller has few searches under way, and more of them are 429 with Ret
   const shop = await build(t)
   const held = hold(shop)
   const all = Array.from({ length: 30 }, () => search(shop, '192.0.2.1'))
+  await held.untilPending(all, 10)
   const answers = await held.endUntil(Promise.all(all))
   t.equal(answers.filter(({ statusCode }) => statusCode === 200).length, 10)
   const refused = answers.filter(({ statusCode }) => statusCode === 429)
@@ -50,6 +57,7 @@ t.test('searches of all callers are bounded too, and over that it is 503 for a w
   const shop = await build(t)
   const held = hold(shop)
   const all = Array.from({ length: 100 }, (_, i) => search(shop, `192.0.2.${i}`))
+  await held.untilPending(all, 68)
   const statuses = (await held.endUntil(Promise.all(all))).map(({ statusCode }) => statusCode)
   t.equal(statuses.filter((status) => status === 200).length, 68)
   t.equal(statuses.filter((status) => status === 503).length, 32)
