@@ -33,7 +33,7 @@ export const requestFields = {
   ),
   IdempotencyKey: field(
     'Idempotency-Key',
-    'Makes it safe to repeat the request: the same key with the same body gets the response of the first request. With or without quotes. Without an API key it must have at least 16 characters that nobody can guess, because anybody with the key and the document gets the order.',
+    'Makes it safe to repeat the request: the same key with the same body gets the response of the first request. With or without quotes. Without an API key it must have at least 16 characters that nobody can guess.',
     {
       type: 'string',
       minLength: 1,

@@ -60,9 +60,7 @@ function successes(route: DescribedRoute, { base, documents, keepExample }: Writ
     : plainContent(describes.sends ?? (config.form ? ['text/html'] : []))
   const answers = {
     ...describes.answers,
-    ...(honoursPrefer(route) && '200' in describes.answers
-      ? { 204: 'Done. The client preferred no representation (`Prefer: return=minimal`).' }
-      : {})
+    ...(honoursPrefer(route) && '200' in describes.answers ? { 204: 'Done, without a representation (`Prefer: return=minimal`).' } : {})
   }
   return Object.entries(answers).map(([status, description]) => {
     const { headers } = responseFields(responseFieldsOf(route, Number(status)))

@@ -53,7 +53,8 @@ export default fp(
         if (chunks > freeChunks && bytes < chunks * minAverageSize) {
           payload.off('data', receive)
           stopReading(raw.socket)
-          payload.emit('error', tooManyChunks())
+          // Nobody listens where the request was refused before its body was read: the rest is only discarded.
+          if (payload.listenerCount('error') > 0) payload.emit('error', tooManyChunks())
           return
         }
         // One read from the socket can hold many chunks.

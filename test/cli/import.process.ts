@@ -169,7 +169,7 @@ t.test('a file that is not what it must be is refused before anything is stored,
     ['doctype.xml', '<!DOCTYPE catalogue [<!ENTITY a "b">]>\n<catalogue/>', /DOCTYPE/],
     ['latin.xml', '<?xml version="1.0" encoding="ISO-8859-1"?><catalogue/>', /ISO-8859-1/],
     ['empty.xml', '', /no <catalogue>/],
-    ['column.csv', 'id,title\nA,b\n', /no column "title"; there are id, /],
+    ['column.csv', 'id,title\nA,b\n', /no column "title": use id, /],
     ['twice.csv', 'id,name,name\n', /name occurs twice/],
     ['empty.csv', '', /heading/],
     ['utf16.csv', Buffer.from('\ufeffid,name', 'utf16le'), /UTF-8 at line 1/]
@@ -230,7 +230,7 @@ t.test('CSV of other spreadsheets: semicolons, a byte order mark, columns that a
 
 t.test('wrong usage is status 2', async (t) => {
   const shop = newShop(t)
-  t.match(await shop.importInput('', '--format', 'xls'), { status: 2, stderr: /no format "xls"; there are xml, csv, ndjson/ })
+  t.match(await shop.importInput('', '--format', 'xls'), { status: 2, stderr: /no format "xls": use xml, csv, ndjson/ })
   t.match(await shop.importInput(''), { status: 2, stderr: /--format is missing/ })
   t.match(await run(['import'], {}), { status: 2, stderr: /an argument is missing/ })
   t.match(await run(['import', '/nowhere/shop.xml'], {}), { status: 1, stderr: /shop\.xml cannot be read: / })

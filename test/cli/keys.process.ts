@@ -52,10 +52,10 @@ t.test('wrong usage is status 2, says what is wrong and makes no key', async (t)
     [['keys', 'make'], /no command "keys make"/],
     [['keys', 'create', '--scopes', 'order'], /--name is missing/],
     [['keys', 'create', '--name', 'a\tb', '--scopes', 'order'], /control characters/],
-    [['keys', 'create', '--name', 'ACME', '--scopes', 'order,root'], /no scope "root"; there are order, catalogue, fulfilment/],
+    [['keys', 'create', '--name', 'ACME', '--scopes', 'order,root'], /no scope "root": use order, catalogue, fulfilment/],
     [['keys', 'create', '--name', 'ACME', '--scopes', 'order', '--expires', '2020-01-01'], /future/],
     [['keys', 'create', '--name', 'ACME', '--scopes', 'order', '--expires', '2027-02-30'], /must be a date/],
-    [['keys', 'create', '--name', 'ACME', '--scopes', 'order', 'more'], /too many: "more"/],
+    [['keys', 'create', '--name', 'ACME', '--scopes', 'order', 'more'], /too many arguments: the first that is not expected is "more"/],
     [['keys', 'revoke'], /an argument is missing/],
     [['keys', 'list', '--all'], /--all/]
   ]
