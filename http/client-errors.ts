@@ -5,7 +5,8 @@ import type { Config } from '../config.ts'
 import { guest } from '../domain/caller.ts'
 import { uris } from '../representations/links.ts'
 import { problemRepresentations } from '../representations/problem.ts'
-import { connectionOf, stopReading } from './connections.ts'
+import { connectionOf, stopReading } from './connection.ts'
+import { freeChunks, minAverageSize, tooManyChunks } from './parsing-limits.ts'
 import { retryAfter } from './problem.ts'
 import { type ProblemCode, problemTypes } from './problem-types.ts'
 
@@ -37,9 +38,15 @@ function codeOf({ code, rawPacket, bytesParsed }: ConnectionError, socket: Socke
   }
 }
 
-function refusal(code: ProblemCode, base: string): string {
-  const { status, title, explanation } = problemTypes[code]
-  const problem = { type: uris(base).problem(code), title, status, detail: explanation, instance: `${base}/` }
+/** The detail that a client needs beyond the explanation of the problem's type. */
+function detailOf({ code }: ConnectionError): string | undefined {
+  if (code !== tooManyChunks) return undefined
+  return `The body has too many chunks: above ${freeChunks} they must have ${minAverageSize} bytes on average. Nothing was stored.`
+}
+
+function refusal(code: ProblemCode, base: string, detail = problemTypes[code].explanation): string {
+  const { status, title } = problemTypes[code]
+  const problem = { type: uris(base).problem(code), title, status, detail, instance: `${base}/` }
   const [representation] = problemRepresentations
   const body = representation?.write(problem, { base, currency: '', shop: '', caller: guest, self: '' }) ?? ''
   return (
@@ -52,7 +59,7 @@ function closed(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => response.once('close', resolve))
 }
 
-async function refuse(socket: Socket, code: ProblemCode, base: string): Promise<void> {
+async function refuse(socket: Socket, code: ProblemCode, base: string, detail?: string): Promise<void> {
   refused.add(socket)
   // The client may repeat the refused request. If the rest of this one were processed too, it would be carried out twice.
   stopReading(socket)
@@ -65,7 +72,7 @@ async function refuse(socket: Socket, code: ProblemCode, base: string): Promise<
     socket.destroy()
     return
   }
-  socket.end(refusal(code, base))
+  socket.end(refusal(code, base, detail))
   setTimeout(() => socket.destroy(), closeDelay).unref()
 }
 
@@ -74,7 +81,7 @@ export function answerClientError({ BASE_URL, MAX_URL_LENGTH }: Config) {
   return (error: ConnectionError, socket: Socket): void => {
     if (refused.has(socket)) return
     if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) socket.destroy()
-    else void refuse(socket, codeOf(error, socket, MAX_URL_LENGTH), BASE_URL.path)
+    else void refuse(socket, codeOf(error, socket, MAX_URL_LENGTH), BASE_URL.path, detailOf(error))
   }
 }
 

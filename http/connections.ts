@@ -1,56 +1,14 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep, setImmediate as turnOfTheLoop } from 'node:timers/promises'
-
-export interface Connection {
-  readonly socket: Socket
-  /** Responses that are not completely sent, in the order of their requests. */
-  readonly pendingResponses: Set<ServerResponse>
-  /** The latest request whose header fields have arrived. */
-  lastRequest: IncomingMessage | undefined
-  /** The end of the last request or response, and the bytes received until then. Further bytes belong to the next request. */
-  lastActivity: { readonly at: number; readonly bytesRead: number }
-  /** When the drain first saw that the sending side is closed. */
-  endedAt: number | undefined
-  /** Pipelined requests that wait for the responses before theirs. */
-  readonly queued: QueuedRequest[]
-  /** False once incoming bytes are discarded. */
-  isReading: boolean
-  /** True once the client pipelined more requests than the limit: nothing more is parsed. */
-  isCut: boolean
-}
-
-interface QueuedRequest {
-  readonly request: IncomingMessage
-  readonly handle: () => void
-}
-
-const connections = new WeakMap<Socket, Connection>()
+import { type Connection, connectionOf, hasSentLastResponse, openConnection, stateOf, stopReading } from './connection.ts'
+import { limitParsing } from './parsing-limits.ts'
 
 /** The maximum of queued requests on one connection. */
 const maxQueued = 100
 
 /** The maximum on all connections together. Above it, a connection may queue one request. */
 const maxQueuedTotal = 10_000
-
-/** Node's parser of a connection, as `http.Server` sets it up. llhttp stops parsing when `onIncoming` returns 2. */
-interface Parsing {
-  readonly parser?: { onIncoming(request: IncomingMessage, keepAlive: boolean): number } | null
-}
-
-export function connectionOf(socket: Socket): Connection | undefined {
-  return connections.get(socket)
-}
-
-/** Discards all further bytes of the connection: no later request is handled, nor the rest of an incomplete one. */
-export function stopReading(socket: Socket): void {
-  const connection = connections.get(socket)
-  if (connection) connection.isReading = false
-  socket.removeAllListeners('data')
-  // A listener for `data` takes the bytes away from Node's parser, which reads from the handle below the socket.
-  socket.on('data', () => undefined)
-  socket.resume()
-}
 
 /** Milliseconds. Their sum stays well below the 1.5 seconds in which a service without pending requests stops. */
 const timeouts = {
@@ -69,17 +27,6 @@ const timeouts = {
 
 /** Even a busy machine gives waiting clients this many turns of the event loop. Node accepts one client per turn. */
 const minTurns = 64
-
-/**
- * What a connection is doing. Node's own `closeIdleConnections` is wrong about two cases: it takes a connection without any
- * bytes for busy, and one whose response the client has not read yet for idle.
- */
-function stateOf({ socket, pendingResponses, lastRequest, lastActivity }: Connection): 'busy' | 'ended' | 'arriving' | 'new' | 'idle' {
-  if (socket.writableEnded || socket.destroyed) return 'ended'
-  if (pendingResponses.size > 0 || lastRequest?.complete === false) return 'busy'
-  if (socket.bytesRead > lastActivity.bytesRead) return 'arriving'
-  return lastRequest ? 'idle' : 'new'
-}
 
 /** The connections of a server. They can all be closed without a reset (RFC 9112 section 9.6). */
 export class Connections {
@@ -182,17 +129,7 @@ export class Connections {
 
   #accept(socket: Socket): Connection {
     this.#hasNewClient = true
-    const connection: Connection = {
-      socket,
-      pendingResponses: new Set(),
-      lastRequest: undefined,
-      lastActivity: { at: performance.now(), bytesRead: 0 },
-      endedAt: undefined,
-      queued: [],
-      isReading: true,
-      isCut: false
-    }
-    connections.set(socket, connection)
+    const connection = openConnection(socket)
     this.#open.add(connection)
     // Node has no listener on sockets that it hands over, such as for CONNECT. Their errors would end the process.
     socket.on('error', () => undefined)
@@ -207,22 +144,16 @@ export class Connections {
     return connection
   }
 
-  /**
-   * Stops parsing at the first request over the limit. Node parses all that it has read at once, and 64 KiB hold 3,600 requests.
-   * The connection ends after the queued requests; the client repeats the rest (RFC 9112 section 9.3.2).
-   */
   #limitParsing(connection: Connection): void {
-    const { socket, queued } = connection
-    const { parser } = socket as Socket & Parsing
-    if (!parser) return
-    const { onIncoming } = parser
-    parser.onIncoming = (request, keepAlive) => {
-      const isFull = queued.length >= maxQueued || (queued.length > 0 && this.#queuedTotal >= maxQueuedTotal)
-      if (!isFull) return onIncoming(request, keepAlive)
-      connection.isCut = true
-      ;[...connection.pendingResponses].at(-1)?.setHeader('connection', 'close')
-      return 2
-    }
+    const { socket, queued, pendingResponses } = connection
+    limitParsing(socket, {
+      isFull: () => queued.length >= maxQueued || (queued.length > 0 && this.#queuedTotal >= maxQueuedTotal),
+      cut() {
+        connection.isCut = true
+        ;[...pendingResponses].at(-1)?.setHeader('connection', 'close')
+      },
+      refuse: (error) => this.#server.emit('clientError', error, socket)
+    })
   }
 
   /**
@@ -231,7 +162,7 @@ export class Connections {
    */
   #receive(request: IncomingMessage, response: ServerResponse, handle: () => void): void {
     const { socket } = request
-    const connection = connections.get(socket) ?? this.#accept(socket)
+    const connection = connectionOf(socket) ?? this.#accept(socket)
     const { queued, pendingResponses } = connection
     if (socket.destroyed) return
     const noteActivity = () => {
@@ -319,9 +250,4 @@ export class Connections {
         if (now - connection.endedAt > timeouts.close) socket.destroy()
     }
   }
-}
-
-/** Whether the last response of a connection is sent, or its header section is. */
-function hasSentLastResponse({ socket, pendingResponses }: Connection): boolean {
-  return !socket.writable || [...pendingResponses].some((response) => response.headersSent && response.getHeader('connection') === 'close')
 }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import type { Connection } from '../http/connections.ts'
+import type { Connection } from '../http/connection.ts'
 import { Problem } from '../http/problem.ts'
 
 /** The maximum bytes of unsent responses on all connections together. Each connection has at most one. */

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { build, orderXml } from '../build.ts'
-import { listening, message, Wire } from './wire.ts'
+import { ask, listening, message, Wire } from './wire.ts'
 
 const head = 'POST /order HTTP/1.1\r\nHost: shop.example\r\nContent-Type: application/xml\r\n'
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
@@ -51,6 +51,21 @@ t.test('connections', async (t) => {
     }
   })
 
+  t.test('a body in chunks of a byte is refused, also where it was refused before and is only discarded', async (t) => {
+    const bytes = chunk('x').repeat(5_000)
+    for (const [type, status, body] of [
+      ['application/xml', 400, /too many chunks/],
+      ['image/png', 415, /not/]
+    ] as const) {
+      const wire = await Wire.open(t, app)
+      wire.send(`POST /order HTTP/1.1\r\nHost: shop.example\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n${bytes}`)
+      t.match(await wire.answer(), { status, body })
+      wire.send(bytes)
+      await wire.rest().catch(() => undefined)
+    }
+    t.equal((await ask(t, app, message('GET /product/ABC-1'))).status, 200, 'the service goes on')
+  })
+
   t.test('who goes on sending after a refusal is cut off', async (t) => {
     const wire = await Wire.open(t, app)
     wire.send(`${head}Transfer-Encoding: chunked\r\n\r\n`)
@@ -82,6 +97,19 @@ t.test('a request that was refused before it was whole is not carried out when i
   wire.send('0\r\n\r\n')
   await wire.rest().catch(() => '')
   t.equal((await store.orders({ limit: 10 })).items.length, 0)
+})
+
+t.test('a body in small chunks that are few, or large enough, is read', async (t) => {
+  const { app } = await build(t)
+  await listening(app)
+  const note = `<note>${'x'.repeat(3_987)}</note>`
+  for (const [name, size, text] of [
+    ['few', 1, orderXml()],
+    ['large enough', 80, orderXml(undefined, note.repeat(40))]
+  ] as const) {
+    const chunks = Array.from({ length: Math.ceil(text.length / size) }, (_, i) => chunk(text.slice(i * size, (i + 1) * size))).join('')
+    t.match(await ask(t, app, `${head}Transfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`), { status: 201, body: /order id/ }, name)
+  }
 })
 
 t.test('pipelined requests are handled one at a time, and in order (RFC 9112 9.3.2)', async (t) => {

@@ -16,7 +16,6 @@ async function serve(t: Test) {
     return ''
   })
   app.addContentTypeParser('text/plain', { parseAs: 'buffer', bodyLimit: 2 ** 24 }, async (_request: unknown, body: Buffer) => body)
-  app.post('/refused', { preParsing: async () => Promise.reject(Object.assign(new Error('no'), { statusCode: 503 })) }, async () => '')
   app.post('/body', async ({ body }) => String((body as Buffer).length))
   await app.listen({ host: '127.0.0.1', port: 0 })
   t.teardown(() => app.close())
@@ -54,22 +53,4 @@ t.test('a large body arrives whole, part by part', async (t) => {
     const [answer] = (await once(socket, 'data')) as [Buffer]
     t.match(answer.toString(), /5000000$/)
   }
-})
-
-t.test('a body in chunks of a byte is refused, also where it was refused before and is only discarded', async (t) => {
-  const { open } = await serve(t)
-  const chunks = '1\r\nx\r\n'.repeat(5_000)
-  for (const [line, status] of [
-    ['POST /body', 400],
-    ['POST /refused', 503]
-  ] as const) {
-    const socket = await open('127.0.0.2')
-    socket.write(`${message(line, { 'content-type': 'text/plain', 'transfer-encoding': 'chunked' })}${chunks}`)
-    const [answer] = (await once(socket, 'data')) as [Buffer]
-    t.match(answer.toString(), new RegExp(`^HTTP/1.1 ${status} `), line)
-    socket.write(chunks)
-  }
-  const socket = await open('127.0.0.3')
-  socket.write(message('GET /work'))
-  t.match(String(await once(socket, 'data')), /^HTTP\/1.1 200 /, 'the service goes on')
 })

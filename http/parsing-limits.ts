@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** Node's parser of a connection, as `http.Server` sets it up. llhttp stops parsing when `onIncoming` returns 2. */
+interface Parsing {
+  readonly parser?: { onIncoming(request: IncomingMessage, keepAlive: boolean): number } | null
+}
+
+/** What the parser of a connection asks and tells. */
+interface ParsingLimits {
+  /** Whether the connection has as many pipelined requests as it may have. */
+  isFull(): boolean
+  /** Nothing more is parsed: a request came that was too many. */
+  cut(): void
+  /** A body has too many chunks; the rest of it is dropped. */
+  refuse(error: Error): void
+}
+
+/** The code of the error for a body with too many chunks. It stands beside those of Node's parser (llhttp). */
+export const tooManyChunks = 'HPE_TOO_MANY_CHUNKS'
+
+/** The chunks of a body may have any size up to this many. With more of them, a chunk must have `minAverageSize` bytes on average. */
+export const freeChunks = 1_000
+export const minAverageSize = 64
+
+/**
+ * Limits what Node makes of the bytes that it reads at once. 64 KiB hold 3,600 requests or 10,900 chunks of a body, and each
+ * becomes an object that takes a hundred times its bytes. The connection ends after the queued requests; the client repeats
+ * the rest (RFC 9112 section 9.3.2).
+ */
+export function limitParsing(socket: Socket, { isFull, cut, refuse }: ParsingLimits): void {
+  const { parser } = socket as Socket & Parsing
+  if (!parser) return
+  const { onIncoming } = parser
+  parser.onIncoming = (request, keepAlive) => {
+    if (isFull()) {
+      cut()
+      return 2
+    }
+    if (request.headers['transfer-encoding'] !== undefined) limitChunks(request, refuse)
+    return onIncoming(request, keepAlive)
+  }
+}
+
+/** Node's parser pushes each chunk to the request's stream. Counting them there also counts those that nobody reads yet. */
+function limitChunks(request: IncomingMessage, refuse: (error: Error) => void): void {
+  const push = request.push.bind(request)
+  let chunks = 0
+  let bytes = 0
+  let isRefused = false
+  request.push = (chunk: Buffer | null, encoding) => {
+    if (isRefused || chunk === null) return !isRefused && push(chunk, encoding)
+    chunks++
+    bytes += chunk.length
+    isRefused = chunks > freeChunks && bytes < chunks * minAverageSize
+    if (!isRefused) return push(chunk, encoding)
+    refuse(Object.assign(new Error('the body has too many chunks'), { code: tooManyChunks }))
+    return false
+  }
+}
