@@ -77,7 +77,7 @@ export function gateTree(
   return inDocumentOrder([...readerFaults.values()], [...schemaFaults.values()], elements)
 }
 
-/** Where an element, or its nearest existing ancestor, was in what was sent. */
+/** The path of an element, or of its nearest existing ancestor, in the document as sent. */
 export function originOf(root: Element, place: Place): { path?: string } {
   let current = root
   for (let i = 0; i < place.length; i++) {

@@ -4,7 +4,7 @@ import type { Idempotency, Placed, PlacingAnswer } from './store.ts'
 /** Milliseconds that an Idempotency-Key is remembered: twice what the interface promises. */
 export const keyRetention = 48 * 60 * 60 * 1000
 
-/** What a store remembers under a key. */
+/** The answer that a store remembers under a key. */
 export interface RememberedAnswer extends PlacingAnswer {
   readonly fingerprint: string
 }

@@ -1,7 +1,7 @@
 import type { Decimal } from './money.ts'
 import { type Availability, availabilityOf, type Product } from './product.ts'
 
-/** What a decision about an order needs to know of a product, read while the product's stock is locked. */
+/** The part of a product that a decision about an order needs. The store reads it while the product's stock is locked. */
 export interface StockItem {
   readonly id: string
   readonly name: string

@@ -1,4 +1,4 @@
-/** What a write makes of an order, and what it takes of stock. Every store decides with these functions, on rows that it has locked. */
+/** These functions decide how a write changes an order and what it takes from stock. Every store calls them on rows that it has locked. */
 
 import { DomainError } from './errors.ts'
 import type { Inventory } from './inventory.ts'
@@ -18,7 +18,7 @@ export interface Shop {
   orderNumbered(customer: string, orderNumber: string): Order | undefined
 }
 
-/** What a write takes of stock, by product id; negative where stock goes back. */
+/** The quantities that a write takes from stock, by product id; negative where stock goes back. */
 type Taking = Pick<Decision, 'taken'>
 
 /**

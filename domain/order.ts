@@ -43,7 +43,7 @@ export interface PurchaseOrderItem {
   readonly product: ProductReference
   readonly quantity: Decimal
   readonly unit?: string
-  /** What the buyer expects to pay. The order is refused if the shop's price differs. */
+  /** The price that the buyer expects. The order is refused if the shop's price differs. */
   readonly unitPrice?: Decimal
   readonly notes: readonly string[]
 }

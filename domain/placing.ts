@@ -20,7 +20,7 @@ export interface Decision {
   readonly currency: string
   readonly items: readonly OrderItem[]
   readonly total: Decimal
-  /** What the order takes from stock, by product id; negative where stock goes back. */
+  /** The quantities that the order takes from stock, by product id; negative where stock goes back. */
   readonly taken: ReadonlyMap<string, Decimal>
 }
 
@@ -43,7 +43,7 @@ function quantities(items: readonly OrderItem[]): Map<string, Decimal> {
   return sums
 }
 
-/** What an order holds of each product now. */
+/** The quantity of each product that an order holds now. */
 export function heldBy(order: Order): ReadonlyMap<string, Decimal> {
   return holdsStock(order.status) ? quantities(order.items) : new Map()
 }
@@ -71,8 +71,7 @@ export function decide(
   const held = previous ? heldBy(previous) : new Map<string, Decimal>()
   const lines = order.items.flatMap((item, i): Line[] => {
     const stockItem = find(item, inventory)
-    if (stockItem && (!stockItem.deleted || held.has(stockItem.id)))
-      return [{ item, position: i + 1, productId: stockItem.id, stockItem: stockItem }]
+    if (stockItem && (!stockItem.deleted || held.has(stockItem.id))) return [{ item, position: i + 1, productId: stockItem.id, stockItem }]
     invalid.push(unknownProduct(item, i + 1))
     return []
   })

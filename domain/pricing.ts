@@ -6,7 +6,7 @@
 import { add, compare, type Decimal, plain, subtract, zero } from './money.ts'
 import type { OrderItem } from './order.ts'
 
-/** What a product is called, measured in and sold at. */
+/** The name, unit and price of a product. */
 export interface Terms {
   readonly name: string
   readonly unit: string
@@ -18,7 +18,7 @@ export interface WantedLine {
   readonly productId: string
   readonly quantity: Decimal
   readonly unit: string | undefined
-  /** What the buyer expects to pay. */
+  /** The price that the buyer expects. */
   readonly unitPrice: Decimal | undefined
   readonly today: Terms
 }

@@ -1,4 +1,4 @@
-/** What a write makes of a product and its stock. Every store decides with these functions, on rows that it has locked. */
+/** These functions decide how a write changes a product and its stock. Every store calls them on rows that it has locked. */
 
 import { DomainError } from './errors.ts'
 import { compare, type Decimal, plain, zero } from './money.ts'
@@ -13,7 +13,7 @@ export interface CatalogueEntry {
   readonly deleted: boolean
 }
 
-/** What a write leaves of an entry, and what of it is new. */
+/** An entry after a write, with the parts of it that the write changed. */
 export interface CatalogueChange extends CatalogueEntry {
   /** Whether there was no such product before, or a deleted one. */
   readonly created: boolean

@@ -6,7 +6,7 @@ import type { Product, ProductDraft, Stock } from './product.ts'
 
 /**
  * What a write expects to find, checked in the same step as the write. An empty precondition accepts anything.
- * A write whose expectation fails throws `precondition-failed` and changes nothing.
+ * A write whose precondition fails throws `precondition-failed` and changes nothing.
  */
 export interface Precondition {
   /** The version that the caller read. */

@@ -117,9 +117,13 @@ export default fp(
     app.decorate('documents', documents)
 
     app.decorateRequest('submission', undefined)
+    const forms = new WeakMap<FormFields, URLSearchParams>()
     app.decorateRequest('form', function (this: FastifyRequest) {
       const fields = this.submission?.fields
-      return fields && new URLSearchParams(fields.fields.map(([name, value]): [string, string] => [name, value]))
+      if (!fields) return undefined
+      const form = forms.get(fields) ?? new URLSearchParams(fields.fields.map(([name, value]): [string, string] => [name, value]))
+      forms.set(fields, form)
+      return form
     })
     const senders = new WeakMap<FastifyRequest, Sender>()
     app.decorateRequest('sender', function (this: FastifyRequest): Sender {

@@ -18,7 +18,7 @@ declare module 'fastify' {
      * @param replaces whether the write needs If-Match, since it replaces what the caller read
      * @throws DomainError `precondition-failed`, Problem `precondition-required`
      */
-    expectation(current: Current | undefined, replaces?: 'replaces'): Precondition
+    precondition(current: Current | undefined, replaces?: 'replaces'): Precondition
     /**
      * Whether a write succeeds without its conditions because the resource already is as the write wants it (RFC 9110
      * section 13.1.1): a client that lost the answer can repeat its request.
@@ -118,7 +118,7 @@ export default fp(
   async function preconditions(app: FastifyInstance) {
     // A condition that does not hold stops any method (section 13.2.1). No POST route checks conditions itself.
     app.addHook('preHandler', async (request) => {
-      if (request.operation.method === 'POST') request.expectation(processor)
+      if (request.operation.method === 'POST') request.precondition(processor)
     })
 
     app.decorateRequest('isNotModified', function (this: FastifyRequest, current: Selected): boolean {
@@ -136,7 +136,7 @@ export default fp(
       return isAsWanted
     })
 
-    app.decorateRequest('expectation', function (this: FastifyRequest, current: Current | undefined, replaces?: 'replaces'): Precondition {
+    app.decorateRequest('precondition', function (this: FastifyRequest, current: Current | undefined, replaces?: 'replaces'): Precondition {
       const given = conditions(this, false)
       checkUnchanged(given, current)
       if (given.ifNoneMatch !== undefined && current && matchesWeakly(given.ifNoneMatch, current.tags)) {

@@ -65,7 +65,7 @@ const order: RoutePlugin = async (app, { config }) => {
       const wanted = request.body
       const isRepeated = request.operation.mayRepeat && isOpen(current.status) && (await matches(request, wanted, current))
       if (isOpen(current.status) && request.isAlreadySatisfied(isRepeated)) return reply.represent(current)
-      const expected = request.expectation(request.currentOf(current), 'replaces')
+      const expected = request.precondition(request.currentOf(current), 'replaces')
       return reply.represent(await app.store.changeOrder(current.id, wanted, expected, config.MAX_ORDER_ITEMS))
     }
   )
@@ -76,7 +76,7 @@ const order: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       const current = await request.changeableOrder(request.params.order_id)
       if (request.isAlreadySatisfied(current.status === 'cancelled')) return reply.represent(current)
-      const expected = request.expectation(request.currentOf(current))
+      const expected = request.precondition(request.currentOf(current))
       return reply.represent(await app.store.setOrderStatus(current.id, 'cancelled', expected))
     }
   )

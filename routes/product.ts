@@ -57,7 +57,7 @@ const productRoute: RoutePlugin = async (app, { config }) => {
           faults: [{ detail: `This must be ${id}, or be left out.`, at: [] }]
         })
       }
-      const expected = request.expectation(request.currentOf(await existing(id)), 'replaces')
+      const expected = request.precondition(request.currentOf(await existing(id)), 'replaces')
       const { product: stored, created } = await app.store.putProduct(id, draft, expected)
       return created ? reply.created(uri.product(id), stored) : reply.represent(stored)
     }
@@ -68,7 +68,7 @@ const productRoute: RoutePlugin = async (app, { config }) => {
     { schema: { params: productPath }, config: { ...writes, describes: deleteProduct } },
     async (request, reply) => {
       const { product_id: id } = request.params
-      const expected = request.expectation(request.currentOf(await app.store.product(id)))
+      const expected = request.precondition(request.currentOf(await app.store.product(id)))
       await app.store.deleteProduct(id, expected)
       return reply.code(204).send()
     }

@@ -53,7 +53,7 @@ const status: RoutePlugin = async (app) => {
       const { status } = request.body
       const current = await request.visibleOrder(request.params.order_id)
       if (request.isAlreadySatisfied(current.status === status)) return reply.represent(current)
-      const expected = request.expectation(request.currentOf(current), 'replaces')
+      const expected = request.precondition(request.currentOf(current), 'replaces')
       return reply.represent(await app.store.setOrderStatus(current.id, status, expected))
     }
   )

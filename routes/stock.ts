@@ -59,7 +59,7 @@ const stockRoute: RoutePlugin = async (app) => {
       const current = await app.store.stock(request.params.product_id)
       const isRepeated = request.operation.mayRepeat && compare(current.onHand, onHand) === 0
       if (request.isAlreadySatisfied(isRepeated)) return reply.represent(current)
-      const expected = request.expectation(request.currentOf(current), 'replaces')
+      const expected = request.precondition(request.currentOf(current), 'replaces')
       return reply.represent(await app.store.putStock(current.productId, onHand, expected))
     }
   )
