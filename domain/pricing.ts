@@ -41,7 +41,7 @@ interface Portion {
   left: Decimal
 }
 
-/** Which portions to look for; an undefined property matches anything. */
+/** The portions to look for. An undefined property matches anything. */
 interface Sought {
   readonly productId: string
   readonly quantity?: Decimal | undefined

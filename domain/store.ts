@@ -5,7 +5,7 @@ import type { Order, OrderStatus, OrderSummary, PurchaseOrder } from './order.ts
 import type { Product, ProductDraft, Stock } from './product.ts'
 
 /**
- * What a write expects to find, checked in the same step as the write. An empty precondition accepts anything.
+ * The state that a write expects to find. The store checks it in the same step as the write. An empty precondition accepts anything.
  * A write whose precondition fails throws `precondition-failed` and changes nothing.
  */
 export interface Precondition {
@@ -58,7 +58,7 @@ export interface ImportItem {
 export type Refusal = Pick<DomainError, 'code' | 'message' | 'faults'>
 
 /**
- * What an import did with one item. `created`: there was no such product, or it had been deleted. `replaced`: the product
+ * The result of an import for one item. `created`: there was no such product, or it had been deleted. `replaced`: the product
  * or its stock differed. `unchanged`: neither differed, and nothing was written.
  */
 export type ImportOutcome = 'created' | 'replaced' | 'unchanged' | Refusal
@@ -74,7 +74,7 @@ export interface Revision {
 
 /** An `Idempotency-Key` in its scope, with a digest of the request that it came with. */
 export interface Idempotency {
-  /** Who and where: the customer or guests, and the URI. */
+  /** The scope of the key: the customer or guests, and the URI. */
   readonly scope: string
   readonly key: string
   readonly fingerprint: string

@@ -64,7 +64,7 @@ export interface Offer {
   readonly own?: boolean
 }
 
-/** How specifically a range matches a media type; 0 is no match. The only parameter that can match is charset=utf-8. */
+/** The specificity with which a range matches a media type; 0 is no match. The only parameter that can match is charset=utf-8. */
 function specificity(range: MediaRange, mediaType: string, alias: boolean): number {
   const [type, subtype] = mediaType.split('/')
   for (const [name, value] of range.parameters) if (name !== 'charset' || value !== 'utf-8') return 0

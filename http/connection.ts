@@ -57,7 +57,7 @@ export function stopReading(socket: Socket): void {
 }
 
 /**
- * What a connection is doing. Node's own `closeIdleConnections` is wrong about two cases: it takes a connection without any
+ * The state of a connection. Node's own `closeIdleConnections` is wrong about two cases: it takes a connection without any
  * bytes for busy, and one whose response the client has not read yet for idle.
  */
 export function stateOf({

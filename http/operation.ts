@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { Problem } from './problem.ts'
 
-/** What a request asks for. A machine says it by its method and header fields, a browser by fields of the form that it posts. */
+/** The operation that a request asks for. A machine says it by its method and header fields, a browser by fields of the form that it posts. */
 export interface Operation {
   readonly method: string
   readonly ifMatch: string | undefined

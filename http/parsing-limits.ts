@@ -6,7 +6,7 @@ interface Parsing {
   readonly parser?: { onIncoming(request: IncomingMessage, keepAlive: boolean): number } | null
 }
 
-/** What the parser of a connection asks and tells. */
+/** The questions that the parser asks about its connection, and the events that it reports. */
 interface ParsingLimits {
   /** Whether the connection has as many pipelined requests as it may have. */
   isFull(): boolean

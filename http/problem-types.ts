@@ -3,7 +3,7 @@ import type { DomainErrorCode } from '../domain/errors.ts'
 export interface ProblemType {
   readonly status: number
   readonly title: string
-  /** What the problem means and what to do. This is the text of its page. */
+  /** The meaning of the problem, and advice. This is the text of its page. */
   readonly explanation: string
 }
 

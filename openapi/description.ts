@@ -2,7 +2,7 @@ import type { ProblemCode } from '../http/problem-types.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What OpenAPI needs in addition to the route's schema, media types, access and caching. */
+    /** The facts that OpenAPI needs in addition to the route's schema, media types, access and caching. */
     describes?: Description
   }
 }

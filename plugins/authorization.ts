@@ -8,7 +8,7 @@ import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Who may use the route; absent: everybody. `guests`: also without a key, while GUEST_ORDERS is on. */
+    /** The callers that may use the route. Absent: everybody may. `guests`: also without a key, while GUEST_ORDERS is on. */
     access?: { readonly anyOf: readonly Scope[]; readonly guests?: true }
   }
 }

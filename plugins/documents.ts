@@ -2,7 +2,6 @@ import { setMaxListeners } from 'node:events'
 import type { Socket } from 'node:net'
 import AjvCompiler from '@fastify/ajv-compiler'
 import formbody from '@fastify/formbody'
-import { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler, FastifyTypeProvider } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
@@ -129,7 +128,7 @@ export default fp(
     app.decorateRequest('sender', function (this: FastifyRequest): Sender {
       const known = senders.get(this)
       if (known) return known
-      const name = this.caller?.kind === 'key' ? `customer ${this.caller.customer}` : `address ${normalizeIP(this.ip)}`
+      const name = this.caller?.kind === 'key' ? `customer ${this.caller.customer}` : `address ${this.network}`
       const sender = { name, signal: closeSignal(this.raw.socket) }
       // Before authentication the sender is only an address, so it is not cached.
       if (this.caller) senders.set(this, sender)
@@ -188,7 +187,7 @@ export default fp(
       request.body = submit(request, { notation: 'form', bytes, fields: await documents.fields(request, bytes) })
     })
   },
-  { name: 'documents', fastify: '5.x', dependencies: ['auth', 'problems', 'rate-limit'] }
+  { name: 'documents', fastify: '5.x', dependencies: ['auth', 'problems', 'rate-limit', 'scheduling'] }
 )
 
 const closeSignals = new WeakMap<Socket, AbortSignal>()

@@ -18,7 +18,7 @@ declare module 'fastify' {
     performs(methods: FormMethods): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
   }
   interface FastifyRequest {
-    /** What the request asks for. A form's fields count once the form is read. */
+    /** The operation that the request asks for. A form's fields count once the form is read. */
     readonly operation: Operation
   }
 }

@@ -28,7 +28,7 @@ declare module 'fastify' {
   }
 }
 
-/** What conditions are compared with. */
+/** The representations that conditions are compared with. */
 export interface Selected {
   /** The entity tags of the current representations, with their quotes. */
   readonly tags: readonly string[]

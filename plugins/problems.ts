@@ -41,7 +41,7 @@ const fastifyCodes: Readonly<Record<string, ProblemCode>> = {
 
 type Refusal = FastifyError | DomainError | Problem | PositionError
 
-/** What the client is told. */
+/** The content of the problem that the client gets. */
 interface ProblemContent {
   readonly code: ProblemCode
   readonly detail: string
@@ -75,7 +75,7 @@ async function located(
   return listed.map(({ at, ...fault }): LocatedFault => ({ ...(at ? found.shift() : {}), ...fault })).sort((a, b) => line(a) - line(b))
 }
 
-/** Where the faults are. The client gets the faults without their places when the document process cannot find these now. */
+/** The locations of the faults. The client gets the faults without their places when the document process cannot find these now. */
 async function locations(places: readonly Place[], request: FastifyRequest): Promise<readonly Location[]> {
   // The operator's port reads no documents, so requests there have no `locate`.
   if (places.length === 0) return []
@@ -92,7 +92,7 @@ function writableFault(fault: LocatedFault): LocatedFault {
   return { ...fault, detail: writable(detail), ...(path === undefined ? {} : { path: writable(path) }) }
 }
 
-/** What the client is told of an error. The log gets the error itself. */
+/** The content that the client gets for an error. The log gets the error itself. */
 async function contentOf(error: Refusal, request: FastifyRequest, config: Config): Promise<ProblemContent> {
   if (error instanceof PositionError) return contentOf(notACursor(), request, config)
   if (error instanceof DomainError) {

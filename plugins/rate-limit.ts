@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import fastifyRateLimit, { type FastifyRateLimitStore, type FastifyRateLimitStoreCtor, normalizeIP } from '@fastify/rate-limit'
+import fastifyRateLimit, { type FastifyRateLimitStore, type FastifyRateLimitStoreCtor } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
@@ -123,7 +123,7 @@ export default fp(
       timeWindow: minute,
       keyGenerator: (request) => {
         const hash = hashOf(request)
-        return hash !== undefined && validKeys.has(hash) ? `key ${hash}` : `address ${normalizeIP(request.ip)}`
+        return hash !== undefined && validKeys.has(hash) ? `key ${hash}` : `address ${request.network}`
       },
       // The plugin constructs its store. This constructor returns the shared one, so that `charge` can use it too.
       store: function store() {
@@ -181,5 +181,5 @@ export default fp(
       else if (request.caller?.kind === 'key') validKeys.set(hash, true)
     })
   },
-  { name: 'rate-limit', fastify: '5.x', dependencies: ['problems'] }
+  { name: 'rate-limit', fastify: '5.x', dependencies: ['problems', 'scheduling'] }
 )

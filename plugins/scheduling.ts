@@ -4,6 +4,13 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { FairScheduler } from '../fairness/fair-scheduler.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The sender's address, or the /64 network of an IPv6 address. */
+    network: string
+  }
+}
+
 /** Node reads this many bytes from a connection at once. A smaller body arrives in one chunk. */
 const chunkSize = 64 * 1024
 
@@ -27,22 +34,24 @@ export default fp(
       scheduler.scheduleRead(normalizeIP(socket.remoteAddress ?? ''), () => socket.resume())
     })
 
-    app.addHook('onRequest', ({ ip, raw }, _reply, done) => {
+    app.decorateRequest('network', '')
+    app.addHook('onRequest', (request, _reply, done) => {
+      const { raw } = request
+      request.network = normalizeIP(request.ip)
       // The body is not read before the request's turn. Node resumes the socket when somebody reads or discards the body.
       if (!raw.complete) raw.socket.pause()
-      scheduler.schedule(normalizeIP(ip), done)
+      scheduler.schedule(request.network, done)
     })
 
-    app.addHook('preParsing', ({ ip, headers, raw }, _reply, payload, done) => {
+    app.addHook('preParsing', ({ network, headers, raw }, _reply, payload, done) => {
       if (Number(headers['content-length'] ?? 0) <= chunkSize && headers['transfer-encoding'] === undefined) return done(null, payload)
-      const address = normalizeIP(ip)
       let readUpTo = 0
       const receive = () => {
         // One read from the socket can hold many chunks.
         if (raw.socket.bytesRead === readUpTo) return
         readUpTo = raw.socket.bytesRead
         payload.pause()
-        scheduler.scheduleRead(address, () => payload.resume())
+        scheduler.scheduleRead(network, () => payload.resume())
       }
       // A `data` listener starts the flow. Added earlier, the body parser would miss chunks that come before it listens.
       payload.once('resume', () => payload.on('data', receive))

@@ -9,7 +9,7 @@ import { writeElement, xmlDeclaration } from '../schemas/xml.ts'
 import { productElement, sellerElements } from './product.ts'
 import type { Context, Representation, Representations, Validators } from './representation.ts'
 
-/** How a catalogue is written in parts, so that its products are never all in memory. */
+/** Writes a catalogue in parts, so that its products are never all in memory. */
 export interface CatalogueFormat {
   readonly opening: string
   /** @param products `product` elements */

@@ -9,7 +9,7 @@ export interface AnswerRow {
 
 export type ParameterView = Parameter & { readonly values: string }
 
-/** What the page shows of an operation. */
+/** The part of an operation that the page shows. */
 export interface OperationView {
   readonly id: string
   readonly tag: string

@@ -6,7 +6,8 @@ import { rootElement } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
 import { type Context, instant, pageOf, represent, type Validators } from './representation.ts'
 import { valuesOf } from './views/fields.ts'
-import { fitsForm, type OrderForm, renderOrderForm } from './views/order-form.ts'
+import { type OrderForm, renderOrderForm } from './views/order-form.ts'
+import { fitsForm } from './views/order-form-lines.ts'
 import { renderPage } from './views.ts'
 
 /** The relations of the seller's links that set a status. */

@@ -7,7 +7,7 @@ import { writeXml } from '../schemas/xml.ts'
 import type { Link } from './links.ts'
 import type { Notice } from './views.ts'
 
-/** What a writer knows besides the value. It never has the Host header, so that a body can be cached by its URI. */
+/** The facts that a writer needs besides the value. The context never has the Host header, so that a body can be cached by its URI. */
 export interface Context {
   /** The path of BASE_URL: empty, or such as `/shop`. */
   readonly base: string

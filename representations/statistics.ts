@@ -14,7 +14,7 @@ export interface Bar {
 export interface Chart {
   readonly id: string
   readonly title: string
-  /** Which orders the chart counts. */
+  /** The text that says which orders the chart counts. */
   readonly about: string
   /** The chart's values as text, for people who cannot see it. */
   readonly summary: string
@@ -67,7 +67,7 @@ const dayOf = ({ placedAt }: Counted) => new Date(placedAt).toISOString().slice(
 /** The parts of an order that the charts need. */
 type Counted = Pick<OrderSummary, 'status' | 'placedAt' | 'lines'>
 
-/** Which orders are on the page. */
+/** The orders that are on the page. */
 export interface PageRange {
   /** The status of all of them, if the page is filtered. */
   readonly status?: string | undefined

@@ -10,7 +10,8 @@ import type { FormPages } from '../plugins/form-pages.ts'
 import { uris } from '../representations/links.ts'
 import { newOrderTitle, orderTitle, orderValues } from '../representations/order.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
-import { fitsForm, hasRoom, lineCount, type OrderForm, renderOrderForm, renderRefusedForm } from '../representations/views/order-form.ts'
+import { type OrderForm, renderOrderForm, renderRefusedForm } from '../representations/views/order-form.ts'
+import { fitsForm, hasRoom, lineCount } from '../representations/views/order-form-lines.ts'
 import { type ProductLookup, productOptions, withoutBarcodes } from './product-options.ts'
 
 /** The names and values of a form's fields. */
@@ -18,7 +19,7 @@ type Fields = ReadonlyMap<string, string>
 
 /** The forms that place and change an order. */
 export interface OrderForms {
-  /** What the page of a blank order shows besides its products' ids. */
+  /** The data that the page of a blank order shows besides its products' ids. */
   blank(productIds: readonly string[]): Promise<Pick<OrderForm, 'products' | 'guestsMayOrder'> & { readonly idempotencyKey: string }>
   /** The pages of the form that places an order. */
   readonly newOrder: FormPages

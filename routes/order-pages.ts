@@ -11,7 +11,7 @@ import { orderForms } from './order-forms.ts'
 import { orderPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
-/** What an order's pages post: the form that changes the order, and the button that cancels it. */
+/** The forms that an order's pages post: the form that changes the order, and the button that cancels it. */
 const orderPages: RoutePlugin = async (app, { config }) => {
   const forms = orderForms(app, config)
   const one = { represents: orderRepresentations, caching: 'private' } as const

@@ -20,7 +20,7 @@ export async function productOptions(store: Store, values: ReadonlyMap<string, s
   return [...found.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])), ...page.items]
 }
 
-/** What finds products, by id or by a search. */
+/** Finds products, by id or by a search. */
 export type ProductLookup = Pick<Store, 'product' | 'products'>
 
 /** The fields of a form, with the id of the product in place of each GTIN: scanning a barcode types the GTIN. */

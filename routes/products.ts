@@ -82,7 +82,7 @@ async function choice(store: Store): Promise<readonly string[] | undefined> {
   return found.length > mostCategories ? undefined : found
 }
 
-/** How often a page is read again because the catalogue changed meanwhile. */
+/** The number of times that a page is read again because the catalogue changed meanwhile. */
 const patience = 10
 
 /**

@@ -20,7 +20,7 @@ const describes = {
   sends: ['text/css', 'text/javascript', 'image/svg+xml']
 } as const
 
-/** What pages load. A URI that names the digest of these very bytes is immutable; any other is asked for again. */
+/** The files that pages load. A URI with the digest of the file's bytes is immutable; any other is revalidated. */
 const publicRoute: RoutePlugin = async (app) => {
   app.get('/public/:file', { schema: { params: filePath }, config: { caching: 'catalogue', describes } }, async (request, reply) => {
     const file = publicFiles.get(request.params.file)

@@ -6,7 +6,7 @@ import { type SignIn, sessionRepresentations } from '../representations/views/se
 import { formMediaType } from '../schemas/form.ts'
 import type { RoutePlugin } from './route.ts'
 
-/** Where to go after signing in: only ever a path of this service, so that no link can lead through here to elsewhere. */
+/** The page to continue at after signing in. It is always a path of this service, so that no link can redirect to another site. */
 export function localPath(next: string | null | undefined, base: string): string | undefined {
   if (!next || !/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(next)) return undefined
   const url = new URL(next, 'http://localhost')

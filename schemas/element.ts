@@ -8,7 +8,7 @@ export interface Element {
   /** An element has text or children, or neither when it is empty. There is no mixed content. */
   readonly text?: string
   readonly children?: readonly Element[]
-  /** Where the element was in what was sent, in the sender's notation: a JSON pointer or the name of a form field. */
+  /** The element's place in the document as sent, in the sender's notation: a JSON pointer or the name of a form field. */
   readonly origin?: string
 }
 

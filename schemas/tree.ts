@@ -15,7 +15,7 @@ export class Numeral {
 /** A parsed JSON document or form, before its schema is applied. */
 export type Tree = null | boolean | Numeral | string | readonly Tree[] | { readonly [name: string]: Tree }
 
-/** How a notation writes the XSD's names and the places of a document. */
+/** The spelling of the XSD's names, and of places in a document, in a notation. */
 export interface Notation {
   /** The member name of an element or attribute, for example `orderNumber` for `order-number`. */
   readonly member: (name: string) => string

@@ -12,7 +12,7 @@ interface Weighed<Item, Result> {
   readonly weight: number
 }
 
-/** How many items, and how much weight, may wait. A batch ends at its weight, which bounds how long one commit delays the rest. */
+/** The limits of items, and of their weight, that may wait. A batch ends at its weight, which bounds how long one commit delays the rest. */
 const most = { items: 10_000, weight: 250_000, batch: 2_000 } as const
 
 /** Writes that wait for the database, in the order of arrival. They leave in batches; each batch is one transaction. */

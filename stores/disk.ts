@@ -1,4 +1,4 @@
-/** What a file system says, in words for who runs the shop. */
+/** Explains an error of the file system to the operator. */
 
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -23,7 +23,7 @@ export function diskReason(error: unknown): string | undefined {
 
 export const diskIsFull = reasons['ENOSPC']
 
-/** What a small write still needs. */
+/** The bytes that a small write still needs. */
 const leastBytes = 65_536
 
 /** Whether the disk of a file has no room left: asked where an error does not say its cause. */

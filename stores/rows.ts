@@ -20,7 +20,7 @@ export interface CommonProductRow {
   readonly modified_at: number
 }
 
-/** What both databases read of a product for a decision about an order. */
+/** The columns that both databases read of a product for a decision about an order. */
 export type CommonStockItemRow = Omit<CommonProductRow, 'version' | 'description' | 'modified_at'> & { readonly seq: number }
 
 export const productColumns = `p.seq, p.id, p.version, p.name, p.description, p.price, p.unit, p.minimum_quantity, p.quantity_step,
@@ -97,7 +97,7 @@ export function orderOf(row: CommonOrderRow, content: OrderContent): Order {
   }
 }
 
-/** What is only in the content column of an order. */
+/** The part of an order that is only in its content column. */
 type Decided = Pick<Order, 'items' | 'currency' | 'total' | 'notes' | 'extensions'>
 
 /** The properties of an order that the serving thread can read without parsing the order. */

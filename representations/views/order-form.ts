@@ -1,8 +1,7 @@
 import { type Caller, hasScope } from '../../domain/caller.ts'
-import { compare, decimal, isMultiple, minorUnit, plain } from '../../domain/money.ts'
-import type { Order, OrderItem } from '../../domain/order.ts'
+import { minorUnit } from '../../domain/money.ts'
+import type { OrderItem } from '../../domain/order.ts'
 import type { Product } from '../../domain/product.ts'
-import { leastQuantity, type QuantityRule, quantityRule } from '../../domain/quantities.ts'
 import type { LocatedFault } from '../../schemas/document.ts'
 import { orderXsd } from '../../schemas/purchase-order.ts'
 import { childType, type ElementType, rootElement } from '../../schemas/vocabulary.ts'
@@ -12,6 +11,8 @@ import type { Context } from '../representation.ts'
 import { type Notice, refusalNotice, renderPage } from '../views.ts'
 import { type Errors, type Field, fieldOf, placeErrors, type Values } from './fields.ts'
 import { label } from './format.ts'
+import { firstLines, lineOf, linesOf } from './order-form-lines.ts'
+import { keptPrices, numberField, productFinder, quantityLimits } from './order-form-products.ts'
 
 /** The content of the form for a new order or for a change to one. */
 export interface OrderForm {
@@ -27,7 +28,7 @@ export interface OrderForm {
   readonly problem?: ProblemDocument
   /** The products to choose from, and the products of the lines. */
   readonly products: readonly Product[]
-  /** How many more lines the user asked for; 0 only looks up the products that were entered. */
+  /** The number of further lines that the user asked for; 0 only looks up the products that were entered. */
   readonly moreRows?: number
   readonly guestsMayOrder: boolean
   /** Whether some of the sent lines are missing, so that the form cannot be sent again. */
@@ -39,9 +40,6 @@ interface Group {
   readonly label: string
   readonly fields: readonly Field[]
 }
-
-/** Lines of an empty form. */
-const initialRows = 4
 
 /** Attributes of the fields of a line. Enter moves to the next line. */
 const lineAttributes = { autocomplete: 'off', enterkeyhint: 'next' } as const
@@ -85,37 +83,6 @@ function groupOf(type: ElementType, values: Values, errors: Errors): Group {
       return [{ ...field, attributes }]
     })
   return { name: type.name, label: label(type.name), fields: leaves(type, type.name) }
-}
-
-/** The number of a field's line; undefined for a field outside the lines. */
-function lineOf(name: string): number | undefined {
-  const number = /^item\.(0|[1-9]\d{0,8})\./.exec(name)?.[1]
-  return number === undefined ? undefined : Number(number)
-}
-
-/** The number of lines in a form. */
-export function lineCount(values: Values): number {
-  return new Set([...values.keys()].flatMap((name) => lineOf(name) ?? [])).size
-}
-
-/**
- * The names of the filled-in fields of each line, by the line's number. Blank lines follow at the end.
- * @param moreRows how many more lines the user asked for; 0 makes sure that one is blank
- */
-function linesOf(values: Values, moreRows?: number): ReadonlyMap<number, readonly string[]> {
-  const found = new Map<number, string[]>()
-  for (const [name, value] of values) {
-    const number = lineOf(name)
-    if (number === undefined) continue
-    const filled = found.get(number) ?? []
-    found.set(number, filled)
-    if (value.trim() !== '') filled.push(name)
-  }
-  const rows = new Map([...found].sort(([a], [b]) => a - b))
-  const isFull = [...rows.values()].every((filled) => filled.length > 0)
-  const total = Math.max(initialRows, rows.size + (moreRows === 0 && isFull ? 1 : (moreRows ?? 0)))
-  for (let next = ([...rows.keys()].at(-1) ?? 0) + 1; rows.size < total; next++) rows.set(next, [])
-  return rows
 }
 
 /** Replaces the schema's fault of an incomplete line by one of the page's own messages. */
@@ -166,80 +133,6 @@ function originalCustomer({ tag, problem, values }: OrderForm): string | undefin
 
 function customerOf(caller: Caller): string | undefined {
   return caller.kind === 'key' ? caller.customer : undefined
-}
-
-interface LineProduct extends Pick<Product, 'name' | 'price' | 'unit'> {
-  /** The current price. If the product is not in the catalogue any more, it is the price in the order. */
-  readonly today: Product['price']
-  /** Absent when the product is not in the catalogue any more. */
-  readonly rule?: QuantityRule
-}
-
-/** Looks up the product of a line. What the order already has keeps its name, price and unit, even if the product changed. */
-function productFinder({ kept = [], products }: OrderForm): (number: number, id: string) => LineProduct | undefined {
-  const known = new Map(products.map((product) => [product.id, product]))
-  const first = new Map(kept.toReversed().map((item) => [item.productId, item]))
-  return (number, id) => {
-    const product = known.get(id)
-    const rule = product && { rule: quantityRule(product) }
-    const own = kept[number - 1]
-    const item = own?.productId === id ? own : first.get(id)
-    if (item) return { name: item.name, price: item.unitPrice, unit: item.unit, today: product?.price ?? item.unitPrice, ...rule }
-    return product && { name: product.name, price: product.price, unit: product.unit, today: product.price, ...rule }
-  }
-}
-
-/** The order's current prices and their quantities by product, as JSON for the script. */
-function keptPrices(kept: readonly OrderItem[] | undefined): string | undefined {
-  if (!kept) return undefined
-  const prices = new Map<string, [price: string, quantity: string][]>()
-  for (const { productId, unitPrice, quantity } of kept) {
-    const own = prices.get(productId) ?? []
-    own.push([unitPrice, quantity])
-    prices.set(productId, own)
-  }
-  return JSON.stringify(Object.fromEntries(prices))
-}
-
-/** Allows any quantity that the schema allows. */
-const anyQuantity = { least: '0.001', step: '0.001' }
-
-/**
- * Makes a quantity's field a number input, which the browser checks by the product's rule. An initial value that breaks the
- * rule may stay, since the lines of one product may reach the minimum together; the service checks that.
- */
-function numberField(field: Field, rule: QuantityRule | undefined): Field {
-  const value = field.value.trim()
-  if (value !== '' && !/^\d+(\.\d{1,3})?$/.test(value)) return field
-  const own = rule && { least: plain(leastQuantity(rule)), step: plain(rule.step) }
-  const isMet = !rule || value === '' || (isMultiple(decimal(value), rule.step) && compare(decimal(value), leastQuantity(rule)) >= 0)
-  const { least, step } = isMet && own ? own : anyQuantity
-  const { pattern: _pattern, ...attributes } = field.attributes
-  return { ...field, value, attributes: { ...attributes, type: 'number', min: least, step } }
-}
-
-/** Limits of the form, in lines and in characters of text. A larger order is changed by sending a document. */
-const maxFormLines = 100
-const maxFormText = 64 * 1024
-
-/** Whether an order is small enough to be changed with the form. */
-export function fitsForm({ items, notes, extensions }: Pick<Order, 'items' | 'notes' | 'extensions'>): boolean {
-  if (items.length > maxFormLines) return false
-  const texts = [...notes, ...extensions.map(({ value }) => value), ...items.flatMap((item) => item.notes)]
-  return texts.reduce((sum, text) => sum + text.length, 0) <= maxFormText
-}
-
-/** Whether a page has room for the form's lines. */
-export function hasRoom(values: Values): boolean {
-  return lineCount(values) <= maxFormLines
-}
-
-/** Keeps the first lines and all fields outside the lines. `left` is the number of lines that were left out. */
-function firstLines(values: Values, count: number): { readonly values: Values; readonly left: number } {
-  const numbers = [...new Set([...values.keys()].flatMap((name) => lineOf(name) ?? []))].sort((a, b) => a - b)
-  const left = new Set(numbers.slice(count))
-  if (left.size === 0) return { values, left: 0 }
-  return { values: new Map([...values].filter(([name]) => !left.has(lineOf(name) ?? -1))), left: left.size }
 }
 
 /** The first attempt to render a refused form has this many lines, which usually fit. */
@@ -303,7 +196,7 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
         hidden: (lines.get(number) ?? []).filter((one) => !inRows.has(one)).map((one) => [one, values.get(one)]),
         id,
         chosen,
-        limits: chosen?.rule && { least: plain(leastQuantity(chosen.rule)), step: plain(chosen.rule.step) }
+        limits: chosen?.rule && quantityLimits(chosen.rule)
       }
     })
   const makeOtherFields = (errors: Errors) => {

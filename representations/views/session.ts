@@ -4,7 +4,7 @@ import { renderPage } from '../views.ts'
 
 export interface SignIn {
   readonly caller: Caller | undefined
-  /** Where to continue: a path of this service. */
+  /** The page to continue at: a path of this service. */
   readonly next: string | undefined
   /** Why the entered key was refused. */
   readonly wrong?: string

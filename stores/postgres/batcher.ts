@@ -8,13 +8,13 @@ export type Outcome<T> = { readonly value: T } | { readonly error: unknown }
 export interface Work<Item, Result> {
   /** Does a batch as one transaction; the outcomes are in the items' order. */
   run(items: readonly Item[]): Promise<readonly Outcome<Result>[]>
-  /** How much of a batch an item is. */
+  /** The weight of an item in a batch. */
   readonly weight: (item: Item) => number
-  /** How many batches may be under way at once. */
+  /** The number of batches that may be in progress at once. */
   readonly parallel: number
 }
 
-/** How often something is tried when other transactions are in its way. */
+/** The number of attempts when other transactions are in the way. */
 const attempts = 6
 /** Milliseconds before the second attempt, doubled for each that follows, and jittered. */
 const firstPause = 5
@@ -98,7 +98,7 @@ export async function retrying<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What an attempt came to, for a batch whose other items it must not touch. */
+/** Turns the error of one item into an outcome, so that the other items of its batch go on. */
 export function attempt<T>(act: () => T): Outcome<T> {
   try {
     return { value: act() }

@@ -1,4 +1,4 @@
-/** Which errors mean that the database is out of reach, and which that another transaction was in the way. */
+/** Tells errors that mean that the database is out of reach from those that mean that another transaction was in the way. */
 
 import pg from 'pg'
 import { DomainError } from '../../domain/errors.ts'
@@ -12,7 +12,7 @@ const outOfReach = /^(08...|28...|3D000|25006|25P03|53...|55P03|57...|58...)$/
 /** Serialisation failure, deadlock, and unique violation: what another transaction did between our look and our write. */
 const race = /^(40001|40P01|23505)$/
 
-/** What was looked at has moved while its lock was waited for: to be tried again from the start. */
+/** A row moved while its lock was waited for, so the transaction must start again. */
 export class Moved extends Error {
   override readonly name = 'Moved'
 }

@@ -18,7 +18,7 @@ const entry = entryBeside(import.meta.url, 'order-thread')
 /** Batches that each thread runs at once, each on its own connection: while one commits, the next is decided. */
 const parallel = 2
 
-/** How many connections of the pool the order thread takes. The serving thread has the others. */
+/** The number of the pool's connections that the order thread takes. The serving thread has the others. */
 export function threadConnections(poolSize: number): number {
   return Math.min(parallel, Math.floor(poolSize / 2))
 }

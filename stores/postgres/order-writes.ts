@@ -22,7 +22,7 @@ export class LargeTwin extends Error {
   override readonly name = 'LargeTwin'
 }
 
-/** What the commands of one transaction are decided on. Each command sees what those before it left. */
+/** The locked data that the commands of one transaction are decided on. Each command sees what those before it left. */
 export interface OrderBatch extends Shop {
   readonly inventory: StockLedger
   readonly keys: KeptKeys

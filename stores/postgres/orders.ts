@@ -33,7 +33,7 @@ async function page(database: Database, { limit, after, customer, status, lines 
   const conditions = ['o.seq < $1']
   if (customer !== undefined) conditions.push(`o.customer = $${values.push(customer)}`)
   if (status !== undefined) conditions.push(`o.status = $${values.push(status)}`)
-  // What a replica of an earlier release has placed or changed has no summary.
+  // An order that a replica of an earlier release placed or changed has no summary.
   const sql = `SELECT o.seq, o.id, o.version, o.customer, o.order_number, o.status, o.placed_at, o.modified_at,
       coalesce(o.item_count, json_array_length(o.content -> 'items')) AS item_count, coalesce(o.currency, o.content ->> 'currency') AS currency,
       coalesce(o.total, o.content ->> 'total') AS total, o.buyer_name, CASE WHEN $3::boolean THEN o.lines END AS lines

@@ -91,7 +91,7 @@ function matching({ after, limit, since }: Bound, search: string): Statement {
   return { text: sorted('seq', filters), values }
 }
 
-/** What changed since a time. */
+/** The condition for products that changed since a time. */
 function changed({ after, limit, search, category }: Bound, since: number): Statement {
   const key = search === undefined ? 'id' : 'seq'
   const values: unknown[] = [after, limit, since]

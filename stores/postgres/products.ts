@@ -24,7 +24,7 @@ type ProductVerb =
   | 'putStock'
   | 'isEmpty'
 
-/** How many products `allProducts` reads at once. */
+/** The number of products that `allProducts` reads at once. */
 const batchSize = 500
 
 /** From one category to the next along the index: as many steps as there are categories, however many products. */

@@ -3,7 +3,7 @@ import type { PurchaseOrder } from '../../domain/order.ts'
 import { draftSize, orderSize } from '../sizes.ts'
 import type { WriteCommand } from './writes.ts'
 
-/** What a command weighs where many wait: one, and more for every line of an order or item of a list, and for long texts. */
+/** The weight of a command in a batch: one, plus one for every line of an order or item of a list, and more for long texts. */
 export function commandSize({ args: [first, second] }: WriteCommand): number {
   if (Array.isArray(first)) return first.reduce((size: number, item) => size + ('draft' in item ? draftSize(item.draft) : 1), 1)
   const content = typeof first === 'object' && 'order' in first ? first.order : second

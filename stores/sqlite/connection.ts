@@ -38,7 +38,7 @@ export function databasePath(path: string): string {
   return resolve(path)
 }
 
-/** Which file a path names now. @throws Error when it names none */
+/** The identity of the file that a path names now. @throws Error when it names none */
 export function fileIdentity(path: string): string {
   const { dev, ino } = statSync(databasePath(path), { bigint: true })
   return `${dev}:${ino}`

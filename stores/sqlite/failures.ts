@@ -1,4 +1,4 @@
-/** Which errors mean that the database is out of reach. */
+/** Recognises errors that mean that the database is out of reach. */
 
 import { type Failure, notStored, type Outcome, toFailure } from '../outcomes.ts'
 import { explained } from './explain.ts'

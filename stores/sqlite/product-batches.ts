@@ -3,7 +3,7 @@ import { productColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { fromThousandths, type ProductRow, toProduct } from './rows.ts'
 
-/** How many products are read at once: what the thread is kept from other work for, and what is in memory. */
+/** The number of products that are read at once. It bounds how long the thread does nothing else, and the memory. */
 const batchSize = 50
 
 type Row = ProductRow & { readonly on_hand: string }

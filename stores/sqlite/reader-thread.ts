@@ -19,7 +19,7 @@ export interface ReaderData {
 export type Found =
   | { readonly page: Page<Product> }
   | { readonly failure: Failure }
-  /** What is wrong with `after`. */
+  /** The error in `after`. */
   | { readonly position: string }
 
 serve(({ path, identity, currency }: ReaderData) => {

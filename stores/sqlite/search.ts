@@ -38,7 +38,7 @@ function texts({ id, gtin, name, description = '', categories }: Searchable): st
 export interface TextIndex {
   /** Replaces what is indexed of a product by its texts of now, if they differ; undefined where it is not active. */
   write(seq: number, before: Searchable | undefined, now: Searchable | undefined): void
-  /** How much is kept back: what came after a mark can be dropped. */
+  /** The number of changes that are kept back. Those after a mark can be dropped. */
   mark(): number
   dropAfter(mark: number): void
   flush(): void

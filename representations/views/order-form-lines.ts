@@ -1,0 +1,66 @@
+/** The lines of an order form, which its fields name by their numbers: `item.3.quantity`. */
+
+import type { Order } from '../../domain/order.ts'
+import type { Values } from './fields.ts'
+
+/** Lines of an empty form. */
+const initialRows = 4
+
+/** The number of a field's line; undefined for a field outside the lines. */
+export function lineOf(name: string): number | undefined {
+  const number = /^item\.(0|[1-9]\d{0,8})\./.exec(name)?.[1]
+  return number === undefined ? undefined : Number(number)
+}
+
+function lineNumbers(values: Values): ReadonlySet<number> {
+  return new Set([...values.keys()].flatMap((name) => lineOf(name) ?? []))
+}
+
+/** The number of lines in a form. */
+export function lineCount(values: Values): number {
+  return lineNumbers(values).size
+}
+
+/**
+ * The names of the filled-in fields of each line, by the line's number. Blank lines follow at the end.
+ * @param moreRows how many more lines the user asked for; 0 makes sure that one is blank
+ */
+export function linesOf(values: Values, moreRows?: number): ReadonlyMap<number, readonly string[]> {
+  const found = new Map<number, string[]>()
+  for (const [name, value] of values) {
+    const number = lineOf(name)
+    if (number === undefined) continue
+    const filled = found.get(number) ?? []
+    found.set(number, filled)
+    if (value.trim() !== '') filled.push(name)
+  }
+  const rows = new Map([...found].sort(([a], [b]) => a - b))
+  const isFull = [...rows.values()].every((filled) => filled.length > 0)
+  const total = Math.max(initialRows, rows.size + (moreRows === 0 && isFull ? 1 : (moreRows ?? 0)))
+  for (let next = ([...rows.keys()].at(-1) ?? 0) + 1; rows.size < total; next++) rows.set(next, [])
+  return rows
+}
+
+/** Limits of the form, in lines and in characters of text. A larger order is changed by sending a document. */
+const maxFormLines = 100
+const maxFormText = 64 * 1024
+
+/** Whether an order is small enough to be changed with the form. */
+export function fitsForm({ items, notes, extensions }: Pick<Order, 'items' | 'notes' | 'extensions'>): boolean {
+  if (items.length > maxFormLines) return false
+  const texts = [...notes, ...extensions.map(({ value }) => value), ...items.flatMap((item) => item.notes)]
+  return texts.reduce((sum, text) => sum + text.length, 0) <= maxFormText
+}
+
+/** Whether a page has room for the form's lines. */
+export function hasRoom(values: Values): boolean {
+  return lineCount(values) <= maxFormLines
+}
+
+/** Keeps the first lines and all fields outside the lines. `left` is the number of lines that were left out. */
+export function firstLines(values: Values, count: number): { readonly values: Values; readonly left: number } {
+  const numbers = [...lineNumbers(values)].sort((a, b) => a - b)
+  const left = new Set(numbers.slice(count))
+  if (left.size === 0) return { values, left: 0 }
+  return { values: new Map([...values].filter(([name]) => !left.has(lineOf(name) ?? -1))), left: left.size }
+}

@@ -1,0 +1,68 @@
+/** The products of an order form's lines: their prices, and the quantities that can be ordered. */
+
+import { compare, decimal, isMultiple, plain } from '../../domain/money.ts'
+import type { OrderItem } from '../../domain/order.ts'
+import type { Product } from '../../domain/product.ts'
+import { leastQuantity, type QuantityRule, quantityRule } from '../../domain/quantities.ts'
+import type { Field } from './fields.ts'
+
+/** The products that a form offers, and the lines that the order already has. */
+interface Choice {
+  readonly kept?: readonly OrderItem[]
+  readonly products: readonly Product[]
+}
+
+export interface LineProduct extends Pick<Product, 'name' | 'price' | 'unit'> {
+  /** The current price. If the product is not in the catalogue any more, it is the price in the order. */
+  readonly today: Product['price']
+  /** Absent when the product is not in the catalogue any more. */
+  readonly rule?: QuantityRule
+}
+
+/** Looks up the product of a line. What the order already has keeps its name, price and unit, even if the product changed. */
+export function productFinder({ kept = [], products }: Choice): (number: number, id: string) => LineProduct | undefined {
+  const known = new Map(products.map((product) => [product.id, product]))
+  const first = new Map(kept.toReversed().map((item) => [item.productId, item]))
+  return (number, id) => {
+    const product = known.get(id)
+    const rule = product && { rule: quantityRule(product) }
+    const own = kept[number - 1]
+    const item = own?.productId === id ? own : first.get(id)
+    if (item) return { name: item.name, price: item.unitPrice, unit: item.unit, today: product?.price ?? item.unitPrice, ...rule }
+    return product && { name: product.name, price: product.price, unit: product.unit, today: product.price, ...rule }
+  }
+}
+
+/** The order's current prices and their quantities by product, as JSON for the script. */
+export function keptPrices(kept: readonly OrderItem[] | undefined): string | undefined {
+  if (!kept) return undefined
+  const prices = new Map<string, [price: string, quantity: string][]>()
+  for (const { productId, unitPrice, quantity } of kept) {
+    const own = prices.get(productId) ?? []
+    own.push([unitPrice, quantity])
+    prices.set(productId, own)
+  }
+  return JSON.stringify(Object.fromEntries(prices))
+}
+
+/** The limits of a quantity, as the attributes of a number input. */
+export function quantityLimits(rule: QuantityRule): { readonly least: string; readonly step: string } {
+  return { least: plain(leastQuantity(rule)), step: plain(rule.step) }
+}
+
+/** Allows any quantity that the schema allows. */
+const anyQuantity = { least: '0.001', step: '0.001' }
+
+/**
+ * Makes a quantity's field a number input, which the browser checks by the product's rule. An initial value that breaks the
+ * rule may stay, since the lines of one product may reach the minimum together; the service checks that.
+ */
+export function numberField(field: Field, rule: QuantityRule | undefined): Field {
+  const value = field.value.trim()
+  if (value !== '' && !/^\d+(\.\d{1,3})?$/.test(value)) return field
+  const own = rule && quantityLimits(rule)
+  const isMet = !rule || value === '' || (isMultiple(decimal(value), rule.step) && compare(decimal(value), leastQuantity(rule)) >= 0)
+  const { least, step } = isMet && own ? own : anyQuantity
+  const { pattern: _pattern, ...attributes } = field.attributes
+  return { ...field, value, attributes: { ...attributes, type: 'number', min: least, step } }
+}
