@@ -39,7 +39,8 @@ export default fp(
       const { raw } = request
       request.network = normalizeIP(request.ip)
       // The body is not read before the request's turn. Node resumes the socket when somebody reads or discards the body.
-      if (!raw.complete) raw.socket.pause()
+      // A request of `app.inject` has no `complete`, and no socket that could pause.
+      if (raw.complete === false) raw.socket.pause()
       scheduler.schedule(request.network, done)
     })
 
