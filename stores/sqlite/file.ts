@@ -1,4 +1,4 @@
-/** Whose a file is, found out from its bytes: SQLite itself would change a file of somebody else by looking into it. */
+/** Finds out from a file's bytes whether it is a database of Tradepost. SQLite could change a foreign file by opening it. */
 
 import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -8,18 +8,35 @@ import { diskReason } from '../disk.ts'
 /** Names a Tradepost database in its file header (PRAGMA application_id): the bytes of "trdp". */
 export const applicationId = 0x74726470
 
-/** Orders and digests of keys are nobody's but the shop's. */
+/** The file holds orders and digests of keys, so only the service's user may read it. */
 const ownOnly = { file: 0o600, folder: 0o700 } as const
 
 /**
- * Makes the file, and its folder, where there is none; only this user may read them. What is there already is left as it
- * is. SQLite gives `-wal` and `-shm` the mode of the file.
+ * Makes a folder and the folders above it. `mkdirSync` can do this too, but it never returns where a file system answers
+ * ENOENT inside a folder that exists, as /proc does (Node 20, 22 and 24).
+ */
+function makeFolder(folder: string): void {
+  if (isFolder(folder)) return
+  makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder, ownOnly.folder)
+  } catch (error) {
+    // Another process may have made it just now.
+    if (!isFolder(folder)) throw error
+  }
+}
+
+const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
+/**
+ * Makes the file and its folder if they do not exist. Only this user may read new ones. SQLite gives `-wal` and `-shm` the
+ * mode of the file.
  * @throws StoreOpenError, or the file system's error
  */
 export function makeFile(file: string): void {
   const folder = dirname(file)
   try {
-    mkdirSync(folder, { recursive: true, mode: ownOnly.folder })
+    makeFolder(folder)
   } catch (error) {
     const isFile = error instanceof Error && 'code' in error && (error.code === 'EEXIST' || error.code === 'ENOTDIR')
     const reason = isFile ? 'there is a file in its place' : diskReason(error)
@@ -28,20 +45,20 @@ export function makeFile(file: string): void {
   if (!existsSync(file)) closeSync(openSync(file, constants.O_RDWR | constants.O_CREAT, ownOnly.file))
 }
 
-/** A new and empty file that only this user may read. @throws the file system's error, also when it is there */
+/** Makes an empty file that only this user may read. @throws the file system's error, also if the file exists */
 export function makeNewFile(file: string): void {
   closeSync(openSync(file, 'wx', ownOnly.file))
 }
 
 /**
- * The files that were looked at. To close a file that SQLite has open in this process drops SQLite's locks on it
- * (https://sqlite.org/howtocorrupt.html, section 2.2), so none is opened here again.
+ * The files that were checked before. Closing a file that SQLite has open in this process would drop SQLite's locks on it
+ * (https://sqlite.org/howtocorrupt.html, section 2.2), so no file is opened here twice.
  */
 const recognised = new Set<string>()
 
 /**
- * Reads a file without SQLite, and changes nothing.
- * @throws StoreOpenError when it is neither empty nor a database of Tradepost; the file system's error
+ * Checks a file without SQLite, and without changing it.
+ * @throws StoreOpenError if it is neither empty nor a database of Tradepost, or the file system's error
  */
 export function refuseForeign(file: string): void {
   const stats = statSync(file, { bigint: true })
@@ -70,7 +87,7 @@ function refuse(descriptor: number, file: string): void {
   throw new StoreOpenError(`${file} is a database of something else, not of Tradepost: set DATABASE_URL to another file`)
 }
 
-// https://sqlite.org/fileformat2.html, sections 1.3 and 1.6: of the first page, up to the header of its b-tree.
+// Offsets in the first page, from https://sqlite.org/fileformat2.html, sections 1.3 and 1.6.
 const magic = 'SQLite format 3\0'
 const firstPage = { length: 108, applicationId: 68, kind: 100, cells: 103 } as const
 const leaf = 0x0d
@@ -79,17 +96,17 @@ function isOurs(page: Buffer): boolean {
   return page.length === firstPage.length && page.readUInt32BE(firstPage.applicationId) === applicationId
 }
 
-/** Whether it has neither tables nor an owner: no more than a file that was just made. */
+/** Whether a database has neither tables nor an application id, like one that was just made. */
 function isEmpty(page: Buffer): boolean {
   if (page.length < firstPage.length || page.readUInt32BE(firstPage.applicationId) !== 0) return false
   return page[firstPage.kind] === leaf && page.readUInt16BE(firstPage.cells) === 0
 }
 
-// Section 4 of the same.
+// The log's format, from section 4 of the same document.
 const log = { header: 32, pageSize: 8, salts: 16, saltsLength: 8 } as const
 const frame = { header: 24, page: 0, salts: 8 } as const
 
-/** The first page as the log has it: the file of a database that was never closed may say nothing of itself yet. */
+/** The versions of the first page in the log. If a database was never closed, its file may not have the application id yet. */
 function loggedFirstPages(path: string): Buffer[] {
   if (!existsSync(path)) return []
   const descriptor = openSync(path, constants.O_RDONLY)

@@ -87,7 +87,18 @@ t.test('a folder, a file in the place of a folder and a device are refused', asy
     name: 'StoreOpenError',
     message: /^the folder .*file cannot be made: there is a file in its place$/
   })
+  await t.rejects(open(join(folder, 'file', 'deeper', 'shop.db')), {
+    name: 'StoreOpenError',
+    message: /^the folder .*deeper cannot be made: there is a file in its place$/
+  })
   t.match(await refusal(t, '/dev/null'), /is not a regular file/)
+})
+
+t.test('a folder that the file system does not make is refused', { skip: process.platform !== 'linux' }, async (t) => {
+  await t.rejects(open('/proc/tradepost/deeper/shop.db'), {
+    name: 'StoreOpenError',
+    message: /^the folder \/proc\/tradepost\/deeper cannot be made: /
+  })
 })
 
 t.test('a newer schema is refused with both numbers', async (t) => {
