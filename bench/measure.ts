@@ -86,29 +86,27 @@ export interface Settings {
 }
 
 /** Options of a benchmark that compares this release with an earlier one. */
-export const comparesReleases = { before: { type: 'string' } } as const
+export const comparesReleases = ['before'] as const
 
 /** Reads the command line of a bench that takes `--rounds` and `--seconds`, and what every bench takes. */
-export function settings(defaults: { readonly rounds: number; readonly seconds: number }, options: TextOptions = {}): Settings {
+export function settings(defaults: { readonly rounds: number; readonly seconds: number }, options: readonly 'before'[] = []): Settings {
   const { seconds, ...others } = commandLine(defaults, options)
   return { ...others, milliseconds: seconds * 1000 }
 }
 
-type TextOptions = Readonly<Record<string, { readonly type: 'string' }>>
-
 /**
- * Reads the command line: an option for each number of the defaults, the options given, `--seed`, `--dir` and `--force`. What it does not
- * know, or is no number above 0, ends the bench with status 2.
+ * Reads the command line: an option for each number of the defaults, options with a text, `--seed`, `--dir` and `--force`. An
+ * unknown option, or one that is no number above 0, ends the bench with status 2.
  */
-export function commandLine<Numbers extends Readonly<Record<string, number>>>(
+export function commandLine<Numbers extends Readonly<Record<string, number>>, Text extends string = never>(
   defaults: Numbers,
-  options: TextOptions = {}
-): Record<keyof Numbers | 'seed', number> & { readonly directory: string; readonly before?: string } {
+  texts: readonly Text[] = []
+): Record<keyof Numbers | 'seed', number> & Partial<Record<Text, string>> & { readonly directory: string } {
   try {
     const numbers: Record<string, number> = { seed: 1, ...defaults }
     const text = { type: 'string' } as const
-    const named = Object.fromEntries(Object.keys(numbers).map((name) => [name, text]))
-    const { dir, force, ...others } = parseArgs({ options: { ...named, ...options, dir: text, force: { type: 'boolean' } } }).values
+    const named = Object.fromEntries([...Object.keys(numbers), ...texts].map((name) => [name, text]))
+    const { dir, force, ...others } = parseArgs({ options: { ...named, dir: text, force: { type: 'boolean' } } }).values
     const values: Readonly<Record<string, string>> = others
     const directory = dir ?? tmpdir()
     mkdirSync(directory, { recursive: true })
@@ -120,7 +118,7 @@ export function commandLine<Numbers extends Readonly<Record<string, number>>>(
       if (number > 0) return [name, number]
       throw new Error(`--${name} must be a number above 0`)
     })
-    return { ...Object.fromEntries(given), directory, before: values.before }
+    return { ...Object.fromEntries([...given, ...texts.map((name) => [name, values[name]])]), directory }
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`)
     process.exit(2)

@@ -55,12 +55,12 @@ export function startProcess(program: string, args: readonly string[], settings:
 }
 
 /** The resident memory of a process, in bytes. */
-function resident(pid: number | string | undefined): number {
+export function resident(pid: number | string | undefined): number {
   return 1024 * Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
 }
 
 /** The children of a process. Its main thread starts all of them. */
-function childrenOf(pid: number | undefined): string[] {
+export function childrenOf(pid: number | undefined): string[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
     .split(' ')
     .filter((child) => child !== '')

@@ -9,6 +9,8 @@ import { listening, startProcess, succeeds, type Watched } from './process.ts'
 export interface Release {
   readonly name: string
   readonly port: number
+  /** The path of its database file. */
+  readonly database: string
   readonly service: Watched
 }
 
@@ -51,7 +53,8 @@ export async function startReleases(
   writeFileSync(file, catalogue())
   const releases: Release[] = []
   for (const [name, build] of await builds(before)) {
-    const database = { DATABASE_URL: `sqlite:${join(folder(directory), 'shop.db')}` }
+    const path = join(folder(directory), 'shop.db')
+    const database = { DATABASE_URL: `sqlite:${path}` }
     const imported = startProcess(join(build, 'cli.js'), ['import', file], database)
     imported.child.stdout?.resume()
     await succeeds(imported)
@@ -62,7 +65,7 @@ export async function startReleases(
       SAMPLE_CATALOGUE: 'off',
       ...settings
     })
-    releases.push({ name, port: Number(new URL(await listening(service)).port), service })
+    releases.push({ name, port: Number(new URL(await listening(service)).port), database: path, service })
   }
   return releases
 }

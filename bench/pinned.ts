@@ -1,0 +1,79 @@
+/** Servers as processes on one core, where `taskset` is installed, with their processor time and memory (Linux's /proc). */
+
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { childrenOf, resident } from './process.ts'
+
+export interface Served {
+  readonly port: number
+  /** Milliseconds from the start of the process to its first answer. */
+  readonly startedAfter: number
+  /** Microseconds of processor time so far, of all threads and child processes. */
+  cpu(): number
+  /** Resident bytes of the process and its children. */
+  memory(): number
+  end(): Promise<void>
+}
+
+/** Keeps all threads of a process on one core. Does nothing where there is no `taskset`. */
+export function pin(pid: number, core: number): void {
+  try {
+    execFileSync('taskset', ['-acp', String(core), String(pid)], { stdio: 'ignore' })
+  } catch {
+    // The ratios still hold: both contestants share the cores with the clients.
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Nanoseconds on a processor, from schedstat. */
+function threadTimes(pid: number): number {
+  const tasks = `/proc/${pid}/task`
+  return readdirSync(tasks).reduce((sum, task) => sum + Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]), 0)
+}
+
+/** Starts a server whose log goes through a pipe to nobody, and waits for its first answer. */
+export async function serveProcess(program: string, args: readonly string[], settings: Readonly<Record<string, string>>): Promise<Served> {
+  const port = await freePort()
+  const log = spawn('sh', ['-c', 'exec cat >/dev/null'], { stdio: ['pipe', 'ignore', 'ignore'] })
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...process.env, ...settings, HOST: '127.0.0.1', PORT: String(port) },
+    stdio: ['ignore', log.stdin, 'inherit']
+  })
+  log.stdin.destroy()
+  const exited = once(child, 'exit')
+  const { pid = 0 } = child
+  let startedAfter: number | undefined
+  while (startedAfter === undefined) {
+    if (child.exitCode !== null) throw new Error(`${program} ended with ${child.exitCode}`)
+    await fetch(`http://127.0.0.1:${port}/`).then(
+      () => {
+        startedAfter = performance.now() - startedAt
+      },
+      () => sleep(2)
+    )
+  }
+  const processes = () => [pid, ...childrenOf(pid).map(Number)]
+  for (const one of processes()) pin(one, 0)
+  return {
+    port,
+    startedAfter,
+    cpu: () => processes().reduce((sum, one) => sum + threadTimes(one), 0) / 1_000,
+    memory: () => processes().reduce((sum, one) => sum + resident(one), 0),
+    async end() {
+      child.kill('SIGKILL')
+      await exited
+    }
+  }
+}
