@@ -1,7 +1,7 @@
 /**
  * A bare Fastify that answers with recorded bytes: the least that a service on Fastify can cost. `bench:limit` starts it.
  *
- *     node bare.js RECORDED.json
+ *     PORT=4000 node bare.js RECORDED.json
  */
 
 import { readFileSync } from 'node:fs'
@@ -33,5 +33,4 @@ for (const { method, route, status, headers, body } of JSON.parse(readFileSync(f
         .send(status === 304 ? undefined : bytes)
   })
 }
-const address = await app.listen({ host: '127.0.0.1', port: 0 })
-process.stdout.write(`${JSON.stringify({ address })}\n`)
+await app.listen({ host: '127.0.0.1', port: Number(process.env['PORT']) })

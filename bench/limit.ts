@@ -3,6 +3,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { compile } from '../test/cli/compile.ts'
 import type { Recorded } from './bare.ts'
 import { catalogueFile } from './catalogue-file.ts'
@@ -13,7 +14,7 @@ import { megabytes } from './process.ts'
 import { order, startReleases } from './releases.ts'
 import { get } from './shop.ts'
 
-const given = commandLine({ rounds: 5, seconds: 2, products: 1_000_000 }, ['floors', 'peer', 'request'])
+const given = commandLine({ rounds: 5, seconds: 2, products: 1_000_000 }, ['floors', 'only', 'peer', 'request'])
 const { directory, rounds, products, seed } = given
 const milliseconds = given.seconds * 1000
 const clients = 64
@@ -71,11 +72,13 @@ async function record(service: Served, { requests, status, route }: Row): Promis
   return { method: requests[0]?.startsWith('POST') ? 'POST' : 'GET', route, status, headers, body: response.body.toString('base64') }
 }
 
+const loaderPath = new URL('../test/typescript/register.js', import.meta.url).href
+
 /** A bare server for one row. */
 async function bare(service: Served, row: Row): Promise<Served> {
   const file = join(folder, 'recorded.json')
   writeFileSync(file, JSON.stringify([await record(service, row)]))
-  return serveProcess(new URL('./bare.ts', import.meta.url).pathname, [file], {})
+  return serveProcess([`--import=${loaderPath}`, fileURLToPath(new URL('./bare.ts', import.meta.url)), file], {})
 }
 
 interface Figure {
@@ -96,6 +99,7 @@ const reached: Record<string, number> = {}
 
 async function compare(service: Served, row: Row): Promise<void> {
   const { name, requests, status, goal } = row
+  if (given.only !== undefined && !name.includes(given.only)) return
   const other = await bare(service, row)
   const runs = await interleave(
     rounds,
@@ -119,12 +123,13 @@ async function compare(service: Served, row: Row): Promise<void> {
     `≥ ${goal.toFixed(2)}`
   ])
   reached[name] = rates.middle
+  process.stderr.write(`${(rows.at(-1) ?? []).join('  ')}\n`)
 }
 
 const limits = { RATE_LIMIT: '1000000000', OVERLOAD_DELAY: 'off', SAMPLE_CATALOGUE: 'off' }
 const build = await compile()
 const serve = (database: string, settings: Readonly<Record<string, string>> = {}) =>
-  serveProcess(join(build, 'server.js'), [], { ...limits, DATABASE_URL: `sqlite:${database}`, ...settings })
+  serveProcess([join(build, 'server.js')], { ...limits, DATABASE_URL: `sqlite:${database}`, ...settings })
 
 async function reads(database: string): Promise<void> {
   const service = await serve(database)
