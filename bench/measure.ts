@@ -88,7 +88,7 @@ export interface Settings {
 /** Options of a benchmark that compares this release with an earlier one. */
 export const comparesReleases = { before: { type: 'string' } } as const
 
-/** Reads the command line of a bench that takes `--rounds` and `--seconds`, and what every bench takes. */
+/** Reads the command line of a bench that has the options `--rounds` and `--seconds` in addition to those of every bench. */
 export function settings(defaults: { readonly rounds: number; readonly seconds: number }, options: TextOptions = {}): Settings {
   const { seconds, ...others } = commandLine(defaults, options)
   return { ...others, milliseconds: seconds * 1000 }
@@ -97,8 +97,8 @@ export function settings(defaults: { readonly rounds: number; readonly seconds: 
 type TextOptions = Readonly<Record<string, { readonly type: 'string' }>>
 
 /**
- * Reads the command line: an option for each number of the defaults, the options given, `--seed`, `--dir` and `--force`. What it does not
- * know, or is no number above 0, ends the bench with status 2.
+ * Reads the command line. The options are one for each number of the defaults, those in `options`, `--seed`, `--dir` and
+ * `--force`. An unknown option, or a value that is not a number above 0, ends the bench with status 2.
  */
 export function commandLine<Numbers extends Readonly<Record<string, number>>>(
   defaults: Numbers,
@@ -113,10 +113,10 @@ export function commandLine<Numbers extends Readonly<Record<string, number>>>(
     const directory = dir ?? tmpdir()
     mkdirSync(directory, { recursive: true })
     if (fileSystem(directory) === 'memory' && !force) {
-      throw new Error(`${directory} is in memory, where fsync is free: name a directory on a disk by --dir, or say --force`)
+      throw new Error(`${directory} is in memory, where fsync is free: name a directory on a disk with --dir, or add --force`)
     }
-    const given = Object.entries(numbers).map(([name, otherwise]) => {
-      const number = Number(values[name] ?? otherwise)
+    const given = Object.entries(numbers).map(([name, fallback]) => {
+      const number = Number(values[name] ?? fallback)
       if (number > 0) return [name, number]
       throw new Error(`--${name} must be a number above 0`)
     })
@@ -138,7 +138,7 @@ function fileSystem(directory: string): 'memory' | 'disk' {
 export function machine(directory: string): string {
   const { model = 'unknown' } = cpus()[0] ?? {}
   const load = loadavg()[0]?.toFixed(1)
-  const where = `${directory} (${fileSystem(directory)}; an fsync of 4 KiB takes ${fsyncTime(directory).toFixed(2)} ms in the middle)`
+  const where = `${directory} (${fileSystem(directory)}; an fsync of 4 KiB takes ${fsyncTime(directory).toFixed(2)} ms, the median)`
   return `${cpus().length} × ${model}, load ${load}; Node ${process.version}; databases in ${where}.`
 }
 

@@ -1,4 +1,4 @@
-/** Orders a second of 1, 5 and 20 lines over HTTP, by this release and by an earlier one. See README.md. */
+/** Compares orders per second over HTTP of this release and an earlier one, for orders of 1, 5 and 20 lines. See README.md. */
 
 import { startLoader } from './load.ts'
 import { comparesReleases, interleave, machine, median, print, random, ratio, settings, table } from './measure.ts'
@@ -11,7 +11,7 @@ const given = settings({ rounds: 5, seconds: 2 }, comparesReleases)
 const releases = await startReleases(given, { RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off' })
 const loader = startLoader()
 
-/** Orders a second, and milliseconds of processor time of the whole service for each. */
+/** Measures orders per second, and milliseconds of processor time of the whole service for each order. */
 async function rate({ port, service }: Release, requests: readonly string[]): Promise<{ perSecond: number; cpu: number }> {
   const before = service.cpu()
   const { perSecond, latencies } = await loader.run({ ...given, port, requests, clients, status: 201 })
@@ -27,7 +27,7 @@ try {
     const runs = await interleave(given.rounds, contest, given.seed)
     const [first = []] = Object.values(runs)
     for (const [name, figures] of Object.entries(runs)) {
-      const [rates, base] = [figures, first].map((those) => those.map(({ perSecond }) => perSecond)) as [number[], number[]]
+      const [rates, base] = [figures, first].map((run) => run.map(({ perSecond }) => perSecond)) as [number[], number[]]
       const cpu = median(figures.map((figure) => figure.cpu)).toFixed(2)
       rows.push([`${lines}, ${name}`, String(Math.round(median(rates))), cpu, figures === first ? '1' : ratio(rates, base).text])
     }

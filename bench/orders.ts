@@ -1,4 +1,4 @@
-/** Orders a second: group commit against one transaction an order, on the same kind of file, in turn. See README.md. */
+/** Compares orders per second with group commit and with one transaction per order, on SQLite. See README.md. */
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,21 +12,21 @@ import { openFile, postOrder, type Served, serve, stockShelves } from './shop.ts
 const given = settings({ rounds: 5, seconds: 1 })
 const folder = newFolder(given.directory)
 
-async function shelved(name: string, maxBatch?: number): Promise<Store> {
+async function openStocked(name: string, maxBatch?: number): Promise<Store> {
   const store = await openFile(join(folder, `${name}.db`), maxBatch)
   await stockShelves(store)
   return store
 }
 
 async function throughStore(): Promise<string> {
-  const stores = { single: await shelved('single', 1), grouped: await shelved('grouped') }
+  const stores = { single: await openStocked('single', 1), grouped: await openStocked('grouped') }
   const rates = await throughStores(given, stores)
   await Promise.all([stores.single.close(), stores.grouped.close()])
   return rates
 }
 
 async function throughHttp(): Promise<string> {
-  const shops = { single: await serve(await shelved('http-single', 1)), grouped: await serve(await shelved('http-grouped')) }
+  const shops = { single: await serve(await openStocked('http-single', 1)), grouped: await serve(await openStocked('http-grouped')) }
   const loader = startLoader()
   const next = random(given.seed)
   const requests = Array.from({ length: 1_000 }, () => postOrder(next))
