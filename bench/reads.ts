@@ -36,7 +36,10 @@ async function besideOrders(store: Store, shop: Served, ids: readonly string[]):
   }
   const { idle, ...busy } = await interleave(rounds, contest, seed)
   const rows = Object.entries(busy).map(([name, answers]) => [name, ...medians(answers), ...ratios(answers, idle)])
-  return table(['GET /product while', 'p50, ms', 'p99, ms', 'p50, ratio to idle', 'p99, ratio to idle'], [['idle', ...medians(idle), 1, 1], ...rows])
+  return table(
+    ['GET /product while', 'p50, ms', 'p99, ms', 'p50, ratio to idle', 'p99, ratio to idle'],
+    [['idle', ...medians(idle), 1, 1], ...rows]
+  )
 }
 
 /** Measures one client that sends one request at a time, so that no request waits for another. */

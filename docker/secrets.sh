@@ -20,7 +20,7 @@ keep() {
 }
 
 if [ -e database-url ] && [ ! -s postgres-password ]; then
-  echo 'docker/secrets/database-url is there, but not the postgres-password that it has: restore that file, or remove both' >&2
+  echo 'docker/secrets/database-url exists, but docker/secrets/postgres-password is missing or empty: restore it, or remove both' >&2
   exit 1
 fi
 for name in session-secret postgres-password; do

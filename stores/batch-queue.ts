@@ -35,7 +35,7 @@ export class BatchQueue<Item, Result = unknown> {
     const weight = this.#weigh(pending.item)
     const hasRoom = this.length === 0 || (this.length < limits.items && this.#weight + weight <= limits.weight)
     if (!hasRoom)
-      throw new DomainError('store-overloaded', 'More is being written than the shop can take now. Nothing was stored; try again soon.')
+      throw new DomainError('store-overloaded', 'Too many writes are waiting right now. Nothing was stored. Try again in a few seconds.')
     this.#waiting.push({ pending, weight })
     this.#weight += weight
   }

@@ -9,7 +9,7 @@ export class ThreadLost extends Error {
   readonly wasAsked: boolean
 
   constructor(wasAsked: boolean, cause?: unknown) {
-    super('the thread of the database has ended', cause === undefined ? undefined : { cause })
+    super('the database thread has ended', cause === undefined ? undefined : { cause })
     this.wasAsked = wasAsked
   }
 }

@@ -11,8 +11,8 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'this user has no permission',
   EPERM: 'this user has no permission',
   EISDIR: 'it is a folder',
-  ENOTDIR: 'what should be its folder is a file',
-  ENOENT: 'its folder is not there',
+  ENOTDIR: 'there is a file in the place of its folder',
+  ENOENT: 'its folder does not exist',
   EIO: 'the disk has an error'
 }
 

@@ -53,13 +53,17 @@ function errorOf({ name, message, stack, code }: ErrorData): Error {
 }
 
 export function notStored(cause?: unknown): DomainError {
-  return new DomainError('store-unavailable', 'The shop cannot reach its database now. Nothing was stored; try again soon.', { cause })
+  return new DomainError(
+    'store-unavailable',
+    'The shop cannot reach its database right now. Nothing was stored. Try again in a few seconds.',
+    { cause }
+  )
 }
 
 /** The error of a write that was in progress when the database was lost. */
 export function perhapsStored(cause?: unknown): DomainError {
   const detail =
-    'The shop lost its database while this was being written, and does not know whether it was stored: look, or repeat it with the same Idempotency-Key.'
+    'The shop lost its database during this write, and does not know whether it was stored. Read the resource again, or repeat the request with the same Idempotency-Key.'
   return new DomainError('store-unavailable', detail, { cause })
 }
 

@@ -101,7 +101,15 @@ export function orderOf(row: CommonOrderRow, content: OrderContent): Order {
 type ContentOnly = Pick<Order, 'items' | 'currency' | 'total' | 'notes' | 'extensions'>
 
 /** The properties of an order that the serving thread can read without parsing the order. */
-export function knownOf({ id, version, customer, orderNumber, status, placedAt, modifiedAt }: Omit<Order, keyof ContentOnly>): Known<Order> {
+export function knownOf({
+  id,
+  version,
+  customer,
+  orderNumber,
+  status,
+  placedAt,
+  modifiedAt
+}: Omit<Order, keyof ContentOnly>): Known<Order> {
   return { id, version, customer, orderNumber, status, placedAt, modifiedAt }
 }
 

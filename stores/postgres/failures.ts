@@ -28,11 +28,13 @@ function isOutOfReach(error: unknown): boolean {
 }
 
 export function unavailable(cause?: unknown): DomainError {
-  return new DomainError('store-unavailable', 'The shop cannot reach its database now. Try again soon.', { cause })
+  return new DomainError('store-unavailable', 'The shop cannot reach its database right now. Try again in a few seconds.', { cause })
 }
 
 export function overloaded(cause?: unknown): DomainError {
-  return new DomainError('store-overloaded', 'The shop has more to do than it can now. Nothing was stored; try again soon.', { cause })
+  return new DomainError('store-overloaded', 'The shop has too much to do right now. Nothing was stored. Try again in a few seconds.', {
+    cause
+  })
 }
 
 /** Turns an error of a statement into the error that the store throws. */

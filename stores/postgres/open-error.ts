@@ -10,7 +10,8 @@ export type Target = Pick<pg.Client, 'host' | 'port' | 'user' | 'database'>
 const reasons: readonly (readonly [code: RegExp, reason: (target: Target, server: string, message: string) => string])[] = [
   [
     /^28/,
-    ({ user }, server, message) => `${server} refuses the user ${name(user)} (${message}): correct the user and the password in DATABASE_URL`
+    ({ user }, server, message) =>
+      `${server} refuses the user ${name(user)} (${message}): correct the user and the password in DATABASE_URL`
   ],
   [/^3D000$/, ({ database }, server) => `${server} has no database ${name(database)}: create it, or correct its name in DATABASE_URL`],
   [
@@ -23,8 +24,8 @@ const reasons: readonly (readonly [code: RegExp, reason: (target: Target, server
     ({ database }, server, message) =>
       `the database ${name(database)} of ${server} is of something else, not of Tradepost (${message}): give Tradepost a database of its own`
   ],
-  [/^25006$/, (_, server, message) => `${server} takes no writes now (${message}): name the server that does in DATABASE_URL`],
-  [/^(08|53|55P03|57|58)/, (_, server, message) => `${server} cannot be used now (${message}): look at its log, or try again soon`]
+  [/^25006$/, (_, server, message) => `${server} is read-only now (${message}): set DATABASE_URL to the server that accepts writes`],
+  [/^(08|53|55P03|57|58)/, (_, server, message) => `${server} cannot be used now (${message}): check its log, or try again later`]
 ]
 
 function name(text: string | undefined): string {
@@ -68,7 +69,9 @@ export function openError(error: unknown, target: Target): unknown {
   }
   const message = reason.message || String('code' in reason ? reason.code : reason.name)
   if (message.startsWith('SASL')) {
-    return new StoreOpenError(`${server} asks for a password that DATABASE_URL does not have as it must (${message})`, { cause: error })
+    return new StoreOpenError(`${server} asks for a password, but the one in DATABASE_URL is missing or cannot be used (${message})`, {
+      cause: error
+    })
   }
   return new StoreOpenError(`${server} cannot be reached (${message}): start it, or correct DATABASE_URL`, { cause: error })
 }

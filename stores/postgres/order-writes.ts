@@ -91,6 +91,6 @@ export function makeOrderWrites(
 
 async function clock({ query }: Queries): Promise<number> {
   const [row] = await query<{ now: number }>(`SELECT ${now} AS now`)
-  if (!row) throw new Error('the database has no clock')
+  if (!row) throw new Error('the database did not return its time')
   return row.now
 }

@@ -58,7 +58,7 @@ async function lockProducts({ query }: Queries, currency: string, writes: readon
   )
   const lockedRows = new Set((await locked).map(({ product }) => product))
   const rows = await read
-  if (rows.some(({ seq }) => !lockedRows.has(seq))) throw new Moved('a product has come')
+  if (rows.some(({ seq }) => !lockedRows.has(seq))) throw new Moved('a product was added')
   const entry = (row: ProductRow & StockRow): LockedEntry => {
     const { seq, id, deleted } = row
     return { seq, product: toProduct(row, currency), stock: toStock(id, row), deleted }

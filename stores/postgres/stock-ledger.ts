@@ -52,7 +52,7 @@ export async function lockStock({ query }: Queries, products: Iterable<ProductRe
   )
   const lockedRows = new Set((await locked).map(({ product }) => product))
   const rows = await read
-  if (rows.some(({ seq }) => !lockedRows.has(seq))) throw new Moved('a product has come, or has taken another GTIN')
+  if (rows.some(({ seq }) => !lockedRows.has(seq))) throw new Moved('a product was added, or its GTIN has changed')
   return new StockLedger(rows)
 }
 

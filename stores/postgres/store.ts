@@ -63,7 +63,7 @@ function makeStore(database: Database, orders: OrderWriter, currency: string): S
       const [row] = await database.query<{ writable: boolean }>(
         "SELECT NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off' AS writable"
       )
-      if (!row?.writable) throw unavailable(new Error('the database takes no writes'))
+      if (!row?.writable) throw unavailable(new Error('the database is read-only'))
       if (!orders.isUp) throw unavailable(new Error('the thread that writes orders is being replaced'))
     },
     close() {

@@ -27,7 +27,7 @@ export class Searcher {
   /** @throws PositionError, DomainError `store-unavailable`, `store-overloaded` */
   async search(query: ProductQuery): Promise<Page<Product>> {
     if (this.#pending >= maxPending) {
-      throw new DomainError('store-overloaded', 'More is being searched for than the shop can find now. Try again soon.')
+      throw new DomainError('store-overloaded', 'Too many searches are waiting right now. Try again in a few seconds.')
     }
     const found = await this.#find(query)
     if ('page' in found) return found.page
