@@ -8,7 +8,7 @@ import { megabytes } from './process.ts'
 import { order, post, type Release, startReleases } from './releases.ts'
 import { get } from './shop.ts'
 
-const given = settings({ rounds: 1, seconds: 10 }, comparesReleases)
+const options = settings({ rounds: 1, seconds: 10 }, comparesReleases)
 
 interface Attack {
   readonly connections: number
@@ -19,7 +19,7 @@ interface Attack {
   readonly unlimited?: true
 }
 
-const large = order(10_000, random(given.seed))
+const large = order(10_000, random(options.seed))
 const longName = 'a'.repeat(17_000)
 const repeated = `{"${longName}":{${Array.from({ length: 10_000 }, () => '"b":"1"').join(',')}}}`
 const misplaced = `<purchase-order>${'<item><quantity>1</quantity><product-id>A</product-id></item>'.repeat(20_000)}</purchase-order>`
@@ -66,7 +66,7 @@ async function beside({ port, service }: Release, attack: Attack | undefined): P
   let isOver = false
   service.reset()
   const attackers = attack === undefined ? [] : Array.from({ length: attack.connections }, () => attacker(port, attack, () => isOver))
-  const probe = { ...given, port, requests: [get('/product/ABC-1')], clients: 1, every: 20, from: '127.0.0.2' }
+  const probe = { ...options, port, requests: [get('/product/ABC-1')], clients: 1, every: 20, from: '127.0.0.2' }
   try {
     const { latencies, others } = await loader.run(probe)
     const p99 = percentile(latencies, 0.99)
@@ -90,7 +90,7 @@ async function beside({ port, service }: Release, attack: Attack | undefined): P
 const rows: string[][] = []
 for (const [name, attack] of Object.entries(attacks)) {
   // The services are restarted for each attack, so that one attack does not affect the next.
-  const releases = await startReleases(given, attack?.unlimited ? { RATE_LIMIT: 'off' } : {})
+  const releases = await startReleases(options, attack?.unlimited ? { RATE_LIMIT: 'off' } : {})
   let first: number | undefined
   for (const release of releases) {
     const { p50, p99, others, memory } = await beside(release, attack)
@@ -98,5 +98,5 @@ for (const [name, attack] of Object.entries(attacks)) {
     rows.push([name, release.name, p50, p99.toFixed(1), (p99 / first).toFixed(2), others, memory])
   }
 }
-print('# A customer during an attack (SQLite)', machine(given.directory))
+print('# A customer during an attack (SQLite)', machine(options.directory))
 print(table(['attack', 'release', 'p50, ms', 'p99, ms', 'p99, ratio', 'answers but 200', 'resident'], rows))

@@ -62,8 +62,8 @@ export function ratio(figures: readonly number[], baseline: readonly number[]): 
   return { middle, text: `${middle.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})` }
 }
 
-export function judged({ middle }: { readonly middle: number }, most: number): string {
-  return `≤ ${most.toFixed(2)}: ${middle <= most ? 'met' : 'missed'}`
+export function judged({ middle }: { readonly middle: number }, target: number): string {
+  return `≤ ${target.toFixed(2)}: ${middle <= target ? 'met' : 'missed'}`
 }
 
 export function table(heads: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
@@ -81,7 +81,7 @@ export interface Settings {
   /** The duration of one run of one contestant. */
   readonly milliseconds: number
   readonly seed: number
-  /** The folder of an earlier release that has been built, to measure beside this one. */
+  /** The folder of an earlier release that has been built, to compare with this one. */
   readonly before?: string
 }
 
@@ -115,12 +115,12 @@ export function commandLine<Numbers extends Readonly<Record<string, number>>>(
     if (fileSystem(directory) === 'memory' && !force) {
       throw new Error(`${directory} is in memory, where fsync is free: name a directory on a disk with --dir, or add --force`)
     }
-    const given = Object.entries(numbers).map(([name, fallback]) => {
+    const numberOptions = Object.entries(numbers).map(([name, fallback]) => {
       const number = Number(values[name] ?? fallback)
       if (number > 0) return [name, number]
       throw new Error(`--${name} must be a number above 0`)
     })
-    return { ...Object.fromEntries(given), directory, before: values.before }
+    return { ...Object.fromEntries(numberOptions), directory, before: values.before }
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`)
     process.exit(2)

@@ -9,7 +9,7 @@ import { machine, print, settings } from './measure.ts'
 import { throughStores } from './order-rates.ts'
 import { currency, stockShelves } from './shop.ts'
 
-const given = settings({ rounds: 5, seconds: 1 })
+const options = settings({ rounds: 5, seconds: 1 })
 const poolSize = 10
 
 async function openStocked(url: string): Promise<Store> {
@@ -31,14 +31,14 @@ function oneByOne(database: Database): Pick<Store, 'placeOrder'> {
 }
 
 // The server puts its data in this directory.
-process.env['TMPDIR'] = given.directory
+process.env['TMPDIR'] = options.directory
 const server = await startPostgres()
 try {
   const urls = { single: await server.database(), grouped: await server.database() }
   await (await openStocked(urls.single)).close()
   const [grouped, database] = [await openStocked(urls.grouped), new Database(urls.single, poolSize)]
-  print('# Orders: group commit against one transaction an order (PostgreSQL)', machine(given.directory))
-  print(await throughStores(given, { grouped, single: oneByOne(database) }))
+  print('# Orders: group commit against one transaction an order (PostgreSQL)', machine(options.directory))
+  print(await throughStores(options, { grouped, single: oneByOne(database) }))
   await Promise.all([grouped.close(), database.close()])
 } finally {
   await server.close()

@@ -9,8 +9,8 @@ import { interleave, machine, median, newFolder, print, random, ratio, settings,
 import { placeFor } from './order-rates.ts'
 import { get, openFile, postOrder, type Served, serve, stockShelves, tagOf } from './shop.ts'
 
-const given = settings({ rounds: 5, seconds: 1.5 })
-const { directory, rounds, milliseconds, seed } = given
+const options = settings({ rounds: 5, seconds: 1.5 })
+const { directory, rounds, milliseconds, seed } = options
 const folder = newFolder(directory)
 const [readers, buyers] = [startLoader(), startLoader()]
 const next = random(seed)
@@ -25,12 +25,12 @@ const ratios = (answers: readonly Answered[], baseline: readonly Answered[]) =>
 async function besideOrders(store: Store, shop: Served, ids: readonly string[]): Promise<string> {
   const reads = under(readers, shop, { ...load, requests: ids.map((id) => get(`/product/${id}`)), clients: 8, every: 20 })
   const orders: Omit<Load, 'port'> = { ...load, requests: Array.from({ length: 1_000 }, () => postOrder(next)), clients: 64, status: 201 }
-  const most = await under(buyers, shop, orders)()
-  const half = { ...orders, every: (2 * 1000 * orders.clients) / most.perSecond }
+  const fastest = await under(buyers, shop, orders)()
+  const half = { ...orders, every: (2 * 1000 * orders.clients) / fastest.perSecond }
   const beside = async (writing: Promise<unknown>) => (await Promise.all([reads(), writing]))[0]
   const contest = {
     idle: reads,
-    'orders through the Store, 64 clients': () => beside(placeFor(store, 64, given)),
+    'orders through the Store, 64 clients': () => beside(placeFor(store, 64, options)),
     'orders over HTTP, 64 clients, at half of the highest rate': () => beside(under(buyers, shop, half)()),
     'orders over HTTP, 64 clients, at the highest rate': () => beside(under(buyers, shop, orders)())
   }

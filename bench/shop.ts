@@ -25,8 +25,8 @@ export interface Served {
 }
 
 /** Serves a store as `npm start` does, but without a log and without a rate limit for an address. */
-export async function serve(store: Store, given: Readonly<Record<string, string>> = {}): Promise<Served> {
-  const config = readConfig({ LOG_LEVEL: 'silent', RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off', CURRENCY: currency, ...given })
+export async function serve(store: Store, overrides: Readonly<Record<string, string>> = {}): Promise<Served> {
+  const config = readConfig({ LOG_LEVEL: 'silent', RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off', CURRENCY: currency, ...overrides })
   const app = await buildApp({ config, store, release: 'bench' })
   await app.listen({ host: '127.0.0.1', port: 0 })
   return { port: (app.server.address() as AddressInfo).port, close: () => app.close() }

@@ -48,7 +48,7 @@ const maxErrorOutput = 2_000
 /**
  * One document process and the queue of its jobs, from which callers take turns. A job over its budget is killed with the
  * process, and a job that fills the heap crashes it. A new process then retries the jobs that were in flight, one at a
- * time: a job that ends the process while it is alone in it is the one that is refused.
+ * time. A job that ends the process while no other job is in it is refused.
  */
 export class DocumentChild {
   readonly #options: ChildOptions

@@ -41,7 +41,7 @@ function serverName({ host, port }: Target): string {
   return host.startsWith('/') ? `PostgreSQL at the socket ${host}` : `PostgreSQL at ${host}:${port}`
 }
 
-/** A URL with a password that is not percent-encoded. A part of the password is then parsed as the host, so no part is shown. */
+/** Matches a URL with a password that is not percent-encoded. Its host may be a part of the password, so the URL is never shown. */
 const strayPassword = /^[^/]*\/\/[^/?#@]*:[^/?#@]*[/?#][^=]*@/
 
 /** @throws StoreOpenError if the URL cannot be parsed, or a file that it names cannot be read */

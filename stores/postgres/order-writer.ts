@@ -28,9 +28,9 @@ const minLargeWeight = 32
 
 /**
  * Writes orders. Parsing, deciding and writing 10,000 lines takes hundreds of milliseconds, and the size of a changed order is
- * known only after it is read. Therefore changes and large new orders go to a separate thread, as text. The
- * serving thread places small new orders itself: sending them to another thread would cost a tenth to a fifth of their rate
- * (measured with 64 clients, for orders of 1, 5 and 20 lines, on 2 cores).
+ * known only after it is read. Therefore changes and large new orders go to a separate thread, as text. The serving thread
+ * places small new orders itself: sending them to another thread would cost a tenth to a fifth of their rate (measured with
+ * 64 clients, for orders of 1, 5 and 20 lines, on 2 cores).
  *
  * The queue is bounded. When the thread dies, its commands fail with `store-unavailable`, and another thread is started.
  */

@@ -54,7 +54,7 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
 
   async function close(): Promise<void> {
     await Promise.all([writer.drain(), searcher.close()])
-    // The writer is closed last: the last connection writes the log back to the file, which a reader cannot do.
+    // The writer is closed last: the last connection checkpoints the log into the file, which a reader cannot do.
     db.close()
     scanner.close()
     await writer.close()
