@@ -5,45 +5,46 @@ import type { ImportItem } from '../domain/store.ts'
 import { catalogue } from './catalogue.ts'
 import { openFile } from './shop.ts'
 
-/** Items of one transaction, and how many of those are on their way at once. */
-const batch = 1_000
-const ahead = 4
+/** The number of items in one transaction. */
+const batchSize = 1_000
+/** The number of batches that are sent to the store at once. */
+const parallel = 4
 
 /**
- * A database with a generated catalogue, made once and kept for the next run.
- * @returns its path, which names all that it depends on
+ * Makes a database with a generated catalogue, or finds the one of an earlier run.
+ * @returns the path of the database. Its name has everything that determines the content
  */
 export async function catalogueFile(directory: string, count: number, seed: number): Promise<string> {
   const name = `tradepost-bench-${count}-products-${seed}-`
   const path = join(directory, `${name}${digest()}.db`)
   if (existsSync(path)) return path
   for (const outdated of readdirSync(directory).filter((other) => other.startsWith(name))) rmSync(join(directory, outdated))
-  process.stderr.write(`making ${path}, which the next run will find\n`)
+  process.stderr.write(`making ${path}, which the next run will use again\n`)
   const partial = `${path}.partial`
   const store = await openFile(partial)
-  const under: Promise<unknown>[] = []
+  const pending: Promise<unknown>[] = []
   for (const items of batches(catalogue(count, seed))) {
-    under.push(store.importProducts(items))
-    if (under.length === ahead) await under.shift()
+    pending.push(store.importProducts(items))
+    if (pending.length === parallel) await pending.shift()
   }
-  await Promise.all(under)
+  await Promise.all(pending)
   await store.close()
   renameSync(partial, path)
   return path
 }
 
 function* batches(items: Iterable<ImportItem>): Generator<ImportItem[]> {
-  let full: ImportItem[] = []
+  let batch: ImportItem[] = []
   for (const item of items) {
-    full.push(item)
-    if (full.length < batch) continue
-    yield full
-    full = []
+    batch.push(item)
+    if (batch.length < batchSize) continue
+    yield batch
+    batch = []
   }
-  if (full.length > 0) yield full
+  if (batch.length > 0) yield batch
 }
 
-/** Of what makes the file what it is: the generator and the schema. */
+/** A digest of everything that determines the content of the file: the generator and the schema. */
 function digest(): string {
   const folder = new URL('../stores/sqlite/migrations/', import.meta.url)
   const files = [new URL('./catalogue.ts', import.meta.url), ...readdirSync(folder).map((name) => new URL(name, folder))]

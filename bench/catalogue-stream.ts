@@ -1,4 +1,4 @@
-/** The memory that a service takes for GET /catalogue of a large catalogue, beside what it has at rest. See README.md. */
+/** Measures by how much the memory of the service grows during GET /catalogue of a large catalogue. See README.md. */
 
 import { once } from 'node:events'
 import { request } from 'node:http'
@@ -18,12 +18,12 @@ interface Figure {
   readonly growth: number
 }
 
-/** @param pause milliseconds that the client takes nothing, at every 16 MB */
+/** @param pause milliseconds for which the client stops reading, after every 16 MB */
 async function download(service: Watched, url: string, accept: string, pause: number, name: string): Promise<Figure> {
   service.reset()
   const [before, rest] = [performance.now(), service.memory()]
-  const asked = request(url, { headers: { accept } }).end()
-  const [response] = await once(asked, 'response')
+  const sent = request(url, { headers: { accept } }).end()
+  const [response] = await once(sent, 'response')
   if (response.statusCode !== 200) throw new Error(`${url} answered ${response.statusCode}`)
   let bytes = 0
   let next = 16 * 1024 * 1024
@@ -36,7 +36,7 @@ async function download(service: Watched, url: string, accept: string, pause: nu
   return { name, seconds: (performance.now() - before) / 1000, bytes, growth: service.peak() - rest }
 }
 
-/** What a service does all day, so that its memory is that of one that serves and not of one that was just started. */
+/** Requests pages, so that the memory is that of a busy service and not of one that has just started. */
 async function warm(address: string): Promise<void> {
   for (let i = 0; i < 3_000; i++) await (await fetch(`${address}/products?limit=${1 + (i % 100)}`)).arrayBuffer()
 }
@@ -63,7 +63,7 @@ async function measure(): Promise<string[]> {
     const warmed = service.memory()
     for (const [name, type, pause] of [
       ['XML', 'application/xml', 0],
-      ['XML, a client that dozes', 'application/xml', 250],
+      ['XML, a client that pauses', 'application/xml', 250],
       ['CSV', 'text/csv', 0],
       ['JSON lines', 'application/x-ndjson', 0]
     ] as const) {
@@ -77,7 +77,7 @@ async function measure(): Promise<string[]> {
     figures.push({ name: 'XML, eight at a time', seconds: (performance.now() - at) / 1000, bytes, growth: service.peak() - before })
     return [
       machine(directory),
-      `${count.toLocaleString('en')} products. The service has ${megabytes(start)} resident when it has started, ${megabytes(warmed)} after 3,000 pages of products, ${megabytes(service.memory())} after the last; growth is the peak above what it had before each.`,
+      `${count.toLocaleString('en')} products. The resident memory of the service is ${megabytes(start)} after its start, ${megabytes(warmed)} after 3,000 pages of products, and ${megabytes(service.memory())} after the last download. Growth is the peak during a download minus the memory before it.`,
       table(
         ['GET /catalogue', 'size', 'seconds', 'MB/s', 'growth'],
         figures.map(({ name, bytes, seconds, growth }) => [

@@ -1,16 +1,17 @@
 import type { Connection } from '../stores/sqlite/connection.ts'
 
 export interface Words {
-  /** How many products a search finds. */
+  /** The number of products that a search finds. */
   count(match: string): number
-  /** The two that most products have in their descriptions, and the one that fewest have. */
+  /** The two most common words of descriptions. */
   readonly common: readonly [string, string]
+  /** The least common word of descriptions. */
   readonly seldom: string
-  /** Two of the names that are as common as can be, and no product has both. */
+  /** The most common two words of names that no product has together. */
   readonly apart: readonly [string, string]
 }
 
-/** Looks for words in the index of a catalogue: each search that a bench makes is then a hard one of its kind. */
+/** Finds words in the index of a catalogue with which searches are as expensive as possible. */
 export function findWords(db: Connection): Words {
   db.exec("CREATE VIRTUAL TABLE temp.word USING fts5vocab('main', 'product_text', 'col')")
   const words = (column: string, order: 'ASC' | 'DESC', limit: number) =>

@@ -1,5 +1,6 @@
 /**
- * A catalogue of any size, the same for the same seed: as items for a store, or, run as a program, as a file.
+ * Generates a catalogue of any size. The same seed gives the same catalogue. The result is items for a store or, if this file
+ * is run as a program, the text of a file.
  *
  *     node --import=./test/typescript/register.js bench/catalogue.ts --products 1000000 --format xml > catalogue.xml
  */
@@ -51,10 +52,10 @@ const kinds = [
 const groups = ['Fasteners', 'Fittings', 'Hydraulics', 'Electrics', 'Workshop', 'Garden & yard', 'Lager "A"', 'Spares']
 const units = ['C62', 'C62', 'C62', 'C62', 'MTR', 'KGM', 'LTR', 'PR']
 
-/** From the word of every text to the word of one in a million. */
+/** Words of descriptions, the most common first. */
 const words = Array.from({ length: 20_000 }, (_, i) => `w${i.toString(36)}${'aeiou'[i % 5]}r`)
 
-/** @returns products whose ids rise, each with a right GTIN for half of them, stock, texts and categories */
+/** @returns products with ascending ids, stock, texts and categories. Half of them have a valid GTIN */
 export function* catalogue(count: number, seed: number): Generator<ImportItem, void, undefined> {
   const next = random(seed)
   const width = Math.max(7, String(count).length)
@@ -78,19 +79,19 @@ function product(i: number, next: () => number): ProductDraft {
   }
 }
 
-/** Few words come often and most of them seldom, as in any language. */
+/** Returns a random word. As in any language, a few words are common and most are rare. */
 function word(next: () => number): string {
   return words[Math.floor(words.length ** next()) - 1] ?? 'steel'
 }
 
-/** Of 13 digits, from the range for use within a company. */
+/** A GTIN of 13 digits, from the range for use within a company. */
 function gtin(i: number): string {
   const body = `2${String(i).padStart(11, '0')}`
   const sum = [...body].reduce((total, digit, place) => total + Number(digit) * (place % 2 === 0 ? 1 : 3), 0)
   return `${body}${(10 - (sum % 10)) % 10}`
 }
 
-/** The text of a file with a catalogue, in parts of some hundred products. */
+/** The text of a file with a catalogue, in parts of a few hundred products. */
 export function* catalogueText(items: Iterable<ImportItem>, format: keyof typeof exportFormats): Generator<string, void, undefined> {
   const { opening, write, closing } = exportFormats[format]
   yield opening
@@ -108,7 +109,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const text = { type: 'string' } as const
   const { values } = parseArgs({ options: { products: text, seed: text, format: text } })
   const format = Object.keys(exportFormats).find((one): one is keyof typeof exportFormats => one === (values.format ?? 'xml'))
-  if (!format) throw new Error(`--format is one of ${Object.keys(exportFormats).join(', ')}`)
+  if (!format) throw new Error(`--format must be one of ${Object.keys(exportFormats).join(', ')}`)
   for (const part of catalogueText(catalogue(Number(values.products ?? 1000), Number(values.seed ?? 1)), format)) {
     if (!process.stdout.write(part)) await once(process.stdout, 'drain')
   }

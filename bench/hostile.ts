@@ -1,4 +1,4 @@
-/** What a customer at another address waits for a product while somebody does what the service must withstand. See README.md. */
+/** Measures how long a customer waits for a product while another address attacks the service. See README.md. */
 
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,18 +8,18 @@ import { megabytes } from './process.ts'
 import { order, post, type Release, startReleases } from './releases.ts'
 import { get } from './shop.ts'
 
-const given = settings({ rounds: 1, seconds: 10 }, comparesReleases)
+const options = settings({ rounds: 1, seconds: 10 }, comparesReleases)
 
 interface Attack {
   readonly connections: number
   readonly request: string
-  /** Whether it reads the answer and sends again; otherwise it never reads. */
+  /** Whether the attacker reads each answer and then sends again. Otherwise it never reads. */
   readonly reads: boolean
   /** Whether the service runs without a rate limit. */
   readonly unlimited?: true
 }
 
-const large = order(10_000, random(given.seed))
+const large = order(10_000, random(options.seed))
 const longName = 'a'.repeat(17_000)
 const repeated = `{"${longName}":{${Array.from({ length: 10_000 }, () => '"b":"1"').join(',')}}}`
 const misplaced = `<purchase-order>${'<item><quantity>1</quantity><product-id>A</product-id></item>'.repeat(20_000)}</purchase-order>`
@@ -35,7 +35,7 @@ const attacks: Readonly<Record<string, Attack | undefined>> = {
   '200 that pipeline 60 catalogues and read nothing': { connections: 200, request: get('/catalogue').repeat(60), reads: false }
 }
 
-/** One connection of the attacker, which comes again when it is closed. */
+/** One connection of the attacker. It reconnects when the service closes it. */
 async function attacker(port: number, { request, reads }: Attack, isOver: () => boolean): Promise<void> {
   const bytes = Buffer.from(request)
   while (!isOver()) {
@@ -60,13 +60,13 @@ interface Seen {
   readonly memory: string
 }
 
-/** Ends the service, too. */
+/** Measures the customer's requests during an attack, and then ends the service. */
 async function beside({ port, service }: Release, attack: Attack | undefined): Promise<Seen> {
   const loader = startLoader()
   let isOver = false
   service.reset()
   const attackers = attack === undefined ? [] : Array.from({ length: attack.connections }, () => attacker(port, attack, () => isOver))
-  const probe = { ...given, port, requests: [get('/product/ABC-1')], clients: 1, every: 20, from: '127.0.0.2' }
+  const probe = { ...options, port, requests: [get('/product/ABC-1')], clients: 1, every: 20, from: '127.0.0.2' }
   try {
     const { latencies, others } = await loader.run(probe)
     const p99 = percentile(latencies, 0.99)
@@ -80,7 +80,7 @@ async function beside({ port, service }: Release, attack: Attack | undefined): P
     return { p50: '', p99: Number.NaN, others: (error as Error).message, memory: megabytes(service.peak()) }
   } finally {
     isOver = true
-    // What still waits for an answer is over with the service.
+    // The end of the service also ends the requests that still wait for an answer.
     service.child.kill('SIGKILL')
     await Promise.all(attackers)
     await loader.close()
@@ -90,7 +90,7 @@ async function beside({ port, service }: Release, attack: Attack | undefined): P
 const rows: string[][] = []
 for (const [name, attack] of Object.entries(attacks)) {
   // The services are restarted for each attack, so that one attack does not affect the next.
-  const releases = await startReleases(given, attack?.unlimited ? { RATE_LIMIT: 'off' } : {})
+  const releases = await startReleases(options, attack?.unlimited ? { RATE_LIMIT: 'off' } : {})
   let first: number | undefined
   for (const release of releases) {
     const { p50, p99, others, memory } = await beside(release, attack)
@@ -98,5 +98,5 @@ for (const [name, attack] of Object.entries(attacks)) {
     rows.push([name, release.name, p50, p99.toFixed(1), (p99 / first).toFixed(2), others, memory])
   }
 }
-print('# A customer beside a hostile caller (SQLite)', machine(given.directory))
-print(table(['what the other does', 'release', 'p50, ms', 'p99, ms', 'p99, ratio', 'answers but 200', 'resident'], rows))
+print('# A customer during an attack (SQLite)', machine(options.directory))
+print(table(['attack', 'release', 'p50, ms', 'p99, ms', 'p99, ratio', 'answers but 200', 'resident'], rows))

@@ -1,4 +1,4 @@
-/** `tradepost import` of a large catalogue beside a plain insert of the same rows into the same tables. See README.md. */
+/** Compares `tradepost import` of a large catalogue with plain inserts of the same rows into the same tables. See README.md. */
 
 import { once } from 'node:events'
 import { createWriteStream, rmSync } from 'node:fs'
@@ -18,8 +18,8 @@ const { products: count, seed, directory } = commandLine({ products: 100_000 })
 const folder = newFolder(directory)
 const formats = ['xml', 'csv', 'ndjson'] as const
 
-/** Rows of one transaction of the plain insert. */
-const portion = 10_000
+/** The number of products in one transaction of the plain insert. */
+const batchSize = 10_000
 
 interface Figure {
   readonly seconds: number
@@ -27,18 +27,21 @@ interface Figure {
   readonly peak?: number
 }
 
-function* inPortions(items: Iterable<ImportItem>): Generator<ImportItem[]> {
-  let full: ImportItem[] = []
+function* inBatches(items: Iterable<ImportItem>): Generator<ImportItem[]> {
+  let batch: ImportItem[] = []
   for (const item of items) {
-    full.push(item)
-    if (full.length < portion) continue
-    yield full
-    full = []
+    batch.push(item)
+    if (batch.length < batchSize) continue
+    yield batch
+    batch = []
   }
-  yield full
+  yield batch
 }
 
-/** What any import must do at least: the rows, with their indexes; and the words, without which nothing is found. */
+/**
+ * Does the minimum of any import: it writes the rows and their indexes.
+ * @param withWords whether it also writes the index of the full-text search
+ */
 async function plainInsert(path: string, withWords: boolean): Promise<Figure> {
   await migrateSqlite(path)
   const db = connectWriter(path)
@@ -64,7 +67,7 @@ async function plainInsert(path: string, withWords: boolean): Promise<Figure> {
     index.flush()
   })
   let [milliseconds, cpu] = [0, 0]
-  for (const items of inPortions(catalogue(count, seed))) {
+  for (const items of inBatches(catalogue(count, seed))) {
     const [before, used] = [performance.now(), process.cpuUsage()]
     insert(items)
     milliseconds += performance.now() - before
@@ -84,7 +87,7 @@ async function importFile(service: string, file: string, path: string): Promise<
   const db = new Connection(path, { readonly: true })
   const found = db.prepare('SELECT count(*) FROM product').pluck().get()
   db.close()
-  if (found !== count) throw new Error(`${found} of ${count} products are there`)
+  if (found !== count) throw new Error(`${found} of ${count} products were imported`)
   return { seconds, cpu: running.cpu(), peak: running.peak() }
 }
 
@@ -120,7 +123,7 @@ async function measure(): Promise<string[]> {
   const rate = ({ seconds }: Figure) => Math.round(count / seconds)
   return [
     machine(folder),
-    `${count.toLocaleString('en')} products. "rows and words" is the baseline: prepared inserts, ${portion.toLocaleString('en')} products a transaction, nothing read and nothing checked.`,
+    `${count.toLocaleString('en')} products. "rows and words" is the baseline: prepared inserts, ${batchSize.toLocaleString('en')} products in a transaction, without parsing and validation.`,
     table(
       ['', 'products/s', 'of the baseline', 'CPU, s', 'peak memory'],
       rows.map(([name, figure]) => [

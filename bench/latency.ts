@@ -1,4 +1,4 @@
-/** How long requests take, and what they cost the service: runs of a load, and the rows of a table of them. */
+/** Measures the latency and the processor time of requests, and formats the results as rows of a table. */
 
 import { readFileSync } from 'node:fs'
 import type { Answered, Load, Loader } from './load.ts'
@@ -6,11 +6,11 @@ import { judged, median, percentile, ratio } from './measure.ts'
 import type { Served } from './shop.ts'
 
 export interface Measured extends Answered {
-  /** Milliseconds of processor time a request of the thread that serves; NaN where the system does not tell. */
+  /** Milliseconds of processor time of the serving thread for each request. It is NaN on systems other than Linux. */
   readonly cpu: number
 }
 
-/** A contestant for `interleave`: one load on one shop, which this thread serves. */
+/** A contestant for `interleave`: one load on one shop. This thread must serve the shop. */
 export function under(loader: Loader, { port }: Served, load: Omit<Load, 'port'>): () => Promise<Measured> {
   return async () => {
     const before = threadTime()
@@ -19,7 +19,7 @@ export function under(loader: Loader, { port }: Served, load: Omit<Load, 'port'>
   }
 }
 
-/** Milliseconds that the main thread has run: unlike the clock, it stands still while other programs have the processor. */
+/** Processor time of the main thread, in milliseconds. Unlike the clock, it does not include the time of other programs. */
 function threadTime(): number {
   try {
     return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6
@@ -34,7 +34,7 @@ export function heads(what: string): string[] {
   return [what, 'p50, ms', 'p99, ms', 'CPU, ms', 'p50, ratio', 'CPU, ratio', 'target of p50']
 }
 
-/** One contestant beside the first of its table. */
+/** The row of one contestant. Its ratios compare it with the first row of the table. */
 export function row(name: string, runs: readonly Measured[], first: readonly Measured[], target?: number): string[] {
   const cpu = (of: readonly Measured[]) => of.map((run) => run.cpu)
   const figures = [median(at(runs, 0.5)), median(at(runs, 0.99)), median(cpu(runs))].map((figure) => figure.toFixed(3))

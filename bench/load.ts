@@ -1,6 +1,6 @@
 /**
- * Clients over HTTP, in a thread of their own: they share no event loop with the service that they measure. They speak
- * just enough HTTP/1.1 over keep-alive sockets to cost less than what they measure.
+ * HTTP clients in a separate thread, so that they do not share the event loop of the service. They implement only the
+ * necessary part of HTTP/1.1, over keep-alive sockets, so that they cost less than the service.
  */
 
 import { once } from 'node:events'
@@ -11,24 +11,24 @@ import { pick, random } from './measure.ts'
 
 export interface Load {
   readonly port: number
-  /** Complete requests. Each client sends them one after the other, in random order. */
+  /** Complete requests. Each client sends one at a time, in random order. */
   readonly requests: readonly string[]
   readonly clients: number
   readonly milliseconds: number
   readonly seed: number
-  /** The one status that is an answer: any other fails the bench. Absent: any is, and `others` counts all but 200. */
+  /** The expected status. Any other ends the bench with an error. Without it any status is accepted. */
   readonly status?: number
-  /** The address of the loopback network that the clients have. */
+  /** The clients' address on the loopback network. */
   readonly from?: string
   /** Milliseconds between two requests of one client; without it a client sends when the last answer has arrived. */
   readonly every?: number
 }
 
 export interface Answered {
-  /** Milliseconds from when a request was due, which is when it is sent or was held up by the one before. */
+  /** Milliseconds from when each request was due. A request that had to wait for the answer before was due earlier than it was sent. */
   readonly latencies: Float64Array
   readonly perSecond: number
-  /** Answers other than 200, where any is taken. */
+  /** The number of answers with a status other than 200. */
   readonly others: number
 }
 
@@ -69,12 +69,12 @@ async function run({ port, requests, clients, milliseconds, seed, status, every,
     let done = start
     // The clients start spread over the interval, so that they do not all send at once.
     for (let due = start + (every ?? 0) * next(); Math.max(due, done) < start + milliseconds; due = every ? due + every : done) {
-      const held = due < done
-      if (!held) await sleep(due - performance.now())
-      const began = held ? due : performance.now()
-      const got = await exchange(pick(next, bytes))
-      if (status !== undefined && got !== status) throw new Error(`answered ${got}, not ${status}`)
-      if (got !== 200) others++
+      const isLate = due < done
+      if (!isLate) await sleep(due - performance.now())
+      const began = isLate ? due : performance.now()
+      const received = await exchange(pick(next, bytes))
+      if (status !== undefined && received !== status) throw new Error(`the service answered ${received}, not ${status}`)
+      if (received !== 200) others++
       done = performance.now()
       latencies.push(done - began)
     }
@@ -89,7 +89,7 @@ export async function open(port: number, localAddress?: string): Promise<Socket>
 
 const headEnd = Buffer.from('\r\n\r\n')
 
-/** Sends one request at a time, and reads its answer to the end. @returns the status */
+/** Returns a function that sends one request, reads the whole answer and returns its status. */
 export function makeExchange(socket: Socket): (request: Buffer) => Promise<number> {
   let settle: { resolve: (status: number) => void; reject: (error: Error) => void } | undefined
   let head = Buffer.alloc(0)
@@ -121,7 +121,7 @@ export function makeExchange(socket: Socket): (request: Buffer) => Promise<numbe
 function bodyLength(status: number, head: string): number {
   if (status === 204 || status === 304) return 0
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
-  if (length === undefined) throw new Error('an answer without Content-Length, which this client cannot read')
+  if (length === undefined) throw new Error('this client cannot read an answer without Content-Length')
   return Number(length)
 }
 

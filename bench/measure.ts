@@ -62,8 +62,8 @@ export function ratio(figures: readonly number[], baseline: readonly number[]): 
   return { middle, text: `${middle.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})` }
 }
 
-export function judged({ middle }: { readonly middle: number }, most: number): string {
-  return `≤ ${most.toFixed(2)}: ${middle <= most ? 'met' : 'missed'}`
+export function judged({ middle }: { readonly middle: number }, target: number): string {
+  return `≤ ${target.toFixed(2)}: ${middle <= target ? 'met' : 'missed'}`
 }
 
 export function table(heads: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
@@ -81,22 +81,22 @@ export interface Settings {
   /** The duration of one run of one contestant. */
   readonly milliseconds: number
   readonly seed: number
-  /** The folder of an earlier release that has been built, to measure beside this one. */
+  /** The folder of an earlier release that has been built, to compare with this one. */
   readonly before?: string
 }
 
 /** Options of a benchmark that compares this release with an earlier one. */
 export const comparesReleases = ['before'] as const
 
-/** Reads the command line of a bench that takes `--rounds` and `--seconds`, and what every bench takes. */
+/** Reads the command line of a bench that has the options `--rounds` and `--seconds` in addition to those of every bench. */
 export function settings(defaults: { readonly rounds: number; readonly seconds: number }, options: readonly 'before'[] = []): Settings {
   const { seconds, ...others } = commandLine(defaults, options)
   return { ...others, milliseconds: seconds * 1000 }
 }
 
 /**
- * Reads the command line: an option for each number of the defaults, options with a text, `--seed`, `--dir` and `--force`. An
- * unknown option, or one that is no number above 0, ends the bench with status 2.
+ * Reads the command line. The options are one for each number of the defaults, one for each of `texts`, `--seed`, `--dir` and
+ * `--force`. An unknown option, or a value that is not a number above 0, ends the bench with status 2.
  */
 export function commandLine<Numbers extends Readonly<Record<string, number>>, Text extends string = never>(
   defaults: Numbers,
@@ -111,14 +111,14 @@ export function commandLine<Numbers extends Readonly<Record<string, number>>, Te
     const directory = dir ?? tmpdir()
     mkdirSync(directory, { recursive: true })
     if (fileSystem(directory) === 'memory' && !force) {
-      throw new Error(`${directory} is in memory, where fsync is free: name a directory on a disk by --dir, or say --force`)
+      throw new Error(`${directory} is in memory, where fsync is free: name a directory on a disk with --dir, or add --force`)
     }
-    const given = Object.entries(numbers).map(([name, otherwise]) => {
-      const number = Number(values[name] ?? otherwise)
+    const numberOptions = Object.entries(numbers).map(([name, fallback]) => {
+      const number = Number(values[name] ?? fallback)
       if (number > 0) return [name, number]
       throw new Error(`--${name} must be a number above 0`)
     })
-    return { ...Object.fromEntries([...given, ...texts.map((name) => [name, values[name]])]), directory }
+    return { ...Object.fromEntries([...numberOptions, ...texts.map((name) => [name, values[name]])]), directory }
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`)
     process.exit(2)
@@ -136,7 +136,7 @@ function fileSystem(directory: string): 'memory' | 'disk' {
 export function machine(directory: string): string {
   const { model = 'unknown' } = cpus()[0] ?? {}
   const load = loadavg()[0]?.toFixed(1)
-  const where = `${directory} (${fileSystem(directory)}; an fsync of 4 KiB takes ${fsyncTime(directory).toFixed(2)} ms in the middle)`
+  const where = `${directory} (${fileSystem(directory)}; an fsync of 4 KiB takes ${fsyncTime(directory).toFixed(2)} ms, the median)`
   return `${cpus().length} × ${model}, load ${load}; Node ${process.version}; databases in ${where}.`
 }
 

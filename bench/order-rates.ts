@@ -1,4 +1,4 @@
-/** Orders a second through a Store, and the table that sets two ways of committing them beside each other. */
+/** Measures orders per second through a Store, and compares two ways of committing them in a table. */
 
 import type { Store } from '../domain/store.ts'
 import { type Contest, interleave, median, random, ratio, type Settings, table } from './measure.ts'
@@ -6,7 +6,7 @@ import { placing } from './shop.ts'
 
 type Taker = Pick<Store, 'placeOrder'>
 
-/** Clients that each wait for one order before they place the next. @returns orders a second */
+/** Runs clients that each wait for one order before they place the next. @returns orders per second */
 export async function placeFor(store: Taker, clients: number, { milliseconds, seed }: Settings): Promise<number> {
   const start = performance.now()
   let placed = 0
@@ -17,7 +17,7 @@ export async function placeFor(store: Taker, clients: number, { milliseconds, se
   return (1000 * placed) / (performance.now() - start)
 }
 
-/** A table with a row for each number of clients: `single` commits every order by itself, `grouped` whatever waits. */
+/** A table with a row for each number of clients. `single` commits each order separately; `grouped` commits all waiting orders together. */
 export async function compareRates(
   settings: Settings,
   clients: readonly number[],

@@ -1,4 +1,4 @@
-/** Orders a second on PostgreSQL: group commit against one transaction an order, in turn. See README.md. */
+/** Compares orders per second with group commit and with one transaction per order, on PostgreSQL. See README.md. */
 
 import type { Placed, Store } from '../domain/store.ts'
 import { Database } from '../stores/postgres/database.ts'
@@ -9,36 +9,36 @@ import { machine, print, settings } from './measure.ts'
 import { throughStores } from './order-rates.ts'
 import { currency, stockShelves } from './shop.ts'
 
-const given = settings({ rounds: 5, seconds: 1 })
+const options = settings({ rounds: 5, seconds: 1 })
 const poolSize = 10
 
-async function shelved(url: string): Promise<Store> {
+async function openStocked(url: string): Promise<Store> {
   const store = await openPostgresStore({ url, currency, poolSize })
   await stockShelves(store)
   return store
 }
 
-/** The store's own transaction with one order in it, as many at a time as the store has connections. */
+/** Writes each order in its own transaction, as many at once as the store has connections. */
 function oneByOne(database: Database): Pick<Store, 'placeOrder'> {
   const write = makeOrderWrites(database, currency, 'serving')
   return {
     async placeOrder(placing) {
       const [outcome] = await write([{ verb: 'placeOrder', args: [placing] }])
       if (outcome && 'value' in outcome) return outcome.value as Placed
-      throw outcome?.error ?? new Error('an order without an outcome')
+      throw outcome?.error ?? new Error('the order has no outcome')
     }
   }
 }
 
-// Where the server puts its data.
-process.env['TMPDIR'] = given.directory
+// The server puts its data in this directory.
+process.env['TMPDIR'] = options.directory
 const server = await startPostgres()
 try {
   const urls = { single: await server.database(), grouped: await server.database() }
-  await (await shelved(urls.single)).close()
-  const [grouped, database] = [await shelved(urls.grouped), new Database(urls.single, poolSize)]
-  print('# Orders: group commit against one transaction an order (PostgreSQL)', machine(given.directory))
-  print(await throughStores(given, { grouped, single: oneByOne(database) }))
+  await (await openStocked(urls.single)).close()
+  const [grouped, database] = [await openStocked(urls.grouped), new Database(urls.single, poolSize)]
+  print('# Orders: group commit against one transaction an order (PostgreSQL)', machine(options.directory))
+  print(await throughStores(options, { grouped, single: oneByOne(database) }))
   await Promise.all([grouped.close(), database.close()])
 } finally {
   await server.close()

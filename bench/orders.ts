@@ -1,4 +1,4 @@
-/** Orders a second: group commit against one transaction an order, on the same kind of file, in turn. See README.md. */
+/** Compares orders per second with group commit and with one transaction per order, on SQLite. See README.md. */
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,32 +9,32 @@ import { machine, newFolder, print, random, settings } from './measure.ts'
 import { compareRates, throughStores } from './order-rates.ts'
 import { openFile, postOrder, type Served, serve, stockShelves } from './shop.ts'
 
-const given = settings({ rounds: 5, seconds: 1 })
-const folder = newFolder(given.directory)
+const options = settings({ rounds: 5, seconds: 1 })
+const folder = newFolder(options.directory)
 
-async function shelved(name: string, maxBatch?: number): Promise<Store> {
+async function openStocked(name: string, maxBatch?: number): Promise<Store> {
   const store = await openFile(join(folder, `${name}.db`), maxBatch)
   await stockShelves(store)
   return store
 }
 
 async function throughStore(): Promise<string> {
-  const stores = { single: await shelved('single', 1), grouped: await shelved('grouped') }
-  const rates = await throughStores(given, stores)
+  const stores = { single: await openStocked('single', 1), grouped: await openStocked('grouped') }
+  const rates = await throughStores(options, stores)
   await Promise.all([stores.single.close(), stores.grouped.close()])
   return rates
 }
 
 async function throughHttp(): Promise<string> {
-  const shops = { single: await serve(await shelved('http-single', 1)), grouped: await serve(await shelved('http-grouped')) }
+  const shops = { single: await serve(await openStocked('http-single', 1)), grouped: await serve(await openStocked('http-grouped')) }
   const loader = startLoader()
-  const next = random(given.seed)
+  const next = random(options.seed)
   const requests = Array.from({ length: 1_000 }, () => postOrder(next))
   const post = (shop: Served, clients: number) => async () => {
-    const { perSecond } = await under(loader, shop, { ...given, requests, clients, status: 201 })()
+    const { perSecond } = await under(loader, shop, { ...options, requests, clients, status: 201 })()
     return perSecond
   }
-  const rates = await compareRates(given, [64], (clients) => ({
+  const rates = await compareRates(options, [64], (clients) => ({
     single: post(shops.single, clients),
     grouped: post(shops.grouped, clients)
   }))
@@ -43,7 +43,7 @@ async function throughHttp(): Promise<string> {
 }
 
 try {
-  print('# Orders: group commit against one transaction an order (SQLite)', machine(given.directory))
+  print('# Orders: group commit against one transaction an order (SQLite)', machine(options.directory))
   print('## Through the Store', await throughStore())
   print('## Over HTTP, as XML', await throughHttp())
 } finally {

@@ -16,7 +16,7 @@ export interface Watched {
   memory(): number
   /** The peak of the resident memory, in bytes. */
   peak(): number
-  /** Forgets the peak so far. */
+  /** Restarts the measurement of the peak. */
   reset(): void
   /** Processor time so far, in seconds. */
   cpu(): number
@@ -25,7 +25,7 @@ export interface Watched {
 export function startProcess(program: string, args: readonly string[], settings: Readonly<Record<string, string>>): Watched {
   const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, ...settings }, stdio: ['ignore', 'pipe', 'inherit'] })
   let [now, peak, cpu] = [0, 0, 0]
-  const look = () => {
+  const sample = () => {
     try {
       now = [child.pid, ...childrenOf(child.pid)].reduce((sum: number, pid) => sum + resident(pid), 0)
       peak = Math.max(peak, now)
@@ -37,17 +37,17 @@ export function startProcess(program: string, args: readonly string[], settings:
       // The process has ended.
     }
   }
-  const timer = setInterval(look, interval)
+  const timer = setInterval(sample, interval)
   child.once('exit', () => clearInterval(timer))
   return {
     child,
     memory: () => {
-      look()
+      sample()
       return now
     },
     peak: () => peak,
     reset: () => {
-      look()
+      sample()
       peak = now
     },
     cpu: () => cpu
@@ -66,7 +66,7 @@ export function childrenOf(pid: number | undefined): string[] {
     .filter((child) => child !== '')
 }
 
-/** Waits until a service listens. @returns its address, from its log */
+/** Waits until a service listens. @returns the address from its log */
 export async function listening({ child }: Watched): Promise<string> {
   let log = ''
   for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
@@ -79,7 +79,7 @@ export async function listening({ child }: Watched): Promise<string> {
   throw new Error('the service did not start')
 }
 
-/** @throws Error unless it ends with 0 */
+/** Waits for the end of a process. @throws Error if its status is not 0 */
 export async function succeeds({ child }: Watched): Promise<void> {
   const [status] = await once(child, 'exit')
   if (status !== 0) throw new Error(`${child.spawnargs.join(' ')} ended with ${status}`)

@@ -1,4 +1,4 @@
-/** Releases of the service as processes, side by side: this one, and an earlier one that has been built. */
+/** Runs this release of the service, and an earlier one that has been built, as processes side by side. */
 
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ process.once('exit', () => {
   for (const made of folders) rmSync(made, { recursive: true, force: true })
 })
 
-/** A new folder, which goes with this process. */
+/** Makes a folder that is removed when this process ends. */
 function folder(directory: string): string {
   const made = newFolder(directory)
   folders.push(made)
@@ -36,7 +36,7 @@ function folder(directory: string): string {
 
 export const productIds: readonly string[] = Array.from({ length: count }, (_, i) => `BENCH-${i}`)
 
-/** Products with stock that does not run out; also ABC-1, which the probe looks at. */
+/** Products with stock that does not run out. `ABC-1` is the product that bench/hostile.ts requests. */
 function catalogue(): string {
   const product = (id: string) =>
     `<product id="${id}"><name>Hex bolt M8 × 40, zinc plated</name><description>${'Steel, strength class 8.8, DIN 933. '.repeat(6)}</description>` +
@@ -44,7 +44,7 @@ function catalogue(): string {
   return `<catalogue>${['ABC-1', ...productIds].map(product).join('')}</catalogue>`
 }
 
-/** Starts each release on a database of its own, with the same products. */
+/** Starts each release with its own database. All have the same products. */
 export async function startReleases(
   { directory, before }: Settings,
   settings: Readonly<Record<string, string>>
@@ -70,7 +70,7 @@ export async function startReleases(
   return releases
 }
 
-/** An order of so many lines as XML, with a head that any client sends. */
+/** A POST request with an order of this many lines, as XML. */
 export function order(lines: number, next: () => number): string {
   const items = Array.from({ length: lines }, () => {
     const id = productIds[Math.floor(next() * count)] ?? ''

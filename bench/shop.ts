@@ -1,4 +1,4 @@
-/** A shop to measure: the real application on a loopback port over a real database, and what its clients send. */
+/** A shop to measure: the real application on a loopback port with a real database, and the requests of its clients. */
 
 import type { AddressInfo } from 'node:net'
 import { buildApp } from '../app.ts'
@@ -12,7 +12,7 @@ import { pick } from './measure.ts'
 
 export const currency = 'EUR'
 
-/** @param maxBatch 1: one transaction an order */
+/** @param maxBatch 1 means one transaction per order */
 export async function openFile(path: string, maxBatch?: number): Promise<Store> {
   const { store } = await openInParts({ path, currency, ...(maxBatch === undefined ? {} : { maxBatch }) })
   return store
@@ -24,9 +24,9 @@ export interface Served {
   close(): Promise<void>
 }
 
-/** Serves a store as `npm start` does, but without a log and without limits on how much one address may ask. */
-export async function serve(store: Store, given: Readonly<Record<string, string>> = {}): Promise<Served> {
-  const config = readConfig({ LOG_LEVEL: 'silent', RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off', CURRENCY: currency, ...given })
+/** Serves a store as `npm start` does, but without a log and without a rate limit for an address. */
+export async function serve(store: Store, overrides: Readonly<Record<string, string>> = {}): Promise<Served> {
+  const config = readConfig({ LOG_LEVEL: 'silent', RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off', CURRENCY: currency, ...overrides })
   const app = await buildApp({ config, store, release: 'bench' })
   await app.listen({ host: '127.0.0.1', port: 0 })
   return { port: (app.server.address() as AddressInfo).port, close: () => app.close() }
@@ -34,7 +34,7 @@ export async function serve(store: Store, given: Readonly<Record<string, string>
 
 const products = Array.from({ length: 1_000 }, (_, i) => `BENCH-${i}`)
 
-/** Puts the products on the shelves that `purchase` orders, with stock that does not run out. */
+/** Stores the products that `purchase` orders, with stock that does not run out. @returns their ids */
 export async function stockShelves(store: Store): Promise<readonly string[]> {
   const draft: ProductDraft = {
     name: 'Hex bolt M8 × 40, zinc plated',
@@ -53,7 +53,7 @@ export async function stockShelves(store: Store): Promise<readonly string[]> {
 const address = { street: 'Am Markt 1', city: 'Köln', postalCode: '50667', country: 'DE' }
 const buyer = { name: 'Möbel & Söhne GmbH', email: 'einkauf@example.org', address }
 
-/** One to five lines of different products. */
+/** A purchase order of one to five lines with different products. */
 function purchase(next: () => number): PurchaseOrder {
   const ids = new Set(Array.from({ length: 1 + Math.floor(5 * next()) }, () => pick(next, products)))
   const items = [...ids].map((productId) => ({ product: { productId }, quantity: decimal(String(1 + Math.floor(9 * next()))), notes: [] }))
@@ -64,7 +64,7 @@ export function placing(next: () => number): Placing {
   return { order: purchase(next), status: 'accepted' }
 }
 
-/** A purchase as it is posted. */
+/** A POST request with a random purchase order. */
 export function postOrder(next: () => number): string {
   const items = purchase(next).items.map(
     ({ product, quantity }) =>
@@ -82,11 +82,11 @@ export function get(path: string, tag?: string): string {
   return `GET ${path} HTTP/1.1\r\nHost: shop\r\n${tag === undefined ? '' : `If-None-Match: ${tag}\r\n`}\r\n`
 }
 
-/** The entity tag that a GET would bring. */
+/** The current entity tag of a resource. */
 export async function tagOf({ port }: Served, path: string): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`)
   const tag = response.headers.get('etag')
-  if (response.status !== 200 || tag === null) throw new Error(`${path} answers ${response.status}, with the tag ${tag}`)
+  if (response.status !== 200 || tag === null) throw new Error(`${path} was answered with ${response.status} and the entity tag ${tag}`)
   await response.arrayBuffer()
   return tag
 }

@@ -5,7 +5,7 @@ import { formatTable } from './table.ts'
 export const config: Command = {
   name: 'config',
   synopsis: '',
-  about: 'formatValue the settings that are in effect',
+  about: 'show the settings that are in effect',
   help: `Shows every setting with its value from the environment or its default. Passwords and other secrets are hidden.
 Prints a table on a terminal, and NAME=VALUE lines otherwise.`,
 

@@ -1,17 +1,17 @@
 #!/bin/sh
 # Makes the secrets that docker/compose.postgres.yaml needs, in docker/secrets: sh docker/secrets.sh
-# Existing secrets are kept, since the database keeps the password that it was made with.
+# Existing secrets are kept, because the database keeps its first password.
 set -eu
 umask 077
 mkdir -p "$(dirname "$0")/secrets"
 cd "$(dirname "$0")/secrets"
-# Nobody else on this machine gets into the folder. The files in it are readable: each is mounted into a container by itself,
-# whose user has another number than whoever runs this.
+# No other user of this machine can enter the folder. The files in it are readable by everybody, because they are mounted into
+# containers whose users have other ids.
 chmod 700 .
 
 random() { od -An -N32 -tx1 /dev/urandom | tr -d ' \n'; }
 
-# Writes standard input to a new file, which appears only when it is complete.
+# Writes standard input to a new file. The file appears only when it is complete.
 keep() {
   cat >".$1.$$"
   chmod 444 ".$1.$$"
@@ -20,7 +20,7 @@ keep() {
 }
 
 if [ -e database-url ] && [ ! -s postgres-password ]; then
-  echo 'docker/secrets/database-url is there, but not the postgres-password that it has: restore that file, or remove both' >&2
+  echo 'docker/secrets/database-url exists, but docker/secrets/postgres-password is missing or empty: restore it, or remove both' >&2
   exit 1
 fi
 for name in session-secret postgres-password; do

@@ -33,7 +33,7 @@ export interface ChildOptions {
 
 const entry = fileURLToPath(new URL(`./process.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url))
 
-/** The heapSize of the process in MiB: several times what one document of 2 MiB needs. */
+/** The heap limit of the process in MiB: several times the need of one document of 2 MiB. */
 const heapSize = 256
 
 /** After this many failed starts in a row, the waiting jobs fail. */
@@ -47,8 +47,8 @@ const maxErrorOutput = 2_000
 
 /**
  * One document process and the queue of its jobs, from which callers take turns. A job over its budget is killed with the
- * process, and a job that fills the heapSize crashes it. A new process then retries the jobs that were in flight, one at a
- * time: a job that ends the process while it is alone in it is the one that is refused.
+ * process, and a job that fills the heap crashes it. A new process then retries the jobs that were in flight, one at a
+ * time. A job that ends the process while no other job is in it is refused.
  */
 export class DocumentChild {
   readonly #options: ChildOptions

@@ -57,7 +57,7 @@ export class Documents {
     return this.#run(payer, { kind: 'read', notation, bytes, schema: schema.name, limits }, bytes.length)
   }
 
-  /** Finds where places of a document are in what was sent. The document was read before. */
+  /** Finds the locations of places in a document as it was sent. The document was read before. */
   locate(
     payer: Payer,
     { notation, bytes }: SentDocument,

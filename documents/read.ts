@@ -26,7 +26,7 @@ class ValidationProblem extends Problem {
 /** A document that matches its schema. */
 interface ValidDocument {
   readonly root: Element
-  /** Finds a place of the document in what was sent. */
+  /** Finds the location of a place in the document as it was sent. */
   locate(place: Place): Location
 }
 

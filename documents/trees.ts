@@ -32,7 +32,7 @@ function flatten(element: Element, found: Element[] = []): readonly Element[] {
 
 /**
  * Sorts faults by the position of their element in the document, or of its nearest existing ancestor.
- * @param schemaFaults faults from the schema: what is missing from the root element belongs at the document's end
+ * @param schemaFaults faults from the schema. One about a missing child of the root element belongs at the document's end.
  */
 function inDocumentOrder(
   readerFaults: readonly LocatedFault[],

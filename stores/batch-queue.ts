@@ -1,6 +1,6 @@
 import { DomainError } from '../domain/errors.ts'
 
-/** A write that waits, with the promise of its caller. */
+/** A queued write and the promise of its caller. */
 export interface Pending<Item, Result = unknown> {
   readonly item: Item
   readonly resolve: (value: Result) => void
@@ -12,16 +12,16 @@ interface Weighed<Item, Result> {
   readonly weight: number
 }
 
-/** The limits of items, and of their weight, that may wait. A batch ends at its weight, which bounds how long one commit delays the rest. */
-const most = { items: 10_000, weight: 250_000, batch: 2_000 } as const
+/** The limits of the queue, and the weight of one batch. A batch is limited so that one commit does not delay the others for long. */
+const limits = { items: 10_000, weight: 250_000, batch: 2_000 } as const
 
-/** Writes that wait for the database, in the order of arrival. They leave in batches; each batch is one transaction. */
+/** A queue of writes, in the order of arrival. Each batch that is taken from it becomes one transaction. */
 export class BatchQueue<Item, Result = unknown> {
   readonly #weigh: (item: Item) => number
   #waiting: Weighed<Item, Result>[] = []
   #weight = 0
 
-  /** @param weigh what an item weighs in a batch (`sizes.ts`) */
+  /** @param weigh returns the weight of an item (see sizes.ts) */
   constructor(weigh: (item: Item) => number) {
     this.#weigh = weigh
   }
@@ -30,22 +30,22 @@ export class BatchQueue<Item, Result = unknown> {
     return this.#waiting.length
   }
 
-  /** An item above the limit of weight is accepted when nothing else waits. @throws DomainError `store-overloaded` */
+  /** Accepts an item of any weight when the queue is empty. @throws DomainError `store-overloaded` */
   add(pending: Pending<Item, Result>): void {
     const weight = this.#weigh(pending.item)
-    const hasRoom = this.length === 0 || (this.length < most.items && this.#weight + weight <= most.weight)
+    const hasRoom = this.length === 0 || (this.length < limits.items && this.#weight + weight <= limits.weight)
     if (!hasRoom)
-      throw new DomainError('store-overloaded', 'More is being written than the shop can take now. Nothing was stored; try again soon.')
+      throw new DomainError('store-overloaded', 'Too many writes are waiting right now. Nothing was stored. Try again in a few seconds.')
     this.#waiting.push({ pending, weight })
     this.#weight += weight
   }
 
-  /** The next batch. It is empty only when nothing waits. */
+  /** Removes and returns the next batch. It is empty only if the queue is empty. */
   takeBatch(): Pending<Item, Result>[] {
     let size = 0
     let count = 0
     for (const { weight } of this.#waiting) {
-      if (size >= most.batch) break
+      if (size >= limits.batch) break
       size += weight
       count++
     }

@@ -1,6 +1,6 @@
 /**
- * Orders cross between threads as JSON text. A large one stays text in the serving thread, because parsing 10,000 lines would
- * block it for 20 ms. For a small one, too, text is faster than the structured clone of a message port.
+ * Threads exchange orders as JSON text. A large order stays text in the serving thread, because parsing 10,000 lines would
+ * block it for 20 ms. For a small order, too, text is faster than the structured clone of a message port.
  */
 
 import { defer, isLarge, type Known, textOf } from '../domain/deferred.ts'
@@ -15,7 +15,7 @@ export interface Command<V extends keyof Store = keyof Store> {
   readonly args: Parameters<Store[V]>
 }
 
-/** The text of an order; of a large order also what can be read without parsing. */
+/** An order as JSON. A large order also has the properties that can be read without parsing it. */
 type PackedOrder = string | { readonly json: string; readonly known: Known<Order> }
 
 function replaceOrder<C extends Command>(command: C, replace: (order: PurchaseOrder) => unknown): C {
@@ -31,7 +31,7 @@ function replaceOrder<C extends Command>(command: C, replace: (order: PurchaseOr
   return command
 }
 
-/** A command as it is sent to the writing thread. */
+/** Replaces the order in a command by JSON, to send it to the writing thread. */
 export function packCommand<C extends Command>(command: C): C {
   return replaceOrder(command, jsonOf)
 }
@@ -62,7 +62,7 @@ function replaceInOutcome(verb: keyof Store | undefined, outcome: Outcome, repla
   return { value: { ...placed, order: replace(placed.order) } }
 }
 
-/** The outcomes of commands, as the thread sends them. */
+/** Replaces the orders in the outcomes of commands, to send them to the serving thread. */
 export function packOutcomes(commands: readonly Command[], outcomes: readonly Outcome[]): readonly Outcome[] {
   return outcomes.map((outcome, i) => replaceInOutcome(commands[i]?.verb, outcome, (order) => packOrder(order as Order)))
 }

@@ -2,40 +2,40 @@ import type { Worker } from 'node:worker_threads'
 import type { FromThread, ToThread } from './thread-entry.ts'
 import { returnThread, takeThread } from './threads.ts'
 
-/** There is no thread to ask, or none any more. */
+/** The thread has ended or could not start, so a request has no answer. */
 export class ThreadLost extends Error {
   override readonly name = 'ThreadLost'
-  /** Whether the thread had been asked by then, and may have done what it was asked for. */
+  /** Whether the request had been sent, so that the thread may have carried it out. */
   readonly wasAsked: boolean
 
   constructor(wasAsked: boolean, cause?: unknown) {
-    super('the thread of the database has ended', cause === undefined ? undefined : { cause })
+    super('the database thread has ended', cause === undefined ? undefined : { cause })
     this.wasAsked = wasAsked
   }
 }
 
-interface Waiting<Answer> {
+interface PendingAnswer<Answer> {
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: ThreadLost) => void
 }
 
-/** Milliseconds between attempts to start a thread after the first, doubled from one to the next. */
+/** The delay before a restart, in milliseconds. The first restart is immediate; then the delay doubles, from `first` to `last`. */
 const backOff = { first: 50, last: 2_000 } as const
 
 /**
- * A thread that has a database open, and answers what it is asked. It starts when it is opened, or first asked. When it
- * dies, what it was asked is rejected with ThreadLost, and another takes its place: at once when it was opened, else when
- * somebody asks again.
+ * A thread that has a database open and answers requests. `open` starts it, or else the first request. When the thread
+ * dies, its pending requests are rejected with ThreadLost. After `open`, a new thread starts by itself; otherwise the next
+ * request starts it.
  */
-export class DatabaseThread<Data, Asked, Answer> {
+export class DatabaseThread<Data, Input, Answer> {
   readonly #entry: URL
   readonly #data: Data
-  readonly #waiting = new Map<number, Waiting<Answer>>()
-  readonly #asking = new Set<Promise<Answer>>()
+  readonly #waiting = new Map<number, PendingAnswer<Answer>>()
+  readonly #pending = new Set<Promise<Answer>>()
   #ids = 0
   #thread: Worker | undefined
   #opened: Promise<void> | undefined
-  #isKept = false
+  #restartsItself = false
   #delay = 0
   #restart: NodeJS.Timeout | undefined
   #closed: (() => void) | undefined
@@ -47,52 +47,52 @@ export class DatabaseThread<Data, Asked, Answer> {
     this.#data = data
   }
 
-  /** Resolves when a thread has the database open; from then on there always is one. @throws ThreadLost */
+  /** Resolves when the thread has opened the database. From then on, a thread that dies is replaced. @throws ThreadLost */
   async open(): Promise<void> {
     await this.#start()
-    this.#isKept = true
+    this.#restartsItself = true
   }
 
   get isUp(): boolean {
     return this.#thread !== undefined
   }
 
-  /** @throws ThreadLost, and Error when something cannot be sent to a thread */
-  ask(asked: Asked): Promise<Answer> {
+  /** @throws ThreadLost; Error if the input cannot be sent to a thread */
+  ask(input: Input): Promise<Answer> {
     if (this.#closing || this.#restart) return Promise.reject(new ThreadLost(false))
-    const answer = this.#ask(asked).finally(() => this.#asking.delete(answer))
-    this.#asking.add(answer)
+    const answer = this.#ask(input).finally(() => this.#pending.delete(answer))
+    this.#pending.add(answer)
     return answer
   }
 
-  /** Closes the database when all that was asked is answered. */
+  /** Waits for the answers to all requests, then closes the database. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
   }
 
-  /** Ends the thread where it stands, as a crash would: for tests. */
+  /** Kills the thread at once, like a crash: for tests. */
   async kill(): Promise<void> {
     await this.#thread?.terminate()
   }
 
-  async #ask(asked: Asked): Promise<Answer> {
+  async #ask(input: Input): Promise<Answer> {
     await (this.#opened ?? this.#start())
     return new Promise<Answer>((resolve, reject) => {
       const id = this.#ids++
-      this.#send({ id, ask: asked })
+      this.#send({ id, ask: input })
       this.#waiting.set(id, { resolve, reject })
     })
   }
 
-  #send(message: ToThread<Data, Asked>): void {
+  #send(message: ToThread<Data, Input>): void {
     if (!this.#thread) throw new ThreadLost(false)
     this.#thread.postMessage(message)
   }
 
   async #close(): Promise<void> {
     clearTimeout(this.#restart)
-    await Promise.allSettled(this.#asking)
+    await Promise.allSettled(this.#pending)
     if (!this.#thread) return
     const closed = new Promise<void>((resolve) => (this.#closed = resolve))
     this.#send('close')
@@ -113,7 +113,7 @@ export class DatabaseThread<Data, Asked, Answer> {
       thread.on('exit', () => {
         reject(new ThreadLost(false, cause))
         this.#lose(cause)
-        if (this.#isKept && !this.#closing) this.#startLater()
+        if (this.#restartsItself && !this.#closing) this.#startLater()
       })
     })
     this.#send({ open: this.#data })
@@ -123,7 +123,7 @@ export class DatabaseThread<Data, Asked, Answer> {
   #startLater(): void {
     this.#restart = setTimeout(() => {
       this.#restart = undefined
-      // One that dies is followed by another, later.
+      // If the thread fails to start, its exit event schedules the next restart.
       this.#start().catch(() => {})
     }, this.#delay)
     this.#delay = Math.min(Math.max(this.#delay * 2, backOff.first), backOff.last)

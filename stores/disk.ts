@@ -3,7 +3,7 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** By the codes of errno (https://man7.org/linux/man-pages/man3/errno.3.html). */
+/** Reasons by error code (https://man7.org/linux/man-pages/man3/errno.3.html). */
 const reasons: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full; free some space and try again',
   EDQUOT: "the user's quota of the disk is used up; free some space and try again",
@@ -11,26 +11,26 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'this user has no permission',
   EPERM: 'this user has no permission',
   EISDIR: 'it is a folder',
-  ENOTDIR: 'what should be its folder is a file',
-  ENOENT: 'its folder is not there',
+  ENOTDIR: 'there is a file in the place of its folder',
+  ENOENT: 'its folder does not exist',
   EIO: 'the disk has an error'
 }
 
-/** Why a file cannot be read or written. Undefined: the error is not one of a file system. */
+/** The reason why a file cannot be read or written; undefined if the error is not from the file system. */
 export function diskReason(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? reasons[String(error.code)] : undefined
 }
 
 export const diskIsFull = reasons['ENOSPC']
 
-/** The bytes that a small write still needs. */
-const leastBytes = 65_536
+/** The free space that a small write needs, in bytes. */
+const minFreeBytes = 65_536
 
-/** Whether the disk of a file has no room left: asked where an error does not say its cause. */
+/** Whether the disk of a file is full. This finds the cause of an error that does not give one. */
 export function isDiskFull(file: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(dirname(file))
-    return bavail * bsize < leastBytes
+    return bavail * bsize < minFreeBytes
   } catch {
     return false
   }

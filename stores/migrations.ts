@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs'
 import { StoreOpenError } from '../domain/errors.ts'
 
 export interface Migrated {
-  /** The schema's number before and after; equal when there was nothing to do. */
+  /** The schema version before and after. They are equal if no migration was needed. */
   readonly from: number
   readonly to: number
-  /** The names of the files that were run, in order. */
+  /** The file names of the migrations that were run, in order. */
   readonly applied: readonly string[]
 }
 
@@ -14,13 +14,13 @@ export interface Migration {
   readonly name: string
 }
 
-/** The migrations in a folder, in their order. */
+/** The migrations in a folder, in the order of their numbers. */
 export function migrationsIn(folder: URL): Migration[] {
   const names = readdirSync(folder).filter((name) => /^\d{4}-.+\.sql$/.test(name))
   return names.sort().map((name) => ({ number: Number(name.slice(0, 4)), name }))
 }
 
-/** @throws StoreOpenError when a later release has made the schema what it is */
+/** @throws StoreOpenError if the schema is from a later release */
 export function refuseNewer(database: string, found: number, newest: number): void {
   if (found <= newest) return
   throw new StoreOpenError(

@@ -1,7 +1,7 @@
 import type { Store } from '../domain/store.ts'
 
 /**
- * Opens the store that a database URL names, with its migrations applied.
+ * Opens the store of a database URL and applies its migrations.
  * @throws StoreOpenError
  * @param url `sqlite:PATH` or `postgres://…`
  */

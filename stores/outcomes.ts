@@ -1,4 +1,4 @@
-/** The outcome of a write as plain data that crosses between threads. */
+/** Outcomes of writes as plain data, which threads can exchange. */
 
 import { DomainError, type DomainErrorCode, type Fault } from '../domain/errors.ts'
 import type { ThreadLost } from './database-thread.ts'
@@ -27,16 +27,16 @@ export type Outcome = { readonly value: unknown } | { readonly failure: Failure 
 export function toFailure(error: unknown): Failure {
   if (!(error instanceof DomainError)) return { kind: 'unexpected', ...dataOf(error) }
   const { code, message, faults, orderId, cause } = error
-  const told = cause === undefined || typeof cause === 'string' ? cause : dataOf(cause)
-  return { kind: 'domain', code, message, faults, orderId, cause: told }
+  const causeData = cause === undefined || typeof cause === 'string' ? cause : dataOf(cause)
+  return { kind: 'domain', code, message, faults, orderId, cause: causeData }
 }
 
 /** @param verb the verb that failed, for the log */
 export function fromFailure(failure: Failure, verb: string): Error {
   if (failure.kind === 'unexpected') return new Error(`${verb} failed in the database's thread`, { cause: errorOf(failure) })
   const { code, message, faults, orderId, cause } = failure
-  const told = typeof cause === 'object' ? errorOf(cause) : cause
-  return new DomainError(code, message, { faults, cause: told, ...(orderId === undefined ? {} : { orderId }) })
+  const originalCause = typeof cause === 'object' ? errorOf(cause) : cause
+  return new DomainError(code, message, { faults, cause: originalCause, ...(orderId === undefined ? {} : { orderId }) })
 }
 
 function dataOf(error: unknown): ErrorData {
@@ -53,17 +53,21 @@ function errorOf({ name, message, stack, code }: ErrorData): Error {
 }
 
 export function notStored(cause?: unknown): DomainError {
-  return new DomainError('store-unavailable', 'The shop cannot reach its database now. Nothing was stored; try again soon.', { cause })
+  return new DomainError(
+    'store-unavailable',
+    'The shop cannot reach its database right now. Nothing was stored. Try again in a few seconds.',
+    { cause }
+  )
 }
 
-/** The error of a write that was under way when the database was lost. */
+/** The error of a write that was in progress when the database was lost. */
 export function perhapsStored(cause?: unknown): DomainError {
   const detail =
-    'The shop lost its database while this was being written, and does not know whether it was stored: look, or repeat it with the same Idempotency-Key.'
+    'The shop lost its database during this write, and does not know whether it was stored. Read the resource again, or repeat the request with the same Idempotency-Key.'
   return new DomainError('store-unavailable', detail, { cause })
 }
 
-/** The error for the caller of a write when the writing thread has ended. @param cause the reason, for the log */
+/** The error of a write whose thread has ended. @param cause the reason, for the log */
 export function lostWrite({ wasAsked }: ThreadLost, cause: unknown): DomainError {
   return wasAsked ? perhapsStored(cause) : notStored(cause)
 }

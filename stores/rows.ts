@@ -1,4 +1,4 @@
-/** The columns that the rows of both databases share, and the domain values made of them. */
+/** Converts the columns that both databases share to and from domain values. */
 
 import type { ApiKey } from '../domain/caller.ts'
 import { defer, isLarge, type Known } from '../domain/deferred.ts'
@@ -20,13 +20,13 @@ export interface CommonProductRow {
   readonly modified_at: number
 }
 
-/** The columns that both databases read of a product for a decision about an order. */
+/** The columns of a product that decisions about orders need. */
 export type CommonStockItemRow = Omit<CommonProductRow, 'version' | 'description' | 'modified_at'> & { readonly seq: number }
 
 export const productColumns = `p.seq, p.id, p.version, p.name, p.description, p.price, p.unit, p.minimum_quantity, p.quantity_step,
   p.gtin, p.categories, p.images, p.backorder, p.availability, p.modified_at, p.deleted`
 
-/** A product's own quantity rule, from its row. */
+/** The quantity rule of a product. */
 export function quantitiesOf({
   minimum_quantity: minimumQuantity,
   quantity_step: quantityStep
@@ -34,7 +34,7 @@ export function quantitiesOf({
   return { ...(minimumQuantity === null ? {} : { minimumQuantity }), ...(quantityStep === null ? {} : { quantityStep }) }
 }
 
-/** @param rest the values that each database stores in its own way */
+/** @param rest the values that the databases store differently */
 export function productOf(row: CommonProductRow, rest: Pick<Product, 'currency' | 'categories' | 'images' | 'backorder'>): Product {
   return {
     id: row.id,
@@ -54,7 +54,7 @@ export function productOf(row: CommonProductRow, rest: Pick<Product, 'currency' 
   }
 }
 
-/** A product's columns that both databases share: the reverse of `productOf`. */
+/** The reverse of `productOf`. */
 export function columnsOf(product: Product): CommonProductRow {
   return {
     id: product.id,
@@ -97,15 +97,23 @@ export function orderOf(row: CommonOrderRow, content: OrderContent): Order {
   }
 }
 
-/** The part of an order that is only in its content column. */
-type Decided = Pick<Order, 'items' | 'currency' | 'total' | 'notes' | 'extensions'>
+/** The properties of an order that are only in its content column. */
+type ContentOnly = Pick<Order, 'items' | 'currency' | 'total' | 'notes' | 'extensions'>
 
 /** The properties of an order that the serving thread can read without parsing the order. */
-export function knownOf({ id, version, customer, orderNumber, status, placedAt, modifiedAt }: Omit<Order, keyof Decided>): Known<Order> {
+export function knownOf({
+  id,
+  version,
+  customer,
+  orderNumber,
+  status,
+  placedAt,
+  modifiedAt
+}: Omit<Order, keyof ContentOnly>): Known<Order> {
   return { id, version, customer, orderNumber, status, placedAt, modifiedAt }
 }
 
-/** @param content as `orderContent` wrote it; a large one is parsed when it is first read */
+/** @param content the text from `orderContent`. Large content is parsed only when it is first read. */
 export function orderFrom(row: CommonOrderRow, content: string): Order {
   if (!isLarge(content)) return orderOf(row, JSON.parse(content))
   const columns = orderOf(row, {} as OrderContent)
@@ -153,7 +161,7 @@ export function summaryFrom(row: SummaryRow, lines: readonly OrderLine[] | null)
   }
 }
 
-/** The text of an order's content column. */
+/** The value of an order's content column. */
 export function orderContent(order: Order): string {
   const { id: _, version: _v, customer: _c, status: _s, placedAt: _p, modifiedAt: _m, ...content } = order
   return JSON.stringify(content satisfies OrderContent)

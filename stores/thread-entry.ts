@@ -1,19 +1,19 @@
 import { parentPort } from 'node:worker_threads'
 
-/** To a thread that has one database at a time, opened and closed by message. */
-export type ToThread<Data, Asked> = { readonly open: Data } | { readonly id: number; readonly ask: Asked } | 'close'
+/** A message to a thread. The thread has one database at a time, which messages open and close. */
+export type ToThread<Data, Input> = { readonly open: Data } | { readonly id: number; readonly ask: Input } | 'close'
 export type FromThread<Answer> = 'opened' | { readonly id: number; readonly answer: Answer } | 'closed'
 
-interface Opened<Asked, Answer> {
-  answer(asked: Asked): Answer | Promise<Answer>
+interface OpenDatabase<Input, Answer> {
+  answer(input: Input): Answer | Promise<Answer>
   close(): unknown
 }
 
-/** Answers what is asked of this thread. What is thrown ends it, and the other side starts another. */
-export function serve<Data, Asked, Answer>(open: (data: Data) => Opened<Asked, Answer>): void {
-  let current: Opened<Asked, Answer> | undefined
+/** Answers the messages to this thread. An error ends the thread, and DatabaseThread starts another. */
+export function serve<Data, Input, Answer>(open: (data: Data) => OpenDatabase<Input, Answer>): void {
+  let current: OpenDatabase<Input, Answer> | undefined
 
-  async function act(message: ToThread<Data, Asked>): Promise<FromThread<Answer>> {
+  async function handle(message: ToThread<Data, Input>): Promise<FromThread<Answer>> {
     if (message === 'close') {
       await current?.close()
       current = undefined
@@ -23,9 +23,9 @@ export function serve<Data, Asked, Answer>(open: (data: Data) => Opened<Asked, A
       current = open(message.open)
       return 'opened'
     }
-    if (!current) throw new Error('something was asked before there was a database')
+    if (!current) throw new Error('a request came before the database was opened')
     return { id: message.id, answer: await current.answer(message.ask) }
   }
 
-  parentPort?.on('message', async (message: ToThread<Data, Asked>) => parentPort?.postMessage(await act(message)))
+  parentPort?.on('message', async (message: ToThread<Data, Input>) => parentPort?.postMessage(await handle(message)))
 }

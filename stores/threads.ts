@@ -1,36 +1,36 @@
 import { Worker } from 'node:worker_threads'
 
-/** The entry of a thread that lies beside the module of a URL, compiled or not as that is. */
+/** The URL of a thread's entry in the folder of the module `url`. The entry is compiled if that module is. */
 export function entryBeside(url: string, name: string): URL {
   return new URL(`./${name}.${url.endsWith('.ts') ? 'ts' : 'js'}`, url)
 }
 
-/** Threads whose database is closed, by their entries; they keep no process alive. */
+/** Threads without an open database, by entry. They do not keep the process alive. */
 const idle = new Map<string, Worker[]>()
 
-/** A thread without a database: one that has done its work, or else a new one, which takes far longer to start. */
+/** Returns an idle thread, or a new one, which takes far longer. */
 export function takeThread(entry: URL): Worker {
   const thread = idle.get(entry.href)?.pop()
   if (!thread) return new Worker(entry)
-  quieten(thread)
+  removeListeners(thread)
   thread.ref()
   return thread
 }
 
-/** Keeps a thread that has closed its database. */
+/** Keeps a thread for reuse after it has closed its database. */
 export function returnThread(entry: URL, thread: Worker): void {
   const others = idle.get(entry.href) ?? []
-  const forget = () => {
+  const remove = () => {
     const at = others.indexOf(thread)
     if (at >= 0) others.splice(at, 1)
   }
-  quieten(thread)
-  thread.on('error', forget).on('exit', forget).unref()
+  removeListeners(thread)
+  thread.on('error', remove).on('exit', remove).unref()
   others.push(thread)
   idle.set(entry.href, others)
 }
 
-/** Not all listeners: a Worker has some of its own. */
-function quieten(thread: Worker): void {
+/** Removes the listeners of these events only, because a Worker has internal listeners of other events. */
+function removeListeners(thread: Worker): void {
   for (const event of ['message', 'error', 'exit']) thread.removeAllListeners(event)
 }

@@ -18,8 +18,8 @@ export function match(pattern: RegExp, xml: string, at: number): RegExpExecArray
 }
 
 /**
- * The error for a tag that has something else than another attribute or its end.
- * @param rest the text from there to where the tag should have ended
+ * The error for a tag with text that is neither an attribute nor the end of the tag.
+ * @param rest the text from the error to where the tag should have ended
  */
 export function explainTagSyntax(element: string, rest: string): string {
   const [whole, own = '', equals, quote] = /^[ \t\r\n]*([^ \t\r\n=<>"'/&]+)[ \t\r\n]*(=?)[ \t\r\n]*(["']?)/.exec(rest) ?? []

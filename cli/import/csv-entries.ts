@@ -7,7 +7,7 @@ import { type Entry, maxEntryLength, unreadable } from './entry.ts'
 
 const type = rootType(product)
 
-/** The most entries that are yielded together. After a line that is given up, a hundred thousand more may follow in the buffer. */
+/** The most entries that are yielded together. After a malformed line, the buffer may hold a hundred thousand more entries. */
 const maxEntries = 500
 
 /**
@@ -60,7 +60,7 @@ class Splitter {
         from = end + 1
         continue
       }
-      // Only the first line is given up: a misplaced quote must not cost the lines after it.
+      // Only the first line is skipped: a misplaced quote must not affect the lines after it.
       entries.push(unreadable(this.#line, 'A cell with a quote must be in quotes, and the quote must be doubled, as in "3.5"" disk".'))
       from = this.#text.indexOf('\n', from) + 1
       this.#line++

@@ -15,9 +15,9 @@ export type Format = (typeof formats)[number]
 const extensions: Readonly<Record<string, Format>> = { '.xml': 'xml', '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' }
 
 /**
- * The format by name, or else by the extension of the file.
- * @returns undefined when neither tells it
- * @throws UsageError when there is no format of the name
+ * The format by its name, or else by the extension of the file.
+ * @returns undefined if there is no name and the extension is unknown
+ * @throws UsageError if no format has the name
  */
 export function formatOf(named: string | undefined, file: string | undefined): Format | undefined {
   if (named === undefined) return file === undefined ? undefined : extensions[extname(file).toLowerCase()]
@@ -27,7 +27,7 @@ export function formatOf(named: string | undefined, file: string | undefined): F
 }
 
 export interface Source {
-  /** Its name in messages. */
+  /** The name of the source in messages. */
   readonly name: string
   /** The size in bytes, if it is known. */
   readonly size: number | undefined
@@ -35,7 +35,7 @@ export interface Source {
   close(): Promise<void>
 }
 
-/** Opens a file before it is streamed, since nobody would listen yet to the error of a stream. @throws Failure */
+/** Opens a file before it is streamed. A stream could report the error before there is a listener. @throws Failure */
 export async function openSource(file: string): Promise<Source> {
   if (file === '-') return { name: 'standard input', size: undefined, bytes: process.stdin, close: () => Promise.resolve() }
   try {

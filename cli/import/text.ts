@@ -4,7 +4,7 @@ const lineFeed = 0x0a
 
 /**
  * Decodes UTF-8 without its byte order mark.
- * @throws Failure with the line when it is not UTF-8
+ * @throws Failure with the line if the text is not UTF-8
  */
 export async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder('utf-8', { fatal: true })

@@ -7,7 +7,7 @@ interface Numbered {
   readonly order: { readonly orderNumber?: string }
 }
 
-/** The active orders of customers by their numbers. */
+/** The active orders of customers, by order number. */
 export class ActiveOrderNumbers {
   readonly #orders = new Map<string, Order>()
 

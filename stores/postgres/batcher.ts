@@ -6,7 +6,7 @@ import { isRace, overloaded, unavailable } from './failures.ts'
 export type Outcome<T> = { readonly value: T } | { readonly error: unknown }
 
 export interface Work<Item, Result> {
-  /** Does a batch as one transaction; the outcomes are in the items' order. */
+  /** Runs a batch as one transaction. The outcomes are in the order of the items. */
   run(items: readonly Item[]): Promise<readonly Outcome<Result>[]>
   /** The weight of an item in a batch. */
   readonly weight: (item: Item) => number
@@ -14,12 +14,12 @@ export interface Work<Item, Result> {
   readonly parallel: number
 }
 
-/** The number of attempts when other transactions are in the way. */
+/** The most attempts when a transaction conflicts with others. */
 const attempts = 6
-/** Milliseconds before the second attempt, doubled for each that follows, and jittered. */
+/** The delay before the second attempt, in milliseconds. It doubles for each further attempt, and has jitter. */
 const firstPause = 5
 
-/** Items that come while a batch is under way go together in the next: one transaction, one commit, few round trips. */
+/** Collects the items that arrive while a batch runs into the next batch: one transaction, one commit, few round trips. */
 export class Batcher<Item, Result> {
   readonly #work: Work<Item, Result>
   readonly #waiting: BatchQueue<Item, Result>
@@ -33,7 +33,7 @@ export class Batcher<Item, Result> {
     this.#waiting = new BatchQueue(work.weight)
   }
 
-  /** @throws what the item's own outcome is, and DomainError `store-unavailable`, `store-overloaded` */
+  /** @throws the error of the item, and DomainError `store-unavailable`, `store-overloaded` */
   submit(item: Item): Promise<Result> {
     if (this.#closed) return Promise.reject(unavailable())
     return new Promise((resolve, reject) => {
@@ -42,13 +42,13 @@ export class Batcher<Item, Result> {
     })
   }
 
-  /** Does what waits, and takes no more. */
+  /** Refuses new items, and resolves when the waiting ones are done. */
   async close(): Promise<void> {
     this.#closed = true
     if (this.#running > 0 || this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#drained = resolve))
   }
 
-  /** After whatever else this turn of the event loop brings, so that it shares the commit. */
+  /** Flushes at the end of this turn of the event loop, so that all items of the turn share one commit. */
   #flushSoon(): void {
     if (this.#flushing || this.#running >= this.#work.parallel || this.#waiting.length === 0) return
     this.#flushing = true
@@ -77,15 +77,15 @@ export class Batcher<Item, Result> {
         else reject(outcome ? outcome.error : new Error('a batch left an item without an outcome'))
       }
     } catch (error) {
-      // One that the database refuses must not fail its neighbours; one that cannot be reached fails them all.
-      const alone = batch.length > 1 && !(error instanceof DomainError && error.code === 'store-unavailable')
-      if (alone) for (const pending of batch) await this.#settle([pending])
+      // If the database refuses one item, each is tried alone, so that the others succeed. If it cannot be reached, all fail.
+      const isTriedAlone = batch.length > 1 && !(error instanceof DomainError && error.code === 'store-unavailable')
+      if (isTriedAlone) for (const pending of batch) await this.#settle([pending])
       else for (const { reject } of batch) reject(error)
     }
   }
 }
 
-/** Tries again what other transactions were in the way of. @throws DomainError `store-overloaded` when they stay there */
+/** Retries a transaction that conflicts with others. @throws DomainError `store-overloaded` if the last attempt conflicts too */
 export async function retrying<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -1,40 +1,40 @@
 /**
- * The pool of connections. The driver is pg: it gives up a query that is never answered (`query_timeout`), for which
- * postgres.js 3.4 has no option, and it sends the statements of a transaction without waiting for each.
+ * The pool of connections. The driver is pg for two reasons: it has a timeout for a query without an answer (`query_timeout`),
+ * which postgres.js 3.4 has not, and it sends the statements of a transaction without waiting for each answer.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { failure, overloaded } from './failures.ts'
 
-/** Milliseconds. The client waits a little longer than the server, which then says why. */
+/** Milliseconds. The client waits longer than the server, so that the server's error gives the reason. */
 const timeouts = { connect: 5_000, statement: 10_000, query: 15_000, idleInTransaction: 10_000, close: 5_000 } as const
 
-/** Statements and transactions that may wait for a connection. */
-const mostWaiting = 2_000
+/** The most statements and transactions that may wait for a connection. */
+const maxWaiting = 2_000
 
 /**
- * Every statement has its index, so no plan has to read a whole table, as one would that was made while the table was
- * empty and is kept for a prepared statement. Compiling a statement takes longer than running any of them.
+ * Settings of the planner. Every statement has an index, so sequential scans are off: a prepared statement keeps its plan, and
+ * a plan from when the table was empty would read the whole table. JIT is off, because it takes longer than any statement.
  */
 const plans = 'SET jit = off; SET enable_seqscan = off'
 
-/** What is acknowledged is on disk, also where the database's default is not to wait for that; `remote_apply` and the like stay. */
+/** Acknowledged writes must be on disk, even if the database's default is `off`. Other settings, such as `remote_apply`, stay. */
 const durable = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, Number)
-// The content of a large order is only parsed by who looks into it.
+// The content of a large order is parsed only when it is read.
 types.setTypeParser(pg.types.builtins.JSON, String)
 
 export interface Queries {
-  /** Sends a statement behind those that are on their way. @throws DomainError `store-unavailable`, DatabaseError */
+  /** Sends a statement without waiting for the answers to earlier ones. @throws DomainError `store-unavailable`, DatabaseError */
   query<Row extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>
 }
 
 export class Database implements Queries {
   readonly #pool: pg.Pool
-  /** Of prepared statements, by their texts. */
+  /** The names of prepared statements, by SQL text. */
   readonly #names = new Map<string, string>()
   #closing: Promise<void> | undefined
 
@@ -52,19 +52,19 @@ export class Database implements Queries {
       types,
       onConnect: (client) => client.query(`${plans}; ${durable}`)
     })
-    // A connection that is lost ends what it was doing, by itself. Without a listener the event would end the process.
+    // The queries of a lost connection fail by themselves. Without a listener, the event would end the process.
     this.#pool.on('error', () => {})
     this.#pool.on('connect', (client) => client.on('error', () => {}))
   }
 
-  /** A statement that is planned for the values that it has. */
+  /** Runs a statement, which is planned for its values. */
   query<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     return this.#run({ text, values: [...values] })
   }
 
   /**
-   * A statement that every connection plans once: only for what looks up one row of one table, whose plan is right at any
-   * size of it. A join that was planned while a table was small would go on reading all of it.
+   * Runs a prepared statement, which each connection plans once. Use it only to look up one row of one table, whose plan is
+   * right at any size of the table. A join that was planned while a table was small would keep reading all of it.
    */
   prepared<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     return this.#run({ name: this.#name(text), text, values: [...values] })
@@ -80,7 +80,7 @@ export class Database implements Queries {
   }
 
   #admit(): void {
-    if (this.#pool.waitingCount >= mostWaiting) throw overloaded()
+    if (this.#pool.waitingCount >= maxWaiting) throw overloaded()
   }
 
   #name(text: string): string {
@@ -90,10 +90,10 @@ export class Database implements Queries {
   }
 
   /**
-   * Runs statements as one transaction, which is on disk when the promise resolves. Statements that `work` does not wait
-   * for go out together with the COMMIT; any that fails undoes all. Where nothing but locks is to be undone it is rolled
-   * back, which waits for no disk. When the connection is lost during the COMMIT nobody knows its outcome, so nothing here
-   * is ever tried again by itself.
+   * Runs statements as one transaction, which is on disk when the promise resolves. Statements that `work` does not await are
+   * sent together with the COMMIT. If a statement fails, all are undone. A transaction that wrote nothing ends with ROLLBACK,
+   * which does not wait for the disk. If the connection is lost during the COMMIT, the outcome is unknown, so this method
+   * never retries.
    */
   async transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
     this.#admit()
@@ -115,17 +115,17 @@ export class Database implements Queries {
       return rows
     }
     try {
-      // Said in full, because the locking relies on it whatever the database's defaults are.
+      // The locking relies on this isolation level, so it must not depend on the database's default.
       send('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE')
       const value = await work({ query })
       const { command } = await send(end)
       await Promise.all(sent)
-      // The COMMIT of a transaction in which a statement failed is answered with ROLLBACK, not with an error.
+      // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, not with an error.
       if (command !== end) throw new Error(`${end} was answered with ${command}`)
       return value
     } catch (error) {
       await send('ROLLBACK').catch(() => {})
-      // The first that failed says why; those behind it only that the transaction was over.
+      // The first error has the reason. The errors after it only say that the transaction was aborted.
       const failed = (await Promise.allSettled(sent)).find((result) => result.status === 'rejected')
       throw failed ? failure(failed.reason) : error
     } finally {
@@ -133,7 +133,7 @@ export class Database implements Queries {
     }
   }
 
-  /** Lets what is under way end, and says goodbye; to a server that does not answer, only for a while. */
+  /** Waits for the queries in progress and closes the connections. Gives up on a server that does not answer. */
   close(): Promise<void> {
     this.#closing ??= Promise.race([this.#pool.end(), sleep(timeouts.close, undefined, { ref: false })])
     return this.#closing

@@ -1,4 +1,4 @@
-/** Tells errors that mean that the database is out of reach from those that mean that another transaction was in the way. */
+/** Distinguishes an unreachable database from a conflict with another transaction. */
 
 import pg from 'pg'
 import { DomainError } from '../../domain/errors.ts'
@@ -9,10 +9,10 @@ import { DomainError } from '../../domain/errors.ts'
  * cancelled by the operator or a timeout, and system errors.
  */
 const outOfReach = /^(08...|28...|3D000|25006|25P03|53...|55P03|57...|58...)$/
-/** Serialisation failure, deadlock, and unique violation: what another transaction did between our look and our write. */
+/** Serialisation failure, deadlock and unique violation: another transaction wrote between this one's read and its write. */
 const race = /^(40001|40P01|23505)$/
 
-/** A row moved while its lock was waited for, so the transaction must start again. */
+/** A row changed while the transaction waited for its lock, so the transaction must start again. */
 export class Moved extends Error {
   override readonly name = 'Moved'
 }
@@ -21,21 +21,23 @@ export function isRace(error: unknown): boolean {
   return error instanceof Moved || (error instanceof pg.DatabaseError && race.test(error.code ?? ''))
 }
 
-/** Whatever does not come from the server comes from the driver or the network, but for mistakes in this code. */
+/** An error that is not from the server is from the driver or the network, unless it is a bug in this code. */
 function isOutOfReach(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return outOfReach.test(error.code ?? '')
   return error instanceof Error && !(error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError)
 }
 
 export function unavailable(cause?: unknown): DomainError {
-  return new DomainError('store-unavailable', 'The shop cannot reach its database now. Try again soon.', { cause })
+  return new DomainError('store-unavailable', 'The shop cannot reach its database right now. Try again in a few seconds.', { cause })
 }
 
 export function overloaded(cause?: unknown): DomainError {
-  return new DomainError('store-overloaded', 'The shop has more to do than it can now. Nothing was stored; try again soon.', { cause })
+  return new DomainError('store-overloaded', 'The shop has too much to do right now. Nothing was stored. Try again in a few seconds.', {
+    cause
+  })
 }
 
-/** An error of a statement as the store throws it. */
+/** Turns an error of a statement into the error that the store throws. */
 export function failure(error: unknown): unknown {
   return isOutOfReach(error) ? unavailable(error) : error
 }

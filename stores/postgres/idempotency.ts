@@ -4,52 +4,52 @@ import type { Order } from '../../domain/order.ts'
 import type { Idempotency, PlacingAnswer } from '../../domain/store.ts'
 import type { Queries } from './database.ts'
 
-type KeptRow = Idempotency & PlacingAnswer
+type UsedKey = Idempotency & PlacingAnswer
 
-/** A row as it is read: JSON of the snapshot, and JSON of what is known of the order without parsing the snapshot. */
-type StoredRow = Omit<KeptRow, 'order'> & { readonly snapshot: string; readonly known: string }
+/** A row of the query. `known` is JSON of the properties that can be read without parsing the snapshot. */
+type StoredRow = Omit<UsedKey, 'order'> & { readonly snapshot: string; readonly known: string }
 
-/** The properties of a snapshot that the serving thread can read without parsing it: see `knownOf`. */
+/** SQL for the properties of a snapshot that the serving thread can read without parsing it: see `knownOf`. */
 const known = ['id', 'version', 'customer', 'orderNumber', 'status', 'placedAt', 'modifiedAt']
   .map((name) => `'${name}', i.snapshot -> '${name}'`)
   .join(', ')
 
-function keptOf({ snapshot, known, ...row }: StoredRow): KeptRow {
+function usedKeyOf({ snapshot, known, ...row }: StoredRow): UsedKey {
   const members = Object.entries(JSON.parse(known) as Order)
-  // A property that the snapshot does not have is null here; undefined makes it known to be missing.
+  // A property that the snapshot does not have is null here. Undefined marks it as known to be missing.
   return { ...row, order: defer<Order>(snapshot, Object.fromEntries(members.map(([name, value]) => [name, value ?? undefined]))) }
 }
 
 /** The Idempotency-Keys of a batch of orders: those that were used before, and those that the batch adds. */
 export class KeptKeys {
-  readonly #kept = new Map<string, KeptRow>()
-  readonly #new: KeptRow[] = []
+  readonly #used = new Map<string, UsedKey>()
+  readonly #new: UsedKey[] = []
 
   static async read({ query }: Queries, keys: readonly Idempotency[]): Promise<KeptKeys> {
-    const kept = new KeptKeys()
-    if (keys.length === 0) return kept
+    const used = new KeptKeys()
+    if (keys.length === 0) return used
     const rows = await query<StoredRow>(
       `SELECT i.scope, i.key, i.fingerprint, i.snapshot, json_build_object(${known}) AS known, i.outcome FROM idempotency i
         JOIN (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS u (scope, key)) w ON i.scope = w.scope AND i.key = w.key`,
       [keys.map(({ scope }) => scope), keys.map(({ key }) => key)]
     )
-    for (const row of rows) kept.#kept.set(name(row), keptOf(row))
-    return kept
+    for (const row of rows) used.#used.set(name(row), usedKeyOf(row))
+    return used
   }
 
   find(idempotency: Idempotency): RememberedAnswer | undefined {
-    return this.#kept.get(name(idempotency))
+    return this.#used.get(name(idempotency))
   }
 
   keep(idempotency: Idempotency, { order, outcome }: PlacingAnswer): void {
     const row = { ...idempotency, order, outcome }
-    this.#kept.set(name(row), row)
+    this.#used.set(name(row), row)
     this.#new.push(row)
   }
 
   /**
-   * Sends the new rows in the order of their keys, as every replica does, and does not wait.
-   * @param at the time by the database's clock, as a value: PostgreSQL does not use an index for a volatile function
+   * Sends the new rows without waiting for the answer. They are in the order of their keys, as on every replica.
+   * @param at the time by the database's clock. It is a value, because PostgreSQL uses no index for a volatile function
    */
   write({ query }: Queries, at: number): void {
     if (this.#new.length === 0) return

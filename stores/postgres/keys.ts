@@ -30,7 +30,7 @@ export function makeKeys(database: Database): Pick<Store, KeyVerb> {
     },
     async touchKeys(uses) {
       if (uses.length === 0) return
-      // Locked in one order, so that replicas that touch the same keys wait for each other and never deadlock.
+      // All replicas lock keys in the same order, so they wait for each other and never deadlock.
       await database.query(
         `WITH used AS (SELECT id, max(at) AS at FROM unnest($1::text[], $2::bigint[]) AS u (id, at) GROUP BY id),
           locked AS (SELECT k.id FROM api_key k WHERE k.id IN (SELECT id FROM used) ORDER BY k.id FOR UPDATE)

@@ -6,16 +6,16 @@ import { databaseName, makeClient, openError } from './open-error.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 
-/** Of the advisory lock that migrations hold: any number, the same in every release. */
+/** The id of the advisory lock for migrations. It is arbitrary, but must be the same in every release. */
 const lock = '7020210519732'
 
-/** Milliseconds until a database that does not answer is given up. A migration itself may take as long as it does. */
+/** The time limit for connecting, in milliseconds. A migration itself has no limit. */
 const connectTimeout = 10_000
 
 /**
- * Brings a database up to this code's schema, in one transaction. Any number of processes may start at once: one does
- * it, the others wait for it.
- * @throws StoreOpenError when it cannot be reached, is newer than the code, not Tradepost's, or not in UTF-8
+ * Migrates a database to the schema of this code in one transaction. Several processes may start at once: one migrates, and
+ * the others wait for it.
+ * @throws StoreOpenError if the database cannot be reached, is newer than the code, is not Tradepost's, or is not in UTF-8
  */
 export async function migratePostgres(url: string): Promise<Migrated> {
   const client = makeClient(url, { connectionTimeoutMillis: connectTimeout, fallback_application_name: 'tradepost' })
@@ -27,7 +27,7 @@ export async function migratePostgres(url: string): Promise<Migrated> {
     const from = await version(client)
     if (from === newest) return { from, to: from, applied: [] }
     await refuseStrange(client)
-    // READ COMMITTED, whatever the database's default: what is looked at under the lock is what the one before has left.
+    // With READ COMMITTED, this process sees the migrations of the process that held the lock before.
     await client.query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE')
     await client.query('SELECT pg_advisory_xact_lock($1)', [lock])
     const result = await apply(client, known)
@@ -40,7 +40,7 @@ export async function migratePostgres(url: string): Promise<Migrated> {
   }
 }
 
-/** The number of the newest migration that was run; 0 for a database without any. */
+/** The number of the newest migration that was applied, or 0. */
 async function version(client: pg.Client): Promise<number> {
   const { rows: found } = await client.query<{ there: boolean }>(`SELECT to_regclass('migration') IS NOT NULL AS there`)
   if (!found[0]?.there) return 0
@@ -56,7 +56,7 @@ async function refuseStrange(client: pg.Client): Promise<void> {
   }
 }
 
-/** Under the lock. */
+/** Applies the missing migrations. The caller holds the lock. */
 async function apply(client: pg.Client, known: readonly Migration[]): Promise<Migrated> {
   await client.query(
     'CREATE TABLE IF NOT EXISTS migration (number integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())'

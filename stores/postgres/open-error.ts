@@ -1,37 +1,38 @@
-/** Why a database on a server cannot be opened, in one line for who runs the shop. Never the password. */
+/** Explains to the operator in one line why a database on a server cannot be opened. The password is never shown. */
 
 import pg from 'pg'
 import { DomainError, StoreOpenError } from '../../domain/errors.ts'
 
-/** As the driver has read the URL. */
+/** The parts of the database URL, as the driver parsed it. */
 export type Target = Pick<pg.Client, 'host' | 'port' | 'user' | 'database'>
 
-/** By SQLSTATE: what is wrong, and what to do. */
-const reasons: readonly (readonly [code: RegExp, reason: (target: Target, server: string, said: string) => string])[] = [
+/** The problem and its solution, by SQLSTATE. */
+const reasons: readonly (readonly [code: RegExp, reason: (target: Target, server: string, message: string) => string])[] = [
   [
     /^28/,
-    ({ user }, server, said) => `${server} refuses the user ${name(user)} (${said}): correct the user and the password in DATABASE_URL`
+    ({ user }, server, message) =>
+      `${server} refuses the user ${name(user)} (${message}): correct the user and the password in DATABASE_URL`
   ],
   [/^3D000$/, ({ database }, server) => `${server} has no database ${name(database)}: create it, or correct its name in DATABASE_URL`],
   [
     /^42501$/,
-    ({ user, database }, server, said) =>
-      `the user ${name(user)} has no right to this in the database ${name(database)} of ${server} (${said}): make it the database's owner`
+    ({ user, database }, server, message) =>
+      `the user ${name(user)} has no right to this in the database ${name(database)} of ${server} (${message}): make it the database's owner`
   ],
   [
     /^(42P07|42710|42703)$/,
-    ({ database }, server, said) =>
-      `the database ${name(database)} of ${server} is of something else, not of Tradepost (${said}): give Tradepost a database of its own`
+    ({ database }, server, message) =>
+      `the database ${name(database)} of ${server} is of something else, not of Tradepost (${message}): give Tradepost a database of its own`
   ],
-  [/^25006$/, (_, server, said) => `${server} takes no writes now (${said}): name the server that does in DATABASE_URL`],
-  [/^(08|53|55P03|57|58)/, (_, server, said) => `${server} cannot be used now (${said}): look at its log, or try again soon`]
+  [/^25006$/, (_, server, message) => `${server} is read-only now (${message}): set DATABASE_URL to the server that accepts writes`],
+  [/^(08|53|55P03|57|58)/, (_, server, message) => `${server} cannot be used now (${message}): check its log, or try again later`]
 ]
 
 function name(text: string | undefined): string {
   return JSON.stringify(text ?? '')
 }
 
-/** A database on its server, as messages name it. */
+/** The name of a database and its server for a message. */
 export function databaseName(target: Target): string {
   return `the database ${name(target.database)} of ${serverName(target)}`
 }
@@ -40,10 +41,10 @@ function serverName({ host, port }: Target): string {
   return host.startsWith('/') ? `PostgreSQL at the socket ${host}` : `PostgreSQL at ${host}:${port}`
 }
 
-/** A part of a password that is not percent-encoded is taken for the host: then nothing of the URL is shown. */
+/** Matches a URL with a password that is not percent-encoded. Its host may be a part of the password, so the URL is never shown. */
 const strayPassword = /^[^/]*\/\/[^/?#@]*:[^/?#@]*[/?#][^=]*@/
 
-/** @throws StoreOpenError when the URL cannot be read */
+/** @throws StoreOpenError if the URL cannot be parsed, or a file that it names cannot be read */
 export function makeClient(url: string, options: pg.ClientConfig): pg.Client {
   const unreadable =
     'DATABASE_URL cannot be read: write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters of the password percent-encoded (%23 for #)'
@@ -51,29 +52,31 @@ export function makeClient(url: string, options: pg.ClientConfig): pg.Client {
   try {
     return new pg.Client({ ...options, connectionString: url })
   } catch (error) {
-    // Of a URL that is wrong the error shows all, with the password.
+    // The error of a malformed URL shows the whole URL, with the password.
     const isFile = error instanceof Error && 'syscall' in error
     throw new StoreOpenError(isFile ? `a file that DATABASE_URL names cannot be read: ${error.message}` : unreadable)
   }
 }
 
-/** An error of opening as the store throws it. */
+/** Turns an error of opening a database into a StoreOpenError, if it can be explained. */
 export function openError(error: unknown, target: Target): unknown {
   const reason = error instanceof DomainError ? error.cause : error
-  if (!(reason instanceof Error) || reason instanceof StoreOpenError || isMistake(reason)) return error
+  if (!(reason instanceof Error) || reason instanceof StoreOpenError || isBug(reason)) return error
   const server = serverName(target)
   if (reason instanceof pg.DatabaseError) {
     const found = reasons.find(([code]) => code.test(reason.code ?? ''))
     return found ? new StoreOpenError(found[1](target, server, reason.message), { cause: error }) : error
   }
-  const said = reason.message || String('code' in reason ? reason.code : reason.name)
-  if (said.startsWith('SASL')) {
-    return new StoreOpenError(`${server} asks for a password that DATABASE_URL does not have as it must (${said})`, { cause: error })
+  const message = reason.message || String('code' in reason ? reason.code : reason.name)
+  if (message.startsWith('SASL')) {
+    return new StoreOpenError(`${server} asks for a password, but the one in DATABASE_URL is missing or cannot be used (${message})`, {
+      cause: error
+    })
   }
-  return new StoreOpenError(`${server} cannot be reached (${said}): start it, or correct DATABASE_URL`, { cause: error })
+  return new StoreOpenError(`${server} cannot be reached (${message}): start it, or correct DATABASE_URL`, { cause: error })
 }
 
-/** Of this code, not of the server or the network. */
-function isMistake(error: Error): boolean {
+/** Whether an error is a bug in this code, not an error of the server or the network. */
+function isBug(error: Error): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError
 }

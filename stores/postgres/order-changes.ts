@@ -20,7 +20,7 @@ interface LockedOrder extends OrderRow {
 export class LockedOrders {
   readonly #rows = new Map<string, LockedOrder>()
 
-  /** Locks in the order of ids, so that no two batches deadlock. */
+  /** Locks orders in the order of their ids, so that batches never deadlock. */
   static async lock({ query }: Queries, commands: readonly ChangeCommand[]): Promise<LockedOrders> {
     const orders = new LockedOrders()
     const ids = new Set(commands.map(({ args: [id] }) => id).filter(isOrderId))
@@ -44,7 +44,7 @@ export class LockedOrders {
     return holdsStock(before.status) && !holdsStock(command.args[1]) ? held() : []
   }
 
-  /** @throws DomainError what the verb throws */
+  /** @throws DomainError of the verb */
   change(command: ChangeCommand, batch: OrderBatch): Order {
     const [id] = command.args
     const row = this.#rows.get(id)
@@ -59,7 +59,7 @@ export class LockedOrders {
     return order
   }
 
-  /** Sends the changed rows, and does not wait. */
+  /** Sends the changed rows without waiting for the answer. */
   write(queries: Queries): void {
     const rows = [...this.#rows.values()].filter(({ isChanged }) => isChanged)
     const rewritten = rows.flatMap(({ summary, ...row }) => (summary ? { ...row, ...summary } : []))

@@ -1,4 +1,4 @@
-/** The entry of the thread that writes orders, on connections of its own. It answers only after the commit. */
+/** The entry of the order thread, which has its own connections. It answers a batch only after its commit. */
 
 import { packOutcomes, unpackCommand } from '../crossing.ts'
 import { type Failure, type Outcome, toFailure } from '../outcomes.ts'
@@ -12,7 +12,7 @@ export interface OrderThreadData {
   readonly connections: number
 }
 
-/** The outcome of each command, or why the transaction failed as a whole. */
+/** The outcome of each command, or the failure of the whole transaction. */
 export type OrderAnswer = { readonly outcomes: readonly Outcome[] } | { readonly failure: Failure }
 
 serve(({ url, currency, connections }: OrderThreadData) => {

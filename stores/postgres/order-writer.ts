@@ -15,7 +15,7 @@ type Written = Placed | Order
 
 const entry = entryBeside(import.meta.url, 'order-thread')
 
-/** Batches that each thread runs at once, each on its own connection: while one commits, the next is decided. */
+/** The number of batches that each thread runs at once, each on its own connection. While one commits, the next is decided. */
 const parallel = 2
 
 /** The number of the pool's connections that the order thread takes. The serving thread has the others. */
@@ -23,14 +23,14 @@ export function threadConnections(poolSize: number): number {
   return Math.min(parallel, Math.floor(poolSize / 2))
 }
 
-/** An order of this weight or more is not small. */
-const leastBeside = 32
+/** A new order of this weight or more goes to the order thread. */
+const minLargeWeight = 32
 
 /**
- * Writes orders. To parse, decide and write 10,000 lines takes hundreds of milliseconds, and the size of an order that is
- * changed is known only after it is read. Changes and large new orders therefore go to a thread of their own, as text. The
- * serving thread places small new orders itself: sending them to another thread would cost a tenth to a fifth of their rate
- * (measured with 64 clients, for orders of 1, 5 and 20 lines, on 2 cores).
+ * Writes orders. Parsing, deciding and writing 10,000 lines takes hundreds of milliseconds, and the size of a changed order is
+ * known only after it is read. Therefore changes and large new orders go to a separate thread, as text. The serving thread
+ * places small new orders itself: sending them to another thread would cost a tenth to a fifth of their rate (measured with
+ * 64 clients, for orders of 1, 5 and 20 lines, on 2 cores).
  *
  * The queue is bounded. When the thread dies, its commands fail with `store-unavailable`, and another thread is started.
  */
@@ -46,7 +46,7 @@ export class OrderWriter {
     this.#serving = new Batcher({ run: makeOrderWrites(database, data.currency, 'serving'), weight, parallel })
   }
 
-  /** Resolves when there is a thread. */
+  /** Resolves when the thread has started. */
   open(): Promise<void> {
     return this.#thread.open()
   }
@@ -55,15 +55,15 @@ export class OrderWriter {
     return this.#thread.isUp
   }
 
-  /** @throws what the verb throws, and DomainError `store-unavailable`, `store-overloaded` */
+  /** @throws the errors of the verb, and DomainError `store-unavailable`, `store-overloaded` */
   async run<V extends OrderVerb>(verb: V, ...args: Parameters<Store[V]>): Promise<Awaited<ReturnType<Store[V]>>> {
     const command = { verb, args } as OrderCommand
-    const isSmall = command.verb === 'placeOrder' && weight(command) < leastBeside
+    const isSmall = command.verb === 'placeOrder' && weight(command) < minLargeWeight
     const written = await (isSmall ? this.#placeSmall(command) : this.#beside.submit(command))
     return written as Awaited<ReturnType<Store[V]>>
   }
 
-  /** Writes what waits, then closes the thread's connections. */
+  /** Writes the waiting orders, then closes the thread's connections. */
   async close(): Promise<void> {
     await this.#serving.close()
     await this.#beside.close()
@@ -102,7 +102,7 @@ export class OrderWriter {
   }
 }
 
-/** The weight of an existing order, in lines. Its real size is known only after it is read. */
+/** The assumed weight of an existing order. Its real size is known only after it is read. */
 const existingWeight = 200
 
 function weight(command: OrderCommand): number {

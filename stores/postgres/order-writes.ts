@@ -14,15 +14,15 @@ import { lockStock, type StockLedger } from './stock-ledger.ts'
 
 export type OrderCommand = Command<'placeOrder'> | ChangeCommand
 
-/** The thread that decides a batch: the serving thread, or one beside it, which may take longer. */
+/** The thread that decides a batch: the serving thread, or the order thread beside it, which may take longer. */
 export type Place = 'serving' | 'beside'
 
-/** A new order has the number of a large one. The serving thread must not compare them, because that takes too long. */
+/** A new order has the number of a large order. The serving thread must not compare them, because that takes too long. */
 export class LargeTwin extends Error {
   override readonly name = 'LargeTwin'
 }
 
-/** The locked data that the commands of one transaction are decided on. Each command sees what those before it left. */
+/** The locked data with which the commands of one transaction are decided. Each command sees the results of those before it. */
 export interface OrderBatch extends Shop {
   readonly inventory: StockLedger
   readonly keys: KeptKeys
@@ -34,9 +34,9 @@ export interface OrderBatch extends Shop {
  * decides each command in the order of arrival, and writes all results at once. That takes two round trips, one more when
  * there are changes, and one more when an availability changes.
  *
- * The products' locks also order two posts of the same key or order number: on any replica, the second looks for the first
- * only after it has waited for their products. Where they have no product in common, a unique index refuses the second
- * batch, which is then retried.
+ * The locks of the products also serialise two orders with the same key or order number on any replica: the second waits for
+ * the products and then finds the first. If the two have no product in common, a unique index refuses the second batch, which
+ * is then retried.
  */
 export function makeOrderWrites(
   database: Database,
@@ -91,6 +91,6 @@ export function makeOrderWrites(
 
 async function clock({ query }: Queries): Promise<number> {
   const [row] = await query<{ now: number }>(`SELECT ${now} AS now`)
-  if (!row) throw new Error('the database has no clock')
+  if (!row) throw new Error('the database did not return its time')
   return row.now
 }

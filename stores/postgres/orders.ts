@@ -18,17 +18,17 @@ export function makeOrders(database: Database): Pick<Store, 'order' | 'orders'> 
   }
 }
 
-/** The row's number of an order of the list. @throws PositionError when it is none of them */
-async function placeOf(database: Database, id: string, customer: string | undefined): Promise<number> {
+/** The row number of an order in the list. @throws PositionError if the order is not in the list */
+async function rowNumberOf(database: Database, id: string, customer: string | undefined): Promise<number> {
   const sql = 'SELECT seq FROM purchase_order WHERE id = $1 AND ($2::text IS NULL OR customer = $2)'
   const [row] = isOrderId(id) ? await database.query<{ readonly seq: number }>(sql, [id, customer ?? null]) : []
   if (!row) throw new PositionError('not an order of this list')
   return row.seq
 }
 
-/** Newest first. Each combination of filters has its index, which ends with the row's number. */
+/** Reads a page of orders, the newest first. Each combination of filters has an index, which ends with the row number. */
 async function page(database: Database, { limit, after, customer, status, lines = false }: OrderQuery): Promise<Page<OrderSummary>> {
-  const before = after === undefined ? Number.MAX_SAFE_INTEGER : await placeOf(database, after, customer)
+  const before = after === undefined ? Number.MAX_SAFE_INTEGER : await rowNumberOf(database, after, customer)
   const values: unknown[] = [before, limit, lines]
   const conditions = ['o.seq < $1']
   if (customer !== undefined) conditions.push(`o.customer = $${values.push(customer)}`)
@@ -39,6 +39,6 @@ async function page(database: Database, { limit, after, customer, status, lines 
       coalesce(o.total, o.content ->> 'total') AS total, o.buyer_name, CASE WHEN $3::boolean THEN o.lines END AS lines
     FROM purchase_order o WHERE ${conditions.join(' AND ')} ORDER BY o.seq DESC LIMIT $2::bigint + 1`
   const rows = await database.query<OrderSummaryRow>(sql, values)
-  // A row's id, unlike its number, tells nobody how many there are.
+  // Unlike the row number, the id does not reveal how many orders there are.
   return toPage(rows, limit, toSummary, ({ id }) => id)
 }

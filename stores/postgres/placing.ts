@@ -7,11 +7,11 @@ import { orderContent, summaryOf } from '../rows.ts'
 import type { Queries } from './database.ts'
 import type { OrderBatch } from './order-writes.ts'
 
-/** The orders that a transaction places: decided in memory, and written at its end. */
+/** The orders that a transaction places. They are decided in memory and written at its end. */
 export class NewOrders {
   readonly #orders: Order[] = []
 
-  /** @throws LargeTwin, DomainError what the verb throws */
+  /** @throws LargeTwin, and DomainError of the verb */
   place(placing: Placing, batch: OrderBatch): Placed {
     const { idempotency } = placing
     const before = idempotency && replayed(idempotency, batch.keys.find(idempotency))
@@ -26,7 +26,7 @@ export class NewOrders {
     return { ...answer, replayed: false }
   }
 
-  /** Sends the new rows in the order of arrival, and does not wait. */
+  /** Sends the new rows in the order of arrival, without waiting for the answer. */
   write({ query }: Queries): void {
     const orders = this.#orders
     if (orders.length === 0) return

@@ -7,18 +7,18 @@ import type { Database } from './database.ts'
 import { type ProductRow, toProduct } from './rows.ts'
 import { searchFor } from './words.ts'
 
-/** Up to this many changed products are looked up by their time and sorted; beyond, a walk in the page's order meets enough of them. */
-const few = 20_000
+/** Up to this many changed products are found by time and then sorted. If there are more, a scan in the page's order finds enough. */
+const maxSorted = 20_000
 
 /**
- * A search looks at so many row numbers first, where any plan is quick and a word that is not rare fills the page, and
- * only then at all that match behind them. Left to itself the planner walks along the primary key for a word that it takes
- * for common, through the whole table if the word is not where it expects it.
+ * A search covers this many row numbers first: there any plan is fast, and a word that is not rare fills the page. Only then
+ * does it cover the rows after them. Otherwise the planner would scan the primary key for a word that it considers common,
+ * and would read the whole table if the word is not where the planner expects it.
  */
 const window = 50_000
 
 interface Bound {
-  /** An id, or a row number where a text is searched. */
+  /** An id, or a row number for a text search. */
   readonly after: string | number
   readonly limit: number
   readonly search: string | undefined
@@ -31,11 +31,11 @@ interface Statement {
   readonly values: readonly unknown[]
 }
 
-/** Pages of products: by id, or by row number where a text is searched. Keyset, each along an index in the page's order. */
+/** Reads a page of products by keyset: by id, or by row number for a text search. Each query follows an index in the page's order. */
 export async function productPage(database: Database, currency: string, query: ProductQuery): Promise<Page<Product>> {
   const { limit, after, q, category, updatedSince } = query
   const since = updatedSince === undefined ? undefined : Math.min(Math.ceil(updatedSince), Number.MAX_SAFE_INTEGER)
-  // No text here has a NUL, and PostgreSQL takes none.
+  // No stored text has a NUL, and PostgreSQL accepts none.
   if (category?.includes('\0')) return { items: [] }
   if (after?.includes('\0')) throw new PositionError('not a position: it has a NUL')
   const search = q === undefined ? undefined : searchFor(q, category)
@@ -51,7 +51,7 @@ export async function productPage(database: Database, currency: string, query: P
 
 async function read(database: Database, bound: Bound): Promise<ProductRow[]> {
   const run = ({ text, values }: Statement) => database.query<ProductRow>(text, values)
-  if (bound.since !== undefined && (await countChanged(database, bound.since)) < few) return run(changed(bound, bound.since))
+  if (bound.since !== undefined && (await countChanged(database, bound.since)) < maxSorted) return run(changed(bound, bound.since))
   if (bound.search === undefined) return run(byId(bound))
   const near = await run(nearby(bound, bound.search))
   if (near.length === bound.limit) return near
@@ -61,7 +61,7 @@ async function read(database: Database, bound: Bound): Promise<ProductRow[]> {
 
 async function countChanged(database: Database, since: number): Promise<number> {
   const changed = 'SELECT FROM product WHERE NOT deleted AND modified_at >= $1 ORDER BY modified_at LIMIT $2'
-  const [row] = await database.query<{ count: number }>(`SELECT count(*) AS count FROM (${changed}) c`, [since, few])
+  const [row] = await database.query<{ count: number }>(`SELECT count(*) AS count FROM (${changed}) c`, [since, maxSorted])
   return row?.count ?? 0
 }
 
@@ -91,7 +91,7 @@ function matching({ after, limit, since }: Bound, search: string): Statement {
   return { text: sorted('seq', filters), values }
 }
 
-/** The condition for products that changed since a time. */
+/** The query for products that changed since a time. */
 function changed({ after, limit, search, category }: Bound, since: number): Statement {
   const key = search === undefined ? 'id' : 'seq'
   const values: unknown[] = [after, limit, since]
@@ -101,7 +101,7 @@ function changed({ after, limit, search, category }: Bound, since: number): Stat
   return { text: sorted(key, filters), values }
 }
 
-/** MATERIALIZED: found without regard to the order, then sorted. */
+/** MATERIALIZED makes PostgreSQL find the rows first and then sort them, instead of following an index in the page's order. */
 function sorted(key: 'id' | 'seq', filters: readonly string[]): string {
   return `WITH found AS MATERIALIZED (SELECT p.seq, p.id FROM product p WHERE ${filters.join(' AND ')})
     SELECT ${productColumns} FROM (SELECT seq FROM found ORDER BY ${key} LIMIT $2) f JOIN product p ON p.seq = f.seq ORDER BY p.${key}`

@@ -12,18 +12,18 @@ export type LockedEntry = CatalogueEntry & { readonly seq: number }
 /** A change with the number of the product's row: undefined before it is inserted. */
 type NumberedChange = CatalogueChange & { readonly seq: number | undefined }
 
-/** @param before the products as they were, by id */
+/** @param before the products before the batch, by id */
 export function writeChanges(queries: Queries, before: ReadonlyMap<string, LockedEntry>, changes: readonly CatalogueChange[]): void {
   const numbered = changes.map((change): NumberedChange => ({ ...change, seq: before.get(change.product.id)?.seq }))
-  const there = numbered.filter(({ seq }) => seq !== undefined)
+  const existing = numbered.filter(({ seq }) => seq !== undefined)
   release(queries, before, numbered)
   update(
     queries,
-    there.filter(({ changed }) => changed.product)
+    existing.filter(({ changed }) => changed.product)
   )
   setStock(
     queries,
-    there.filter(({ changed }) => changed.stock)
+    existing.filter(({ changed }) => changed.stock)
   )
   insert(
     queries,
@@ -32,7 +32,7 @@ export function writeChanges(queries: Queries, before: ReadonlyMap<string, Locke
   categorise(queries, before, changes)
 }
 
-/** Frees GTINs that move to another product: a unique index is checked after every row of a statement. */
+/** Frees GTINs that move to another product, because a unique index is checked after every row of a statement. */
 function release({ query }: Queries, before: ReadonlyMap<string, LockedEntry>, changes: readonly NumberedChange[]): void {
   const moves = changes
     .map(({ seq, product }) => ({ seq, from: before.get(product.id)?.product.gtin, to: product.gtin }))
@@ -115,7 +115,7 @@ function categorise({ query }: Queries, before: ReadonlyMap<string, LockedEntry>
   if (entered[0].length > 0) void query(`INSERT INTO product_category (category, id) SELECT n.category, n.id FROM ${rows}`, entered)
 }
 
-/** Categories and the ids of the products that are in them, pair by pair. */
+/** Categories and the ids of their products, as two arrays of the same length. */
 function pairs(products: readonly Pick<Product, 'id' | 'categories'>[]): [string[], string[]] {
   const all = products.flatMap(({ id, categories }) => [...new Set(categories)].map((category) => ({ id, category })))
   return [all.map(({ category }) => category), all.map(({ id }) => id)]

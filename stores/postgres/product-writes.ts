@@ -56,9 +56,9 @@ async function lockProducts({ query }: Queries, currency: string, writes: readon
     `SELECT ${productColumns}, ${stockColumns} FROM product p JOIN stock s ON s.product = p.seq WHERE p.id = ANY($1)`,
     ids
   )
-  const ours = new Set((await locked).map(({ product }) => product))
+  const lockedRows = new Set((await locked).map(({ product }) => product))
   const rows = await read
-  if (rows.some(({ seq }) => !ours.has(seq))) throw new Moved('a product has come')
+  if (rows.some(({ seq }) => !lockedRows.has(seq))) throw new Moved('a product was added')
   const entry = (row: ProductRow & StockRow): LockedEntry => {
     const { seq, id, deleted } = row
     return { seq, product: toProduct(row, currency), stock: toStock(id, row), deleted }
@@ -73,7 +73,7 @@ async function readHolders({ query }: Queries, writes: readonly ProductWrite[]):
   return new Map(rows.map(({ id, gtin }) => [gtin, id]))
 }
 
-/** Raises the catalogue's revision if a product changes. @returns what sets the times of a change */
+/** Raises the catalogue's revision if a product changes. @returns a function that sets the times of a change */
 async function stamp(queries: Queries, isRevised: boolean): Promise<(change: CatalogueChange) => CatalogueChange> {
   const revised = isRevised ? revise(queries) : Promise.resolve(0)
   const [row] = await queries.query<{ now: number }>(`SELECT ${now} AS now`)

@@ -27,7 +27,7 @@ type ProductVerb =
 /** The number of products that `allProducts` reads at once. */
 const batchSize = 500
 
-/** From one category to the next along the index: as many steps as there are categories, however many products. */
+/** Each step looks up the next category in the index, so the time depends on the number of categories, not of products. */
 const stepsOfMainCategories = `
   WITH RECURSIVE step (main) AS (
     SELECT ''::text COLLATE "C" UNION ALL
@@ -36,9 +36,9 @@ const stepsOfMainCategories = `
     FROM step WHERE step.main IS NOT NULL)
   SELECT main FROM step WHERE main > '' LIMIT $1`
 
-/** The verbs of the catalogue; `drain` does what waits to be written and takes no more. */
+/** The verbs of the catalogue. `drain` refuses new writes, and resolves when the waiting ones are done. */
 export function makeProducts(database: Database, currency: string): Pick<Store, ProductVerb> & { drain(): Promise<void> } {
-  // One batch at a time: each raises the catalogue's revision, whose row lets one transaction through after another anyway.
+  // Batches run one at a time. They could not run in parallel anyway, because each locks the row of the catalogue's revision.
   const write = makeProductWrites(database, currency)
   const run = (batch: readonly ProductWrite[], mode?: 'rehearse') => retrying(() => write(batch, mode))
   const writes = new Batcher<ProductWrite, CatalogueChange>({

@@ -1,4 +1,4 @@
-/** Rows as PostgreSQL gives them, and the domain's values that they hold. */
+/** Converts the rows of PostgreSQL to domain values. */
 
 import type { ApiKey, Scope } from '../../domain/caller.ts'
 import { type Decimal, plain } from '../../domain/money.ts'
@@ -15,7 +15,7 @@ import {
   summaryFrom
 } from '../rows.ts'
 
-/** SQL: milliseconds since the epoch, by the database's clock, which all replicas share. */
+/** An SQL expression: milliseconds since the epoch by the database's clock, which all replicas share. */
 export const now = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 export interface ProductRow extends CommonProductRow {
@@ -50,12 +50,12 @@ export interface OrderRow extends CommonOrderRow {
 
 export const orderColumns = 'o.seq, o.id, o.version, o.customer, o.order_number, o.status, o.placed_at, o.modified_at, o.content'
 
-/** As it was made: PostgreSQL would also take others for it, as one in capitals. */
+/** Whether a text has the form of our order ids. PostgreSQL would also accept other forms of a UUID, such as capitals. */
 export function isOrderId(text: string): boolean {
   return /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(text)
 }
 
-/** The content of a large order stays text until somebody looks into it. */
+/** The content of a large order stays text until it is read. */
 export function toOrder(row: OrderRow): Order {
   return orderFrom(row, row.content)
 }

@@ -1,8 +1,8 @@
 /**
  * The stock of a transaction's products: locked, changed in memory and written back at its end.
  *
- * Every transaction takes its locks in one order, so that no two deadlock: first the rows of orders, then rows of `stock` in
- * the order of their products' row numbers, then the one row of `catalogue`, then the rows that it writes.
+ * Every transaction takes its locks in the same order, so that transactions never deadlock: first the rows of orders, then
+ * rows of `stock` in the order of their products' row numbers, then the one row of `catalogue`, then the rows that it writes.
  */
 
 import { type Inventory, newAvailability, type StockItem } from '../../domain/inventory.ts'
@@ -19,7 +19,7 @@ interface StockItemRow extends CommonStockItemRow {
   readonly on_hand: Decimal
 }
 
-/** Raises the catalogue's revision. Returns its time, which never goes back: it is the time of the products' change. */
+/** Raises the catalogue's revision and returns the time of the change. The time never goes back. */
 export async function revise({ query }: Queries): Promise<number> {
   const [row] = await query<{ modified_at: number }>(
     `UPDATE catalogue SET revision = revision + 1, modified_at = greatest(modified_at, ${now}) RETURNING modified_at`
@@ -50,13 +50,13 @@ export async function lockStock({ query }: Queries, products: Iterable<ProductRe
       FROM product p JOIN stock s ON s.product = p.seq WHERE ${wanted}`,
     values
   )
-  const ours = new Set((await locked).map(({ product }) => product))
+  const lockedRows = new Set((await locked).map(({ product }) => product))
   const rows = await read
-  if (rows.some(({ seq }) => !ours.has(seq))) throw new Moved('a product has come, or has taken another GTIN')
+  if (rows.some(({ seq }) => !lockedRows.has(seq))) throw new Moved('a product was added, or its GTIN has changed')
   return new StockLedger(rows)
 }
 
-/** A stock item as it was locked, and as it is now in memory. */
+/** A stock item: its locked row, and its current state in memory. */
 interface Counted {
   readonly row: StockItemRow
   readonly stockItem: StockItem & { onHand: Decimal }
@@ -82,7 +82,7 @@ export class StockLedger implements Inventory {
     return this.#byGtin.get(gtin)?.stockItem
   }
 
-  /** Takes from stock, in memory; a negative quantity goes back. */
+  /** Takes quantities from stock, in memory. A negative quantity is returned to stock. */
   take(taken: ReadonlyMap<string, Decimal>): void {
     for (const [id, quantity] of taken) {
       const stockItem = this.#byId.get(id)?.stockItem
@@ -90,7 +90,7 @@ export class StockLedger implements Inventory {
     }
   }
 
-  /** Writes the stock, and the availability of products where it changes. Does not wait for the last statements. */
+  /** Writes the changed stock and availability. Does not wait for the last statements. */
   async write(queries: Queries): Promise<void> {
     const changed = [...this.#byId.values()]
       .map(({ row, stockItem }) => ({

@@ -12,32 +12,32 @@ import { makeProducts } from './products.ts'
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`. */
   readonly url: string
-  /** The shop's, ISO 4217. */
+  /** The currency of the prices, ISO 4217. */
   readonly currency: string
-  /** Connections of this process at most, two or more. */
+  /** The most connections of this process; at least two. */
   readonly poolSize?: number
 }
 
 /**
- * Opens the store, with its schema brought up to date first.
- * @throws StoreOpenError when it cannot be reached, is newer than this code, not Tradepost's, or has prices in another currency
+ * Opens the store. Its schema is migrated first.
+ * @throws StoreOpenError if the database cannot be reached, is newer than this code, is not Tradepost's, or has another currency
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const { store } = await openInParts(options)
   return store
 }
 
-/** The store and what writes its orders, for tests that kill it. */
+/** Opens the store and also returns its order writer, for tests that kill it. */
 export async function openInParts({ url, currency, poolSize = 10 }: PostgresOptions): Promise<{ store: Store; orders: OrderWriter }> {
   await migratePostgres(url)
   const connections = threadConnections(poolSize)
   const database = new Database(url, poolSize - connections)
   const orders = new OrderWriter(database, { url, currency, connections })
-  const kept = keepCurrency(database, currency).catch((error) => {
+  const storingCurrency = keepCurrency(database, currency).catch((error) => {
     throw openError(error, makeClient(url, {}))
   })
   try {
-    await Promise.all([orders.open(), kept])
+    await Promise.all([orders.open(), storingCurrency])
   } catch (error) {
     await Promise.all([orders.close(), database.close()])
     throw error
@@ -63,7 +63,7 @@ function makeStore(database: Database, orders: OrderWriter, currency: string): S
       const [row] = await database.query<{ writable: boolean }>(
         "SELECT NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off' AS writable"
       )
-      if (!row?.writable) throw unavailable(new Error('the database takes no writes'))
+      if (!row?.writable) throw unavailable(new Error('the database is read-only'))
       if (!orders.isUp) throw unavailable(new Error('the thread that writes orders is being replaced'))
     },
     close() {

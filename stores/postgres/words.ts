@@ -1,19 +1,19 @@
 /**
- * Full text: what of a product is indexed, and how a search becomes a query. The words are split here and not by one of
- * PostgreSQL's parsers, which take `M8-20` for a number and `a.b/c` for a URL, so that the same words find the same
- * products as with SQLite's tokenizer (https://sqlite.org/fts5.html#unicode61_tokenizer).
+ * Full-text search: the index and the search queries. The words are split here, so that the same words find the same products
+ * as with SQLite's tokenizer (https://sqlite.org/fts5.html#unicode61_tokenizer). PostgreSQL's parsers split differently: they
+ * take `M8-20` for a number and `a.b/c` for a URL.
  */
 
 import { createHash } from 'node:crypto'
 import type { Product } from '../../domain/product.ts'
 import { findsLonger, longestWord } from '../search-words.ts'
 
-/** PostgreSQL keeps no position above this (https://www.postgresql.org/docs/current/textsearch-limitations.html). */
-const mostPositions = 16_383
-/** In UTF-16 code units: a lexeme may have 2 KiB, which no word of `longestWord` has, and a document 1 MiB. */
+/** PostgreSQL stores no position above this (https://www.postgresql.org/docs/current/textsearch-limitations.html). */
+const maxPositions = 16_383
+/** In UTF-16 code units. PostgreSQL's limits are 2 KiB for a lexeme, which `longestWord` never reaches, and 1 MiB for a document. */
 const longestDocument = 200_000
 
-/** Letters and digits, in small letters. Diacritics count, but on the letters of ASCII, as for SQLite's tokenizer. */
+/** Splits a text into words of letters and digits, in lower case. Like SQLite's tokenizer, it removes diacritics from ASCII letters only. */
 function tokens(text: string): string[] {
   const plain = text
     .toLowerCase()
@@ -24,12 +24,12 @@ function tokens(text: string): string[] {
   return plain.match(/[\p{L}\p{N}\p{Co}]+/gu) ?? []
 }
 
-/** The lexeme of a whole token. */
+/** The lexeme that finds a whole token. */
 function lexeme(token: string): string {
   return token.length > longestWord ? digest(token) : token
 }
 
-/** What a token is indexed as: one that is too long for a lexeme is found whole by its digest, and by how it begins. */
+/** The lexemes under which a token is indexed. A token that is too long for a lexeme has its digest and its prefix. */
 function lexemes(token: string): string[] {
   return token.length > longestWord ? [digest(token), token.slice(0, longestWord)] : [token]
 }
@@ -38,7 +38,7 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32)
 }
 
-/** What of a product can be searched for. */
+/** The properties of a product that a search covers. */
 type Searchable = Pick<Product, 'id' | 'gtin' | 'name' | 'description' | 'categories'>
 
 /** The text of a product's `tsvector`. */
@@ -46,7 +46,7 @@ export function wordsOf({ id, gtin, name, description, categories }: Searchable)
   return [...positioned([id, gtin ?? '', name, description ?? '', ...categories]), ...categories.map(categoryWord)].join(' ')
 }
 
-/** The words of texts with their positions. No phrase reaches from one text into the next. */
+/** The words of texts with their positions. A phrase never matches across two texts. */
 function positioned(texts: readonly string[]): string[] {
   const positions = new Map<string, number[]>()
   let at = 0
@@ -55,7 +55,7 @@ function positioned(texts: readonly string[]): string[] {
     for (const token of tokens(text)) {
       at += 1
       size += token.length
-      if (at > mostPositions || size > longestDocument) break
+      if (at > maxPositions || size > longestDocument) break
       for (const one of lexemes(token)) {
         const before = positions.get(one)
         if (before) before.push(at)
@@ -67,15 +67,15 @@ function positioned(texts: readonly string[]): string[] {
   return [...positions].map(([one, places]) => `'${one}':${places.join(',')}`)
 }
 
-/** One lexeme a category, whatever characters it has; no token begins like it. */
+/** A category as one lexeme, whatever characters it has. No token begins with an equals sign. */
 function categoryWord(category: string): string {
   return `'=${digest(category)}'`
 }
 
 /**
- * The text of a `tsquery` that all words of a text must match, within a category if one is given; undefined when the text
- * has no word. A word that the tokenizer splits, as `M8-20`, is a phrase, of which the last part may go on. Tokens have
- * letters and digits only, so nothing in them is an operator.
+ * The text of a `tsquery` that finds all words of a text, within a category if one is given; undefined if the text has no
+ * word. A word that the tokenizer splits, such as `M8-20`, is a phrase, whose last part may be a prefix. Tokens have letters
+ * and digits only, so nothing in them is an operator.
  */
 export function searchFor(text: string, category?: string): string | undefined {
   const phrase = (word: string) => {

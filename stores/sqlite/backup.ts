@@ -6,19 +6,19 @@ import { explain, openError } from './explain.ts'
 import { makeNewFile, refuseForeign } from './file.ts'
 
 /**
- * Writes a consistent copy of a database that may be in use, as one file that is complete or not there. A store opens it
- * as any other: restoring is putting it in the place of the database, and removing the old `-wal` and `-shm` beside it,
- * while nothing has it open. Only this user may read it.
- * @throws StoreOpenError when the database cannot be read; Error when the target exists, or cannot be written
+ * Writes a consistent copy of a database that may be in use. The copy is one file, which appears only when it is complete and
+ * which only this user may read. To restore it, close the database, replace its file by the copy, and remove the old `-wal`
+ * and `-shm` files.
+ * @throws StoreOpenError if the database cannot be read; Error if the target exists or cannot be written
  */
 export function backupSqlite(path: string, target: string): void {
   const file = databasePath(target)
   if (existsSync(file)) throw new Error(exists(target))
   const db = connect(path)
-  // Of a name that no other backup has.
+  // The name is random, so that concurrent backups do not collide.
   const partial = `${file}.${randomBytes(4).toString('hex')}.partial`
   try {
-    // Made empty first, since SQLite would let everybody read it.
+    // SQLite would make a file that everybody may read.
     makeNewFile(partial)
     copy(db, partial)
     sync(partial)
@@ -41,33 +41,33 @@ function connect(path: string): Connection {
   }
 }
 
-/** What keeps a copy from being written; all else that SQLite says is about the database that is read. */
-const ofTarget = /^(E[A-Z]+|SQLITE_(FULL|READONLY|CANTOPEN|IOERR_(WRITE|FSYNC|TRUNCATE))(_.*)?|SQLITE_IOERR)$/
+/** The codes of errors about the copy. All other errors of SQLite are about the database that is read. */
+const targetErrors = /^(E[A-Z]+|SQLITE_(FULL|READONLY|CANTOPEN|IOERR_(WRITE|FSYNC|TRUNCATE))(_.*)?|SQLITE_IOERR)$/
 
 function failure(error: unknown, path: string, file: string): unknown {
   if (!(error instanceof Error && 'code' in error)) return error
-  if (!ofTarget.test(String(error.code))) return openError(error, databasePath(path))
+  if (!targetErrors.test(String(error.code))) return openError(error, databasePath(path))
   return new Error(explain(error, file) ?? `${file} cannot be written: ${error.message}`)
 }
 
 const exists = (target: string) => `${target} exists: a backup never overwrites`
 
 function copy(db: Connection, partial: string): void {
-  // One read transaction, however long it takes; the backup API would begin again at every commit of another process.
+  // This is one read transaction. The backup API would start again at every commit of another process.
   db.prepare('VACUUM INTO ?').run(partial)
 }
 
-/** What file systems and systems answer that have no hard links: link(2), and those that leave it out. */
-const withoutLinks = new Set(['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL', 'EMLINK'])
+/** The errors of link(2) on a file system or an operating system without hard links. */
+const linkErrors = new Set(['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL', 'EMLINK'])
 
-/** A link, unlike a rename, never takes the place of another file. */
+/** Gives the copy its final name. Unlike a rename, a hard link never replaces another file. */
 function place(partial: string, file: string, target: string): void {
   try {
     linkSync(partial, file)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (code === 'EEXIST' || existsSync(file)) throw new Error(exists(target))
-    if (!withoutLinks.has(code)) throw error
+    if (!linkErrors.has(code)) throw error
     renameSync(partial, file)
   }
 }

@@ -6,9 +6,9 @@ import { makeTextIndex } from './search.ts'
 import { makeWrites, type WriteCommand } from './writes.ts'
 
 /**
- * Runs commands as one transaction: a savepoint each, so that what one is refused never touches its neighbours, and one
- * commit, which is one fsync. The outcomes are in the commands' order and hold once this has returned.
- * @param check throws when nothing may be written now
+ * Runs commands as one transaction with one commit, which takes one fsync. Each command has a savepoint, so a command that
+ * fails does not affect the others. The outcomes are in the order of the commands, and are durable when the function returns.
+ * @param check throws if the database must not be written
  */
 export function makeBatch(db: Connection, currency: string, check: () => void): (commands: readonly WriteCommand[]) => Outcome[] {
   const index = makeTextIndex(db)
@@ -46,11 +46,11 @@ export function makeBatch(db: Connection, currency: string, check: () => void): 
       return outcomes
     } catch (error) {
       index.dropAfter(0)
-      // What can be rolled back was not committed; else an I/O error may have come after the commit's own frame was written.
-      const isKnown = !isCommitting || db.inTransaction || isNotCommitted(error)
+      // A transaction that can be rolled back was not committed. Otherwise the error may have come after the commit frame was written.
+      const isUncommitted = !isCommitting || db.inTransaction || isNotCommitted(error)
       if (db.inTransaction) rollback.run()
       const cause = explained(error, db.name)
-      const failure = toFailure(isKnown ? notStored(cause) : perhapsStored(cause))
+      const failure = toFailure(isUncommitted ? notStored(cause) : perhapsStored(cause))
       return commands.map(() => ({ failure }))
     }
   }

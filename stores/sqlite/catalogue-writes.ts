@@ -13,7 +13,7 @@ type LockedEntry = CatalogueEntry & { readonly seq: number }
 const columns = `version, name, description, price, unit, minimum_quantity, quantity_step, gtin, categories, images, backorder,
   availability, modified_at, deleted`
 
-/** Performs a write. `revise` raises the catalogue's revision when a product changes, and returns its time. */
+/** Performs a write. If a product changes, `revise` raises the catalogue's revision and returns the time of the change. */
 export type ApplyWrite = (write: ProductWrite, revise?: () => number) => CatalogueChange
 
 export function makeApplyWrite(db: Connection, currency: string, index: TextIndex): ApplyWrite {

@@ -5,68 +5,71 @@ import Database from 'better-sqlite3'
 import { makeFile, refuseForeign } from './file.ts'
 
 /**
- * Every connection and statement that was made, for as long as the thread lives. They are few, since a statement is prepared
- * once. Since Node 24.19 the process is aborted when a garbage collection outside of JavaScript frees an object of an addon
- * that was compiled with node::ObjectWrap (nodejs/node#65446), as better-sqlite3 12 is; 13 is not, but needs Node 22.
+ * All connections and statements of this thread. They are kept so that they are never garbage-collected: since Node 24.19 the
+ * process aborts when a garbage collection outside of JavaScript frees an object of an addon that was compiled with
+ * node::ObjectWrap (nodejs/node#65446), such as better-sqlite3 12. Version 13 is not affected, but needs Node 22. The list
+ * stays short, because each statement is prepared once.
  */
-const kept: object[] = []
+const nativeObjects: object[] = []
 
-/** The only way to a connection. What makes native objects at each call (`iterate`, `backup`) is not for use. */
+/** Use only this class to open a database. Do not call `iterate` and `backup`, which make a native object at each call. */
 export class Connection extends Database {
   constructor(path: string, options?: Database.Options) {
     super(path, options)
-    kept.push(this)
+    nativeObjects.push(this)
   }
 
   override prepare<Bound extends unknown[] | object = unknown[], Row = unknown>(sql: string) {
     const statement = super.prepare<Bound, Row>(sql)
-    kept.push(statement)
+    nativeObjects.push(statement)
     return statement
   }
 
-  /** One that only sets something can be `exec`uted. */
+  /** Reads a pragma. To set one, use `exec`, which makes no statement. */
   override pragma(source: string, options: Database.PragmaOptions = {}): unknown {
     const statement = this.prepare(`PRAGMA ${source}`)
     return options.simple ? statement.pluck().get() : statement.all()
   }
 }
 
+/** Milliseconds that a connection waits for a lock. */
 const busyTimeout = { reader: 1_000, writer: 5_000 } as const
 
-/** Resolved, because SQLite would read a path that begins with `file:` as a URI. */
+/** The absolute path of a database. SQLite would read a relative path that begins with `file:` as a URI. */
 export function databasePath(path: string): string {
   return resolve(path)
 }
 
-/** The identity of the file that a path names now. @throws Error when it names none */
+/** The device and inode of the file at a path. @throws Error if there is no file */
 export function fileIdentity(path: string): string {
   const { dev, ino } = statSync(databasePath(path), { bigint: true })
   return `${dev}:${ino}`
 }
 
 /**
- * A connection holds on to a file that was moved or removed, and what is written to it then is lost with it.
- * @throws Error, with the code of SQLite for this, when the path does not name the same file any more
+ * Checks that the path still names the file that was opened. A connection keeps writing to a file that was moved or removed,
+ * and those writes would be lost.
+ * @throws SqliteError `SQLITE_READONLY_DBMOVED` if it names another file; Error if there is no file
  */
 export function checkFile(path: string, identity: string): void {
   if (fileIdentity(path) === identity) return
   throw new Database.SqliteError(`${path} is another file than the one that was opened`, 'SQLITE_READONLY_DBMOVED')
 }
 
-/** What a reader keeps of the file, in KiB: of what is asked for now and then, or of what is walked through once. */
+/** The page cache of a reader, in KiB. A scan reads each page only once, so it needs little. */
 const pageCache = { lookup: 32_768, scan: 1_024 } as const
 
-/** A connection that cannot write: every write goes through the one writer. Waits up to a second for a lock. */
+/** Opens a read-only connection. Every write goes through the one writer. */
 export function connectReader(path: string, use: keyof typeof pageCache = 'lookup'): Connection {
   const db = new Connection(databasePath(path), { readonly: true, fileMustExist: true, timeout: busyTimeout.reader })
   db.exec(`PRAGMA cache_size = -${pageCache[use]}`)
   return db
 }
 
-/** A connection that writes; the file must be there. Waits up to five seconds for another process's transaction. */
+/** Opens a connection that writes. The file must exist. */
 export function connectWriter(path: string): Connection {
   const db = new Connection(databasePath(path), { fileMustExist: true, timeout: busyTimeout.writer })
-  // FULL, because better-sqlite3 is built with NORMAL for WAL, which may lose the last commits when the power goes
+  // better-sqlite3 is compiled with NORMAL for WAL, which may lose the last commits in a power failure
   // (https://sqlite.org/pragma.html#pragma_synchronous).
   db.exec('PRAGMA synchronous = FULL')
   db.exec('PRAGMA foreign_keys = ON')
@@ -76,18 +79,18 @@ export function connectWriter(path: string): Connection {
 }
 
 /**
- * Makes the file, and its directory, where there is none, and puts it in WAL mode, which the file then keeps. A file of
- * something else is not touched.
- * @param check throws for a database that is not to be used
- * @throws StoreOpenError when it is not ours, or what `check` throws; SqliteError, or the file system's error
+ * Makes the file and its directory if they do not exist, and puts the file in WAL mode, which is permanent. A file that is
+ * not Tradepost's is not changed.
+ * @param check throws if the database must not be used
+ * @throws StoreOpenError if the file is not Tradepost's; the error of `check`; SqliteError; the file system's error
  */
 export async function prepareFile(path: string, check: (db: Connection) => void): Promise<void> {
   makeFile(databasePath(path))
   refuseForeign(databasePath(path))
   const db = new Connection(databasePath(path), { timeout: busyTimeout.writer })
   try {
-    // Two processes that switch one new file over at the same moment see SQLITE_BUSY without any wait: a lock upgrade
-    // does not go through the busy handler.
+    // When two processes put a new file in WAL mode at the same moment, one gets SQLITE_BUSY at once: SQLite does not call
+    // the busy handler for a lock upgrade.
     for (let attempt = 1; ; attempt++) {
       try {
         check(db)

@@ -1,11 +1,11 @@
-/** What is wrong with a database file, in one line for who runs the shop: which file, why, and what to do. */
+/** Explains errors of a database file to the operator in one line: which file, why, and what to do. */
 
 import { accessSync, constants } from 'node:fs'
 import { dirname } from 'node:path'
 import { DomainError, StoreOpenError } from '../../domain/errors.ts'
 import { diskIsFull, diskReason, isDiskFull } from '../disk.ts'
 
-/** By SQLite's result codes (https://sqlite.org/rescode.html), the first that fits. */
+/** Reasons by SQLite's result codes (https://sqlite.org/rescode.html). The first that matches is used. */
 const reasons: readonly (readonly [code: RegExp, reason: string])[] = [
   [/^SQLITE_FULL/, `cannot be written: ${diskIsFull}`],
   [/^SQLITE_NOTADB/, 'is not a SQLite database: correct DATABASE_URL, or restore a backup'],
@@ -16,25 +16,25 @@ const reasons: readonly (readonly [code: RegExp, reason: string])[] = [
   [/^SQLITE_IOERR/, 'cannot be read or written: check the disk']
 ]
 
-/** Undefined: the error is not about the file. */
+/** @returns undefined if the error is not about the file */
 export function explain(error: unknown, path: string): string | undefined {
   if (!(error instanceof Error && 'code' in error)) return undefined
   const code = String(error.code)
   const reason = diskReason(error)
   if (reason !== undefined) return `${path} cannot be opened or written: ${reason}`
-  // Its message says what is meant.
+  // `checkFile` throws this error with a message for the operator.
   if (code === 'SQLITE_READONLY_DBMOVED') return error.message
-  // SQLite does not tell why the file system refused it.
+  // SQLite does not report the error of the file system.
   if (/^SQLITE_(IOERR|CANTOPEN)/.test(code)) {
     if (isDiskFull(path)) return `${path} cannot be written: ${diskIsFull}`
-    const refused = code.startsWith('SQLITE_CANTOPEN') ? whyNotOpened(path) : undefined
-    if (refused !== undefined) return `${path} cannot be opened or written: ${refused}`
+    const refusal = code.startsWith('SQLITE_CANTOPEN') ? whyNotOpened(path) : undefined
+    if (refusal !== undefined) return `${path} cannot be opened or written: ${refusal}`
   }
   const found = reasons.find(([pattern]) => pattern.test(code))
   return found && `${path} ${found[1]} (${code}: ${error.message})`
 }
 
-/** Asked without opening it, which would drop SQLite's locks on the file (see file.ts). */
+/** The reason why a file cannot be opened. The file is not opened here, since closing it would drop SQLite's locks (see file.ts). */
 function whyNotOpened(path: string): string | undefined {
   try {
     accessSync(path, constants.R_OK | constants.W_OK)
@@ -45,15 +45,15 @@ function whyNotOpened(path: string): string | undefined {
   }
 }
 
-/** As the cause of what is thrown, for the log and the commands. */
+/** The explanation of an error, or the error itself: for the cause of a DomainError. */
 export function explained(error: unknown, path: string): unknown {
   return explain(error, path) ?? error
 }
 
-/** An error of opening as the store throws it. */
+/** Turns an error of opening a database into a StoreOpenError, if it can be explained. */
 export function openError(error: unknown, path: string): unknown {
   if (error instanceof StoreOpenError) return error
   const reason = error instanceof DomainError ? error.cause : error
-  const explained = typeof reason === 'string' ? reason : explain(reason, path)
-  return explained === undefined ? error : new StoreOpenError(explained, { cause: error })
+  const message = typeof reason === 'string' ? reason : explain(reason, path)
+  return message === undefined ? error : new StoreOpenError(message, { cause: error })
 }

@@ -1,19 +1,19 @@
-/** Recognises errors that mean that the database is out of reach. */
+/** Recognises errors of an unreachable database. */
 
 import { type Failure, notStored, type Outcome, toFailure } from '../outcomes.ts'
 import { explained } from './explain.ts'
 
 const outOfReach = /^(SQLITE_(FULL|IOERR|CANTOPEN|READONLY|BUSY|PROTOCOL)(_|$)|ENOENT|EACCES|EIO|ENOTDIR|ESTALE)/
 
-/** Whether SQLite (https://sqlite.org/rescode.html), or the file system, says that the file cannot be read or written now. */
+/** Whether an error of SQLite (https://sqlite.org/rescode.html) or the file system means that the file cannot be used now. */
 export function isOutOfReach(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && outOfReach.test(error.code)
 }
 
 /**
- * Errors of a COMMIT after which nothing is stored: a write to the log has failed, and a commit counts only when its last
- * frame is whole (https://sqlite.org/fileformat2.html, section 4.1). What fails later, such as the sync of the log, leaves
- * it open: the frames may be found by whoever opens the file after a crash.
+ * Errors of a COMMIT after which nothing is stored: a write to the log failed, and a commit is valid only if its last frame
+ * is complete (https://sqlite.org/fileformat2.html, section 4.1). After a later error, such as a failed sync of the log, the
+ * outcome is unknown: after a crash, SQLite may still find the frames in the log.
  */
 const notCommitted = /^SQLITE_(FULL|READONLY|IOERR_WRITE)/
 

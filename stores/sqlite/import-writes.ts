@@ -10,8 +10,8 @@ export function makeImportWrites(db: Connection, apply: ApplyWrite, index: TextI
   const revise = makeRevise(db)
   const [save, undo, release] = [db.prepare('SAVEPOINT rehearsal'), db.prepare('ROLLBACK TO rehearsal'), db.prepare('RELEASE rehearsal')]
 
-  // A refused item needs no savepoint of its own: it is refused before anything of it is written.
-  function all(batch: readonly ImportItem[]): readonly ImportOutcome[] {
+  // An item needs no savepoint, because it is refused before anything is written.
+  function importAll(batch: readonly ImportItem[]): readonly ImportOutcome[] {
     let revisedAt: number | undefined
     const reviseOnce = () => (revisedAt ??= revise())
     return batch.map((item) => importOutcome(() => apply({ verb: 'import', ...item }, reviseOnce)))
@@ -20,7 +20,7 @@ export function makeImportWrites(db: Connection, apply: ApplyWrite, index: TextI
   function rehearse(batch: readonly ImportItem[]): readonly ImportOutcome[] {
     const mark = index.mark()
     save.run()
-    const outcomes = all(batch)
+    const outcomes = importAll(batch)
     index.dropAfter(mark)
     undo.run()
     release.run()
@@ -28,6 +28,6 @@ export function makeImportWrites(db: Connection, apply: ApplyWrite, index: TextI
   }
 
   return {
-    importProducts: (batch, mode) => (mode === 'rehearse' ? rehearse(batch) : all(batch))
+    importProducts: (batch, mode) => (mode === 'rehearse' ? rehearse(batch) : importAll(batch))
   }
 }

@@ -8,10 +8,10 @@ import { applicationId } from './file.ts'
 const folder = new URL('./migrations/', import.meta.url)
 
 /**
- * Brings a database file up to this code's schema, and makes it where there is none. Each step is one transaction and
- * checks the number again inside it, so any number of processes may start at once.
- * @param finish what else is to be done to the file before it is used
- * @throws StoreOpenError when it cannot be opened, is newer than the code, or not Tradepost's; what `finish` throws
+ * Migrates a database file to the schema of this code, and makes the file if it does not exist. Each migration is one
+ * transaction that checks the version again, so several processes may start at once.
+ * @param finish a last step before the database is used
+ * @throws StoreOpenError if the file cannot be opened, is newer than the code, or is not Tradepost's; the error of `finish`
  */
 export async function migrateSqlite(path: string, finish?: (db: Connection) => void): Promise<Migrated> {
   try {
@@ -39,14 +39,14 @@ function version(db: Connection): number {
   return Number(db.pragma('user_version', { simple: true }))
 }
 
-/** In one read transaction, since another process may be making the tables meanwhile. */
+/** Reads in one transaction, since another process may be making the tables. */
 function refuseStrange(db: Connection, path: string, newest: number): void {
   const { number, application, tables } = db.transaction(() => ({
     number: version(db),
     application: db.pragma('application_id', { simple: true }),
     tables: db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get()
   }))()
-  // What file.ts has recognised by its bytes may have become another since.
+  // The file may have changed since file.ts checked it.
   if (tables !== 0 && application !== applicationId) throw new StoreOpenError(`${path} is a database of something else, not of Tradepost`)
   refuseNewer(databasePath(path), number, newest)
 }

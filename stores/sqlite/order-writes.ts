@@ -11,10 +11,10 @@ import { makeStockLedger } from './stock-ledger.ts'
 import type { Writes } from './writes.ts'
 
 type OrderVerb = 'placeOrder' | 'changeOrder' | 'setOrderStatus'
-type Kept = Omit<OrderRow, 'seq'>
+type OrderColumns = Omit<OrderRow, 'seq'>
 
-const summary = 'item_count, currency, total, buyer_name, lines'
-const kept = 'version, customer, order_number, status, placed_at, modified_at, content'
+const summaryColumns = 'item_count, currency, total, buyer_name, lines'
+const columns = 'version, customer, order_number, status, placed_at, modified_at, content'
 
 export function makeOrderWrites(db: Connection, currency: string): Writes<OrderVerb> {
   const stock = makeStockLedger(db)
@@ -23,15 +23,15 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
   const findNumber = db.prepare<[string, string], OrderRow>(
     `SELECT ${orderColumns} FROM purchase_order WHERE customer = ? AND order_number = ? AND status NOT IN ('cancelled', 'rejected')`
   )
-  const values = kept.replaceAll(/\w+/g, '@$&')
-  const insert = db.prepare<[Kept]>(`INSERT INTO purchase_order (id, ${kept}) VALUES (@id, ${values})`)
-  const update = db.prepare<[Kept]>(`UPDATE purchase_order SET (${kept}) = (${values}) WHERE id = @id`)
+  const values = columns.replaceAll(/\w+/g, '@$&')
+  const insert = db.prepare<[OrderColumns]>(`INSERT INTO purchase_order (id, ${columns}) VALUES (@id, ${values})`)
+  const update = db.prepare<[OrderColumns]>(`UPDATE purchase_order SET (${columns}) = (${values}) WHERE id = @id`)
 
-  const insertSummary = db.prepare<[Pick<Kept, 'id'> & SummaryColumns]>(
-    `INSERT INTO order_summary (seq, ${summary}) SELECT seq, ${summary.replaceAll(/\w+/g, '@$&')} FROM purchase_order WHERE id = @id`
+  const insertSummary = db.prepare<[Pick<OrderColumns, 'id'> & SummaryColumns]>(
+    `INSERT INTO order_summary (seq, ${summaryColumns}) SELECT seq, ${summaryColumns.replaceAll(/\w+/g, '@$&')} FROM purchase_order WHERE id = @id`
   )
-  const updateSummary = db.prepare<[Pick<Kept, 'id'> & SummaryColumns]>(
-    `UPDATE order_summary SET (${summary}) = (${summary.replaceAll(/\w+/g, '@$&')})
+  const updateSummary = db.prepare<[Pick<OrderColumns, 'id'> & SummaryColumns]>(
+    `UPDATE order_summary SET (${summaryColumns}) = (${summaryColumns.replaceAll(/\w+/g, '@$&')})
       WHERE seq = (SELECT seq FROM purchase_order WHERE id = @id)`
   )
 
@@ -61,7 +61,7 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
       const { taken, ...answer } = decidePlacing(placing, randomUUID(), shop())
       stock.take(taken)
       if (answer.outcome === 'placed') {
-        insert.run(toKept(answer.order))
+        insert.run(toColumns(answer.order))
         insertSummary.run({ id: answer.order.id, ...summaryOf(answer.order) })
       }
       if (idempotency) keys.keep(idempotency, answer)
@@ -70,7 +70,7 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
     changeOrder(id, document, expected, mostItems) {
       const { order, taken } = decideChange(find(id), document, expected, mostItems, shop())
       stock.take(taken)
-      update.run(toKept(order))
+      update.run(toColumns(order))
       updateSummary.run({ id, ...summaryOf(order) })
       return order
     },
@@ -80,13 +80,13 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
       if (!decided) return before
       stock.take(decided.taken)
       const order = { ...before, ...decided.change }
-      update.run(toKept(order))
+      update.run(toColumns(order))
       return order
     }
   }
 }
 
-function toKept(order: Order): Kept {
+function toColumns(order: Order): OrderColumns {
   return {
     id: order.id,
     version: order.version,

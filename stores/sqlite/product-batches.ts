@@ -3,12 +3,12 @@ import { productColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { fromThousandths, type ProductRow, toProduct } from './rows.ts'
 
-/** The number of products that are read at once. It bounds how long the thread does nothing else, and the memory. */
+/** The number of products that are read at once. It bounds the memory, and how long the thread is blocked. */
 const batchSize = 50
 
 type Row = ProductRow & { readonly on_hand: string }
 
-/** The products behind an id, one statement each time: none is left open, so the log can be checkpointed meanwhile. */
+/** Reads the products after an id. No statement stays open between batches, so that the log can be checkpointed. */
 export function makeProductBatches(db: Connection, currency: string): (after: string) => readonly StockedProduct[] {
   const select = db.prepare<[string, number], Row>(
     `SELECT ${productColumns}, CAST(s.on_hand AS TEXT) AS on_hand FROM product p INDEXED BY product_live

@@ -6,8 +6,8 @@ import type { Connection } from './connection.ts'
 import { type ProductRow, toProduct } from './rows.ts'
 import { matchExpression } from './search.ts'
 
-/** Up to this many changed products are looked up by their time and sorted; beyond, one walk by id meets enough of them. */
-const few = 10_000
+/** Up to this many changed products are found by time and then sorted. If there are more, a scan by id finds enough of them. */
+const maxSorted = 10_000
 
 interface Bound {
   readonly after: string | number
@@ -17,7 +17,7 @@ interface Bound {
   readonly match: string | undefined
 }
 
-/** Pages of products: by id, or by row number where a text is searched. Keyset, each along an index in the page's order. */
+/** Reads pages of products by keyset: by id, or by row number for a text search. Each query follows an index in the page's order. */
 export function makeProductPages(db: Connection, currency: string): (query: ProductQuery) => Page<Product> {
   const prepare = (from: string, order: string) =>
     db.prepare<[Bound], ProductRow>(`SELECT ${productColumns} FROM ${from} ORDER BY ${order} LIMIT @limit`)
@@ -34,7 +34,7 @@ export function makeProductPages(db: Connection, currency: string): (query: Prod
         ORDER BY id LIMIT @limit)`,
     'p.id'
   )
-  // An INTEGER, since better-sqlite3 binds a number as REAL, for which FTS5 reads its index from the start (fts5GetRowidLimit).
+  // CAST, since better-sqlite3 binds a number as REAL, for which FTS5 reads its index from the start (fts5GetRowidLimit).
   const matching = prepare(
     `product_text t CROSS JOIN product p ON p.seq = t.rowid
       WHERE t.product_text MATCH @match AND t.rowid > CAST(@after AS INTEGER) AND p.modified_at >= @since`,
@@ -47,7 +47,7 @@ export function makeProductPages(db: Connection, currency: string): (query: Prod
     .pluck()
 
   function byId({ category, updatedSince }: ProductQuery) {
-    if (updatedSince !== undefined && (countChanged.get(updatedSince, few) ?? 0) < few) return changed
+    if (updatedSince !== undefined && (countChanged.get(updatedSince, maxSorted) ?? 0) < maxSorted) return changed
     return category === undefined ? all : ofCategory
   }
 

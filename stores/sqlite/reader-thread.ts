@@ -1,4 +1,4 @@
-/** The entry of the thread that searches. */
+/** The entry of the search thread. */
 
 import { PositionError } from '../../domain/errors.ts'
 import type { Product } from '../../domain/product.ts'
@@ -11,7 +11,7 @@ import { makeProductPages } from './product-pages.ts'
 
 export interface ReaderData {
   readonly path: string
-  /** As `fileIdentity` gave it when the store was opened. */
+  /** The `fileIdentity` of the file when the store was opened. */
   readonly identity: string
   readonly currency: string
 }
@@ -19,7 +19,7 @@ export interface ReaderData {
 export type Found =
   | { readonly page: Page<Product> }
   | { readonly failure: Failure }
-  /** The error in `after`. */
+  /** The message of a PositionError. */
   | { readonly position: string }
 
 serve(({ path, identity, currency }: ReaderData) => {

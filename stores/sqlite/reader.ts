@@ -42,7 +42,7 @@ interface OrderBounds {
   readonly lines: 0 | 1
 }
 
-/** The store's reads but for pages of products. Each is one statement, which sees all that was acknowledged before. */
+/** The reads of the store, except pages of products. Each is one statement, which sees every write that was acknowledged before. */
 export function makeReader(db: Connection, currency: string): Reader {
   const product = db.prepare<[string], ProductRow>(`SELECT ${productColumns} FROM product p WHERE p.id = ?`)
   const stock = db.prepare<[string], StockRow & { deleted: 0 | 1 }>(
@@ -50,14 +50,14 @@ export function makeReader(db: Connection, currency: string): Reader {
   )
   const revision = db.prepare<[], Revision>('SELECT revision, modified_at AS modifiedAt FROM catalogue')
   const order = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
-  const placeOf = db
+  const rowNumberOf = db
     .prepare<[{ id: string; customer: string | null }], number>(
       'SELECT seq FROM purchase_order WHERE id = @id AND (@customer IS NULL OR customer = @customer)'
     )
     .pluck()
   const keys = db.prepare<[], KeyRow>(`SELECT ${keyColumns} FROM api_key ORDER BY created_at, id`)
   const key = db.prepare<[string], KeyRow>(`SELECT ${keyColumns} FROM api_key WHERE hash = ?`)
-  // From one category to the next along the index: as many steps as there are categories, however many products.
+  // Each step looks up the next category in the index, so the time depends on the number of categories, not of products.
   const nextMain = "SELECT json_extract(categories, '$[0]') AS main FROM product INDEXED BY product_main_category WHERE deleted = 0"
   const mainCategories = db
     .prepare<[number], string>(
@@ -103,10 +103,10 @@ export function makeReader(db: Connection, currency: string): Reader {
     },
     orders({ limit, after, customer, status, lines = false }) {
       const statement = customer === undefined ? (status === undefined ? all : ofStatus) : status === undefined ? ofCustomer : ofBoth
-      const before = after === undefined ? Number.MAX_SAFE_INTEGER : placeOf.get({ id: after, customer: customer ?? null })
+      const before = after === undefined ? Number.MAX_SAFE_INTEGER : rowNumberOf.get({ id: after, customer: customer ?? null })
       if (before === undefined) throw new PositionError('not an order of this list')
       const rows = statement.all({ customer, status, before, limit, lines: lines ? 1 : 0 })
-      // A row's id, unlike its number, tells nobody how many there are.
+      // Unlike the row number, the id does not reveal how many orders there are.
       return toPage(rows, limit, toSummary, ({ id }) => id)
     },
     keys() {

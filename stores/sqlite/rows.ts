@@ -1,4 +1,4 @@
-/** Rows as SQLite gives them, and the domain's values that they hold. */
+/** Converts the rows of SQLite to domain values. */
 
 import type { ApiKey } from '../../domain/caller.ts'
 import { type Decimal, fromUnits, plain, toUnits } from '../../domain/money.ts'
@@ -31,7 +31,7 @@ export function toProduct(row: ProductRow, currency: string): Product {
   return productOf(row, { currency, categories, images, backorder: row.backorder === 1 })
 }
 
-/** `on_hand` is read as text: as an integer it may be above 2^53. */
+/** `on_hand` is read as text, because the integer may be above 2^53. */
 export interface StockRow {
   readonly stock_version: number
   readonly on_hand: string
@@ -48,7 +48,7 @@ export function fromThousandths(units: string | bigint): Decimal {
   return plain(fromUnits(BigInt(units), stockScale))
 }
 
-/** @throws RangeError beyond three fraction digits */
+/** @throws RangeError if there are more than three fraction digits */
 export function toThousandths(quantity: Decimal): bigint {
   return toUnits(quantity, stockScale)
 }
@@ -65,12 +65,12 @@ export function toSummary(row: OrderSummaryRow): OrderSummary {
   return summaryFrom(row, row.lines === null ? null : JSON.parse(row.lines))
 }
 
-/** The whole order, for decisions. */
+/** Parses the whole order, for decisions. */
 export function toOrder(row: OrderRow): Order {
   return orderOf(row, JSON.parse(row.content))
 }
 
-/** The order for readers: the content of a large order stays text. */
+/** The content of a large order stays text until it is read. */
 export function toDeferredOrder(row: OrderRow): Order {
   return orderFrom(row, row.content)
 }

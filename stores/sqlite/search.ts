@@ -1,4 +1,4 @@
-/** Full text in SQLite's FTS5 (https://sqlite.org/fts5.html): what is indexed, and how a search becomes an expression. */
+/** Full-text search with SQLite's FTS5 (https://sqlite.org/fts5.html): the index and the search expressions. */
 
 import { createHash } from 'node:crypto'
 import type { Product } from '../../domain/product.ts'
@@ -8,20 +8,20 @@ import type { Connection } from './connection.ts'
 type Searchable = Pick<Product, 'id' | 'name' | 'description' | 'categories' | 'gtin'>
 
 /**
- * The expression for all words of a text, within a category if one is given; undefined when the text has no word.
- * Every word is a quoted string, so that nothing in it is an operator; inside one a quote is doubled. A star behind it
- * finds what begins with it.
+ * The expression that finds all words of a text, within a category if one is given; undefined if the text has no word.
+ * Every word is a quoted string, in which quotes are doubled, so nothing in it is an operator. A star after the string also
+ * finds the words that begin with it.
  */
 export function matchExpression(text: string, category: string | undefined): string | undefined {
   const words = new Set(text.split(/[\s\p{Cc}]+/u).filter((word) => /[\p{L}\p{N}\p{Co}]/u.test(word)))
   if (words.size === 0) return undefined
-  // Side by side is AND, and unlike the operator it passes over a string in which the tokenizer finds nothing.
+  // Strings without an operator between them mean AND. Unlike the operator, this ignores a string without tokens.
   const phrases = [...words].map((word) => `"${word.replaceAll('"', '""')}"${findsLonger(word) ? ' *' : ''}`).join(' ')
   const within = category === undefined ? '' : ` AND facet : "${facet(category)}"`
   return `{identity name description categories} : (${phrases})${within}`
 }
 
-/** One token a category, whatever characters it has. */
+/** A category as one token, whatever characters it has. */
 function facet(category: string): string {
   return `c${createHash('sha256').update(category).digest('hex').slice(0, 32)}`
 }
@@ -32,13 +32,13 @@ function texts({ id, gtin, name, description = '', categories }: Searchable): st
 }
 
 /**
- * What is to be written to the index, kept back until the end of a transaction: at every savepoint FTS5 writes out what
- * it has in memory as a segment of its own (fts5_main.c, fts5SavepointMethod), which halves the rate of an import.
+ * Changes of the index, which are buffered until the end of a transaction: at every savepoint FTS5 writes its memory to a new
+ * segment (fts5_main.c, fts5SavepointMethod), which halves the rate of an import.
  */
 export interface TextIndex {
-  /** Replaces what is indexed of a product by its texts of now, if they differ; undefined where it is not active. */
+  /** Replaces the indexed texts of a product if they have changed. Undefined stands for a product that is not active. */
   write(seq: number, before: Searchable | undefined, now: Searchable | undefined): void
-  /** The number of changes that are kept back. Those after a mark can be dropped. */
+  /** The number of buffered changes. `dropAfter` drops the changes after it. */
   mark(): number
   dropAfter(mark: number): void
   flush(): void

@@ -6,18 +6,19 @@ import { fromFailure, notStored } from '../outcomes.ts'
 import { entryBeside } from '../threads.ts'
 import type { Found, ReaderData } from './reader-thread.ts'
 
-/** Searches that may wait, the one that is under way among them. */
-const most = 64
+/** The most searches that may be pending, including the one that runs. */
+const maxPending = 64
 
 const entry = entryBeside(import.meta.url, 'reader-thread')
 
 /**
- * Searches, one after the other, in a thread of their own: the worst takes seconds in a large catalogue (many phrases that no
- * product has), in which orders and everything else go on. The thread starts with the first; one that dies is replaced.
+ * Runs searches one after the other in a separate thread. The most expensive search takes seconds in a large catalogue (many
+ * phrases that no product has) and must not block anything else. The first search starts the thread. A thread that dies is
+ * replaced.
  */
 export class Searcher {
   readonly #thread: DatabaseThread<ReaderData, ProductQuery, Found>
-  #waiting = 0
+  #pending = 0
 
   constructor(data: ReaderData) {
     this.#thread = new DatabaseThread(entry, data)
@@ -25,8 +26,8 @@ export class Searcher {
 
   /** @throws PositionError, DomainError `store-unavailable`, `store-overloaded` */
   async search(query: ProductQuery): Promise<Page<Product>> {
-    if (this.#waiting >= most) {
-      throw new DomainError('store-overloaded', 'More is being searched for than the shop can find now. Try again soon.')
+    if (this.#pending >= maxPending) {
+      throw new DomainError('store-overloaded', 'Too many searches are waiting right now. Try again in a few seconds.')
     }
     const found = await this.#find(query)
     if ('page' in found) return found.page
@@ -34,17 +35,17 @@ export class Searcher {
   }
 
   async #find(query: ProductQuery): Promise<Found> {
-    this.#waiting += 1
+    this.#pending += 1
     try {
       return await this.#thread.ask(query)
     } catch (error) {
       throw error instanceof ThreadLost ? notStored(error.cause) : error
     } finally {
-      this.#waiting -= 1
+      this.#pending -= 1
     }
   }
 
-  /** Answers what waits, then closes the database. */
+  /** Answers the pending searches, then closes the database. */
   close(): Promise<void> {
     return this.#thread.close()
   }

@@ -1,4 +1,4 @@
-/** The stock that orders take and give back. */
+/** The stock that orders take and return. */
 
 import { type Inventory, newAvailability, type StockItem } from '../../domain/inventory.ts'
 import { type Decimal, subtract } from '../../domain/money.ts'
@@ -14,13 +14,13 @@ interface StockItemRow extends Omit<CommonStockItemRow, 'gtin'> {
 }
 
 export interface StockLedger {
-  /** The inventory for one command: it reads each item only once. */
+  /** The inventory for one command. It reads each item only once. */
   inventory(): Inventory
-  /** Takes from stock; a negative quantity goes back. */
+  /** Takes quantities from stock. A negative quantity is returned to stock. */
   take(taken: ReadonlyMap<string, Decimal>): void
 }
 
-/** Raises the catalogue's revision. The time that it returns, which never goes back, is that of the products' change. */
+/** Raises the catalogue's revision and returns the time of the change. The time never goes back. */
 export function makeRevise(db: Connection): () => number {
   const raise = db
     .prepare<[number], number>('UPDATE catalogue SET revision = revision + 1, modified_at = max(modified_at, ?) RETURNING modified_at')
@@ -51,8 +51,8 @@ export function makeStockLedger(db: Connection): StockLedger {
       const ids = new Map<string, StockItem | undefined>()
       const gtins = new Map<string, StockItem | undefined>()
       return {
-        byId: (id) => look(ids, id, byId),
-        byGtin: (gtin) => look(gtins, gtin, byGtin)
+        byId: (id) => readOnce(ids, id, byId),
+        byGtin: (gtin) => readOnce(gtins, gtin, byGtin)
       }
     },
     take(taken) {
@@ -69,7 +69,7 @@ export function makeStockLedger(db: Connection): StockLedger {
   }
 }
 
-function look(
+function readOnce(
   seen: Map<string, StockItem | undefined>,
   key: string,
   statement: ReturnType<typeof Connection.prototype.prepare<[string], StockItemRow>>

@@ -13,25 +13,25 @@ import { SqliteWriter } from './writer.ts'
 import type { WriterData } from './writer-thread.ts'
 
 export interface SqliteOptions {
-  /** Of the database file; its directory is made when it is missing. */
+  /** The path of the database file. A missing directory is created. */
   readonly path: string
-  /** The shop's, ISO 4217. */
+  /** The currency of the prices, ISO 4217. */
   readonly currency: string
 }
 
 /**
- * Opens the store in a file, which is made, or brought up to date, first.
- * @throws StoreOpenError when it cannot be opened, is newer than this code, not Tradepost's, or has prices in another currency
+ * Opens the store in a file. The file is made or migrated first.
+ * @throws StoreOpenError if the file cannot be opened, is newer than this code, is not Tradepost's, or has another currency
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { store } = await openInParts(options)
   return store
 }
 
-type Parts = SqliteOptions & Pick<WriterData, 'maxPages' | 'maxBatch'>
+type OpenOptions = SqliteOptions & Pick<WriterData, 'maxPages' | 'maxBatch'>
 
-/** The store and its writer, for tests that kill it or fill its disk, and for benches. */
-export async function openInParts(options: Parts): Promise<{ store: Store; writer: SqliteWriter }> {
+/** Opens the store and also returns its writer, for benches and for tests that kill the writer or fill its disk. */
+export async function openInParts(options: OpenOptions): Promise<{ store: Store; writer: SqliteWriter }> {
   await migrateSqlite(options.path, (db) => keepCurrency(db, options.currency))
   let writer: SqliteWriter | undefined
   try {
@@ -54,17 +54,17 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
 
   async function close(): Promise<void> {
     await Promise.all([writer.drain(), searcher.close()])
-    // The reader first: the last connection to close checkpoints the log into the file, which a reader cannot.
+    // The writer is closed last: the last connection checkpoints the log into the file, which a reader cannot do.
     db.close()
     scanner.close()
     await writer.close()
   }
 
-  async function read<T>(look: () => T): Promise<T> {
+  async function read<T>(query: () => T): Promise<T> {
     if (!db.open) throw notStored()
     try {
       checkFile(path, identity)
-      return look()
+      return query()
     } catch (error) {
       throw isOutOfReach(error) ? notStored(explained(error, path)) : error
     }
@@ -98,7 +98,7 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
     isEmpty: () => read(reader.isEmpty),
     async ping() {
       await read(reader.ping)
-      // What could not be written last may be written again by now: only a write tells.
+      // After a failed write, only another write shows whether the database can be written again.
       if (writer.isFailing) await writer.run('ping')
     },
     close() {

@@ -1,4 +1,4 @@
-/** The entry of the writer's thread. It answers a batch only after its commit. */
+/** The entry of the writer thread. It answers a batch only after its commit. */
 
 import { packOutcomes, unpackCommand } from '../crossing.ts'
 import type { Outcome } from '../outcomes.ts'
@@ -9,12 +9,12 @@ import type { WriteCommand } from './writes.ts'
 
 export interface WriterData {
   readonly path: string
-  /** As `fileIdentity` gave it when the store was opened. */
+  /** The `fileIdentity` of the file when the store was opened. */
   readonly identity: string
   readonly currency: string
-  /** The most pages that the file may have; for tests of a full disk. */
+  /** The most pages that the file may have, for tests of a full disk. */
   readonly maxPages?: number
-  /** The most commands of one transaction: 1 is the baseline of the bench, for what sharing a commit is worth. */
+  /** The most commands of one transaction. The benches set it to 1, to measure the gain of group commit. */
   readonly maxBatch?: number
 }
 

@@ -13,9 +13,9 @@ import type { WriteCommand, WriteVerb } from './writes.ts'
 const entry = entryBeside(import.meta.url, 'writer-thread')
 
 /**
- * The one writer, in a thread of its own: commands go to it in batches, each of whatever has come while the one before
- * was being committed. When the thread dies, what it had and what waits is answered `store-unavailable`, and another is
- * started.
+ * The only writer. It runs in a separate thread, which gets the commands in batches: each batch has the commands that arrived
+ * while the one before was committed. When the thread dies, its commands and the waiting ones fail with `store-unavailable`,
+ * and a new thread starts.
  */
 export class SqliteWriter {
   readonly #path: string
@@ -25,7 +25,7 @@ export class SqliteWriter {
   #flushing = false
   #failing = false
   #draining: Promise<void> | undefined
-  /** Called when nothing waits any more. */
+  /** Ends the wait of `drain` when the queue is empty. */
   #settled: (() => void) | undefined
 
   constructor(data: WriterData) {
@@ -33,7 +33,7 @@ export class SqliteWriter {
     this.#thread = new DatabaseThread(entry, data)
   }
 
-  /** Resolves when a thread has the database open. @throws DomainError `store-unavailable` */
+  /** Resolves when the thread has opened the database. @throws DomainError `store-unavailable` */
   async start(): Promise<void> {
     try {
       await this.#thread.open()
@@ -42,12 +42,12 @@ export class SqliteWriter {
     }
   }
 
-  /** Whether the last batch could not be written at all: the disk is full, the file gone. */
+  /** Whether nothing can be written, for example because the disk is full: the thread is down or the whole last batch failed. */
   get isFailing(): boolean {
     return this.#failing || !this.#thread.isUp
   }
 
-  /** @throws what the verb throws, and DomainError `store-unavailable`, `store-overloaded` */
+  /** @throws the errors of the verb, and DomainError `store-unavailable`, `store-overloaded` */
   async run<V extends WriteVerb>(verb: V, ...args: Parameters<Store[V]>): Promise<Awaited<ReturnType<Store[V]>>> {
     const command: WriteCommand = { verb, args }
     if (this.#draining || !this.#thread.isUp) throw notStored()
@@ -58,7 +58,7 @@ export class SqliteWriter {
     return value as Awaited<ReturnType<Store[V]>>
   }
 
-  /** Takes no more commands, and resolves when those that it has are answered. */
+  /** Refuses new commands, and resolves when all others are answered. */
   drain(): Promise<void> {
     this.#draining ??= this.#drain()
     return this.#draining
@@ -79,7 +79,7 @@ export class SqliteWriter {
     if (this.#isBusy || this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#settled = resolve))
   }
 
-  /** After whatever else this turn of the event loop brings, so that it shares the commit. */
+  /** Flushes at the end of this turn of the event loop, so that all commands of the turn share one commit. */
   #flushSoon(): void {
     if (this.#flushing || this.#isBusy || this.#waiting.length === 0) return
     this.#flushing = true

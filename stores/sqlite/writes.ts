@@ -7,7 +7,7 @@ import { makeKeyWrites } from './key-writes.ts'
 import { makeOrderWrites } from './order-writes.ts'
 import type { TextIndex } from './search.ts'
 
-/** The store's verbs that change something: those that the writer's thread performs. */
+/** The verbs of the store that write. The writer thread performs them. */
 export type WriteVerb =
   | 'createProduct'
   | 'putProduct'
@@ -22,7 +22,7 @@ export type WriteVerb =
   | 'touchKeys'
   | 'ping'
 
-/** The store's writing verbs, as they run inside a transaction. */
+/** The verbs as functions that run inside a transaction. */
 export type Writes<V extends WriteVerb = WriteVerb> = {
   readonly [Verb in V]: (...args: Parameters<Store[Verb]>) => Awaited<ReturnType<Store[Verb]>>
 }
@@ -30,7 +30,7 @@ export type Writes<V extends WriteVerb = WriteVerb> = {
 export type WriteCommand = Command<WriteVerb>
 
 export function makeWrites(db: Connection, currency: string, index: TextIndex): Writes {
-  // As much as a large order takes, and given back: a disk that is full may still have room for a row.
+  // Writes as much as a large order and deletes it: a full disk may still have room for a small row.
   const fill = db.prepare(
     "INSERT INTO idempotency (scope, key, fingerprint, kept_at, snapshot) VALUES ('', '', '', 0, hex(zeroblob(8192)))"
   )
