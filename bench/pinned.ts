@@ -2,10 +2,9 @@
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { childrenOf, resident } from './process.ts'
+import { compiledEnvironment, family, processorTime, residentBytes } from './process.ts'
 
 export interface Served {
   readonly port: number
@@ -36,12 +35,6 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Nanoseconds on a processor, from schedstat. */
-function threadTimes(pid: number): number {
-  const tasks = `/proc/${pid}/task`
-  return readdirSync(tasks).reduce((sum, task) => sum + Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]), 0)
-}
-
 /**
  * Starts a server whose log goes to /dev/null, and waits for its first answer.
  * @param args of Node: options, the program and its arguments
@@ -49,8 +42,7 @@ function threadTimes(pid: number): number {
 export async function serveProcess(args: readonly string[], settings: Readonly<Record<string, string>>): Promise<Served> {
   const port = await freePort()
   const startedAt = performance.now()
-  // The TypeScript loader of this process would slow a compiled service down.
-  const env = { ...process.env, NODE_OPTIONS: '', ...settings, HOST: '127.0.0.1', PORT: String(port) }
+  const env = { ...compiledEnvironment(settings), HOST: '127.0.0.1', PORT: String(port) }
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
   const exited = once(child, 'exit')
   const { pid = 0 } = child
@@ -64,13 +56,12 @@ export async function serveProcess(args: readonly string[], settings: Readonly<R
       () => sleep(2)
     )
   }
-  const processes = () => [pid, ...childrenOf(pid).map(Number)]
-  for (const one of processes()) pin(one, 0)
+  for (const one of family(pid)) pin(one, 0)
   return {
     port,
     startedAfter,
-    cpu: () => processes().reduce((sum, one) => sum + threadTimes(one), 0) / 1_000,
-    memory: () => processes().reduce((sum, one) => sum + resident(one), 0),
+    cpu: () => 1e6 * processorTime(pid),
+    memory: () => residentBytes(pid),
     async end() {
       child.kill('SIGKILL')
       await exited

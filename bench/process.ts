@@ -2,13 +2,10 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** Milliseconds between two measurements. */
 const interval = 20
-
-/** Clock ticks per second (_SC_CLK_TCK), which is 100 on Linux. */
-const ticks = 100
 
 export interface Watched {
   readonly child: ChildProcess
@@ -18,21 +15,22 @@ export interface Watched {
   peak(): number
   /** Restarts the measurement of the peak. */
   reset(): void
-  /** Processor time so far, in seconds. */
+  /** Processor time of the process and its children so far, in seconds. */
   cpu(): number
 }
 
+/** The environment of a compiled program. The TypeScript loader of this process would slow its start down. */
+export const compiledEnvironment = (settings: Readonly<Record<string, string>>) => ({ ...process.env, NODE_OPTIONS: '', ...settings })
+
 export function startProcess(program: string, args: readonly string[], settings: Readonly<Record<string, string>>): Watched {
-  const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, ...settings }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [program, ...args], { env: compiledEnvironment(settings), stdio: ['ignore', 'pipe', 'inherit'] })
+  const { pid = 0 } = child
   let [now, peak, cpu] = [0, 0, 0]
   const sample = () => {
     try {
-      now = [child.pid, ...childrenOf(child.pid)].reduce((sum: number, pid) => sum + resident(pid), 0)
+      now = residentBytes(pid)
       peak = Math.max(peak, now)
-      const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
-        .replace(/^.*\) /, '')
-        .split(' ')
-      cpu = (Number(fields[11]) + Number(fields[12])) / ticks
+      cpu = processorTime(pid)
     } catch {
       // The process has ended.
     }
@@ -50,20 +48,30 @@ export function startProcess(program: string, args: readonly string[], settings:
       sample()
       peak = now
     },
-    cpu: () => cpu
+    cpu: () => {
+      sample()
+      return cpu
+    }
   }
 }
 
-/** The resident memory of a process, in bytes. */
-export function resident(pid: number | string | undefined): number {
-  return 1024 * Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
+/** A process and its children. Its main thread starts all of them. */
+export function family(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
+  return [pid, ...children.filter((child) => child !== '').map(Number)]
 }
 
-/** The children of a process. Its main thread starts all of them. */
-export function childrenOf(pid: number | undefined): string[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-    .split(' ')
-    .filter((child) => child !== '')
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
+
+/** The resident memory of a process and its children, in bytes. */
+export function residentBytes(pid: number): number {
+  return sum(family(pid).map((one) => 1024 * Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${one}/status`, 'utf8'))?.[1] ?? 0)))
+}
+
+/** The processor time of all threads of a process and of its children, in seconds. */
+export function processorTime(pid: number): number {
+  const tasks = family(pid).flatMap((one) => readdirSync(`/proc/${one}/task`).map((task) => `/proc/${one}/task/${task}/schedstat`))
+  return sum(tasks.map((path) => Number(readFileSync(path, 'utf8').split(' ')[0]))) / 1e9
 }
 
 /** Waits until a service listens. @returns the address from its log */
