@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomFillSync } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
@@ -13,28 +13,46 @@ function family(address: string): 'ipv4' | 'ipv6' | undefined {
   return isIPv4(address) ? 'ipv4' : isIPv6(address) ? 'ipv6' : undefined
 }
 
-function blockList(addresses: readonly string[]): BlockList {
+/** @returns a function that says whether a peer is one of the proxies */
+export function makeProxyCheck(proxies: readonly string[]): (remoteAddress: string) => boolean {
   const list = new BlockList()
-  for (const [address = '', prefix] of addresses.flatMap((one) => networks[one] ?? one).map((one) => one.split('/'))) {
+  for (const [address = '', prefix] of proxies.flatMap((one) => networks[one] ?? one).map((one) => one.split('/'))) {
     const kind = family(address)
     if (kind) list.addSubnet(address, prefix === undefined ? (kind === 'ipv4' ? 32 : 128) : Number(prefix), kind)
   }
-  return list
+  return (remoteAddress) => {
+    const kind = family(remoteAddress)
+    return kind !== undefined && list.check(remoteAddress, kind)
+  }
 }
 
 const acceptableId = /^[A-Za-z0-9._:=+-]{1,128}$/
 
-/**
- * Makes the function that gives each request its id. X-Request-Id is accepted from a trusted proxy only, so that both
- * logs use the same id. A generated id is not a UUID, because that would look like an order's id and be masked.
- */
+const idBytes = 12
+/** Random bytes for this many ids. One call for many ids takes a tenth of the time. */
+const pool = Buffer.alloc(idBytes * 256)
+let used = pool.length
+
+/** It is not a UUID, because that would look like an order's id and be masked. */
+function randomId(): string {
+  if (used === pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  used += idBytes
+  return pool.toString('hex', used - idBytes, used)
+}
+
+/** @param given the X-Request-Id of a trusted proxy, so that both logs use the same id */
+export function requestId(given: string | undefined): string {
+  return given !== undefined && acceptableId.test(given) ? given : randomId()
+}
+
+/** Makes Fastify's `genReqId`. Only a trusted proxy may choose an id. */
 export function makeRequestIds(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
-  const trusted = blockList(trustedProxies)
-  return (request) => {
-    const given = request.headers['x-request-id']
-    const from = request.socket?.remoteAddress ?? ''
-    const kind = family(from)
-    if (typeof given === 'string' && acceptableId.test(given) && kind && trusted.check(from, kind)) return given
-    return randomBytes(12).toString('hex')
+  const isProxy = makeProxyCheck(trustedProxies)
+  return ({ headers, socket }) => {
+    const given = headers['x-request-id']
+    return requestId(typeof given === 'string' && isProxy(socket?.remoteAddress ?? '') ? given : undefined)
   }
 }

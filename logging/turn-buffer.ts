@@ -1,0 +1,23 @@
+import type { DestinationStream } from 'pino'
+
+/**
+ * Writes the log lines of one turn of the event loop at once, because a write takes longer than to format a line. The
+ * process writes what is left when it exits. A kill loses the lines of the current turn.
+ */
+export function bufferTurn(to: DestinationStream): DestinationStream & { flushSync(): void } {
+  let lines = ''
+  const flushSync = () => {
+    if (lines === '') return
+    const written = lines
+    lines = ''
+    to.write(written)
+  }
+  process.once('exit', flushSync)
+  return {
+    write(line) {
+      if (lines === '') setImmediate(flushSync)
+      lines += line
+    },
+    flushSync
+  }
+}
