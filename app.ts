@@ -29,6 +29,7 @@ import prefer from './plugins/prefer.ts'
 import problems from './plugins/problems.ts'
 import rateLimit from './plugins/rate-limit.ts'
 import representation from './plugins/representation.ts'
+import responseCache from './plugins/response-cache.ts'
 import scheduling from './plugins/scheduling.ts'
 import securityHeaders from './plugins/security-headers.ts'
 import sending from './plugins/sending.ts'
@@ -96,6 +97,7 @@ export async function buildApp({
   await app.register(framing, { config })
   await app.register(methods)
   await app.register(store, { store: database })
+  await app.register(responseCache, { config })
   await app.register(negotiation)
   await app.register(session, { config })
   await app.register(auth)

@@ -111,6 +111,13 @@ export interface NewApiKey {
   readonly expiresAt?: number
 }
 
+/** Versions that are read at once, without waiting. Undefined: there is no such thing, or the database is out of reach. */
+export interface Versions {
+  product(id: string): number | undefined
+  /** The revision of the catalogue. */
+  catalogue(): number | undefined
+}
+
 /**
  * Everything the shop keeps. Each verb is atomic and, when it changes something, durable before its promise resolves.
  * Every verb may throw DomainError `store-unavailable` while the database is out of reach.
@@ -174,9 +181,14 @@ export interface Store {
   /** Records when keys were last used. */
   touchKeys(uses: readonly { id: string; at: number }[]): Promise<void>
 
+  /** Undefined where reading a version takes a query over a network. */
+  readonly versions?: Versions
   /** Whether the catalogue has no product, not even a deleted one. */
   isEmpty(): Promise<boolean>
   /** Resolves when the database answers. */
   ping(): Promise<void>
   close(): Promise<void>
 }
+
+/** The name of a method of the store. */
+export type StoreVerb = Exclude<keyof Store, 'versions'>

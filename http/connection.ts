@@ -21,7 +21,7 @@ export interface Connection {
 
 export interface QueuedRequest {
   readonly request: IncomingMessage
-  readonly handle: () => void
+  readonly response: ServerResponse
 }
 
 const connections = new WeakMap<Socket, Connection>()

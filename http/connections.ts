@@ -28,10 +28,13 @@ const timeouts = {
 /** Even a busy machine gives waiting clients this many turns of the event loop. Node accepts one client per turn. */
 const minTurns = 64
 
+export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void
+
 /** The connections of a server. They can all be closed without a reset (RFC 9112 section 9.6). */
 export class Connections {
   readonly #server: Server
   readonly #refuse: (socket: Socket) => void
+  #handle: RequestHandler
   readonly #open = new Set<Connection>()
   readonly #late = new WeakSet<IncomingMessage>()
   #isClosing = false
@@ -51,11 +54,20 @@ export class Connections {
     server.on('error', () => undefined)
     const handlers = server.listeners('request')
     server.removeAllListeners('request')
-    server.on('request', (request, response) => {
-      this.#receive(request, response, () => {
-        for (const handle of handlers) handle.call(server, request, response)
-      })
-    })
+    this.#handle = (request, response) => {
+      for (const handle of handlers) handle.call(server, request, response)
+    }
+    server.on('request', (request, response) => this.#receive(request, response))
+  }
+
+  /** Puts a layer around the application: it answers a request itself, or passes it on to the next handler. */
+  wrap(layer: (next: RequestHandler) => RequestHandler): void {
+    this.#handle = layer(this.#handle)
+  }
+
+  /** Whether each response is the last of its connection. */
+  get isClosing(): boolean {
+    return this.#isClosing
   }
 
   get open(): Iterable<Connection> {
@@ -160,7 +172,7 @@ export class Connections {
    * Handles the requests of one connection one at a time (RFC 9112 section 9.3.2). Node itself starts all pipelined requests at
    * once, and has no event for a response that can never be sent because the connection closed before its turn.
    */
-  #receive(request: IncomingMessage, response: ServerResponse, handle: () => void): void {
+  #receive(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request
     const connection = connectionOf(socket) ?? this.#accept(socket)
     const { queued, pendingResponses } = connection
@@ -181,10 +193,10 @@ export class Connections {
       this.#setConnectionClose(connection)
     }
     if (pendingResponses.size === 1) {
-      handle()
+      this.#handle(request, response)
       return
     }
-    queued.push({ request, handle })
+    queued.push({ request, response })
     this.#queuedTotal += 1
     socket.pause()
   }
@@ -206,7 +218,7 @@ export class Connections {
     // One request per turn of the event loop, so that a long pipeline does not delay other clients.
     setImmediate(() => {
       const wasRefused = !connection.isReading && !first.request.complete
-      if (!socket.destroyed && !wasRefused) first.handle()
+      if (!socket.destroyed && !wasRefused) this.#handle(first.request, first.response)
     })
   }
 

@@ -6,6 +6,10 @@ import type { Config } from '../config.ts'
 import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Whether requests are refused now because the event loop is too slow. */
+    isOverloaded(): boolean
+  }
   interface FastifyContextConfig {
     /** Exempt from the rate limit and from load shedding, such as health checks. */
     unlimited?: true
@@ -85,10 +89,13 @@ export default fp(
     // Node silently drops the fields above its limit. Losing If-Match would change the request, so one more is read, and refused.
     app.server.maxHeadersCount = config.MAX_HEADERS + 1
 
-    if (config.OVERLOAD_DELAY !== undefined) {
+    const { OVERLOAD_DELAY } = config
+    if (OVERLOAD_DELAY === undefined) app.decorate('isOverloaded', () => false)
+    else {
       const loopDelay = measureLoopDelay(app)
+      app.decorate('isOverloaded', () => loopDelay() > OVERLOAD_DELAY)
       app.addHook('onRequest', async ({ routeOptions }) => {
-        if (loopDelay() > (config.OVERLOAD_DELAY ?? 0) && !routeOptions.config.unlimited)
+        if (app.isOverloaded() && !routeOptions.config.unlimited)
           throw new Problem('overloaded', 'The service is too busy right now. Nothing was stored. Try again later.')
       })
     }

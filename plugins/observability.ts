@@ -16,6 +16,8 @@ export interface Metrics {
   readonly contentType: string
   /** All metrics, in Prometheus's text format. */
   read(): Promise<string>
+  /** Measures a request that the application does not see. @param milliseconds from its head to its response */
+  observe(request: { readonly method: string; readonly route: string; readonly status: string }, milliseconds: number): void
 }
 
 /** Milliseconds. */
@@ -122,6 +124,7 @@ export default fp(
 
     app.decorate('metrics', {
       contentType: registry.contentType,
+      observe: (request, milliseconds) => durations.observe(request, milliseconds / 1000),
       read: async () => `${await registry.metrics()}\n${await processRegistry().metrics()}`
     })
   },

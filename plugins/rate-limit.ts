@@ -28,7 +28,17 @@ const costs = {
 const refusalDelay = 250
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /**
+     * Counts a request without a key that the application does not see.
+     * @param cost 0 if the request is free
+     * @returns the RateLimit field, empty without a limit; undefined if the caller is over the limit, and then nothing is counted
+     */
+    countOutside(network: string, cost: number): string | undefined
+  }
   interface FastifyRequest {
+    /** The requests that this one has been charged as. */
+    cost(): number
     /**
      * Adds requests to the caller's count; a negative number subtracts. This never refuses the current request: only the next
      * one is refused if the count is over the limit, so a request may cost more than what is left of the minute.
@@ -42,6 +52,8 @@ declare module 'fastify' {
 interface Tally extends FastifyRateLimitStore {
   /** Adds requests to the caller's count. @returns the new count */
   charge(caller: string, requests: number): number
+  /** The caller's count in the current minute, and the milliseconds that are left of it. */
+  look(caller: string): { readonly current: number; readonly ttl: number }
 }
 
 /** Counts requests by caller. A caller's minute starts with its first request. The least recently active callers are evicted. */
@@ -65,6 +77,11 @@ export function makeTally(): Tally {
       count.current = Math.max(0, count.current - 1 + requests)
       return count.current
     },
+    look(caller) {
+      const now = performance.now()
+      const count = counts.get(caller)
+      return count && count.endsAt > now ? { current: count.current, ttl: count.endsAt - now } : { current: 0, ttl: minute }
+    },
     child: () => tally
   }
   return tally
@@ -74,9 +91,13 @@ interface Charge {
   readonly caller: string
   /** The caller's count. */
   current: number
+  /** What this request has added to the count. */
+  cost: number
   /** Seconds. */
   readonly resetsIn: number
 }
+
+const addressCaller = (network: string) => `address ${network}`
 
 /** The additional requests for a body: one for each started 64 KiB after the first. */
 function costOf(bytes: number): number {
@@ -101,6 +122,8 @@ export default fp(
   async function rateLimit(app: FastifyInstance, { config }: { config: Config }) {
     const max = config.RATE_LIMIT
     if (max === undefined) {
+      app.decorate('countOutside', () => '')
+      app.decorateRequest('cost', () => 1)
       app.decorateRequest('charge', () => {})
       app.decorateRequest('chargeWork', () => {})
       return
@@ -123,7 +146,7 @@ export default fp(
       timeWindow: minute,
       keyGenerator: (request) => {
         const hash = hashOf(request)
-        return hash !== undefined && validKeys.has(hash) ? `key ${hash}` : `address ${request.network}`
+        return hash !== undefined && validKeys.has(hash) ? `key ${hash}` : addressCaller(request.network)
       },
       // The plugin constructs its store. This constructor returns the shared one, so that `charge` can use it too.
       store: function store() {
@@ -135,13 +158,28 @@ export default fp(
     // Our own parameters have a prefix, as the draft requires.
     const policy = `"default";q=${max};w=${minute / 1000};tradepost-body-bytes=${costs.bodyBytes};tradepost-work-ms=${costs.workMilliseconds}`
 
+    const field = (current: number, resetsIn: number) => `"default";r=${Math.max(0, max - current)};t=${resetsIn}`
     const setHeaders = (reply: FastifyReply, { current, resetsIn }: Charge) => {
-      reply.headers({ 'ratelimit-policy': policy, ratelimit: `"default";r=${Math.max(0, max - current)};t=${resetsIn}` })
+      reply.headers({ 'ratelimit-policy': policy, ratelimit: field(current, resetsIn) })
     }
+
+    app.decorate('countOutside', (network: string, cost: number) => {
+      const caller = addressCaller(network)
+      if (tally.look(caller).current >= max) return undefined
+      tally.incr(caller, () => {}, minute, 0)
+      if (cost !== 1) tally.charge(caller, cost - 1)
+      const { current, ttl } = tally.look(caller)
+      return field(current, Math.ceil(ttl / 1000))
+    })
 
     app.decorateRequest('charge', function (this: FastifyRequest, requests: number) {
       const charge = charges.get(this)
-      if (charge && requests !== 0) charge.current = tally.charge(charge.caller, requests)
+      if (!charge || requests === 0) return
+      charge.current = tally.charge(charge.caller, requests)
+      charge.cost += requests
+    })
+    app.decorateRequest('cost', function (this: FastifyRequest) {
+      return charges.get(this)?.cost ?? 1
     })
     app.decorateRequest('chargeWork', function (this: FastifyRequest, milliseconds: number) {
       this.charge(Math.floor(milliseconds / costs.workMilliseconds))
@@ -151,7 +189,7 @@ export default fp(
       if (request.routeOptions.config.unlimited) return
       const counted = await count(request)
       if (counted.isAllowed) return
-      const charge = { caller: counted.key, current: max - counted.remaining, resetsIn: counted.ttlInSeconds }
+      const charge = { caller: counted.key, current: max - counted.remaining, cost: 1, resetsIn: counted.ttlInSeconds }
       charges.set(request, charge)
       setHeaders(reply, charge)
       if (!counted.isExceeded) return request.charge(costOf(declaredLength(request)))

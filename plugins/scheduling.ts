@@ -5,6 +5,10 @@ import fp from 'fastify-plugin'
 import { FairScheduler } from '../fairness/fair-scheduler.ts'
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Calls `start` now, or when it is the address's turn. @param network as `request.network` */
+    schedule(network: string, start: () => void): void
+  }
   interface FastifyRequest {
     /** The sender's address, or the /64 network of an IPv6 address. */
     network: string
@@ -34,6 +38,7 @@ export default fp(
       scheduler.scheduleRead(normalizeIP(socket.remoteAddress ?? ''), () => socket.resume())
     })
 
+    app.decorate('schedule', (network: string, start: () => void) => scheduler.schedule(network, start))
     app.decorateRequest('network', '')
     app.addHook('onRequest', (request, _reply, done) => {
       const { raw } = request

@@ -40,7 +40,15 @@ const productRoute: RoutePlugin = async (app, { config }) => {
 
   app.get(
     '/product/:product_id',
-    { schema: { params: productPath }, config: { represents: productRepresentations, caching: 'catalogue', describes: getProduct } },
+    {
+      schema: { params: productPath },
+      config: {
+        represents: productRepresentations,
+        caching: 'catalogue',
+        version: (versions, params) => versions.product((params as { product_id: string }).product_id),
+        describes: getProduct
+      }
+    },
     async (request, reply) => reply.represent(await app.store.product(request.params.product_id))
   )
 

@@ -107,7 +107,12 @@ const products: RoutePlugin = async (app, { config }) => {
     '/products',
     {
       schema: { querystring: productQuery },
-      config: { represents: productsRepresentations, caching: 'catalogue', describes: listProducts }
+      config: {
+        represents: productsRepresentations,
+        caching: 'catalogue',
+        version: (versions) => versions.catalogue(),
+        describes: listProducts
+      }
     },
     async (request, reply) => {
       const { limit, q, category, 'updated-since': updatedSince } = request.query

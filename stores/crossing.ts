@@ -5,12 +5,12 @@
 
 import { defer, isLarge, type Known, textOf } from '../domain/deferred.ts'
 import type { Order, PurchaseOrder } from '../domain/order.ts'
-import type { Placed, Store } from '../domain/store.ts'
+import type { Placed, Store, StoreVerb } from '../domain/store.ts'
 import type { Outcome } from './outcomes.ts'
 import { knownOf } from './rows.ts'
 
 /** A verb of the store that a thread performs, with its arguments. */
-export interface Command<V extends keyof Store = keyof Store> {
+export interface Command<V extends StoreVerb = StoreVerb> {
   readonly verb: V
   readonly args: Parameters<Store[V]>
 }
@@ -54,7 +54,7 @@ function unpackOrder(order: PackedOrder): Order {
 }
 
 /** The outcome of a verb that returns an order, with that order replaced. */
-function replaceInOutcome(verb: keyof Store | undefined, outcome: Outcome, replace: (order: unknown) => unknown): Outcome {
+function replaceInOutcome(verb: StoreVerb | undefined, outcome: Outcome, replace: (order: unknown) => unknown): Outcome {
   if (!('value' in outcome)) return outcome
   if (verb === 'changeOrder' || verb === 'setOrderStatus') return { value: replace(outcome.value) }
   if (verb !== 'placeOrder') return outcome

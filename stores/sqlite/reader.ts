@@ -32,6 +32,8 @@ export interface Reader {
   findKey(hash: string): ApiKey | undefined
   isEmpty(): boolean
   ping(): void
+  /** Undefined when there is no such product, or it is deleted. */
+  productVersion(id: string): number | undefined
 }
 
 interface OrderBounds {
@@ -45,6 +47,7 @@ interface OrderBounds {
 /** The reads of the store, except pages of products. Each is one statement, which sees every write that was acknowledged before. */
 export function makeReader(db: Connection, currency: string): Reader {
   const product = db.prepare<[string], ProductRow>(`SELECT ${productColumns} FROM product p WHERE p.id = ?`)
+  const productVersion = db.prepare<[string], number>('SELECT version FROM product WHERE id = ? AND deleted = 0').pluck()
   const stock = db.prepare<[string], StockRow & { deleted: 0 | 1 }>(
     `SELECT p.deleted, ${stockColumns} FROM product p JOIN stock s ON s.product = p.seq WHERE p.id = ?`
   )
@@ -121,6 +124,9 @@ export function makeReader(db: Connection, currency: string): Reader {
     },
     ping() {
       revision.get()
+    },
+    productVersion(id) {
+      return productVersion.get(id)
     }
   }
 }

@@ -70,7 +70,27 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
     }
   }
 
+  let isFileChecked = false
+
+  /** Undefined if the database is out of reach. The file is checked once in a turn of the event loop. */
+  function readNow<T>(query: () => T): T | undefined {
+    try {
+      if (!isFileChecked) {
+        checkFile(path, identity)
+        isFileChecked = true
+        setImmediate(() => (isFileChecked = false))
+      }
+      return query()
+    } catch {
+      return undefined
+    }
+  }
+
   return {
+    versions: {
+      product: (id) => readNow(() => reader.productVersion(id)),
+      catalogue: () => readNow(() => reader.revision().revision)
+    },
     product: (id) => read(() => reader.product(id)),
     products: (query) => (isSearch(query) ? searcher.search(query) : read(() => pages(query))),
     mainCategories: (limit) => read(() => reader.mainCategories(limit)),

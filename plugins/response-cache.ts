@@ -1,0 +1,195 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { LRUCache } from 'lru-cache'
+import type { Config } from '../config.ts'
+import type { Versions } from '../domain/store.ts'
+import { type CacheableRequest, makeRequestReader } from '../http/cacheable-request.ts'
+import { requestId } from '../logging/request-ids.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * The version that determines the response to a GET without a key. While it stays the same, an equal request gets the same
+     * response. Undefined: there is no such version now.
+     */
+    version?: (versions: Versions, params: unknown) => number | undefined
+  }
+}
+
+/** A response of the application, to send again while its version is the current one. */
+interface StoredResponse {
+  readonly status: number
+  /** Names and values in turn, as `writeHead` takes them. */
+  readonly headers: readonly string[]
+  /** The indexes of values that differ between responses. -1: the response has no such field. */
+  readonly requestIdAt: number
+  readonly rateLimitAt: number
+  readonly body: Buffer | undefined
+  readonly version: number
+  readonly currentVersion: () => number | undefined
+  /** The requests that it is charged as. */
+  readonly cost: number
+  readonly logged: { readonly method: string; readonly url: string; readonly host: string }
+  /** The logger of the last sender: most requests for a response come from the same one as before. */
+  log?: { readonly client: string; readonly userAgent: string | undefined; readonly logger: FastifyBaseLogger }
+  readonly measured: { readonly method: string; readonly route: string; readonly status: string }
+}
+
+/** A response that the application is about to make. */
+interface Recording {
+  readonly key: string
+  readonly client: string
+  version: number | undefined
+  body: Buffer | undefined
+}
+
+/** A method of Node's OutgoingMessage that the types of ServerResponse lack. */
+interface RawHeaderNames {
+  getRawHeaderNames(): string[]
+}
+
+/** Who sent a request, as Fastify finds out from the address and the fields of trusted proxies. */
+interface Client {
+  readonly ip: string
+  readonly network: string
+}
+
+/** Larger bodies stay inside, where plugins/sending limits what waits for slow readers. Bytes. */
+const maxBody = 64 * 1024
+/** Larger bodies are not copied to a string. Bytes. */
+const maxString = 16 * 1024
+/** The approximate size of an entry without its body and key, in bytes. */
+const overhead = 2_048
+const maxClients = 10_000
+/** A response is stored when its key is seen for the second time, so that a walk through the catalogue stores nothing. */
+const maxSeen = 5_000
+
+/**
+ * The outermost layer of the service: it sends a response of the application again, without entering the application, when an
+ * equal request comes and the version of the resource is still the same. It reads that version for each request, so it never
+ * sends an outdated response. Whatever it does not wholly understand goes on to the application. Like the application, it
+ * counts each request against the rate limit, lets addresses take turns, measures and logs.
+ *
+ * It does nothing if versions cannot be read at once (PostgreSQL), or without a body cache. It stores at most BODY_CACHE bytes.
+ */
+export default fp(
+  async function responseCache(app: FastifyInstance, { config }: { readonly config: Config }) {
+    const { versions } = app.store
+    if (!versions || config.BODY_CACHE === 0) return
+
+    const readRequest = makeRequestReader(config)
+    const responses = new LRUCache<string, StoredResponse>({
+      maxSize: config.BODY_CACHE,
+      sizeCalculation: ({ body }, key) => (body?.length ?? 0) + key.length + overhead
+    })
+    const seen = new LRUCache<string, true>({ max: maxSeen })
+    const clients = new LRUCache<string, Client>({ max: maxClients })
+    const recordings = new WeakMap<IncomingMessage, Recording>()
+
+    app.addHook('onRoute', (route) => {
+      const version = route.config?.version
+      if (!version) return
+      const before = (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
+        const recording = recordings.get(request.raw)
+        if (recording) recording.version = version(versions, request.params)
+        done()
+      }
+      const onSend = (request: FastifyRequest, _reply: FastifyReply, payload: unknown, done: () => void) => {
+        const recording = recordings.get(request.raw)
+        if (recording && Buffer.isBuffer(payload)) recording.body = payload
+        done()
+      }
+      const after = (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+        const recording = recordings.get(request.raw)
+        if (recording) store(recording, request, reply, () => version(versions, request.params))
+        done()
+      }
+      route.preHandler = [before, ...[route.preHandler ?? []].flat()]
+      route.onSend = [...[route.onSend ?? []].flat(), onSend]
+      route.onResponse = [...[route.onResponse ?? []].flat(), after]
+    })
+
+    function store(
+      { key, client, version, body }: Recording,
+      request: FastifyRequest,
+      reply: FastifyReply,
+      currentVersion: () => number | undefined
+    ): void {
+      clients.set(client, { ip: request.ip, network: request.network })
+      // The version is read before and after the response is made: if it is the same, the response is of this version.
+      if (version === undefined || version !== currentVersion()) return
+      const { statusCode } = reply
+      if (statusCode === 200 ? (body?.length ?? maxBody + 1) > maxBody : statusCode !== 304) return
+      // Fields that were set with Node's function have their names in the case in which they were set.
+      const rawNames = new Map((reply.raw as ServerResponse & RawHeaderNames).getRawHeaderNames().map((name) => [name.toLowerCase(), name]))
+      const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) => [rawNames.get(name) ?? name, String(value)])
+      if (headers.includes('connection') || headers.includes('set-cookie')) return
+      const { method, url, host } = request
+      responses.set(key, {
+        status: statusCode,
+        headers,
+        requestIdAt: headers.indexOf('x-request-id') + 1,
+        rateLimitAt: headers.indexOf('ratelimit') + 1,
+        body: method === 'HEAD' ? undefined : body,
+        version,
+        currentVersion,
+        cost: request.cost(),
+        logged: { method, url, host },
+        measured: { method, route: request.routeOptions.url ?? 'unknown', status: String(statusCode) }
+      })
+    }
+
+    /** A logger that has the fields of the request, so that they are serialized once. */
+    function logger(stored: StoredResponse, ip: string, { client, userAgent }: CacheableRequest): FastifyBaseLogger {
+      const { log, logged, status } = stored
+      if (log && log.client === client && log.userAgent === userAgent) return log.logger
+      const made = app.log.child({ req: { ...logged, ip, headers: { 'user-agent': userAgent } }, res: { statusCode: status } })
+      stored.log = { client, userAgent, logger: made }
+      return made
+    }
+
+    /** Sends a stored response. @returns false if the application must answer */
+    function send(stored: StoredResponse, { ip, network }: Client, request: CacheableRequest, response: ServerResponse): boolean {
+      if (app.isOverloaded() || app.connections.isClosing || response.hasHeader('connection') || response.destroyed) return false
+      if (stored.version !== stored.currentVersion()) return false
+      const rateLimit = app.countOutside(network, stored.cost)
+      if (rateLimit === undefined) return false
+      const id = requestId(request.requestId)
+      const headers = stored.headers.slice()
+      if (stored.requestIdAt > 0) headers[stored.requestIdAt] = id
+      if (stored.rateLimitAt > 0) headers[stored.rateLimitAt] = rateLimit
+      response.writeHead(stored.status, headers as string[])
+      if (stored.body === undefined) response.end()
+      // Node sends a string in one piece with the header section, which takes less time than a Buffer after it.
+      else if (stored.body.length <= maxString) response.end(stored.body.toString('latin1'), 'latin1')
+      else response.end(stored.body)
+      const responseTime = performance.now() - request.receivedAt
+      app.metrics.observe(stored.measured, responseTime)
+      logger(stored, ip, request).info({ reqId: id, responseTime }, 'request completed')
+      return true
+    }
+
+    app.connections.wrap((next) => (raw, response) => {
+      const request = readRequest(raw)
+      if (!request) return next(raw, response)
+      const { key, client } = request
+      const stored = responses.get(key)
+      const known = clients.get(client)
+      if (stored && known) {
+        app.schedule(known.network, () => {
+          if (!send(stored, known, request, response)) next(raw, response)
+        })
+        return
+      }
+      if (seen.has(key)) recordings.set(raw, { key, client, version: undefined, body: undefined })
+      else seen.set(key, true)
+      next(raw, response)
+    })
+  },
+  {
+    name: 'response-cache',
+    fastify: '5.x',
+    dependencies: ['draining', 'limits', 'observability', 'rate-limit', 'scheduling', 'store']
+  }
+)

@@ -1,0 +1,25 @@
+import { spawnSync } from 'node:child_process'
+import { setImmediate as turn } from 'node:timers/promises'
+import t from 'tap'
+import { bufferTurn } from '../logging/turn-buffer.ts'
+
+t.test('the lines of a turn are written at once, in their order', async (t) => {
+  const written: string[] = []
+  const log = bufferTurn({ write: (lines) => written.push(lines) })
+  log.write('a\n')
+  log.write('b\n')
+  t.same(written, [])
+  await turn()
+  t.same(written, ['a\nb\n'])
+  log.write('c\n')
+  log.flushSync()
+  await turn()
+  t.same(written, ['a\nb\n', 'c\n'])
+})
+
+t.test('a process that exits writes what is left', async (t) => {
+  const module = new URL('../logging/turn-buffer.ts', import.meta.url).href
+  const program = `const { bufferTurn } = await import(${JSON.stringify(module)}); bufferTurn(process.stdout).write('last'); process.exit(0)`
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8' })
+  t.equal(stdout, 'last')
+})
