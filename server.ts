@@ -2,15 +2,11 @@
 import './stopping.ts'
 import { setFlagsFromString } from 'node:v8'
 import { type DestinationStream, destination } from 'pino'
-import { buildApp } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { StoreOpenError } from './domain/errors.ts'
-import type { Store } from './domain/store.ts'
 import { ListenError, listen } from './listening.ts'
 import { bufferTurn } from './logging/turn-buffer.ts'
-import { buildOps } from './ops.ts'
 import { release } from './release.ts'
-import { loadSample } from './sample.ts'
 import { stopper } from './stopping.ts'
 import { openStore } from './stores/open.ts'
 
@@ -26,7 +22,13 @@ async function logDestination(): Promise<DestinationStream> {
 }
 
 async function start(config: Config): Promise<void> {
-  const store: Store = await openStore(config.DATABASE_URL, config.CURRENCY)
+  // The database opens in a thread of its own while this thread loads the code of the service.
+  const [store, { buildApp }, { buildOps }, { loadSample }] = await Promise.all([
+    openStore(config.DATABASE_URL, config.CURRENCY),
+    import('./app.ts'),
+    import('./ops.ts'),
+    import('./sample.ts')
+  ])
   const isStopping = () => stopper.isStopping
   // The search thread and the document process load their code when they first start. They start now, so that they load the
   // same version as this process, even if the files are replaced later.
@@ -37,9 +39,9 @@ async function start(config: Config): Promise<void> {
     const count = await loadSample(store)
     app.log.info({ products: count }, 'loaded the sample catalogue')
   }
-  await Promise.all([searchStarted, documentsStarted])
   stopper.watch({ config, app })
   const address = await listen(app, { host: config.HOST, port: config.PORT, setting: 'PORT' })
+  await Promise.all([searchStarted, documentsStarted])
   const base = `${address}${config.BASE_URL.path}`
   const ops = config.OPS_PORT === undefined ? undefined : await buildOps({ config, app, isStopping })
   if (ops) stopper.watch({ config, app, ops })
