@@ -22,8 +22,8 @@ function send(message: FromProcess): void {
 process.on('message', (jobs: ToProcess) => {
   let outcomes: Outcome[] = []
   let since = performance.now()
-  for (const job of jobs) {
-    outcomes.push(run(job))
+  for (const outcome of run(jobs)) {
+    outcomes.push(outcome)
     if (performance.now() - since < maxBatchDelay) continue
     send(outcomes)
     outcomes = []

@@ -4,11 +4,11 @@ import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
 import type { Element, Place } from '../schemas/element.ts'
 import { readXml } from '../schemas/xml.ts'
 import { maxErrors } from '../xml/faults.ts'
-import type { XmlGate } from '../xml/gate.ts'
+import type { ParsedXml, XmlGate } from '../xml/gate.ts'
 import { pathOf, placeIn } from '../xml/locations.ts'
 import { scan } from '../xml/scan.ts'
 import { noLimits, type Tag } from '../xml/tag.ts'
-import type { DocumentLimits, LocateJob, Location, ReadDocument, ReadJob } from './job.ts'
+import type { DocumentLimits, Job, LocateJob, Location, ReadDocument, ReadJob } from './job.ts'
 import { documentSchemas } from './schemas.ts'
 import { parseForm, parseJson, type TreeSource } from './sources.ts'
 import { gateTree, originOf, readTreeSource } from './trees.ts'
@@ -43,10 +43,40 @@ function parseTree(notation: 'json' | 'form', bytes: Buffer): TreeSource {
   return notation === 'json' ? parseJson(bytes) : parseForm(bytes.toString('utf8'))
 }
 
+/** XML documents that were parsed before their turn, by their jobs. */
+export type ParsedDocuments = WeakMap<Job, ParsedXml>
+
+/**
+ * Parses the XML documents of a batch of jobs, and validates those of one schema together. Whatever fails is left to
+ * `readDocument`, which finds the errors.
+ */
+export function parseTogether(jobs: readonly Job[], gate: XmlGate): ParsedDocuments {
+  const parsed: ParsedDocuments = new WeakMap()
+  const bySchema = new Map<string, ParsedXml[]>()
+  for (const job of jobs) {
+    if (job.kind !== 'read' || job.notation !== 'xml') continue
+    try {
+      const document = gate.parse(bufferOf(job), job.limits.marks)
+      parsed.set(job, document)
+      const sameSchema = bySchema.get(job.schema)
+      if (sameSchema) sameSchema.push(document)
+      else bySchema.set(job.schema, [document])
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+    }
+  }
+  for (const [name, documents] of bySchema) {
+    const { xsd, roots } = schemaOf({ schema: name })
+    gate.validateTogether(documents, xsd, roots)
+  }
+  return parsed
+}
+
 /** @throws Problem `malformed-document`, `forbidden-xml`, `invalid-document` */
-function validate({ notation, limits }: ReadJob, bytes: Buffer, schema: DocumentSchema<unknown>, gate: XmlGate): ValidDocument {
+function validate(job: ReadJob, bytes: Buffer, schema: DocumentSchema<unknown>, gate: XmlGate, known: ParsedDocuments): ValidDocument {
+  const { notation, limits } = job
   if (notation === 'xml') {
-    const parsed = gate.parse(bytes, limits.marks)
+    const parsed = known.get(job) ?? gate.parse(bytes, limits.marks)
     const faults = gate.validate(parsed, schema.xsd, schema.roots)
     if (faults.length > 0) throw new ValidationProblem(faults)
     return { root: readXml(parsed.source), locate: makeLocator(parsed.tags) }
@@ -82,10 +112,10 @@ function readValue({ root, locate }: ValidDocument, schema: DocumentSchema<unkno
 }
 
 /** Validates a document and returns its domain value. @throws Problem with the errors of the document, up to `maxErrors` */
-export function readDocument(job: ReadJob, gate: XmlGate): ReadDocument {
+export function readDocument(job: ReadJob, gate: XmlGate, known: ParsedDocuments): ReadDocument {
   const bytes = bufferOf(job)
   const schema = schemaOf(job)
-  const value = readValue(validate(job, bytes, schema, gate), schema, job.limits)
+  const value = readValue(validate(job, bytes, schema, gate, known), schema, job.limits)
   return { text: JSON.stringify(value), digest: createHash('sha256').update(bytes).digest('hex') }
 }
 

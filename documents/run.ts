@@ -6,7 +6,7 @@ import type { Representations } from '../representations/representation.ts'
 import { makeXmlGate } from '../xml/gate.ts'
 import { readFields } from './fields.ts'
 import type { CompareJob, Job, JobResult, Outcome, ResultOf, WriteJob } from './job.ts'
-import { locateInDocument, readDocument } from './read.ts'
+import { locateInDocument, type ParsedDocuments, parseTogether, readDocument } from './read.ts'
 
 /** The resources that the document process can write, by name. */
 const writable: Readonly<Record<string, Representations<never>>> = { order: orderRepresentations }
@@ -33,14 +33,14 @@ function processorTime(): number {
   return (user + system) / 1000
 }
 
-/** Returns a function that runs one job. It never throws: an unexpected error is the outcome `failed`. */
-export function makeRunner(): (job: Job) => Outcome {
+/** Returns a function that runs jobs in their order. It never throws: an unexpected error is the outcome `failed`. */
+export function makeRunner(): (jobs: readonly Job[]) => Iterable<Outcome> {
   const gate = makeXmlGate()
 
-  function result(job: Job): ResultOf<Job> {
+  function result(job: Job, parsed: ParsedDocuments): ResultOf<Job> {
     switch (job.kind) {
       case 'read':
-        return readDocument(job, gate)
+        return readDocument(job, gate, parsed)
       case 'locate':
         return locateInDocument(job)
       case 'fields':
@@ -54,18 +54,31 @@ export function makeRunner(): (job: Job) => Outcome {
 
   const seenKinds = new Set<string>()
 
-  return (job) => {
-    const startedAt = processorTime()
-    const jobResult = attempt(job)
-    const kind = kindOf(job)
-    if (seenKinds.has(kind)) return { ...jobResult, spent: processorTime() - startedAt }
-    seenKinds.add(kind)
-    return jobResult
+  return function* run(jobs) {
+    const begin = processorTime()
+    const parsed = parse(jobs)
+    const share = (processorTime() - begin) / jobs.length
+    for (const job of jobs) {
+      const startedAt = processorTime()
+      const jobResult = attempt(job, parsed)
+      const kind = kindOf(job)
+      yield seenKinds.has(kind) ? { ...jobResult, spent: share + processorTime() - startedAt } : jobResult
+      seenKinds.add(kind)
+    }
   }
 
-  function attempt(job: Job): JobResult {
+  function parse(jobs: readonly Job[]): ParsedDocuments {
     try {
-      return { result: result(job) }
+      return jobs.length > 1 ? parseTogether(jobs, gate) : new WeakMap()
+    } catch {
+      // An unexpected error belongs to one job. It comes again when that job runs.
+      return new WeakMap()
+    }
+  }
+
+  function attempt(job: Job, parsed: ParsedDocuments): JobResult {
+    try {
+      return { result: result(job, parsed) }
     } catch (error) {
       if (!(error instanceof Problem)) return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }
       const faults = error.faults.slice(0, mostFaults).map(shortFault)

@@ -8,6 +8,22 @@ const references = ['type', 'base', 'ref'] as const
  * libxml2 compiles the schema at each validation, which takes longer than validating an order. The part halves that time.
  */
 export function partFor(xsd: string, roots: readonly string[]): string {
+  return writeXml(reachable(xsd, roots))
+}
+
+/** The root element of a batch of documents. No document has it, since it is in no schema of the service. */
+export const batchRoot = 'tradepost-batch'
+
+/** The part of a schema for a batch: an element that has documents with these roots as its children. */
+export function batchPartFor(xsd: string, roots: readonly string[]): string {
+  const part = reachable(xsd, roots)
+  const member = (ref: string): Element => ({ name: 'xs:element', attributes: { ref } })
+  const choice: Element = { name: 'xs:choice', attributes: { maxOccurs: 'unbounded' }, children: roots.map(member) }
+  const batch: Element = { name: 'xs:element', attributes: { name: batchRoot }, children: [{ name: 'xs:complexType', children: [choice] }] }
+  return writeXml({ ...part, children: [...(part.children ?? []), batch] })
+}
+
+function reachable(xsd: string, roots: readonly string[]): Element {
   const schema = readXml(xsd)
   const components = schema.children ?? []
   const kept = new Set<Element>()
@@ -30,11 +46,11 @@ export function partFor(xsd: string, roots: readonly string[]): string {
     if (component.name === 'xs:element' && roots.includes(component.attributes?.['name'] ?? '')) keep(component)
   }
 
-  return writeXml({
+  return {
     ...schema,
     attributes: { ...schema.attributes, 'xmlns:xs': 'http://www.w3.org/2001/XMLSchema' },
     children: components.filter((component) => kept.has(component)).map(withoutAnnotations)
-  })
+  }
 }
 
 function withoutAnnotations({ children, ...element }: Element): Element {
