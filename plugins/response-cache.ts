@@ -22,7 +22,7 @@ interface StoredResponse {
   readonly status: number
   /** Names and values in turn, as `writeHead` takes them. */
   readonly headers: readonly string[]
-  /** The indexes of values that differ between responses. -1: the response has no such field. */
+  /** The indexes of values that differ between responses. 0: the response has no such field. */
   readonly requestIdAt: number
   readonly rateLimitAt: number
   readonly body: Buffer | undefined
