@@ -40,7 +40,9 @@ export function makeFile(file: string): void {
   } catch (error) {
     const isFile = error instanceof Error && 'code' in error && (error.code === 'EEXIST' || error.code === 'ENOTDIR')
     const reason = isFile ? 'there is a file in its place' : diskReason(error)
-    throw reason === undefined ? error : new StoreOpenError(`the folder ${folder} cannot be made: ${reason}`)
+    throw reason === undefined
+      ? error
+      : new StoreOpenError(`the folder ${folder} cannot be made: ${reason}; set DATABASE_URL to another path`)
   }
   if (!existsSync(file)) closeSync(openSync(file, constants.O_RDWR | constants.O_CREAT, ownOnly.file))
 }

@@ -85,11 +85,11 @@ t.test('a folder, a file in the place of a folder and a device are refused', asy
   t.match(await refusal(t, join(folder, 'inner')), /is a folder: set DATABASE_URL to a file, such as sqlite:.*inner\/tradepost\.db/)
   await t.rejects(open(join(folder, 'file', 'shop.db')), {
     name: 'StoreOpenError',
-    message: /^the folder .*file cannot be made: there is a file in its place$/
+    message: /^the folder .*file cannot be made: there is a file in its place; set DATABASE_URL to another path$/
   })
   await t.rejects(open(join(folder, 'file', 'deeper', 'shop.db')), {
     name: 'StoreOpenError',
-    message: /^the folder .*deeper cannot be made: there is a file in its place$/
+    message: /^the folder .*deeper cannot be made: there is a file in its place; set DATABASE_URL to another path$/
   })
   t.match(await refusal(t, '/dev/null'), /is not a regular file/)
 })

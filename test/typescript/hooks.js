@@ -8,57 +8,67 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const compiled = join(root, '.tap', 'compiled')
 const require = createRequire(import.meta.url)
 
-// What the output depends on besides the source.
+// The output depends on these besides the source.
 const version = digest(
   readFileSync(fileURLToPath(import.meta.url)),
   readFileSync(require.resolve('typescript/package.json')),
   readFileSync(require.resolve('ts-blank-space'))
 )
 
-/** tap's own compiler costs each process half a second, and has nothing to do. */
+/** Leaves out tap's own compiler, which costs each process half a second and has nothing to do. */
 export function resolve(specifier, context, next) {
   if (specifier === '@isaacs/ts-node-temp-fork-for-pr-2009/import') return { url: 'data:text/javascript,', shortCircuit: true }
   return next(specifier, context)
 }
 
 export function load(url, context, next) {
-  if (!url.startsWith('file:') || !/\.ts(?:$|[?#])/.test(url)) return next(url, context)
-  return { format: 'module', source: javascript(fileURLToPath(url)), shortCircuit: true }
+  if (!isTypeScript(url)) return next(url, context)
+  const file = read(url)
+  return asModule(file.javascript ?? compile(file, require('ts-blank-space').default))
 }
 
-/** The file's JavaScript: kept from before if it was made of these very bytes, so it is never stale. */
-function javascript(path) {
+export function isTypeScript(url) {
+  return url.startsWith('file:') && /\.ts(?:$|[?#])/.test(url)
+}
+
+export function asModule(source) {
+  return { format: 'module', source, shortCircuit: true }
+}
+
+/** A file, with its JavaScript if that was kept from before. What was kept is never stale: it names the bytes that it was made of. */
+export function read(url) {
+  const path = fileURLToPath(url)
   const source = readFileSync(path)
   const name = relative(root, path)
-  if (name.startsWith('..')) return transpile(path, source.toString())
+  if (name.startsWith('..')) return { path, source }
   const key = digest(version, source)
   const kept = join(compiled, `${name}.js`)
   try {
     const text = readFileSync(kept, 'utf8')
-    // At the end, which a file that was cut short does not have.
-    if (text.endsWith(key)) return text.slice(0, -key.length)
+    // The key is at the end, so a file that was cut short does not have it.
+    if (text.endsWith(key)) return { path, source, javascript: text.slice(0, -key.length) }
   } catch {
-    // It is not there yet.
+    // It does not exist yet.
   }
-  const text = transpile(path, source.toString())
+  return { path, source, kept, key }
+}
+
+/**
+ * Blanks the types out, and keeps the result. What is left stands on the same lines and columns, so no source map is needed:
+ * stack traces and the coverage are right as they are. (Source maps made every process of a test take three times as long,
+ * because tap looks all of them up again for each module that is loaded.)
+ */
+export function compile({ path, source, kept, key }, blankSpace) {
+  const text = blankSpace(source.toString(), () => {
+    throw new Error(`${path} has syntax that is not only types; see erasableSyntaxOnly in tsconfig.json`)
+  })
+  if (kept === undefined) return text
   mkdirSync(dirname(kept), { recursive: true })
-  // Other processes read and write the same file at the same moment: a rename shows them a whole one.
+  // Other processes read and write the same file at the same moment. A rename shows them a whole one.
   const whole = `${kept}.${randomBytes(6).toString('hex')}`
   writeFileSync(whole, text + key)
   renameSync(whole, kept)
   return text
-}
-
-/**
- * Blanks the types out. What is left stands on the same lines and columns, so no source map is needed: stack traces and the
- * coverage are right as they are. (Source maps made every process of a test take three times as long: tap looks all of them
- * up again for each module that is loaded.)
- */
-function transpile(path, source) {
-  const { default: blankSpace } = require('ts-blank-space')
-  return blankSpace(source, () => {
-    throw new Error(`${path} has syntax that is not only types; see erasableSyntaxOnly in tsconfig.json`)
-  })
 }
 
 function digest(...parts) {

@@ -8,7 +8,7 @@ const [major, minor] = process.versions.node.split('.').map(Number)
 const inThread = typeof module.registerHooks === 'function' && (major > 25 || (major === 25 && minor >= 1) || (major === 24 && minor >= 13))
 
 if (inThread) module.registerHooks(hooks)
-else module.register('./hooks.js', import.meta.url)
+else module.register('./thread-hooks.js', import.meta.url)
 
 // A process that is started by this one, as the document process is, needs it too; also one in another folder.
 const own = `--import=${import.meta.url}`
