@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { refuseConnect } from '../http/client-errors.ts'
+import { checking, checkingPayload } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 
 /** The problems of refused request targets, by request. They are thrown once the request is routed. */
@@ -99,22 +100,31 @@ export default fp(
   async function framing(app: FastifyInstance, { config }: { config: Config }) {
     refuseConnect(app.server, config)
 
-    app.addHook('onRequest', async ({ raw }, reply) => {
-      checkFields(raw)
-      const refusal = refusals.get(raw)
-      if (refusal) throw refusal
-      if (aboutServer.has(raw)) return reply.code(204).header('allow', 'GET, HEAD, POST, PUT, DELETE, OPTIONS').send()
+    app.addHook(
+      'onRequest',
+      checking(({ raw }) => {
+        checkFields(raw)
+        const refusal = refusals.get(raw)
+        if (refusal) throw refusal
+      })
+    )
+    app.addHook('onRequest', ({ raw }, reply, done) => {
+      if (aboutServer.has(raw)) reply.code(204).header('allow', 'GET, HEAD, POST, PUT, DELETE, OPTIONS').send()
+      else done()
     })
 
     // Closing at once would reset a client that is still sending, and it would lose the response (RFC 9112 section 9.6).
-    app.addHook('onSend', async ({ raw }: FastifyRequest) => {
-      if (raw.complete) return
-      let remaining = maxDiscardFactor * config.BODY_LIMIT
-      raw.on('data', (chunk: Buffer) => {
-        remaining -= chunk.length
-        if (remaining < 0) raw.destroy()
+    app.addHook(
+      'onSend',
+      checkingPayload(({ raw }) => {
+        if (raw.complete) return
+        let remaining = maxDiscardFactor * config.BODY_LIMIT
+        raw.on('data', (chunk: Buffer) => {
+          remaining -= chunk.length
+          if (remaining < 0) raw.destroy()
+        })
       })
-    })
+    )
   },
   { name: 'framing', fastify: '5.x', dependencies: ['draining', 'problems'] }
 )

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { choose } from '../http/accept.ts'
+import { checking } from '../http/hooks.ts'
 import { isIn, notationOf } from '../http/notation.ts'
 import { Problem } from '../http/problem.ts'
 import type { Representation, Representations } from '../representations/representation.ts'
@@ -20,24 +21,31 @@ declare module 'fastify' {
 export default fp(
   async function negotiation(app: FastifyInstance) {
     app.decorateRequest('representation', undefined)
-    app.addHook('onRequest', async (request, reply) => {
-      const variants = request.routeOptions.config.represents?.variants
-      if (!variants) return
-      if (variants.length > 1) reply.header('vary', 'Accept')
-      const notation = notationOf(request)
-      const offers = variants.map((variant) => ({
-        names: [variant.mediaType],
-        alias: variant.alias ?? false,
-        own: isIn(notation, variant)
-      }))
-      request.representation = variants[choose(request.headers.accept, offers)]
-      if (!request.representation) {
-        const available = variants.map(({ mediaType }) => mediaType)
-        throw new Problem('not-acceptable', `The Accept header includes none of the media types available here: ${available.join(', ')}.`, {
-          available
-        })
-      }
-    })
+    app.addHook(
+      'onRequest',
+      checking((request, reply) => {
+        const variants = request.routeOptions.config.represents?.variants
+        if (!variants) return
+        if (variants.length > 1) reply.header('vary', 'Accept')
+        const notation = notationOf(request)
+        const offers = variants.map((variant) => ({
+          names: [variant.mediaType],
+          alias: variant.alias ?? false,
+          own: isIn(notation, variant)
+        }))
+        request.representation = variants[choose(request.headers.accept, offers)]
+        if (!request.representation) {
+          const available = variants.map(({ mediaType }) => mediaType)
+          throw new Problem(
+            'not-acceptable',
+            `The Accept header includes none of the media types available here: ${available.join(', ')}.`,
+            {
+              available
+            }
+          )
+        }
+      })
+    )
   },
   { name: 'negotiation', fastify: '5.x', dependencies: ['problems'] }
 )

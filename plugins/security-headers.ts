@@ -1,6 +1,7 @@
 import helmet from '@fastify/helmet'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { checking, checkingPayload } from '../http/hooks.ts'
 
 /** Pages load from this origin only, run no inline scripts or styles, and cannot be framed. Helmet would build the text for each response. */
 const pageHeaders = {
@@ -41,12 +42,18 @@ export default fp(
       xPoweredBy: false,
       xXssProtection: false
     })
-    app.addHook('onRequest', async (request, reply) => {
-      if (request.routeOptions.config.caching === 'private') reply.header('x-robots-tag', 'noindex, nofollow')
-    })
-    app.addHook('onSend', async (_request, reply) => {
-      if (String(reply.getHeader('content-type') ?? '').startsWith('text/html')) reply.headers(pageHeaders)
-    })
+    app.addHook(
+      'onRequest',
+      checking((request, reply) => {
+        if (request.routeOptions.config.caching === 'private') reply.header('x-robots-tag', 'noindex, nofollow')
+      })
+    )
+    app.addHook(
+      'onSend',
+      checkingPayload((_request, reply) => {
+        if (String(reply.getHeader('content-type') ?? '').startsWith('text/html')) reply.headers(pageHeaders)
+      })
+    )
   },
   { name: 'security-headers', fastify: '5.x' }
 )
