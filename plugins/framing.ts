@@ -67,17 +67,30 @@ const host = /^(?:(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+|\[[0-9A-Fa-f:.
 /** Fields that may occur only once. With two, a proxy and this service could read different requests. */
 const singletonFields = ['host', 'content-type', 'authorization', 'idempotency-key']
 
+/** Other fields are told from the singletons by the length of their name: most requests have none but Host of these lengths. */
+const singletonLengths: ReadonlySet<number> = new Set(singletonFields.map(({ length }) => length))
+
+function faulty(detail: string): Problem {
+  return new Problem('malformed-request', detail, { headers: { connection: 'close' } })
+}
+
+function checkSingletons(rawHeaders: readonly string[]): void {
+  let seen = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? ''
+    if (!singletonLengths.has(name.length)) continue
+    const index = singletonFields.indexOf(name.toLowerCase())
+    if (index === -1) continue
+    const bit = 1 << index
+    if (seen & bit) throw faulty(`The request has more than one ${name} header.`)
+    seen |= bit
+  }
+}
+
 function checkFields({ httpVersionMajor, httpVersionMinor, rawHeaders, headers }: IncomingMessage): void {
-  const faulty = (detail: string) => new Problem('malformed-request', detail, { headers: { connection: 'close' } })
   if (httpVersionMajor !== 1)
     throw new Problem('version-not-supported', 'The service supports HTTP/1.1 and HTTP/1.0 only.', { headers: { connection: 'close' } })
-  const seen = new Set<string>()
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]?.toLowerCase() ?? ''
-    if (!singletonFields.includes(name)) continue
-    if (seen.has(name)) throw faulty(`The request has more than one ${rawHeaders[i]} header.`)
-    seen.add(name)
-  }
+  checkSingletons(rawHeaders)
   // HTTP/1.1 requires Host (RFC 9112 section 3.2), and the host of an http URI is not empty (RFC 9110 section 4.2.1).
   if (headers.host === undefined ? httpVersionMinor > 0 : !host.test(headers.host)) throw faulty('The request has no valid Host header.')
   const coding = headers['transfer-encoding']
