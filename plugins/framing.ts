@@ -67,7 +67,7 @@ const host = /^(?:(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+|\[[0-9A-Fa-f:.
 /** Fields that may occur only once. With two, a proxy and this service could read different requests. */
 const singletonFields = ['host', 'content-type', 'authorization', 'idempotency-key']
 
-/** Other fields are told from the singletons by the length of their name: most requests have none but Host of these lengths. */
+/** Few other fields have a name of these lengths, so most need no further look. */
 const singletonLengths: ReadonlySet<number> = new Set(singletonFields.map(({ length }) => length))
 
 function faulty(detail: string): Problem {
@@ -75,15 +75,14 @@ function faulty(detail: string): Problem {
 }
 
 function checkSingletons(rawHeaders: readonly string[]): void {
-  let seen = 0
+  const seen: string[] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? ''
-    if (!singletonLengths.has(name.length)) continue
-    const index = singletonFields.indexOf(name.toLowerCase())
-    if (index === -1) continue
-    const bit = 1 << index
-    if (seen & bit) throw faulty(`The request has more than one ${name} header.`)
-    seen |= bit
+    const sent = rawHeaders[i] ?? ''
+    if (!singletonLengths.has(sent.length)) continue
+    const name = sent.toLowerCase()
+    if (!singletonFields.includes(name)) continue
+    if (seen.includes(name)) throw faulty(`The request has more than one ${sent} header.`)
+    seen.push(name)
   }
 }
 
