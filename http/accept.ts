@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+
 /** One media range of an Accept header (RFC 9110 section 12.5.1). */
 export interface MediaRange {
   readonly type: string
@@ -130,4 +132,25 @@ export function choose(header: string | undefined, offers: readonly Offer[]): nu
   const own = bestOf(weighed.filter(({ offer }) => offer.own))
   if (!own) return bestOf(weighed)?.index ?? -1
   return (bestOf(weighed.filter((one) => !one.offer.own && ranksAbove(one, own))) ?? own).index
+}
+
+/** `choose` for the same offers. */
+export type Chooser = (header: string | undefined) => number
+
+/** The choices that a chooser remembers: for how many headers, and for headers of how many characters at most. */
+const remembered = { headers: 256, length: 256 } as const
+
+/** Clients send few different Accept headers, so the choice for each is remembered, within the bounds of `remembered`. */
+export function makeChooser(offers: readonly Offer[]): Chooser {
+  const choices = new LRUCache<string, number>({ max: remembered.headers })
+  const anything = choose(undefined, offers)
+  return (header) => {
+    if (header === undefined) return anything
+    if (header.length > remembered.length) return choose(header, offers)
+    const known = choices.get(header)
+    if (known !== undefined) return known
+    const chosen = choose(header, offers)
+    choices.set(header, chosen)
+    return chosen
+  }
 }

@@ -18,6 +18,11 @@ function isUsable(key: ApiKey | undefined, now: number): key is ApiKey {
   return key !== undefined && key.revokedAt === undefined && (key.expiresAt === undefined || key.expiresAt > now)
 }
 
+/** Whether the request shows no key at all. Then no promise is needed to find out who the caller is. */
+function isAnonymous({ headers, signedInKey }: FastifyRequest): boolean {
+  return headers.authorization === undefined && signedInKey === undefined
+}
+
 /** The interval at which the last use of each key is recorded, in milliseconds. */
 const touchInterval = 5_000
 
@@ -69,8 +74,16 @@ export default fp(
     app.decorate('holderOf', (key: string) => (key.startsWith('tp_') ? holderOf(hashKey(key)) : Promise.resolve(undefined)))
 
     app.decorateRequest('caller', undefined)
-    app.addHook('onRequest', async (request, reply) => {
-      request.caller = await identify(request, reply)
+    app.addHook('onRequest', (request, reply, done) => {
+      if (isAnonymous(request)) {
+        request.caller = guest
+        done()
+        return
+      }
+      identify(request, reply).then((caller) => {
+        request.caller = caller
+        done()
+      }, done)
     })
   },
   { name: 'auth', fastify: '5.x', dependencies: ['problems', 'session', 'store'] }

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import { guest, hasScope, type Scope } from '../domain/caller.ts'
 import { challenge } from '../http/credentials.ts'
 import { isForm } from '../http/form-post.ts'
+import { checking } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
@@ -21,13 +22,19 @@ export default fp(
   async function authorization(app: FastifyInstance, { config }: { config: Config }) {
     const waiting = new WeakSet<FastifyRequest>()
 
-    app.addHook('onRequest', async (request) => {
-      if (request.routeOptions.config.form && isForm(request)) waiting.add(request)
-      else authorize(request)
-    })
-    app.addHook('preValidation', async (request) => {
-      if (waiting.has(request)) authorize(request)
-    })
+    app.addHook(
+      'onRequest',
+      checking((request) => {
+        if (request.routeOptions.config.form && isForm(request)) waiting.add(request)
+        else authorize(request)
+      })
+    )
+    app.addHook(
+      'preValidation',
+      checking((request) => {
+        if (waiting.has(request)) authorize(request)
+      })
+    )
 
     function authorize(request: FastifyRequest): void {
       checkAccess(request)

@@ -54,6 +54,10 @@ function isSubmission(body: unknown): body is Submission {
   return typeof body === 'object' && body !== null && 'readAs' in body
 }
 
+function isFormText(body: unknown): body is { readonly form: string } {
+  return typeof body === 'object' && body !== null && 'form' in body && typeof body.form === 'string'
+}
+
 function emptyBody(): Problem {
   return new Problem('malformed-document', 'The body is empty. Send a document.')
 }
@@ -179,12 +183,15 @@ export default fp(
     app.setValidatorCompiler(compile)
 
     // @fastify/formbody gives only the text. It becomes a submission here, before the validation.
-    app.addHook('preValidation', async (request) => {
-      const body = request.body
-      if (typeof body !== 'object' || body === null || !('form' in body) || typeof body.form !== 'string') return
-      refuseDocument(request, body.form)
-      const bytes = Buffer.from(body.form)
+    async function submitForm(request: FastifyRequest, form: string): Promise<void> {
+      refuseDocument(request, form)
+      const bytes = Buffer.from(form)
       request.body = submit(request, { notation: 'form', bytes, fields: await documents.fields(request, bytes) })
+    }
+    app.addHook('preValidation', (request, _reply, done) => {
+      const { body } = request
+      if (isFormText(body)) submitForm(request, body.form).then(() => done(), done)
+      else done()
     })
   },
   { name: 'documents', fastify: '5.x', dependencies: ['auth', 'problems', 'rate-limit', 'scheduling'] }

@@ -47,14 +47,13 @@ export default fp(
       })
     )
 
-    app.addHook('onRequest', async (request, reply) => {
+    app.addHook('onRequest', (request, reply, done) => {
       replies.set(reply.raw, reply)
-      if (connections.isLate(request.raw))
-        throw new Problem(
-          'stopping',
-          'The service is stopping, and this connection is closing. Nothing was stored. Send the request again over a new connection.'
-        )
-      if (connections.listenerClosing) await connections.listenerClosing
+      const detail =
+        'The service is stopping, and this connection is closing. Nothing was stored. Send the request again over a new connection.'
+      if (connections.isLate(request.raw)) done(new Problem('stopping', detail))
+      else if (connections.listenerClosing) connections.listenerClosing.then(() => done(), done)
+      else done()
     })
   },
   { name: 'draining', fastify: '5.x' }

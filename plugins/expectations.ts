@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { checking, checkingPayload } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 
 /**
@@ -21,27 +22,35 @@ export default fp(
       app.server.emit('request', request, response)
     })
 
-    app.addHook('onRequest', async ({ raw }) => {
-      if (unsupported.has(raw)) {
-        throw new Problem(
-          'expectation-failed',
-          'The only supported expectation is 100-continue. Send the request without the Expect header.',
-          {
-            headers: { connection: 'close' }
-          }
-        )
-      }
-    })
+    app.addHook(
+      'onRequest',
+      checking(({ raw }) => {
+        if (unsupported.has(raw)) {
+          throw new Problem(
+            'expectation-failed',
+            'The only supported expectation is 100-continue. Send the request without the Expect header.',
+            {
+              headers: { connection: 'close' }
+            }
+          )
+        }
+      })
+    )
 
-    app.addHook('preParsing', async ({ raw }, reply, payload) => {
-      if (awaiting100.delete(raw)) reply.raw.writeContinue()
-      return payload
-    })
+    app.addHook(
+      'preParsing',
+      checkingPayload(({ raw }, reply) => {
+        if (awaiting100.delete(raw)) reply.raw.writeContinue()
+      })
+    )
 
     // The client may now send either the body or its next request. Only closing the connection avoids the ambiguity.
-    app.addHook('onSend', async ({ raw }, reply) => {
-      if (awaiting100.has(raw)) reply.header('connection', 'close')
-    })
+    app.addHook(
+      'onSend',
+      checkingPayload(({ raw }, reply) => {
+        if (awaiting100.has(raw)) reply.header('connection', 'close')
+      })
+    )
   },
   { name: 'expectations', fastify: '5.x', dependencies: ['problems'] }
 )

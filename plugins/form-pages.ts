@@ -30,15 +30,16 @@ export default fp(
       route.handler = function (request, reply) {
         return handler.call(this, request, request.form() ? redirecting(reply) : reply)
       }
+      if (pages.more) route.preValidation = [showMore, ...[route.preValidation ?? []].flat()]
       route.errorHandler = async (error, request, reply) => reply.sendProblem(error, (problem) => refusedForm(pages, request, problem))
     })
 
-    app.addHook('preValidation', async (request, reply) => {
+    async function showMore(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
       const { form } = request.routeOptions.config
-      if (!form?.more || !request.form()?.has('_more') || !wantsPage(request)) return
+      if (!form?.more || !request.form()?.has('_more') || !wantsPage(request)) return undefined
       const page = await form.more(request)
       return reply.headers({ 'cache-control': app.cachePolicies.never }).type('text/html; charset=utf-8').send(page)
-    })
+    }
   },
   { name: 'form-pages', fastify: '5.x', dependencies: ['authorization', 'caching', 'documents', 'problems'] }
 )

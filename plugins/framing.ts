@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { refuseConnect } from '../http/client-errors.ts'
+import { checking, checkingPayload } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 
 /** The problems of refused request targets, by request. They are thrown once the request is routed. */
@@ -66,17 +67,29 @@ const host = /^(?:(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+|\[[0-9A-Fa-f:.
 /** Fields that may occur only once. With two, a proxy and this service could read different requests. */
 const singletonFields = ['host', 'content-type', 'authorization', 'idempotency-key']
 
+/** Few other fields have a name of these lengths, so most need no further look. */
+const singletonLengths: ReadonlySet<number> = new Set(singletonFields.map(({ length }) => length))
+
+function faulty(detail: string): Problem {
+  return new Problem('malformed-request', detail, { headers: { connection: 'close' } })
+}
+
+function checkSingletons(rawHeaders: readonly string[]): void {
+  const seen: string[] = []
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const sent = rawHeaders[i] ?? ''
+    if (!singletonLengths.has(sent.length)) continue
+    const name = sent.toLowerCase()
+    if (!singletonFields.includes(name)) continue
+    if (seen.includes(name)) throw faulty(`The request has more than one ${sent} header.`)
+    seen.push(name)
+  }
+}
+
 function checkFields({ httpVersionMajor, httpVersionMinor, rawHeaders, headers }: IncomingMessage): void {
-  const faulty = (detail: string) => new Problem('malformed-request', detail, { headers: { connection: 'close' } })
   if (httpVersionMajor !== 1)
     throw new Problem('version-not-supported', 'The service supports HTTP/1.1 and HTTP/1.0 only.', { headers: { connection: 'close' } })
-  const seen = new Set<string>()
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]?.toLowerCase() ?? ''
-    if (!singletonFields.includes(name)) continue
-    if (seen.has(name)) throw faulty(`The request has more than one ${rawHeaders[i]} header.`)
-    seen.add(name)
-  }
+  checkSingletons(rawHeaders)
   // HTTP/1.1 requires Host (RFC 9112 section 3.2), and the host of an http URI is not empty (RFC 9110 section 4.2.1).
   if (headers.host === undefined ? httpVersionMinor > 0 : !host.test(headers.host)) throw faulty('The request has no valid Host header.')
   const coding = headers['transfer-encoding']
@@ -99,22 +112,31 @@ export default fp(
   async function framing(app: FastifyInstance, { config }: { config: Config }) {
     refuseConnect(app.server, config)
 
-    app.addHook('onRequest', async ({ raw }, reply) => {
-      checkFields(raw)
-      const refusal = refusals.get(raw)
-      if (refusal) throw refusal
-      if (aboutServer.has(raw)) return reply.code(204).header('allow', 'GET, HEAD, POST, PUT, DELETE, OPTIONS').send()
+    app.addHook(
+      'onRequest',
+      checking(({ raw }) => {
+        checkFields(raw)
+        const refusal = refusals.get(raw)
+        if (refusal) throw refusal
+      })
+    )
+    app.addHook('onRequest', ({ raw }, reply, done) => {
+      if (aboutServer.has(raw)) reply.code(204).header('allow', 'GET, HEAD, POST, PUT, DELETE, OPTIONS').send()
+      else done()
     })
 
     // Closing at once would reset a client that is still sending, and it would lose the response (RFC 9112 section 9.6).
-    app.addHook('onSend', async ({ raw }: FastifyRequest) => {
-      if (raw.complete) return
-      let remaining = maxDiscardFactor * config.BODY_LIMIT
-      raw.on('data', (chunk: Buffer) => {
-        remaining -= chunk.length
-        if (remaining < 0) raw.destroy()
+    app.addHook(
+      'onSend',
+      checkingPayload(({ raw }) => {
+        if (raw.complete) return
+        let remaining = maxDiscardFactor * config.BODY_LIMIT
+        raw.on('data', (chunk: Buffer) => {
+          remaining -= chunk.length
+          if (remaining < 0) raw.destroy()
+        })
       })
-    })
+    )
   },
   { name: 'framing', fastify: '5.x', dependencies: ['draining', 'problems'] }
 )

@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
+import { checking, checkingPayload } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
@@ -94,25 +95,33 @@ export default fp(
     else {
       const loopDelay = measureLoopDelay(app)
       app.decorate('isOverloaded', () => loopDelay() > OVERLOAD_DELAY)
-      app.addHook('onRequest', async ({ routeOptions }) => {
-        if (app.isOverloaded() && !routeOptions.config.unlimited)
-          throw new Problem('overloaded', 'The service is too busy right now. Nothing was stored. Try again later.')
-      })
+      app.addHook(
+        'onRequest',
+        checking(({ routeOptions }) => {
+          if (app.isOverloaded() && !routeOptions.config.unlimited)
+            throw new Problem('overloaded', 'The service is too busy right now. Nothing was stored. Try again later.')
+        })
+      )
     }
 
-    app.addHook('onRequest', async ({ raw }) => {
-      if (raw.rawHeaders.length > 2 * config.MAX_HEADERS) {
-        throw new Problem('headers-too-large', `The request has more than ${config.MAX_HEADERS} header fields.`)
-      }
-    })
+    app.addHook(
+      'onRequest',
+      checking(({ raw }) => {
+        if (raw.rawHeaders.length > 2 * config.MAX_HEADERS) {
+          throw new Problem('headers-too-large', `The request has more than ${config.MAX_HEADERS} header fields.`)
+        }
+      })
+    )
 
     // This runs before the body is read, so a client that waits for 100 (Continue) never sends it.
-    app.addHook('preParsing', async ({ headers }, _reply, payload) => {
-      if (Number(headers['content-length']) > config.BODY_LIMIT) {
-        throw new Problem('body-too-large', `The body is larger than ${config.BODY_LIMIT} bytes.`)
-      }
-      return payload
-    })
+    app.addHook(
+      'preParsing',
+      checkingPayload(({ headers }) => {
+        if (Number(headers['content-length']) > config.BODY_LIMIT) {
+          throw new Problem('body-too-large', `The body is larger than ${config.BODY_LIMIT} bytes.`)
+        }
+      })
+    )
   },
   { name: 'limits', fastify: '5.x', dependencies: ['problems'] }
 )

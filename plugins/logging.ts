@@ -6,8 +6,9 @@ import '../logging/requests.ts'
 export default fp(
   async function logging(app: FastifyInstance) {
     app.decorateRequest('refusal', undefined)
-    app.addHook('onRequest', async (request, reply) => {
+    app.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id)
+      done()
     })
   },
   { name: 'logging', fastify: '5.x' }

@@ -2,6 +2,7 @@ import { METHODS } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isForm } from '../http/form-post.ts'
+import { checking, checkingPayload } from '../http/hooks.ts'
 import { curlAdvice, mediaTypes, unsupported } from '../http/media-types.ts'
 import { Problem } from '../http/problem.ts'
 
@@ -81,17 +82,22 @@ export default fp(
     })
 
     // The router matches `/order/` with an empty id. A URI with a trailing slash is another URI, which has no resource.
-    app.addHook('onRequest', async ({ params }) => {
-      if (Object.values(params as object).includes('')) throw new Problem('not-found', nothing)
-    })
+    app.addHook(
+      'onRequest',
+      checking(({ params }) => {
+        if (Object.values(params as object).includes('')) throw new Problem('not-found', nothing)
+      })
+    )
 
-    app.addHook('preParsing', async (request, _reply, payload) => {
-      // Otherwise the body of a request to an unknown URI would be read and validated.
-      if (request.is404) throw new Problem('not-found', nothing)
-      refusePartialPut(request)
-      checkContent(request)
-      return payload
-    })
+    app.addHook(
+      'preParsing',
+      checkingPayload((request) => {
+        // Otherwise the body of a request to an unknown URI would be read and validated.
+        if (request.is404) throw new Problem('not-found', nothing)
+        refusePartialPut(request)
+        checkContent(request)
+      })
+    )
 
     app.decorate('completeMethods', () => {
       for (const [url, offer] of [...offers]) {

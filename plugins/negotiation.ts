@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { choose } from '../http/accept.ts'
-import { isIn, notationOf } from '../http/notation.ts'
+import { type Chooser, makeChooser } from '../http/accept.ts'
+import { checking } from '../http/hooks.ts'
+import { type DocumentNotation, isIn, notationOf } from '../http/notation.ts'
 import { Problem } from '../http/problem.ts'
 import type { Representation, Representations } from '../representations/representation.ts'
 
@@ -16,28 +17,48 @@ declare module 'fastify' {
   }
 }
 
+type Variants = readonly Representation<never>[]
+
+/** The choosers for the variants of one resource: the notation of the request's own document decides too. */
+type Choosers = Readonly<Record<DocumentNotation | 'none', Chooser>>
+
+function makeChoosers(variants: Variants): Choosers {
+  const chooserFor = (notation: DocumentNotation | undefined) =>
+    makeChooser(variants.map((variant) => ({ names: [variant.mediaType], alias: variant.alias ?? false, own: isIn(notation, variant) })))
+  return { xml: chooserFor('xml'), json: chooserFor('json'), none: chooserFor(undefined) }
+}
+
 /** Chooses the representation by Accept and by the document's notation. A 406 comes before the body is read, so nothing is stored. */
 export default fp(
   async function negotiation(app: FastifyInstance) {
+    const known = new WeakMap<Variants, Choosers>()
+    function choosersOf(variants: Variants): Choosers {
+      const choosers = known.get(variants) ?? makeChoosers(variants)
+      known.set(variants, choosers)
+      return choosers
+    }
+
     app.decorateRequest('representation', undefined)
-    app.addHook('onRequest', async (request, reply) => {
-      const variants = request.routeOptions.config.represents?.variants
-      if (!variants) return
-      if (variants.length > 1) reply.header('vary', 'Accept')
-      const notation = notationOf(request)
-      const offers = variants.map((variant) => ({
-        names: [variant.mediaType],
-        alias: variant.alias ?? false,
-        own: isIn(notation, variant)
-      }))
-      request.representation = variants[choose(request.headers.accept, offers)]
-      if (!request.representation) {
-        const available = variants.map(({ mediaType }) => mediaType)
-        throw new Problem('not-acceptable', `The Accept header includes none of the media types available here: ${available.join(', ')}.`, {
-          available
-        })
-      }
-    })
+    app.addHook(
+      'onRequest',
+      checking((request, reply) => {
+        const variants = request.routeOptions.config.represents?.variants
+        if (!variants) return
+        if (variants.length > 1) reply.header('vary', 'Accept')
+        const choose = choosersOf(variants)[notationOf(request) ?? 'none']
+        request.representation = variants[choose(request.headers.accept)]
+        if (!request.representation) {
+          const available = variants.map(({ mediaType }) => mediaType)
+          throw new Problem(
+            'not-acceptable',
+            `The Accept header includes none of the media types available here: ${available.join(', ')}.`,
+            {
+              available
+            }
+          )
+        }
+      })
+    )
   },
   { name: 'negotiation', fastify: '5.x', dependencies: ['problems'] }
 )

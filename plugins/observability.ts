@@ -105,21 +105,23 @@ export default fp(
       durations.observe({ method, route: routeOptions.url ?? 'unknown', status }, reply.elapsedTime / 1000)
     }
 
-    app.addHook('onRequest', async (request, reply) => {
+    app.addHook('onRequest', (request, reply, done) => {
       inFlight.inc()
       reply.raw.once('close', () => {
         inFlight.dec()
         if (!finished.has(request)) measure(request, 'aborted', reply)
       })
+      done()
     })
 
-    app.addHook('onResponse', async (request, reply) => {
+    app.addHook('onResponse', (request, reply, done) => {
       finished.add(request)
       measure(request, String(reply.statusCode), reply)
       const problem = reply.statusCode >= 400 ? (codes.get(request) ?? codesByStatus[reply.statusCode]) : undefined
       if (problem) problems.inc({ code: problem })
       const outcome = request.routeOptions.config.describes?.id === 'placeOrder' ? orderOutcome(reply) : undefined
       if (outcome) orders.inc({ outcome })
+      done()
     })
 
     app.decorate('metrics', {

@@ -3,6 +3,7 @@ import fp from 'fastify-plugin'
 import { DomainError } from '../domain/errors.ts'
 import type { Precondition } from '../domain/store.ts'
 import { type EntityTag, parseEntityTags, parseHttpDate } from '../http/entity-tags.ts'
+import { checking } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
@@ -117,9 +118,12 @@ const processor: Current = { version: 0, tags: [] }
 export default fp(
   async function preconditions(app: FastifyInstance) {
     // A condition that does not hold stops any method (section 13.2.1). No POST route checks conditions itself.
-    app.addHook('preHandler', async (request) => {
-      if (request.operation.method === 'POST') request.precondition(processor)
-    })
+    app.addHook(
+      'preHandler',
+      checking((request) => {
+        if (request.operation.method === 'POST') request.precondition(processor)
+      })
+    )
 
     app.decorateRequest('isNotModified', function (this: FastifyRequest, current: Selected): boolean {
       const given = conditions(this, true)

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
@@ -59,8 +59,8 @@ export default fp(
 
     /** A strong entity tag for one representation of one version of one resource. No two URIs have the same tag. */
     function tag(path: string, { version, page }: Validators, { suffix }: Representation<never>): string {
-      const hash = createHash('sha256').update(`${tagSeed} ${path}`).digest('hex').slice(0, 8)
-      return `"${version}${suffix === 'html' && page !== undefined ? `.${page}` : ''}-${hash}-${suffix}"`
+      const digest = hash('sha256', `${tagSeed} ${path}`).slice(0, 8)
+      return `"${version}${suffix === 'html' && page !== undefined ? `.${page}` : ''}-${digest}-${suffix}"`
     }
 
     const represents = (request: FastifyRequest) => request.routeOptions.config.represents ?? noResource
@@ -171,7 +171,6 @@ export default fp(
     }
 
     function sendBody(request: FastifyRequest, reply: FastifyReply, key: string | undefined, value: unknown, self: string) {
-      if (sendCached(reply, key)) return reply
       const context = contextOf(request, value, self)
       const { name } = represents(request)
       const text = textOf(value)
@@ -222,10 +221,13 @@ export default fp(
       const validators = represents(request).validators?.(value as never, request.context())
       const known = validators && sentValidators(request, path, validators)
       setHeaders(request, this, known)
+      const isUnchanged = isNotModified(request, known)
+      const key = bodyKey(request, known)
+      if (!isUnchanged && sendCached(this, key)) return this
       setLinks(request, this, value, uri)
-      if (isNotModified(request, known)) return this.code(304).removeHeader('content-type').send()
+      if (isUnchanged) return this.code(304).removeHeader('content-type').send()
       if (!isSafe(request.method) && sendMinimal(request, this, path)) return this
-      return sendBody(request, this, bodyKey(request, known), value, uri)
+      return sendBody(request, this, key, value, uri)
     })
 
     app.decorateReply('created', function (this: FastifyReply, uri: string, value: unknown): FastifyReply {

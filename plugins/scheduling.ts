@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyInstance } from 'fastify'
@@ -17,6 +18,10 @@ declare module 'fastify' {
 
 /** Node reads this many bytes from a connection at once. A smaller body arrives in one chunk. */
 const chunkSize = 64 * 1024
+
+/** Whether Node will read a body. Without one a request is complete right after this turn. */
+const hasBody = ({ headers }: IncomingMessage) =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] !== undefined && headers['content-length'] !== '0')
 
 /** An option of Node's net.Server, which `http.createServer` does not pass on. */
 interface PausableServer {
@@ -45,7 +50,7 @@ export default fp(
       request.network = normalizeIP(request.ip)
       // The body is not read before the request's turn. Node resumes the socket when somebody reads or discards the body.
       // A request of `app.inject` has no `complete`, and no socket that could pause.
-      if (raw.complete === false) raw.socket.pause()
+      if (raw.complete === false && hasBody(raw)) raw.socket.pause()
       scheduler.schedule(request.network, done)
     })
 

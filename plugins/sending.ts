@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import type { Connection } from '../http/connection.ts'
+import { checkingPayload } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 
 /** The maximum bytes of unsent responses on all connections together. Each connection has at most one. */
@@ -98,15 +99,18 @@ export default fp(
     const timer = setInterval(checkReaders, checkInterval).unref()
     app.addHook('onClose', async () => clearInterval(timer))
 
-    app.addHook('onSend', async (request, reply, payload) => {
-      const bytes = Buffer.isBuffer(payload) || typeof payload === 'string' ? payload.length : 0
-      if (bytes <= smallResponse) return
-      addresses.set(request.raw.socket, request.ip)
-      // A write is already stored, so its response must be sent. The request's size limits how large it is.
-      const mustSend = !['GET', 'HEAD'].includes(request.method) || reply.statusCode >= 400
-      if (!evictFor(bytes, request.ip) && !mustSend)
-        throw new Problem('overloaded', 'Too many large responses to this address are still unread. Read those first, then try again.')
-    })
+    app.addHook(
+      'onSend',
+      checkingPayload((request, reply, payload: unknown) => {
+        const bytes = Buffer.isBuffer(payload) || typeof payload === 'string' ? payload.length : 0
+        if (bytes <= smallResponse) return
+        addresses.set(request.raw.socket, request.ip)
+        // A write is already stored, so its response must be sent. The request's size limits how large it is.
+        const mustSend = !['GET', 'HEAD'].includes(request.method) || reply.statusCode >= 400
+        if (!evictFor(bytes, request.ip) && !mustSend)
+          throw new Problem('overloaded', 'Too many large responses to this address are still unread. Read those first, then try again.')
+      })
+    )
   },
   { name: 'sending', fastify: '5.x', dependencies: ['draining', 'problems'] }
 )

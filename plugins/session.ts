@@ -5,6 +5,7 @@ import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { hashKey } from '../http/credentials.ts'
 import { isForm } from '../http/form-post.ts'
+import { checking, checkingPayload } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
@@ -106,37 +107,43 @@ export default fp(
       return this.clearCookie(cookieName, attributes(this.request))
     })
 
-    app.addHook('onRequest', async (request, reply) => {
-      const origin = cameFrom(request)
-      if (isForm(request) && origin === 'elsewhere') {
-        throw new Problem(
-          'forbidden',
-          'This form was sent by a page of another site, which is not accepted. Open the page here and send it again.'
-        )
-      }
-      const sealed = request.cookies[cookieName]
-      if (sealed === undefined || !mayUseCookie(request)) return
-      const [ends = '', hash] = open(sealed)?.split(' ') ?? []
-      if (hash === undefined || Number(ends) * 1000 <= Date.now()) {
-        reply.signOut()
-        return
-      }
-      if (request.method === 'POST' && origin !== 'here') {
-        throw new Problem(
-          'forbidden',
-          'The browser does not say that this comes from a page of this site, so the sign-in does not count for it.'
-        )
-      }
-      request.signedInKey = hash
-    })
+    app.addHook(
+      'onRequest',
+      checking((request, reply) => {
+        if (isForm(request) && cameFrom(request) === 'elsewhere') {
+          throw new Problem(
+            'forbidden',
+            'This form was sent by a page of another site, which is not accepted. Open the page here and send it again.'
+          )
+        }
+        const sealed = request.cookies[cookieName]
+        if (sealed === undefined || !mayUseCookie(request)) return
+        const [ends = '', hash] = open(sealed)?.split(' ') ?? []
+        if (hash === undefined || Number(ends) * 1000 <= Date.now()) {
+          reply.signOut()
+          return
+        }
+        if (request.method === 'POST' && cameFrom(request) !== 'here') {
+          throw new Problem(
+            'forbidden',
+            'The browser does not say that this comes from a page of this site, so the sign-in does not count for it.'
+          )
+        }
+        request.signedInKey = hash
+      })
+    )
 
     // What depends on who is signed in is kept by no cache for somebody else; pages of the catalogue never do.
-    app.addHook('onSend', async (request, reply) => {
-      const isPage = request.representation?.mediaType === 'text/html' || /^text\/html/.test(String(reply.getHeader('content-type') ?? ''))
-      if (!isPage || /\bpublic\b/.test(String(reply.getHeader('cache-control') ?? ''))) return
-      const vary = String(reply.getHeader('vary') ?? '')
-      if (!/\bcookie\b/i.test(vary)) reply.header('vary', vary === '' ? 'Cookie' : `${vary}, Cookie`)
-    })
+    app.addHook(
+      'onSend',
+      checkingPayload((request, reply) => {
+        const isPage =
+          request.representation?.mediaType === 'text/html' || /^text\/html/.test(String(reply.getHeader('content-type') ?? ''))
+        if (!isPage || /\bpublic\b/.test(String(reply.getHeader('cache-control') ?? ''))) return
+        const vary = String(reply.getHeader('vary') ?? '')
+        if (!/\bcookie\b/i.test(vary)) reply.header('vary', vary === '' ? 'Cookie' : `${vary}, Cookie`)
+      })
+    )
   },
   { name: 'session', fastify: '5.x', dependencies: ['problems', 'negotiation'] }
 )

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import fp from 'fastify-plugin'
 import type { PageQuery, ProductQuery, Revision, Store } from '../domain/store.ts'
 import { pagedQuery, pageLimit, pageUri, readCursor, writeCursor } from '../http/paging.ts'
@@ -117,7 +117,7 @@ const products: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       const { limit, q, category, 'updated-since': updatedSince } = request.query
       const wanted = toQuery(request.query)
-      const digest = createHash('sha256').update(JSON.stringify(request.query)).digest('hex').slice(0, 8)
+      const digest = hash('sha256', JSON.stringify(request.query)).slice(0, 8)
       const validatorsOf = ({ revision, modifiedAt }: Revision) => ({
         version: `${revision}.${modifiedAt.toString(36)}.${digest}`,
         modifiedAt

@@ -19,13 +19,24 @@ type Content = string | readonly (Element | undefined)[]
 
 /** Makes an element. Attributes and children that are undefined are left out. */
 export function element(name: string, attributes: Readonly<Record<string, string | undefined>>, content?: Content): Element {
-  const given = Object.entries(attributes).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  return {
-    name,
-    ...(given.length > 0 ? { attributes: Object.fromEntries(given) } : {}),
-    ...(typeof content === 'string' ? { text: content } : {}),
-    ...(Array.isArray(content) ? { children: content.filter((child) => child !== undefined) } : {})
+  const made: { -readonly [Key in keyof Element]: Element[Key] } = { name }
+  const given = definedIn(attributes)
+  if (given) made.attributes = given
+  if (typeof content === 'string') made.text = content
+  else if (content) made.children = content.filter((child) => child !== undefined)
+  return made
+}
+
+/** The attributes that are defined. Undefined when there are none. Every document that is sent has many, so nothing is made in between. */
+function definedIn(attributes: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> | undefined {
+  let given: Record<string, string> | undefined
+  for (const name of Object.keys(attributes)) {
+    const value = attributes[name]
+    if (value === undefined) continue
+    given ??= {}
+    given[name] = value
   }
+  return given
 }
 
 /** Makes an element with text, or returns undefined when the text is undefined. */

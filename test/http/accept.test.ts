@@ -1,5 +1,5 @@
 import t from 'tap'
-import { choose, parseAccept, splitField } from '../../http/accept.ts'
+import { choose, makeChooser, parseAccept, splitField } from '../../http/accept.ts'
 
 const offers = [
   { names: ['application/xml'] },
@@ -115,6 +115,12 @@ const rows: readonly Row[] = [
 
 t.test('the best representation is chosen by Accept (RFC 9110 12.5.1)', async (t) => {
   for (const [header, chosen, why] of rows) t.equal(offers[choose(header, offers)]?.names[0], chosen, `${header ?? '(none)'}: ${why}`)
+})
+
+t.test('a remembered choice is the choice that is made anew', async (t) => {
+  const chooser = makeChooser(offers)
+  const headers = [...rows.map(([header]) => header), `${'text/plain, '.repeat(100)}text/html`]
+  for (const _round of [1, 2]) for (const header of headers) t.equal(chooser(header), choose(header, offers), header ?? '(none)')
 })
 
 type Own = 'xml' | 'json'
