@@ -55,8 +55,8 @@ interface Client {
   readonly network: string
 }
 
-/** Larger bodies stay inside, where plugins/sending limits what waits for slow readers. Bytes. */
-const maxBody = 64 * 1024
+/** Larger bodies are not stored. Bytes. */
+const maxBody = 512 * 1024
 /** Larger bodies are not copied to a string. Bytes. */
 const maxString = 16 * 1024
 /** The approximate size of an entry without its body and key, in bytes. */
@@ -153,6 +153,7 @@ export default fp(
     function send(stored: StoredResponse, { ip, network }: Client, request: CacheableRequest, response: ServerResponse): boolean {
       if (app.isOverloaded() || app.connections.isClosing || response.hasHeader('connection') || response.destroyed) return false
       if (stored.version !== stored.currentVersion()) return false
+      if (!app.makeRoomToSend(stored.body?.length ?? 0, request.socket, ip)) return false
       const rateLimit = app.countOutside(network, stored.cost)
       if (rateLimit === undefined) return false
       const id = requestId(request.requestId)
@@ -190,6 +191,6 @@ export default fp(
   {
     name: 'response-cache',
     fastify: '5.x',
-    dependencies: ['draining', 'limits', 'observability', 'rate-limit', 'scheduling', 'store']
+    dependencies: ['draining', 'limits', 'observability', 'rate-limit', 'scheduling', 'sending', 'store']
   }
 )

@@ -6,6 +6,16 @@ import type { Connection } from '../http/connection.ts'
 import { checkingPayload } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /**
+     * Cuts off slow readers until a response fits into the memory for unsent ones.
+     * @returns false if the address itself has the most unsent bytes; then refuse the request
+     */
+    makeRoomToSend(bytes: number, socket: Socket, address: string): boolean
+  }
+}
+
 /** The maximum bytes of unsent responses on all connections together. Each connection has at most one. */
 const maxBufferedBytes = 64 * 1024 * 1024
 
@@ -96,6 +106,12 @@ export default fp(
       }
     }
 
+    app.decorate('makeRoomToSend', (bytes: number, socket: Socket, address: string) => {
+      if (bytes <= smallResponse) return true
+      addresses.set(socket, address)
+      return evictFor(bytes, address)
+    })
+
     const timer = setInterval(checkReaders, checkInterval).unref()
     app.addHook('onClose', async () => clearInterval(timer))
 
@@ -103,11 +119,9 @@ export default fp(
       'onSend',
       checkingPayload((request, reply, payload: unknown) => {
         const bytes = Buffer.isBuffer(payload) || typeof payload === 'string' ? payload.length : 0
-        if (bytes <= smallResponse) return
-        addresses.set(request.raw.socket, request.ip)
         // A write is already stored, so its response must be sent. The request's size limits how large it is.
         const mustSend = !['GET', 'HEAD'].includes(request.method) || reply.statusCode >= 400
-        if (!evictFor(bytes, request.ip) && !mustSend)
+        if (!app.makeRoomToSend(bytes, request.raw.socket, request.ip) && !mustSend)
           throw new Problem('overloaded', 'Too many large responses to this address are still unread. Read those first, then try again.')
       })
     )
