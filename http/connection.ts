@@ -17,6 +17,8 @@ export interface Connection {
   isReading: boolean
   /** True once the client pipelined more requests than the limit: nothing more is parsed. */
   isCut: boolean
+  /** Whether reading is stopped until `release`. */
+  isHeld: boolean
 }
 
 export interface QueuedRequest {
@@ -36,9 +38,11 @@ export function openConnection(socket: Socket): Connection {
     endedAt: undefined,
     queued: [],
     isReading: true,
-    isCut: false
+    isCut: false,
+    isHeld: false
   }
   connections.set(socket, connection)
+  keepHeld(connection)
   return connection
 }
 
@@ -46,14 +50,61 @@ export function connectionOf(socket: Socket): Connection | undefined {
   return connections.get(socket)
 }
 
+interface Readable {
+  readonly _handle?: { reading: boolean; readStop(): void } | null
+}
+
+/** Node resumes a socket whenever it discards a request's body, also while later requests wait. Then it would read on at full speed. */
+function keepHeld(connection: Connection): void {
+  const { socket } = connection
+  const resume = socket.resume.bind(socket)
+  socket.resume = () => (connection.isHeld ? socket : resume())
+  // The event comes later than the call, so the connection may be held by now.
+  socket.on('resume', () => {
+    const { _handle: handle } = socket as Socket & Readable
+    if (!connection.isHeld || !handle?.reading) return
+    handle.reading = false
+    handle.readStop()
+  })
+}
+
+/** Reads nothing more until `release`. */
+export function hold(connection: Connection): void {
+  connection.isHeld = true
+  connection.socket.pause()
+}
+
+export function release(connection: Connection): void {
+  connection.isHeld = false
+  connection.socket.resume()
+}
+
+/** Sockets whose next bytes are discarded. */
+const discarding: Socket[] = []
+
+/** Reads from one of them in each turn of the event loop, so that clients that go on sending cost little, however many they are. */
+function discardNext(): void {
+  const socket = discarding.shift()
+  if (socket && !socket.destroyed) socket.resume()
+  if (discarding.length > 0) setImmediate(discardNext)
+}
+
 /** Discards all further bytes of the connection: no later request is handled, nor the rest of an incomplete one. */
 export function stopReading(socket: Socket): void {
   const connection = connections.get(socket)
-  if (connection) connection.isReading = false
+  if (connection) {
+    connection.isReading = false
+    connection.isHeld = false
+  }
   socket.removeAllListeners('data')
+  const discard = () => {
+    socket.pause()
+    discarding.push(socket)
+    if (discarding.length === 1) setImmediate(discardNext)
+  }
   // A listener for `data` takes the bytes away from Node's parser, which reads from the handle below the socket.
-  socket.on('data', () => undefined)
-  socket.resume()
+  socket.on('data', discard)
+  discard()
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep, setImmediate as turnOfTheLoop } from 'node:timers/promises'
-import { type Connection, connectionOf, hasSentLastResponse, openConnection, stateOf, stopReading } from './connection.ts'
+import { type Connection, connectionOf, hasSentLastResponse, hold, openConnection, release, stateOf, stopReading } from './connection.ts'
 import { limitParsing } from './parsing-limits.ts'
 
 /** The maximum of queued requests on one connection. */
@@ -162,6 +162,7 @@ export class Connections {
       isFull: () => queued.length >= maxQueued || (queued.length > 0 && this.#queuedTotal >= maxQueuedTotal),
       cut() {
         connection.isCut = true
+        hold(connection)
         ;[...pendingResponses].at(-1)?.setHeader('connection', 'close')
       },
       refuse: (error) => this.#server.emit('clientError', error, socket)
@@ -198,7 +199,7 @@ export class Connections {
     }
     queued.push({ request, response })
     this.#queuedTotal += 1
-    socket.pause()
+    hold(connection)
   }
 
   #handleNext(connection: Connection): void {
@@ -213,7 +214,7 @@ export class Connections {
     if (queued.length === 0) {
       // Unread bytes would make the system reset the connection, and the client could lose its last response.
       if (connection.isCut) stopReading(socket)
-      else socket.resume()
+      else release(connection)
     }
     // One request per turn of the event loop, so that a long pipeline does not delay other clients.
     setImmediate(() => {

@@ -9,6 +9,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Calls `start` now, or when it is the address's turn. @param network as `request.network` */
     schedule(network: string, start: () => void): void
+    /** The same for a read from a connection or of a body. */
+    scheduleRead(network: string, read: () => void): void
   }
   interface FastifyRequest {
     /** The sender's address, or the /64 network of an IPv6 address. */
@@ -44,6 +46,7 @@ export default fp(
     })
 
     app.decorate('schedule', (network: string, start: () => void) => scheduler.schedule(network, start))
+    app.decorate('scheduleRead', (network: string, read: () => void) => scheduler.scheduleRead(network, read))
     app.decorateRequest('network', '')
     app.addHook('onRequest', (request, _reply, done) => {
       const { raw } = request
