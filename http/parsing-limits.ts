@@ -26,7 +26,7 @@ interface ParsingLimits {
 export const tooManyChunks = 'HPE_TOO_MANY_CHUNKS'
 
 /** The chunks of a body may have any size up to this many. With more of them, a chunk must have `minAverageSize` bytes on average. */
-export const freeChunks = 1_000
+export const freeChunks = 200
 export const minAverageSize = 64
 
 /**

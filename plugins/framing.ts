@@ -128,15 +128,15 @@ export default fp(
     // Closing at once would reset a client that is still sending, and it would lose the response (RFC 9112 section 9.6).
     app.addHook(
       'onSend',
-      checkingPayload(({ raw, network }) => {
+      checkingPayload((request) => {
+        const { raw, network } = request
         if (raw.complete) return
         let remaining = maxDiscardFactor * config.BODY_LIMIT
         raw.on('data', (chunk: Buffer) => {
           remaining -= chunk.length
           if (remaining < 0) raw.destroy()
-          raw.pause()
-          app.scheduleRead(network, () => raw.resume())
         })
+        app.paceReads(network, request, raw)
       })
     )
   },

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
 import { normalizeIP } from '@fastify/rate-limit'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { FairScheduler } from '../fairness/fair-scheduler.ts'
 
@@ -9,8 +10,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Calls `start` now, or when it is the address's turn. @param network as `request.network` */
     schedule(network: string, start: () => void): void
-    /** The same for a read from a connection or of a body. */
-    scheduleRead(network: string, read: () => void): void
+    /** Lets each read of a body wait for the address's turn. This starts the flow of the body. */
+    paceReads(network: string, request: FastifyRequest, body: Readable): void
   }
   interface FastifyRequest {
     /** The sender's address, or the /64 network of an IPv6 address. */
@@ -46,7 +47,6 @@ export default fp(
     })
 
     app.decorate('schedule', (network: string, start: () => void) => scheduler.schedule(network, start))
-    app.decorate('scheduleRead', (network: string, read: () => void) => scheduler.scheduleRead(network, read))
     app.decorateRequest('network', '')
     app.addHook('onRequest', (request, _reply, done) => {
       const { raw } = request
@@ -57,18 +57,22 @@ export default fp(
       scheduler.schedule(request.network, done)
     })
 
-    app.addHook('preParsing', ({ network, headers, raw }, _reply, payload, done) => {
-      if (Number(headers['content-length'] ?? 0) <= chunkSize && headers['transfer-encoding'] === undefined) return done(null, payload)
+    app.decorate('paceReads', (network: string, { raw }: FastifyRequest, body: Readable) => {
       let readUpTo = 0
-      const receive = () => {
+      body.on('data', () => {
         // One read from the socket can hold many chunks.
         if (raw.socket.bytesRead === readUpTo) return
         readUpTo = raw.socket.bytesRead
-        payload.pause()
-        scheduler.scheduleRead(network, () => payload.resume())
-      }
+        body.pause()
+        scheduler.scheduleRead(network, () => body.resume())
+      })
+    })
+
+    app.addHook('preParsing', (request, _reply, payload, done) => {
+      const { network, headers } = request
+      if (Number(headers['content-length'] ?? 0) <= chunkSize && headers['transfer-encoding'] === undefined) return done(null, payload)
       // A `data` listener starts the flow. Added earlier, the body parser would miss chunks that come before it listens.
-      payload.once('resume', () => payload.on('data', receive))
+      payload.once('resume', () => app.paceReads(network, request, payload))
       done(null, payload)
     })
   },
