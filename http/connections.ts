@@ -7,8 +7,9 @@ import { limitParsing } from './parsing-limits.ts'
 /** The maximum of queued requests on one connection. */
 const maxQueued = 100
 
-/** The maximum on all connections together. Above it, a connection may queue one request. */
+/** The maximum on all connections together. Above it, a connection may queue only `minQueued`. */
 const maxQueuedTotal = 10_000
+const minQueued = 4
 
 /** Milliseconds. Their sum stays well below the 1.5 seconds in which a service without pending requests stops. */
 const timeouts = {
@@ -159,7 +160,7 @@ export class Connections {
   #limitParsing(connection: Connection): void {
     const { socket, queued, pendingResponses } = connection
     limitParsing(socket, {
-      isFull: () => queued.length >= maxQueued || (queued.length > 0 && this.#queuedTotal >= maxQueuedTotal),
+      isFull: () => queued.length >= maxQueued || (queued.length >= minQueued && this.#queuedTotal >= maxQueuedTotal),
       cut() {
         connection.isCut = true
         hold(connection)
