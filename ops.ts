@@ -9,6 +9,7 @@ import limits, { listenerOptions } from './plugins/limits.ts'
 import logging from './plugins/logging.ts'
 import methods from './plugins/methods.ts'
 import problems from './plugins/problems.ts'
+import scheduling from './plugins/scheduling.ts'
 import sending from './plugins/sending.ts'
 import health from './routes/health.ts'
 import metrics from './routes/metrics.ts'
@@ -40,6 +41,7 @@ export async function buildOps({ config: shop, app, isStopping }: OpsParts): Pro
   await ops.register(logging)
   await ops.register(draining, { config })
   await ops.register(problems, { config })
+  await ops.register(scheduling)
   await ops.register(limits, { config })
   await ops.register(sending, { config })
   await ops.register(framing, { config })
