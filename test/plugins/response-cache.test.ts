@@ -34,7 +34,9 @@ async function both(t: Test, settings: Readonly<Record<string, string>> = {}) {
 
 /** All of an answer but what differs between any two: Date, the request id, and the seconds to the end of the minute. */
 const comparable = ({ head, body }: Answer) =>
-  `${head.replace(/\r\n(date|x-request-id): [^\r]*/gi, '').replace(/(ratelimit: "default";r=\d+;t=)\d+/, '$1…')}\n\n${body}`
+  `${head}\n\n${body}`
+    .replace(/\r\n(date|x-request-id): [^\r]*/gi, '')
+    .replace(/(ratelimit: "default";r=\d+;t=|retry-after: |Try again in )\d+/g, '$1…')
 
 const paths = [
   '/product/ABC-1',
