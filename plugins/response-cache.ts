@@ -151,7 +151,7 @@ export default fp(
 
     /** Sends a stored response. @returns false if the application must answer */
     function send(stored: StoredResponse, { ip, network }: Client, request: CacheableRequest, response: ServerResponse): boolean {
-      if (app.isOverloaded() || app.connections.isClosing || response.hasHeader('connection') || response.destroyed) return false
+      if (app.isOverloaded() || app.connections.isClosing || response.hasHeader('connection')) return false
       if (stored.version !== stored.currentVersion()) return false
       if (!app.makeRoomToSend(stored.body?.length ?? 0, request.socket, ip)) return false
       const rateLimit = app.countOutside(network, stored.cost)
@@ -179,6 +179,8 @@ export default fp(
       const known = clients.get(client)
       if (stored && known) {
         app.schedule(known.network, () => {
+          // The client may have gone while the request waited. The application would never see this response close.
+          if (response.destroyed) return
           if (!send(stored, known, request, response)) next(raw, response)
         })
         return
