@@ -16,6 +16,9 @@ const plain = /^[A-Za-z0-9._~!$&'()*+,;=:@/?-]*$/
 const notPlain = /[^A-Za-z0-9._~!$&'()*+,;=:@/?%-]/g
 const absoluteForm = /^https?:\/\/[^/?#]+/i
 
+/** The most parameters of a query. Each costs more to parse and to refuse than its bytes. */
+const maxParameters = 1_000
+
 function refuse(detail: string): Problem {
   return new Problem('malformed-request', detail)
 }
@@ -37,6 +40,7 @@ export function readTarget(target: string, maxLength: number): string | Problem 
   const found = target.replace(absoluteForm, '')
   const origin = found.startsWith('/') ? found : found === '' || found.startsWith('?') ? `/${found}` : undefined
   if (origin === undefined) return refuse('The request target must be a path or an http URL.')
+  if (origin.split('&', maxParameters + 1).length > maxParameters) return refuse(`The query has more than ${maxParameters} parameters.`)
   if (plain.test(origin)) return origin
   if (origin.includes('#')) return refuse('The request target has a fragment. Send the URI without "#" and what follows it.')
   try {

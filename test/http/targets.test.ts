@@ -2,6 +2,16 @@ import t from 'tap'
 import { build, orderXml } from '../build.ts'
 import { type Answer, ask, listening, message } from './wire.ts'
 
+t.test('a query of more than 1,000 parameters is refused before they are parsed', async (t) => {
+  const { app } = await build(t, { settings: { MAX_URL_LENGTH: '100000' } })
+  await listening(app)
+  const get = (count: number) => ask(t, app, message(`GET /products?${Array.from({ length: count }, (_, i) => `p${i}=`).join('&')}`))
+  t.match(await get(1_001), { status: 400, body: /The query has more than 1000 parameters/ })
+  const { status, body } = await get(1_000)
+  t.equal(status, 400)
+  t.notMatch(body, /more than 1000/, 'as many are read, and refused one by one')
+})
+
 t.test('request targets', async (t) => {
   const { app } = await build(t, { products: { 'ABC-1': {}, 'a~b': {} } })
   await listening(app)
