@@ -58,8 +58,12 @@ const words = Array.from({ length: 20_000 }, (_, i) => `w${i.toString(36)}${'aei
 /** @returns products with ascending ids, stock, texts and categories. Half of them have a valid GTIN */
 export function* catalogue(count: number, seed: number): Generator<ImportItem, void, undefined> {
   const next = random(seed)
-  const width = Math.max(7, String(count).length)
-  for (let i = 0; i < count; i++) yield { id: `P-${String(i).padStart(width, '0')}`, draft: product(i, next) }
+  for (let i = 0; i < count; i++) yield { id: productId(i, count), draft: product(i, next) }
+}
+
+/** The id of a product of a catalogue. @param count of products in the catalogue */
+export function productId(i: number, count: number): string {
+  return `P-${String(i).padStart(Math.max(7, String(count).length), '0')}`
 }
 
 function product(i: number, next: () => number): ProductDraft {

@@ -6,12 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { compile } from '../test/cli/compile.ts'
 import type { Recorded } from './bare.ts'
+import { productId } from './catalogue.ts'
 import { catalogueFile } from './catalogue-file.ts'
 import { type Answered, type Load, startLoader } from './load.ts'
 import { commandLine, interleave, machine, median, newFolder, percentile, print, random, ratio, table } from './measure.ts'
 import { pin, type Served, serveProcess } from './pinned.ts'
 import { megabytes } from './process.ts'
-import { order, startReleases } from './releases.ts'
+import { makeDatabase, order } from './releases.ts'
 import { get } from './shop.ts'
 
 const given = commandLine({ rounds: 5, seconds: 2, products: 1_000_000 }, ['floors', 'only', 'peer', 'request'])
@@ -39,9 +40,6 @@ interface Row {
   /** The least ratio of the rates. */
   readonly goal: number
 }
-
-/** The name of a product of the generated catalogue. */
-const productId = (i: number) => `P-${String(i).padStart(Math.max(7, String(products).length), '0')}`
 
 interface Response {
   readonly status: number
@@ -136,7 +134,7 @@ const serve = (database: string, settings: Readonly<Record<string, string>> = {}
 
 async function reads(database: string): Promise<void> {
   const service = await serve(database)
-  const path = `/product/${productId(Math.floor(products / 2))}`
+  const path = `/product/${productId(Math.floor(products / 2), products)}`
   const { headers } = await exchange(service.port, get(path))
   await compare(service, { name: 'product, hot', requests: [get(path)], status: 200, route: path, goal: 0.9 })
   await compare(service, { name: '304', requests: [get(path, headers['etag'])], status: 304, route: path, goal: 1 })
@@ -151,16 +149,13 @@ async function reads(database: string): Promise<void> {
   }
   await service.end()
   const cold = await serve(database, { BODY_CACHE: '0' })
-  const any = Array.from({ length: 20_000 }, () => get(`/product/${productId(Math.floor(products * next()))}`))
+  const any = Array.from({ length: 20_000 }, () => get(`/product/${productId(Math.floor(products * next()), products)}`))
   await compare(cold, { name: 'any product, BODY_CACHE=0', requests: any, status: 200, route: '/product/:id', goal: 0.4 })
   await cold.end()
 }
 
 async function orders(): Promise<void> {
-  const [release] = await startReleases({ ...given, milliseconds }, limits)
-  if (!release) throw new Error('nothing was started')
-  const service = await serve(release.database)
-  release.service.child.kill('SIGKILL')
+  const service = await serve(await makeDatabase(directory, build))
   for (const [lines, goal] of [
     [1, 0.12],
     [5, 0.1],

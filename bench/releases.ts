@@ -9,8 +9,6 @@ import { listening, startProcess, succeeds, type Watched } from './process.ts'
 export interface Release {
   readonly name: string
   readonly port: number
-  /** The path of its database file. */
-  readonly database: string
   readonly service: Watched
 }
 
@@ -44,28 +42,32 @@ function catalogue(): string {
   return `<catalogue>${['ABC-1', ...productIds].map(product).join('')}</catalogue>`
 }
 
+/** Makes a database with the products. @param build the folder of a compiled release. @returns its path */
+export async function makeDatabase(directory: string, build: string): Promise<string> {
+  const file = join(folder(directory), 'catalogue.xml')
+  writeFileSync(file, catalogue())
+  const path = join(folder(directory), 'shop.db')
+  const imported = startProcess(join(build, 'cli.js'), ['import', file], { DATABASE_URL: `sqlite:${path}` })
+  imported.child.stdout?.resume()
+  await succeeds(imported)
+  return path
+}
+
 /** Starts each release with its own database. All have the same products. */
 export async function startReleases(
   { directory, before }: Settings,
   settings: Readonly<Record<string, string>>
 ): Promise<readonly Release[]> {
-  const file = join(folder(directory), 'catalogue.xml')
-  writeFileSync(file, catalogue())
   const releases: Release[] = []
   for (const [name, build] of await builds(before)) {
-    const path = join(folder(directory), 'shop.db')
-    const database = { DATABASE_URL: `sqlite:${path}` }
-    const imported = startProcess(join(build, 'cli.js'), ['import', file], database)
-    imported.child.stdout?.resume()
-    await succeeds(imported)
     const service = startProcess(join(build, 'server.js'), [], {
-      ...database,
+      DATABASE_URL: `sqlite:${await makeDatabase(directory, build)}`,
       HOST: '127.0.0.1',
       PORT: '0',
       SAMPLE_CATALOGUE: 'off',
       ...settings
     })
-    releases.push({ name, port: Number(new URL(await listening(service)).port), database: path, service })
+    releases.push({ name, port: Number(new URL(await listening(service)).port), service })
   }
   return releases
 }

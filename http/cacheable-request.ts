@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
 import { makeProxyCheck } from './proxies.ts'
 
 /** A request whose response depends only on its key, as far as the request goes. */
@@ -11,7 +10,6 @@ export interface CacheableRequest {
   /** The X-Request-Id of a trusted proxy. */
   readonly requestId: string | undefined
   readonly userAgent: string | undefined
-  readonly socket: Socket
   /** By `performance.now()`. */
   readonly receivedAt: number
 }
@@ -97,7 +95,6 @@ export function makeRequestReader({ TRUST_PROXY, MAX_HEADERS }: { readonly TRUST
       client: `${socket.remoteAddress} ${forwardedFor}`,
       requestId: isTrusted ? fields.requestId : undefined,
       userAgent,
-      socket,
       receivedAt: performance.now()
     }
   }

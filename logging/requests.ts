@@ -12,6 +12,9 @@ declare module 'fastify' {
   }
 }
 
+/** The message of the log line of a request that was answered. */
+export const requestCompleted = 'request completed'
+
 /** Writes one log line per request, when it ends. Fastify's default also writes one when it starts. */
 export class RequestLog extends LogController {
   override incomingRequest(request: FastifyRequest, reply: FastifyReply): void {
@@ -25,7 +28,7 @@ export class RequestLog extends LogController {
 
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
     if (error) request.log.error({ ...logFields(request, reply), err: error }, 'request errored')
-    else request.log.info(logFields(request, reply), 'request completed')
+    else request.log.info(logFields(request, reply), requestCompleted)
   }
 
   override streamError(error: Error & { code?: string }, request: FastifyRequest, reply: FastifyReply): void {

@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { hasBody } from '../http/body.ts'
 import { isForm } from '../http/form-post.ts'
 import { checking, checkingPayload } from '../http/hooks.ts'
 import { curlAdvice, mediaTypes, unsupported } from '../http/media-types.ts'
@@ -25,7 +26,7 @@ interface PathMethods {
 function checkContent(request: FastifyRequest): void {
   const { headers, method } = request
   const { schema } = request.routeOptions
-  if (headers['transfer-encoding'] === undefined && !(Number(headers['content-length']) > 0)) {
+  if (!hasBody(request)) {
     // Some clients send a Content-Type without content. It must not select a body parser.
     if (!schema?.body) delete headers['content-type']
     return

@@ -59,13 +59,18 @@ interface Tally extends FastifyRateLimitStore {
 /** Counts requests by caller. A caller's minute starts with its first request. The least recently active callers are evicted. */
 export function makeTally(): Tally {
   const counts = new LRUCache<string, { current: number; endsAt: number }>({ max: maxCallers })
+  /** The caller's count, if its minute is not over. */
+  const active = (caller: string, now: number) => {
+    const count = counts.get(caller)
+    return count && count.endsAt > now ? count : undefined
+  }
   const tally: Tally = {
     incr(caller, callback, length) {
       // performance.now() is monotonic. With Date.now(), setting the clock back would prolong the minute.
       const now = performance.now()
-      const known = counts.get(caller)
-      const count = known && known.endsAt > now ? known : { current: 0, endsAt: now + length }
-      if (count !== known) counts.set(caller, count)
+      const known = active(caller, now)
+      const count = known ?? { current: 0, endsAt: now + length }
+      if (!known) counts.set(caller, count)
       count.current += 1
       callback(null, { current: count.current, ttl: count.endsAt - now })
     },
@@ -79,8 +84,8 @@ export function makeTally(): Tally {
     },
     look(caller) {
       const now = performance.now()
-      const count = counts.get(caller)
-      return count && count.endsAt > now ? { current: count.current, ttl: count.endsAt - now } : { current: 0, ttl: minute }
+      const count = active(caller, now)
+      return count ? { current: count.current, ttl: count.endsAt - now } : { current: 0, ttl: minute }
     },
     child: () => tally
   }
@@ -91,7 +96,7 @@ interface Charge {
   readonly caller: string
   /** The caller's count. */
   current: number
-  /** What this request has added to the count. */
+  /** The amount that this request has added to the count. */
   cost: number
   /** Seconds. */
   readonly resetsIn: number

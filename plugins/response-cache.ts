@@ -6,6 +6,7 @@ import type { Config } from '../config.ts'
 import type { Versions } from '../domain/store.ts'
 import { type CacheableRequest, makeRequestReader } from '../http/cacheable-request.ts'
 import { requestId } from '../logging/request-ids.ts'
+import { requestCompleted } from '../logging/requests.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -49,7 +50,7 @@ interface RawHeaderNames {
   getRawHeaderNames(): string[]
 }
 
-/** Who sent a request, as Fastify finds out from the address and the fields of trusted proxies. */
+/** The sender of a request, as Fastify finds out from the address and the fields of trusted proxies. */
 interface Client {
   readonly ip: string
   readonly network: string
@@ -153,21 +154,21 @@ export default fp(
     function send(stored: StoredResponse, { ip, network }: Client, request: CacheableRequest, response: ServerResponse): boolean {
       if (app.isOverloaded() || app.connections.isClosing || response.hasHeader('connection')) return false
       if (stored.version !== stored.currentVersion()) return false
-      if (!app.makeRoomToSend(stored.body?.length ?? 0, request.socket, ip)) return false
+      if (!app.makeRoomToSend(stored.body?.length ?? 0, response.req.socket, ip)) return false
       const rateLimit = app.countOutside(network, stored.cost)
       if (rateLimit === undefined) return false
       const id = requestId(request.requestId)
       const headers = stored.headers.slice()
       if (stored.requestIdAt > 0) headers[stored.requestIdAt] = id
       if (stored.rateLimitAt > 0) headers[stored.rateLimitAt] = rateLimit
-      response.writeHead(stored.status, headers as string[])
+      response.writeHead(stored.status, headers)
       if (stored.body === undefined) response.end()
       // Node sends a string in one piece with the header section, which takes less time than a Buffer after it.
       else if (stored.body.length <= maxString) response.end(stored.body.toString('latin1'), 'latin1')
       else response.end(stored.body)
       const responseTime = performance.now() - request.receivedAt
       app.metrics.observe(stored.measured, responseTime)
-      logger(stored, ip, request).info({ reqId: id, responseTime }, 'request completed')
+      logger(stored, ip, request).info({ reqId: id, responseTime }, requestCompleted)
       return true
     }
 

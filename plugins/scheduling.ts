@@ -1,10 +1,10 @@
-import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { FairScheduler } from '../fairness/fair-scheduler.ts'
+import { hasBody } from '../http/body.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -21,10 +21,6 @@ declare module 'fastify' {
 
 /** Node reads this many bytes from a connection at once. A smaller body arrives in one chunk. */
 const chunkSize = 64 * 1024
-
-/** Whether Node will read a body. Without one a request is complete right after this turn. */
-const hasBody = ({ headers }: IncomingMessage) =>
-  headers['transfer-encoding'] !== undefined || (headers['content-length'] !== undefined && headers['content-length'] !== '0')
 
 /** An option of Node's net.Server, which `http.createServer` does not pass on. */
 interface PausableServer {

@@ -56,13 +56,17 @@ async function helmetHeaders(): Promise<Readonly<Record<string, string>>> {
   return headers
 }
 
+/** Made once for all services of the process. */
+let constantHeaders: ReturnType<typeof helmetHeaders> | undefined
+
 /**
  * Security headers. Some are sent with every response, those for documents in a browser window only with pages. The reverse
  * proxy enforces HTTPS, because only it knows whether HTTPS is in use.
  */
 export default fp(
   async function securityHeaders(app: FastifyInstance) {
-    const everywhere = await helmetHeaders()
+    constantHeaders ??= helmetHeaders()
+    const everywhere = await constantHeaders
     app.addHook(
       'onRequest',
       checking((request, reply) => {

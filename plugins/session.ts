@@ -51,8 +51,9 @@ export function makeSeal(secret: string) {
 }
 
 /**
- * Where a browser says that a request comes from: Sec-Fetch-Site, which no page can forge; else Origin against Host, as
- * plain HTTP has no Sec-Fetch-Site. `Origin: null` is what a sandbox sends, so it is somewhere else. A machine sends neither.
+ * The origin of a request, as the browser says it: by Sec-Fetch-Site, which no page can forge, or else by comparing Origin with
+ * Host, since browsers send no Sec-Fetch-Site over plain HTTP. A sandbox sends `Origin: null`, which is elsewhere. A machine
+ * sends neither field.
  */
 export function cameFrom(request: Pick<FastifyRequest, 'headers' | 'host'>): 'here' | 'elsewhere' | 'unknown' {
   const site = request.headers['sec-fetch-site']
@@ -67,8 +68,8 @@ export function cameFrom(request: Pick<FastifyRequest, 'headers' | 'host'>): 'he
 }
 
 /**
- * What a browser does with a cookie: show a page, or post from one. A machine's requests are never authenticated by it, and
- * the catalogue's pages, which any cache may keep for everybody, never look at it.
+ * Whether the cookie may authenticate the request. It may if a browser shows a page or posts from one. It never authenticates
+ * a machine's request, nor one for a page of the catalogue, which any cache may keep for everybody.
  */
 function mayUseCookie(request: FastifyRequest): boolean {
   if (request.headers.authorization !== undefined) return false
@@ -133,7 +134,7 @@ export default fp(
       })
     )
 
-    // What depends on who is signed in is kept by no cache for somebody else; pages of the catalogue never do.
+    // No cache may show a page that depends on the signed-in person to somebody else. Pages of the catalogue do not depend on it.
     app.addHook(
       'onSend',
       checkingPayload((request, reply) => {

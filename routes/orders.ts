@@ -10,7 +10,7 @@ const orderQuery = pagedQuery<{ readonly status?: OrderStatus }>({
   status: { type: 'string', enum: [...orderStatuses], description: 'Orders in this status only.' }
 })
 
-/** Of a page of more orders, what their lines are of is not counted. */
+/** A page of more orders does not count the products of their lines. */
 const mostCounted = pageLimit.default
 
 const describes = {

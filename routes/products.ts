@@ -82,12 +82,12 @@ async function choice(store: Store): Promise<readonly string[] | undefined> {
   return found.length > mostCategories ? undefined : found
 }
 
-/** The number of times that a page is read again because the catalogue changed meanwhile. */
-const patience = 10
+/** The most times that a page is read because the catalogue changes meanwhile. */
+const maxReads = 10
 
 /**
- * What is read of the catalogue, and the revision of which it is: a strong tag may not name one into which a later change
- * has come. Where the catalogue changes without a pause it is of no revision, and so without a tag.
+ * Reads from the catalogue until its revision is the same before and after, because a strong tag must name the revision that
+ * was read. If the catalogue changes all the time, the result has no revision, and so no tag.
  */
 async function readSettled<T>(store: Store, first: Revision, read: () => Promise<T>): Promise<{ found: T; at: Revision | undefined }> {
   let before = first
@@ -95,7 +95,7 @@ async function readSettled<T>(store: Store, first: Revision, read: () => Promise
     const found = await read()
     const after = await store.revision()
     if (after.revision === before.revision) return { found, at: after }
-    if (attempt === patience) return { found, at: undefined }
+    if (attempt === maxReads) return { found, at: undefined }
     before = after
   }
 }
