@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep, setImmediate as turnOfTheLoop } from 'node:timers/promises'
+import { FairQueue } from '../fairness/fair-queue.ts'
 import { type Connection, connectionOf, hasSentLastResponse, hold, openConnection, release, stateOf, stopReading } from './connection.ts'
 import { limitParsing } from './parsing-limits.ts'
 
@@ -10,6 +11,9 @@ const maxQueued = 100
 /** The maximum on all connections together. Above it, a connection may queue only `minQueued`. */
 const maxQueuedTotal = 10_000
 const minQueued = 4
+
+/** Milliseconds of a turn of the event loop in which queued requests start. */
+const startingTime = 2
 
 /** Milliseconds. Their sum stays well below the 1.5 seconds in which a service without pending requests stops. */
 const timeouts = {
@@ -41,6 +45,9 @@ export class Connections {
   #isClosing = false
   #hasNewClient = false
   #queuedTotal = 0
+  /** Starts the next queued request of a connection, by the connection's address. */
+  readonly #starts = new FairQueue<() => void>()
+  #isStarting = false
   #listenerClosing: Promise<void> | undefined
 
   /** @param refuse answers a client that has sent only a part of a request, and ends the connection */
@@ -217,11 +224,25 @@ export class Connections {
       if (connection.isCut) stopReading(socket)
       else release(connection)
     }
-    // One request per turn of the event loop, so that a long pipeline does not delay other clients.
-    setImmediate(() => {
+    this.#startLater(socket, () => {
       const wasRefused = !connection.isReading && !first.request.complete
       if (!socket.destroyed && !wasRefused) this.#handle(first.request, first.response)
     })
+  }
+
+  /** Starts one request of a connection per turn of the event loop, and few of all, so that long pipelines do not delay other clients. */
+  #startLater(socket: Socket, start: () => void): void {
+    this.#starts.add(socket.remoteAddress ?? '', start)
+    if (this.#isStarting) return
+    this.#isStarting = true
+    setImmediate(() => this.#startNext())
+  }
+
+  #startNext(): void {
+    const turnStartedAt = performance.now()
+    while (!this.#starts.isEmpty && performance.now() - turnStartedAt < startingTime) this.#starts.take()?.()
+    this.#isStarting = !this.#starts.isEmpty
+    if (this.#isStarting) setImmediate(() => this.#startNext())
   }
 
   #discardQueue(connection: Connection): void {
