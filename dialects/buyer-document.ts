@@ -1,0 +1,203 @@
+/** What a document in a buyer's vocabulary (UBL, cXML) says, in the shop's terms. */
+
+import type { LocatedFault } from '../schemas/document.ts'
+import type { XmlElement } from './xml-element.ts'
+
+/** A text and the element of the sender's document that it is from. The text is never empty and has no white space around it. */
+export interface Sourced {
+  readonly text: string
+  readonly from: XmlElement
+}
+
+export interface AddressDraft {
+  readonly street?: Sourced | undefined
+  readonly additionalStreet?: Sourced | undefined
+  readonly city?: Sourced | undefined
+  readonly postalCode?: Sourced | undefined
+  readonly region?: Sourced | undefined
+  readonly country?: Sourced | undefined
+}
+
+export interface PartyDraft {
+  readonly from: XmlElement
+  readonly name?: Sourced | undefined
+  /** The person. */
+  readonly contact?: Sourced | undefined
+  readonly email?: Sourced | undefined
+  readonly phone?: Sourced | undefined
+  readonly taxId?: Sourced | undefined
+  readonly address?: AddressDraft | undefined
+}
+
+export interface ExtensionDraft {
+  readonly name: string
+  readonly value: Sourced
+}
+
+/** The price that the buyer expects: `amount` for `base` units. */
+export interface PriceDraft {
+  readonly amount: Sourced
+  /** UBL's BaseQuantity, cXML's PriceBasisQuantity/@quantity. Absent: 1. */
+  readonly base?: Sourced | undefined
+  /** cXML's PriceBasisQuantity/@conversionFactor: units of the base in one unit of the order. Absent: 1. */
+  readonly factor?: Sourced | undefined
+}
+
+export interface ItemDraft {
+  readonly from: XmlElement
+  /** The buyer's number of the line. */
+  readonly lineId?: Sourced | undefined
+  /** The seller's id of the product, as written, also when no product can have such an id or it is a placeholder. */
+  readonly sellerId?: Sourced | undefined
+  readonly gtin?: Sourced | undefined
+  readonly quantity?: Sourced | undefined
+  readonly unit?: Sourced | undefined
+  readonly price?: PriceDraft | undefined
+  readonly requestedDeliveryDate?: Sourced | undefined
+  readonly notes: readonly Sourced[]
+  readonly extensions: readonly ExtensionDraft[]
+}
+
+/** A purchase order as the buyer's document has it: values as written, before any check of their form. */
+export interface OrderDraft {
+  readonly from: XmlElement
+  readonly orderNumber?: Sourced | undefined
+  readonly issueDate?: Sourced | undefined
+  readonly currency?: Sourced | undefined
+  readonly buyer?: PartyDraft | undefined
+  readonly shipTo?: PartyDraft | undefined
+  readonly billTo?: PartyDraft | undefined
+  readonly requestedDeliveryDate?: Sourced | undefined
+  readonly notes: readonly Sourced[]
+  readonly extensions: readonly ExtensionDraft[]
+  readonly items: readonly ItemDraft[]
+}
+
+/** Codes of faults that a buyer's document can have by itself. */
+export type BuyerFaultCode =
+  | 'allowance-not-agreed'
+  | 'two-currencies'
+  | 'several-addresses'
+  | 'blanket-order'
+  | 'item-set'
+  | 'schedule-release'
+  | 'stock-transfer'
+  | 'unknown-order-type'
+  | 'unsupported-document'
+  | 'free-text-line'
+  | 'repeated-line-id'
+  | 'missing-value'
+  | 'invalid-value'
+  | 'order-unknown'
+  | 'line-unknown'
+  | 'unknown-line-status'
+  | 'outdated-revision'
+  | 'copy-of-unknown-order'
+
+/** A fault of the document, with line and path in the sender's document. `item` is the sender's number of the line. */
+export interface BuyerFault extends LocatedFault {
+  readonly code: BuyerFaultCode
+  readonly line: number
+  readonly path: string
+  readonly item?: string
+}
+
+/** How one line of an order changes. `untouched` lines stay as they are, `reopened` counts as changed. */
+export interface LineChange {
+  readonly kind: 'added' | 'deleted' | 'changed' | 'untouched'
+  readonly item: ItemDraft
+}
+
+/** What the buyer asks for. */
+export type BuyerRequest =
+  /** `copies`: the document says that it is a copy, which is never placed. */
+  | { readonly kind: 'place'; readonly order: OrderDraft; readonly copies?: true }
+  /**
+   * The document is the whole new content of the order that has the number. `revision` orders the changes of an order: one
+   * that is not above the last is outdated. `placesUnknown`: an unknown order is placed.
+   */
+  | {
+      readonly kind: 'replace'
+      readonly number: Sourced
+      readonly revision?: Sourced | undefined
+      readonly order: OrderDraft
+      readonly placesUnknown?: true
+    }
+  /** Only the named lines change. */
+  | {
+      readonly kind: 'change-lines'
+      readonly number: Sourced
+      readonly revision?: Sourced | undefined
+      readonly order: OrderDraft
+      readonly lines: readonly LineChange[]
+    }
+  | { readonly kind: 'cancel'; readonly number: Sourced; readonly revision?: Sourced | undefined; readonly reason?: Sourced | undefined }
+  /** cXML's ProfileRequest: asks what the shop takes. */
+  | { readonly kind: 'profile' }
+  /** A document of the vocabulary that the shop does not offer. Its faults say which. */
+  | { readonly kind: 'unsupported' }
+
+/** The identifiers of a party that a UBL answer repeats. */
+export interface PartyIdentity {
+  readonly endpoint?: { readonly id: string; readonly scheme?: string }
+  readonly identifications: readonly { readonly id: string; readonly scheme?: string }[]
+  /** PartyLegalEntity/RegistrationName, else PartyName/Name. */
+  readonly registrationName?: string
+}
+
+/** What the answer to a UBL document repeats. It is plain data: it is stored with the order. */
+export interface UblAnswerBasis {
+  readonly vocabulary: 'ubl'
+  readonly document: 'Order' | 'OrderChange' | 'OrderCancellation'
+  /** Peppol 3: `ordering` and `advanced` are answered with their customization and profile. */
+  readonly profile?: 'ordering' | 'advanced'
+  /** The buyer's number of the order that the document places, changes or cancels. */
+  readonly orderNumber?: string
+  /** The ID of the OrderChange or OrderCancellation itself. */
+  readonly changeId?: string
+  readonly customerReference?: string
+  readonly seller?: PartyIdentity
+  readonly buyer?: PartyIdentity
+}
+
+/** What the answer to a cXML document repeats. It is plain data: it is stored with the order. It holds no secret. */
+export interface CxmlAnswerBasis {
+  readonly vocabulary: 'cxml'
+  readonly payloadId?: string
+  /** The DOCTYPE as it was sent, where it had the accepted form. */
+  readonly doctype?: string
+  readonly version?: string
+  readonly orderNumber?: string
+  /** As written. */
+  readonly orderDate?: string
+  /** Credentials of the document's From and To (domain and identity), which the answer swaps. */
+  readonly from?: { readonly domain: string; readonly identity: string }
+  readonly to?: { readonly domain: string; readonly identity: string }
+}
+
+export type AnswerBasis = UblAnswerBasis | CxmlAnswerBasis
+
+/** Offsets in the document (UTF-16 code units) between which it holds a secret or a card number. */
+export interface SecretRange {
+  readonly from: number
+  readonly to: number
+}
+
+/** Who sends a cXML document, and whether it is only a test. */
+export interface CxmlSender {
+  /** Sender/Credential/SharedSecret: an API key. Absent or empty: undefined. */
+  readonly sharedSecret?: string
+  /** Sender/Credential/Identity, for the log. */
+  readonly identity?: string
+  readonly isTest: boolean
+}
+
+export interface BuyerDocument {
+  readonly request: BuyerRequest
+  readonly answer: AnswerBasis
+  /** At most 100. */
+  readonly faults: readonly BuyerFault[]
+  readonly secrets: readonly SecretRange[]
+  /** cXML only. */
+  readonly sender?: CxmlSender
+}

@@ -1,0 +1,91 @@
+import { SaxesParser } from 'saxes'
+import { Problem } from '../http/problem.ts'
+import { pathOf } from '../xml/locations.ts'
+import type { Tag } from '../xml/tag.ts'
+
+/** An element of a buyer's document, with its namespace and its place in the document. Its text may stand beside child elements. */
+export interface XmlElement {
+  /** As written, with its prefix. */
+  readonly name: string
+  readonly local: string
+  /** The namespace's URI, '' without one. */
+  readonly namespace: string
+  /** The attributes without a prefix. Their values are normalised and their references resolved. */
+  readonly attributes: Readonly<Record<string, string>>
+  readonly children: readonly XmlElement[]
+  /** The text of the element itself, without that of its children. */
+  readonly text: string
+  /** Line, path and offsets in the document as it was sent. */
+  readonly tag: Tag
+}
+
+/** A document without DOCTYPE that the XML guard has scanned. */
+export interface ScannedXml {
+  readonly source: string
+  readonly tags: readonly Tag[]
+}
+
+type Open = { -readonly [Key in keyof XmlElement]: XmlElement[Key] } & { readonly children: XmlElement[] }
+
+/**
+ * Reads a document with its namespaces and its mixed content, which the reader of the shop's own vocabulary refuses.
+ * @throws Problem `malformed-document`, with the line
+ */
+export function readElements({ source, tags }: ScannedXml): XmlElement {
+  const parser = new SaxesParser({ xmlns: true, position: false })
+  const open: Open[] = []
+  let root: XmlElement | undefined
+  let count = 0
+  parser.on('error', ({ message }) => {
+    const tag = tags[Math.max(0, count - 1)]
+    const detail = `The XML cannot be read: ${message.replace(/^[\d:]+\s*/, '')}`
+    throw new Problem('malformed-document', detail, { faults: [{ detail, ...(tag ? { line: tag.line } : {}) }] })
+  })
+  parser.on('opentag', ({ name, local, uri, attributes }) => {
+    const tag = tags[count++]
+    if (!tag) throw new Error('the parser found an element that the guard did not')
+    const own: Record<string, string> = {}
+    for (const attribute of Object.values(attributes)) if (attribute.prefix === '') own[attribute.local] = attribute.value
+    const made: Open = { name, local, namespace: uri, attributes: own, children: [], text: '', tag }
+    const parent = open.at(-1)
+    if (parent) parent.children.push(made)
+    else root = made
+    open.push(made)
+  })
+  const addText = (text: string) => {
+    const current = open.at(-1)
+    if (current) current.text += text
+  }
+  parser.on('text', addText)
+  parser.on('cdata', addText)
+  parser.on('closetag', () => open.pop())
+  parser.write(source).close()
+  if (!root) throw new Error('the document has no root element')
+  return root
+}
+
+/** The text of an element without white space around it. Undefined for an element that is absent or empty. */
+export function valueOf(element: XmlElement | undefined): string | undefined {
+  return element?.text.trim() || undefined
+}
+
+/** The value of an attribute without white space around it. Undefined for one that is absent or empty. */
+export function attributeOf(element: XmlElement | undefined, name: string): string | undefined {
+  return element?.attributes[name]?.trim() || undefined
+}
+
+/** The first descendant along a path of local names. */
+export function find(element: XmlElement | undefined, ...path: readonly string[]): XmlElement | undefined {
+  let current = element
+  for (const local of path) current = current?.children.find((child) => child.local === local)
+  return current
+}
+
+export function findAll(element: XmlElement | undefined, local: string): readonly XmlElement[] {
+  return element?.children.filter((child) => child.local === local) ?? []
+}
+
+/** The path of an element in the sender's document, such as `/Order/cac:OrderLine[2]/cac:LineItem`. */
+export function locationOf({ tag }: XmlElement): { readonly line: number; readonly path: string } {
+  return { line: tag.line, path: pathOf(tag) }
+}
