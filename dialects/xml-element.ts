@@ -65,7 +65,7 @@ export function readElements({ source, tags }: ScannedXml): XmlElement {
 }
 
 /** The text of an element without white space around it. Undefined for an element that is absent or empty. */
-export function valueOf(element: XmlElement | undefined): string | undefined {
+export function trimmedText(element: XmlElement | undefined): string | undefined {
   return element?.text.trim() || undefined
 }
 
