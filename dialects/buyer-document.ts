@@ -85,6 +85,7 @@ export type BuyerFaultCode =
   | 'unknown-order-type'
   | 'unsupported-document'
   | 'free-text-line'
+  | 'unknown-product'
   | 'repeated-line-id'
   | 'missing-value'
   | 'invalid-value'

@@ -2,9 +2,10 @@ import { Problem } from '../http/problem.ts'
 import type { Context } from '../representations/representation.ts'
 import type { DocumentSchema } from '../schemas/document.ts'
 import type { Place } from '../schemas/element.ts'
+import { BuyerProblem } from './buyer-problem.ts'
 import { type ChildOptions, DocumentChild, type JobFailure } from './child.ts'
 import { readFields } from './fields.ts'
-import type { DocumentLimits, FormFields, Job, Location, Outcome, ReadDocument, ResultOf, SentDocument } from './job.ts'
+import type { DocumentLimits, FormFields, Job, Location, Outcome, ReadDocument, Refusal, ResultOf, SentDocument } from './job.ts'
 
 /**
  * Milliseconds of processor time for one document. The most expensive document within the default limits, an order of
@@ -53,8 +54,10 @@ export class Documents {
   }
 
   /** Validates a document and returns its domain value as JSON. */
-  read(payer: Payer, { notation, bytes }: SentDocument, schema: DocumentSchema<unknown>, limits: DocumentLimits): Promise<ReadDocument> {
-    return this.#run(payer, { kind: 'read', notation, bytes, schema: schema.name, limits }, bytes.length)
+  read(payer: Payer, sent: SentDocument, schema: DocumentSchema<unknown>, limits: DocumentLimits, mediaType?: string): Promise<ReadDocument> {
+    const { notation, bytes } = sent
+    const job = { kind: 'read', notation, bytes, schema: schema.name, limits, ...(mediaType === undefined ? {} : { mediaType }) } as const
+    return this.#run(payer, job, bytes.length)
   }
 
   /** Finds the locations of places in a document as it was sent. The document was read before. */
@@ -95,6 +98,10 @@ export class Documents {
   }
 }
 
+function refused({ code, detail, faults, buyer }: Refusal): Problem {
+  return buyer ? new BuyerProblem({ code, message: detail, faults }, buyer) : new Problem(code, detail, { faults })
+}
+
 /** A document whose process was killed has used its whole budget. */
 function costOf(outcome: Outcome | JobFailure): number {
   if (outcome === 'too-costly') return budget
@@ -116,7 +123,7 @@ function resultOf(outcome: Outcome | JobFailure): ResultOf<Job> {
     throw new Problem('request-timeout', 'The connection was closed before the document was read. Nothing was stored.')
   if (outcome === 'unavailable')
     throw new Problem('overloaded', 'Documents cannot be read now. Nothing was stored. Send it again in a few seconds.')
-  if ('refusal' in outcome) throw new Problem(outcome.refusal.code, outcome.refusal.detail, { faults: outcome.refusal.faults })
+  if ('refusal' in outcome) throw refused(outcome.refusal)
   if ('failed' in outcome) throw new Error('a document could not be handled')
   return outcome.result
 }

@@ -1,5 +1,6 @@
 /** The messages between the serving process and the document process. All of them are plain data. */
 
+import type { BuyerSubmission } from '../dialects/submission.ts'
 import type { HttpProblemCode } from '../http/problem-types.ts'
 import type { Context } from '../representations/representation.ts'
 import type { LocatedFault, ReadingLimits } from '../schemas/document.ts'
@@ -21,6 +22,8 @@ export interface DocumentLimits extends ReadingLimits {
 /** Validates a document against its schema and turns it into the domain's value. */
 export interface ReadJob extends SentDocument {
   readonly kind: 'read'
+  /** Without parameters. An order keeps that of the buyer's own document that it came from. */
+  readonly mediaType?: string
   /** A name in `documentSchemas`. */
   readonly schema: string
   readonly limits: DocumentLimits
@@ -65,6 +68,8 @@ export interface Refusal {
   readonly code: HttpProblemCode
   readonly detail: string
   readonly faults: readonly LocatedFault[]
+  /** Present when the document was in a buyer's vocabulary, and so is the answer. */
+  readonly buyer?: BuyerSubmission
 }
 
 export interface ReadDocument {
@@ -72,9 +77,11 @@ export interface ReadDocument {
   readonly text: string
   /** SHA-256 of the bytes, hexadecimal. */
   readonly digest: string
+  readonly buyer?: BuyerSubmission
 }
 
-export type Location = { readonly line?: number; readonly path?: string }
+/** `item`: the sender's own number of the line, in a buyer's document. */
+export type Location = { readonly line?: number; readonly path?: string; readonly item?: string }
 
 /** The fields of a form that fit into a page. */
 export interface FormFields {

@@ -9,9 +9,10 @@ import { pathOf, placeIn } from '../xml/locations.ts'
 import { scan } from '../xml/scan.ts'
 import { noLimits, type Tag } from '../xml/tag.ts'
 import type { DocumentLimits, Job, LocateJob, Location, ReadDocument, ReadJob } from './job.ts'
+import { hasBuyersRoot, locateInBuyerDocument, readBuyerDocument } from './buyer.ts'
 import { documentSchemas } from './schemas.ts'
 import { parseForm, parseJson, type TreeSource } from './sources.ts'
-import { gateTree, originOf, readTreeSource } from './trees.ts'
+import { gateTree, originOf, readTreeSource, spellings } from './trees.ts'
 
 class ValidationProblem extends Problem {
   constructor(faults: readonly LocatedFault[]) {
@@ -21,6 +22,14 @@ class ValidationProblem extends Problem {
       faults: faults.slice(0, maxErrors)
     })
   }
+}
+
+const others = 'A UBL 2 Order, OrderChange or OrderCancellation, and cXML, are taken too.'
+
+/** The fault of a root element that the schema does not have names the vocabularies of buyers' systems too. */
+function nameOthers(faults: readonly LocatedFault[], root: Tag | undefined, roots: readonly string[]): readonly LocatedFault[] {
+  if (!root || roots.includes(root.name)) return faults
+  return faults.map((fault) => ({ ...fault, detail: `${fault.detail} ${others}` }))
 }
 
 /** A document that matches its schema. */
@@ -54,7 +63,7 @@ export function parseTogether(jobs: readonly Job[], gate: XmlGate): ParsedDocume
   const parsed: ParsedDocuments = new WeakMap()
   const bySchema = new Map<string, ParsedXml[]>()
   for (const job of jobs) {
-    if (job.kind !== 'read' || job.notation !== 'xml') continue
+    if (job.kind !== 'read' || job.notation !== 'xml' || mayBeBuyers(job)) continue
     try {
       const document = gate.parse(bufferOf(job), job.limits.marks)
       parsed.set(job, document)
@@ -78,14 +87,19 @@ function validate(job: ReadJob, bytes: Buffer, schema: DocumentSchema<unknown>, 
   if (notation === 'xml') {
     const parsed = known.get(job) ?? gate.parse(bytes, limits.marks)
     const faults = gate.validate(parsed, schema.xsd, schema.roots)
-    if (faults.length > 0) throw new ValidationProblem(faults)
+    if (faults.length > 0) throw new ValidationProblem(schema.takesOthers ? nameOthers(faults, parsed.tags[0], schema.roots) : faults)
     return { root: readXml(parsed.source), locate: makeLocator(parsed.tags) }
   }
   const source = parseTree(notation, bytes)
   const reading = readTreeSource(source, schema, limits.marks)
-  const faults = gateTree(reading, notation, schema, gate)
+  const faults = gateTree(reading, spellings[notation], schema, gate)
   if (faults.length > 0) throw new ValidationProblem(faults)
   return { root: reading.root, locate: (place) => originOf(reading.root, place) }
+}
+
+/** Whether a document may be in the vocabulary of a buyer's system. */
+function mayBeBuyers(job: Pick<ReadJob, 'schema' | 'notation' | 'bytes'>): boolean {
+  return job.notation === 'xml' && schemaOf(job).takesOthers === true && hasBuyersRoot(bufferOf(job))
 }
 
 function schemaOf({ schema }: { readonly schema: string }): DocumentSchema<unknown> {
@@ -115,6 +129,10 @@ function readValue({ root, locate }: ValidDocument, schema: DocumentSchema<unkno
 export function readDocument(job: ReadJob, gate: XmlGate, known: ParsedDocuments): ReadDocument {
   const bytes = bufferOf(job)
   const schema = schemaOf(job)
+  if (mayBeBuyers(job)) {
+    const read = readBuyerDocument(job, bytes, schema, gate, (faults) => new ValidationProblem(faults))
+    if (read) return read
+  }
   const value = readValue(validate(job, bytes, schema, gate, known), schema, job.limits)
   return { text: JSON.stringify(value), digest: createHash('sha256').update(bytes).digest('hex') }
 }
@@ -122,6 +140,8 @@ export function readDocument(job: ReadJob, gate: XmlGate, known: ParsedDocuments
 /** Finds places of a document that was accepted before, in the notation of its sender. */
 export function locateInDocument(job: LocateJob): readonly Location[] {
   const bytes = bufferOf(job)
+  const located = mayBeBuyers(job) ? locateInBuyerDocument(bytes, job.limits, job.places) : undefined
+  if (located) return located
   if (job.notation === 'xml') return job.places.map(makeLocator(scan(bytes.toString('utf8'), noLimits)))
   const { root } = readTreeSource(parseTree(job.notation, bytes), schemaOf(job), job.limits.marks)
   return job.places.map((place) => originOf(root, place))

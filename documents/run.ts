@@ -4,6 +4,7 @@ import { mostFaults, shortDetail, shortFault } from '../http/problem-size.ts'
 import { orderRepresentations } from '../representations/order.ts'
 import type { Representations } from '../representations/representation.ts'
 import { makeXmlGate } from '../xml/gate.ts'
+import { BuyerProblem } from './buyer-problem.ts'
 import { readFields } from './fields.ts'
 import type { CompareJob, Job, JobResult, Outcome, ResultOf, WriteJob } from './job.ts'
 import { locateInDocument, type ParsedDocuments, parseTogether, readDocument } from './read.ts'
@@ -82,7 +83,8 @@ export function makeRunner(): (jobs: readonly Job[]) => Iterable<Outcome> {
     } catch (error) {
       if (!(error instanceof Problem)) return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }
       const faults = error.faults.slice(0, mostFaults).map(shortFault)
-      return { refusal: { code: error.code, detail: shortDetail(error.message), faults } }
+      const buyer = error instanceof BuyerProblem ? { buyer: error.buyer } : {}
+      return { refusal: { code: error.code, detail: shortDetail(error.message), faults, ...buyer } }
     }
   }
 }

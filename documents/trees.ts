@@ -18,7 +18,7 @@ export function readTreeSource(source: TreeSource, schema: DocumentSchema<unknow
 }
 
 /** Error messages write the names of elements as the sender's notation does. */
-const spellings: Readonly<Record<TreeSource['notation'], Spell>> = {
+export const spellings: Readonly<Record<TreeSource['notation'], Spell>> = {
   json: (name) => JSON.stringify(camelCase(name)),
   form: (name) => name
 }
@@ -53,10 +53,13 @@ function inDocumentOrder(
   return placed.sort((a, b) => a.position - b.position).map(({ fault }) => fault)
 }
 
-/** Validates JSON and forms with the same XSD as XML: they are written as XML first. */
+/**
+ * Validates JSON, forms and documents of other vocabularies with the same XSD as XML: they are written as XML first.
+ * @param spell writes the name of an element of the XSD as the sender does
+ */
 export function gateTree(
   reading: TreeReading,
-  notation: TreeSource['notation'],
+  spell: Spell,
   schema: DocumentSchema<unknown>,
   xml: XmlGate
 ): readonly LocatedFault[] {
@@ -69,7 +72,7 @@ export function gateTree(
   const readerFaults = new Map(reading.faults.map((fault) => [`${fault.path} ${fault.detail}`, fault]))
   const schemaFaults = new Map<string, LocatedFault>()
   const unread = new Set(reading.faults.map(({ path }) => path))
-  for (const { detail, line } of xml.validate(parsed, schema.xsd, [reading.root.name], spellings[notation])) {
+  for (const { detail, line } of xml.validate(parsed, schema.xsd, [reading.root.name], spell)) {
     const path = originAt.get(line ?? 1) ?? ''
     // A value that could not be read is empty in the XML: the schema's fault would be about the empty value.
     if (!unread.has(path)) schemaFaults.set(`${path} ${detail}`, { detail, path })

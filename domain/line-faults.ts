@@ -2,8 +2,8 @@
 
 import type { Fault } from './errors.ts'
 import type { StockItem } from './inventory.ts'
-import { add, compare, type Decimal, isMultiple, plain, zero } from './money.ts'
-import type { OrderItem, PurchaseOrderItem } from './order.ts'
+import { add, compare, type Decimal, isMultiple, multiply, plain, round, zero } from './money.ts'
+import type { OrderItem, PurchaseOrderItem, QuotedPrice } from './order.ts'
 import type { Piece, PricedLine } from './pricing.ts'
 import { nearestQuantities, type QuantityRule, quantityRule } from './quantities.ts'
 
@@ -22,6 +22,19 @@ export function unknownProduct({ product }: PurchaseOrderItem, position: number)
   return { code: 'unknown-product', at: ['item', position, element], detail }
 }
 
+export function twoProducts(id: string, other: string, position: number): Fault {
+  const detail = `The line names two products: its id is that of ${id}, its GTIN that of ${other}. Name one.`
+  return { code: 'two-products', at: ['item', position], detail }
+}
+
+/** Whether a price is the one that a buyer's document expects: its amount is rounded (half up) to the digits that it is given with. */
+export function isQuotedPrice(price: Decimal, quoted: QuotedPrice | undefined): boolean {
+  if (!quoted) return true
+  const amount = multiply(quoted.amount, quoted.factor ?? ('1' as Decimal))
+  const digits = amount.split('.')[1]?.length ?? 0
+  return compare(round(multiply(price, quoted.base), digits), amount) === 0
+}
+
 export function unitFaults({ item, position, productId, stockItem }: Line, pieces: readonly Piece[]): readonly Fault[] {
   const at = ['item', position, 'quantity']
   const other = pieces.find(({ unit }) => item.unit !== undefined && unit !== item.unit)
@@ -33,9 +46,12 @@ export function unitFaults({ item, position, productId, stockItem }: Line, piece
 }
 
 export function priceFaults({ item, position, productId }: Line, pieces: readonly Piece[], currency: string): readonly Fault[] {
-  const expected = item.unitPrice
+  const price = item.quoted?.price
+  const expected = price ? quotedText(price) : item.unitPrice
   if (expected === undefined) return []
-  const others = pieces.filter(({ unitPrice }) => compare(unitPrice, expected) !== 0)
+  const others = pieces.filter(({ unitPrice }) =>
+    price ? !isQuotedPrice(unitPrice, price) : compare(unitPrice, expected as Decimal) !== 0
+  )
   if (others.length === 0) return []
   const costs = pieces.map(({ quantity, unitPrice }) => `${quantity} at ${unitPrice} ${currency}`).join(' and ')
   const detail =
@@ -43,6 +59,10 @@ export function priceFaults({ item, position, productId }: Line, pieces: readonl
       ? `${productId} costs ${others[0]?.unitPrice} ${currency}, not the expected ${expected}.`
       : `${productId} does not cost the expected ${expected} throughout, but ${costs}: what the order has keeps its price, more of it costs today's. Leave unit-price out, or order what is more in a line of its own.`
   return [{ code: 'price-changed', at: ['item', position, 'unit-price'], detail }]
+}
+
+function quotedText({ amount, base }: QuotedPrice): string {
+  return compare(base, '1' as Decimal) === 0 ? plain(amount) : `${plain(amount)} for ${plain(base)}`
 }
 
 /** The quantity of a product in one unit, and its prices. */

@@ -49,7 +49,9 @@ export function decideChange(
   const other = namesake(customer, order, shop)
   if (other && other.id !== id) throw numberTaken(other)
   const decision = decide(order, shop.inventory, shop.currency, before, mostItems)
-  return { order: { ...content(order, customer, decision), id, status, placedAt, ...revised(before, shop) }, taken: decision.taken }
+  const source = order.source ?? before.source
+  const changed = { ...content(order, customer, decision), ...(source ? { source } : {}), id, status, placedAt, ...revised(before, shop) }
+  return { order: changed, taken: decision.taken }
 }
 
 /**
@@ -81,8 +83,8 @@ function content(
   order: PurchaseOrder,
   customer: string | undefined,
   { currency, items, total }: Decision
-): OrderHeader & Pick<Order, 'currency' | 'items' | 'total' | 'customer'> {
-  const { items: _items, ...header } = order
+): OrderHeader & Pick<Order, 'currency' | 'items' | 'total' | 'customer' | 'source'> {
+  const { items: _items, objections: _objections, ...header } = order
   return { ...header, currency, items, total, ...(customer === undefined ? {} : { customer }) }
 }
 

@@ -1,3 +1,4 @@
+import type { Fault } from './errors.ts'
 import type { Decimal } from './money.ts'
 
 export interface Address {
@@ -12,6 +13,8 @@ export interface Address {
 
 export interface Party {
   readonly name?: string
+  /** The person to ask for. */
+  readonly contact?: string
   readonly email?: string
   readonly phone?: string
   readonly taxId?: string
@@ -39,22 +42,91 @@ export interface OrderHeader {
 
 export type ProductReference = { readonly productId: string } | { readonly gtin: string }
 
-export interface PurchaseOrderItem {
+/** What the buyer says about a line besides its product, quantity and price. An order keeps it as it was sent. */
+export interface LineDetails {
+  /** The buyer's own number for the line. */
+  readonly lineId?: string
+  /** `YYYY-MM-DD` (xs:date), as given. */
+  readonly requestedDeliveryDate?: string
+  readonly notes: readonly string[]
+  /** Absent when there are none. */
+  readonly extensions?: readonly Extension[]
+}
+
+/** The details of a line without its other properties. */
+export function detailsOf({ lineId, requestedDeliveryDate, notes, extensions }: LineDetails): LineDetails {
+  return {
+    ...(lineId === undefined ? {} : { lineId }),
+    ...(requestedDeliveryDate === undefined ? {} : { requestedDeliveryDate }),
+    notes,
+    ...(extensions === undefined ? {} : { extensions })
+  }
+}
+
+/** The price that a buyer's own document expects: `amount` for `base` units. */
+export interface QuotedPrice {
+  readonly amount: Decimal
+  readonly base: Decimal
+  /** Units of the base in one unit of the order (cXML's conversionFactor). Absent: 1. */
+  readonly factor?: Decimal
+}
+
+/** What a line of a buyer's own document (UBL, cXML) leaves open until its product is known. */
+export interface QuotedTerms {
+  /** Further names of the product, such as its GTIN beside the seller's id. Those that are unknown do not count. */
+  readonly alsoNamed: readonly ProductReference[]
+  /** Codes that all mean the unit of the line, the sender's first. */
+  readonly units: readonly string[]
+  readonly price?: QuotedPrice
+  /** The line names no product. The order's objections say so, or the line changes one that has a product. */
+  readonly isUnnamed?: true
+  /** The line has no quantity: it changes one that has. */
+  readonly isUncounted?: true
+}
+
+export interface PurchaseOrderItem extends LineDetails {
   readonly product: ProductReference
+  /** Only of a buyer's own document. The item then has no `unit` and no `unitPrice`. */
+  readonly quoted?: QuotedTerms
   readonly quantity: Decimal
   readonly unit?: string
   /** The price that the buyer expects. The order is refused if the shop's price differs. */
   readonly unitPrice?: Decimal
-  readonly notes: readonly string[]
 }
 
 /** A purchase order as a buyer sends it. */
 export interface PurchaseOrder extends OrderHeader {
   readonly items: readonly PurchaseOrderItem[]
+  readonly source?: OrderSource
+  /** Faults of a buyer's own document, which are listed together with those that the shop finds. */
+  readonly objections?: Objections
+}
+
+/** What an order keeps of the buyer's own document (UBL, cXML) that it came from, beside the document itself. */
+export interface OrderSource {
+  /** The media type that it was sent with. */
+  readonly mediaType: string
+  /** SHA-256 of the bytes, hexadecimal. */
+  readonly digest: string
+  /** The number by which the buyer orders changes of the order: one that is not above it is outdated. */
+  readonly revision?: string
+  /** What answers in the buyer's vocabulary repeat. Only dialects/ knows its content. */
+  readonly answer: object
+}
+
+/** `invalid`: the document can never be placed as it is. `refused`: the shop does not agree to it. */
+export interface Objections {
+  readonly invalid: readonly Fault[]
+  readonly refused: readonly Fault[]
+}
+
+/** All names of an order's products. */
+export function namedProducts({ items }: Pick<PurchaseOrder, 'items'>): readonly ProductReference[] {
+  return items.flatMap(({ product, quoted }) => (quoted ? [product, ...quoted.alsoNamed] : [product]))
 }
 
 /** An item as it was ordered: name, unit and price are snapshots that no catalogue change touches. */
-export interface OrderItem {
+export interface OrderItem extends LineDetails {
   readonly line: number
   readonly productId: string
   /** The GTIN the buyer ordered by, if any; it may since belong to another product. */
@@ -64,13 +136,13 @@ export interface OrderItem {
   readonly unit: string
   readonly unitPrice: Decimal
   readonly lineTotal: Decimal
-  readonly notes: readonly string[]
 }
 
 export const orderStatuses = ['received', 'accepted', 'rejected', 'shipped', 'completed', 'cancelled'] as const
 export type OrderStatus = (typeof orderStatuses)[number]
 
 export interface Order extends OrderHeader {
+  readonly source?: OrderSource
   readonly id: string
   readonly version: number
   readonly customer?: string

@@ -2,11 +2,22 @@
 
 import { DomainError, type Fault } from './errors.ts'
 import type { Inventory, StockItem } from './inventory.ts'
-import { type Line, priceFaults, quantityFaults, tooManyItems, unitFaults, unknownProduct } from './line-faults.ts'
+import {
+  isQuotedPrice,
+  type Line,
+  priceFaults,
+  quantityFaults,
+  tooManyItems,
+  twoProducts,
+  unitFaults,
+  unknownProduct
+} from './line-faults.ts'
 import { type LineTotals, makeLineTotals } from './line-totals.ts'
 import { add, compare, type Decimal, minorUnit, multiply, plain, round, subtract, zero } from './money.ts'
 import {
+  detailsOf,
   holdsStock,
+  type LineDetails,
   type Order,
   type OrderHeader,
   type OrderItem,
@@ -33,8 +44,21 @@ const mostFaults = 100
 /** The most that an order can be worth, in any currency: XML readers may lose digits of larger numbers. */
 const mostTotal = '999999999999999999' as Decimal
 
-function find(item: PurchaseOrderItem, inventory: Inventory): StockItem | undefined {
-  return 'gtin' in item.product ? inventory.byGtin(item.product.gtin) : inventory.byId(item.product.productId)
+function find(product: ProductReference, inventory: Inventory): StockItem | undefined {
+  return 'gtin' in product ? inventory.byGtin(product.gtin) : inventory.byId(product.productId)
+}
+
+/** The products that an item names and an order can have, each once. */
+function candidates({ product, quoted }: PurchaseOrderItem, inventory: Inventory, isUsable: (found: StockItem) => boolean): StockItem[] {
+  const found = [product, ...(quoted?.alsoNamed ?? [])].flatMap((named) => find(named, inventory) ?? []).filter(isUsable)
+  return found.filter(({ id }, i) => found.findIndex((other) => other.id === id) === i)
+}
+
+/** A quoted line in the product's own unit, if one of the codes of its unit is that. */
+function inUnitOf({ unit }: StockItem, item: PurchaseOrderItem): PurchaseOrderItem {
+  const [sent] = item.quoted?.units ?? []
+  if (sent === undefined) return item
+  return { ...item, unit: item.quoted?.units.includes(unit) ? unit : sent }
 }
 
 function quantities(items: readonly OrderItem[]): Map<string, Decimal> {
@@ -62,17 +86,19 @@ export function decide(
   previous?: Order,
   mostItems = Number.POSITIVE_INFINITY
 ): Decision {
-  const invalid: Fault[] = []
-  const refused: Fault[] = []
+  const invalid: Fault[] = [...(order.objections?.invalid ?? [])]
+  const refused: Fault[] = [...(order.objections?.refused ?? [])]
   const currency = order.currency ?? shopCurrency
   if (currency !== shopCurrency) {
     invalid.push({ code: 'wrong-currency', at: ['currency'], detail: `This shop sells in ${shopCurrency}, not in ${currency}.` })
   }
   const held = previous ? heldBy(previous) : new Map<string, Decimal>()
+  const isUsable = ({ id, deleted }: StockItem) => !deleted || held.has(id)
   const lines = order.items.flatMap((item, i): Line[] => {
-    const stockItem = find(item, inventory)
-    if (stockItem && (!stockItem.deleted || held.has(stockItem.id))) return [{ item, position: i + 1, productId: stockItem.id, stockItem }]
-    invalid.push(unknownProduct(item, i + 1))
+    if (item.quoted?.isUnnamed) return []
+    const [stockItem, other] = candidates(item, inventory, isUsable)
+    if (stockItem && !other) return [{ item: inUnitOf(stockItem, item), position: i + 1, productId: stockItem.id, stockItem }]
+    invalid.push(stockItem && other ? twoProducts(stockItem.id, other.id, i + 1) : unknownProduct(item, i + 1))
     return []
   })
   const priced = priceLines(lines.map(wantedLine), previous?.items ?? [])
@@ -108,8 +134,8 @@ function itemsOf(lines: readonly Line[], priced: readonly PricedLine[], totals: 
     const ordered = 'gtin' in item.product ? { gtin: item.product.gtin } : {}
     for (const [n, { name, quantity, unit, unitPrice }] of (priced[i]?.pieces ?? []).entries()) {
       const lineTotal = totals(productId, multiply(quantity, unitPrice))
-      const notes = n === 0 ? item.notes : []
-      items.push({ line: items.length + 1, productId, ...ordered, name, quantity, unit, unitPrice, lineTotal, notes })
+      const details = n === 0 ? detailsOf(item) : { notes: [] }
+      items.push({ line: items.length + 1, productId, ...ordered, name, quantity, unit, unitPrice, lineTotal, ...details })
     }
   }
   return items
@@ -199,21 +225,29 @@ function sameItem(item: PurchaseOrderItem, active: readonly OrderItem[], from: n
   for (let before: OrderItem | undefined; compare(sum, item.quantity) < 0; count++) {
     const other = active[from + count]
     if (!other || !agrees(item, other, inventory)) return 0
-    if (before ? !goesOn(before, other) : JSON.stringify(item.notes) !== JSON.stringify(other.notes)) return 0
+    if (before ? !goesOn(before, other) : inOneOrder(detailsOf(item)) !== inOneOrder(detailsOf(other))) return 0
     sum = add(sum, other.quantity)
     before = other
   }
   return compare(sum, item.quantity) === 0 ? count : 0
 }
 
-function agrees({ product, unit, unitPrice }: PurchaseOrderItem, item: OrderItem, inventory: Inventory): boolean {
-  if (!isSameProduct(product, item, inventory)) return false
-  return (unit === undefined || unit === item.unit) && (unitPrice === undefined || compare(unitPrice, item.unitPrice) === 0)
+function agrees({ product, unit, unitPrice, quoted }: PurchaseOrderItem, item: OrderItem, inventory: Inventory): boolean {
+  if (!quoted) {
+    if (!isSameProduct(product, item, inventory)) return false
+    return (unit === undefined || unit === item.unit) && (unitPrice === undefined || compare(unitPrice, item.unitPrice) === 0)
+  }
+  if (![product, ...quoted.alsoNamed].some((named) => isSameProduct(named, item, inventory))) return false
+  return (quoted.units.length === 0 || quoted.units.includes(item.unit)) && isQuotedPrice(item.unitPrice, quoted.price)
 }
 
 /** Whether an item can be a later part of the same line, at another price. */
 function goesOn(before: OrderItem, item: OrderItem): boolean {
-  return item.productId === before.productId && compare(item.unitPrice, before.unitPrice) !== 0 && item.notes.length === 0
+  return item.productId === before.productId && compare(item.unitPrice, before.unitPrice) !== 0 && hasNoDetails(item)
+}
+
+function hasNoDetails({ lineId, requestedDeliveryDate, notes, extensions }: LineDetails): boolean {
+  return lineId === undefined && requestedDeliveryDate === undefined && notes.length === 0 && extensions === undefined
 }
 
 /** @param other the order of the same customer that has the number */
@@ -231,7 +265,12 @@ function isSameProduct(product: ProductReference, { productId, gtin }: OrderItem
 
 function header(order: OrderHeader): string {
   const { orderNumber, issueDate, buyer, shipTo, billTo, requestedDeliveryDate, notes, extensions } = order
-  const sorted = (_key: string, value: unknown) =>
-    value !== null && typeof value === 'object' && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort()) : value
-  return JSON.stringify({ orderNumber, issueDate, buyer, shipTo, billTo, requestedDeliveryDate, notes, extensions }, sorted)
+  return inOneOrder({ orderNumber, issueDate, buyer, shipTo, billTo, requestedDeliveryDate, notes, extensions })
+}
+
+/** A value as JSON, with the members of objects in one order. */
+function inOneOrder(value: object): string {
+  const sorted = (_key: string, part: unknown) =>
+    part !== null && typeof part === 'object' && !Array.isArray(part) ? Object.fromEntries(Object.entries(part).sort()) : part
+  return JSON.stringify(value, sorted)
 }

@@ -80,7 +80,15 @@ export interface Idempotency {
   readonly fingerprint: string
 }
 
-export interface Placing {
+/** How an order that came as a buyer's own document is written. */
+export interface OrderWriteOptions {
+  /** The document as it was sent, but for its secrets. It is stored with the order. */
+  readonly original?: Uint8Array
+  /** `rehearse`: decides everything and stores nothing. */
+  readonly mode?: 'rehearse' | undefined
+}
+
+export interface Placing extends OrderWriteOptions {
   readonly order: PurchaseOrder
   readonly customer?: string
   readonly status: 'received' | 'accepted'
@@ -162,13 +170,17 @@ export interface Store {
   placeOrder(placing: Placing): Promise<Placed>
   /** @throws `order-not-found` */
   order(id: string): Promise<Order>
+  /** The customer's order that has the number: the active one, or else the last that was cancelled or rejected. */
+  orderNumbered(customer: string, orderNumber: string): Promise<Order | undefined>
+  /** The document that an order came from. Undefined when it came in the shop's own vocabulary. @throws `order-not-found` */
+  originalOf(id: string): Promise<Uint8Array | undefined>
   /** Newest first. */
   orders(query: OrderQuery): Promise<Page<OrderSummary>>
   /**
    * @param mostItems the most items that the changed order may have; it may have more than its document, see `decide`
    * @throws `order-not-found`, `precondition-failed`, `transition-refused`, and what `placeOrder` throws
    */
-  changeOrder(id: string, order: PurchaseOrder, expected: Precondition, mostItems?: number): Promise<Order>
+  changeOrder(id: string, order: PurchaseOrder, expected: Precondition, mostItems?: number, options?: OrderWriteOptions): Promise<Order>
   /** Setting the status that the order already has changes nothing. @throws `order-not-found`, `precondition-failed`, `transition-refused` */
   setOrderStatus(id: string, status: OrderStatus, expected: Precondition): Promise<Order>
 

@@ -1,5 +1,14 @@
 import { hasScope, mayChange } from '../domain/caller.ts'
-import { type Address, isOpen, nextStatuses, type Order, type OrderHeader, type OrderStatus, type Party } from '../domain/order.ts'
+import {
+  type Address,
+  type Extension,
+  isOpen,
+  nextStatuses,
+  type Order,
+  type OrderHeader,
+  type OrderStatus,
+  type Party
+} from '../domain/order.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
 import { rootElement } from '../schemas/vocabulary.ts'
@@ -59,6 +68,7 @@ function partyElement(name: string, party: Party | undefined): Element | undefin
   if (!party) return undefined
   return element(name, {}, [
     textElement('name', party.name),
+    textElement('contact', party.contact),
     textElement('email', party.email),
     textElement('phone', party.phone),
     textElement('tax-id', party.taxId),
@@ -76,8 +86,12 @@ function headerElements(order: OrderHeader): (Element | undefined)[] {
     partyElement('bill-to', order.billTo),
     textElement('requested-delivery-date', order.requestedDeliveryDate),
     ...order.notes.map((note) => element('note', {}, note)),
-    ...order.extensions.map(({ name, value }) => element('extension', { name }, value))
+    ...extensionElements(order)
   ]
+}
+
+function extensionElements({ extensions = [] }: { readonly extensions?: readonly Extension[] }): Element[] {
+  return extensions.map(({ name, value }) => element('extension', { name }, value))
 }
 
 export function orderElement(order: Order, context: Pick<Context, 'base' | 'caller'>): Element {
@@ -90,12 +104,15 @@ export function orderElement(order: Order, context: Pick<Context, 'base' | 'call
     ...headerElements(order),
     ...order.items.map((item) =>
       element('item', { line: String(item.line) }, [
+        textElement('line-id', item.lineId),
         element('product-id', { href: uri.product(item.productId) }, item.productId),
         element('name', {}, item.name),
         element('quantity', { unit: item.unit }, item.quantity),
         element('unit-price', {}, item.unitPrice),
         element('line-total', {}, item.lineTotal),
-        ...item.notes.map((note) => element('note', {}, note))
+        textElement('requested-delivery-date', item.requestedDeliveryDate),
+        ...item.notes.map((note) => element('note', {}, note)),
+        ...extensionElements(item)
       ])
     ),
     element('total', { currency: order.currency }, order.total),

@@ -19,6 +19,8 @@ export interface DocumentSchema<T> {
   readonly xsd: Xsd
   /** The accepted root elements. JSON and forms have no root element: they are read as the first one. */
   readonly roots: readonly [string, ...string[]]
+  /** Whether documents in the vocabularies of buyers' systems (UBL, cXML) are taken too. */
+  readonly takesOthers?: true
   /** Whether a browser's form can be the document. */
   readonly forms?: true
   /** Turns a document that is valid against the XSD into its domain value. Each reported fault makes the document invalid. */

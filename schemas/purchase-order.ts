@@ -1,5 +1,5 @@
 import { decimal } from '../domain/money.ts'
-import type { Address, OrderHeader, Party, PurchaseOrder, PurchaseOrderItem } from '../domain/order.ts'
+import type { Address, Extension, LineDetails, OrderHeader, Party, PurchaseOrder, PurchaseOrderItem } from '../domain/order.ts'
 import { isGtin, isProductId } from '../domain/product.ts'
 import type { DocumentSchema, Report } from './document.ts'
 import { child, childrenOf, collapse, type Element, textOf, tokenOf } from './element.ts'
@@ -13,6 +13,7 @@ export const purchaseOrder: DocumentSchema<PurchaseOrder> = {
   name: 'purchase-order',
   roots: ['purchase-order'],
   forms: true,
+  takesOthers: true,
   read: readPurchaseOrder
 }
 
@@ -55,14 +56,19 @@ function readHeader(root: Element): OrderHeader {
       requestedDeliveryDate: tokenOf(root, 'requested-delivery-date')
     }),
     notes: childrenOf(root, 'note').map((note) => note.text ?? ''),
-    extensions: childrenOf(root, 'extension').map(({ attributes, text = '' }) => ({ name: attributes?.['name'] ?? '', value: text }))
+    extensions: readExtensions(root)
   } as OrderHeader
+}
+
+function readExtensions(parent: Element): readonly Extension[] {
+  return childrenOf(parent, 'extension').map(({ attributes, text = '' }) => ({ name: attributes?.['name'] ?? '', value: text }))
 }
 
 function readParty(party: Element | undefined): Party | undefined {
   if (!party) return undefined
   return defined({
     name: textOf(party, 'name'),
+    contact: textOf(party, 'contact'),
     email: tokenOf(party, 'email'),
     phone: textOf(party, 'phone'),
     taxId: textOf(party, 'tax-id'),
@@ -97,6 +103,15 @@ function readItem(item: Element, position: number, report: Report): PurchaseOrde
     quantity: decimal(quantity?.text ?? ''),
     ...(unit === undefined ? {} : { unit: collapse(unit) }),
     ...(unitPrice === undefined ? {} : { unitPrice: decimal(unitPrice) }),
-    notes: childrenOf(item, 'note').map((note) => note.text ?? '')
+    ...readDetails(item)
+  }
+}
+
+function readDetails(item: Element): LineDetails {
+  const extensions = readExtensions(item)
+  return {
+    ...defined({ lineId: textOf(item, 'line-id'), requestedDeliveryDate: tokenOf(item, 'requested-delivery-date') }),
+    notes: childrenOf(item, 'note').map((note) => note.text ?? ''),
+    ...(extensions.length > 0 ? { extensions } : {})
   }
 }

@@ -11,12 +11,15 @@ const length = (texts: readonly string[]) => texts.reduce((sum, text) => sum + t
 const inLines = (characters: number) => characters >> 10
 
 export function orderSize(
-  order: Pick<PurchaseOrder, 'notes' | 'extensions'> & { readonly items: readonly Pick<PurchaseOrderItem, 'notes'>[] }
+  order: Pick<PurchaseOrder, 'notes' | 'extensions'> & { readonly items: readonly Pick<PurchaseOrderItem, 'notes' | 'extensions'>[] }
 ): number {
   const json = textOf(order)
   if (json !== undefined) return 1 + Math.ceil(json.length / shortestLine)
-  const { items, notes, extensions } = order
-  const texts = length(notes) + length(extensions.map(({ value }) => value)) + items.reduce((sum, item) => sum + length(item.notes), 0)
+  const { items } = order
+  const texts = [order, ...items].reduce(
+    (sum, { notes, extensions = [] }) => sum + length(notes) + length(extensions.map(({ value }) => value)),
+    0
+  )
   return 1 + items.length + inLines(texts)
 }
 

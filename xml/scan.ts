@@ -20,7 +20,11 @@ export function scan(xml: string, limits: Limits): readonly Tag[] {
   return new Scanner(xml, limits).tags()
 }
 
-type Open = { -readonly [K in keyof Tag]: Tag[K] } & { counts: Map<string, number> }
+type Open = { -readonly [K in keyof Tag]: Tag[K] } & {
+  counts: Map<string, number>
+  /** Namespace declarations in scope. */
+  readonly declarations: number
+}
 
 const noCounts: Map<string, number> = new Map()
 
@@ -31,6 +35,8 @@ class Scanner {
   readonly #open: Open[] = []
   #marks = 0
   #prefixes = 0
+  /** Namespace declarations of the current tag. */
+  #declared = 0
   #line = 1
   #newline: number
 
@@ -81,7 +87,7 @@ class Scanner {
   }
 
   #text(from: number, to: number): void {
-    if (to - from > this.#limits.text) throw this.#forbidden(from, `A text is longer than ${this.#limits.text} characters.`)
+    if (to - from > this.#limits.text && !this.#mayBeLong()) throw this.#forbidden(from, `A text is longer than ${this.#limits.text} characters.`)
     const text = this.#xml.slice(from, to)
     if (this.#open.length === 0) {
       const stray = text.search(/[^ \t\r\n]/)
@@ -91,6 +97,11 @@ class Scanner {
     const end = text.indexOf(']]>')
     if (end >= 0) throw this.#malformed(from + end, '"]]>" is not allowed in text. Write ]]&gt; instead.')
     this.#references(text, from)
+  }
+
+  #mayBeLong(): boolean {
+    const name = this.#open.at(-1)?.name ?? ''
+    return this.#limits.longTexts?.has(name.slice(name.indexOf(':') + 1)) ?? false
   }
 
   #references(text: string, from: number): void {
@@ -115,7 +126,7 @@ class Scanner {
   #section(from: number, opening: number, closing: string, what: string): number {
     const end = this.#xml.indexOf(closing, from + opening)
     const { text } = this.#limits
-    if ((end < 0 ? this.#xml.length : end) - from > text) throw this.#forbidden(from, `${what} is longer than ${text} characters.`)
+    if ((end < 0 ? this.#xml.length : end) - from > text && !this.#mayBeLong()) throw this.#forbidden(from, `${what} is longer than ${text} characters.`)
     if (end < 0) throw this.#malformed(from, `${what} that starts here is not closed by ${closing}.`)
     this.#countMark(from)
     return end + closing.length
@@ -150,6 +161,7 @@ class Scanner {
       if (names.has(own)) throw this.#malformed(from, `<${shorten(element)}> has the attribute "${shorten(own)}" twice.`)
       names.add(own)
       if (own.includes(':')) this.#countPrefix(from)
+      if (own.startsWith('xmlns')) this.#declared++
       this.#references(value, at - value.length)
     }
     return at
@@ -169,6 +181,7 @@ class Scanner {
     if (this.#open.length >= depth) throw this.#forbidden(from, `Elements are nested more than ${depth} deep.`)
     this.#countMark(from)
     if (own.includes(':')) this.#countPrefix(from)
+    this.#declared = 0
     const end = this.#attributes(own, from, from + 1 + own.length)
     const closing = match(tagEnd, xml, end)
     const after = closing ? end + closing[0].length : Math.min(xml.length, from + tag + 1)
@@ -185,7 +198,11 @@ class Scanner {
     const nth = (parent?.counts.get(own) ?? 0) + 1
     parent?.counts.set(own, nth)
     const end = isEmpty ? after - 2 : after - 1
-    const tag: Open = { name: own, parent, nth, line: this.#line, start, end, after, marks: this.#marks, counts: noCounts }
+    const declarations = (parent?.declarations ?? 0) + this.#declared
+    if (declarations > this.#limits.declarations) {
+      throw this.#forbidden(start, `More than ${this.#limits.declarations} namespace declarations apply to <${shorten(own)}>.`)
+    }
+    const tag: Open = { name: own, parent, nth, line: this.#line, start, end, after, marks: this.#marks, counts: noCounts, declarations }
     this.#tags.push(tag)
     if (!isEmpty) this.#open.push(tag)
   }

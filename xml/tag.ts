@@ -29,9 +29,13 @@ export interface Limits {
   readonly depth: number
   /** The number of names with a namespace prefix, declarations included. libxml2 searches all in scope at every element. */
   readonly prefixes: number
+  /** The number of namespace declarations in scope of one element. libxml2 compares each prefixed name with all of them. */
+  readonly declarations: number
+  /** The local names of elements whose text may be longer than `text`, such as embedded files. */
+  readonly longTexts?: ReadonlySet<string>
 }
 
 const none = Number.POSITIVE_INFINITY
 
 /** For documents that this service wrote. */
-export const noLimits: Limits = { marks: none, tag: none, text: none, depth: none, prefixes: none }
+export const noLimits: Limits = { marks: none, tag: none, text: none, depth: none, prefixes: none, declarations: none }

@@ -48,7 +48,11 @@ const maxFormText = 64 * 1024
 /** Whether an order is small enough to be changed with the form. */
 export function fitsForm({ items, notes, extensions }: Pick<Order, 'items' | 'notes' | 'extensions'>): boolean {
   if (items.length > maxFormLines) return false
-  const texts = [...notes, ...extensions.map(({ value }) => value), ...items.flatMap((item) => item.notes)]
+  const texts = [
+    ...notes,
+    ...extensions.map(({ value }) => value),
+    ...items.flatMap((item) => [...item.notes, ...(item.extensions ?? []).map(({ value }) => value)])
+  ]
   return texts.reduce((sum, text) => sum + text.length, 0) <= maxFormText
 }
 

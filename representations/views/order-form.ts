@@ -60,6 +60,7 @@ const withoutField = ['item', 'issue-date', 'currency', 'extension']
 /** HTML's autofill names for the elements of a party (HTML Living Standard, 4.10.18.7). */
 const autofill: Readonly<Record<string, string>> = {
   name: 'organization',
+  contact: 'name',
   email: 'email',
   phone: 'tel',
   street: 'address-line1',

@@ -1,9 +1,10 @@
 import { orderNotFound } from '../../domain/errors.ts'
-import { holdsStock, type Order, type ProductReference } from '../../domain/order.ts'
+import { holdsStock, namedProducts, type Order, type ProductReference } from '../../domain/order.ts'
 import { decideChange, decideStatus } from '../../domain/order-writes.ts'
 import type { Command } from '../crossing.ts'
 import { orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
 import type { Queries } from './database.ts'
+import type { OrderDocument } from './order-documents.ts'
 import type { OrderBatch } from './order-writes.ts'
 import { isOrderId, type OrderRow, orderColumns, toOrder } from './rows.ts'
 
@@ -19,6 +20,8 @@ interface LockedOrder extends OrderRow {
 /** The orders that a transaction changes: locked, changed in memory and written back at its end. */
 export class LockedOrders {
   readonly #rows = new Map<string, LockedOrder>()
+  /** The documents of the changes. */
+  readonly originals: OrderDocument[] = []
 
   /** Locks orders in the order of their ids, so that batches never deadlock. */
   static async lock({ query }: Queries, commands: readonly ChangeCommand[]): Promise<LockedOrders> {
@@ -40,7 +43,7 @@ export class LockedOrders {
     const before = this.find(command.args[0])
     if (!before) return []
     const held = () => before.items.map(({ productId }) => ({ productId }))
-    if (command.verb === 'changeOrder') return [...command.args[1].items.map(({ product }) => product), ...held()]
+    if (command.verb === 'changeOrder') return [...namedProducts(command.args[1]), ...held()]
     return holdsStock(before.status) && !holdsStock(command.args[1]) ? held() : []
   }
 
@@ -52,8 +55,11 @@ export class LockedOrders {
     const before = toOrder(row)
     const after = command.verb === 'changeOrder' ? withContent(row, before, command, batch) : withStatus(row, before, command, batch)
     if (after === row) return before
-    this.#rows.set(id, after)
     const order = toOrder(after)
+    const { original, mode } = (command.verb === 'changeOrder' ? command.args[4] : undefined) ?? {}
+    if (mode === 'rehearse') return order
+    this.#rows.set(id, after)
+    if (original) this.originals.push({ orderId: id, bytes: original })
     batch.numbers.remove(before)
     if (holdsStock(order.status)) batch.numbers.add(order)
     return order
@@ -74,7 +80,7 @@ export class LockedOrders {
 function withContent(row: LockedOrder, before: Order, { args }: Command<'changeOrder'>, batch: OrderBatch): LockedOrder {
   const [, document, expected, mostItems] = args
   const { order, taken } = decideChange(before, document, expected, mostItems, batch)
-  batch.inventory.take(taken)
+  if (args[4]?.mode !== 'rehearse') batch.inventory.take(taken)
   const columns = { version: order.version, modified_at: order.modifiedAt, order_number: order.orderNumber ?? null }
   return { ...row, ...columns, isChanged: true, content: orderContent(order), summary: summaryOf(order) }
 }

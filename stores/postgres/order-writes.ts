@@ -1,5 +1,5 @@
 import { textOf } from '../../domain/deferred.ts'
-import type { Order, ProductReference } from '../../domain/order.ts'
+import { namedProducts, type Order, type ProductReference } from '../../domain/order.ts'
 import type { Shop } from '../../domain/order-writes.ts'
 import type { Placed } from '../../domain/store.ts'
 import type { Command } from '../crossing.ts'
@@ -8,6 +8,7 @@ import { attempt, type Outcome, retrying } from './batcher.ts'
 import type { Database, Queries } from './database.ts'
 import { KeptKeys } from './idempotency.ts'
 import { type ChangeCommand, LockedOrders } from './order-changes.ts'
+import { writeOriginals } from './order-documents.ts'
 import { NewOrders } from './placing.ts'
 import { now } from './rows.ts'
 import { lockStock, type StockLedger } from './stock-ledger.ts'
@@ -48,8 +49,8 @@ export function makeOrderWrites(
       const placings = commands.flatMap((command) => (command.verb === 'placeOrder' ? command.args : []))
       const changes = commands.filter((command) => command.verb !== 'placeOrder')
       const locked = await LockedOrders.lock(queries, changes)
-      const products = commands.flatMap((command): ProductReference[] =>
-        command.verb === 'placeOrder' ? command.args[0].order.items.map(({ product }) => product) : locked.productsOf(command)
+      const products = commands.flatMap((command): readonly ProductReference[] =>
+        command.verb === 'placeOrder' ? namedProducts(command.args[0].order) : locked.productsOf(command)
       )
       const numbered = changes.flatMap((command) => {
         const before = locked.find(command.args[0])
@@ -83,6 +84,7 @@ export function makeOrderWrites(
       // Changes are written before new orders, which may take a number that a change has freed.
       locked.write(queries)
       placed.write(queries)
+      writeOriginals(queries, [...locked.originals, ...placed.originals])
       keys.write(queries, at)
       return outcomes
     })

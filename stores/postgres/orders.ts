@@ -6,13 +6,25 @@ import type { Database } from './database.ts'
 import { isOrderId, type OrderRow, type OrderSummaryRow, orderColumns, toOrder, toSummary } from './rows.ts'
 
 /** The verbs that read orders. */
-export function makeOrders(database: Database): Pick<Store, 'order' | 'orders'> {
+export function makeOrders(database: Database): Pick<Store, 'order' | 'orderNumbered' | 'orders' | 'originalOf'> {
   return {
     async order(id) {
       const sql = `SELECT ${orderColumns} FROM purchase_order o WHERE o.id = $1`
       const [row] = isOrderId(id) ? await database.prepared<OrderRow>(sql, [id]) : []
       if (!row) throw orderNotFound()
       return toOrder(row)
+    },
+    async orderNumbered(customer, orderNumber) {
+      const sql = `SELECT ${orderColumns} FROM purchase_order o WHERE o.customer = $1 AND o.order_number = $2
+        ORDER BY o.status IN ('cancelled', 'rejected'), o.seq DESC LIMIT 1`
+      const [row] = await database.prepared<OrderRow>(sql, [customer, orderNumber])
+      return row && toOrder(row)
+    },
+    async originalOf(id) {
+      const sql = 'SELECT d.bytes FROM purchase_order o LEFT JOIN order_document d ON d.order_id = o.id WHERE o.id = $1'
+      const [row] = isOrderId(id) ? await database.query<{ readonly bytes: Uint8Array | null }>(sql, [id]) : []
+      if (!row) throw orderNotFound()
+      return row.bytes ?? undefined
     },
     orders: (query) => page(database, query)
   }

@@ -57,7 +57,7 @@ function makeStore(database: Database, orders: OrderWriter, currency: string): S
     ...makeOrders(database),
     ...makeKeys(database),
     placeOrder: (placing) => orders.run('placeOrder', placing),
-    changeOrder: (id, order, expected, mostItems) => orders.run('changeOrder', id, order, expected, mostItems),
+    changeOrder: (...args) => orders.run('changeOrder', ...args),
     setOrderStatus: (id, status, expected) => orders.run('setOrderStatus', id, status, expected),
     async ping() {
       const [row] = await database.query<{ writable: boolean }>(

@@ -35,6 +35,11 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
       WHERE seq = (SELECT seq FROM purchase_order WHERE id = @id)`
   )
 
+  const keepOriginal = db.prepare<[{ id: string; bytes: Uint8Array }]>(
+    `INSERT INTO order_document (seq, bytes) SELECT seq, @bytes FROM purchase_order WHERE id = @id
+      ON CONFLICT (seq) DO UPDATE SET bytes = excluded.bytes`
+  )
+
   function find(id: string): Order {
     const row = findRow.get(id)
     if (!row) throw orderNotFound()
@@ -59,19 +64,23 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
       const before = idempotency && replayed(idempotency, keys.find(idempotency))
       if (before) return before
       const { taken, ...answer } = decidePlacing(placing, randomUUID(), shop())
+      if (placing.mode === 'rehearse') return { ...answer, replayed: false }
       stock.take(taken)
       if (answer.outcome === 'placed') {
         insert.run(toColumns(answer.order))
         insertSummary.run({ id: answer.order.id, ...summaryOf(answer.order) })
+        if (placing.original) keepOriginal.run({ id: answer.order.id, bytes: placing.original })
       }
       if (idempotency) keys.keep(idempotency, answer)
       return { ...answer, replayed: false }
     },
-    changeOrder(id, document, expected, mostItems) {
+    changeOrder(id, document, expected, mostItems, { original, mode } = {}) {
       const { order, taken } = decideChange(find(id), document, expected, mostItems, shop())
+      if (mode === 'rehearse') return order
       stock.take(taken)
       update.run(toColumns(order))
       updateSummary.run({ id, ...summaryOf(order) })
+      if (original) keepOriginal.run({ id, bytes: original })
       return order
     },
     setOrderStatus(id, status, expected) {

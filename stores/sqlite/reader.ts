@@ -27,6 +27,8 @@ export interface Reader {
   revision(): Revision
   stock(productId: string): Stock
   order(id: string): Order
+  orderNumbered(customer: string, orderNumber: string): Order | undefined
+  originalOf(id: string): Uint8Array | undefined
   orders(query: OrderQuery): Page<OrderSummary>
   keys(): readonly ApiKey[]
   findKey(hash: string): ApiKey | undefined
@@ -53,6 +55,13 @@ export function makeReader(db: Connection, currency: string): Reader {
   )
   const revision = db.prepare<[], Revision>('SELECT revision, modified_at AS modifiedAt FROM catalogue')
   const order = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
+  const numbered = db.prepare<[string, string], OrderRow>(
+    `SELECT ${orderColumns} FROM purchase_order INDEXED BY order_any_number WHERE customer = ? AND order_number = ?
+      ORDER BY status IN ('cancelled', 'rejected'), seq DESC LIMIT 1`
+  )
+  const original = db.prepare<[string], { bytes: Uint8Array | null }>(
+    'SELECT d.bytes FROM purchase_order o LEFT JOIN order_document d ON d.seq = o.seq WHERE o.id = ?'
+  )
   const rowNumberOf = db
     .prepare<[{ id: string; customer: string | null }], number>(
       'SELECT seq FROM purchase_order WHERE id = @id AND (@customer IS NULL OR customer = @customer)'
@@ -103,6 +112,15 @@ export function makeReader(db: Connection, currency: string): Reader {
       const row = order.get(id)
       if (!row) throw orderNotFound()
       return toDeferredOrder(row)
+    },
+    orderNumbered(customer, orderNumber) {
+      const row = numbered.get(customer, orderNumber)
+      return row && toDeferredOrder(row)
+    },
+    originalOf(id) {
+      const row = original.get(id)
+      if (!row) throw orderNotFound()
+      return row.bytes ?? undefined
     },
     orders({ limit, after, customer, status, lines = false }) {
       const statement = customer === undefined ? (status === undefined ? all : ofStatus) : status === undefined ? ofCustomer : ofBoth

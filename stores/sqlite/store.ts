@@ -105,8 +105,10 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
 
     placeOrder: (placing) => writer.run('placeOrder', placing),
     order: (id) => read(() => reader.order(id)),
+    orderNumbered: (customer, orderNumber) => read(() => reader.orderNumbered(customer, orderNumber)),
+    originalOf: (id) => read(() => reader.originalOf(id)),
     orders: (query) => read(() => reader.orders(query)),
-    changeOrder: (id, order, expected, mostItems) => writer.run('changeOrder', id, order, expected, mostItems),
+    changeOrder: (...args) => writer.run('changeOrder', ...args),
     setOrderStatus: (id, status, expected) => writer.run('setOrderStatus', id, status, expected),
 
     createKey: (key) => writer.run('createKey', key),

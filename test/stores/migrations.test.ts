@@ -16,7 +16,8 @@ const digests = {
     '0003-idempotency.sql': 'c67a886065e19f3f25162e5e29b89f3ee38088b0a53492201b853dbc0f42c245',
     '0004-currency.sql': '6e7caf349387d59c630c27149582103c23b1c2deccb656707d8537c1a08bf271',
     '0005-quantities.sql': '6b8a19d5e3071ddd5d1e1d48f4359b2832901129c8a513cd90a118cae40d1299',
-    '0006-order-summary.sql': 'c5e69264c0d65901c0d16a7e63d6b30e8d42af359d8a99e8b39391bdb4110825'
+    '0006-order-summary.sql': 'c5e69264c0d65901c0d16a7e63d6b30e8d42af359d8a99e8b39391bdb4110825',
+    '0007-order-document.sql': 'b7b52a299950706871a302164cb5735b93c2ca57b7089d15258990e60adfbd15'
   },
   postgres: {
     '0001-shop.sql': '4a31d34979eca4ecda13f213a7e925dd41bf27924083fc3e250c55a8aaf90ea4',
@@ -25,7 +26,8 @@ const digests = {
     '0004-currency.sql': '1e3e9e640f58cbd87cd894393ebf0c4bdd33b5f7f06e5cb9e51d97baaabd3076',
     '0005-content-size.sql': '4b940792607f4ad06f429128f9b4b06cb5df64d9bab1f09ebbd0a27b3f5481b1',
     '0006-quantities.sql': '72aa05f18a30a32c1c5e54476e09d7a38f9c15ef9c9c7273b92d5d0347c81f34',
-    '0007-order-summary.sql': 'f426299cec54cbe10634908e5b09556f8e5c01146271d1dab42231731205830f'
+    '0007-order-summary.sql': 'f426299cec54cbe10634908e5b09556f8e5c01146271d1dab42231731205830f',
+    '0008-order-document.sql': 'f1f630a858317e8d1c3040682da9a68b8932ae2d426de9c45131c3eeb6f2ce9a'
   }
 } as const
 

@@ -1,0 +1,150 @@
+/** Answers to buyers' documents, each in the vocabulary of its document. */
+
+import { randomUUID } from 'node:crypto'
+import type { Order, OrderStatus } from '../domain/order.ts'
+import type { AnswerBasis, CxmlAnswerBasis, UblAnswerBasis } from './buyer-document.ts'
+import { type CxmlStatusCode, writeConfirmation, writeCxmlResponse, writeProfileResponse } from './cxml/responses.ts'
+import { writeOrderResponse } from './ubl/order-response.ts'
+
+export interface AnswerContext {
+  /** The shop's currency, ISO 4217. */
+  readonly currency: string
+  /** Milliseconds since the epoch. */
+  readonly now: number
+  /** The name of the host, for ids that no other host gives. */
+  readonly host: string
+  /** The absolute URI that orders are sent to. */
+  readonly orderUri: string
+}
+
+/** A fault as a sender reads it. */
+export interface Reason {
+  readonly detail: string
+  readonly code?: string
+  readonly line?: number
+  readonly path?: string
+  /** The sender's number of the line. */
+  readonly item?: string
+}
+
+/** What was done with a document. `checked`: it was a test, and nothing was stored. */
+export type Result =
+  | { readonly kind: 'placed' | 'repeated' | 'changed' | 'cancelled'; readonly order: Order }
+  | { readonly kind: 'checked' }
+  | { readonly kind: 'profile' }
+
+/** One line: where the fault is, then what is wrong. */
+function reasonLine({ detail, line, path, item }: Reason): string {
+  const where = [line === undefined ? '' : `line ${line}`, path ?? '', item === undefined ? '' : `item ${item}`].filter((part) => part !== '')
+  return where.length === 0 ? detail : `${where.join(', ')}: ${detail}`
+}
+
+/** The reasons of a refusal, a line each. */
+export function reasonLines(detail: string, reasons: readonly Reason[]): readonly string[] {
+  return (reasons.length > 0 ? reasons.map(reasonLine) : [detail]).map((text) => text.replace(/\s+/g, ' '))
+}
+
+/** An order as its buyer's system is told of it now. Undefined while its vocabulary has no word for its status. */
+export function writeStanding(basis: AnswerBasis, order: Order, context: AnswerContext): string | undefined {
+  if (basis.vocabulary === 'ubl') return writeOrderResponse(basis, { ...ublContent(order, context), code: ublCodes[order.status] })
+  const type = confirmationTypes[order.status]
+  if (!type) return undefined
+  const confirmation = { type, confirmId: `${order.id}.${order.version}`, payloadId: payloadId(context), at: context.now }
+  return writeConfirmation(basis, { ...confirmation, ...(type === 'reject' ? { reason: `The order is ${order.status}.` } : {}) })
+}
+
+const ublCodes = {
+  received: 'AB',
+  accepted: 'AP',
+  shipped: 'AP',
+  completed: 'AP',
+  rejected: 'RE',
+  cancelled: 'RE'
+} as const satisfies Readonly<Record<OrderStatus, string>>
+
+const confirmationTypes: Readonly<Record<OrderStatus, 'accept' | 'reject' | undefined>> = {
+  received: undefined,
+  accepted: 'accept',
+  shipped: 'accept',
+  completed: 'accept',
+  rejected: 'reject',
+  cancelled: 'reject'
+}
+
+function ublContent({ id, version }: Order, { currency, now }: AnswerContext) {
+  return { id: `${id}.${version}`, salesOrderId: id, reasons: [], currency, at: now }
+}
+
+function payloadId({ host }: AnswerContext): string {
+  return `${randomUUID()}@${host}`
+}
+
+export function writeResult(basis: AnswerBasis, result: Result, context: AnswerContext): string {
+  return basis.vocabulary === 'ubl' ? ublResult(basis, result, context) : cxmlResult(basis, result, context)
+}
+
+function ublResult(basis: UblAnswerBasis, result: Result, context: AnswerContext): string {
+  if (!('order' in result)) throw new Error(`UBL has no ${result.kind}`)
+  const { order, kind } = result
+  // AP in answer to an OrderCancellation accepts the cancellation.
+  const code = kind === 'cancelled' ? 'AP' : ublCodes[order.status]
+  return writeOrderResponse(basis, { ...ublContent(order, context), code })
+}
+
+function cxmlResult(basis: CxmlAnswerBasis, result: Result, context: AnswerContext): string {
+  const at = context.now
+  const id = payloadId(context)
+  if (result.kind === 'profile') {
+    return writeProfileResponse(basis, { payloadId: id, at, orderUri: context.orderUri, effectiveDate: at })
+  }
+  return writeCxmlResponse(basis, { code: 200, text: [cxmlSentence(result)], payloadId: id, at })
+}
+
+function cxmlSentence(result: Exclude<Result, { kind: 'profile' }>): string {
+  if (result.kind === 'checked') return 'Test order: checked, nothing was stored.'
+  const { id, status, items, total, currency } = result.order
+  const about = `${items.length === 1 ? '1 line' : `${items.length} lines`}, total ${total} ${currency}`
+  const done = { placed: 'placed', repeated: 'placed before', changed: 'changed', cancelled: 'cancelled' }[result.kind]
+  return `Order ${id} is ${done}: ${about}. Its status is ${status}.`
+}
+
+/** Problems of HTTP that a cXML document is told as a status of cXML. Any other one is told by the status of HTTP, so that it is sent again. */
+const cxmlCodes: Readonly<Record<number, CxmlStatusCode>> = { 400: 406, 401: 401, 403: 403, 404: 400, 409: 409, 412: 409, 422: 400, 500: 500 }
+
+/** Fault codes of what the shop does not offer at all. */
+const notOffered: ReadonlySet<string> = new Set([
+  'blanket-order',
+  'item-set',
+  'schedule-release',
+  'stock-transfer',
+  'several-addresses',
+  'unsupported-document'
+])
+
+/** A refusal in the sender's vocabulary, with its status of HTTP. */
+export interface WrittenRefusal {
+  readonly status: number
+  readonly body: string
+}
+
+/**
+ * @param status the status that HTTP has for the problem
+ * @returns undefined where the problem is told by HTTP alone
+ */
+export function writeRefusal(
+  basis: AnswerBasis,
+  status: number,
+  detail: string,
+  reasons: readonly Reason[],
+  context: AnswerContext
+): WrittenRefusal | undefined {
+  const text = reasonLines(detail, reasons)
+  if (basis.vocabulary === 'ubl') {
+    if (![409, 412, 422].includes(status)) return undefined
+    const content = { id: randomUUID(), code: 'RE', reasons: text, currency: context.currency, at: context.now } as const
+    return { status: status === 412 ? 409 : status, body: writeOrderResponse(basis, content) }
+  }
+  const code = reasons.some((reason) => notOffered.has(reason.code ?? '')) && status === 422 ? 450 : cxmlCodes[status]
+  if (code === undefined) return undefined
+  return { status: 200, body: writeCxmlResponse(basis, { code, text, payloadId: payloadId(context), at: context.now }) }
+}

@@ -1,0 +1,251 @@
+import { compare, type Decimal, plain, zero } from '../domain/money.ts'
+import type { ProductReference, QuotedPrice, QuotedTerms } from '../domain/order.ts'
+import { isGtin, isProductId } from '../domain/product.ts'
+import type { Element } from '../schemas/element.ts'
+import { shorten } from '../schemas/shorten.ts'
+import type { AddressDraft, BuyerFault, BuyerFaultCode, ItemDraft, OrderDraft, PartyDraft, Sourced } from './buyer-document.ts'
+import { anyUnitOf } from './units.ts'
+import { locationOf, type XmlElement } from './xml-element.ts'
+
+export interface BuiltOrder {
+  /** The `purchase-order` of the draft. The origin of its elements is their path in the sender's document. */
+  readonly root: Element
+  /** For each item. */
+  readonly quoted: readonly QuotedTerms[]
+  readonly faults: readonly BuyerFault[]
+  /** The line of each origin in the sender's document. */
+  readonly lines: ReadonlyMap<string, number>
+}
+
+interface BuildOptions {
+  /** Unit codes that mean one piece. */
+  readonly pieces: readonly string[]
+  /** Whether the items are changes of an order's lines, which may leave out what the lines have: product and quantity. */
+  readonly isChange?: boolean
+}
+
+/** The most notes, and the most extensions, of an order or an item. */
+const mostTexts = 100
+
+/** The most faults that are listed. */
+const mostFaults = 100
+
+/** Seller's ids that senders write where they have none. */
+const placeholders = new Set(['non catalog item', 'not available', 'non item', 'n/a', 'na', 'none'])
+
+/** Named in the schema of orders where it has no product that the line could name. */
+const noProduct = '-'
+
+/** Stands in the schema of orders for the quantity that a line of the order has already. */
+const anyQuantity = '1'
+
+/** Tests of values that are left out when the shop's schema cannot hold them. The stored document still has them. */
+const upTo = (length: number) => (text: string) => text.length <= length
+const isEmail = (text: string) => text.length <= 254 && /^[^@\s]+@[^@\s]+$/.test(text)
+const isCountry = (text: string) => /^[A-Z]{2}$/.test(text)
+
+/** The shop's purchase order of a buyer's document: it can then be validated and read like one that was sent as such. */
+export function buildPurchaseOrder(draft: OrderDraft, options: BuildOptions): BuiltOrder {
+  return new Builder(options).build(draft)
+}
+
+class Builder {
+  readonly #options: BuildOptions
+  readonly #lines = new Map<string, number>()
+  readonly #faults: BuyerFault[] = []
+  /** The paths of elements, which faults and origins need again and again. */
+  readonly #places = new Map<XmlElement, string>()
+
+  constructor(options: BuildOptions) {
+    this.#options = options
+  }
+
+  build(draft: OrderDraft): BuiltOrder {
+    const quoted: QuotedTerms[] = []
+    const items = draft.items.map((item) => this.#item(item, quoted))
+    const root = this.#parent('purchase-order', draft.from, [
+      this.#leaf('order-number', draft.orderNumber),
+      this.#date('issue-date', draft.issueDate),
+      this.#leaf('currency', draft.currency),
+      this.#party('buyer', draft.buyer),
+      this.#party('ship-to', draft.shipTo),
+      this.#party('bill-to', draft.billTo),
+      this.#date('requested-delivery-date', draft.requestedDeliveryDate),
+      ...this.#texts(draft),
+      ...items
+    ])
+    return { root, quoted, faults: this.#faults, lines: this.#lines }
+  }
+
+  #pathOf(from: XmlElement): string {
+    const known = this.#places.get(from)
+    if (known !== undefined) return known
+    const { path, line } = locationOf(from)
+    this.#places.set(from, path)
+    this.#lines.set(path, line)
+    return path
+  }
+
+  #parent(name: string, from: XmlElement, children: readonly (Element | undefined)[]): Element {
+    return { name, origin: this.#pathOf(from), children: children.filter((child) => child !== undefined) }
+  }
+
+  #leaf(name: string, value: Sourced | undefined, fits: (text: string) => boolean = () => true): Element | undefined {
+    if (!value || !fits(value.text)) return undefined
+    return { name, text: value.text, origin: this.#pathOf(value.from) }
+  }
+
+  /** The date part of a date or of a date and time. */
+  #date(name: string, value: Sourced | undefined): Element | undefined {
+    const date = /^\d{4}-\d{2}-\d{2}/.exec(value?.text ?? '')?.[0]
+    if (!value || date === undefined || !isDate(date)) return undefined
+    return this.#leaf(name, { text: date, from: value.from })
+  }
+
+  #party(name: string, party: PartyDraft | undefined): Element | undefined {
+    if (!party) return undefined
+    const made = this.#parent(name, party.from, [
+      this.#leaf('name', party.name, upTo(256)),
+      this.#leaf('contact', party.contact, upTo(256)),
+      this.#leaf('email', party.email, isEmail),
+      this.#leaf('phone', party.phone, upTo(64)),
+      this.#leaf('tax-id', party.taxId, upTo(64)),
+      this.#address(party.address, party.from)
+    ])
+    return made.children?.length ? made : undefined
+  }
+
+  #address(address: AddressDraft | undefined, from: XmlElement): Element | undefined {
+    if (!address) return undefined
+    const made = this.#parent('address', from, [
+      this.#leaf('street', address.street, upTo(256)),
+      this.#leaf('additional-street', address.additionalStreet, upTo(256)),
+      this.#leaf('city', address.city, upTo(256)),
+      this.#leaf('postal-code', address.postalCode, upTo(64)),
+      this.#leaf('region', address.region, upTo(256)),
+      this.#leaf('country', address.country, isCountry)
+    ])
+    return made.children?.length ? made : undefined
+  }
+
+  #texts({ notes, extensions }: Pick<OrderDraft, 'notes' | 'extensions'>): Element[] {
+    const kept = extensions.filter(({ name, value }) => name !== '' && value.text.length <= 4000)
+    return [
+      ...notes
+        .filter(({ text }) => text.length <= 4000)
+        .slice(0, mostTexts)
+        .flatMap((note) => this.#leaf('note', note) ?? []),
+      ...kept.slice(0, mostTexts).map(({ name, value }) => ({
+        name: 'extension',
+        attributes: { name: shorten(name, 64) },
+        text: value.text,
+        origin: this.#pathOf(value.from)
+      }))
+    ]
+  }
+
+  #item(item: ItemDraft, quoted: QuotedTerms[]): Element {
+    const [product, ...alsoNamed] = this.#products(item)
+    const price = this.#price(item)
+    const { pieces } = this.#options
+    const units = item.unit ? anyUnitOf(item.unit.text, pieces) : []
+    quoted.push({
+      alsoNamed,
+      units,
+      ...(price ? { price } : {}),
+      ...(product ? {} : { isUnnamed: true }),
+      ...(item.quantity || !this.#options.isChange ? {} : { isUncounted: true })
+    })
+    const named = item.sellerId ?? item.gtin
+    const [name, text] = product && 'gtin' in product ? ['gtin', product.gtin] : ['product-id', product?.productId ?? noProduct]
+    return this.#parent('item', item.from, [
+      this.#leaf('line-id', item.lineId, upTo(64)),
+      { name, text, origin: this.#pathOf(named?.from ?? item.from) },
+      this.#quantity(item),
+      this.#date('requested-delivery-date', item.requestedDeliveryDate),
+      ...this.#texts(item)
+    ])
+  }
+
+  /** The names of a line's product: the seller's id first, then its GTIN in each of its lengths. */
+  #products(item: ItemDraft): ProductReference[] {
+    const { sellerId, gtin } = item
+    const id = sellerId && !placeholders.has(sellerId.text.toLowerCase()) ? sellerId.text : undefined
+    const named: ProductReference[] = [
+      ...(id !== undefined && isProductId(id) ? [{ productId: id }] : []),
+      ...(gtin ? lengthsOf(gtin.text).map((one) => ({ gtin: one })) : [])
+    ]
+    if (named.length > 0 || this.#options.isChange) return named
+    if (id === undefined) {
+      const detail =
+        'The line names no product of this shop, so it is free text. Give the id that this shop sells the product by, or its GTIN.'
+      this.#fault('free-text-line', sellerId?.from ?? item.from, detail, item)
+    } else {
+      this.#fault('unknown-product', sellerId?.from ?? item.from, `There is no product with the id ${JSON.stringify(shorten(id))}.`, item)
+    }
+    return []
+  }
+
+  #quantity(item: ItemDraft): Element | undefined {
+    const { quantity } = item
+    if (!quantity) return this.#options.isChange ? { name: 'quantity', text: anyQuantity, origin: this.#pathOf(item.from) } : undefined
+    return { name: 'quantity', text: canonical(quantity.text) ?? quantity.text, origin: this.#pathOf(quantity.from) }
+  }
+
+  #price(item: ItemDraft): QuotedPrice | undefined {
+    if (!item.price) return undefined
+    const { amount, base, factor } = item.price
+    const values = [this.#number(amount, 'a price', item), this.#number(base, 'a quantity', item), this.#number(factor, 'a factor', item)]
+    const [price, per = '1' as Decimal, times] = values
+    if (base && values[1] && compare(per, zero) === 0) {
+      this.#fault('invalid-value', base.from, 'The quantity that the price is for must be above 0.', item)
+      return undefined
+    }
+    if (price === undefined || (base && !values[1]) || (factor && !times)) return undefined
+    return { amount: withDigitsOf(price, amount.text), base: per, ...(times === undefined ? {} : { factor: times }) }
+  }
+
+  /** A number that is not negative. */
+  #number(value: Sourced | undefined, what: string, item: ItemDraft): Decimal | undefined {
+    if (!value) return undefined
+    const number = canonical(value.text)
+    if (number === undefined) {
+      this.#fault('invalid-value', value.from, `${JSON.stringify(shorten(value.text))} is not ${what} of 0 or more, such as 9.99.`, item)
+    }
+    return number
+  }
+
+  #fault(code: BuyerFaultCode, from: XmlElement, detail: string, item: ItemDraft): void {
+    if (this.#faults.length >= mostFaults) return
+    this.#faults.push({ code, detail, ...locationOf(from), ...(item.lineId ? { item: item.lineId.text } : {}) })
+  }
+}
+
+/** A GTIN of 14 digits with a leading zero is one of 13, and the other way round. */
+function lengthsOf(text: string): readonly string[] {
+  const digits = text.replace(/[\s-]/g, '')
+  const other = /^0\d{13}$/.test(digits) ? digits.slice(1) : /^\d{13}$/.test(digits) ? `0${digits}` : undefined
+  return (other === undefined ? [digits] : [digits, other]).filter(isGtin)
+}
+
+/** The longest number that is read. It bounds the time of exact arithmetic. */
+const longestNumber = 40
+
+/** A decimal (xs:decimal) of 0 or more without sign, leading zeros and trailing fraction zeros. */
+function canonical(text: string): Decimal | undefined {
+  const [whole, integer = '', fraction = ''] = /^\+?(\d*)(?:\.(\d*))?$/.exec(text.slice(0, longestNumber + 1)) ?? []
+  if (whole === undefined || text.length > longestNumber || integer + fraction === '') return undefined
+  return plain(`${integer.replace(/^0+(?=\d)/, '') || '0'}${fraction === '' ? '' : `.${fraction}`}` as Decimal)
+}
+
+/** The same number with the fraction digits that it was written with, which decide how it is rounded. */
+function withDigitsOf(value: Decimal, written: string): Decimal {
+  const digits = written.split('.')[1]?.length ?? 0
+  const [whole, fraction = ''] = value.split('.')
+  return (digits === 0 ? value : `${whole}.${fraction.padEnd(digits, '0')}`) as Decimal
+}
+
+function isDate(text: string): boolean {
+  const date = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text)
+}

@@ -1,0 +1,21 @@
+import type { AnswerBasis, BuyerRequest, CxmlSender, LineChange } from './buyer-document.ts'
+
+/**
+ * What the serving thread knows of a document in a buyer's vocabulary. It is plain data. What the document orders is the
+ * request's purchase order; that of a cancellation has no items.
+ */
+export interface BuyerSubmission {
+  readonly kind: BuyerRequest['kind']
+  /** The buyer's number of the order that the document changes or cancels. */
+  readonly number?: string
+  readonly revision?: string
+  readonly placesUnknown?: true
+  /** The document says that it is a copy. */
+  readonly copies?: true
+  /** Of `change-lines`, for each item: how it changes which line. */
+  readonly lines?: readonly { readonly kind: LineChange['kind']; readonly lineId?: string }[]
+  readonly answer: AnswerBasis
+  readonly sender?: CxmlSender
+  /** The document with its secrets masked. Absent: it has none. */
+  readonly masked?: Uint8Array
+}

@@ -1,0 +1,20 @@
+/** Short codes that senders write for a unit of UN/ECE Recommendation 20. Nothing else converts: a box is not a piece. */
+const longCodes: Readonly<Record<string, string>> = {
+  KG: 'KGM',
+  G: 'GRM',
+  L: 'LTR',
+  M: 'MTR',
+  M2: 'MTK',
+  M3: 'MTQ',
+  H: 'HUR'
+}
+
+/** The codes that mean the same unit as the one that was sent, which comes first. @param pieces the codes that mean one piece */
+export function anyUnitOf(sent: string, pieces: readonly string[]): readonly string[] {
+  if (pieces.includes(sent)) return [sent, ...pieces.filter((code) => code !== sent)]
+  const long = longCodes[sent]
+  return long === undefined ? [sent] : [sent, long]
+}
+
+export const ublPieces = ['C62', 'EA', 'H87', 'NAR'] as const
+export const cxmlPieces = [...ublPieces, 'PCE', 'PC'] as const

@@ -1,0 +1,213 @@
+/** Reads documents in the vocabularies of buyers' systems as purchase orders of the shop's own. */
+
+import { createHash } from 'node:crypto'
+import type { AnswerBasis, BuyerDocument, BuyerFault, BuyerRequest, OrderDraft } from '../dialects/buyer-document.ts'
+import { blankDoctype, firstTagName } from '../dialects/cxml/doctype.ts'
+import { isCxml, readCxml } from '../dialects/cxml/read.ts'
+import { cxmlWords } from '../dialects/cxml/words.ts'
+import { type BuiltOrder, buildPurchaseOrder } from '../dialects/purchase-order.ts'
+import type { BuyerSubmission } from '../dialects/submission.ts'
+import { isUbl, readUbl, ublRoots } from '../dialects/ubl/read.ts'
+import { ublWords } from '../dialects/ubl/words.ts'
+import { cxmlPieces, ublPieces } from '../dialects/units.ts'
+import { readElements } from '../dialects/xml-element.ts'
+import type { Objections, OrderSource, PurchaseOrder } from '../domain/order.ts'
+import { Problem } from '../http/problem.ts'
+import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
+import type { Element, Place } from '../schemas/element.ts'
+import { maxErrors } from '../xml/faults.ts'
+import type { XmlGate } from '../xml/gate.ts'
+import { guard, namespacedLimits } from '../xml/guard.ts'
+import { asTag, type Spell } from '../xml/messages.ts'
+import { BuyerProblem } from './buyer-problem.ts'
+import type { DocumentLimits, Location, ReadDocument, ReadJob } from './job.ts'
+import { gateTree, originOf } from './trees.ts'
+
+/** What a buyer can ask without an order in the document. */
+const noOrder: Pick<PurchaseOrder, 'notes' | 'extensions' | 'items'> = { notes: [], extensions: [], items: [] }
+
+interface Parsed {
+  readonly document: BuyerDocument
+  readonly built: BuiltOrder | undefined
+  readonly source: string
+  readonly vocabulary: 'ubl' | 'cxml'
+}
+
+/**
+ * Reads a document of a buyer's vocabulary. Faults of the business are part of the order that it returns (`objections`), so that
+ * the shop lists them together with its own.
+ * @returns undefined when the document is in another vocabulary
+ * @throws BuyerProblem, and Problem while the document is not known to be a buyer's
+ */
+export function readBuyerDocument(
+  job: ReadJob,
+  bytes: Buffer,
+  schema: DocumentSchema<unknown>,
+  gate: XmlGate,
+  invalid: (faults: readonly LocatedFault[]) => Problem
+): ReadDocument | undefined {
+  const parsed = parse(bytes, job.limits)
+  if (!parsed) return undefined
+  const { document, built } = parsed
+  const buyer = submissionOf(parsed)
+  const digest = createHash('sha256').update(bytes).digest('hex')
+  const source: OrderSource = {
+    mediaType: job.mediaType ?? 'application/xml',
+    digest,
+    ...(buyer.revision === undefined ? {} : { revision: buyer.revision }),
+    answer: document.answer
+  }
+  const own = [...document.faults, ...(built?.faults ?? [])].slice(0, maxErrors)
+  const more = own.length > 0 ? { source, objections: objectionsOf(own) } : { source }
+  if (!built) return { text: JSON.stringify({ ...noOrder, ...more }), digest, buyer }
+  const faults = withoutRepeats(own, locatedFaults(built, schemaFaults(built, parsed.vocabulary, schema, gate)))
+  const reported: LocatedFault[] = []
+  const value =
+    faults.length > 0
+      ? undefined
+      : schema.read(
+          built.root,
+          (at, detail, code) => reported.push({ detail, ...(code === undefined ? {} : { code }), ...placeOf(built, at) }),
+          job.limits
+        )
+  if (value === undefined || reported.length > 0) {
+    throw new BuyerProblem(invalid(byLine([...own, ...faults, ...reported]).slice(0, maxErrors)), buyer)
+  }
+  return { text: JSON.stringify({ ...withTerms(value as PurchaseOrder, built), ...more }), digest, buyer }
+}
+
+/** Finds places of a document that was read before. Undefined when it is in another vocabulary. */
+export function locateInBuyerDocument(bytes: Buffer, limits: DocumentLimits, places: readonly Place[]): readonly Location[] | undefined {
+  const parsed = parse(bytes, limits)
+  if (!parsed) return undefined
+  const { built } = parsed
+  return places.map((place) => (built ? placeOf(built, place) : {}))
+}
+
+/** Whether the root element has the name of a buyer's document. Its namespace is not known yet. */
+export function hasBuyersRoot(bytes: Buffer): boolean {
+  const name = firstTagName(bytes)
+  return name !== undefined && (name === 'cXML' || ublRoots.includes(localName(name)))
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1)
+}
+
+function parse(bytes: Buffer, limits: DocumentLimits): Parsed | undefined {
+  if (!hasBuyersRoot(bytes)) return undefined
+  if (firstTagName(bytes) === 'cXML') return parseCxml(bytes, limits)
+  const guarded = guard(bytes, limits.marks, namespacedLimits)
+  const root = readElements(guarded)
+  if (!isUbl(root)) return undefined
+  const document = readUbl(root, guarded.source)
+  return { document, built: buildFrom(document.request, ublPieces), source: guarded.source, vocabulary: 'ubl' }
+}
+
+/** A cXML document is answered in cXML also when it is malformed. */
+function parseCxml(bytes: Buffer, limits: DocumentLimits): Parsed | undefined {
+  const { bytes: blanked, doctype } = blankDoctype(bytes)
+  const echo = doctype === undefined ? {} : { doctype }
+  try {
+    const guarded = guard(blanked, limits.marks, namespacedLimits)
+    const root = readElements(guarded)
+    if (!isCxml(root)) return undefined
+    const document = readCxml(root, guarded.source)
+    const answer: AnswerBasis = { ...document.answer, ...echo }
+    const source = bytes.toString('utf8')
+    return { document: { ...document, answer }, built: buildFrom(document.request, cxmlPieces), source, vocabulary: 'cxml' }
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    throw new BuyerProblem(error, { kind: 'unsupported', answer: { vocabulary: 'cxml', ...echo } })
+  }
+}
+
+function buildFrom(request: BuyerRequest, pieces: readonly string[]): BuiltOrder | undefined {
+  if (request.kind === 'change-lines') {
+    const order: OrderDraft = { ...request.order, items: request.lines.map(({ item }) => item) }
+    return order.items.length === 0 ? undefined : buildPurchaseOrder(order, { pieces, isChange: true })
+  }
+  return 'order' in request ? buildPurchaseOrder(request.order, { pieces }) : undefined
+}
+
+function submissionOf({ document: { request, answer, sender, secrets }, source }: Parsed): BuyerSubmission {
+  return {
+    kind: request.kind,
+    answer,
+    ...('number' in request ? { number: request.number.text } : {}),
+    ...('revision' in request && request.revision ? { revision: request.revision.text } : {}),
+    ...('placesUnknown' in request && request.placesUnknown ? { placesUnknown: true } : {}),
+    ...('copies' in request && request.copies ? { copies: true } : {}),
+    ...(request.kind === 'change-lines'
+      ? { lines: request.lines.map(({ kind, item }) => ({ kind, ...(item.lineId ? { lineId: item.lineId.text } : {}) })) }
+      : {}),
+    ...(sender ? { sender } : {}),
+    ...(secrets.length > 0 ? { masked: Buffer.from(mask(source, secrets)) } : {})
+  }
+}
+
+/** The document with as many `*` as its secrets have characters. */
+function mask(source: string, secrets: BuyerDocument['secrets']): string {
+  const pieces: string[] = []
+  let at = 0
+  for (const { from, to } of secrets.toSorted((a, b) => a.from - b.from)) {
+    if (from < at) continue
+    pieces.push(source.slice(at, from), '*'.repeat(to - from))
+    at = to
+  }
+  return pieces.join('') + source.slice(at)
+}
+
+function spellOf(vocabulary: Parsed['vocabulary']): Spell {
+  const words = vocabulary === 'ubl' ? ublWords : cxmlWords
+  return (name) => words[name] ?? asTag(name)
+}
+
+function schemaFaults(
+  { root }: BuiltOrder,
+  vocabulary: Parsed['vocabulary'],
+  schema: DocumentSchema<unknown>,
+  gate: XmlGate
+): readonly LocatedFault[] {
+  return gateTree({ root, faults: [], isWhole: true }, spellOf(vocabulary), schema, gate)
+}
+
+function locatedFaults({ root, lines }: BuiltOrder, faults: readonly LocatedFault[]): readonly LocatedFault[] {
+  return faults.map((fault) => ({ ...fault, ...placeAt(root, lines, fault.path ?? '') }))
+}
+
+/** The reading of a document and its schema can both find that a value is missing: the reading's fault says it in the sender's words. */
+function withoutRepeats(own: readonly BuyerFault[], faults: readonly LocatedFault[]): readonly LocatedFault[] {
+  const isWithin = (path: string, outer: string) => path === outer || path.startsWith(`${outer}/`)
+  return faults.filter(({ path = '' }) => !own.some((fault) => isWithin(fault.path, path) || isWithin(path, fault.path)))
+}
+
+function placeOf({ root, lines }: BuiltOrder, place: Place): Location {
+  return placeAt(root, lines, originOf(root, place).path ?? '')
+}
+
+/** Line, path and the buyer's number of the line for a path of the document. */
+function placeAt(root: Element, lines: BuiltOrder['lines'], path: string): Location {
+  const line = lines.get(path)
+  const item = root.children?.find(({ name, origin = '' }) => name === 'item' && (path === origin || path.startsWith(`${origin}/`)))
+  const lineId = item?.children?.find(({ name }) => name === 'line-id')?.text
+  return { ...(line === undefined ? {} : { line }), path, ...(lineId === undefined ? {} : { item: lineId }) }
+}
+
+function byLine(faults: readonly LocatedFault[]): readonly LocatedFault[] {
+  return faults.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0))
+}
+
+/** Codes of faults to which the shop could agree, but does not. Every other fault makes a document invalid. */
+const refusedCodes: ReadonlySet<string> = new Set(['allowance-not-agreed', 'outdated-revision'])
+
+function objectionsOf(faults: readonly BuyerFault[]): Objections {
+  return {
+    invalid: faults.filter(({ code }) => !refusedCodes.has(code)),
+    refused: faults.filter(({ code }) => refusedCodes.has(code))
+  }
+}
+
+function withTerms(order: PurchaseOrder, { quoted }: BuiltOrder): PurchaseOrder {
+  return { ...order, items: order.items.map((item, i) => ({ ...item, ...(quoted[i] ? { quoted: quoted[i] } : {}) })) }
+}

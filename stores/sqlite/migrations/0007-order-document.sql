@@ -1,0 +1,7 @@
+-- The document that an order came from, as the buyer's system sent it but for its secrets. Orders in the shop's own vocabulary have none.
+CREATE TABLE order_document (
+  seq INTEGER PRIMARY KEY REFERENCES purchase_order (seq) ON DELETE CASCADE,
+  bytes BLOB NOT NULL
+) STRICT;
+-- Buyers' systems name the order that they change or cancel by its number, also after it was cancelled.
+CREATE INDEX order_any_number ON purchase_order (customer, order_number) WHERE customer IS NOT NULL AND order_number IS NOT NULL;
