@@ -39,7 +39,9 @@ export interface PriceDraft {
   readonly amount: Sourced
   /** UBL's BaseQuantity, cXML's PriceBasisQuantity/@quantity. Absent: 1. */
   readonly base?: Sourced | undefined
-  /** cXML's PriceBasisQuantity/@conversionFactor: units of the base in one unit of the order. Absent: 1. */
+  /** UBL's BaseQuantity/@unitCode: the unit of `base`. Absent: the unit of the line. */
+  readonly baseUnit?: Sourced | undefined
+  /** cXML's PriceBasisQuantity/@conversionFactor, UBL's OrderableUnitFactorRate: units of the base in one unit of the order. Absent: 1. */
   readonly factor?: Sourced | undefined
 }
 
@@ -199,6 +201,8 @@ export interface BuyerDocument {
   /** At most 100. */
   readonly faults: readonly BuyerFault[]
   readonly secrets: readonly SecretRange[]
+  /** A UBL document that says that it is only a test. cXML says so in `sender`. */
+  readonly isTest?: true
   /** cXML only. */
   readonly sender?: CxmlSender
 }

@@ -1,0 +1,143 @@
+import { shorten } from '../../schemas/shorten.ts'
+import type { AddressDraft, ExtensionDraft, PartyDraft, Sourced } from '../buyer-document.ts'
+import { find, findAll, type XmlElement } from '../xml-element.ts'
+import type { FaultList } from './faults.ts'
+import { addressKey, addressOf, partyOf } from './parties.ts'
+import { schemed, valueAt } from './values.ts'
+
+/** Where a Delivery goes: an address, or a location that only has an identifier. */
+interface Destination {
+  readonly from: XmlElement
+  readonly delivery: XmlElement
+  readonly address?: AddressDraft | undefined
+  readonly location?: string | undefined
+  /** The sender's number of the line, for a Delivery of a line. */
+  readonly item?: Sourced | undefined
+}
+
+/** A line that is to be delivered. */
+export interface DeliveredLine {
+  readonly lineItem: XmlElement
+  readonly id?: Sourced | undefined
+}
+
+export interface DeliveryDraft {
+  readonly shipTo?: PartyDraft | undefined
+  readonly date?: Sourced | undefined
+  readonly extensions: readonly ExtensionDraft[]
+}
+
+function destinationsOf(delivery: XmlElement, item?: Sourced): readonly Destination[] {
+  const at = find(delivery, 'DeliveryLocation')
+  const location = schemed(find(at, 'ID'))?.text
+  const party = find(delivery, 'DeliveryParty', 'PostalAddress')
+  const found = [find(at, 'Address'), find(delivery, 'DeliveryAddress')].flatMap((from) => {
+    const address = addressOf(from)
+    return from && address ? [{ from, delivery, address, location, item }] : []
+  })
+  if (found.length > 0) return found
+  const address = addressOf(party)
+  if (party && address) return [{ from: party, delivery, address, location, item }]
+  return at && location !== undefined ? [{ from: at, delivery, location, item }] : []
+}
+
+function isSame(a: Destination, b: Destination): boolean {
+  if (a.address && b.address) return addressKey(a.address) === addressKey(b.address)
+  return a.location !== undefined && a.location === b.location
+}
+
+/** RequestedDeliveryPeriod is from UBL 2.0 on; RequestedDeliveryDate occurs beside it. */
+function dateOf(delivery: XmlElement): Sourced | undefined {
+  const period = find(delivery, 'RequestedDeliveryPeriod')
+  return valueAt(period, 'EndDate') ?? valueAt(period, 'StartDate') ?? valueAt(delivery, 'RequestedDeliveryDate')
+}
+
+/** The whole period, where it says more than the date that the shop has a word for. */
+function periodsOf(delivery: XmlElement): readonly ExtensionDraft[] {
+  const from = find(delivery, 'RequestedDeliveryPeriod')
+  const text = (name: string) => valueAt(from, name)?.text
+  const moment = (date: string | undefined, time: string | undefined) => [date, time].filter((part) => part !== undefined).join(' ')
+  const start = moment(text('StartDate'), text('StartTime'))
+  const end = moment(text('EndDate'), text('EndTime'))
+  if (!from || start === end || (start === '' && text('EndTime') === undefined)) return []
+  const whole = [start === '' ? '' : `from ${start}`, end === '' ? '' : `to ${end}`].filter((part) => part !== '').join(' ')
+  return whole === `from ${text('StartDate')}` ? [] : [{ name: 'RequestedDeliveryPeriod', value: { text: whole, from } }]
+}
+
+/**
+ * The date on which an order or a line is to be delivered. Several dates are refused: the shop delivers a line as a whole.
+ * @param parent the order or its LineItem
+ */
+export function readDate(parent: XmlElement, faults: FaultList, item?: Sourced): Pick<DeliveryDraft, 'date' | 'extensions'> {
+  const deliveries = findAll(parent, 'Delivery')
+  const dates = deliveries.flatMap((delivery) => dateOf(delivery) ?? [])
+  const other = dates.find(({ text }) => text !== dates[0]?.text)
+  if (other) {
+    const both = `${shorten(dates[0]?.text ?? '')} and for ${shorten(other.text)}`
+    const detail = `The delivery is requested for ${both}, but the shop delivers at once. Request one date, or send an order for each.`
+    faults.add('invalid-value', other.from, detail, item)
+  }
+  return { date: dates[0], extensions: deliveries.flatMap(periodsOf) }
+}
+
+function recipientOf(delivery: XmlElement): Sourced | undefined {
+  return partyOf(find(delivery, 'DeliveryParty'))?.name ?? valueAt(delivery, 'DeliveryLocation', 'Name')
+}
+
+const oneAddress = 'An order goes to one address. Send an order for each address.'
+
+function refuseOthers(destinations: readonly Destination[], faults: FaultList): void {
+  const [first] = destinations
+  for (const other of destinations) {
+    if (!first || isSame(first, other)) continue
+    const where = first.item ? `line ${shorten(first.item.text)}` : 'the Delivery of the order'
+    const detail = `The delivery address differs from that of ${first.delivery === other.delivery ? 'the same Delivery' : where}. ${oneAddress}`
+    faults.add('several-addresses', other.from, detail, other.item)
+  }
+}
+
+function refuseOtherRecipients(deliveries: readonly XmlElement[], faults: FaultList): void {
+  const names = deliveries.flatMap((delivery) => recipientOf(delivery) ?? [])
+  const other = names.find(({ text }) => text !== names[0]?.text)
+  if (other) faults.add('several-addresses', other.from, `The order has deliveries to several recipients. ${oneAddress}`)
+}
+
+function shipToOf(delivery: XmlElement | undefined, destination: Destination | undefined): PartyDraft | undefined {
+  if (!delivery) return undefined
+  const party = partyOf(find(delivery, 'DeliveryParty'))
+  const name = recipientOf(delivery)
+  if (!party && !name && !destination?.address) return undefined
+  return { ...party, from: party?.from ?? delivery, name, address: destination?.address }
+}
+
+/**
+ * Where and when the order is to be delivered. An address that only lines have is the order's, if all have the same.
+ * @param home the buyer's address, to which lines without an address go if the order has none
+ */
+export function readDelivery(
+  order: XmlElement,
+  lines: readonly DeliveredLine[],
+  home: AddressDraft | undefined,
+  faults: FaultList
+): DeliveryDraft {
+  const deliveries = findAll(order, 'Delivery')
+  const own = deliveries.flatMap((delivery) => destinationsOf(delivery))
+  const ofLines = lines.map(({ lineItem, id }) => findAll(lineItem, 'Delivery').flatMap((delivery) => destinationsOf(delivery, id)))
+  const all = [...own, ...ofLines.flat()]
+  refuseOthers(all, faults)
+  refuseOtherRecipients(deliveries, faults)
+  const [first] = all
+  const isElsewhere = first?.address && home && addressKey(first.address) !== addressKey(home)
+  if (first && isElsewhere && own.length === 0 && ofLines.some(({ length }) => length === 0)) {
+    faults.add(
+      'several-addresses',
+      first.from,
+      `Only some lines have a delivery address; the others go to the buyer's. ${oneAddress}`,
+      first.item
+    )
+  }
+  const { date, extensions } = readDate(order, faults)
+  const location = schemed(find(first?.delivery, 'DeliveryLocation', 'ID'))
+  const shipTo = shipToOf(first?.delivery ?? deliveries[0], first)
+  return { shipTo, date, extensions: [...extensions, ...(location ? [{ name: 'DeliveryLocation', value: location }] : [])] }
+}

@@ -1,0 +1,113 @@
+import type { Element } from '../../schemas/element.ts'
+import { shorten } from '../../schemas/shorten.ts'
+import { writeXml } from '../../schemas/xml.ts'
+import type { PartyIdentity, UblAnswerBasis } from '../buyer-document.ts'
+
+export interface OrderResponseContent {
+  /** Unique for each answer. */
+  readonly id: string
+  /** The shop's id of the order. Absent in a refusal. */
+  readonly salesOrderId?: string
+  /** AB: received. AP: accepted, or done as asked. RE: refused. */
+  readonly code: 'AB' | 'AP' | 'RE'
+  readonly reasons: readonly string[]
+  readonly currency: string
+  /** Milliseconds since the epoch. */
+  readonly at: number
+}
+
+const namespaces = {
+  xmlns: 'urn:oasis:names:specification:ubl:schema:xsd:OrderResponse-2',
+  'xmlns:cac': 'urn:oasis:names:specification:ubl:schema:xsd:CommonAggregateComponents-2',
+  'xmlns:cbc': 'urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2'
+}
+
+/** Customization and profile of the answer. Rule T116-R006 of Peppol wants `order_response_advanced`. */
+const profiles = {
+  ordering: ['urn:fdc:peppol.eu:poacc:trns:order_response:3', 'urn:fdc:peppol.eu:poacc:bis:ordering:3'],
+  advanced: ['urn:fdc:peppol.eu:poacc:trns:order_response_advanced:3', 'urn:fdc:peppol.eu:poacc:bis:advanced_ordering:3']
+} as const
+
+/** Stands where UBL requires a value and the buyer's document had none. */
+const notAvailable = 'NA'
+
+/**
+ * Writes the answer to a UBL document: valid by UBL 2.1, and by UBL 2.2 where it names an OrderChange. It has no lines, which
+ * Peppol forbids in answers with these codes (rules T76-R008 to R010).
+ */
+export function writeOrderResponse(basis: UblAnswerBasis, content: OrderResponseContent): string {
+  const [customization, profile] = basis.profile ? profiles[basis.profile] : []
+  const [date = '', time = ''] = new Date(content.at).toISOString().split(/[T.]/)
+  // UBL 2.1 has no OrderChangeDocumentReference. Peppol's advanced ordering has it in answers to an OrderChange, not to a cancellation.
+  const changeId = basis.profile === 'advanced' && basis.document === 'OrderChange' ? basis.changeId : undefined
+  return writeXml({
+    name: 'OrderResponse',
+    attributes: namespaces,
+    children: [
+      ...basic('CustomizationID', customization),
+      ...basic('ProfileID', profile),
+      ...basic('ID', content.id),
+      ...basic('SalesOrderID', content.salesOrderId),
+      ...basic('IssueDate', date),
+      ...basic('IssueTime', `${time}Z`),
+      ...basic('OrderResponseCode', content.code),
+      ...basic('Note', noteOf(content.reasons)),
+      ...basic('DocumentCurrencyCode', content.currency),
+      ...basic('CustomerReference', basis.customerReference),
+      aggregate('OrderReference', basic('ID', basis.orderNumber ?? notAvailable)),
+      ...(changeId === undefined ? [] : [aggregate('OrderChangeDocumentReference', basic('ID', changeId))]),
+      partyOf('SellerSupplierParty', basis.seller, basis.profile !== undefined),
+      partyOf('BuyerCustomerParty', basis.buyer, basis.profile !== undefined)
+    ]
+  })
+}
+
+/** A name or an identifier is required of each party by rules R001 and R002 of Peppol. It has one PartyIdentification; UBL has any number. */
+function partyOf(name: string, party: PartyIdentity | undefined, isPeppol: boolean): Element {
+  const { endpoint, identifications = [], registrationName } = party ?? {}
+  const children = [
+    ...(endpoint ? basic('EndpointID', endpoint.id, endpoint.scheme) : []),
+    ...identifications
+      .slice(0, isPeppol ? 1 : identifications.length)
+      .map(({ id, scheme }) => aggregate('PartyIdentification', basic('ID', id, scheme))),
+    ...basic('RegistrationName', registrationName).map((one) => aggregate('PartyLegalEntity', [one]))
+  ]
+  const isNamed = children.some(({ name }) => name !== 'cbc:EndpointID')
+  const placeholder = aggregate('PartyLegalEntity', basic('RegistrationName', notAvailable))
+  return aggregate(name, [aggregate('Party', isNamed ? children : [...children, placeholder])])
+}
+
+function aggregate(name: string, children: readonly Element[]): Element {
+  return { name: `cac:${name}`, children }
+}
+
+/** An element with a text; none without one, since UBL allows no empty elements (rule IND5 of its naming and design rules). */
+function basic(name: string, text: string | undefined, schemeID?: string): readonly Element[] {
+  if (text === undefined || text.trim() === '') return []
+  return [{ name: `cbc:${name}`, ...(schemeID ? { attributes: { schemeID: legal(schemeID) } } : {}), text: legal(text) }]
+}
+
+/** Characters that XML cannot hold, not even as references (XML 1.0 section 2.2). Unpaired surrogates are among them. */
+const illegal = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu
+
+function legal(text: string): string {
+  return text.replace(illegal, '\ufffd')
+}
+
+/** Characters of all reasons. Gateways limit texts; the shop's own guard reads up to 64 Ki characters. */
+const maxNote = 60_000
+
+/** Room for the sentence that says how many reasons are left out. */
+const closing = 100
+
+function noteOf(reasons: readonly string[]): string | undefined {
+  const lines = reasons.map((reason) => shorten(reason.replace(/\s+/g, ' ').trim(), maxNote - closing)).filter((line) => line !== '')
+  let length = 0
+  const fitting = lines.filter((line) => {
+    length += line.length + 1
+    return length <= maxNote - closing + 1
+  })
+  const missing = lines.length - fitting.length
+  if (missing > 0) fitting.push(missing === 1 ? 'One more reason is left out.' : `${missing} more reasons are left out.`)
+  return fitting.length > 0 ? fitting.join('\n') : undefined
+}
