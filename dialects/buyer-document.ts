@@ -7,6 +7,8 @@ import type { XmlElement } from './xml-element.ts'
 export interface Sourced {
   readonly text: string
   readonly from: XmlElement
+  /** The attribute of `from` that has the text. Absent: it is the text of the element, or made of several. */
+  readonly attribute?: string
 }
 
 export interface AddressDraft {
@@ -84,6 +86,7 @@ export type BuyerFaultCode =
   | 'item-set'
   | 'schedule-release'
   | 'stock-transfer'
+  | 'return-item'
   | 'unknown-order-type'
   | 'unsupported-document'
   | 'free-text-line'

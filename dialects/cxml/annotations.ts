@@ -1,0 +1,67 @@
+import type { ExtensionDraft, Sourced } from '../buyer-document.ts'
+import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
+import type { Values } from './values.ts'
+
+/** An order and an item have room for so many notes, and for so many extensions. The original keeps the rest. */
+const maxEntries = 100
+
+/** The length of an extension's name. */
+const maxName = 64
+
+/** Comments, and the names of what is attached to them. Nothing attached is ever fetched. */
+export function readComments(parent: XmlElement, values: Values): readonly Sourced[] {
+  const notes: Sourced[] = []
+  for (const comments of findAll(parent, 'Comments')) {
+    const text = trimmedText(comments)
+    if (text !== undefined) notes.push(values.prose(text, comments))
+    for (const attachment of findAll(comments, 'Attachment')) {
+      const url = find(attachment, 'URL')
+      const name = attributeOf(url, 'name') ?? trimmedText(url)
+      if (name !== undefined) notes.push(values.prose(`Attachment: ${name}`, attachment))
+    }
+  }
+  return notes
+}
+
+/** Charges that the buyer offers to pay on top of a Total or a UnitPrice. They are not billed. */
+export function readCharges(price: XmlElement | undefined, values: Values): readonly Sourced[] {
+  return modificationsOf(price, 'AdditionalCost').map((cost) => {
+    const money = find(cost, 'Money')
+    const percent = attributeOf(find(cost, 'Percentage'), 'percent')
+    const amount = percent === undefined ? [trimmedText(money), attributeOf(money, 'currency')].join(' ').trim() : `${percent} %`
+    return values.prose(`AdditionalCost: ${amount ? `${amount}, ` : ''}not billed`, cost)
+  })
+}
+
+/** The additional costs or deductions of a Total or a UnitPrice. */
+export function modificationsOf(price: XmlElement | undefined, local: 'AdditionalCost' | 'AdditionalDeduction'): readonly XmlElement[] {
+  return findAll(find(price, 'Modifications'), 'Modification').flatMap((modification) => findAll(modification, local))
+}
+
+/** Extrinsics with a name and a text. Nested ones are only in the original. */
+export function readExtrinsics(parent: XmlElement | undefined, values: Values): readonly ExtensionDraft[] {
+  return findAll(parent, 'Extrinsic').flatMap((extrinsic) =>
+    extension(attributeOf(extrinsic, 'name'), trimmedText(extrinsic), extrinsic, values)
+  )
+}
+
+/** One extension, or none when the name or the value is absent. */
+export function extension(
+  name: string | undefined,
+  value: string | undefined,
+  from: XmlElement | undefined,
+  values: Values
+): readonly ExtensionDraft[] {
+  if (name === undefined || value === undefined || from === undefined) return []
+  const cut = values
+    .quotable(name)
+    .slice(0, maxName)
+    .replace(/[\ud800-\udbff]$/, '')
+    .trim()
+  return [{ name: cut, value: values.prose(value, from) }]
+}
+
+/** The first hundred. */
+export function upToMaximum<T>(entries: readonly T[]): readonly T[] {
+  return entries.slice(0, maxEntries)
+}

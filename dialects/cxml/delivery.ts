@@ -1,0 +1,82 @@
+import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
+import type { Faults } from './faults.ts'
+
+/** A line of the order and the buyer's number of it. */
+export interface NumberedLine {
+  readonly element: XmlElement
+  readonly number: string
+}
+
+interface Destination {
+  readonly shipTo: XmlElement
+  /** Undefined: of the header. */
+  readonly line?: NumberedLine
+  /** Collapsed and in lower case. Empty for what the ShipTo does not say. */
+  readonly name: string
+  readonly postal: readonly string[]
+  readonly hasPostal: boolean
+  readonly id: string
+  readonly idDomain: string
+}
+
+/**
+ * The ShipTo of the whole order: one order goes to one address, so another address of a line is a fault. A ShipTo that leaves
+ * out a part of the address, as SAP's lines do, does not differ by that. The person (DeliverTo) is no part of the address.
+ */
+export function findShipTo(header: XmlElement, lines: readonly NumberedLine[], faults: Faults): XmlElement | undefined {
+  const destinations = [
+    ...destinationsOf(header),
+    ...lines.flatMap((line) => [line.element, ...findAll(line.element, 'ScheduleLine')].flatMap((parent) => destinationsOf(parent, line)))
+  ]
+  const reference = destinations.find(({ hasPostal }) => hasPostal) ?? destinations[0]
+  if (!reference) return undefined
+  for (const destination of destinations) {
+    if (!differ(reference, destination)) continue
+    const other = reference.line ? `line ${reference.line.number}` : 'the order'
+    const detail = `The ShipTo is another address than that of ${other}. One order goes to one address: send an order for each address.`
+    // The header cannot be a fault of a line: it is named without one.
+    faults.add('several-addresses', destination.shipTo, detail, destination.line ? { item: destination.line.number } : {})
+  }
+  return reference.shipTo
+}
+
+/** The person that the ShipTo of a line names, where it is not that of the order. */
+export function personOf(shipTo: XmlElement | undefined): string {
+  const names = findAll(find(shipTo, 'Address', 'PostalAddress'), 'DeliverTo').map(trimmedText)
+  return names.filter((name) => name !== undefined).join(', ')
+}
+
+/** A ShipTo that says nothing, such as SAP's `<Name/>`, is none. */
+function destinationsOf(parent: XmlElement, line?: NumberedLine): readonly Destination[] {
+  const shipTo = find(parent, 'ShipTo')
+  const address = find(shipTo, 'Address')
+  if (!shipTo || !address) return []
+  const postalAddress = find(address, 'PostalAddress')
+  const country = attributeOf(find(postalAddress, 'Country'), 'isoCountryCode') ?? attributeOf(address, 'isoCountryCode')
+  const part = (local: string) => comparable(trimmedText(find(postalAddress, local)))
+  const streets = findAll(postalAddress, 'Street').map((street) => comparable(trimmedText(street)))
+  const located = [streets.filter(Boolean).join(' '), part('City'), part('PostalCode'), part('State') || part('Municipality')]
+  const name = comparable(trimmedText(find(address, 'Name')))
+  const id = comparable(attributeOf(address, 'addressID'))
+  const hasPostal = located.some(Boolean)
+  if (!hasPostal && !name && !id) return []
+  const idDomain = comparable(attributeOf(address, 'addressIDDomain'))
+  return [{ shipTo, ...(line ? { line } : {}), name, postal: [...located, comparable(country)], hasPostal, id, idDomain }]
+}
+
+function comparable(text: string | undefined): string {
+  return (text ?? '').replace(/\s+/g, ' ').toLowerCase()
+}
+
+/** Ids are compared only where an address does not tell: the same address has other ids in other systems. */
+function differ(one: Destination, other: Destination): boolean {
+  if (one === other) return false
+  if (bothDiffer(one.name, other.name)) return true
+  if (one.hasPostal && other.hasPostal) return one.postal.some((part, i) => bothDiffer(part, other.postal[i] ?? ''))
+  if (one.idDomain === other.idDomain && bothDiffer(one.id, other.id)) return true
+  return !(one.name && other.name) && !(one.id && other.id)
+}
+
+function bothDiffer(one: string, other: string): boolean {
+  return one !== '' && other !== '' && one !== other
+}

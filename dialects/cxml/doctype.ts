@@ -1,0 +1,74 @@
+import { match } from '../../xml/tag-syntax.ts'
+
+/** The root's start tag must begin within this many bytes. It bounds the time for documents that are only prolog. */
+const maxProlog = 16 * 1024
+
+const byteOrderMark = '\u00ef\u00bb\u00bf'
+
+const space = /[ \t\r\n]*/y
+const cxmlDoctype = /<!DOCTYPE[ \t\r\n]+cXML[ \t\r\n]+SYSTEM[ \t\r\n]+(?:"[ !#-%'-;=?-~]{1,256}"|'[ -%(-;=?-~]{1,256}')[ \t\r\n]*>/y
+const cxmlStartTag = /<cXML[ \t\r\n/>]/y
+
+/**
+ * Overwrites the DOCTYPE of a cXML document with spaces, so that the guard accepts the document and lines stay true. It does so
+ * only for one DOCTYPE that names a DTD by a SYSTEM literal and has no internal subset. Nothing is ever fetched by it. Every
+ * other document is returned unchanged, and the guard refuses its DOCTYPE.
+ * @returns `doctype` as it was sent, where it is overwritten
+ */
+export function blankDoctype(bytes: Buffer): { readonly bytes: Buffer; readonly doctype?: string } {
+  // A byte is a character of latin1, so offsets are those of the bytes.
+  const prolog = bytes.toString('latin1', 0, maxProlog)
+  const start = skipMisc(prolog, prolog.startsWith(byteOrderMark) ? byteOrderMark.length : 0)
+  const doctype = match(cxmlDoctype, prolog, start)?.[0]
+  if (doctype === undefined || !match(cxmlStartTag, prolog, skipMisc(prolog, start + doctype.length))) return { bytes }
+  const blanked = Buffer.from(bytes)
+  blanked.write(doctype.replace(/[^\r\n]/g, ' '), start, 'latin1')
+  return { bytes: blanked, doctype }
+}
+
+/** The offset after white space, comments, the XML declaration and processing instructions (XML 1.0, production 27). */
+function skipMisc(prolog: string, from: number): number {
+  for (let at = from; ; ) {
+    at += match(space, prolog, at)?.[0].length ?? 0
+    const closing = prolog.startsWith('<!--', at) ? '-->' : prolog.startsWith('<?', at) ? '?>' : undefined
+    if (closing === undefined) return at
+    const end = prolog.indexOf(closing, at + (closing === '-->' ? 4 : 2))
+    if (end < 0) return prolog.length
+    at = end + closing.length
+  }
+}
+
+/** A declaration up to the next `<` or `>` outside quotes. */
+const declaration = /<!(?:[^"'<>]|"[^"]*"|'[^']*')*/y
+const firstName = /<([A-Za-z_:\x80-\xff][\w:.\x80-\xff-]*)/y
+
+/**
+ * Whether the first start tag of a document is `<cXML`, also when the document is malformed or has any DOCTYPE: it decides in
+ * which vocabulary a refusal by the guard is told. UTF-16 is understood too, since the guard refuses it.
+ */
+export function startsAsCxml(bytes: Buffer): boolean {
+  const prolog = bytes
+    .toString('latin1', 0, 2 * maxProlog)
+    .replaceAll('\0', '')
+    .slice(0, maxProlog)
+  for (let at = prolog.indexOf('<'); at >= 0; at = prolog.indexOf('<', at)) {
+    const name = match(firstName, prolog, at)?.[1]
+    if (name !== undefined) return name === 'cXML'
+    at = skipMarkup(prolog, at)
+  }
+  return false
+}
+
+/** The offset after markup that is no start tag. Markup that does not end hides the rest. */
+function skipMarkup(prolog: string, at: number): number {
+  for (const [opening, closing] of [
+    ['<!--', '-->'],
+    ['<?', '?>'],
+    ['<![CDATA[', ']]>']
+  ] as const) {
+    if (!prolog.startsWith(opening, at)) continue
+    const end = prolog.indexOf(closing, at + opening.length)
+    return end < 0 ? prolog.length : end + closing.length
+  }
+  return at + Math.max(1, match(declaration, prolog, at)?.[0].length ?? 0)
+}

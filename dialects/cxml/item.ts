@@ -1,0 +1,64 @@
+import type { ExtensionDraft, ItemDraft, PriceDraft, Sourced } from '../buyer-document.ts'
+import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
+import { extension, readCharges, readComments, readExtrinsics, upToMaximum } from './annotations.ts'
+import { type NumberedLine, personOf } from './delivery.ts'
+import { dateOf, defined, type Values } from './values.ts'
+
+/** @param shipTo the ShipTo of the whole order */
+export function readItem({ element, number }: NumberedLine, shipTo: XmlElement | undefined, values: Values): ItemDraft {
+  const id = find(element, 'ItemID')
+  const detail = find(element, 'ItemDetail')
+  const unitPrice = find(detail, 'UnitPrice')
+  return {
+    from: element,
+    lineId: values.attribute(element, 'lineNumber') ?? { text: number, from: element },
+    ...defined({
+      sellerId: values.text(find(id, 'SupplierPartID')),
+      gtin: readGtin(id, detail, values),
+      quantity: values.attribute(element, 'quantity'),
+      unit: values.text(find(detail, 'UnitOfMeasure')),
+      price: readPrice(unitPrice, detail, values),
+      requestedDeliveryDate: dateOf(values.attribute(element, 'requestedDeliveryDate'))
+    }),
+    notes: upToMaximum([...readComments(element, values), ...readCharges(unitPrice, values), ...readPerson(element, shipTo, values)]),
+    extensions: upToMaximum([...readNames(id, detail, values), ...readExtrinsics(detail, values), ...readExtrinsics(element, values)])
+  }
+}
+
+/** The domains of an IdReference that holds a GTIN, in lower case without hyphens. */
+const gtinDomains: ReadonlySet<string> = new Set(['ean13', 'ean8', 'ean', 'gtin', 'gtin8', 'gtin12', 'gtin13', 'gtin14'])
+
+function readGtin(id: XmlElement | undefined, detail: XmlElement | undefined, values: Values): Sourced | undefined {
+  const isGtin = (reference: XmlElement) => gtinDomains.has((attributeOf(reference, 'domain') ?? '').toLowerCase().replace(/[-_ ]/g, ''))
+  const reference = findAll(id, 'IdReference').find((each) => isGtin(each) && attributeOf(each, 'identifier'))
+  return values.attribute(reference, 'identifier') ?? values.text(find(detail, 'ItemDetailIndustry', 'ItemDetailRetail', 'EANID'))
+}
+
+function readPrice(unitPrice: XmlElement | undefined, detail: XmlElement | undefined, values: Values): PriceDraft | undefined {
+  const amount = values.text(find(unitPrice, 'Money'))
+  if (!amount) return undefined
+  const basis = find(detail, 'PriceBasisQuantity')
+  return { amount, ...defined({ base: values.attribute(basis, 'quantity'), factor: values.attribute(basis, 'conversionFactor') }) }
+}
+
+function readNames(id: XmlElement | undefined, detail: XmlElement | undefined, values: Values): readonly ExtensionDraft[] {
+  const elements = [
+    ...['SupplierPartAuxiliaryID', 'BuyerPartID'].flatMap((local) => findAll(id, local)),
+    ...['ManufacturerPartID', 'ManufacturerName', 'Classification', 'Description'].flatMap((local) => findAll(detail, local))
+  ]
+  return elements.flatMap((element) => extension(element.local, valueIn(element), element, values))
+}
+
+function valueIn(element: XmlElement): string | undefined {
+  if (element.local === 'Description') return trimmedText(element) ?? trimmedText(find(element, 'ShortName'))
+  if (element.local !== 'Classification') return trimmedText(element)
+  const code = trimmedText(element) ?? attributeOf(element, 'code')
+  return code && [attributeOf(element, 'domain'), code].filter((part) => part !== undefined).join(':')
+}
+
+/** The order has one person to deliver to, so another one of a line becomes a note. */
+function readPerson(element: XmlElement, shipTo: XmlElement | undefined, values: Values): readonly Sourced[] {
+  const own = find(element, 'ShipTo')
+  const person = personOf(own)
+  return own && person && person !== personOf(shipTo) ? [values.prose(`DeliverTo: ${person}`, own)] : []
+}

@@ -1,0 +1,68 @@
+/** Where a text holds one of the searched values: offsets from and to, without those that overlap an earlier one of the same value. */
+export type Occurrence = { readonly from: number; readonly to: number }
+
+/** A searched value. `find` is linear in the text. */
+export interface Needle {
+  readonly length: number
+  find(text: string): readonly Occurrence[]
+}
+
+/** Card numbers have 12 to 19 digits. The upper bound keeps the regular expression small. */
+const cardNumber = /^\d{8,32}$/
+
+/** A card number is also found when blanks or hyphens separate its digits. */
+export function makeNeedle(value: string): Needle {
+  const digits = value.replace(/[ -]/g, '')
+  return { length: value.length, find: cardNumber.test(digits) ? findDigits(digits) : findLiteral(value) }
+}
+
+function findDigits(digits: string): Needle['find'] {
+  const pattern = new RegExp([...digits].join('[ -]?'), 'g')
+  return (text) => Array.from(text.matchAll(pattern), ({ index, 0: found }) => ({ from: index, to: index + found.length }))
+}
+
+/** Knuth, Morris and Pratt's search. The sender chooses both texts, and `indexOf` takes their product for some pairs. */
+function findLiteral(value: string): Needle['find'] {
+  const fallback = fallbacks(value)
+  return (text) => {
+    const found: Occurrence[] = []
+    let matched = 0
+    for (let at = 0; at < text.length; at++) {
+      matched = advance(value, fallback, matched, text.charCodeAt(at))
+      if (matched < value.length) continue
+      found.push({ from: at + 1 - matched, to: at + 1 })
+      matched = 0
+    }
+    return found
+  }
+}
+
+/** The number of characters of `value` that match after one more character of the text. */
+function advance(value: string, fallback: Int32Array, matched: number, code: number): number {
+  while (matched > 0 && value.charCodeAt(matched) !== code) matched = fallback[matched - 1] ?? 0
+  return value.charCodeAt(matched) === code ? matched + 1 : 0
+}
+
+function fallbacks(value: string): Int32Array {
+  const fallback = new Int32Array(value.length)
+  for (let at = 1; at < value.length; at++) fallback[at] = advance(value, fallback, fallback[at - 1] ?? 0, value.charCodeAt(at))
+  return fallback
+}
+
+/** Replaces every character of the found values by `*`. */
+export function mask(text: string, needles: readonly Needle[]): string {
+  const found = needles.flatMap((needle) => needle.find(text))
+  if (found.length === 0) return text
+  return merge(found).reduceRight((masked, { from, to }) => masked.slice(0, from) + '*'.repeat(to - from) + masked.slice(to), text)
+}
+
+/** Sorts occurrences and joins those that overlap. */
+export function merge(occurrences: readonly Occurrence[]): readonly Occurrence[] {
+  const merged: { from: number; to: number }[] = []
+  for (const { from, to } of [...occurrences].sort((a, b) => a.from - b.from)) {
+    const last = merged.at(-1)
+    if (last && from <= last.to) last.to = Math.max(last.to, to)
+    else merged.push({ from, to })
+  }
+  return merged
+}

@@ -1,0 +1,91 @@
+import { attribute, match } from '../../xml/tag-syntax.ts'
+import type { SecretRange } from '../buyer-document.ts'
+import type { XmlElement } from '../xml-element.ts'
+import { makeNeedle, mask, merge, type Needle } from './occurrences.ts'
+
+/** What a cXML document must keep secret: the content of these elements, and the numbers of payment cards. */
+const secretElements: ReadonlySet<string> = new Set(['sharedsecret', 'digitalsignature', 'credentialmac'])
+
+/** Far above the needs of any order, which has one or two. It bounds the time of the search. */
+export const maxSecretValues = 8
+
+/** A shorter value would be found in ids, quantities and dates that only look like it. */
+const minLengthInValues = 8
+
+/** A shorter value is no secret: it would be found in most words. */
+const minLengthInProse = 4
+
+export interface Secrets {
+  /** Sorted, without overlaps. */
+  readonly ranges: readonly SecretRange[]
+  /** The document has more than `maxSecretValues`. The rest of them is masked only in its own place. */
+  readonly isOverLimit: boolean
+  /** Masks secrets in a value of the order, such as an id or a name. */
+  maskValue(text: string): string
+  /** Masks secrets in a note, an extension or a quotation, short secrets too. */
+  maskProse(text: string): string
+}
+
+/** Finds the secrets of a document, and where else it repeats them. */
+export function findSecrets(root: XmlElement, source: string): Secrets {
+  const ranges: SecretRange[] = []
+  const values = new Set<string>()
+  const collect = (element: XmlElement) => {
+    const name = element.local.toLowerCase()
+    if (secretElements.has(name)) {
+      ranges.push(contentRange(element, source))
+      values.add(wholeText(element).trim())
+      return
+    }
+    if (name === 'pcard') {
+      for (const range of numberRanges(element, source)) {
+        ranges.push(range)
+        values.add(source.slice(range.from, range.to).trim())
+      }
+      values.add(element.attributes['number']?.trim() ?? '')
+    }
+    for (const child of element.children) collect(child)
+  }
+  collect(root)
+  const needles = makeNeedles(values)
+  const inValues = needles.filter(({ length }) => length >= minLengthInValues)
+  const repeated = inValues.flatMap((needle) => needle.find(source)).filter(({ from }) => !isNameOfTag(source, from))
+  return {
+    ranges: merge([...ranges, ...repeated].filter(({ from, to }) => to > from)),
+    isOverLimit: [...values].filter((value) => value.length >= minLengthInProse).length > maxSecretValues,
+    maskValue: (text) => mask(text, inValues),
+    maskProse: (text) => mask(text, needles)
+  }
+}
+
+function makeNeedles(values: ReadonlySet<string>): readonly Needle[] {
+  const searched = [...values].filter((value) => value.length >= minLengthInProse)
+  return searched.slice(0, maxSecretValues).map(makeNeedle)
+}
+
+/** Examples send "SharedSecret" as the secret: the names of elements stay, so that the original stays XML. */
+function isNameOfTag(source: string, at: number): boolean {
+  return source.startsWith('<', at - 1) || source.startsWith('</', at - 2)
+}
+
+function wholeText({ text, children }: XmlElement): string {
+  return children.reduce((whole, child) => whole + wholeText(child), text)
+}
+
+/** An end tag holds no other `<`, so the last `</` is its start. An element without an end tag has no content. */
+function contentRange({ tag }: XmlElement, source: string): SecretRange {
+  const from = tag.end + 1
+  return source.startsWith('/>', tag.end) ? { from, to: from } : { from, to: source.lastIndexOf('</', tag.after - 1) }
+}
+
+/** The values of the attributes named `number`, whatever their prefix, between their quotes. */
+function numberRanges({ tag }: XmlElement, source: string): readonly SecretRange[] {
+  const ranges: SecretRange[] = []
+  let at = tag.start + 1 + tag.name.length
+  for (let found = match(attribute, source, at); found && at < tag.end; found = match(attribute, source, at)) {
+    const [whole, name = '', value = ''] = found
+    at += whole.length
+    if (/^(?:[^:]*:)?number$/i.test(name)) ranges.push({ from: at - value.length + 1, to: at - 1 })
+  }
+  return ranges
+}
