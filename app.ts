@@ -9,6 +9,7 @@ import { RequestLog } from './logging/requests.ts'
 import admission from './plugins/admission.ts'
 import auth from './plugins/auth.ts'
 import authorization from './plugins/authorization.ts'
+import buyerDocuments from './plugins/buyer-documents.ts'
 import caching from './plugins/caching.ts'
 import crowding from './plugins/crowding.ts'
 import documents from './plugins/documents.ts'
@@ -44,6 +45,7 @@ import home from './routes/home.ts'
 import metrics from './routes/metrics.ts'
 import openapiDocument from './routes/openapi.ts'
 import order from './routes/order.ts'
+import orderOriginals from './routes/order-originals.ts'
 import orderPages from './routes/order-pages.ts'
 import orders from './routes/orders.ts'
 import problemPages from './routes/problems.ts'
@@ -112,6 +114,7 @@ export async function buildApp({
   await app.register(prefer)
   await app.register(caching, { config })
   await app.register(formPages)
+  await app.register(buyerDocuments, { config })
   await app.register(representation, { config, release })
   await app.register(openapi, { config, release })
   await app.register(expectations)
@@ -129,6 +132,7 @@ export async function buildApp({
     catalogue,
     order,
     orderPages,
+    orderOriginals,
     orders,
     status,
     schemas,

@@ -96,6 +96,11 @@ export const settings = {
   SAMPLE_CATALOGUE: setting('on', onOff, 'load the sample into a new, empty database (in the container `off`)'),
   GUEST_ORDERS: setting('on', onOff, 'whether an order can be placed without a key'),
   ACCEPTANCE: setting('auto', oneOf('auto', 'manual'), '`manual`: orders start as `received` and wait for the seller'),
+  TEST_ORDERS: setting(
+    'check',
+    oneOf('check', 'place'),
+    "`place`: store orders that say that they are tests, on a supplier's test instance"
+  ),
   BODY_LIMIT: setting('2097152', integer(1024), 'the largest request body, in bytes'),
   MAX_ORDER_ITEMS: setting('10000', integer(1), 'the most items that an order can have'),
   MAX_URL_LENGTH: setting('4096', integer(256), 'the longest request target, in bytes'),

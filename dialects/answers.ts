@@ -35,7 +35,9 @@ export type Result =
 
 /** One line: where the fault is, then what is wrong. */
 function reasonLine({ detail, line, path, item }: Reason): string {
-  const where = [line === undefined ? '' : `line ${line}`, path ?? '', item === undefined ? '' : `item ${item}`].filter((part) => part !== '')
+  const where = [line === undefined ? '' : `line ${line}`, path ?? '', item === undefined ? '' : `item ${item}`].filter(
+    (part) => part !== ''
+  )
   return where.length === 0 ? detail : `${where.join(', ')}: ${detail}`
 }
 
@@ -109,7 +111,16 @@ function cxmlSentence(result: Exclude<Result, { kind: 'profile' }>): string {
 }
 
 /** Problems of HTTP that a cXML document is told as a status of cXML. Any other one is told by the status of HTTP, so that it is sent again. */
-const cxmlCodes: Readonly<Record<number, CxmlStatusCode>> = { 400: 406, 401: 401, 403: 403, 404: 400, 409: 409, 412: 409, 422: 400, 500: 500 }
+const cxmlCodes: Readonly<Record<number, CxmlStatusCode>> = {
+  400: 406,
+  401: 401,
+  403: 403,
+  404: 400,
+  409: 409,
+  412: 409,
+  422: 400,
+  500: 500
+}
 
 /** Fault codes of what the shop does not offer at all. */
 const notOffered: ReadonlySet<string> = new Set([

@@ -77,6 +77,13 @@ class Builder {
     return { root, quoted, faults: this.#faults, lines: this.#lines }
   }
 
+  #originOf({ from, attribute }: Pick<Sourced, 'from' | 'attribute'>): string {
+    if (attribute === undefined) return this.#pathOf(from)
+    const path = `${this.#pathOf(from)}/@${attribute}`
+    this.#lines.set(path, from.tag.line)
+    return path
+  }
+
   #pathOf(from: XmlElement): string {
     const known = this.#places.get(from)
     if (known !== undefined) return known
@@ -92,14 +99,14 @@ class Builder {
 
   #leaf(name: string, value: Sourced | undefined, fits: (text: string) => boolean = () => true): Element | undefined {
     if (!value || !fits(value.text)) return undefined
-    return { name, text: value.text, origin: this.#pathOf(value.from) }
+    return { name, text: value.text, origin: this.#originOf(value) }
   }
 
   /** The date part of a date or of a date and time. */
   #date(name: string, value: Sourced | undefined): Element | undefined {
     const date = /^\d{4}-\d{2}-\d{2}/.exec(value?.text ?? '')?.[0]
     if (!value || date === undefined || !isDate(date)) return undefined
-    return this.#leaf(name, { text: date, from: value.from })
+    return this.#leaf(name, { ...value, text: date })
   }
 
   #party(name: string, party: PartyDraft | undefined): Element | undefined {
@@ -139,7 +146,7 @@ class Builder {
         name: 'extension',
         attributes: { name: shorten(name, 64) },
         text: value.text,
-        origin: this.#pathOf(value.from)
+        origin: this.#originOf(value)
       }))
     ]
   }
@@ -160,7 +167,7 @@ class Builder {
     const [name, text] = product && 'gtin' in product ? ['gtin', product.gtin] : ['product-id', product?.productId ?? noProduct]
     return this.#parent('item', item.from, [
       this.#leaf('line-id', item.lineId, upTo(64)),
-      { name, text, origin: this.#pathOf(named?.from ?? item.from) },
+      { name, text, origin: this.#originOf(named ?? item) },
       this.#quantity(item),
       this.#date('requested-delivery-date', item.requestedDeliveryDate),
       ...this.#texts(item)
@@ -189,7 +196,7 @@ class Builder {
   #quantity(item: ItemDraft): Element | undefined {
     const { quantity } = item
     if (!quantity) return this.#options.isChange ? { name: 'quantity', text: anyQuantity, origin: this.#pathOf(item.from) } : undefined
-    return { name: 'quantity', text: canonical(quantity.text) ?? quantity.text, origin: this.#pathOf(quantity.from) }
+    return { name: 'quantity', text: canonical(quantity.text) ?? quantity.text, origin: this.#originOf(quantity) }
   }
 
   #price(item: ItemDraft): QuotedPrice | undefined {

@@ -16,6 +16,10 @@ export interface BuyerSubmission {
   readonly lines?: readonly { readonly kind: LineChange['kind']; readonly lineId?: string }[]
   readonly answer: AnswerBasis
   readonly sender?: CxmlSender
+  /** The document says that it is only a test. */
+  readonly isTest?: true
+  /** Where the document has `number`. */
+  readonly numberAt?: { readonly line: number; readonly path: string }
   /** The document with its secrets masked. Absent: it has none. */
   readonly masked?: Uint8Array
 }

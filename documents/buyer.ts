@@ -10,7 +10,7 @@ import type { BuyerSubmission } from '../dialects/submission.ts'
 import { isUbl, readUbl, ublRoots } from '../dialects/ubl/read.ts'
 import { ublWords } from '../dialects/ubl/words.ts'
 import { cxmlPieces, ublPieces } from '../dialects/units.ts'
-import { readElements } from '../dialects/xml-element.ts'
+import { locationOf, readElements } from '../dialects/xml-element.ts'
 import type { Objections, OrderSource, PurchaseOrder } from '../domain/order.ts'
 import { Problem } from '../http/problem.ts'
 import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
@@ -130,7 +130,7 @@ function buildFrom(request: BuyerRequest, pieces: readonly string[]): BuiltOrder
   return 'order' in request ? buildPurchaseOrder(request.order, { pieces }) : undefined
 }
 
-function submissionOf({ document: { request, answer, sender, secrets }, source }: Parsed): BuyerSubmission {
+function submissionOf({ document: { request, answer, sender, secrets, isTest }, source }: Parsed): BuyerSubmission {
   return {
     kind: request.kind,
     answer,
@@ -142,6 +142,8 @@ function submissionOf({ document: { request, answer, sender, secrets }, source }
       ? { lines: request.lines.map(({ kind, item }) => ({ kind, ...(item.lineId ? { lineId: item.lineId.text } : {}) })) }
       : {}),
     ...(sender ? { sender } : {}),
+    ...(isTest || sender?.isTest ? { isTest: true } : {}),
+    ...('number' in request ? { numberAt: locationOf(request.number.from) } : {}),
     ...(secrets.length > 0 ? { masked: Buffer.from(mask(source, secrets)) } : {})
   }
 }

@@ -54,7 +54,13 @@ export class Documents {
   }
 
   /** Validates a document and returns its domain value as JSON. */
-  read(payer: Payer, sent: SentDocument, schema: DocumentSchema<unknown>, limits: DocumentLimits, mediaType?: string): Promise<ReadDocument> {
+  read(
+    payer: Payer,
+    sent: SentDocument,
+    schema: DocumentSchema<unknown>,
+    limits: DocumentLimits,
+    mediaType?: string
+  ): Promise<ReadDocument> {
     const { notation, bytes } = sent
     const job = { kind: 'read', notation, bytes, schema: schema.name, limits, ...(mediaType === undefined ? {} : { mediaType }) } as const
     return this.#run(payer, job, bytes.length)

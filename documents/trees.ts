@@ -57,12 +57,7 @@ function inDocumentOrder(
  * Validates JSON, forms and documents of other vocabularies with the same XSD as XML: they are written as XML first.
  * @param spell writes the name of an element of the XSD as the sender does
  */
-export function gateTree(
-  reading: TreeReading,
-  spell: Spell,
-  schema: DocumentSchema<unknown>,
-  xml: XmlGate
-): readonly LocatedFault[] {
+export function gateTree(reading: TreeReading, spell: Spell, schema: DocumentSchema<unknown>, xml: XmlGate): readonly LocatedFault[] {
   const elements = flatten(reading.root)
   // The document will be refused with these faults, so the schema need not look for more.
   if (!reading.isWhole || reading.faults.length >= maxErrors) return inDocumentOrder(reading.faults, [], elements)

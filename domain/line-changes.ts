@@ -57,7 +57,8 @@ function applyChange(lines: Map<string, Line>, item: PurchaseOrderItem, { kind, 
     lines.set(id, { id, item, position })
     return undefined
   }
-  if (!line) return { code: 'line-unknown', at, detail: `The order has no line ${id}. Name the line as the order does, or mark it as added.` }
+  if (!line)
+    return { code: 'line-unknown', at, detail: `The order has no line ${id}. Name the line as the order does, or mark it as added.` }
   if (kind === 'deleted') lines.delete(id)
   if (kind === 'changed') lines.set(id, { id, position, item: changedItem(line.item, item) })
   return undefined

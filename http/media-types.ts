@@ -9,10 +9,21 @@ interface RouteDeclaration {
   readonly config?: FastifyContextConfig | undefined
 }
 
+/** Media types that senders of UBL use. Neither is registered. */
+export const ublMediaTypes = ['application/vnd.oasis.ubl+xml', 'application/ubl+xml'] as const
+
+/** The charsets of a document: UTF-8, and, where senders in other vocabularies say so, its subset. */
+export function charsets({ schema }: RouteDeclaration): readonly string[] {
+  return isDocumentSchema(schema?.body) && schema.body.takesOthers ? ['utf-8', 'us-ascii'] : ['utf-8']
+}
+
 /** The media types that a route accepts: those of its document schema, or of an HTML form that the route validates itself. */
 export function mediaTypes(method: string, { schema, config }: RouteDeclaration): readonly string[] {
   const body = schema?.body
-  if (isDocumentSchema(body)) return ['application/xml', 'text/xml', 'application/json', ...(body.forms ? [formMediaType] : [])]
+  if (isDocumentSchema(body)) {
+    const others = body.takesOthers ? ublMediaTypes : []
+    return ['application/xml', 'text/xml', ...others, 'application/json', ...(body.forms ? [formMediaType] : [])]
+  }
   return method === 'POST' && (config?.form || config?.describes?.form) ? [formMediaType] : []
 }
 

@@ -1,13 +1,19 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
+import { startsAsCxml } from '../dialects/cxml/doctype.ts'
 import { guest, hasScope, type Scope } from '../domain/caller.ts'
 import { challenge } from '../http/credentials.ts'
 import { isForm } from '../http/form-post.ts'
 import { checking } from '../http/hooks.ts'
+import { notationOf } from '../http/notation.ts'
 import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Checks again whether the caller may use the route, after the request's document has named the caller. @throws Problem */
+    authorize(request: FastifyRequest): void
+  }
   interface FastifyContextConfig {
     /** The callers that may use the route. Absent: everybody may. `guests`: also without a key, while GUEST_ORDERS is on. */
     access?: { readonly anyOf: readonly Scope[]; readonly guests?: true }
@@ -25,16 +31,19 @@ export default fp(
     app.addHook(
       'onRequest',
       checking((request) => {
-        if (request.routeOptions.config.form && isForm(request)) waiting.add(request)
+        const { form, buyers } = request.routeOptions.config
+        if ((form && isForm(request)) || (buyers && !config.GUEST_ORDERS && mayNameCaller(request))) waiting.add(request)
         else authorize(request)
       })
     )
     app.addHook(
       'preValidation',
       checking((request) => {
-        if (waiting.has(request)) authorize(request)
+        // A cXML document can have its sender's key, so plugins/buyer-documents asks again when it is read.
+        if (waiting.has(request) && !isCxmlSubmission(request)) authorize(request)
       })
     )
+    app.decorate('authorize', authorize)
 
     function authorize(request: FastifyRequest): void {
       checkAccess(request)
@@ -54,6 +63,15 @@ export default fp(
   },
   { name: 'authorization', fastify: '5.x', dependencies: ['auth', 'form-requests'] }
 )
+
+/** Whether the request has no key, but its document may have one. */
+function mayNameCaller(request: FastifyRequest): boolean {
+  return request.caller?.kind !== 'key' && notationOf(request) === 'xml'
+}
+
+function isCxmlSubmission({ submission }: FastifyRequest): boolean {
+  return submission?.notation === 'xml' && startsAsCxml(submission.bytes)
+}
 
 /** A page says whose it is, so that nobody writes as somebody else who signed in or out since. */
 function checkCustomer({ caller, operation: { customer } }: FastifyRequest): void {

@@ -5,10 +5,12 @@ import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler, FastifyTypeProvider } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
+import type { BuyerSubmission } from '../dialects/submission.ts'
+import { BuyerProblem } from '../documents/buyer-problem.ts'
 import { Documents, type Sender } from '../documents/documents.ts'
 import type { DocumentLimits, FormFields, Location, Notation } from '../documents/job.ts'
 import { defer, isLarge } from '../domain/deferred.ts'
-import { refuseDocument } from '../http/media-types.ts'
+import { refuseDocument, ublMediaTypes } from '../http/media-types.ts'
 import { Problem } from '../http/problem.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
 import { type DocumentSchema, isDocumentSchema } from '../schemas/document.ts'
@@ -44,6 +46,8 @@ export interface Submission {
   readonly fields?: FormFields
   /** Hexadecimal SHA-256 of the bytes, once the document was read. */
   readonly digest?: string
+  /** What a document in a buyer's vocabulary asks for, once it was read. Absent: it is in the shop's own. */
+  readonly buyer?: BuyerSubmission
   /** The schema that the document was read with. */
   readonly schema?: DocumentSchema<unknown>
   /** Reads the document, and replaces the request's body with its value. @throws Problem */
@@ -141,9 +145,14 @@ export default fp(
     app.decorateRequest('readDocument', async function <T>(this: FastifyRequest, schema: DocumentSchema<T>): Promise<T> {
       const { submission } = this
       if (!submission) throw emptyBody()
-      const { text, digest } = await documents.read(this, submission, schema, limits)
-      Object.assign(submission, { schema, digest })
-      return valueFrom<T>(text)
+      try {
+        const { text, digest, buyer } = await documents.read(this, submission, schema, limits, this.mediaType)
+        Object.assign(submission, { schema, digest, buyer })
+        return valueFrom<T>(text)
+      } catch (error) {
+        if (error instanceof BuyerProblem) Object.assign(submission, { buyer: error.buyer })
+        throw error
+      }
     })
     app.decorateRequest('locate', async function (this: FastifyRequest, places: readonly Place[]) {
       const { submission } = this
@@ -163,8 +172,10 @@ export default fp(
     }
 
     app.removeAllContentTypeParsers()
-    app.addContentTypeParser(['application/xml', 'text/xml'], { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) =>
-      submit(request, { notation: 'xml', bytes })
+    app.addContentTypeParser(
+      ['application/xml', 'text/xml', ...ublMediaTypes],
+      { parseAs: 'buffer' },
+      async (request: FastifyRequest, bytes: Buffer) => submit(request, { notation: 'xml', bytes })
     )
     app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) =>
       submit(request, { notation: 'json', bytes })

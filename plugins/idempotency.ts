@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../domain/errors.ts'
@@ -11,6 +12,11 @@ declare module 'fastify' {
      * @throws DomainError `idempotency-in-flight` while the first with this key is under way here
      */
     idempotently<T>(write: (idempotency: { idempotency?: Idempotency }) => Promise<T>): Promise<T>
+    /**
+     * Runs a write under an id in its document, which is a key together with the document's bytes: another document with the
+     * same id is another request. Requests that come together wait for each other in the store.
+     */
+    onceForDocument<T>(id: string, write: (idempotency: { idempotency: Idempotency }) => Promise<T>): Promise<T>
   }
 }
 
@@ -40,6 +46,10 @@ function keyOf({ operation, caller }: FastifyRequest): string | undefined {
   )
 }
 
+function scopeOf({ caller, method, routeOptions, url }: FastifyRequest): string {
+  return `${caller?.kind === 'key' ? `customer ${caller.customer}` : 'guest'} ${method} ${routeOptions.url ?? url}`
+}
+
 /** draft-ietf-httpapi-idempotency-key-header. The store keeps each key with its order; this plugin refuses a key that is in flight. */
 export default fp(
   async function idempotency(app: FastifyInstance) {
@@ -50,8 +60,7 @@ export default fp(
     >(this: FastifyRequest, write: (given: { idempotency?: Idempotency }) => Promise<T>): Promise<T> {
       const key = keyOf(this)
       if (key === undefined) return write({})
-      const caller = this.caller?.kind === 'key' ? `customer ${this.caller.customer}` : 'guest'
-      const scope = `${caller} ${this.method} ${this.routeOptions.url ?? this.url}`
+      const scope = scopeOf(this)
       const name = `${scope} ${key}`
       if (inFlight.has(name))
         throw new DomainError('idempotency-in-flight', 'The first request with this Idempotency-Key is still in progress.')
@@ -61,6 +70,14 @@ export default fp(
       } finally {
         inFlight.delete(name)
       }
+    })
+
+    app.decorateRequest('onceForDocument', async function <
+      T
+    >(this: FastifyRequest, id: string, write: (given: { idempotency: Idempotency }) => Promise<T>): Promise<T> {
+      const fingerprint = this.submission?.digest ?? ''
+      const key = createHash('sha256').update(`${fingerprint} ${id}`).digest('hex')
+      return write({ idempotency: { scope: `document of ${scopeOf(this)}`, key, fingerprint } })
     })
   },
   { name: 'idempotency', fastify: '5.x', dependencies: ['auth', 'documents', 'form-requests'] }

@@ -4,7 +4,7 @@ import fp from 'fastify-plugin'
 import { hasBody } from '../http/body.ts'
 import { isForm } from '../http/form-post.ts'
 import { checking, checkingPayload } from '../http/hooks.ts'
-import { curlAdvice, mediaTypes, unsupported } from '../http/media-types.ts'
+import { charsets, curlAdvice, mediaTypes, unsupported } from '../http/media-types.ts'
 import { Problem } from '../http/problem.ts'
 
 /** The order of the methods in Allow. */
@@ -46,7 +46,7 @@ function checkContent(request: FastifyRequest): void {
     throw unsupported(request, `${JSON.stringify(type)} is not supported here. Send ${accepts.join(' or ')}.${hint}`, accepts)
   }
   const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(type)?.[1]
-  if (charset !== undefined && charset.toLowerCase() !== 'utf-8') {
+  if (charset !== undefined && !charsets(request.routeOptions).includes(charset.toLowerCase())) {
     throw unsupported(request, `The charset ${JSON.stringify(charset)} is not supported. Send UTF-8.`, accepts)
   }
 }

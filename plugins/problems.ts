@@ -22,7 +22,18 @@ import { nothing } from './methods.ts'
 /** Makes the page of a problem. Undefined: the problem has no page of its own. */
 type ProblemPage = (problem: ProblemDocument) => Promise<string | undefined>
 
+/** A problem in the vocabulary of the document that is refused. */
+interface RefusalInKind {
+  readonly status: number
+  readonly contentType: string
+  readonly body: string
+}
+
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** Writes a problem in the vocabulary of the request's document. Undefined: it is sent as a problem document. */
+    refuseInKind: ((problem: ProblemDocument) => RefusalInKind | undefined) | undefined
+  }
   interface FastifyReply {
     /**
      * Answers an error as RFC 9457.
@@ -177,9 +188,17 @@ export default fp(
         self: request.url,
         isFormPost: request.method === 'POST' && isForm(request)
       }
+      const inKind = representation.suffix === 'json' ? undefined : request.refuseInKind?.(problem)
       for (const name of ['etag', 'last-modified', 'link', 'cache-control']) reply.removeHeader(name)
       // Fastify closes the connection because of the rest of the body, but plugins/framing reads and discards that rest. If
       // the service stops, the raw response has the header too, and the connection must close.
+      if (inKind) {
+        const { status: code, contentType, body } = inKind
+        return reply
+          .code(code)
+          .headers({ vary: 'Accept', 'cache-control': 'no-store', 'content-type': contentType })
+          .send(Buffer.from(body))
+      }
       if (reply.hasHeader('connection') && !reply.raw.hasHeader('connection')) reply.removeHeader('connection')
       if (status === 503) reply.headers(retryAfter)
       if (content.orderId !== undefined) reply.header('location', uris(base).order(content.orderId))
@@ -202,6 +221,7 @@ export default fp(
       )
     }
 
+    app.decorateRequest('refuseInKind', undefined)
     app.decorateReply('sendProblem', async function (this: FastifyReply, error: Error, page?: ProblemPage) {
       const { request } = this
       const content = await contentOf(error as Refusal, request, config)

@@ -14,6 +14,8 @@ export function uris(base: string) {
     stock: (productId: string) => `${base}/product/${productId}/stock`,
     order: (id: string) => `${base}/order/${id}`,
     orderStatus: (id: string) => `${base}/order/${id}/status`,
+    orderDocument: (id: string) => `${base}/order/${id}/document`,
+    orderResponse: (id: string) => `${base}/order/${id}/response`,
     schema: (name: string) => `${base}/schemas/${name}.xsd`,
     problem: (code: string) => `${base}/problems/${code}`
   }

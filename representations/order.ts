@@ -40,6 +40,12 @@ export function orderLinks(order: Order, { base, caller }: Pick<Context, 'base' 
     { rel: 'self', href: self },
     { rel: 'status', href: status },
     { rel: 'collection', href: uri.orders },
+    ...(order.source
+      ? [
+          { rel: 'original', href: uri.orderDocument(order.id) },
+          { rel: 'response', href: uri.orderResponse(order.id) }
+        ]
+      : []),
     ...(changes && isOpen(order.status) ? [{ rel: 'edit', href: self, method: 'PUT' }] : []),
     ...(changes && nextStatuses(order.status).includes('cancelled') ? [{ rel: 'cancel', href: self, method: 'DELETE' }] : []),
     ...next.map((nextStatus) => ({ rel: statusRelations[nextStatus], href: status, method: 'PUT' }))

@@ -8,6 +8,7 @@ import type { QuerySchema } from '../http/query-schema.ts'
 import { uris } from '../representations/links.ts'
 import { blankOrderRepresentations, linesPerPage, orderRepresentations } from '../representations/order.ts'
 import { changedOrder, purchaseOrder } from '../schemas/purchase-order.ts'
+import { makeBuyerOrders } from './buyer-orders.ts'
 import { orderForms } from './order-forms.ts'
 import { orderPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
@@ -16,6 +17,7 @@ import type { RoutePlugin } from './route.ts'
 const order: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
   const forms = orderForms(app, config)
+  const buyers = makeBuyerOrders(app, config, matches)
   const one = { represents: orderRepresentations, caching: 'private' } as const
 
   // Every form carries a new idempotency key, so a page is never cached.
@@ -32,7 +34,7 @@ const order: RoutePlugin = async (app, { config }) => {
 
   app.post(
     '/order',
-    { schema: { body: purchaseOrder }, config: { ...one, access: toPlace, form: forms.newOrder, describes: placeOrder } },
+    { schema: { body: purchaseOrder }, config: { ...one, access: toPlace, form: forms.newOrder, buyers, describes: placeOrder } },
     async (request, reply) => {
       const customer = request.caller?.kind === 'key' ? { customer: request.caller.customer } : {}
       const status = config.ACCEPTANCE === 'manual' ? 'received' : 'accepted'
@@ -161,5 +163,5 @@ const cancelOrder = {
 export default fp(order, {
   name: 'order',
   encapsulate: true,
-  dependencies: ['representation', 'documents', 'visibility', 'idempotency', 'form-pages', 'sharing']
+  dependencies: ['representation', 'documents', 'visibility', 'idempotency', 'form-pages', 'sharing', 'buyer-documents']
 })

@@ -43,20 +43,24 @@ const declaration = /<!(?:[^"'<>]|"[^"]*"|'[^']*')*/y
 const firstName = /<([A-Za-z_:\x80-\xff][\w:.\x80-\xff-]*)/y
 
 /**
- * Whether the first start tag of a document is `<cXML`, also when the document is malformed or has any DOCTYPE: it decides in
- * which vocabulary a refusal by the guard is told. UTF-16 is understood too, since the guard refuses it.
+ * The name of a document's first start tag, also where the document is malformed or has any DOCTYPE: it decides in which
+ * vocabulary a refusal by the guard is told. UTF-16 is understood too, since the guard refuses it.
  */
-export function startsAsCxml(bytes: Buffer): boolean {
+export function firstTagName(bytes: Buffer): string | undefined {
   const prolog = bytes
     .toString('latin1', 0, 2 * maxProlog)
     .replaceAll('\0', '')
     .slice(0, maxProlog)
   for (let at = prolog.indexOf('<'); at >= 0; at = prolog.indexOf('<', at)) {
     const name = match(firstName, prolog, at)?.[1]
-    if (name !== undefined) return name === 'cXML'
+    if (name !== undefined) return name
     at = skipMarkup(prolog, at)
   }
-  return false
+  return undefined
+}
+
+export function startsAsCxml(bytes: Buffer): boolean {
+  return firstTagName(bytes) === 'cXML'
 }
 
 /** The offset after markup that is no start tag. Markup that does not end hides the rest. */

@@ -24,6 +24,9 @@ function nameOf({ local, namespace }: XmlElement): DocumentName | undefined {
   return name && documents[name] === namespace ? name : undefined
 }
 
+/** The local names of roots that can be a document of UBL. Their namespaces decide. */
+export const ublRoots: readonly string[] = [...Object.keys(documents), 'StandardBusinessDocument']
+
 /** The document itself, which may be in the envelope of an access point. */
 function documentIn(root: XmlElement): XmlElement | undefined {
   if (nameOf(root)) return root

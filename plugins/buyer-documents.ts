@@ -1,0 +1,132 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Config } from '../config.ts'
+import { type AnswerContext, type Result, writeRefusal, writeResult } from '../dialects/answers.ts'
+import type { BuyerSubmission } from '../dialects/submission.ts'
+import { BuyerProblem } from '../documents/buyer-problem.ts'
+import { guest } from '../domain/caller.ts'
+import { challenge } from '../http/credentials.ts'
+import { Problem } from '../http/problem.ts'
+import { uris } from '../representations/links.ts'
+import type { ProblemDocument } from '../representations/problem.ts'
+
+/** What a route does with a document in a buyer's vocabulary. */
+export type BuyerRoute = (request: FastifyRequest, buyer: BuyerSubmission) => Promise<Result>
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route also takes documents in the vocabularies of buyers' systems. This carries them out. */
+    buyers?: BuyerRoute
+  }
+  interface FastifyRequest {
+    /** The facts that an answer in a buyer's vocabulary needs besides the order. */
+    answerContext(): AnswerContext
+  }
+}
+
+const utf8 = (mediaType: string) => `${mediaType}; charset=utf-8`
+
+/**
+ * The edges of a document in a buyer's vocabulary (UBL, cXML). On the way in, the key in a cXML document says who the caller
+ * is. On the way out, the result or the problem is written in the vocabulary of the document, unless the client asks for JSON.
+ */
+export default fp(
+  async function buyerDocuments(app: FastifyInstance, { config }: { config: Config }) {
+    const { path, origin } = config.BASE_URL
+
+    app.decorateRequest('answerContext', function (this: FastifyRequest): AnswerContext {
+      const base = origin ?? `${this.protocol}://${this.host}`
+      return {
+        currency: config.CURRENCY,
+        now: Date.now(),
+        host: URL.canParse(base) ? new URL(base).hostname : 'localhost',
+        orderUri: `${base}${uris(path).placeOrder}`
+      }
+    })
+
+    app.addHook('onRoute', (route) => {
+      const { handler, errorHandler } = route
+      const perform = route.config?.buyers
+      if (!perform) return
+      route.handler = async function (request, reply) {
+        const buyer = request.submission?.buyer
+        if (!buyer) return handler.call(this, request, reply)
+        prepareRefusal(request, buyer)
+        await authenticate(request, buyer)
+        const result = await perform(request, buyer)
+        return 'order' in result && asksForJson(request) ? sendOwn(reply, result) : sendResult(request, reply, buyer, result)
+      }
+      route.errorHandler = async (error, request, reply) => {
+        if (!(error instanceof BuyerProblem)) return errorHandler ? errorHandler.call(app, error, request, reply) : reply.sendProblem(error)
+        prepareRefusal(request, error.buyer)
+        return reply.sendProblem(await authenticate(request, error.buyer).then(() => error, asError))
+      }
+    })
+
+    /** @throws Problem `unauthenticated`, `forbidden` */
+    async function authenticate(request: FastifyRequest, { sender }: BuyerSubmission): Promise<void> {
+      if (!sender) return app.authorize(request)
+      if (sender.sharedSecret !== undefined) {
+        const holder = await app.holderOf(sender.sharedSecret)
+        if (!holder) throw unauthenticated('The SharedSecret is no valid API key: it is unknown, expired or revoked.')
+        const { caller = guest } = request
+        if (caller.kind === 'key' && holder.kind === 'key' && caller.customer !== holder.customer) {
+          throw unauthenticated('The SharedSecret and the Authorization header field are keys of two customers. Send one of them.')
+        }
+        if (caller.kind !== 'key') request.caller = holder
+      }
+      app.authorize(request)
+    }
+
+    function prepareRefusal(request: FastifyRequest, { answer }: BuyerSubmission): void {
+      request.refuseInKind = (problem: ProblemDocument) => {
+        const written = writeRefusal(answer, problem.status, problem.detail, problem.errors ?? [], request.answerContext())
+        return written && { ...written, contentType: contentTypeOf(request) }
+      }
+    }
+
+    function sendOwn(reply: FastifyReply, { kind, order }: Extract<Result, { order: unknown }>): FastifyReply {
+      const place = uris(path).order(order.id)
+      return kind === 'placed' ? reply.created(place, order) : reply.header('location', place).represent(order, place)
+    }
+
+    function sendResult(request: FastifyRequest, reply: FastifyReply, { answer }: BuyerSubmission, result: Result): FastifyReply {
+      const body = writeResult(answer, result, request.answerContext())
+      if ('order' in result) {
+        const { id } = result.order
+        const uri = uris(path)
+        if (result.kind === 'placed' || result.kind === 'repeated') reply.header('location', uri.order(id))
+        reply.headers({
+          'content-location': uri.order(id),
+          link: `<${uri.orderDocument(id)}>; rel="original", <${uri.orderResponse(id)}>; rel="response"`
+        })
+      }
+      // Clients of cXML take any other status than 200 for a failure of the transport.
+      if (answer.vocabulary === 'ubl' && result.kind === 'placed') reply.code(201)
+      reply.headers({ 'cache-control': app.cachePolicies.never, 'content-type': contentTypeOf(request) })
+      return reply.send(Buffer.from(body))
+    }
+  },
+  {
+    name: 'buyer-documents',
+    fastify: '5.x',
+    dependencies: ['auth', 'authorization', 'caching', 'documents', 'form-pages', 'negotiation', 'problems']
+  }
+)
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}
+
+function unauthenticated(detail: string): Problem {
+  return new Problem('unauthenticated', detail, { headers: challenge })
+}
+
+function asksForJson({ representation }: FastifyRequest): boolean {
+  return representation?.suffix === 'json'
+}
+
+/** The answer has the media type of the document. */
+function contentTypeOf({ mediaType = 'application/xml' }: FastifyRequest): string {
+  return utf8(mediaType)
+}

@@ -1,0 +1,194 @@
+/** Carries out what a document in a buyer's vocabulary (UBL, cXML) asks for. */
+
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
+import type { Result } from '../dialects/answers.ts'
+import type { BuyerSubmission } from '../dialects/submission.ts'
+import { DomainError, type Fault } from '../domain/errors.ts'
+import { changeLines } from '../domain/line-changes.ts'
+import { isOpen, nextStatuses, type Order, type PurchaseOrder } from '../domain/order.ts'
+import type { OrderWriteOptions } from '../domain/store.ts'
+import { challenge } from '../http/credentials.ts'
+import { Problem } from '../http/problem.ts'
+import type { BuyerRoute } from '../plugins/buyer-documents.ts'
+
+/** How often a change is decided again because another one came first. */
+const mostAttempts = 5
+
+/** @param matches whether a purchase order says the same as an existing order */
+export function makeBuyerOrders(
+  app: FastifyInstance,
+  config: Config,
+  matches: (request: FastifyRequest, wanted: PurchaseOrder, current: Order) => Promise<boolean>
+): BuyerRoute {
+  const status = config.ACCEPTANCE === 'manual' ? 'received' : 'accepted'
+  const bodyOf = ({ body }: FastifyRequest) => body as PurchaseOrder
+
+  return async (request, buyer) => {
+    switch (buyer.kind) {
+      case 'profile':
+        return { kind: 'profile' }
+      case 'unsupported':
+        throw refusal(bodyOf(request).objections?.invalid ?? [])
+      case 'place':
+        return buyer.copies ? repeatOf(request, buyer) : place(request, buyer)
+      case 'cancel':
+        return cancel(request, buyer)
+      case 'replace':
+      case 'change-lines':
+        return change(request, buyer)
+    }
+  }
+
+  function isTest({ isTest }: BuyerSubmission): boolean {
+    return isTest === true && config.TEST_ORDERS === 'check'
+  }
+
+  function writing(request: FastifyRequest, buyer: BuyerSubmission): OrderWriteOptions {
+    const original = buyer.masked ?? request.submission?.bytes
+    return { ...(original ? { original } : {}), ...(isTest(buyer) ? { mode: 'rehearse' as const } : {}) }
+  }
+
+  async function place(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
+    const { caller } = request
+    const customer = caller?.kind === 'key' ? { customer: caller.customer } : {}
+    const placing = { order: bodyOf(request), status, ...customer, ...writing(request, buyer) } as const
+    if (isTest(buyer)) {
+      await app.store.placeOrder(placing)
+      return { kind: 'checked' }
+    }
+    const { order, outcome, replayed } = await once(request, buyer, (idempotency) => app.store.placeOrder({ ...placing, ...idempotency }))
+    return { kind: replayed ? 'repeated' : outcome, order }
+  }
+
+  /** A document with a payloadID is carried out once, unless a header field says what is the same request. */
+  function once<T>(request: FastifyRequest, { answer }: BuyerSubmission, write: Parameters<typeof request.idempotently<T>>[0]): Promise<T> {
+    const id = answer.vocabulary === 'cxml' && request.operation.idempotencyKey === undefined ? answer.payloadId : undefined
+    return id === undefined ? request.idempotently(write) : request.onceForDocument(id, write)
+  }
+
+  /** The order that a copy repeats. A copy never places one. */
+  async function repeatOf(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
+    const order = await numbered(request, buyer.answer.orderNumber)
+    if (order && isOpen(order.status) && (await matches(request, bodyOf(request), order))) return { kind: 'repeated', order }
+    const detail = 'The document says that it is a copy, but no order with this number and content stands. Send the original.'
+    throw refusal([...(bodyOf(request).objections?.invalid ?? []), { code: 'copy-of-unknown-order', detail }])
+  }
+
+  async function numbered(request: FastifyRequest, orderNumber: string | undefined): Promise<Order | undefined> {
+    const { caller } = request
+    if (caller?.kind !== 'key' || orderNumber === undefined) return undefined
+    return app.store.orderNumbered(caller.customer, orderNumber)
+  }
+
+  /** The customer's order that a document names. @throws Problem `unauthenticated` */
+  async function named(request: FastifyRequest, { number }: BuyerSubmission): Promise<Order | undefined> {
+    if (request.caller?.kind !== 'key') {
+      throw new Problem('unauthenticated', 'Only with an API key can an order be changed or cancelled by its number.', {
+        headers: challenge
+      })
+    }
+    return numbered(request, number)
+  }
+
+  async function cancel(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
+    const found = await named(request, buyer)
+    refuse(bodyOf(request))
+    if (!found) throw unknownOrder(buyer)
+    for (let attempt = 1, order = found; ; attempt++) {
+      if (order.status === 'cancelled') return isTest(buyer) ? { kind: 'checked' } : { kind: 'cancelled', order }
+      if (isTest(buyer) && nextStatuses(order.status).includes('cancelled')) return { kind: 'checked' }
+      try {
+        return { kind: 'cancelled', order: await app.store.setOrderStatus(order.id, 'cancelled', { version: order.version }) }
+      } catch (error) {
+        if (!isOvertaken(error) || attempt === mostAttempts) throw error
+        order = await app.store.order(order.id)
+      }
+    }
+  }
+
+  async function change(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
+    const found = (await named(request, buyer)) ?? (await renumbered(request, buyer))
+    if (!found && buyer.kind === 'replace' && buyer.placesUnknown) return place(request, buyer)
+    if (!found) throw unknownOrder(buyer)
+    for (let attempt = 1, order = found; ; attempt++) {
+      if (isRepeated(request, order)) return isTest(buyer) ? { kind: 'checked' } : { kind: 'repeated', order }
+      refuseOutdated(buyer, order)
+      try {
+        const changed = await changeOnce(request, buyer, order)
+        return isTest(buyer) ? { kind: 'checked' } : { kind: 'changed', order: changed }
+      } catch (error) {
+        if (!isOvertaken(error) || attempt === mostAttempts) throw error
+        order = await app.store.order(order.id)
+      }
+    }
+  }
+
+  /** The order that a document has replaced before, if the document also gave it a new number. */
+  async function renumbered(request: FastifyRequest, { number, answer }: BuyerSubmission): Promise<Order | undefined> {
+    const order = answer.orderNumber === number ? undefined : await numbered(request, answer.orderNumber)
+    return order && isRepeated(request, order) ? order : undefined
+  }
+
+  async function changeOnce(request: FastifyRequest, buyer: BuyerSubmission, order: Order): Promise<Order> {
+    const expected = { version: order.version }
+    const body = bodyOf(request)
+    if (buyer.kind === 'replace') return app.store.changeOrder(order.id, body, expected, config.MAX_ORDER_ITEMS, writing(request, buyer))
+    const { order: changed, positions } = changeLines(order, body, buyer.lines ?? [])
+    // The order's content still comes from its own document.
+    const { mode } = writing(request, buyer)
+    try {
+      return await app.store.changeOrder(order.id, changed, expected, config.MAX_ORDER_ITEMS, { mode })
+    } catch (error) {
+      throw error instanceof DomainError ? inDocument(error, positions) : error
+    }
+  }
+}
+
+/** Whether the last document of an order had the same bytes. */
+function isRepeated({ submission }: FastifyRequest, { source }: Order): boolean {
+  return source !== undefined && source.digest === submission?.digest
+}
+
+function isOvertaken(error: unknown): boolean {
+  return error instanceof DomainError && error.code === 'precondition-failed'
+}
+
+/** @throws DomainError for a document that has faults of its own */
+function refuse({ objections }: PurchaseOrder): void {
+  if (objections && objections.invalid.length > 0) throw refusal(objections.invalid)
+}
+
+function refusal(faults: readonly Fault[]): DomainError {
+  const [only, ...others] = faults
+  const detail = only && others.length === 0 ? only.detail : `${faults.length} things stand in the way. Nothing was stored.`
+  return new DomainError('invalid-order', detail, { faults })
+}
+
+function unknownOrder({ number, numberAt }: BuyerSubmission): DomainError {
+  const detail = `You have no order with the number ${JSON.stringify(number)}. Name the order by the number that it was placed with.`
+  return refusal([{ code: 'order-unknown', detail, ...numberAt }])
+}
+
+/** @throws DomainError when the change is not newer than the last one */
+function refuseOutdated({ revision, numberAt }: BuyerSubmission, { source }: Order): void {
+  const last = source?.revision
+  if (revision === undefined || last === undefined || isNewer(revision, last)) return
+  const detail = `The order has been changed by version ${last} already; this is version ${revision}. Send a version above it.`
+  throw new DomainError('order-refused', detail, { faults: [{ code: 'outdated-revision', detail, ...numberAt } as Fault] })
+}
+
+function isNewer(revision: string, last: string): boolean {
+  const [number, lastNumber] = [Number(revision), Number(last)]
+  return Number.isFinite(number) && Number.isFinite(lastNumber) ? number > lastNumber : revision > last
+}
+
+/** Faults name the items of the whole order. The sender's document has only some of them. */
+function inDocument({ code, message, faults }: DomainError, positions: readonly (number | undefined)[]): DomainError {
+  const moved = faults.map(({ at, ...fault }): Fault => {
+    if (at?.[0] !== 'item') return at ? { ...fault, at } : fault
+    const position = positions[Number(at[1]) - 1]
+    return position === undefined ? fault : { ...fault, at: ['item', position, ...at.slice(2)] }
+  })
+  return new DomainError(code, message, { faults: moved })
+}

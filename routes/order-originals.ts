@@ -1,0 +1,67 @@
+import fp from 'fastify-plugin'
+import { writeStanding } from '../dialects/answers.ts'
+import type { AnswerBasis } from '../dialects/buyer-document.ts'
+import { Problem } from '../http/problem.ts'
+import { orderPath } from './parameters.ts'
+import type { RoutePlugin } from './route.ts'
+
+const toSee = { anyOf: ['order', 'fulfilment'], guests: true } as const
+
+const getDocument = {
+  id: 'getOrderDocument',
+  summary: 'The document that an order came from',
+  notes: 'Only of an order that was sent as UBL or cXML: its bytes, with shared secrets and card numbers masked.',
+  answers: { 200: 'The document, with the media type that it was sent with.' },
+  problems: ['order-not-found'],
+  sends: ['application/xml', 'text/xml']
+} as const
+const getResponse = {
+  id: 'getOrderResponse',
+  summary: "The present answer to an order, in its buyer's vocabulary",
+  notes: 'An OrderResponse for UBL. For cXML a ConfirmationRequest, once the order is accepted or rejected.',
+  answers: { 200: 'The answer, with the media type that the order was sent with.' },
+  problems: ['order-not-found'],
+  sends: ['application/xml', 'text/xml']
+} as const
+
+/** What belongs to an order that came in a buyer's vocabulary (UBL, cXML): its document, and its present answer. */
+const orderOriginals: RoutePlugin = async (app) => {
+  app.get(
+    '/order/:order_id/document',
+    { schema: { params: orderPath }, config: { access: toSee, caching: 'private', describes: getDocument } },
+    async (request, reply) => {
+      const { id, source } = await request.visibleOrder(request.params.order_id)
+      const bytes = source && (await app.store.originalOf(id))
+      if (!bytes) throw none()
+      // The document is the buyer's: a browser must not run what may be in it.
+      return reply
+        .headers({ 'cache-control': app.cachePolicies.private, 'content-disposition': 'attachment; filename="order.xml"' })
+        .type(source.mediaType)
+        .send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+    }
+  )
+
+  app.get(
+    '/order/:order_id/response',
+    { schema: { params: orderPath }, config: { access: toSee, caching: 'private', describes: getResponse } },
+    async (request, reply) => {
+      const order = await request.visibleOrder(request.params.order_id)
+      const body = order.source && writeStanding(order.source.answer as AnswerBasis, order, request.answerContext())
+      if (!order.source || body === undefined) throw none()
+      return reply
+        .headers({ 'cache-control': app.cachePolicies.private })
+        .type(`${order.source.mediaType}; charset=utf-8`)
+        .send(Buffer.from(body))
+    }
+  )
+}
+
+function none(): Problem {
+  return new Problem('not-found', 'The order has none: it was not sent as UBL or cXML, or, in cXML, is not decided yet.')
+}
+
+export default fp(orderOriginals, {
+  name: 'order-originals',
+  encapsulate: true,
+  dependencies: ['visibility', 'caching', 'buyer-documents']
+})
