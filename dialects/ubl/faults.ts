@@ -8,11 +8,12 @@ const maxFaults = 100
 
 /** The faults of a document, each once per place. */
 export class FaultList {
-  readonly #faults: BuyerFault[] = []
+  readonly #faults: { readonly start: number; readonly fault: BuyerFault }[] = []
   readonly #places = new Map<XmlElement, Set<string>>()
 
+  /** In the order of the document. */
   get all(): readonly BuyerFault[] {
-    return this.#faults
+    return this.#faults.toSorted((a, b) => a.start - b.start).map(({ fault }) => fault)
   }
 
   /** @param item the sender's number of the line that the fault is in */
@@ -20,7 +21,8 @@ export class FaultList {
     const details = this.#places.get(at) ?? new Set()
     if (this.#faults.length >= maxFaults || details.has(detail)) return
     this.#places.set(at, details.add(detail))
-    this.#faults.push({ code, detail, ...locationOf(at), ...(item ? { item: shorten(item.text) } : {}) })
+    const fault = { code, detail, ...locationOf(at), ...(item ? { item: shorten(item.text) } : {}) }
+    this.#faults.push({ start: at.tag.start, fault })
   }
 }
 

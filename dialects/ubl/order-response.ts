@@ -54,8 +54,8 @@ export function writeOrderResponse(basis: UblAnswerBasis, content: OrderResponse
       ...basic('Note', noteOf(content.reasons)),
       ...basic('DocumentCurrencyCode', content.currency),
       ...basic('CustomerReference', basis.customerReference),
-      aggregate('OrderReference', basic('ID', basis.orderNumber ?? notAvailable)),
-      ...(changeId === undefined ? [] : [aggregate('OrderChangeDocumentReference', basic('ID', changeId))]),
+      aggregate('OrderReference', basic('ID', basis.orderNumber?.trim() || notAvailable)),
+      ...basic('ID', changeId).map((one) => aggregate('OrderChangeDocumentReference', [one])),
       partyOf('SellerSupplierParty', basis.seller, basis.profile !== undefined),
       partyOf('BuyerCustomerParty', basis.buyer, basis.profile !== undefined)
     ]
@@ -67,9 +67,9 @@ function partyOf(name: string, party: PartyIdentity | undefined, isPeppol: boole
   const { endpoint, identifications = [], registrationName } = party ?? {}
   const children = [
     ...(endpoint ? basic('EndpointID', endpoint.id, endpoint.scheme) : []),
-    ...identifications
-      .slice(0, isPeppol ? 1 : identifications.length)
-      .map(({ id, scheme }) => aggregate('PartyIdentification', basic('ID', id, scheme))),
+    ...(isPeppol ? identifications.slice(0, 1) : identifications).flatMap(({ id, scheme }) =>
+      basic('ID', id, scheme).map((one) => aggregate('PartyIdentification', [one]))
+    ),
     ...basic('RegistrationName', registrationName).map((one) => aggregate('PartyLegalEntity', [one]))
   ]
   const isNamed = children.some(({ name }) => name !== 'cbc:EndpointID')

@@ -14,7 +14,7 @@ export function cardNumbers(root: XmlElement, source: string): readonly SecretRa
     const { end, after } = element.tag
     const from = end + 1
     // An empty-element tag ends with the element: no end tag follows.
-    const to = source.startsWith('/>', end) ? from : source.lastIndexOf('</', after)
+    const to = source.startsWith('/>', end) ? from : source.lastIndexOf('</', after - 1)
     if (to > from) ranges.push({ from, to })
   }
   return ranges.sort((a, b) => a.from - b.from)
