@@ -45,10 +45,15 @@ const single = {
 } as const
 
 export function refuseRepeated(parent: XmlElement | undefined, kind: keyof typeof single, faults: FaultList, item?: Sourced): void {
-  for (const name of single[kind]) {
-    for (const again of findAll(parent, name).slice(1)) {
-      faults.add('invalid-value', again, `${name} occurs more than once here, and UBL allows it once. Send only the one that holds.`, item)
+  const names: readonly string[] = single[kind]
+  const seen = new Set<string>()
+  for (const child of parent?.children ?? []) {
+    if (!names.includes(child.local)) continue
+    if (seen.has(child.local)) {
+      const detail = `${child.local} occurs more than once here, and UBL allows it once. Send only the one that holds.`
+      faults.add('invalid-value', child, detail, item)
     }
+    seen.add(child.local)
   }
 }
 
