@@ -55,11 +55,12 @@ function dateOf(delivery: XmlElement): Sourced | undefined {
 /** The whole period, where it says more than the date that the shop has a word for. */
 function periodsOf(delivery: XmlElement): readonly ExtensionDraft[] {
   const from = find(delivery, 'RequestedDeliveryPeriod')
+  if (!from) return []
   const text = (name: string) => valueAt(from, name)?.text
   const moment = (date: string | undefined, time: string | undefined) => [date, time].filter((part) => part !== undefined).join(' ')
   const start = moment(text('StartDate'), text('StartTime'))
   const end = moment(text('EndDate'), text('EndTime'))
-  if (!from || start === end || (start === '' && text('EndTime') === undefined)) return []
+  if (start === end || (start === '' && text('EndTime') === undefined)) return []
   const whole = [start === '' ? '' : `from ${start}`, end === '' ? '' : `to ${end}`].filter((part) => part !== '').join(' ')
   return whole === `from ${text('StartDate')}` ? [] : [{ name: 'RequestedDeliveryPeriod', value: { text: whole, from } }]
 }
@@ -70,6 +71,7 @@ function periodsOf(delivery: XmlElement): readonly ExtensionDraft[] {
  */
 export function readDate(parent: XmlElement, faults: FaultList, item?: Sourced): Pick<DeliveryDraft, 'date' | 'extensions'> {
   const deliveries = findAll(parent, 'Delivery')
+  if (deliveries.length === 0) return { date: undefined, extensions: [] }
   const dates = deliveries.flatMap((delivery) => dateOf(delivery) ?? [])
   const other = dates.find(({ text }) => text !== dates[0]?.text)
   if (other) {

@@ -8,11 +8,12 @@ const maxFaults = 100
 
 /** The faults of a document, each once per place. */
 export class FaultList {
-  readonly #faults: BuyerFault[] = []
+  readonly #faults: { readonly start: number; readonly fault: BuyerFault }[] = []
   readonly #places = new Map<XmlElement, Set<string>>()
 
+  /** In the order of the document. */
   get all(): readonly BuyerFault[] {
-    return this.#faults
+    return this.#faults.toSorted((a, b) => a.start - b.start).map(({ fault }) => fault)
   }
 
   /** @param item the sender's number of the line that the fault is in */
@@ -20,7 +21,8 @@ export class FaultList {
     const details = this.#places.get(at) ?? new Set()
     if (this.#faults.length >= maxFaults || details.has(detail)) return
     this.#places.set(at, details.add(detail))
-    this.#faults.push({ code, detail, ...locationOf(at), ...(item ? { item: shorten(item.text) } : {}) })
+    const fault = { code, detail, ...locationOf(at), ...(item ? { item: shorten(item.text) } : {}) }
+    this.#faults.push({ start: at.tag.start, fault })
   }
 }
 
@@ -43,10 +45,15 @@ const single = {
 } as const
 
 export function refuseRepeated(parent: XmlElement | undefined, kind: keyof typeof single, faults: FaultList, item?: Sourced): void {
-  for (const name of single[kind]) {
-    for (const again of findAll(parent, name).slice(1)) {
-      faults.add('invalid-value', again, `${name} occurs more than once here, and UBL allows it once. Send only the one that holds.`, item)
+  const names: readonly string[] = single[kind]
+  const seen = new Set<string>()
+  for (const child of parent?.children ?? []) {
+    if (!names.includes(child.local)) continue
+    if (seen.has(child.local)) {
+      const detail = `${child.local} occurs more than once here, and UBL allows it once. Send only the one that holds.`
+      faults.add('invalid-value', child, detail, item)
     }
+    seen.add(child.local)
   }
 }
 

@@ -54,22 +54,20 @@ export function writeOrderResponse(basis: UblAnswerBasis, content: OrderResponse
       ...basic('Note', noteOf(content.reasons)),
       ...basic('DocumentCurrencyCode', content.currency),
       ...basic('CustomerReference', basis.customerReference),
-      aggregate('OrderReference', basic('ID', basis.orderNumber ?? notAvailable)),
-      ...(changeId === undefined ? [] : [aggregate('OrderChangeDocumentReference', basic('ID', changeId))]),
-      partyOf('SellerSupplierParty', basis.seller, basis.profile !== undefined),
-      partyOf('BuyerCustomerParty', basis.buyer, basis.profile !== undefined)
+      aggregate('OrderReference', basic('ID', basis.orderNumber?.trim() || notAvailable)),
+      ...basic('ID', changeId).map((one) => aggregate('OrderChangeDocumentReference', [one])),
+      partyOf('SellerSupplierParty', basis.seller),
+      partyOf('BuyerCustomerParty', basis.buyer)
     ]
   })
 }
 
-/** A name or an identifier is required of each party by rules R001 and R002 of Peppol. It has one PartyIdentification; UBL has any number. */
-function partyOf(name: string, party: PartyIdentity | undefined, isPeppol: boolean): Element {
+/** A name or an identifier besides the EndpointID is required of each party by rules T76-R001 and R002 of Peppol. */
+function partyOf(name: string, party: PartyIdentity | undefined): Element {
   const { endpoint, identifications = [], registrationName } = party ?? {}
   const children = [
     ...(endpoint ? basic('EndpointID', endpoint.id, endpoint.scheme) : []),
-    ...identifications
-      .slice(0, isPeppol ? 1 : identifications.length)
-      .map(({ id, scheme }) => aggregate('PartyIdentification', basic('ID', id, scheme))),
+    ...identifications.flatMap(({ id, scheme }) => basic('ID', id, scheme).map((one) => aggregate('PartyIdentification', [one]))),
     ...basic('RegistrationName', registrationName).map((one) => aggregate('PartyLegalEntity', [one]))
   ]
   const isNamed = children.some(({ name }) => name !== 'cbc:EndpointID')

@@ -4,6 +4,7 @@ import { joined, valueAt, valuesOf } from './values.ts'
 
 /** A PostalAddress, a DeliveryAddress or an Address. Undefined for one that says nothing that the shop has a word for. */
 export function addressOf(element: XmlElement | undefined): AddressDraft | undefined {
+  if (!element) return undefined
   const address = {
     street: joined([valueAt(element, 'StreetName'), valueAt(element, 'BuildingNumber')], ' '),
     additionalStreet: joined([valueAt(element, 'AdditionalStreetName'), ...valuesOf(element, 'AddressLine', 'Line')], ', '),

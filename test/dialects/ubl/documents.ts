@@ -1,6 +1,6 @@
-import { readElements, type XmlElement } from '../../../dialects/xml-element.ts'
 import type { BuyerDocument, BuyerRequest, OrderDraft } from '../../../dialects/buyer-document.ts'
 import { readUbl } from '../../../dialects/ubl/read.ts'
+import { readElements, type XmlElement } from '../../../dialects/xml-element.ts'
 import { guard } from '../../../xml/guard.ts'
 
 const aggregates = 'urn:oasis:names:specification:ubl:schema:xsd:CommonAggregateComponents-2'
@@ -14,7 +14,11 @@ export function document(name: string, content: string): string {
 export const enveloped = (...documents: readonly string[]): string =>
   `<sbd:StandardBusinessDocument xmlns:sbd="http://www.unece.org/cefact/namespaces/StandardBusinessDocumentHeader"><sbd:StandardBusinessDocumentHeader/>${documents.join('')}</sbd:StandardBusinessDocument>`
 
-export const line = (id = '1', more = '', item = '<cac:SellersItemIdentification><cbc:ID>bolt-8</cbc:ID></cac:SellersItemIdentification>') =>
+export const line = (
+  id = '1',
+  more = '',
+  item = '<cac:SellersItemIdentification><cbc:ID>bolt-8</cbc:ID></cac:SellersItemIdentification>'
+) =>
   `<cac:OrderLine><cac:LineItem><cbc:ID>${id}</cbc:ID><cbc:Quantity unitCode="C62">2</cbc:Quantity>${more}<cac:Item>${item}</cac:Item></cac:LineItem></cac:OrderLine>`
 
 export const order = (header = '', lines = line()) => document('Order', `<cbc:ID>PO-7</cbc:ID>\n${header}\n${lines}`)
@@ -34,7 +38,18 @@ export function read(xml: string): BuyerDocument {
 /** The faults in short: code, line, the end of the path, and the sender's number of the order line. */
 export function faults(xml: string): readonly string[] {
   return read(xml).faults.map(({ code, line, path, item }) =>
-    [code, line, path.split('/').slice(-2).join('/').replaceAll(/ca?bc?:/g, ''), item].filter((part) => part !== undefined).join(' ')
+    [
+      code,
+      line,
+      path
+        .split('/')
+        .slice(-2)
+        .join('/')
+        .replaceAll(/c[ab]c:/g, ''),
+      item
+    ]
+      .filter((part) => part !== undefined)
+      .join(' ')
   )
 }
 
