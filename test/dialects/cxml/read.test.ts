@@ -21,7 +21,7 @@ const full = order({
     </Address></BillTo>
     <Payment><PCard number="4111111111111111" expiration="2030-01-01"/></Payment>
     <Contact role="endUser"><Name>End</Name></Contact>
-    <Contact role="purchasingAgent"><Name>Pat Agent</Name><Email/><Email>pat@buyer.example</Email><Phone><TelephoneNumber><CountryCode>49</CountryCode><Number/></TelephoneNumber></Phone></Contact>
+    <Contact role="purchasingAgent"><Name>Pat Agent</Name><Email/><Email>pat@buyer.example</Email><Phone><TelephoneNumber><CountryCode>49</CountryCode><Number>+</Number></TelephoneNumber></Phone></Contact>
     <Comments xml:lang="en"> Ring twice <Attachment><URL name="plan.pdf">cid:77@buyer.example</URL></Attachment><Attachment><URL>cid:78</URL></Attachment></Comments>
     <Extrinsic name="Cost centre">4711</Extrinsic><Extrinsic name="nested"> <Extrinsic name="x">y</Extrinsic> </Extrinsic><Extrinsic name="${'n'.repeat(70)}">long</Extrinsic>`,
   items: line({
