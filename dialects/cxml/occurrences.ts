@@ -64,7 +64,13 @@ export function mask(text: string, needles: readonly Needle[]): string {
   if (possible.length === 0) return text
   const found = possible.flatMap((needle) => needle.find(text))
   if (found.length === 0) return text
-  return merge(found).reduceRight((masked, { from, to }) => masked.slice(0, from) + '*'.repeat(to - from) + masked.slice(to), text)
+  let masked = ''
+  let at = 0
+  for (const { from, to } of merge(found)) {
+    masked += text.slice(at, from) + '*'.repeat(to - from)
+    at = to
+  }
+  return masked + text.slice(at)
 }
 
 /** Sorts occurrences and joins those that overlap. */

@@ -102,5 +102,6 @@ t.test('a value is found wherever it is', async (t) => {
 t.test('the time of the search does not grow with the length of the secret', async (t) => {
   const started = performance.now()
   for (const value of [`b${'a'.repeat(60_000)}`, `${'a'.repeat(60_000)}b`]) mask('a'.repeat(2_000_000), [makeNeedle(value)])
+  mask('abcd'.repeat(500_000), [makeNeedle('abcd')])
   t.ok(performance.now() - started < 2000)
 })
