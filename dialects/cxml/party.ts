@@ -41,10 +41,11 @@ function firstFilled(holder: XmlElement, local: string, values: Values): XmlElem
   return findAll(holder, local).find((element) => values.text(element))
 }
 
+/** Without a number there is no phone: SAP sends a country code alone, or a `+`. */
 function readPhone(holder: XmlElement, values: Values): Sourced | undefined {
   for (const phone of findAll(holder, 'Phone')) {
     const number = find(phone, 'TelephoneNumber')
-    if (!values.text(find(number, 'Number'))) continue
+    if (!/\d/.test(values.text(find(number, 'Number'))?.text ?? '')) continue
     const parts = ['CountryCode', 'AreaOrCityCode', 'Number', 'Extension'].map((local) => find(number, local))
     return values.joined(parts, ' ')
   }

@@ -134,6 +134,5 @@ function cutReasons(lines: readonly string[]): string {
 
 /** Replaces what XML cannot hold (XML 1.0 section 2.2). A surrogate without its other half is such a character too. */
 function legal(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: XML has no control characters except these three.
   return text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
 }

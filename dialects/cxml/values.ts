@@ -41,9 +41,11 @@ export function dateOf(value: Sourced | undefined): Sourced | undefined {
   return date === undefined ? value : ({ ...value, text: date } as Sourced)
 }
 
+type Defined<T> = { [Key in keyof T]: Exclude<T[Key], undefined> }
+
 /** Leaves out the keys without a value, which `exactOptionalPropertyTypes` wants. */
-export function defined<T extends object>(value: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, held]) => held !== undefined)) as {
-    [Key in keyof T]: Exclude<T[Key], undefined>
-  }
+export function defined<T extends object>(value: T): Defined<T> {
+  const held: Partial<T> = {}
+  for (const key in value) if (value[key] !== undefined) held[key] = value[key]
+  return held as Defined<T>
 }

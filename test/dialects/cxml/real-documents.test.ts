@@ -1,0 +1,67 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { BuyerFaultCode } from '../../../dialects/buyer-document.ts'
+import { blankDoctype, startsAsCxml } from '../../../dialects/cxml/doctype.ts'
+import { isCxml, readCxml } from '../../../dialects/cxml/read.ts'
+import { readElements } from '../../../dialects/xml-element.ts'
+import { guard } from '../../../xml/guard.ts'
+import { codes, plain } from './documents.ts'
+import { dialects } from './folder.ts'
+
+/** What the index expects of a document, as far as the document alone can tell. */
+const codesOf: Readonly<Record<string, BuyerFaultCode>> = {
+  'refuse:blanket-item': 'blanket-order',
+  'refuse:item-hierarchy': 'item-set',
+  'refuse:schedule-release': 'schedule-release'
+}
+
+/** Both are changes of a scheduling agreement, with dates and without quantities. */
+const withSchedules = /GUSI-JIT|ChangeOrder-RIT1/
+
+interface Row {
+  readonly document: string
+  readonly expect: string
+  readonly name: string
+  readonly special: string
+}
+
+function rows(): readonly Row[] {
+  const [, ...lines] = readFileSync(join(dialects, 'index.tsv'), 'utf8').trim().split('\n')
+  return lines.flatMap((line) => {
+    const [dialect, document = '', expect = '', name = '', , , , special = ''] = line.split('\t')
+    return dialect === 'cxml' ? [{ document, expect, name, special }] : []
+  })
+}
+
+/** The kind of request and the fault code that the index expects. */
+function expectedOf({ document, expect, name, special }: Row): { readonly kind: string; readonly code: string | undefined } {
+  if (document === 'ProfileRequest') return { kind: 'profile', code: undefined }
+  if (document !== 'OrderRequest') return { kind: 'unsupported', code: 'unsupported-document' }
+  const kind = /type=(update|change)/.test(special) ? 'replace' : 'place'
+  return { kind, code: codesOf[expect] ?? (withSchedules.test(name) ? 'schedule-release' : undefined) }
+}
+
+t.test('documents that buyers really sent become what their index names', async (t) => {
+  if (!existsSync(join(dialects, 'index.tsv'))) {
+    t.comment(`not run: there is no ${join(dialects, 'index.tsv')}`)
+    return
+  }
+  for (const row of rows()) {
+    const { name } = row
+    const bytes = readFileSync(join(dialects, 'documents', name))
+    t.equal(startsAsCxml(bytes), true, name)
+    const { source, tags } = guard(blankDoctype(bytes).bytes)
+    const root = readElements({ source, tags })
+    t.equal(isCxml(root), true, name)
+    const read = readCxml(root, source)
+    const { kind, code } = expectedOf(row)
+    t.equal(read.request.kind, kind, name)
+    if (code) t.match(codes(read).join(), code, name)
+    else t.same(codes(read), [], name)
+    if (kind !== 'unsupported') t.equal(read.sender?.isTest, row.special.includes('deploymentMode test'), name)
+    const told = JSON.stringify([plain(read.request), read.answer, plain(read.faults)])
+    const secrets = read.secrets.map(({ from, to }) => source.slice(from, to).trim()).filter(({ length }) => length >= 8)
+    for (const secret of secrets) t.notMatch(told, secret, name)
+  }
+})

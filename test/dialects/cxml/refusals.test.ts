@@ -1,0 +1,124 @@
+import t from 'tap'
+import { codes, draftOf, envelope, line, order, read, shipTo } from './documents.ts'
+
+const lineOf = (number: number, attributes = '', more: Parameters<typeof line>[0] = {}) =>
+  line({ attributes: `lineNumber="${number}0" quantity="1"${attributes}`, ...more })
+
+t.test('order types that the shop does not take are refused by name', async (t) => {
+  for (const [type, code] of [
+    ['blanket', 'blanket-order'],
+    ['stockTransport', 'stock-transfer'],
+    ['stockTransportRelease', 'stock-transfer'],
+    ['constructor', 'unknown-order-type']
+  ] as const) {
+    t.match(read(order({ attributes: ` orderType="${type}"` })).faults, [
+      { code, line: 10, path: '/cXML/Request/OrderRequest/OrderRequestHeader/@orderType', item: undefined }
+    ])
+  }
+  for (const type of ['regular', 'release']) t.same(read(order({ attributes: ` orderType="${type}"` })).faults, [])
+  t.match(read(order({ attributes: ' type="swap"' })).faults, [{ code: 'unknown-order-type', detail: /"swap" is not known/ }])
+})
+
+t.test('what is missing is refused by name', async (t) => {
+  const missing = (content: string) => read(envelope(`<Request><OrderRequest>${content}</OrderRequest></Request>`))
+  t.match(missing('').faults, [{ code: 'missing-value', detail: /no OrderRequestHeader/ }])
+  t.match(missing('<OrderRequestHeader/><ItemOut/>').faults, [
+    { detail: /no orderID/ },
+    { detail: /no quantity/, path: '/cXML/Request/OrderRequest/ItemOut', item: '1' }
+  ])
+  t.match(missing('<OrderRequestHeader orderID="1"/>').faults, [{ detail: /no ItemOut/, path: '/cXML/Request/OrderRequest' }])
+  t.same(missing('<OrderRequestHeader type="update"/><ItemOut quantity="1"/>').request.kind, 'place')
+  t.same(missing('<OrderRequestHeader type="delete"/>').request.kind, 'unsupported')
+})
+
+t.test('lines that are no plain purchase are refused by name', async (t) => {
+  for (const [xml, code, path] of [
+    [lineOf(1, ' itemType="composite"'), 'item-set', '/ItemOut/@itemType'],
+    [lineOf(1, ' itemType="item" parentLineNumber="5"'), 'item-set', '/ItemOut/@parentLineNumber'],
+    [lineOf(1, ' isReturn="yes"'), 'return-item', '/ItemOut/@isReturn'],
+    [lineOf(1, ' itemCategory="stockTransfer"'), 'stock-transfer', '/ItemOut/@itemCategory'],
+    [lineOf(1, ' stockTransferType="intra"'), 'stock-transfer', '/ItemOut/@stockTransferType'],
+    [lineOf(1, ' operation="block"'), 'invalid-value', '/ItemOut/@operation'],
+    [lineOf(1, '', { rest: '<BlanketItemDetail/>' }), 'blanket-order', '/ItemOut/BlanketItemDetail'],
+    [lineOf(1, '', { rest: '<ReleaseInfo releaseType="jit"/>' }), 'schedule-release', '/ItemOut/ReleaseInfo']
+  ] as const) {
+    const { faults } = read(order({ items: xml }))
+    t.match(faults, [{ code, path: `/cXML/Request/OrderRequest${path}`, item: '10', line: Number }])
+    t.equal(faults.length, 1)
+  }
+  t.same(read(order({ items: lineOf(1, ' itemType="item" isReturn="no" itemCategory="consignment"') })).faults, [])
+})
+
+t.test('a line has one date', async (t) => {
+  const schedule = (...dates: string[]) => dates.map((date) => `<ScheduleLine quantity="1" requestedDeliveryDate="${date}"/>`).join('')
+  const faultsOf = (rest: string) => read(order({ items: lineOf(2, '', { rest }) })).faults
+  t.same(faultsOf(schedule('2026-05-01T08:00:00', '2026-05-01T12:00:00')), [])
+  t.match(faultsOf(schedule('2026-05-01', '2026-05-01', '2026-05-03')), [
+    { code: 'schedule-release', detail: /2 dates/, path: '/cXML/Request/OrderRequest/ItemOut/ScheduleLine[3]', item: '20' }
+  ])
+})
+
+t.test('deductions are refused, and offered charges are noted', async (t) => {
+  const modified = (content: string) =>
+    `<Money currency="EUR">9.50</Money><Modifications><Modification>${content}</Modification></Modifications>`
+  const deduction = '<AdditionalDeduction><DeductionPercent percent="5"/></AdditionalDeduction>'
+  t.match(read(order({ items: lineOf(1, '', { price: modified(deduction) }) })).faults, [
+    { code: 'allowance-not-agreed', item: '10', detail: /UnitPrice/ }
+  ])
+  const total = order().replace('<Money currency="EUR">19.00</Money>', modified(deduction))
+  t.match(read(total).faults, [{ code: 'allowance-not-agreed', item: undefined, detail: /Total/ }])
+  const charge = '<AdditionalCost><Money currency="EUR">4</Money></AdditionalCost>'
+  const charged = read(
+    order({ items: lineOf(1, '', { price: modified(charge) + modified('<AdditionalCost><Percentage percent="2"/></AdditionalCost>') }) })
+  )
+  t.same(charged.faults, [])
+  t.same(
+    draftOf(charged).items[0]?.notes.map(({ text }) => text),
+    ['AdditionalCost: 4 EUR, not billed']
+  )
+})
+
+t.test('all prices are in one currency', async (t) => {
+  const priced = (number: number, currency: string) => lineOf(number, '', { price: `<Money currency="${currency}">1</Money>` })
+  const document = read(order({ items: priced(1, 'USD') + priced(2, 'usd') + priced(3, '') + priced(4, 'EUR') }))
+  t.same(codes(document), ['two-currencies 40'])
+  t.match(document.faults, [{ detail: /"EUR".+"USD"/, path: '/cXML/Request/OrderRequest/ItemOut[4]/ItemDetail/UnitPrice/Money/@currency' }])
+  t.equal(draftOf(document).currency?.text, 'USD')
+  t.equal(draftOf(read(order({ items: '<ItemOut quantity="1"/>' }))).currency?.text, 'EUR', 'without prices, the currency of the Total')
+})
+
+t.test('an order goes to one address', async (t) => {
+  const orderTo = (header: string, ...lines: string[]) =>
+    read(order({ header, items: lines.map((rest, i) => lineOf(i + 1, '', { rest })).join('') }))
+  const bare = (attributes: string, name = '') => `<ShipTo><Address ${attributes}><Name>${name}</Name></Address></ShipTo>`
+  const inSchedule = `<ScheduleLine quantity="1">${shipTo('B')}</ScheduleLine>`
+  for (const [title, header, lines, found] of [
+    ['the same on all lines', '', [shipTo('A'), shipTo(' a ')], []],
+    ['only on some lines', '', [shipTo('A'), ''], []],
+    ['the same as the header', shipTo('A'), [shipTo('A'), ''], []],
+    ['another person', shipTo('A'), [shipTo('A', '<DeliverTo>Jo</DeliverTo>')], []],
+    ['a line that only names it', shipTo('A'), [bare('addressID="X" addressIDDomain="buyer"', 'Plant North'), bare('addressID="12"')], []],
+    ['a line that says nothing', shipTo('A'), [bare('')], []],
+    ['two lines', '', [shipTo('A'), shipTo('B')], ['several-addresses 20']],
+    ['header and line', shipTo('A'), ['', shipTo('B')], ['several-addresses 20']],
+    ['another id of the same kind', shipTo('A'), [bare('addressID="13"', 'Plant North')], ['several-addresses 10']],
+    ['only another id', shipTo('A'), [bare('addressID="13"')], ['several-addresses 10']],
+    ['another name', shipTo('A'), [bare('', 'Plant South')], ['several-addresses 10']],
+    ['a header without an address', bare('', 'Plant North'), [shipTo('A'), shipTo('B')], ['several-addresses 20']],
+    ['a header with another name', bare('', 'Plant South'), [shipTo('A')], ['several-addresses']],
+    ['a ScheduleLine', shipTo('A'), [inSchedule], ['several-addresses 10']]
+  ] as const) {
+    t.same(codes(orderTo(header, ...lines)), found, title)
+  }
+  const noted = draftOf(orderTo(shipTo('A'), shipTo('A', '<DeliverTo>Jo</DeliverTo>')))
+  t.same(
+    noted.items[0]?.notes.map(({ text }) => text),
+    ['DeliverTo: Jo']
+  )
+  t.match(draftOf(orderTo('', '', shipTo('Dock 4'))).shipTo, { name: { text: 'Plant North' }, address: { street: { text: 'Dock 4' } } })
+})
+
+t.test('a hundred faults are told', async (t) => {
+  const { faults } = read(order({ items: lineOf(1, ' isReturn="yes"').repeat(150) }))
+  t.equal(faults.length, 100)
+})
