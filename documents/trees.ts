@@ -1,5 +1,5 @@
 import { type DocumentSchema, type LocatedFault, rootType } from '../schemas/document.ts'
-import type { Element, Place } from '../schemas/element.ts'
+import { type Element, elementAt, type Place } from '../schemas/element.ts'
 import { readForm } from '../schemas/form.ts'
 import { camelCase, readJson } from '../schemas/json.ts'
 import type { TreeReading } from '../schemas/tree.ts'
@@ -79,14 +79,6 @@ export function gateTree(
 
 /** The path of an element, or of its nearest existing ancestor, in the document as sent. */
 export function originOf(root: Element, place: Place): { path?: string } {
-  let current = root
-  for (let i = 0; i < place.length; i++) {
-    const following = place[i + 1]
-    const position = typeof following === 'number' ? following : 1
-    const next = current.children?.filter(({ name }) => name === place[i])[position - 1]
-    if (!next) break
-    current = next
-    if (typeof following === 'number') i++
-  }
-  return current.origin === undefined ? {} : { path: current.origin }
+  const { origin } = elementAt(root, place)
+  return origin === undefined ? {} : { path: origin }
 }
