@@ -1,14 +1,9 @@
 import { Problem } from '../http/problem.ts'
+import { lineAt } from '../schemas/line-feeds.ts'
 import { shorten } from '../schemas/shorten.ts'
 import { illegalCharacter, invalidReference } from './references.ts'
 import type { Limits, Tag } from './tag.ts'
 import { attribute, endTag, explainTagSyntax, match, name, tagEnd, target } from './tag-syntax.ts'
-
-export function lineAt(xml: string, offset: number): number {
-  let line = 1
-  for (let at = xml.indexOf('\n'); at >= 0 && at < offset; at = xml.indexOf('\n', at + 1)) line++
-  return line
-}
 
 /**
  * Reads the tags of a document and stops at the first syntax error. It runs before libxml2 for two reasons: libxml2 spends

@@ -1,6 +1,7 @@
 import { type ColumnName, columnNames, isColumnName, isRepeatable, readCsvRecord } from '../../schemas/csv.ts'
 import { type Cell, endOfRecord, readRecord } from '../../schemas/csv-record.ts'
 import { rootType } from '../../schemas/document.ts'
+import { countLineFeeds } from '../../schemas/line-feeds.ts'
 import { product } from '../../schemas/product.ts'
 import { Failure } from '../command.ts'
 import { type Entry, maxEntryLength, unreadable } from './entry.ts'
@@ -56,7 +57,7 @@ class Splitter {
       const next = end < 0 ? undefined : this.#readLine(this.#text.slice(from, end).replace(/\r$/, ''))
       if (next) {
         entries.push(...next)
-        this.#line += countLines(this.#text, from, end) + 1
+        this.#line += countLineFeeds(this.#text, from, end) + 1
         from = end + 1
         continue
       }
@@ -86,12 +87,6 @@ class Splitter {
 function indexOrEnd(text: string, sought: string, from: number): number {
   const at = text.indexOf(sought, from)
   return at < 0 ? text.length : at
-}
-
-function countLines(text: string, from: number, to: number): number {
-  let count = 0
-  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) count++
-  return count
 }
 
 function readHeading(cells: readonly Cell[]): readonly ColumnName[] {
