@@ -2,7 +2,7 @@ import { emptyInventory, matchesOrder } from '../domain/placing.ts'
 import { Problem } from '../http/problem.ts'
 import { mostFaults, shortDetail, shortFault } from '../http/problem-size.ts'
 import { orderRepresentations } from '../representations/order.ts'
-import type { Representations } from '../representations/representation.ts'
+import { type Representations, variantOf } from '../representations/representation.ts'
 import { makeXmlGate } from '../xml/gate.ts'
 import { readFields } from './fields.ts'
 import type { CompareJob, Job, JobResult, Outcome, ResultOf, WriteJob } from './job.ts'
@@ -12,7 +12,7 @@ import { locateInDocument, type ParsedDocuments, parseTogether, readDocument } f
 const writable: Readonly<Record<string, Representations<never>>> = { order: orderRepresentations }
 
 function write({ resource, mediaType, text, context }: WriteJob): Uint8Array {
-  const variant = writable[resource]?.variants.find((one) => one.mediaType === mediaType)
+  const variant = variantOf(writable[resource], mediaType)
   if (!variant) throw new Error(`nothing writes ${resource} as ${mediaType}`)
   return Buffer.from(variant.write(JSON.parse(text) as never, context))
 }

@@ -1,8 +1,9 @@
-import { type DocumentSchema, type LocatedFault, rootType } from '../schemas/document.ts'
+import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
 import { type Element, elementAt, type Place } from '../schemas/element.ts'
 import { readForm } from '../schemas/form.ts'
 import { camelCase, readJson } from '../schemas/json.ts'
 import type { TreeReading } from '../schemas/tree.ts'
+import { rootType } from '../schemas/vocabulary.ts'
 import { writeXml } from '../schemas/xml.ts'
 import { maxErrors } from '../xml/faults.ts'
 import { ownXml, type XmlGate } from '../xml/gate.ts'
@@ -11,7 +12,7 @@ import type { TreeSource } from './sources.ts'
 
 /** @param maxElements the most elements that the document may have */
 export function readTreeSource(source: TreeSource, schema: DocumentSchema<unknown>, maxElements: number): TreeReading {
-  const type = rootType(schema)
+  const type = rootType(schema.xsd, schema.roots[0])
   return source.notation === 'json'
     ? readJson(source.value, type, { repeated: source.repeated, most: maxElements })
     : readForm(source.fields, type, maxElements)

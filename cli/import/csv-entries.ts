@@ -1,12 +1,12 @@
 import { type ColumnName, columnNames, isColumnName, isRepeatable, readCsvRecord } from '../../schemas/csv.ts'
 import { type Cell, endOfRecord, readRecord } from '../../schemas/csv-record.ts'
-import { rootType } from '../../schemas/document.ts'
 import { countLineFeeds } from '../../schemas/line-feeds.ts'
-import { product } from '../../schemas/product.ts'
+import { productXsd } from '../../schemas/product.ts'
+import { rootType } from '../../schemas/vocabulary.ts'
 import { Failure } from '../command.ts'
 import { type Entry, maxEntryLength, unreadable } from './entry.ts'
 
-const type = rootType(product)
+const type = rootType(productXsd, 'product')
 
 /** The most entries that are yielded together. After a malformed line, the buffer may hold a hundred thousand more entries. */
 const maxEntries = 500
