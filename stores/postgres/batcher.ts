@@ -3,11 +3,11 @@ import { DomainError } from '../../domain/errors.ts'
 import { BatchQueue, type Pending } from '../batch-queue.ts'
 import { isRace, overloaded, unavailable } from './failures.ts'
 
-export type Outcome<T> = { readonly value: T } | { readonly error: unknown }
+export type Settled<T> = { readonly value: T } | { readonly error: unknown }
 
 export interface Work<Item, Result> {
   /** Runs a batch as one transaction. The outcomes are in the order of the items. */
-  run(items: readonly Item[]): Promise<readonly Outcome<Result>[]>
+  run(items: readonly Item[]): Promise<readonly Settled<Result>[]>
   /** The weight of an item in a batch. */
   readonly weight: (item: Item) => number
   /** The number of batches that may be in progress at once. */
@@ -99,7 +99,7 @@ export async function retrying<T>(run: () => Promise<T>): Promise<T> {
 }
 
 /** Turns the error of one item into an outcome, so that the other items of its batch go on. */
-export function attempt<T>(act: () => T): Outcome<T> {
+export function attempt<T>(act: () => T): Settled<T> {
   try {
     return { value: act() }
   } catch (error) {
@@ -108,7 +108,7 @@ export function attempt<T>(act: () => T): Outcome<T> {
 }
 
 /** @throws the error of an attempt that failed */
-export function resultOf<T>(outcome: Outcome<T>): T {
+export function resultOf<T>(outcome: Settled<T>): T {
   if ('value' in outcome) return outcome.value
   throw outcome.error
 }

@@ -5,7 +5,7 @@ import { DatabaseThread, ThreadLost } from '../database-thread.ts'
 import { fromFailure, lostWrite } from '../outcomes.ts'
 import { orderSize } from '../sizes.ts'
 import { entryBeside } from '../threads.ts'
-import { Batcher, type Outcome } from './batcher.ts'
+import { Batcher, type Settled } from './batcher.ts'
 import type { Database } from './database.ts'
 import type { OrderAnswer, OrderThreadData } from './order-thread.ts'
 import { LargeTwin, makeOrderWrites, type OrderCommand } from './order-writes.ts'
@@ -84,7 +84,7 @@ export class OrderWriter {
     }
   }
 
-  async #write(batch: readonly OrderCommand[]): Promise<readonly Outcome<Written>[]> {
+  async #write(batch: readonly OrderCommand[]): Promise<readonly Settled<Written>[]> {
     const answer = await this.#ask(batch)
     const verb = batch[0]?.verb ?? 'writing orders'
     if ('failure' in answer) throw fromFailure(answer.failure, verb)

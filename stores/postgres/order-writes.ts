@@ -4,7 +4,7 @@ import type { Shop } from '../../domain/order-writes.ts'
 import type { Placed } from '../../domain/store.ts'
 import type { Command } from '../crossing.ts'
 import { ActiveOrderNumbers } from './active-order-numbers.ts'
-import { attempt, type Outcome, retrying } from './batcher.ts'
+import { attempt, retrying, type Settled } from './batcher.ts'
 import type { Database, Queries } from './database.ts'
 import { KeptKeys } from './idempotency.ts'
 import { type ChangeCommand, LockedOrders } from './order-changes.ts'
@@ -42,7 +42,7 @@ export function makeOrderWrites(
   database: Database,
   currency: string,
   place: Place
-): (commands: readonly OrderCommand[]) => Promise<readonly Outcome<Placed | Order>[]> {
+): (commands: readonly OrderCommand[]) => Promise<readonly Settled<Placed | Order>[]> {
   const run = (commands: readonly OrderCommand[]) =>
     database.transaction(async (queries) => {
       const placings = commands.flatMap((command) => (command.verb === 'placeOrder' ? command.args : []))

@@ -2,11 +2,11 @@ import type { Store } from '../../domain/store.ts'
 import { BatchQueue, type Pending } from '../batch-queue.ts'
 import { packCommand, unpackOutcomes } from '../crossing.ts'
 import { DatabaseThread, ThreadLost } from '../database-thread.ts'
-import { fromFailure, lostWrite, notStored, type Outcome } from '../outcomes.ts'
+import { type CommandOutcome, fromFailure, lostWrite, notStored } from '../outcomes.ts'
 import { entryBeside } from '../threads.ts'
 import { commandSize } from './command-size.ts'
 import { explained } from './explain.ts'
-import { isLost } from './failures.ts'
+import { isStoreUnavailable } from './failures.ts'
 import type { WriterData } from './writer-thread.ts'
 import type { WriteCommand, WriteVerb } from './writes.ts'
 
@@ -19,7 +19,7 @@ const entry = entryBeside(import.meta.url, 'writer-thread')
  */
 export class SqliteWriter {
   readonly #path: string
-  readonly #thread: DatabaseThread<WriterData, readonly WriteCommand[], readonly Outcome[]>
+  readonly #thread: DatabaseThread<WriterData, readonly WriteCommand[], readonly CommandOutcome[]>
   readonly #waiting = new BatchQueue<WriteCommand>(commandSize)
   #isBusy = false
   #flushing = false
@@ -111,8 +111,8 @@ export class SqliteWriter {
     return new Error("a command cannot be sent to the database's writer", { cause: error })
   }
 
-  #answer(batch: readonly Pending<WriteCommand>[], answer: readonly Outcome[]): void {
-    this.#failing = answer.length > 0 && answer.every(isLost)
+  #answer(batch: readonly Pending<WriteCommand>[], answer: readonly CommandOutcome[]): void {
+    this.#failing = answer.length > 0 && answer.every(isStoreUnavailable)
     const outcomes = unpackOutcomes(
       batch.map(({ item }) => item),
       answer
