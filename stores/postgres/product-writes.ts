@@ -1,6 +1,6 @@
 import { type CatalogueChange, type CatalogueEntry, decideProduct, type ProductWrite, withTimes } from '../../domain/product-writes.ts'
+import { attempt, type Settled } from '../batcher.ts'
 import { productColumns } from '../rows.ts'
-import { attempt, type Settled } from './batcher.ts'
 import type { Database, Queries } from './database.ts'
 import { Moved } from './failures.ts'
 import { type LockedEntry, writeChanges } from './product-rows.ts'
