@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ImportItem } from '../domain/store.ts'
+import { inBatches } from '../cli/import/batches.ts'
 import { catalogue } from './catalogue.ts'
 import { openFile } from './shop.ts'
 
@@ -23,7 +23,7 @@ export async function catalogueFile(directory: string, count: number, seed: numb
   const partial = `${path}.partial`
   const store = await openFile(partial)
   const pending: Promise<unknown>[] = []
-  for (const items of batches(catalogue(count, seed))) {
+  for await (const items of inBatches([catalogue(count, seed)], batchSize)) {
     pending.push(store.importProducts(items))
     if (pending.length === parallel) await pending.shift()
   }
@@ -31,17 +31,6 @@ export async function catalogueFile(directory: string, count: number, seed: numb
   await store.close()
   renameSync(partial, path)
   return path
-}
-
-function* batches(items: Iterable<ImportItem>): Generator<ImportItem[]> {
-  let batch: ImportItem[] = []
-  for (const item of items) {
-    batch.push(item)
-    if (batch.length < batchSize) continue
-    yield batch
-    batch = []
-  }
-  if (batch.length > 0) yield batch
 }
 
 /** A digest of everything that determines the content of the file: the generator and the schema. */

@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { createWriteStream, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { inBatches } from '../cli/import/batches.ts'
 import { availabilityOf } from '../domain/product.ts'
 import type { ImportItem } from '../domain/store.ts'
 import { Connection, connectWriter } from '../stores/sqlite/connection.ts'
@@ -25,17 +26,6 @@ interface Figure {
   readonly seconds: number
   readonly cpu: number
   readonly peak?: number
-}
-
-function* inBatches(items: Iterable<ImportItem>): Generator<ImportItem[]> {
-  let batch: ImportItem[] = []
-  for (const item of items) {
-    batch.push(item)
-    if (batch.length < batchSize) continue
-    yield batch
-    batch = []
-  }
-  yield batch
 }
 
 /**
@@ -67,7 +57,7 @@ async function plainInsert(path: string, withWords: boolean): Promise<Figure> {
     index.flush()
   })
   let [milliseconds, cpu] = [0, 0]
-  for (const items of inBatches(catalogue(count, seed))) {
+  for await (const items of inBatches([catalogue(count, seed)], batchSize)) {
     const [before, used] = [performance.now(), process.cpuUsage()]
     insert(items)
     milliseconds += performance.now() - before

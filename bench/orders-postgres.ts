@@ -7,14 +7,14 @@ import { openPostgresStore } from '../stores/postgres/store.ts'
 import { startPostgres } from '../test/stores/embedded.ts'
 import { machine, print, settings } from './measure.ts'
 import { throughStores } from './order-rates.ts'
-import { currency, stockShelves } from './shop.ts'
+import { currency, putStockedProducts } from './shop.ts'
 
 const options = settings({ rounds: 5, seconds: 1 })
 const poolSize = 10
 
 async function openStocked(url: string): Promise<Store> {
   const store = await openPostgresStore({ url, currency, poolSize })
-  await stockShelves(store)
+  await putStockedProducts(store)
   return store
 }
 

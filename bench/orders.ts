@@ -7,14 +7,14 @@ import { under } from './latency.ts'
 import { startLoader } from './load.ts'
 import { machine, newFolder, print, random, settings } from './measure.ts'
 import { compareRates, throughStores } from './order-rates.ts'
-import { openFile, postOrder, type Served, serve, stockShelves } from './shop.ts'
+import { openFile, postOrder, putStockedProducts, type Served, serve } from './shop.ts'
 
 const options = settings({ rounds: 5, seconds: 1 })
 const folder = newFolder(options.directory)
 
 async function openStocked(name: string, maxBatch?: number): Promise<Store> {
   const store = await openFile(join(folder, `${name}.db`), maxBatch)
-  await stockShelves(store)
+  await putStockedProducts(store)
   return store
 }
 

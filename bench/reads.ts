@@ -7,7 +7,7 @@ import { at, heads, type Measured, row, under } from './latency.ts'
 import { type Answered, type Load, startLoader } from './load.ts'
 import { interleave, machine, median, newFolder, print, random, ratio, settings, table } from './measure.ts'
 import { placeFor } from './order-rates.ts'
-import { get, openFile, postOrder, type Served, serve, stockShelves, tagOf } from './shop.ts'
+import { get, openFile, postOrder, putStockedProducts, type Served, serve, tagOf } from './shop.ts'
 
 const options = settings({ rounds: 5, seconds: 1.5 })
 const { directory, rounds, milliseconds, seed } = options
@@ -67,7 +67,7 @@ async function compareCaching(what: string, plain: Served, shop: Served, paths: 
 }
 
 const store = await openFile(join(folder, 'shop.db'))
-const ids = await stockShelves(store)
+const ids = await putStockedProducts(store)
 const shop = await serve(store)
 const plain = await serve(store, { BODY_CACHE: '0' })
 try {

@@ -7,14 +7,14 @@ import { decimal } from '../domain/money.ts'
 import type { PurchaseOrder } from '../domain/order.ts'
 import type { ProductDraft } from '../domain/product.ts'
 import type { Placing, Store } from '../domain/store.ts'
-import { openInParts } from '../stores/sqlite/store.ts'
+import { openWithWriter } from '../stores/sqlite/store.ts'
 import { pick } from './measure.ts'
 
 export const currency = 'EUR'
 
 /** @param maxBatch 1 means one transaction per order */
 export async function openFile(path: string, maxBatch?: number): Promise<Store> {
-  const { store } = await openInParts({ path, currency, ...(maxBatch === undefined ? {} : { maxBatch }) })
+  const { store } = await openWithWriter({ path, currency, ...(maxBatch === undefined ? {} : { maxBatch }) })
   return store
 }
 
@@ -35,7 +35,7 @@ export async function serve(store: Store, overrides: Readonly<Record<string, str
 const products = Array.from({ length: 1_000 }, (_, i) => `BENCH-${i}`)
 
 /** Stores the products that `purchase` orders, with stock that does not run out. @returns their ids */
-export async function stockShelves(store: Store): Promise<readonly string[]> {
+export async function putStockedProducts(store: Store): Promise<readonly string[]> {
   const draft: ProductDraft = {
     name: 'Hex bolt M8 × 40, zinc plated',
     description: 'Steel, strength class 8.8, full thread, DIN 933. '.repeat(4),

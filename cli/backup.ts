@@ -23,7 +23,7 @@ For PostgreSQL use its own tools, pg_dump and pg_restore.`,
     const path = url.slice('sqlite:'.length)
     if (!existsSync(path)) throw new Failure(`there is no database at ${resolve(path)}: check DATABASE_URL`)
     const { backupSqlite } = await import('../stores/sqlite/backup.ts')
-    backupSqlite(path, target)
+    await backupSqlite(path, target)
     return 0
   }
 }

@@ -1,12 +1,11 @@
-import { randomBytes } from 'node:crypto'
 import { createWriteStream, fstatSync } from 'node:fs'
-import { open, rename, rm, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { StockedProduct } from '../domain/store.ts'
 import { type CatalogueFormat, exportedElement, exportFormats } from '../representations/catalogue.ts'
 import { diskReason } from '../stores/disk.ts'
+import { writeWhole } from '../stores/whole-file.ts'
 import { type Command, Failure, readArguments, UsageError, withStore } from './command.ts'
 import { formatOf } from './import/source.ts'
 
@@ -57,19 +56,15 @@ function unwritable(file: string, error: unknown): unknown {
   return reason === undefined ? error : new Failure(`${file} cannot be written: ${reason}`)
 }
 
-/** Writes a temporary file first and then renames it, so that readers find either the old file or the complete new one. */
+/** Readers of the file find either the old one or the complete new one. */
 async function replaceFile(file: string, text: Readable): Promise<void> {
-  const partial = `${file}.${randomBytes(4).toString('hex')}.partial`
   const interruption = new AbortController()
   const interrupt = () => interruption.abort()
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
   try {
     const mode = await modeOf(file)
-    await pipeline(text, createWriteStream(partial, { flags: 'wx', flush: true, mode }), { signal: interruption.signal })
-    await rename(partial, file)
-    await syncDirectory(dirname(file))
+    await writeWhole(file, (partial) => pipeline(text, createWriteStream(partial, { flags: 'wx', mode }), { signal: interruption.signal }))
   } catch (error) {
-    await rm(partial, { force: true })
     if (interruption.signal.aborted) throw new Failure('interrupted: the file was not changed')
     throw unwritable(file, error)
   } finally {
@@ -81,14 +76,4 @@ async function replaceFile(file: string, text: Readable): Promise<void> {
 async function modeOf(file: string): Promise<number> {
   const before = await stat(file).catch(() => undefined)
   return before === undefined ? 0o666 : before.mode & 0o777
-}
-
-/** Writes a directory to disk, and so the name of a renamed file in it. */
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }

@@ -1,7 +1,8 @@
 import type { ImportOutcome, Store } from '../domain/store.ts'
 import type { LocatedFault } from '../schemas/document.ts'
+import { ImportRehearsal } from '../stores/import-rehearsal.ts'
 import { type Command, readArguments, UsageError, withStore } from './command.ts'
-import { DryRun } from './import/dry-run.ts'
+import { inBatches } from './import/batches.ts'
 import { makeProgress, type Progress } from './import/progress.ts'
 import { type Format, formatOf, openSource, readEntries, type Source } from './import/source.ts'
 import { makeValidator, type ValidatedEntry } from './import/validator.ts'
@@ -39,9 +40,9 @@ printed on standard error with their lines, the other products are imported, and
     const source = await openSource(file)
     try {
       return await withStore(async (store) => {
-        const dryRun = isDryRun ? new DryRun(store) : undefined
-        const counts = await new Import(dryRun ?? store, source).run(format)
-        dryRun?.close()
+        const rehearsal = isDryRun ? new ImportRehearsal(store) : undefined
+        const counts = await new Import(rehearsal ?? store, source).run(format)
+        rehearsal?.close()
         process.stdout.write(`${summarise(counts)}${isDryRun ? ' (a dry run: nothing was stored)' : ''}\n`)
         return counts.refused > 0 ? 1 : 0
       })
@@ -77,7 +78,7 @@ class Import {
     // One batch is stored while the next one is read and validated.
     let storing = Promise.resolve()
     try {
-      for await (const entries of inBatches(readEntries(this.#counted(), format))) {
+      for await (const entries of inBatches(readEntries(this.#counted(), format), batchSize)) {
         const results = validate(entries)
         await storing
         storing = this.#save(results)
@@ -127,17 +128,4 @@ class Import {
     )
     this.#progress.print(lines.join(''))
   }
-}
-
-async function* inBatches<T>(parts: AsyncIterable<readonly T[]>): AsyncGenerator<readonly T[], void, undefined> {
-  let batch: T[] = []
-  for await (const part of parts) {
-    for (const one of part) {
-      batch.push(one)
-      if (batch.length < batchSize) continue
-      yield batch
-      batch = []
-    }
-  }
-  if (batch.length > 0) yield batch
 }

@@ -4,7 +4,7 @@ import { setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { processEnvironment } from '../config.ts'
 import { FairQueue } from '../fairness/fair-queue.ts'
-import type { FromProcess, Job, Outcome } from './job.ts'
+import type { FinishedJob, FromProcess, Job } from './job.ts'
 
 /**
  * Why a job has no outcome. `too-costly`: it took too long or crashed the process. `unavailable`: no process could be
@@ -15,7 +15,7 @@ export type JobFailure = 'too-costly' | 'unavailable' | 'cancelled'
 interface Task {
   readonly job: Job
   readonly size: number
-  readonly settle: (outcome: Outcome | JobFailure) => void
+  readonly settle: (outcome: FinishedJob | JobFailure) => void
 }
 
 export interface ChildOptions {
@@ -90,13 +90,13 @@ export class DocumentChild {
    * @param size in bytes
    * @param signal aborted when the caller no longer waits: a job that is still in the queue is then removed from it
    */
-  run(caller: string, job: Job, size: number, signal?: AbortSignal): Promise<Outcome | JobFailure> {
+  run(caller: string, job: Job, size: number, signal?: AbortSignal): Promise<FinishedJob | JobFailure> {
     if (signal?.aborted) return Promise.resolve('cancelled')
     return new Promise((resolve) => {
       const cancel = () => {
         if (this.#waiting.remove(caller, task)) resolve('cancelled')
       }
-      const settle = (outcome: Outcome | JobFailure) => {
+      const settle = (outcome: FinishedJob | JobFailure) => {
         signal?.removeEventListener('abort', cancel)
         resolve(outcome)
       }

@@ -5,7 +5,7 @@ import type { Place } from '../schemas/element.ts'
 import { BuyerProblem } from './buyer-problem.ts'
 import { type ChildOptions, DocumentChild, type JobFailure } from './child.ts'
 import { readFields } from './fields.ts'
-import type { DocumentLimits, FormFields, Job, Location, Outcome, ReadDocument, Refusal, ResultOf, SentDocument } from './job.ts'
+import type { DocumentLimits, FinishedJob, FormFields, Job, Location, ReadDocument, Refusal, ResultOf, SentDocument } from './job.ts'
 
 /**
  * Milliseconds of processor time for one document. The most expensive document within the default limits, an order of
@@ -109,7 +109,7 @@ function refused({ code, detail, faults, buyer }: Refusal): Problem {
 }
 
 /** A document whose process was killed has used its whole budget. */
-function costOf(outcome: Outcome | JobFailure): number {
+function costOf(outcome: FinishedJob | JobFailure): number {
   if (outcome === 'too-costly') return budget
   return typeof outcome === 'string' ? 0 : (outcome.spent ?? 0)
 }
@@ -121,7 +121,7 @@ function answerNotWritten(): Problem {
   )
 }
 
-function resultOf(outcome: Outcome | JobFailure): ResultOf<Job> {
+function resultOf(outcome: FinishedJob | JobFailure): ResultOf<Job> {
   if (outcome === 'too-costly') {
     throw new Problem('document-too-costly', 'The document takes too long to read. Nothing was stored. Send it in smaller parts.')
   }

@@ -104,10 +104,10 @@ export type ResultOf<J extends Job> = Results[J['kind']]
 export type JobResult = { readonly result: Results[Job['kind']] } | { readonly refusal: Refusal } | { readonly failed: string }
 
 /** A job's result and its cost. */
-export type Outcome = JobResult & {
+export type FinishedJob = JobResult & {
   /** Milliseconds of processor time. It is absent for the first job of a kind, which also compiles its schema. */
   readonly spent?: number
 }
 
 export type ToProcess = readonly Job[]
-export type FromProcess = 'ready' | readonly Outcome[]
+export type FromProcess = 'ready' | readonly FinishedJob[]

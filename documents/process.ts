@@ -7,7 +7,7 @@
  * crash of libxml2 or a full heap ends only this process.
  */
 
-import type { FromProcess, Outcome, ToProcess } from './job.ts'
+import type { FinishedJob, FromProcess, ToProcess } from './job.ts'
 import { makeRunner } from './run.ts'
 
 /** Outcomes are sent in batches. None waits longer than this for its batch, in milliseconds. */
@@ -20,7 +20,7 @@ function send(message: FromProcess): void {
 }
 
 process.on('message', (jobs: ToProcess) => {
-  let outcomes: Outcome[] = []
+  let outcomes: FinishedJob[] = []
   let since = performance.now()
   for (const outcome of run(jobs)) {
     outcomes.push(outcome)

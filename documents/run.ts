@@ -2,18 +2,18 @@ import { emptyInventory, matchesOrder } from '../domain/placing.ts'
 import { Problem } from '../http/problem.ts'
 import { mostFaults, shortDetail, shortFault } from '../http/problem-size.ts'
 import { orderRepresentations } from '../representations/order.ts'
-import type { Representations } from '../representations/representation.ts'
+import { type Representations, variantOf } from '../representations/representation.ts'
 import { makeXmlGate } from '../xml/gate.ts'
 import { BuyerProblem } from './buyer-problem.ts'
 import { readFields } from './fields.ts'
-import type { CompareJob, Job, JobResult, Outcome, ResultOf, WriteJob } from './job.ts'
+import type { CompareJob, FinishedJob, Job, JobResult, ResultOf, WriteJob } from './job.ts'
 import { locateInDocument, type ParsedDocuments, parseTogether, readDocument } from './read.ts'
 
 /** The resources that the document process can write, by name. */
 const writable: Readonly<Record<string, Representations<never>>> = { order: orderRepresentations }
 
 function write({ resource, mediaType, text, context }: WriteJob): Uint8Array {
-  const variant = writable[resource]?.variants.find((one) => one.mediaType === mediaType)
+  const variant = variantOf(writable[resource], mediaType)
   if (!variant) throw new Error(`nothing writes ${resource} as ${mediaType}`)
   return Buffer.from(variant.write(JSON.parse(text) as never, context))
 }
@@ -35,7 +35,7 @@ function processorTime(): number {
 }
 
 /** Returns a function that runs jobs in their order. It never throws: an unexpected error is the outcome `failed`. */
-export function makeRunner(): (jobs: readonly Job[]) => Iterable<Outcome> {
+export function makeRunner(): (jobs: readonly Job[]) => Iterable<FinishedJob> {
   const gate = makeXmlGate()
 
   function result(job: Job, parsed: ParsedDocuments): ResultOf<Job> {

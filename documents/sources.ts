@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { Problem } from '../http/problem.ts'
 import { JsonSyntaxError, readJsonText } from '../schemas/json-text.ts'
+import { lineAt } from '../schemas/line-feeds.ts'
 import type { Tree } from '../schemas/tree.ts'
-import { lineAt } from '../xml/scan.ts'
 
 export interface JsonSource {
   readonly notation: 'json'

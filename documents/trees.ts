@@ -1,8 +1,9 @@
-import { type DocumentSchema, type LocatedFault, rootType } from '../schemas/document.ts'
-import type { Element, Place } from '../schemas/element.ts'
+import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
+import { type Element, elementAt, type Place } from '../schemas/element.ts'
 import { readForm } from '../schemas/form.ts'
 import { camelCase, readJson } from '../schemas/json.ts'
 import type { TreeReading } from '../schemas/tree.ts'
+import { rootType } from '../schemas/vocabulary.ts'
 import { writeXml } from '../schemas/xml.ts'
 import { maxErrors } from '../xml/faults.ts'
 import { ownXml, type XmlGate } from '../xml/gate.ts'
@@ -11,7 +12,7 @@ import type { TreeSource } from './sources.ts'
 
 /** @param maxElements the most elements that the document may have */
 export function readTreeSource(source: TreeSource, schema: DocumentSchema<unknown>, maxElements: number): TreeReading {
-  const type = rootType(schema)
+  const type = rootType(schema.xsd, schema.roots[0])
   return source.notation === 'json'
     ? readJson(source.value, type, { repeated: source.repeated, most: maxElements })
     : readForm(source.fields, type, maxElements)
@@ -77,14 +78,6 @@ export function gateTree(reading: TreeReading, spell: Spell, schema: DocumentSch
 
 /** The path of an element, or of its nearest existing ancestor, in the document as sent. */
 export function originOf(root: Element, place: Place): { path?: string } {
-  let current = root
-  for (let i = 0; i < place.length; i++) {
-    const following = place[i + 1]
-    const position = typeof following === 'number' ? following : 1
-    const next = current.children?.filter(({ name }) => name === place[i])[position - 1]
-    if (!next) break
-    current = next
-    if (typeof following === 'number') i++
-  }
-  return current.origin === undefined ? {} : { path: current.origin }
+  const { origin } = elementAt(root, place)
+  return origin === undefined ? {} : { path: origin }
 }

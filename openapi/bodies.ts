@@ -1,8 +1,8 @@
 import type { MediaType } from '../representations/api-description.ts'
 import type { Representations } from '../representations/representation.ts'
-import { type DocumentSchema, rootType } from '../schemas/document.ts'
+import type { DocumentSchema } from '../schemas/document.ts'
 import { formMediaType } from '../schemas/form.ts'
-import type { ElementType } from '../schemas/vocabulary.ts'
+import { type ElementType, rootType } from '../schemas/vocabulary.ts'
 import type { DocumentSchemas } from './components.ts'
 import { answerExample, formExample, requestJson, requestXml } from './examples.ts'
 import { described, type JsonSchema, textSchema } from './texts.ts'
@@ -27,12 +27,13 @@ export const pageForm: Content = {
 /** The request body of a document's route, by media type. JSON and forms name no root element; theirs is the first. */
 export function requestContent(body: DocumentSchema<unknown>, documents: DocumentSchemas, keepExample: KeepExample): Content {
   const [first, ...others] = body.roots
+  const type = rootType(body.xsd, first)
   const xml = others.length === 0 ? documents.ref(first, 'in') : { anyOf: body.roots.map((root) => documents.ref(root, 'in')) }
   return {
     'application/xml': { schema: xml, ...keepExample(`${first}-input.xml`, requestXml(first)) },
     'text/xml': { schema: xml },
-    'application/json': { schema: documents.ref(first, 'in'), ...keepExample(`${first}-input.json`, requestJson(rootType(body))) },
-    ...(body.forms ? { [formMediaType]: { schema: formSchema(rootType(body)), ...keepExample(`${first}.form`, formExample) } } : {})
+    'application/json': { schema: documents.ref(first, 'in'), ...keepExample(`${first}-input.json`, requestJson(type)) },
+    ...(body.forms ? { [formMediaType]: { schema: formSchema(type), ...keepExample(`${first}.form`, formExample) } } : {})
   }
 }
 

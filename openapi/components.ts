@@ -6,7 +6,7 @@ import { orderStatusXsd } from '../schemas/order-status.ts'
 import { productXsd } from '../schemas/product.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
 import { stockXsd } from '../schemas/stock.ts'
-import type { ElementType, Xsd } from '../schemas/vocabulary.ts'
+import { rootType, type Xsd } from '../schemas/vocabulary.ts'
 import { hasDirection } from './direction.ts'
 import { makeSchemaWriter, type SchemaWriter } from './schemas.ts'
 import type { Direction, JsonSchema } from './texts.ts'
@@ -45,21 +45,14 @@ export function makeDocumentSchemas(base: string, bounds: Readonly<Record<string
     return keep(name, schema) ?? keep(`${name}${direction === 'in' ? 'Input' : ''}`, schema) ?? schema
   }
 
-  const declaring = (root: string): [Xsd, ElementType] => {
-    for (const xsd of xsds) {
-      const type = xsd.vocabulary.get(root)
-      if (type) return [xsd, type]
-    }
-    throw new Error(`no described schema declares ${root}`)
-  }
-
   return {
     schemas,
     ref(root, direction) {
-      const [xsd, type] = declaring(root)
+      const xsd = xsds.find(({ vocabulary }) => vocabulary.has(root))
+      if (!xsd) throw new Error(`no described schema declares ${root}`)
       const write = writers.get(xsd) ?? makeSchemaWriter(xsd, { share, bounds })
       writers.set(xsd, write)
-      const { xml, ...schema } = write(type, direction)
+      const { xml, ...schema } = write(rootType(xsd, root), direction)
       const externalDocs = { description: `The XML Schema of <${root}>`, url: uris(base).schema(root) }
       const ref = keep(componentName(root, direction), schema, { xml, externalDocs })
       if (!ref) throw new Error(`two different schemas have the name ${componentName(root, direction)}`)

@@ -8,7 +8,7 @@ import type { BlankOrder } from '../representations/order.ts'
 import type { OrderPage } from '../representations/orders.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import type { ProductPage } from '../representations/product.ts'
-import type { Representations } from '../representations/representation.ts'
+import { type Representations, variantOf } from '../representations/representation.ts'
 import type { Service } from '../representations/service.ts'
 import { type Json, toJson } from '../schemas/json.ts'
 import type { ElementType } from '../schemas/vocabulary.ts'
@@ -159,9 +159,10 @@ function samples(base: string): Readonly<Record<string, unknown>> {
 }
 
 /** An example response in a media type, from the route's own writer. HTML pages have none. */
-export function answerExample({ schema, variants }: Representations<never>, mediaType: string, base: string): unknown {
+export function answerExample(representations: Representations<never>, mediaType: string, base: string): unknown {
+  const { schema } = representations
   const sample = schema === undefined ? undefined : samples(base)[schema]
-  const variant = variants.find((one) => one.mediaType === mediaType)
+  const variant = variantOf(representations, mediaType)
   if (sample === undefined || !variant || mediaType === 'text/html') return undefined
   const written = variant.write(sample as never, { base, currency: 'EUR', shop: 'Tradepost', caller: guest, self: `${base}/` })
   return mediaType.endsWith('json') ? JSON.parse(written) : written

@@ -28,7 +28,8 @@ export default fp(
       const pages = config?.form
       if (!pages) return
       route.handler = function (request, reply) {
-        return handler.call(this, request, request.form() ? redirecting(reply) : reply)
+        if (request.form()) redirectToResult(reply)
+        return handler.call(this, request, reply)
       }
       if (pages.more) route.preValidation = [showMore, ...[route.preValidation ?? []].flat()]
       route.errorHandler = async (error, request, reply) => reply.sendProblem(error, (problem) => refusedForm(pages, request, problem))
@@ -44,13 +45,10 @@ export default fp(
   { name: 'form-pages', fastify: '5.x', dependencies: ['authorization', 'caching', 'documents', 'problems'] }
 )
 
-/** A reply that redirects to what a route wrote, where a machine gets its representation. */
-function redirecting(reply: FastifyReply): FastifyReply {
-  const pathOf = (uri: string) => uri.replace(/\?.*/s, '')
-  return Object.create(reply, {
-    represent: { value: (_value: unknown, uri = reply.request.url) => reply.redirect(pathOf(uri), 303) },
-    created: { value: (uri: string) => reply.redirect(uri, 303) }
-  })
+/** Makes a reply redirect to what the route wrote, where a machine gets a representation of it. */
+function redirectToResult(reply: FastifyReply): void {
+  reply.represent = (_value, uri = reply.request.url) => reply.redirect(uri.replace(/\?.*/s, ''), 303)
+  reply.created = (uri) => reply.redirect(uri, 303)
 }
 
 /** The page of a refused form. If it fails, the client gets the problem without it. */

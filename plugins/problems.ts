@@ -190,15 +190,9 @@ export default fp(
       }
       const inKind = representation.suffix === 'json' ? undefined : request.refuseInKind?.(problem)
       for (const name of ['etag', 'last-modified', 'link', 'cache-control']) reply.removeHeader(name)
+      if (inKind) return sendInKind(reply, inKind)
       // Fastify closes the connection because of the rest of the body, but plugins/framing reads and discards that rest. If
       // the service stops, the raw response has the header too, and the connection must close.
-      if (inKind) {
-        const { status: code, contentType, body } = inKind
-        return reply
-          .code(code)
-          .headers({ vary: 'Accept', 'cache-control': 'no-store', 'content-type': contentType })
-          .send(Buffer.from(body))
-      }
       if (reply.hasHeader('connection') && !reply.raw.hasHeader('connection')) reply.removeHeader('connection')
       if (status === 503) reply.headers(retryAfter)
       if (content.orderId !== undefined) reply.header('location', uris(base).order(content.orderId))
@@ -234,6 +228,10 @@ export default fp(
   },
   { name: 'problems', fastify: '5.x' }
 )
+
+function sendInKind(reply: FastifyReply, { status, contentType, body }: RefusalInKind): FastifyReply {
+  return reply.code(status).headers({ vary: 'Accept', 'cache-control': 'no-store', 'content-type': contentType }).send(Buffer.from(body))
+}
 
 /** The page, unless it is larger than the answer to a refused document may be. */
 async function fittingPage(problem: ProblemDocument, page?: ProblemPage): Promise<string | undefined> {

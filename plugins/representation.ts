@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { guest } from '../domain/caller.ts'
 import { textOf } from '../domain/deferred.ts'
 import { uris } from '../representations/links.ts'
-import type { Context, Representation, Representations, Validators } from '../representations/representation.ts'
+import { type Context, type Representation, type Representations, type Validators, variantOf } from '../representations/representation.ts'
 import type { Notice } from '../representations/views.ts'
 import type { Current } from './preconditions.ts'
 
@@ -95,8 +95,8 @@ export default fp(
         value: { readonly version: number },
         { formTag = this.formTag(value), notice }: { readonly formTag?: string; readonly notice?: Notice } = {}
       ) {
-        const { name, variants } = represents(this)
-        const html = variants.find(({ suffix }) => suffix === 'html')
+        const { name } = represents(this)
+        const html = variantOf(represents(this), 'text/html')
         const context = { ...this.context(), formTag, ...(notice ? { notice } : {}) }
         const text = textOf(value)
         if (!html || text === undefined || name === undefined) return html?.write(value as never, context)

@@ -1,10 +1,10 @@
 import type { Product } from '../domain/product.ts'
 import type { Revision, StockedProduct } from '../domain/store.ts'
 import { type ColumnName, writeCsvHeader, writeCsvRecord } from '../schemas/csv.ts'
-import { rootType } from '../schemas/document.ts'
 import { type Element, element } from '../schemas/element.ts'
 import { toJson } from '../schemas/json.ts'
-import { product as productSchema } from '../schemas/product.ts'
+import { productXsd } from '../schemas/product.ts'
+import { rootType } from '../schemas/vocabulary.ts'
 import { writeElement, xmlDeclaration } from '../schemas/xml.ts'
 import { productElement, sellerElements } from './product.ts'
 import type { Context, Representation, Representations, Validators } from './representation.ts'
@@ -17,7 +17,7 @@ export interface CatalogueFormat {
   readonly closing: string
 }
 
-const productType = rootType(productSchema)
+const productType = rootType(productXsd, 'product')
 
 const xml: CatalogueFormat = {
   opening: `${xmlDeclaration}<catalogue>\n`,

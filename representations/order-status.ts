@@ -2,7 +2,7 @@ import { hasScope } from '../domain/caller.ts'
 import { nextStatuses, type Order } from '../domain/order.ts'
 import { element } from '../schemas/element.ts'
 import { orderStatusXsd } from '../schemas/order-status.ts'
-import { rootElement } from '../schemas/vocabulary.ts'
+import { rootType } from '../schemas/vocabulary.ts'
 import { linkElement, uris } from './links.ts'
 import { orderLinks, orderTitle, orderValidators } from './order.ts'
 import { type Context, instant, represent } from './representation.ts'
@@ -19,7 +19,7 @@ function statusLinks(order: Order, context: Context) {
 }
 
 export const orderStatusRepresentations = represent<Order>({
-  type: rootElement(orderStatusXsd, 'order-status'),
+  type: rootType(orderStatusXsd, 'order-status'),
   element: (order, context) =>
     element('order-status', { order: order.id }, [
       element('status', {}, order.status),

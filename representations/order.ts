@@ -11,7 +11,7 @@ import {
 } from '../domain/order.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
-import { rootElement } from '../schemas/vocabulary.ts'
+import { rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
 import { type Context, instant, pageOf, represent, type Validators } from './representation.ts'
 import { valuesOf } from './views/fields.ts'
@@ -133,7 +133,7 @@ export function orderTitle(order: Pick<Order, 'id' | 'orderNumber'>): string {
 
 /** The initial values of the form that changes an order, by field name. */
 export function orderValues(order: Order, context: Pick<Context, 'base' | 'caller'>): Map<string, string> {
-  const values = valuesOf(orderElement(order, context), rootElement(orderXsd, 'purchase-order'))
+  const values = valuesOf(orderElement(order, context), rootType(orderXsd, 'purchase-order'))
   // The form does not send unit prices and units: the shop sets the price of a changed line, in the product's unit.
   for (const name of values.keys()) if (/^item\.\d+\.(?:unit-price|quantity\.unit)$/.test(name)) values.delete(name)
   return values
@@ -141,7 +141,7 @@ export function orderValues(order: Order, context: Pick<Context, 'base' | 'calle
 
 export const orderRepresentations = represent<Order>({
   name: 'order',
-  type: rootElement(orderXsd, 'order'),
+  type: rootType(orderXsd, 'order'),
   element: orderElement,
   html: (order, context) => {
     const { notice, self } = context
@@ -188,7 +188,7 @@ export interface BlankOrder {
 }
 
 export const blankOrderRepresentations = represent<BlankOrder>({
-  type: rootElement(orderXsd, 'purchase-order'),
+  type: rootType(orderXsd, 'purchase-order'),
   element: ({ productIds }) =>
     element(
       'purchase-order',

@@ -2,7 +2,7 @@ import { hasScope } from '../domain/caller.ts'
 import { type OrderSummary, orderStatuses } from '../domain/order.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
-import { rootElement } from '../schemas/vocabulary.ts'
+import { rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
 import { type Context, instant, represent } from './representation.ts'
 import { statistics } from './statistics.ts'
@@ -30,7 +30,7 @@ function summaryElement(order: OrderSummary, { base }: Context): Element {
 }
 
 export const ordersRepresentations = represent<OrderPage>({
-  type: rootElement(orderXsd, 'orders'),
+  type: rootType(orderXsd, 'orders'),
   element: (page, context) =>
     element('orders', {}, [...page.orders.map((order) => summaryElement(order, context)), ...page.links.map(linkElement)]),
   html: (page, context) => {

@@ -1,7 +1,7 @@
 import type { Product } from '../domain/product.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { productXsd } from '../schemas/product.ts'
-import { rootElement } from '../schemas/vocabulary.ts'
+import { rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
 import { type Context, instant, represent, type Validators } from './representation.ts'
 import { renderPage } from './views.ts'
@@ -42,7 +42,7 @@ export function productElement(product: Product, { base }: Pick<Context, 'base'>
 }
 
 export const productRepresentations = represent<Product>({
-  type: rootElement(productXsd, 'product'),
+  type: rootType(productXsd, 'product'),
   element: productElement,
   html: (product, context) => renderPage('product', product.name, { product }, context),
   validators: ({ version, modifiedAt }) => ({ version: `${version}.${modifiedAt.toString(36)}`, modifiedAt }),
@@ -60,7 +60,7 @@ export interface ProductPage {
 }
 
 export const productsRepresentations = represent<ProductPage>({
-  type: rootElement(productXsd, 'products'),
+  type: rootType(productXsd, 'products'),
   element: (page, context) =>
     element('products', {}, [...page.products.map((product) => productElement(product, context)), ...page.links.map(linkElement)]),
   html: (page, context) => renderPage('products', 'Products', page, context),

@@ -60,6 +60,10 @@ export interface Representations<T> {
   readonly schema?: string
 }
 
+export function variantOf<T>(representations: Representations<T> | undefined, mediaType: string): Representation<T> | undefined {
+  return representations?.variants.find((variant) => variant.mediaType === mediaType)
+}
+
 /** The `page` validator of a page whose forms name the customer who is signed in. */
 export function pageOf(caller: Caller): { readonly page?: string } {
   return caller.kind === 'key' ? { page: createHash('sha256').update(caller.customer).digest('hex').slice(0, 8) } : {}

@@ -1,5 +1,5 @@
 import { element } from '../schemas/element.ts'
-import { loadXsd, rootElement } from '../schemas/vocabulary.ts'
+import { loadXsd, rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
 import { represent } from './representation.ts'
 import { renderPage } from './views.ts'
@@ -27,7 +27,7 @@ export function serviceLinks(base: string): readonly Link[] {
 }
 
 export const serviceRepresentations = represent<Service>({
-  type: rootElement(serviceXsd, 'service'),
+  type: rootType(serviceXsd, 'service'),
   element: ({ name, currency }, { base }) =>
     element('service', {}, [element('name', {}, name), element('currency', {}, currency), ...serviceLinks(base).map(linkElement)]),
   html: (service, context) => renderPage('home', service.name, { service, links: serviceLinks(context.base) }, context),

@@ -4,7 +4,7 @@ import type { Stock } from '../domain/product.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { element } from '../schemas/element.ts'
 import { stockXsd } from '../schemas/stock.ts'
-import { childType, rootElement } from '../schemas/vocabulary.ts'
+import { childType, rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
 import { instant, pageOf, represent } from './representation.ts'
 import { fieldOf, placeErrors } from './views/fields.ts'
@@ -28,7 +28,7 @@ function stockLinks(stock: Stock, base: string): readonly Link[] {
   ]
 }
 
-const type = rootElement(stockXsd, 'stock')
+const type = rootType(stockXsd, 'stock')
 const onHandType = childType(type, 'on-hand')
 
 export const stockRepresentations = represent<ShownStock>({

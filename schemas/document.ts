@@ -1,6 +1,6 @@
 import type { Fault } from '../domain/errors.ts'
 import type { Element, Place } from './element.ts'
-import { type ElementType, rootElement, type Xsd } from './vocabulary.ts'
+import type { Xsd } from './vocabulary.ts'
 
 /** Reports a fault that the XSD cannot express. */
 export type Report = (at: Place, detail: string, code?: string) => void
@@ -29,11 +29,6 @@ export interface DocumentSchema<T> {
 
 export function isDocumentSchema(schema: unknown): schema is DocumentSchema<unknown> {
   return typeof schema === 'object' && schema !== null && 'xsd' in schema && 'roots' in schema
-}
-
-/** The type of the schema's first root element. */
-export function rootType({ xsd, roots }: DocumentSchema<unknown>): ElementType {
-  return rootElement(xsd, roots[0])
 }
 
 /** A fault and its place: a line, if the document has lines, and a path in the sender's notation. */

@@ -64,6 +64,27 @@ export function tokenOf(parent: Element, name: string): string | undefined {
   return text === undefined ? undefined : collapse(text)
 }
 
+/**
+ * Follows a place from a root, step by step. A name without a position is the first child of that name.
+ * @returns the part at the place, or its nearest ancestor that exists
+ */
+export function follow<Part>(root: Part, place: Place, childOf: (parent: Part, name: string, position: number) => Part | undefined): Part {
+  let current = root
+  for (const [i, name] of place.entries()) {
+    if (typeof name === 'number') continue
+    const following = place[i + 1]
+    const next = childOf(current, name, typeof following === 'number' ? following : 1)
+    if (!next) return current
+    current = next
+  }
+  return current
+}
+
+/** The element at a place, or its nearest ancestor that exists. */
+export function elementAt(root: Element, place: Place): Element {
+  return follow(root, place, (parent, name, position) => childrenOf(parent, name)[position - 1])
+}
+
 /** XML Schema's `whiteSpace="collapse"`. */
 export function collapse(text: string): string {
   return text.replace(/[ \t\r\n]+/g, ' ').replace(/^ | $/g, '')

@@ -30,7 +30,7 @@ export interface ElementType {
   readonly repeatable: boolean
   /** The maxOccurs of a repeatable element; absent when it is unbounded. */
   readonly most?: number
-  /** The names of the choice that the element belongs to, of which a document has allowOnly one; absent outside a choice. */
+  /** The names of the choice that the element belongs to, of which a document has only one; absent outside a choice. */
   readonly alternatives?: readonly string[]
   readonly documentation?: string
   readonly attributes: readonly AttributeType[]
@@ -114,7 +114,7 @@ export function readVocabulary(xsd: string): Vocabulary {
   return new Map(childrenOf(schema, 'xs:element').map((root) => [attribute(root, 'name'), elementType(root, false)]))
 }
 
-/** The supported facets. xs:minExclusive is not read: allowOnly libxml2 needs it, and a number's annotation states its bounds. */
+/** The supported facets. xs:minExclusive is not read: only libxml2 needs it, and a number's annotation states its bounds. */
 const facets = ['xs:pattern', 'xs:enumeration', 'xs:minLength', 'xs:maxLength', 'xs:minExclusive']
 
 function allowOnly(holder: Element, known: readonly string[]): void {
@@ -148,7 +148,7 @@ export interface Xsd {
 }
 
 /** The type of a root element. @throws Error when the schema does not declare it */
-export function rootElement({ name, vocabulary }: Xsd, root: string): ElementType {
+export function rootType({ name, vocabulary }: Xsd, root: string): ElementType {
   const type = vocabulary.get(root)
   if (!type) throw new Error(`${name}.xsd declares no ${root}`)
   return type

@@ -1,7 +1,7 @@
 import { DomainError } from '../domain/errors.ts'
 
 /** A queued write and the promise of its caller. */
-export interface Pending<Item, Result = unknown> {
+export interface Pending<Item, Result> {
   readonly item: Item
   readonly resolve: (value: Result) => void
   readonly reject: (error: unknown) => void
@@ -51,10 +51,5 @@ export class BatchQueue<Item, Result = unknown> {
     }
     this.#weight -= size
     return this.#waiting.splice(0, count).map(({ pending }) => pending)
-  }
-
-  takeAll(): Pending<Item, Result>[] {
-    this.#weight = 0
-    return this.#waiting.splice(0).map(({ pending }) => pending)
   }
 }

@@ -6,7 +6,8 @@
 import { defer, isLarge, type Known, textOf } from '../domain/deferred.ts'
 import type { Order, PurchaseOrder } from '../domain/order.ts'
 import type { Placed, Store, StoreVerb } from '../domain/store.ts'
-import type { Outcome } from './outcomes.ts'
+import type { Settled } from './batcher.ts'
+import { type CommandOutcome, fromFailure } from './outcomes.ts'
 import { knownOf } from './rows.ts'
 
 /** A verb of the store that a thread performs, with its arguments. */
@@ -54,7 +55,7 @@ function unpackOrder(order: PackedOrder): Order {
 }
 
 /** The outcome of a verb that returns an order, with that order replaced. */
-function replaceInOutcome(verb: StoreVerb | undefined, outcome: Outcome, replace: (order: unknown) => unknown): Outcome {
+function replaceInOutcome(verb: StoreVerb | undefined, outcome: CommandOutcome, replace: (order: unknown) => unknown): CommandOutcome {
   if (!('value' in outcome)) return outcome
   if (verb === 'changeOrder' || verb === 'setOrderStatus') return { value: replace(outcome.value) }
   if (verb !== 'placeOrder') return outcome
@@ -63,10 +64,15 @@ function replaceInOutcome(verb: StoreVerb | undefined, outcome: Outcome, replace
 }
 
 /** Replaces the orders in the outcomes of commands, to send them to the serving thread. */
-export function packOutcomes(commands: readonly Command[], outcomes: readonly Outcome[]): readonly Outcome[] {
+export function packOutcomes(commands: readonly Command[], outcomes: readonly CommandOutcome[]): readonly CommandOutcome[] {
   return outcomes.map((outcome, i) => replaceInOutcome(commands[i]?.verb, outcome, (order) => packOrder(order as Order)))
 }
 
-export function unpackOutcomes(commands: readonly Command[], outcomes: readonly Outcome[]): readonly Outcome[] {
-  return outcomes.map((outcome, i) => replaceInOutcome(commands[i]?.verb, outcome, (order) => unpackOrder(order as PackedOrder)))
+/** The results of commands that a thread has performed. */
+export function unpackOutcomes<Result>(commands: readonly Command[], outcomes: readonly CommandOutcome[]): readonly Settled<Result>[] {
+  return outcomes.map((packed, i) => {
+    const verb = commands[i]?.verb
+    const outcome = replaceInOutcome(verb, packed, (order) => unpackOrder(order as PackedOrder))
+    return 'value' in outcome ? { value: outcome.value as Result } : { error: fromFailure(outcome.failure, verb ?? 'a command') }
+  })
 }

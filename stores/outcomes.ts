@@ -22,7 +22,7 @@ export type Failure =
     }
   | (ErrorData & { readonly kind: 'unexpected' })
 
-export type Outcome = { readonly value: unknown } | { readonly failure: Failure }
+export type CommandOutcome = { readonly value: unknown } | { readonly failure: Failure }
 
 export function toFailure(error: unknown): Failure {
   if (!(error instanceof DomainError)) return { kind: 'unexpected', ...dataOf(error) }

@@ -52,17 +52,12 @@ export function isInNamespace({ message }: EngineError): boolean {
   return message.startsWith("Element '{")
 }
 
-export function isOfMissing({ code, message }: EngineError): boolean {
+export function isMissingChild({ code, message }: EngineError): boolean {
   return code === codes.unexpected && message.includes('Missing child')
 }
 
-/** Whether the error is about an element that is not allowed at its position. */
-export function isOfPosition(error: EngineError): boolean {
-  return error.code === codes.unexpected && !isOfMissing(error)
-}
-
 /** Whether the error is about an element's content. Such an error is unreliable while the content is incomplete. */
-export function isOfContent(error: EngineError): boolean {
-  if (error.code === codes.unexpected) return isOfMissing(error)
+export function isContentError(error: EngineError): boolean {
+  if (error.code === codes.unexpected) return isMissingChild(error)
   return attributeOf(error) === undefined && error.code !== codes.attributeMissing && error.code !== codes.noRoot
 }

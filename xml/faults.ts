@@ -1,7 +1,7 @@
 import type { LocatedFault } from '../schemas/document.ts'
 import type { ElementType, Vocabulary } from '../schemas/vocabulary.ts'
 import { inDefaultNamespace, writtenAttribute } from './attributes.ts'
-import { type EngineError, isOfContent } from './engine.ts'
+import { type EngineError, isContentError } from './engine.ts'
 import { excerpt, lineage, pathOf } from './locations.ts'
 import { explain, explainNamespace, explainPosition, explainUnknown, type Spell } from './messages.ts'
 import { Sequence } from './positions.ts'
@@ -123,7 +123,7 @@ class Search {
       if (this.#found.size >= enough) break
       const tag = tagAt(error.line ?? 0)
       // Without a tag, the error was found with an earlier part. Content that continues after the cut comes with a later part.
-      if (tag && !(isOfContent(error) && (unfinished.has(tag) || this.#incomplete.has(tag)))) this.#explain(error, tag)
+      if (tag && !(isContentError(error) && (unfinished.has(tag) || this.#incomplete.has(tag)))) this.#explain(error, tag)
     }
     return to
   }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { Problem } from '../http/problem.ts'
-import { lineAt, scan } from './scan.ts'
+import { lineAt } from '../schemas/line-feeds.ts'
+import { scan } from './scan.ts'
 import { type Limits, noLimits, type Tag } from './tag.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Place } from '../schemas/element.ts'
+import { follow, type Place } from '../schemas/element.ts'
 import type { Tag } from './tag.ts'
 
 /** The path of an element, such as `/purchase-order/item[2]/quantity`. It has a position only where siblings share the name. */
@@ -15,16 +15,9 @@ export function lineage(tag: Tag | undefined): readonly Tag[] {
 
 /** The element at a place such as `['item', 2, 'quantity']`, or its nearest ancestor that exists. */
 export function placeIn(tags: readonly Tag[], place: Place): Tag | undefined {
-  let current = tags[0]
-  for (let i = 0; i < place.length; i++) {
-    const following = place[i + 1]
-    const position = typeof following === 'number' ? following : 1
-    const next = tags.find(({ parent, name, nth }) => parent === current && name === place[i] && nth === position)
-    if (!next) return current
-    current = next
-    if (typeof following === 'number') i++
-  }
-  return current
+  const childOf = (of: Tag, called: string, position: number) =>
+    tags.find(({ parent, name, nth }) => parent === of && name === called && nth === position)
+  return tags[0] && follow(tags[0], place, childOf)
 }
 
 /** The first part of a document, with its open elements closed. */

@@ -6,7 +6,7 @@ import {
   type EngineError,
   expectedIn,
   isInNamespace,
-  isOfMissing,
+  isMissingChild,
   lengthOf,
   maxExpected,
   refusedValue
@@ -96,7 +96,7 @@ export function explain(error: EngineError, tag: Tag, { type, roots, spell, writ
     case codes.noRoot:
       return explainRoot(tag.name, roots, spell, isInNamespace(error))
     case codes.unexpected:
-      if (isOfMissing(error)) return `${here} is not complete: it needs ${explainMissing(expectedIn(error), type, spell)}.`
+      if (isMissingChild(error)) return `${here} is not complete: it needs ${explainMissing(expectedIn(error), type, spell)}.`
       if (isInNamespace(error)) return explainNamespace(tag.name, spell)
       return explainPosition(tag, expectedIn(error), type, spell)
     case codes.attributeNotAllowed:

@@ -1,14 +1,9 @@
 import { Problem } from '../http/problem.ts'
+import { lineAt } from '../schemas/line-feeds.ts'
 import { shorten } from '../schemas/shorten.ts'
 import { illegalCharacter, invalidReference } from './references.ts'
 import type { Limits, Tag } from './tag.ts'
 import { attribute, endTag, explainTagSyntax, match, name, tagEnd, target } from './tag-syntax.ts'
-
-export function lineAt(xml: string, offset: number): number {
-  let line = 1
-  for (let at = xml.indexOf('\n'); at >= 0 && at < offset; at = xml.indexOf('\n', at + 1)) line++
-  return line
-}
 
 /**
  * Reads the tags of a document and stops at the first syntax error. It runs before libxml2 for two reasons: libxml2 spends
@@ -87,7 +82,8 @@ class Scanner {
   }
 
   #text(from: number, to: number): void {
-    if (to - from > this.#limits.text && !this.#mayBeLong()) throw this.#forbidden(from, `A text is longer than ${this.#limits.text} characters.`)
+    if (to - from > this.#limits.text && !this.#mayBeLong())
+      throw this.#forbidden(from, `A text is longer than ${this.#limits.text} characters.`)
     const text = this.#xml.slice(from, to)
     if (this.#open.length === 0) {
       const stray = text.search(/[^ \t\r\n]/)
@@ -126,7 +122,8 @@ class Scanner {
   #section(from: number, opening: number, closing: string, what: string): number {
     const end = this.#xml.indexOf(closing, from + opening)
     const { text } = this.#limits
-    if ((end < 0 ? this.#xml.length : end) - from > text && !this.#mayBeLong()) throw this.#forbidden(from, `${what} is longer than ${text} characters.`)
+    if ((end < 0 ? this.#xml.length : end) - from > text && !this.#mayBeLong())
+      throw this.#forbidden(from, `${what} is longer than ${text} characters.`)
     if (end < 0) throw this.#malformed(from, `${what} that starts here is not closed by ${closing}.`)
     this.#countMark(from)
     return end + closing.length

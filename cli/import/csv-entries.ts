@@ -1,11 +1,12 @@
 import { type ColumnName, columnNames, isColumnName, isRepeatable, readCsvRecord } from '../../schemas/csv.ts'
 import { type Cell, endOfRecord, readRecord } from '../../schemas/csv-record.ts'
-import { rootType } from '../../schemas/document.ts'
-import { product } from '../../schemas/product.ts'
+import { countLineFeeds } from '../../schemas/line-feeds.ts'
+import { productXsd } from '../../schemas/product.ts'
+import { rootType } from '../../schemas/vocabulary.ts'
 import { Failure } from '../command.ts'
 import { type Entry, maxEntryLength, unreadable } from './entry.ts'
 
-const type = rootType(product)
+const type = rootType(productXsd, 'product')
 
 /** The most entries that are yielded together. After a malformed line, the buffer may hold a hundred thousand more entries. */
 const maxEntries = 500
@@ -56,7 +57,7 @@ class Splitter {
       const next = end < 0 ? undefined : this.#readLine(this.#text.slice(from, end).replace(/\r$/, ''))
       if (next) {
         entries.push(...next)
-        this.#line += countLines(this.#text, from, end) + 1
+        this.#line += countLineFeeds(this.#text, from, end) + 1
         from = end + 1
         continue
       }
@@ -86,12 +87,6 @@ class Splitter {
 function indexOrEnd(text: string, sought: string, from: number): number {
   const at = text.indexOf(sought, from)
   return at < 0 ? text.length : at
-}
-
-function countLines(text: string, from: number, to: number): number {
-  let count = 0
-  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) count++
-  return count
 }
 
 function readHeading(cells: readonly Cell[]): readonly ColumnName[] {

@@ -1,4 +1,4 @@
-import { childrenOf, type Element, element } from '../../schemas/element.ts'
+import { type Element, element, elementAt, type Place } from '../../schemas/element.ts'
 import { writeXml } from '../../schemas/xml.ts'
 import { ownXml } from '../../xml/gate.ts'
 import type { Entry } from './entry.ts'
@@ -12,29 +12,23 @@ export function catalogueOfElements(entries: readonly Entry[]): CatalogueDocumen
     parsed: ownXml(writeXml(catalogue)),
     roots: () => roots,
     trace: ({ detail, path = '' }) => {
-      const [, step = '', ...steps] = path.split('/').slice(1)
-      const { position } = parseStep(step)
-      const root = roots[position - 1]
-      const line = entries[position - 1]?.line ?? 0
-      return { index: position - 1, fault: { detail, line, ...placeOf(root && follow(root, steps)) } }
+      const place = placeOf(path)
+      const index = Number(place[1] ?? 1) - 1
+      return { index, fault: { detail, line: entries[index]?.line ?? 0, ...locate(elementAt(catalogue, place)) } }
     },
-    locate: placeOf
+    locate
   }
 }
 
-function placeOf(found: Element | undefined): { readonly path?: string } {
-  return found?.origin ? { path: found.origin } : {}
+function locate({ origin }: Element): { readonly path?: string } {
+  return origin ? { path: origin } : {}
 }
 
-/** Parses a step of a path such as `/catalogue/product[2]/price`. */
-function parseStep(step: string): { name: string; position: number } {
-  const [, name = '', position = '1'] = /^([^[]*)(?:\[(\d+)\])?$/.exec(step) ?? []
-  return { name, position: Number(position) }
-}
-
-function follow(root: Element, steps: readonly string[]): Element {
-  return steps.reduce((current, step) => {
-    const { name, position } = parseStep(step)
-    return childrenOf(current, name)[position - 1] ?? current
-  }, root)
+/** Turns a path such as `/catalogue/product[2]/price` into a place. */
+function placeOf(path: string): Place {
+  const [, ...steps] = path.split('/').slice(1)
+  return steps.flatMap((step) => {
+    const [, name = '', position = '1'] = /^([^[]*)(?:\[(\d+)\])?$/.exec(step) ?? []
+    return [name, Number(position)]
+  })
 }

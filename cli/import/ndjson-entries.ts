@@ -1,11 +1,11 @@
-import { rootType } from '../../schemas/document.ts'
 import { readJson } from '../../schemas/json.ts'
 import { readJsonText } from '../../schemas/json-text.ts'
-import { product } from '../../schemas/product.ts'
+import { productXsd } from '../../schemas/product.ts'
 import type { Tree } from '../../schemas/tree.ts'
+import { rootType } from '../../schemas/vocabulary.ts'
 import { type Entry, maxEntryLength, unreadable } from './entry.ts'
 
-const type = rootType(product)
+const type = rootType(productXsd, 'product')
 
 /** Reads products from JSON, one per line. Empty lines are skipped. */
 export async function* ndjsonEntries(chunks: AsyncIterable<string>): AsyncGenerator<readonly Entry[], void, undefined> {

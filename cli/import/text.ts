@@ -1,6 +1,5 @@
+import { countLineFeeds } from '../../schemas/line-feeds.ts'
 import { Failure } from '../command.ts'
-
-const lineFeed = 0x0a
 
 /**
  * Decodes UTF-8 without its byte order mark.
@@ -12,7 +11,7 @@ export async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<stri
   for await (const chunk of bytes) {
     const text = attempt(() => decoder.decode(chunk, { stream: true }), line)
     if (text !== '') yield text
-    for (let at = chunk.indexOf(lineFeed); at >= 0; at = chunk.indexOf(lineFeed, at + 1)) line++
+    line += countLineFeeds(text)
   }
   attempt(() => decoder.decode(), line)
 }

@@ -1,7 +1,7 @@
 import type { ImportItem } from '../../domain/store.ts'
 import { Problem } from '../../http/problem.ts'
 import type { LocatedFault } from '../../schemas/document.ts'
-import { childrenOf, type Element, type Place } from '../../schemas/element.ts'
+import { type Element, elementAt } from '../../schemas/element.ts'
 import { productXsd, readProduct } from '../../schemas/product.ts'
 import { maxErrors } from '../../xml/faults.ts'
 import { makeXmlGate, type ParsedXml, type XmlGate } from '../../xml/gate.ts'
@@ -80,17 +80,4 @@ function malformed(problem: Problem, line: number): readonly LocatedFault[] {
   const inFile = (within: number) => line + Math.max(0, within - 2)
   const detail = (fault?.detail ?? problem.message).replace(/\bline (\d+)/g, (_, within: string) => `line ${inFile(Number(within))}`)
   return [{ detail, line: fault && 'line' in fault && fault.line !== undefined ? inFile(fault.line) : line }]
-}
-
-function elementAt(root: Element, place: Place): Element {
-  let current = root
-  for (let i = 0; i < place.length; i++) {
-    const following = place[i + 1]
-    const position = typeof following === 'number' ? following : 1
-    const next = childrenOf(current, String(place[i]))[position - 1]
-    if (!next) return current
-    current = next
-    if (typeof following === 'number') i++
-  }
-  return current
 }

@@ -1,5 +1,6 @@
 import { SaxesParser } from 'saxes'
 import type { Element } from '../../schemas/element.ts'
+import { countLineFeeds } from '../../schemas/line-feeds.ts'
 import type { XmlGate } from '../../xml/gate.ts'
 import type { Entry } from './entry.ts'
 import type { CatalogueDocument } from './validator.ts'
@@ -14,7 +15,7 @@ export function catalogueOfXml(entries: readonly Entry[], gate: XmlGate): Catalo
   let next = 2
   for (const { xml = '' } of entries) {
     firstLines.push(next)
-    next += 1 + countLines(xml)
+    next += 1 + countLineFeeds(xml)
   }
   const toFile = (line: number) => {
     const index = Math.max(0, findLast(firstLines, line))
@@ -29,12 +30,6 @@ export function catalogueOfXml(entries: readonly Entry[], gate: XmlGate): Catalo
     },
     locate: ({ origin }) => ({ line: toFile(Number(origin)).line })
   }
-}
-
-function countLines(xml: string): number {
-  let count = 0
-  for (let at = xml.indexOf('\n'); at >= 0; at = xml.indexOf('\n', at + 1)) count++
-  return count
 }
 
 /** The index of the last number that is not above the value. The numbers are sorted. */

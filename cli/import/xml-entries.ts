@@ -1,3 +1,4 @@
+import { countLineFeeds } from '../../schemas/line-feeds.ts'
 import { Failure } from '../command.ts'
 import { type Entry, maxEntryLength, unreadable } from './entry.ts'
 
@@ -154,10 +155,8 @@ class Splitter {
 
   /** @param offset never smaller than in an earlier call */
   #lineAt(offset: number): number {
-    for (let at = this.#text.indexOf('\n', this.#counted); at >= 0 && at < offset; at = this.#text.indexOf('\n', at + 1)) {
-      this.#counted = at + 1
-      this.#line++
-    }
+    this.#line += countLineFeeds(this.#text, this.#counted, offset)
+    this.#counted = offset
     return this.#line
   }
 

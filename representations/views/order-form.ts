@@ -4,7 +4,7 @@ import type { OrderItem } from '../../domain/order.ts'
 import type { Product } from '../../domain/product.ts'
 import type { LocatedFault } from '../../schemas/document.ts'
 import { orderXsd } from '../../schemas/purchase-order.ts'
-import { childType, type ElementType, rootElement } from '../../schemas/vocabulary.ts'
+import { childType, type ElementType, rootType } from '../../schemas/vocabulary.ts'
 import { uris } from '../links.ts'
 import type { ProblemDocument } from '../problem.ts'
 import type { Context } from '../representation.ts'
@@ -51,7 +51,7 @@ const missingMessages = {
   quantity: 'Say how many of this product.'
 }
 
-const orderType = rootElement(orderXsd, 'purchase-order')
+const orderType = rootType(orderXsd, 'purchase-order')
 const itemType = childType(orderType, 'item')
 
 /** Elements that have no fields in the form besides the lines. If a changed order has them, hidden inputs keep their values. */

@@ -2,7 +2,7 @@ import { anyPrice, checkCurrency } from '../currency.ts'
 import type { Database } from './database.ts'
 
 /** Stores the currency of the prices. @throws StoreOpenError if the stored prices are in another currency */
-export async function keepCurrency(database: Database, currency: string): Promise<void> {
+export async function storeCurrency(database: Database, currency: string): Promise<void> {
   const [row] = await database.query<{ currency: string | null }>('SELECT currency FROM catalogue')
   if (row?.currency === currency) return
   await database.transaction(async ({ query }) => {

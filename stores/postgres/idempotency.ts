@@ -21,12 +21,12 @@ function usedKeyOf({ snapshot, known, ...row }: StoredRow): UsedKey {
 }
 
 /** The Idempotency-Keys of a batch of orders: those that were used before, and those that the batch adds. */
-export class KeptKeys {
+export class IdempotencyKeys {
   readonly #used = new Map<string, UsedKey>()
   readonly #new: UsedKey[] = []
 
-  static async read({ query }: Queries, keys: readonly Idempotency[]): Promise<KeptKeys> {
-    const used = new KeptKeys()
+  static async read({ query }: Queries, keys: readonly Idempotency[]): Promise<IdempotencyKeys> {
+    const used = new IdempotencyKeys()
     if (keys.length === 0) return used
     const rows = await query<StoredRow>(
       `SELECT i.scope, i.key, i.fingerprint, i.snapshot, json_build_object(${known}) AS known, i.outcome FROM idempotency i

@@ -1,7 +1,7 @@
 /** The entry of the order thread, which has its own connections. It answers a batch only after its commit. */
 
 import { packOutcomes, unpackCommand } from '../crossing.ts'
-import { type Failure, type Outcome, toFailure } from '../outcomes.ts'
+import { type CommandOutcome, type Failure, toFailure } from '../outcomes.ts'
 import { serve } from '../thread-entry.ts'
 import { Database } from './database.ts'
 import { makeOrderWrites, type OrderCommand } from './order-writes.ts'
@@ -13,7 +13,7 @@ export interface OrderThreadData {
 }
 
 /** The outcome of each command, or the failure of the whole transaction. */
-export type OrderAnswer = { readonly outcomes: readonly Outcome[] } | { readonly failure: Failure }
+export type OrderAnswer = { readonly outcomes: readonly CommandOutcome[] } | { readonly failure: Failure }
 
 serve(({ url, currency, connections }: OrderThreadData) => {
   const database = new Database(url, connections)
@@ -22,7 +22,7 @@ serve(({ url, currency, connections }: OrderThreadData) => {
   async function answer(commands: readonly OrderCommand[]): Promise<OrderAnswer> {
     try {
       const outcomes = (await write(commands.map(unpackCommand))).map(
-        (outcome): Outcome => ('value' in outcome ? outcome : { failure: toFailure(outcome.error) })
+        (outcome): CommandOutcome => ('value' in outcome ? outcome : { failure: toFailure(outcome.error) })
       )
       return { outcomes: packOutcomes(commands, outcomes) }
     } catch (error) {

@@ -1,11 +1,11 @@
 import type { Order } from '../../domain/order.ts'
 import type { Placed, Store } from '../../domain/store.ts'
+import { Batcher, type Settled } from '../batcher.ts'
 import { packCommand, unpackOutcomes } from '../crossing.ts'
 import { DatabaseThread, ThreadLost } from '../database-thread.ts'
 import { fromFailure, lostWrite } from '../outcomes.ts'
 import { orderSize } from '../sizes.ts'
 import { entryBeside } from '../threads.ts'
-import { Batcher, type Outcome } from './batcher.ts'
 import type { Database } from './database.ts'
 import type { OrderAnswer, OrderThreadData } from './order-thread.ts'
 import { LargeTwin, makeOrderWrites, type OrderCommand } from './order-writes.ts'
@@ -84,13 +84,10 @@ export class OrderWriter {
     }
   }
 
-  async #write(batch: readonly OrderCommand[]): Promise<readonly Outcome<Written>[]> {
+  async #write(batch: readonly OrderCommand[]): Promise<readonly Settled<Written>[]> {
     const answer = await this.#ask(batch)
-    const verb = batch[0]?.verb ?? 'writing orders'
-    if ('failure' in answer) throw fromFailure(answer.failure, verb)
-    return unpackOutcomes(batch, answer.outcomes).map((outcome) =>
-      'value' in outcome ? { value: outcome.value as Written } : { error: fromFailure(outcome.failure, verb) }
-    )
+    if ('failure' in answer) throw fromFailure(answer.failure, batch[0]?.verb ?? 'writing orders')
+    return unpackOutcomes(batch, answer.outcomes)
   }
 
   async #ask(batch: readonly OrderCommand[]): Promise<OrderAnswer> {

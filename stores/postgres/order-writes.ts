@@ -2,14 +2,15 @@ import { textOf } from '../../domain/deferred.ts'
 import { namedProducts, type Order, type ProductReference } from '../../domain/order.ts'
 import type { Shop } from '../../domain/order-writes.ts'
 import type { Placed } from '../../domain/store.ts'
+import { attempt, type Settled } from '../batcher.ts'
 import type { Command } from '../crossing.ts'
 import { ActiveOrderNumbers } from './active-order-numbers.ts'
-import { attempt, type Outcome, retrying } from './batcher.ts'
 import type { Database, Queries } from './database.ts'
-import { KeptKeys } from './idempotency.ts'
+import { IdempotencyKeys } from './idempotency.ts'
 import { type ChangeCommand, LockedOrders } from './order-changes.ts'
 import { writeOriginals } from './order-documents.ts'
 import { NewOrders } from './placing.ts'
+import { retrying } from './retrying.ts'
 import { now } from './rows.ts'
 import { lockStock, type StockLedger } from './stock-ledger.ts'
 
@@ -26,7 +27,7 @@ export class LargeTwin extends Error {
 /** The locked data with which the commands of one transaction are decided. Each command sees the results of those before it. */
 export interface OrderBatch extends Shop {
   readonly inventory: StockLedger
-  readonly keys: KeptKeys
+  readonly keys: IdempotencyKeys
   readonly numbers: ActiveOrderNumbers
 }
 
@@ -43,7 +44,7 @@ export function makeOrderWrites(
   database: Database,
   currency: string,
   place: Place
-): (commands: readonly OrderCommand[]) => Promise<readonly Outcome<Placed | Order>[]> {
+): (commands: readonly OrderCommand[]) => Promise<readonly Settled<Placed | Order>[]> {
   const run = (commands: readonly OrderCommand[]) =>
     database.transaction(async (queries) => {
       const placings = commands.flatMap((command) => (command.verb === 'placeOrder' ? command.args : []))
@@ -60,7 +61,7 @@ export function makeOrderWrites(
       const used = placings.flatMap(({ idempotency }) => idempotency ?? [])
       const [inventory, keys, numbers, at] = await Promise.all([
         lockStock(queries, products),
-        KeptKeys.read(queries, used),
+        IdempotencyKeys.read(queries, used),
         ActiveOrderNumbers.read(queries, [...placings, ...numbered]),
         clock(queries)
       ])

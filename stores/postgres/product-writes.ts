@@ -1,6 +1,6 @@
 import { type CatalogueChange, type CatalogueEntry, decideProduct, type ProductWrite, withTimes } from '../../domain/product-writes.ts'
+import { attempt, type Settled } from '../batcher.ts'
 import { productColumns } from '../rows.ts'
-import { attempt, type Outcome } from './batcher.ts'
 import type { Database, Queries } from './database.ts'
 import { Moved } from './failures.ts'
 import { type LockedEntry, writeChanges } from './product-rows.ts'
@@ -8,7 +8,7 @@ import { now, type ProductRow, type StockRow, stockColumns, toProduct, toStock }
 import { revise } from './stock-ledger.ts'
 
 /** @param mode `rehearse` writes nothing, and the changes keep the old times */
-type ProductWriter = (writes: readonly ProductWrite[], mode?: 'rehearse') => Promise<Outcome<CatalogueChange>[]>
+type ProductWriter = (writes: readonly ProductWrite[], mode?: 'rehearse') => Promise<Settled<CatalogueChange>[]>
 
 /**
  * Writes a batch of products in one transaction: it locks their stock as an order does, decides each write in the order of

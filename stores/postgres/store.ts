@@ -1,5 +1,5 @@
 import type { Store } from '../../domain/store.ts'
-import { keepCurrency } from './currency.ts'
+import { storeCurrency } from './currency.ts'
 import { Database } from './database.ts'
 import { unavailable } from './failures.ts'
 import { makeKeys } from './keys.ts'
@@ -23,17 +23,17 @@ export interface PostgresOptions {
  * @throws StoreOpenError if the database cannot be reached, is newer than this code, is not Tradepost's, or has another currency
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
-  const { store } = await openInParts(options)
+  const { store } = await openWithWriter(options)
   return store
 }
 
 /** Opens the store and also returns its order writer, for tests that kill it. */
-export async function openInParts({ url, currency, poolSize = 10 }: PostgresOptions): Promise<{ store: Store; orders: OrderWriter }> {
+export async function openWithWriter({ url, currency, poolSize = 10 }: PostgresOptions): Promise<{ store: Store; orders: OrderWriter }> {
   await migratePostgres(url)
   const connections = threadConnections(poolSize)
   const database = new Database(url, poolSize - connections)
   const orders = new OrderWriter(database, { url, currency, connections })
-  const storingCurrency = keepCurrency(database, currency).catch((error) => {
+  const storingCurrency = storeCurrency(database, currency).catch((error) => {
     throw openError(error, makeClient(url, {}))
   })
   try {

@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, linkSync, renameSync } from 'node:fs'
+import { writeWhole } from '../whole-file.ts'
 import { type Connection, connectReader, databasePath } from './connection.ts'
 import { explain, openError } from './explain.ts'
 import { makeNewFile, refuseForeign } from './file.ts'
@@ -11,24 +10,22 @@ import { makeNewFile, refuseForeign } from './file.ts'
  * and `-shm` files.
  * @throws StoreOpenError if the database cannot be read; Error if the target exists or cannot be written
  */
-export function backupSqlite(path: string, target: string): void {
+export async function backupSqlite(path: string, target: string): Promise<void> {
   const file = databasePath(target)
   if (existsSync(file)) throw new Error(exists(target))
   const db = connect(path)
-  // The name is random, so that concurrent backups do not collide.
-  const partial = `${file}.${randomBytes(4).toString('hex')}.partial`
-  try {
+  const write = (partial: string) => {
     // SQLite would make a file that everybody may read.
     makeNewFile(partial)
-    copy(db, partial)
-    sync(partial)
-    place(partial, file, target)
-    sync(dirname(file))
+    // This is one read transaction. The backup API would start again at every commit of another process.
+    db.prepare('VACUUM INTO ?').run(partial)
+  }
+  try {
+    await writeWhole(file, write, (partial) => place(partial, file, target))
   } catch (error) {
     throw failure(error, path, file)
   } finally {
     db.close()
-    rmSync(partial, { force: true })
   }
 }
 
@@ -52,11 +49,6 @@ function failure(error: unknown, path: string, file: string): unknown {
 
 const exists = (target: string) => `${target} exists: a backup never overwrites`
 
-function copy(db: Connection, partial: string): void {
-  // This is one read transaction. The backup API would start again at every commit of another process.
-  db.prepare('VACUUM INTO ?').run(partial)
-}
-
 /** The errors of link(2) on a file system or an operating system without hard links. */
 const linkErrors = new Set(['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL', 'EMLINK'])
 
@@ -69,14 +61,5 @@ function place(partial: string, file: string, target: string): void {
     if (code === 'EEXIST' || existsSync(file)) throw new Error(exists(target))
     if (!linkErrors.has(code)) throw error
     renameSync(partial, file)
-  }
-}
-
-function sync(path: string): void {
-  const file = openSync(path, 'r')
-  try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
   }
 }

@@ -1,4 +1,4 @@
-import { notStored, type Outcome, perhapsStored, toFailure } from '../outcomes.ts'
+import { type CommandOutcome, notStored, perhapsStored, toFailure } from '../outcomes.ts'
 import type { Connection } from './connection.ts'
 import { explained } from './explain.ts'
 import { failureOf, isNotCommitted } from './failures.ts'
@@ -10,13 +10,13 @@ import { makeWrites, type WriteCommand } from './writes.ts'
  * fails does not affect the others. The outcomes are in the order of the commands, and are durable when the function returns.
  * @param check throws if the database must not be written
  */
-export function makeBatch(db: Connection, currency: string, check: () => void): (commands: readonly WriteCommand[]) => Outcome[] {
+export function makeBatch(db: Connection, currency: string, check: () => void): (commands: readonly WriteCommand[]) => CommandOutcome[] {
   const index = makeTextIndex(db)
   const writes = makeWrites(db, currency, index)
   const [begin, commit, rollback] = [db.prepare('BEGIN IMMEDIATE'), db.prepare('COMMIT'), db.prepare('ROLLBACK')]
   const [save, release, undo] = [db.prepare('SAVEPOINT command'), db.prepare('RELEASE command'), db.prepare('ROLLBACK TO command')]
 
-  function attempt({ verb, args }: WriteCommand): Outcome {
+  function attempt({ verb, args }: WriteCommand): CommandOutcome {
     const write = writes[verb] as (...args: readonly unknown[]) => unknown
     const mark = index.mark()
     save.run()

@@ -2,7 +2,7 @@ import { anyPrice, checkCurrency } from '../currency.ts'
 import type { Connection } from './connection.ts'
 
 /** Stores the currency of the prices. @throws StoreOpenError if the stored prices are in another currency */
-export function keepCurrency(db: Connection, currency: string): void {
+export function storeCurrency(db: Connection, currency: string): void {
   const stored = db.prepare<[], string | null>('SELECT currency FROM catalogue').pluck()
   if (stored.get() === currency) return
   const hasPrices = db.prepare<[], number>(`SELECT ${anyPrice}`).pluck()

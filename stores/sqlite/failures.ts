@@ -1,6 +1,6 @@
 /** Recognises errors of an unreachable database. */
 
-import { type Failure, notStored, type Outcome, toFailure } from '../outcomes.ts'
+import { type CommandOutcome, type Failure, notStored, toFailure } from '../outcomes.ts'
 import { explained } from './explain.ts'
 
 const outOfReach = /^(SQLITE_(FULL|IOERR|CANTOPEN|READONLY|BUSY|PROTOCOL)(_|$)|ENOENT|EACCES|EIO|ENOTDIR|ESTALE)/
@@ -26,6 +26,6 @@ export function failureOf(error: unknown, path: string): Failure {
   return toFailure(isOutOfReach(error) ? notStored(explained(error, path)) : error)
 }
 
-export function isLost(outcome: Outcome): boolean {
+export function isStoreUnavailable(outcome: CommandOutcome): boolean {
   return 'failure' in outcome && outcome.failure.kind === 'domain' && outcome.failure.code === 'store-unavailable'
 }

@@ -1,7 +1,7 @@
 import { isSearch, type Store } from '../../domain/store.ts'
 import { notStored } from '../outcomes.ts'
 import { type Connection, checkFile, connectReader, databasePath, fileIdentity } from './connection.ts'
-import { keepCurrency } from './currency.ts'
+import { storeCurrency } from './currency.ts'
 import { explained, openError } from './explain.ts'
 import { isOutOfReach } from './failures.ts'
 import { migrateSqlite } from './migrations.ts'
@@ -24,15 +24,15 @@ export interface SqliteOptions {
  * @throws StoreOpenError if the file cannot be opened, is newer than this code, is not Tradepost's, or has another currency
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  const { store } = await openInParts(options)
+  const { store } = await openWithWriter(options)
   return store
 }
 
 type OpenOptions = SqliteOptions & Pick<WriterData, 'maxPages' | 'maxBatch'>
 
 /** Opens the store and also returns its writer, for benches and for tests that kill the writer or fill its disk. */
-export async function openInParts(options: OpenOptions): Promise<{ store: Store; writer: SqliteWriter }> {
-  await migrateSqlite(options.path, (db) => keepCurrency(db, options.currency))
+export async function openWithWriter(options: OpenOptions): Promise<{ store: Store; writer: SqliteWriter }> {
+  await migrateSqlite(options.path, (db) => storeCurrency(db, options.currency))
   let writer: SqliteWriter | undefined
   try {
     const data = { ...options, identity: fileIdentity(options.path) }

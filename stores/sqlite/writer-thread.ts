@@ -1,7 +1,7 @@
 /** The entry of the writer thread. It answers a batch only after its commit. */
 
 import { packOutcomes, unpackCommand } from '../crossing.ts'
-import type { Outcome } from '../outcomes.ts'
+import type { CommandOutcome } from '../outcomes.ts'
 import { serve } from '../thread-entry.ts'
 import { makeBatch } from './batch.ts'
 import { checkFile, connectWriter } from './connection.ts'
@@ -23,7 +23,7 @@ serve(({ path, identity, currency, maxPages, maxBatch }: WriterData) => {
   const db = connectWriter(path)
   if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${maxPages}`)
   const run = makeBatch(db, currency, () => checkFile(path, identity))
-  const perform = (batch: readonly WriteCommand[]): readonly Outcome[] =>
+  const perform = (batch: readonly WriteCommand[]): readonly CommandOutcome[] =>
     maxBatch === undefined ? run(batch) : slices(batch, maxBatch).flatMap(run)
   const answer = (batch: readonly WriteCommand[]) => packOutcomes(batch, perform(batch.map(unpackCommand)))
   return { answer, close: () => db.close() }

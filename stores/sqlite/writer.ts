@@ -1,12 +1,12 @@
 import type { Store } from '../../domain/store.ts'
-import { BatchQueue, type Pending } from '../batch-queue.ts'
+import { Batcher, type Settled } from '../batcher.ts'
 import { packCommand, unpackOutcomes } from '../crossing.ts'
 import { DatabaseThread, ThreadLost } from '../database-thread.ts'
-import { fromFailure, lostWrite, notStored, type Outcome } from '../outcomes.ts'
+import { type CommandOutcome, lostWrite, notStored } from '../outcomes.ts'
 import { entryBeside } from '../threads.ts'
 import { commandSize } from './command-size.ts'
 import { explained } from './explain.ts'
-import { isLost } from './failures.ts'
+import { isStoreUnavailable } from './failures.ts'
 import type { WriterData } from './writer-thread.ts'
 import type { WriteCommand, WriteVerb } from './writes.ts'
 
@@ -14,19 +14,14 @@ const entry = entryBeside(import.meta.url, 'writer-thread')
 
 /**
  * The only writer. It runs in a separate thread, which gets the commands in batches: each batch has the commands that arrived
- * while the one before was committed. When the thread dies, its commands and the waiting ones fail with `store-unavailable`,
- * and a new thread starts.
+ * while the one before was committed. When the thread dies, its commands fail with `store-unavailable`, as do others until a
+ * new thread starts.
  */
 export class SqliteWriter {
   readonly #path: string
-  readonly #thread: DatabaseThread<WriterData, readonly WriteCommand[], readonly Outcome[]>
-  readonly #waiting = new BatchQueue<WriteCommand>(commandSize)
-  #isBusy = false
-  #flushing = false
+  readonly #thread: DatabaseThread<WriterData, readonly WriteCommand[], readonly CommandOutcome[]>
+  readonly #batches = new Batcher({ run: (batch) => this.#write(batch), weight: commandSize, parallel: 1 })
   #failing = false
-  #draining: Promise<void> | undefined
-  /** Ends the wait of `drain` when the queue is empty. */
-  #settled: (() => void) | undefined
 
   constructor(data: WriterData) {
     this.#path = data.path
@@ -49,19 +44,14 @@ export class SqliteWriter {
 
   /** @throws the errors of the verb, and DomainError `store-unavailable`, `store-overloaded` */
   async run<V extends WriteVerb>(verb: V, ...args: Parameters<Store[V]>): Promise<Awaited<ReturnType<Store[V]>>> {
-    const command: WriteCommand = { verb, args }
-    if (this.#draining || !this.#thread.isUp) throw notStored()
-    const value = await new Promise<unknown>((resolve, reject) => {
-      this.#waiting.add({ item: command, resolve, reject })
-      this.#flushSoon()
-    })
+    if (!this.#thread.isUp) throw notStored()
+    const value = await this.#batches.submit({ verb, args })
     return value as Awaited<ReturnType<Store[V]>>
   }
 
   /** Refuses new commands, and resolves when all others are answered. */
   drain(): Promise<void> {
-    this.#draining ??= this.#drain()
-    return this.#draining
+    return this.#batches.close()
   }
 
   /** Drains, then closes the database. */
@@ -75,52 +65,18 @@ export class SqliteWriter {
     return this.#thread.kill()
   }
 
-  async #drain(): Promise<void> {
-    if (this.#isBusy || this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#settled = resolve))
-  }
-
-  /** Flushes at the end of this turn of the event loop, so that all commands of the turn share one commit. */
-  #flushSoon(): void {
-    if (this.#flushing || this.#isBusy || this.#waiting.length === 0) return
-    this.#flushing = true
-    setImmediate(() => {
-      this.#flushing = false
-      if (!this.#isBusy) void this.#flush()
-    })
-  }
-
-  async #flush(): Promise<void> {
-    this.#isBusy = true
-    while (this.#waiting.length > 0) await this.#write(this.#waiting.takeBatch())
-    this.#isBusy = false
-    this.#settled?.()
-  }
-
-  async #write(batch: readonly Pending<WriteCommand>[]): Promise<void> {
+  async #write(batch: readonly WriteCommand[]): Promise<readonly Settled<unknown>[]> {
     try {
-      this.#answer(batch, await this.#thread.ask(batch.map(({ item }) => packCommand(item))))
+      const outcomes = await this.#thread.ask(batch.map(packCommand))
+      this.#failing = outcomes.length > 0 && outcomes.every(isStoreUnavailable)
+      return unpackOutcomes(batch, outcomes)
     } catch (error) {
-      const reason = this.#lost(error)
-      for (const { reject } of batch) reject(reason)
-      if (error instanceof ThreadLost) for (const { reject } of this.#waiting.takeAll()) reject(notStored(reason.cause))
+      throw this.#lost(error)
     }
   }
 
   #lost(error: unknown): Error {
     if (error instanceof ThreadLost) return lostWrite(error, explained(error.cause, this.#path))
     return new Error("a command cannot be sent to the database's writer", { cause: error })
-  }
-
-  #answer(batch: readonly Pending<WriteCommand>[], answer: readonly Outcome[]): void {
-    this.#failing = answer.length > 0 && answer.every(isLost)
-    const outcomes = unpackOutcomes(
-      batch.map(({ item }) => item),
-      answer
-    )
-    for (const [i, { item, resolve, reject }] of batch.entries()) {
-      const outcome = outcomes[i]
-      if (outcome && 'value' in outcome) resolve(outcome.value)
-      else reject(outcome ? fromFailure(outcome.failure, item.verb) : notStored())
-    }
   }
 }

@@ -109,7 +109,7 @@ t.test('a file that comes while a backup is written stays', async (t) => {
       writeFileSync(file, 'mine')
     }
   }))
-  t.throws(backup, /backup\.db exists: a backup never overwrites$/)
+  await t.rejects(backup(), /backup\.db exists: a backup never overwrites$/)
   t.equal(readFileSync(file, 'utf8'), 'mine')
   t.same(backups(), ['backup.db'])
 })
@@ -120,9 +120,9 @@ t.test('where there are no hard links it is renamed', async (t) => {
       throw Object.assign(new Error('EPERM: operation not permitted, link'), { code: 'EPERM' })
     }
   }))
-  backup()
+  await backup()
   t.ok(isWhole(file))
-  t.throws(backup, /exists/)
+  await t.rejects(backup(), /exists/)
   t.same(backups(), ['backup.db'])
 })
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
-import type { Job, Outcome } from '../../documents/job.ts'
+import type { FinishedJob, Job } from '../../documents/job.ts'
 import { makeRunner } from '../../documents/run.ts'
 import { orderXml } from '../build.ts'
 
@@ -49,7 +49,7 @@ const jobs = [
   } as const
 ]
 
-const withoutCost = ({ spent: _spent, ...result }: Outcome) => result
+const withoutCost = ({ spent: _spent, ...result }: FinishedJob) => result
 
 t.test('documents that are read together have the outcomes that each has alone', async (t) => {
   const [together, alone] = [makeRunner(), makeRunner()]

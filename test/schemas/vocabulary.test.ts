@@ -35,7 +35,9 @@ t.test('an element has what the schema says of it', async (t) => {
     required: true,
     repeatable: true,
     most: undefined,
-    children: ['line-id', 'product-id', 'gtin', 'quantity', 'unit-price', 'requested-delivery-date', 'note', 'extension'].map((name) => ({ name }))
+    children: ['line-id', 'product-id', 'gtin', 'quantity', 'unit-price', 'requested-delivery-date', 'note', 'extension'].map((name) => ({
+      name
+    }))
   })
   t.match(child('item')?.children[1], { required: false, alternatives: ['product-id', 'gtin'] })
   t.match(child('item')?.children[3], {

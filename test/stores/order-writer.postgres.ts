@@ -4,7 +4,7 @@ import { DomainError } from '../../domain/errors.ts'
 import { add, plain, zero } from '../../domain/money.ts'
 import { heldBy } from '../../domain/placing.ts'
 import type { Placed, Placing, Store } from '../../domain/store.ts'
-import { openInParts } from '../../stores/postgres/store.ts'
+import { openWithWriter } from '../../stores/postgres/store.ts'
 import { execute, postgresFor } from './embedded.ts'
 import { everyOrder, item, onHand, placing, purchase, shopCurrency, stocked } from './fixtures.ts'
 
@@ -12,7 +12,7 @@ const server = await postgresFor(t)
 
 async function open(t: Test, options: { poolSize?: number } = {}) {
   const url = await server.database()
-  const parts = await openInParts({ url, currency: shopCurrency, ...options })
+  const parts = await openWithWriter({ url, currency: shopCurrency, ...options })
   t.teardown(() => parts.store.close())
   await parts.store.createProduct('a', stocked(1_000_000))
   return { ...parts, url }

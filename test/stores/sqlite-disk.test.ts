@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { DomainError } from '../../domain/errors.ts'
 import type { Placed } from '../../domain/store.ts'
-import { openInParts } from '../../stores/sqlite/store.ts'
+import { openWithWriter } from '../../stores/sqlite/store.ts'
 import { smallDisk } from '../small-disk.ts'
 import { everyOrder, item, purchase, shopCurrency, stocked } from './fixtures.ts'
 
@@ -12,7 +12,7 @@ t.test('on a full disk each refused order says that nothing was stored, and noth
   const disk = smallDisk(t, 2)
   if (!disk) return t.pass('', noDisk)
   const path = join(disk.folder, 'shop.db')
-  const { store, writer } = await openInParts({ path, currency: shopCurrency })
+  const { store, writer } = await openWithWriter({ path, currency: shopCurrency })
   await store.createProduct('a', stocked(100_000))
   const place = (note: string) => store.placeOrder({ order: purchase([item('a')], { notes: [note] }), status: 'accepted' })
   const told = new Map<string, PromiseSettledResult<Placed>>()
@@ -35,7 +35,7 @@ t.test('on a full disk each refused order says that nothing was stored, and noth
   await writer.kill()
   await store.close()
   disk.clear()
-  const again = await openInParts({ path, currency: shopCurrency })
+  const again = await openWithWriter({ path, currency: shopCurrency })
   t.teardown(() => again.store.close())
   const there = new Set((await everyOrder(again.store)).flatMap(({ notes }) => notes))
   for (const [note, { status }] of told) if (there.has(note) !== (status === 'fulfilled')) t.fail(`order ${note} was ${status}`)
@@ -47,12 +47,12 @@ t.test('a disk that has no room for a new database is said so', async (t) => {
   if (!disk) return t.pass('', noDisk)
   disk.fill()
   const path = join(disk.folder, 'shop.db')
-  await t.rejects(openInParts({ path, currency: shopCurrency }), {
+  await t.rejects(openWithWriter({ path, currency: shopCurrency }), {
     name: 'StoreOpenError',
     message: /shop\.db cannot be .*written: the disk is full/
   })
   disk.clear()
-  const { store } = await openInParts({ path, currency: shopCurrency })
+  const { store } = await openWithWriter({ path, currency: shopCurrency })
   await store.close()
 })
 
@@ -60,7 +60,7 @@ t.test('a disk that is mounted read-only is said so', async (t) => {
   const disk = smallDisk(t, 1)
   if (!disk) return t.pass('', noDisk)
   const path = join(disk.folder, 'shop.db')
-  const open = () => openInParts({ path, currency: shopCurrency })
+  const open = () => openWithWriter({ path, currency: shopCurrency })
   await (await open()).store.close()
   disk.remount('ro')
   await t.rejects(open(), { name: 'StoreOpenError', message: /^\/.*shop\.db cannot be .*written: .*read-only/ })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { Store } from '../../domain/store.ts'
-import { openInParts } from '../../stores/sqlite/store.ts'
+import { openWithWriter } from '../../stores/sqlite/store.ts'
 import type { SqliteWriter } from '../../stores/sqlite/writer.ts'
 import { shopCurrency } from './fixtures.ts'
 
@@ -11,7 +11,7 @@ export async function openParts(
   limits: { maxPages?: number } = {}
 ): Promise<{ store: Store; writer: SqliteWriter; path: string }> {
   const path = join(t.testdir({}), 'shop.db')
-  const parts = await openInParts({ path, currency: shopCurrency, ...limits })
+  const parts = await openWithWriter({ path, currency: shopCurrency, ...limits })
   t.teardown(() => parts.store.close())
   return { ...parts, path }
 }

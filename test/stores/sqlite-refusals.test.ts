@@ -58,7 +58,7 @@ for (const [what, make] of Object.entries(foreign)) {
     make(path)
     const before = bytesIn(folder)
     t.match(await refusal(t, path), /database of something else, not of Tradepost: set DATABASE_URL to another file/)
-    t.throws(() => backupSqlite(path, join(folder, 'backup.db')), { name: 'StoreOpenError' })
+    await t.rejects(backupSqlite(path, join(folder, 'backup.db')), { name: 'StoreOpenError' })
     t.same(bytesIn(folder), before)
   })
 }
@@ -173,7 +173,7 @@ t.test('only the user who makes a database or a backup may read it, whatever the
   await store.placeOrder(placing('a'))
   for (const suffix of ['', '-wal', '-shm']) t.equal(modeOf(`${path}${suffix}`), '600', `shop.db${suffix}`)
   for (const made of ['made', join('made', 'here')]) t.equal(modeOf(join(folder, made)), '700', made)
-  backupSqlite(path, join(folder, 'backup.db'))
+  await backupSqlite(path, join(folder, 'backup.db'))
   t.equal(modeOf(join(folder, 'backup.db')), '600')
   await store.close()
 

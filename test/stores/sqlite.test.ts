@@ -91,8 +91,8 @@ t.test('a backup is a whole store of one moment, taken while orders are placed, 
   await store.createProduct('a', stocked(100_000))
   const attempts = Array.from({ length: 4000 }, () => store.placeOrder(placing('a')))
   await attempts[0]
-  backupSqlite(path, `${path}.backup`)
-  t.throws(() => backupSqlite(path, `${path}.backup`), /exists/)
+  await backupSqlite(path, `${path}.backup`)
+  await t.rejects(backupSqlite(path, `${path}.backup`), /exists/)
   await Promise.all(attempts)
   const copy = await open(`${path}.backup`)
   const orders = await everything((after) => copy.orders({ limit: 500, ...after }))

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
-import { decimal } from '../../domain/money.ts'
-import type { ProductDraft } from '../../domain/product.ts'
-import type { ImportItem, ImportOutcome, Store } from '../../domain/store.ts'
-import { ImportTally, type TallyEntry } from './import-tally.ts'
+import { decimal } from '../domain/money.ts'
+import type { ProductDraft } from '../domain/product.ts'
+import type { ImportItem, ImportOutcome, Store } from '../domain/store.ts'
+import { ImportTally, type TallyEntry } from './sqlite/import-tally.ts'
 
-/** A draft that differs from every line of a file, since it has no name. */
+/** A draft that differs from every item, since it has no name. */
 const blankDraft: ProductDraft = { name: '', price: decimal('0'), unit: 'C62', categories: [], images: [], backorder: false }
 
 /**
- * Computes the outcomes of an import without storing anything. The store undoes each rehearsed batch. So before each batch,
- * in the same transaction, the changes that earlier batches made are replayed: to the batch's products, and to the products
- * that have or had its GTINs.
+ * Finds the outcomes of an import of several batches, on either store, without storing anything. The store undoes each batch
+ * that it rehearses. So before each batch, in the same transaction, the changes that earlier batches made are replayed: to
+ * the batch's products, and to the products that have or had its GTINs.
  */
-export class DryRun implements Pick<Store, 'importProducts'> {
+export class ImportRehearsal implements Pick<Store, 'importProducts'> {
   readonly #store: Store
   readonly #tally = new ImportTally()
   /** Whether the import has replaced products, so that some may have given up their GTINs. */
@@ -62,7 +62,7 @@ export class DryRun implements Pick<Store, 'importProducts'> {
       const known = this.#tally.find(id)
       if (!known && outcome === 'unchanged') continue
       if (outcome === 'replaced') this.#hasReplaced = true
-      this.#tally.enter({ id, digest: digest(draft), gtin: draft.gtin, onHand: draft.onHand ?? known?.onHand })
+      this.#tally.enter({ id, digest: digest(draft), gtin: draft.gtin ?? null, onHand: draft.onHand ?? known?.onHand ?? null })
     }
   }
 }
@@ -74,11 +74,11 @@ function replay(entries: readonly TallyEntry[], items: readonly ImportItem[]): r
   const drafts = new Map(known.map(({ id, draft }) => [`${id} ${digest(draft)}`, draft]))
   const withoutGtin = entries.map(({ id, digest, onHand }): ImportItem => {
     const { currency: _currency, gtin: _gtin, onHand: _onHand, ...draft } = drafts.get(`${id} ${digest}`) ?? blankDraft
-    return { id, draft: { ...draft, ...(onHand === undefined ? {} : { onHand }) } }
+    return { id, draft: { ...draft, ...(onHand === null ? {} : { onHand }) } }
   })
   const withGtin = withoutGtin.flatMap(({ id, draft }, i) => {
     const gtin = entries[i]?.gtin
-    return gtin === undefined ? [] : { id, draft: { ...draft, gtin } }
+    return gtin ? { id, draft: { ...draft, gtin } } : []
   })
   return [...withoutGtin, ...withGtin]
 }

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { DryRun } from '../../cli/import/dry-run.ts'
-import { ImportTally, type TallyEntry } from '../../cli/import/import-tally.ts'
 import { type Decimal, decimal } from '../../domain/money.ts'
+import { ImportRehearsal } from '../../stores/import-rehearsal.ts'
 import { openStore } from '../../stores/open.ts'
+import { ImportTally, type TallyEntry } from '../../stores/sqlite/import-tally.ts'
 import { draft } from '../build.ts'
 
 const ids = ['a', 'b', 'c', 'd', 'e', 'f']
@@ -36,40 +36,40 @@ t.test('a rehearsal of several batches has the outcomes of their import, to the 
   // What one run leaves is what the next one finds.
   const rule = fc.asyncProperty(batches, fc.subarray(ids), async (batches, deleted) => {
     for (const id of deleted) await store.deleteProduct(id, {}).catch(() => undefined)
-    const dryRun = new DryRun(store)
+    const rehearsal = new ImportRehearsal(store)
     const foretold = []
-    for (const batch of batches) foretold.push(await dryRun.importProducts(batch))
+    for (const batch of batches) foretold.push(await rehearsal.importProducts(batch))
     const outcomes = []
     for (const batch of batches) outcomes.push(await store.importProducts(batch))
-    dryRun.close()
+    rehearsal.close()
     return JSON.stringify(foretold) === JSON.stringify(outcomes)
   })
   await fc.assert(rule, { numRuns: 300, endOnFailure: true })
 })
 
-t.test('a ledger holds what was entered last, by id and by GTIN', (t) => {
-  const ledger = new ImportTally()
+t.test('a tally holds what was entered last, by id and by GTIN', (t) => {
+  const tally = new ImportTally()
   const byId = new Map<string, TallyEntry>()
   const byGtin = new Map<string, string>()
   const count = 50_000
   for (let i = 0; i < count; i++) {
     const id = `${'x'.repeat(i % 60)}${Math.floor(i / 60) % 2000}`
-    const gtin = i % 3 === 0 ? undefined : String(10_000_000_000_000 + i)
-    const onHand = i % 5 === 0 ? undefined : (String((i % 2000) - 1000) as Decimal)
+    const gtin = i % 3 === 0 ? null : String(10_000_000_000_000 + i)
+    const onHand = i % 5 === 0 ? null : (String((i % 2000) - 1000) as Decimal)
     const before = byId.get(id)
-    if (before?.gtin !== undefined) byGtin.delete(before.gtin)
-    if (gtin !== undefined) byGtin.set(gtin, id)
+    if (before && before.gtin !== null) byGtin.delete(before.gtin)
+    if (gtin !== null) byGtin.set(gtin, id)
     const entered = { id, digest: String(i), gtin, onHand }
     byId.set(id, entered)
-    ledger.enter(entered)
+    tally.enter(entered)
   }
-  t.ok([...byId].every(([id, entered]) => JSON.stringify(ledger.find(id)) === JSON.stringify(entered)))
-  t.ok([...byGtin].every(([gtin, id]) => ledger.holder(gtin)?.id === id))
-  t.equal(ledger.find('none'), undefined)
-  t.equal(ledger.holder('10000000000000'), undefined, 'one that was given up')
-  ledger.enter({ id: 'none', digest: '', gtin: '012345678905', onHand: '-999999999999.999' as Decimal })
-  t.equal(ledger.holder('12345678905'), undefined, 'zeros at the beginning count')
-  t.same(ledger.holder('012345678905'), { id: 'none', digest: '', gtin: '012345678905', onHand: '-999999999999.999' })
-  ledger.close()
+  t.ok([...byId].every(([id, entered]) => JSON.stringify(tally.find(id)) === JSON.stringify(entered)))
+  t.ok([...byGtin].every(([gtin, id]) => tally.holder(gtin)?.id === id))
+  t.equal(tally.find('none'), undefined)
+  t.equal(tally.holder('10000000000000'), undefined, 'one that was given up')
+  tally.enter({ id: 'none', digest: '', gtin: '012345678905', onHand: '-999999999999.999' as Decimal })
+  t.equal(tally.holder('12345678905'), undefined, 'zeros at the beginning count')
+  t.same(tally.holder('012345678905'), { id: 'none', digest: '', gtin: '012345678905', onHand: '-999999999999.999' })
+  tally.close()
   t.end()
 })
