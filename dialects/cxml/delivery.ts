@@ -34,13 +34,12 @@ export function findShipTo(header: XmlElement, lines: readonly NumberedLine[], f
     if (!differ(reference, destination)) continue
     const other = reference.line ? `line ${reference.line.number}` : 'the order'
     const detail = `The ShipTo is another address than that of ${other}. One order goes to one address: send an order for each address.`
-    // The header cannot be a fault of a line: it is named without one.
     faults.add('several-addresses', destination.shipTo, detail, destination.line ? { item: destination.line.number } : {})
   }
   return reference.shipTo
 }
 
-/** The person that the ShipTo of a line names, where it is not that of the order. */
+/** The person at the address, which DeliverTo may name in several lines. Empty without one. */
 export function personOf(shipTo: XmlElement | undefined): string {
   const names = findAll(find(shipTo, 'Address', 'PostalAddress'), 'DeliverTo').map(trimmedText)
   return names.filter((name) => name !== undefined).join(', ')

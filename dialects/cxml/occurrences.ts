@@ -1,10 +1,14 @@
-/** Where a text holds one of the searched values: offsets from and to, without those that overlap an earlier one of the same value. */
-export type Occurrence = { readonly from: number; readonly to: number }
+/** Offsets between which a text holds a searched value. */
+export interface Occurrence {
+  readonly from: number
+  readonly to: number
+}
 
 /** A searched value. `find` is linear in the text. */
 export interface Needle {
   /** The least length of what is found. */
   readonly length: number
+  /** Occurrences of one value do not overlap. */
   find(text: string): readonly Occurrence[]
 }
 
