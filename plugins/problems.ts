@@ -176,11 +176,8 @@ export default fp(
       }
     }
 
-    async function send(content: ProblemContent, request: FastifyRequest, reply: FastifyReply, page?: ProblemPage) {
-      const problem = problemOf(content, request)
-      const { status } = problem
-      const representation = representationFor(request, content.notation ?? notationOf(request))
-      const context: Context = {
+    function contextFor(request: FastifyRequest): Context {
+      return {
         base,
         currency: config.CURRENCY,
         shop: config.SHOP_NAME,
@@ -188,24 +185,27 @@ export default fp(
         self: request.url,
         isFormPost: request.method === 'POST' && isForm(request)
       }
+    }
+
+    async function send(content: ProblemContent, request: FastifyRequest, reply: FastifyReply, page?: ProblemPage) {
+      const problem = problemOf(content, request)
+      const { status } = problem
+      const representation = representationFor(request, content.notation ?? notationOf(request))
       const inKind = representation.suffix === 'json' ? undefined : request.refuseInKind?.(problem)
       for (const name of ['etag', 'last-modified', 'link', 'cache-control']) reply.removeHeader(name)
+      keepOpen(reply)
       if (inKind) return sendInKind(reply, inKind)
-      // Fastify closes the connection because of the rest of the body, but plugins/framing reads and discards that rest. If
-      // the service stops, the raw response has the header too, and the connection must close.
-      if (reply.hasHeader('connection') && !reply.raw.hasHeader('connection')) reply.removeHeader('connection')
       if (status === 503) reply.headers(retryAfter)
       if (content.orderId !== undefined) reply.header('location', uris(base).order(content.orderId))
-      const own = representation.suffix === 'html' ? await fittingPage(problem, page) : undefined
-      const body = own ?? writeWithin(problem, (shortened) => representation.write(shortened, context))
-      // The page links to the sign-in page. With Basic in the challenge, a browser would ask for a password instead.
-      const challenge = representation.suffix === 'html' && status === 401 ? { 'www-authenticate': 'Bearer realm="tradepost"' } : {}
+      const isPage = representation.suffix === 'html'
+      const own = isPage ? await fittingPage(problem, page) : undefined
+      const body = own ?? writeWithin(problem, (shortened) => representation.write(shortened, contextFor(request)))
       return (
         reply
           .code(status)
           .headers({
             ...content.headers,
-            ...challenge,
+            ...(isPage && status === 401 ? pageChallenge : {}),
             vary: 'Accept',
             'cache-control': 'no-store',
             'content-type': representation.contentType
@@ -228,6 +228,17 @@ export default fp(
   },
   { name: 'problems', fastify: '5.x' }
 )
+
+/**
+ * Fastify closes the connection because of the rest of the body, but plugins/framing reads and discards that rest. If the
+ * service stops, the raw response has the header too, and the connection must close.
+ */
+function keepOpen(reply: FastifyReply): void {
+  if (reply.hasHeader('connection') && !reply.raw.hasHeader('connection')) reply.removeHeader('connection')
+}
+
+/** The page links to the sign-in page. With Basic in the challenge, a browser would ask for a password instead. */
+const pageChallenge = { 'www-authenticate': 'Bearer realm="tradepost"' }
 
 function sendInKind(reply: FastifyReply, { status, contentType, body }: RefusalInKind): FastifyReply {
   return reply.code(status).headers({ vary: 'Accept', 'cache-control': 'no-store', 'content-type': contentType }).send(Buffer.from(body))

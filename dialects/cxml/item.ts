@@ -18,11 +18,36 @@ export function readItem({ element, number }: NumberedLine, shipTo: XmlElement |
       quantity: values.attribute(element, 'quantity'),
       unit: values.text(find(detail, 'UnitOfMeasure')),
       price: readPrice(unitPrice, detail, values),
-      requestedDeliveryDate: dateOf(values.attribute(element, 'requestedDeliveryDate'))
+      requestedDeliveryDate: dateOf(values.attribute(element, 'requestedDeliveryDate')) ?? earliestDate(element, values)
     }),
-    notes: upToMaximum([...readComments(element, values), ...readCharges(unitPrice, values), ...readPerson(element, shipTo, values)]),
+    notes: upToMaximum([
+      ...readComments(element, values),
+      ...readSchedule(element, values),
+      ...readCharges(unitPrice, values),
+      ...readPerson(element, shipTo, values)
+    ]),
     extensions: upToMaximum([...readNames(id, detail, values), ...readExtrinsics(detail, values), ...readExtrinsics(element, values)])
   }
+}
+
+function scheduledDates(element: XmlElement, values: Values): readonly Sourced[] {
+  const dates = findAll(element, 'ScheduleLine').flatMap((line) => dateOf(values.attribute(line, 'requestedDeliveryDate')) ?? [])
+  return dates.toSorted((a, b) => (a.text < b.text ? -1 : 1))
+}
+
+/** One line has one date. The others are in its note. */
+function earliestDate(element: XmlElement, values: Values): Sourced | undefined {
+  return scheduledDates(element, values)[0]
+}
+
+function readSchedule(element: XmlElement, values: Values): readonly Sourced[] {
+  const dates = new Set(scheduledDates(element, values).map(({ text }) => text))
+  if (dates.size < 2) return []
+  const parts = findAll(element, 'ScheduleLine').map((line) => {
+    const date = dateOf(values.attribute(line, 'requestedDeliveryDate'))
+    return [values.attribute(line, 'quantity')?.text, date && `on ${date.text}`].filter((part) => part !== undefined).join(' ')
+  })
+  return [{ text: `ScheduleLine: ${parts.join(', ')}`, from: element }]
 }
 
 /** The domains of an IdReference that holds a GTIN, in lower case without hyphens. */

@@ -1,6 +1,6 @@
 import { shorten } from '../../schemas/shorten.ts'
 import type { BuyerFaultCode } from '../buyer-document.ts'
-import { attributeOf, find, findAll, type XmlElement } from '../xml-element.ts'
+import { attributeOf, find, type XmlElement } from '../xml-element.ts'
 import { modificationsOf } from './annotations.ts'
 import type { NumberedLine } from './delivery.ts'
 import type { Faults } from './faults.ts'
@@ -72,18 +72,10 @@ function checkSet(element: XmlElement, faults: Faults, item: { item: string }): 
 
 function checkSchedule(element: XmlElement, faults: Faults, item: { item: string }): void {
   const release = find(element, 'ReleaseInfo')
-  if (release) {
-    const detail =
-      'The line releases quantities of a scheduling agreement (ReleaseInfo), which are cumulative. Send an order with the quantity to deliver.'
-    faults.add('schedule-release', release, detail, item)
-    return
-  }
-  const lines = findAll(element, 'ScheduleLine')
-  const dates = lines.map((line) => attributeOf(line, 'requestedDeliveryDate')?.slice(0, '2026-01-01'.length) ?? '')
-  const other = lines.find((_, i) => dates[i] !== dates[0])
-  if (!other) return
-  const detail = `The line has ScheduleLines for ${new Set(dates).size} dates. Send a line for each date.`
-  faults.add('schedule-release', other, detail, item)
+  if (!release) return
+  const detail =
+    'The line releases quantities of a scheduling agreement (ReleaseInfo), which are cumulative. Send an order with the quantity to deliver.'
+  faults.add('schedule-release', release, detail, item)
 }
 
 function refuseDeductions(price: XmlElement | undefined, faults: Faults, item?: { item: string }): void {

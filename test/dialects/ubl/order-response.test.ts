@@ -4,8 +4,8 @@ import t from 'tap'
 import type { PartyIdentity, UblAnswerBasis } from '../../../dialects/buyer-document.ts'
 import { type OrderResponseContent, writeOrderResponse } from '../../../dialects/ubl/order-response.ts'
 import { find, trimmedText } from '../../../dialects/xml-element.ts'
+import { officialSchema } from '../samples.ts'
 import { elements, texts } from './documents.ts'
-import { officialSchema } from './samples.ts'
 
 const party: PartyIdentity = {
   endpoint: { id: '7300010000001', scheme: '0088' },

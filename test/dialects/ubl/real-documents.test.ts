@@ -2,7 +2,7 @@ import t from 'tap'
 import { isUbl, readUbl } from '../../../dialects/ubl/read.ts'
 import { readElements } from '../../../dialects/xml-element.ts'
 import { guard } from '../../../xml/guard.ts'
-import { type Sample, ublSamples } from './samples.ts'
+import { type Sample, ublSamples } from '../samples.ts'
 
 function read({ bytes }: Sample) {
   const guarded = guard(bytes)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** Documents of real buyers, with what should become of each, and the official schemas. They are not in this repository. */
-const folder = process.env['DIALECTS'] ?? fileURLToPath(new URL('../../../../shared/dialects', import.meta.url))
+const folder = process.env['DIALECTS'] ?? fileURLToPath(new URL('../../../shared/dialects', import.meta.url))
 
 export interface Sample {
   readonly name: string
@@ -15,17 +15,21 @@ export interface Sample {
   readonly bytes: Buffer
 }
 
-/** The samples of UBL. Undefined where the folder is not. */
-export function ublSamples(): readonly Sample[] | undefined {
+/** Every sample. Undefined where the folder is not. */
+export function samples(): readonly Sample[] | undefined {
   const index = join(folder, 'index.tsv')
   if (!existsSync(index)) return undefined
   const rows = readFileSync(index, 'utf8').trim().split(/\r?\n/).slice(1)
   return rows
     .map((row) => row.split('\t'))
-    .filter(([dialect = '']) => !dialect.startsWith('cxml'))
     .map(([dialect = '', document = '', expect = '', name = '']) => {
       return { dialect, document, expect, name, bytes: readFileSync(join(folder, 'documents', name)) }
     })
+}
+
+/** The samples of UBL. */
+export function ublSamples(): readonly Sample[] | undefined {
+  return samples()?.filter(({ dialect }) => !dialect.startsWith('cxml'))
 }
 
 /** The path of an XSD, such as `ubl-2.1/maindoc/UBL-OrderResponse-2.1.xsd`. Undefined where it is not. */
