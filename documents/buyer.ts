@@ -11,7 +11,7 @@ import { isUbl, readUbl, ublRoots } from '../dialects/ubl/read.ts'
 import { ublWords } from '../dialects/ubl/words.ts'
 import { cxmlPieces, ublPieces } from '../dialects/units.ts'
 import { locationOf, readElements } from '../dialects/xml-element.ts'
-import type { Objections, OrderSource, PurchaseOrder } from '../domain/order.ts'
+import type { Objections, PurchaseOrder } from '../domain/order.ts'
 import { Problem } from '../http/problem.ts'
 import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
 import type { Element, Place } from '../schemas/element.ts'
@@ -51,14 +51,8 @@ export function readBuyerDocument(
   const { document, built } = parsed
   const buyer = submissionOf(parsed)
   const digest = createHash('sha256').update(bytes).digest('hex')
-  const source: OrderSource = {
-    mediaType: job.mediaType ?? 'application/xml',
-    digest,
-    ...(buyer.revision === undefined ? {} : { revision: buyer.revision }),
-    answer: document.answer
-  }
   const own = [...document.faults, ...(built?.faults ?? [])].slice(0, maxErrors)
-  const more = own.length > 0 ? { source, objections: objectionsOf(own) } : { source }
+  const more = { hasDocument: true, ...(own.length > 0 ? { objections: objectionsOf(own) } : {}) }
   if (!built) return { text: JSON.stringify({ ...noOrder, ...more }), digest, buyer }
   const faults = withoutRepeats(own, locatedFaults(built, schemaFaults(built, parsed.vocabulary, schema, gate)))
   const reported: LocatedFault[] = []

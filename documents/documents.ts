@@ -54,16 +54,8 @@ export class Documents {
   }
 
   /** Validates a document and returns its domain value as JSON. */
-  read(
-    payer: Payer,
-    sent: SentDocument,
-    schema: DocumentSchema<unknown>,
-    limits: DocumentLimits,
-    mediaType?: string
-  ): Promise<ReadDocument> {
-    const { notation, bytes } = sent
-    const job = { kind: 'read', notation, bytes, schema: schema.name, limits, ...(mediaType === undefined ? {} : { mediaType }) } as const
-    return this.#run(payer, job, bytes.length)
+  read(payer: Payer, { notation, bytes }: SentDocument, schema: DocumentSchema<unknown>, limits: DocumentLimits): Promise<ReadDocument> {
+    return this.#run(payer, { kind: 'read', notation, bytes, schema: schema.name, limits }, bytes.length)
   }
 
   /** Finds the locations of places in a document as it was sent. The document was read before. */

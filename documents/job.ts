@@ -22,8 +22,6 @@ export interface DocumentLimits extends ReadingLimits {
 /** Validates a document against its schema and turns it into the domain's value. */
 export interface ReadJob extends SentDocument {
   readonly kind: 'read'
-  /** Without parameters. An order keeps that of the buyer's own document that it came from. */
-  readonly mediaType?: string
   /** A name in `documentSchemas`. */
   readonly schema: string
   readonly limits: DocumentLimits

@@ -98,9 +98,9 @@ function isPartOf(item: OrderItem, first: OrderItem): boolean {
   return item.productId === first.productId && item.lineId === undefined && first.lineId !== undefined
 }
 
-function headerAfter({ orderNumber, ...before }: Order, document: PurchaseOrder): OrderHeader & Pick<PurchaseOrder, 'source'> {
-  const { issueDate, currency, buyer, shipTo, billTo, requestedDeliveryDate, source } = document
-  const sent = { issueDate, currency, buyer, shipTo, billTo, requestedDeliveryDate, source }
+function headerAfter({ orderNumber, ...before }: Order, document: PurchaseOrder): OrderHeader {
+  const { issueDate, currency, buyer, shipTo, billTo, requestedDeliveryDate } = document
+  const sent = { issueDate, currency, buyer, shipTo, billTo, requestedDeliveryDate }
   const { issueDate: _i, currency: _c, ...kept } = headerOf(before)
   return {
     ...kept,

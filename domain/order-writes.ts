@@ -49,8 +49,8 @@ export function decideChange(
   const other = namesake(customer, order, shop)
   if (other && other.id !== id) throw numberTaken(other)
   const decision = decide(order, shop.inventory, shop.currency, before, mostItems)
-  const source = order.source ?? before.source
-  const changed = { ...content(order, customer, decision), ...(source ? { source } : {}), id, status, placedAt, ...revised(before, shop) }
+  const kept = before.hasDocument ? { hasDocument: true as const } : {}
+  const changed = { ...content(order, customer, decision), ...kept, id, status, placedAt, ...revised(before, shop) }
   return { order: changed, taken: decision.taken }
 }
 
@@ -83,7 +83,7 @@ function content(
   order: PurchaseOrder,
   customer: string | undefined,
   { currency, items, total }: Decision
-): OrderHeader & Pick<Order, 'currency' | 'items' | 'total' | 'customer' | 'source'> {
+): OrderHeader & Pick<Order, 'currency' | 'items' | 'total' | 'customer' | 'hasDocument'> {
   const { items: _items, objections: _objections, ...header } = order
   return { ...header, currency, items, total, ...(customer === undefined ? {} : { customer }) }
 }

@@ -97,21 +97,24 @@ export interface PurchaseOrderItem extends LineDetails {
 /** A purchase order as a buyer sends it. */
 export interface PurchaseOrder extends OrderHeader {
   readonly items: readonly PurchaseOrderItem[]
-  readonly source?: OrderSource
+  /** The order came as a document in a buyer's vocabulary, which is stored with it. */
+  readonly hasDocument?: true
   /** Faults of a buyer's own document, which are listed together with those that the shop finds. */
   readonly objections?: Objections
 }
 
-/** What an order keeps of the buyer's own document (UBL, cXML) that it came from, beside the document itself. */
-export interface OrderSource {
+/** A document in a buyer's vocabulary (UBL, cXML) that an order came from. */
+export interface OrderDocument {
   /** The media type that it was sent with. */
   readonly mediaType: string
-  /** SHA-256 of the bytes, hexadecimal. */
+  /** SHA-256 of the bytes as they were sent, hexadecimal. */
   readonly digest: string
   /** The number by which the buyer orders changes of the order: one that is not above it is outdated. */
   readonly revision?: string
   /** What answers in the buyer's vocabulary repeat. Only dialects/ knows its content. */
   readonly answer: object
+  /** The document as it was sent, but for its secrets. */
+  readonly bytes: Uint8Array
 }
 
 /** `invalid`: the document can never be placed as it is. `refused`: the shop does not agree to it. */
@@ -142,7 +145,7 @@ export const orderStatuses = ['received', 'accepted', 'rejected', 'shipped', 'co
 export type OrderStatus = (typeof orderStatuses)[number]
 
 export interface Order extends OrderHeader {
-  readonly source?: OrderSource
+  readonly hasDocument?: true
   readonly id: string
   readonly version: number
   readonly customer?: string

@@ -1,7 +1,7 @@
 import type { ApiKey } from './caller.ts'
 import type { DomainError } from './errors.ts'
 import type { Decimal } from './money.ts'
-import type { Order, OrderStatus, OrderSummary, PurchaseOrder } from './order.ts'
+import type { Order, OrderDocument, OrderStatus, OrderSummary, PurchaseOrder } from './order.ts'
 import type { Product, ProductDraft, Stock } from './product.ts'
 
 /**
@@ -82,8 +82,8 @@ export interface Idempotency {
 
 /** How an order that came as a buyer's own document is written. */
 export interface OrderWriteOptions {
-  /** The document as it was sent, but for its secrets. It is stored with the order. */
-  readonly original?: Uint8Array
+  /** The document that the order now has. Without `bytes`, it has those that it had. */
+  readonly document?: Omit<OrderDocument, 'bytes'> & Partial<Pick<OrderDocument, 'bytes'>>
   /** `rehearse`: decides everything and stores nothing. */
   readonly mode?: 'rehearse' | undefined
 }
@@ -173,7 +173,7 @@ export interface Store {
   /** The customer's order that has the number: the active one, or else the last that was cancelled or rejected. */
   orderNumbered(customer: string, orderNumber: string): Promise<Order | undefined>
   /** The document that an order came from. Undefined when it came in the shop's own vocabulary. @throws `order-not-found` */
-  originalOf(id: string): Promise<Uint8Array | undefined>
+  documentOf(id: string): Promise<OrderDocument | undefined>
   /** Newest first. */
   orders(query: OrderQuery): Promise<Page<OrderSummary>>
   /**

@@ -22,7 +22,7 @@ export function mediaTypes(method: string, { schema, config }: RouteDeclaration)
   const body = schema?.body
   if (isDocumentSchema(body)) {
     const others = body.takesOthers ? ublMediaTypes : []
-    return ['application/xml', 'text/xml', ...others, 'application/json', ...(body.forms ? [formMediaType] : [])]
+    return ['application/xml', 'text/xml', 'application/json', ...(body.forms ? [formMediaType] : []), ...others]
   }
   return method === 'POST' && (config?.form || config?.describes?.form) ? [formMediaType] : []
 }

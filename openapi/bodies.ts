@@ -1,3 +1,4 @@
+import { ublMediaTypes } from '../http/media-types.ts'
 import type { MediaType } from '../representations/api-description.ts'
 import type { Representations } from '../representations/representation.ts'
 import type { DocumentSchema } from '../schemas/document.ts'
@@ -33,8 +34,14 @@ export function requestContent(body: DocumentSchema<unknown>, documents: Documen
     'application/xml': { schema: xml, ...keepExample(`${first}-input.xml`, requestXml(first)) },
     'text/xml': { schema: xml },
     'application/json': { schema: documents.ref(first, 'in'), ...keepExample(`${first}-input.json`, requestJson(type)) },
+    ...(body.takesOthers ? Object.fromEntries(ublMediaTypes.map((mediaType) => [mediaType, { schema: otherVocabulary }])) : {}),
     ...(body.forms ? { [formMediaType]: { schema: formSchema(type), ...keepExample(`${first}.form`, formExample) } } : {})
   }
+}
+
+const otherVocabulary: JsonSchema = {
+  type: 'string',
+  description: 'A UBL 2 Order, OrderChange or OrderCancellation, or cXML. `application/xml` and `text/xml` can hold them too.'
 }
 
 /** The schema of a form. Field names are element names, with dots between levels and numbers for repeated elements. */

@@ -146,7 +146,7 @@ export default fp(
       const { submission } = this
       if (!submission) throw emptyBody()
       try {
-        const { text, digest, buyer } = await documents.read(this, submission, schema, limits, this.mediaType)
+        const { text, digest, buyer } = await documents.read(this, submission, schema, limits)
         Object.assign(submission, { schema, digest, buyer })
         return valueFrom<T>(text)
       } catch (error) {

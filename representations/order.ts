@@ -40,15 +40,19 @@ export function orderLinks(order: Order, { base, caller }: Pick<Context, 'base' 
     { rel: 'self', href: self },
     { rel: 'status', href: status },
     { rel: 'collection', href: uri.orders },
-    ...(order.source
-      ? [
-          { rel: 'original', href: uri.orderDocument(order.id) },
-          { rel: 'response', href: uri.orderResponse(order.id) }
-        ]
-      : []),
     ...(changes && isOpen(order.status) ? [{ rel: 'edit', href: self, method: 'PUT' }] : []),
     ...(changes && nextStatuses(order.status).includes('cancelled') ? [{ rel: 'cancel', href: self, method: 'DELETE' }] : []),
     ...next.map((nextStatus) => ({ rel: statusRelations[nextStatus], href: status, method: 'PUT' }))
+  ]
+}
+
+/** Links to the document that the order came from, and to its present answer. */
+function documentLinks({ id, hasDocument }: Order, base: string): readonly Link[] {
+  const uri = uris(base)
+  if (!hasDocument) return []
+  return [
+    { rel: 'original', href: uri.orderDocument(id) },
+    { rel: 'response', href: uri.orderResponse(id) }
   ]
 }
 
@@ -122,7 +126,7 @@ export function orderElement(order: Order, context: Pick<Context, 'base' | 'call
       ])
     ),
     element('total', { currency: order.currency }, order.total),
-    ...orderLinks(order, context).map(linkElement)
+    ...[...orderLinks(order, context), ...documentLinks(order, context.base)].map(linkElement)
   ])
 }
 

@@ -6,7 +6,7 @@ import type { Result } from '../dialects/answers.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import { DomainError, type Fault } from '../domain/errors.ts'
 import { changeLines } from '../domain/line-changes.ts'
-import { isOpen, nextStatuses, type Order, type PurchaseOrder } from '../domain/order.ts'
+import { isOpen, nextStatuses, type Order, type OrderDocument, type PurchaseOrder } from '../domain/order.ts'
 import type { OrderWriteOptions } from '../domain/store.ts'
 import { challenge } from '../http/credentials.ts'
 import { Problem } from '../http/problem.ts'
@@ -44,15 +44,26 @@ export function makeBuyerOrders(
     return isTest === true && config.TEST_ORDERS === 'check'
   }
 
-  function writing(request: FastifyRequest, buyer: BuyerSubmission): OrderWriteOptions {
-    const original = buyer.masked ?? request.submission?.bytes
-    return { ...(original ? { original } : {}), ...(isTest(buyer) ? { mode: 'rehearse' as const } : {}) }
+  /** @param isWhole whether the document is the whole content of the order */
+  function writing({ submission, mediaType }: FastifyRequest, buyer: BuyerSubmission, isWhole: boolean): OrderWriteOptions {
+    if (!submission) throw new Error('a document was sent')
+    const { revision, answer, masked = submission.bytes } = buyer
+    return {
+      document: {
+        mediaType: mediaType ?? 'application/xml',
+        digest: submission.digest ?? '',
+        ...(revision === undefined ? {} : { revision }),
+        answer,
+        ...(isWhole ? { bytes: masked } : {})
+      },
+      ...(isTest(buyer) ? { mode: 'rehearse' } : {})
+    }
   }
 
   async function place(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
     const { caller } = request
     const customer = caller?.kind === 'key' ? { customer: caller.customer } : {}
-    const placing = { order: bodyOf(request), status, ...customer, ...writing(request, buyer) } as const
+    const placing = { order: bodyOf(request), status, ...customer, ...writing(request, buyer, true) } as const
     if (isTest(buyer)) {
       await app.store.placeOrder(placing)
       return { kind: 'checked' }
@@ -108,8 +119,9 @@ export function makeBuyerOrders(
     if (!found && buyer.kind === 'replace' && buyer.placesUnknown) return place(request, buyer)
     if (!found) throw unknownOrder(buyer)
     const result = await onLatest(found, async (order): Promise<Result> => {
-      if (isRepeated(request, order)) return { kind: 'repeated', order }
-      refuseOutdated(buyer, order)
+      const last = await app.store.documentOf(order.id)
+      if (isRepeated(request, last)) return { kind: 'repeated', order }
+      refuseOutdated(buyer, last)
       return { kind: 'changed', order: await changeOnce(request, buyer, order) }
     })
     return isTest(buyer) ? { kind: 'checked' } : result
@@ -130,18 +142,17 @@ export function makeBuyerOrders(
   /** The order that a document has replaced before, if the document also gave it a new number. */
   async function renumbered(request: FastifyRequest, { number, answer }: BuyerSubmission): Promise<Order | undefined> {
     const order = answer.orderNumber === number ? undefined : await numbered(request, answer.orderNumber)
-    return order && isRepeated(request, order) ? order : undefined
+    return order && isRepeated(request, await app.store.documentOf(order.id)) ? order : undefined
   }
 
   async function changeOnce(request: FastifyRequest, buyer: BuyerSubmission, order: Order): Promise<Order> {
     const expected = { version: order.version }
     const body = bodyOf(request)
-    if (buyer.kind === 'replace') return app.store.changeOrder(order.id, body, expected, config.MAX_ORDER_ITEMS, writing(request, buyer))
+    if (buyer.kind === 'replace')
+      return app.store.changeOrder(order.id, body, expected, config.MAX_ORDER_ITEMS, writing(request, buyer, true))
     const { order: changed, positions } = changeLines(order, body, buyer.lines ?? [])
-    // The order's content still comes from its own document.
-    const { mode } = writing(request, buyer)
     try {
-      return await app.store.changeOrder(order.id, changed, expected, config.MAX_ORDER_ITEMS, { mode })
+      return await app.store.changeOrder(order.id, changed, expected, config.MAX_ORDER_ITEMS, writing(request, buyer, false))
     } catch (error) {
       throw error instanceof DomainError ? inDocument(error, positions) : error
     }
@@ -149,8 +160,8 @@ export function makeBuyerOrders(
 }
 
 /** Whether the last document of an order had the same bytes. */
-function isRepeated({ submission }: FastifyRequest, { source }: Order): boolean {
-  return source !== undefined && source.digest === submission?.digest
+function isRepeated({ submission }: FastifyRequest, last: OrderDocument | undefined): boolean {
+  return last !== undefined && last.digest === submission?.digest
 }
 
 function isOvertaken(error: unknown): boolean {
@@ -174,8 +185,8 @@ function unknownOrder({ number, numberAt }: BuyerSubmission): DomainError {
 }
 
 /** @throws DomainError when the change is not newer than the last one */
-function refuseOutdated({ revision, numberAt }: BuyerSubmission, { source }: Order): void {
-  const last = source?.revision
+function refuseOutdated({ revision, numberAt }: BuyerSubmission, document: OrderDocument | undefined): void {
+  const last = document?.revision
   if (revision === undefined || last === undefined || isNewer(revision, last)) return
   const detail = `The order has been changed by version ${last} already; this is version ${revision}. Send a version above it.`
   throw new DomainError('order-refused', detail, { faults: [{ code: 'outdated-revision', detail, ...numberAt } as Fault] })

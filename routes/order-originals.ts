@@ -30,13 +30,14 @@ const orderOriginals: RoutePlugin = async (app) => {
     '/order/:order_id/document',
     { schema: { params: orderPath }, config: { access: toSee, caching: 'private', describes: getDocument } },
     async (request, reply) => {
-      const { id, source } = await request.visibleOrder(request.params.order_id)
-      const bytes = source && (await app.store.originalOf(id))
-      if (!bytes) throw none()
+      const { id } = await request.visibleOrder(request.params.order_id)
+      const document = await app.store.documentOf(id)
+      if (!document) throw none()
+      const { bytes, mediaType } = document
       // The document is the buyer's: a browser must not run what may be in it.
       return reply
         .headers({ 'cache-control': app.cachePolicies.private, 'content-disposition': 'attachment; filename="order.xml"' })
-        .type(source.mediaType)
+        .type(mediaType)
         .send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
     }
   )
@@ -46,11 +47,12 @@ const orderOriginals: RoutePlugin = async (app) => {
     { schema: { params: orderPath }, config: { access: toSee, caching: 'private', describes: getResponse } },
     async (request, reply) => {
       const order = await request.visibleOrder(request.params.order_id)
-      const body = order.source && writeStanding(order.source.answer as AnswerBasis, order, request.answerContext())
-      if (!order.source || body === undefined) throw none()
+      const document = await app.store.documentOf(order.id)
+      const body = document && writeStanding(document.answer as AnswerBasis, order, request.answerContext())
+      if (!document || body === undefined) throw none()
       return reply
         .headers({ 'cache-control': app.cachePolicies.private })
-        .type(`${order.source.mediaType}; charset=utf-8`)
+        .type(`${document.mediaType}; charset=utf-8`)
         .send(Buffer.from(body))
     }
   )

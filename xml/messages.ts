@@ -53,6 +53,8 @@ function explainMissing(names: readonly string[], type: ElementType | undefined,
   const required = type?.children.filter((child) => child.required).map(({ name }) => name) ?? []
   const needed = required.filter((name) => names.includes(name))
   if (needed.length > 0) return list(needed, 'and', spell)
+  const choice = names.filter((name) => type?.children.some((child) => child.name === name && child.alternatives))
+  if (choice.length > 0) return list(choice, 'or', spell)
   // libxml2 cuts its list short. The first required element after the list is the missing one.
   const last = type?.children.findIndex(({ name }) => name === names.at(-1)) ?? -1
   const behind = names.length < maxExpected ? undefined : type?.children.slice(last + 1).find((child) => child.required)

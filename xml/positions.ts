@@ -67,7 +67,10 @@ export class Sequence {
     const names: string[] = []
     if (this.#chosen && this.#count < maxOccurs(this.#chosen)) names.push(this.#chosen.name)
     for (const { options, required } of this.#particles.slice(this.#chosen ? this.#at + 1 : this.#at)) {
-      names.push(...options.map(({ name }) => name))
+      const own = options.map(({ name }) => name)
+      // A choice that is left out is what the document lacks, not the optional elements before it.
+      if (required && own.length > 1) return own
+      names.push(...own)
       if (required) break
     }
     return names

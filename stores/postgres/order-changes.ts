@@ -4,7 +4,7 @@ import { decideChange, decideStatus } from '../../domain/order-writes.ts'
 import type { Command } from '../crossing.ts'
 import { orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
 import type { Queries } from './database.ts'
-import type { OrderDocument } from './order-documents.ts'
+import type { WrittenDocument } from './order-documents.ts'
 import type { OrderBatch } from './order-writes.ts'
 import { isOrderId, type OrderRow, orderColumns, toOrder } from './rows.ts'
 
@@ -21,7 +21,7 @@ interface LockedOrder extends OrderRow {
 export class LockedOrders {
   readonly #rows = new Map<string, LockedOrder>()
   /** The documents of the changes. */
-  readonly originals: OrderDocument[] = []
+  readonly documents: WrittenDocument[] = []
 
   /** Locks orders in the order of their ids, so that batches never deadlock. */
   static async lock({ query }: Queries, commands: readonly ChangeCommand[]): Promise<LockedOrders> {
@@ -56,10 +56,10 @@ export class LockedOrders {
     const after = command.verb === 'changeOrder' ? withContent(row, before, command, batch) : withStatus(row, before, command, batch)
     if (after === row) return before
     const order = toOrder(after)
-    const { original, mode } = (command.verb === 'changeOrder' ? command.args[4] : undefined) ?? {}
+    const { document, mode } = (command.verb === 'changeOrder' ? command.args[4] : undefined) ?? {}
     if (mode === 'rehearse') return order
     this.#rows.set(id, after)
-    if (original) this.originals.push({ orderId: id, bytes: original })
+    if (document) this.documents.push({ orderId: id, ...document })
     batch.numbers.remove(before)
     if (holdsStock(order.status)) batch.numbers.add(order)
     return order

@@ -1,18 +1,39 @@
+import type { OrderDocument } from '../../domain/order.ts'
+import type { OrderWriteOptions } from '../../domain/store.ts'
 import type { Queries } from './database.ts'
 
-/** The document that an order came from, as it was sent but for its secrets. */
-export interface OrderDocument {
-  readonly orderId: string
-  readonly bytes: Uint8Array
+/** A document for an order. Without `bytes`, the order keeps those that it has. */
+export type WrittenDocument = { readonly orderId: string } & NonNullable<OrderWriteOptions['document']>
+
+/** Sends the documents of orders whose rows are there, without waiting for the answer. They are in the order of their writes. */
+export function writeDocuments(queries: Queries, documents: readonly WrittenDocument[]): void {
+  for (const document of documents) writeDocument(queries, document)
 }
 
-/** Sends the documents of orders whose rows are there, without waiting for the answer. The last document of an order is kept. */
-export function writeOriginals({ query }: Queries, documents: readonly OrderDocument[]): void {
-  const last = [...new Map(documents.map((document) => [document.orderId, document])).values()]
-  if (last.length === 0) return
+function writeDocument({ query }: Queries, { orderId, mediaType, digest, revision, answer, bytes }: WrittenDocument): void {
+  const common = [orderId, digest, revision ?? null, JSON.stringify(answer)]
+  if (!bytes) {
+    void query('UPDATE order_document SET digest = $2, revision = $3, answer = $4::json WHERE order_id = $1', common)
+    return
+  }
   void query(
-    `INSERT INTO order_document (order_id, bytes) SELECT n.id, n.bytes FROM unnest($1::uuid[], $2::bytea[]) AS n (id, bytes)
-      ON CONFLICT (order_id) DO UPDATE SET bytes = excluded.bytes`,
-    [last.map(({ orderId }) => orderId), last.map(({ bytes }) => Buffer.from(bytes))]
+    `INSERT INTO order_document (order_id, digest, revision, answer, media_type, bytes) VALUES ($1, $2, $3, $4::json, $5, $6)
+      ON CONFLICT (order_id) DO UPDATE SET media_type = excluded.media_type, digest = excluded.digest, revision = excluded.revision,
+        answer = excluded.answer, bytes = excluded.bytes`,
+    [...common, mediaType, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)]
   )
+}
+
+export interface DocumentRow {
+  readonly media_type: string | null
+  readonly digest: string | null
+  readonly revision: string | null
+  readonly answer: object | null
+  readonly bytes: Uint8Array | null
+}
+
+/** Undefined where the order of the row has no document. */
+export function documentFrom({ media_type, digest, revision, answer, bytes }: DocumentRow): OrderDocument | undefined {
+  if (media_type === null || digest === null || answer === null || bytes === null) return undefined
+  return { mediaType: media_type, digest, ...(revision === null ? {} : { revision }), answer, bytes }
 }

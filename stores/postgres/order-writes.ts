@@ -8,7 +8,7 @@ import { ActiveOrderNumbers } from './active-order-numbers.ts'
 import type { Database, Queries } from './database.ts'
 import { IdempotencyKeys } from './idempotency.ts'
 import { type ChangeCommand, LockedOrders } from './order-changes.ts'
-import { writeOriginals } from './order-documents.ts'
+import { writeDocuments } from './order-documents.ts'
 import { NewOrders } from './placing.ts'
 import { retrying } from './retrying.ts'
 import { now } from './rows.ts'
@@ -85,7 +85,7 @@ export function makeOrderWrites(
       // Changes are written before new orders, which may take a number that a change has freed.
       locked.write(queries)
       placed.write(queries)
-      writeOriginals(queries, [...locked.originals, ...placed.originals])
+      writeDocuments(queries, [...locked.documents, ...placed.documents])
       keys.write(queries, at)
       return outcomes
     })

@@ -3,10 +3,11 @@ import type { OrderSummary } from '../../domain/order.ts'
 import type { OrderQuery, Page, Store } from '../../domain/store.ts'
 import { toPage } from '../paging.ts'
 import type { Database } from './database.ts'
+import { type DocumentRow, documentFrom } from './order-documents.ts'
 import { isOrderId, type OrderRow, type OrderSummaryRow, orderColumns, toOrder, toSummary } from './rows.ts'
 
 /** The verbs that read orders. */
-export function makeOrders(database: Database): Pick<Store, 'order' | 'orderNumbered' | 'orders' | 'originalOf'> {
+export function makeOrders(database: Database): Pick<Store, 'order' | 'orderNumbered' | 'orders' | 'documentOf'> {
   return {
     async order(id) {
       const sql = `SELECT ${orderColumns} FROM purchase_order o WHERE o.id = $1`
@@ -20,11 +21,12 @@ export function makeOrders(database: Database): Pick<Store, 'order' | 'orderNumb
       const [row] = await database.prepared<OrderRow>(sql, [customer, orderNumber])
       return row && toOrder(row)
     },
-    async originalOf(id) {
-      const sql = 'SELECT d.bytes FROM purchase_order o LEFT JOIN order_document d ON d.order_id = o.id WHERE o.id = $1'
-      const [row] = isOrderId(id) ? await database.query<{ readonly bytes: Uint8Array | null }>(sql, [id]) : []
+    async documentOf(id) {
+      const sql = `SELECT d.media_type, d.digest, d.revision, d.answer, d.bytes
+        FROM purchase_order o LEFT JOIN order_document d ON d.order_id = o.id WHERE o.id = $1`
+      const [row] = isOrderId(id) ? await database.query<DocumentRow>(sql, [id]) : []
       if (!row) throw orderNotFound()
-      return row.bytes ?? undefined
+      return documentFrom(row)
     },
     orders: (query) => page(database, query)
   }

@@ -5,14 +5,14 @@ import { decidePlacing } from '../../domain/order-writes.ts'
 import type { Placed, Placing } from '../../domain/store.ts'
 import { orderContent, summaryOf } from '../rows.ts'
 import type { Queries } from './database.ts'
-import type { OrderDocument } from './order-documents.ts'
+import type { WrittenDocument } from './order-documents.ts'
 import type { OrderBatch } from './order-writes.ts'
 
 /** The orders that a transaction places. They are decided in memory and written at its end. */
 export class NewOrders {
   readonly #orders: Order[] = []
   /** The documents that they came from. */
-  readonly originals: OrderDocument[] = []
+  readonly documents: WrittenDocument[] = []
 
   /** @throws LargeTwin, and DomainError of the verb */
   place(placing: Placing, batch: OrderBatch): Placed {
@@ -25,7 +25,7 @@ export class NewOrders {
     if (answer.outcome === 'placed') {
       batch.numbers.add(answer.order)
       this.#orders.push(answer.order)
-      if (placing.original) this.originals.push({ orderId: answer.order.id, bytes: placing.original })
+      if (placing.document) this.documents.push({ orderId: answer.order.id, ...placing.document })
     }
     if (idempotency) batch.keys.keep(idempotency, answer)
     return { ...answer, replayed: false }

@@ -6,6 +6,7 @@ import { decideChange, decidePlacing, decideStatus, type Shop } from '../../doma
 import { orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { makeIdempotencyRows } from './idempotency-rows.ts'
+import { makeOrderDocuments } from './order-documents.ts'
 import { type OrderRow, orderColumns, toOrder } from './rows.ts'
 import { makeStockLedger } from './stock-ledger.ts'
 import type { Writes } from './writes.ts'
@@ -35,10 +36,7 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
       WHERE seq = (SELECT seq FROM purchase_order WHERE id = @id)`
   )
 
-  const keepOriginal = db.prepare<[{ id: string; bytes: Uint8Array }]>(
-    `INSERT INTO order_document (seq, bytes) SELECT seq, @bytes FROM purchase_order WHERE id = @id
-      ON CONFLICT (seq) DO UPDATE SET bytes = excluded.bytes`
-  )
+  const documents = makeOrderDocuments(db)
 
   function find(id: string): Order {
     const row = findRow.get(id)
@@ -69,18 +67,18 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
       if (answer.outcome === 'placed') {
         insert.run(toColumns(answer.order))
         insertSummary.run({ id: answer.order.id, ...summaryOf(answer.order) })
-        if (placing.original) keepOriginal.run({ id: answer.order.id, bytes: placing.original })
+        if (placing.document) documents.write(answer.order.id, placing.document)
       }
       if (idempotency) keys.keep(idempotency, answer)
       return { ...answer, replayed: false }
     },
-    changeOrder(id, document, expected, mostItems, { original, mode } = {}) {
+    changeOrder(id, document, expected, mostItems, { document: source, mode } = {}) {
       const { order, taken } = decideChange(find(id), document, expected, mostItems, shop())
       if (mode === 'rehearse') return order
       stock.take(taken)
       update.run(toColumns(order))
       updateSummary.run({ id, ...summaryOf(order) })
-      if (original) keepOriginal.run({ id, bytes: original })
+      if (source) documents.write(id, source)
       return order
     },
     setOrderStatus(id, status, expected) {

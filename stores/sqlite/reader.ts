@@ -1,11 +1,12 @@
 import type { ApiKey } from '../../domain/caller.ts'
 import { orderNotFound, PositionError } from '../../domain/errors.ts'
-import type { Order, OrderSummary } from '../../domain/order.ts'
+import type { Order, OrderDocument, OrderSummary } from '../../domain/order.ts'
 import { type Product, requireActive, type Stock } from '../../domain/product.ts'
 import type { OrderQuery, Page, Revision } from '../../domain/store.ts'
 import { toPage } from '../paging.ts'
 import { keyColumns, productColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'
+import { makeDocumentReader } from './order-documents.ts'
 import {
   type KeyRow,
   type OrderRow,
@@ -28,7 +29,7 @@ export interface Reader {
   stock(productId: string): Stock
   order(id: string): Order
   orderNumbered(customer: string, orderNumber: string): Order | undefined
-  originalOf(id: string): Uint8Array | undefined
+  documentOf(id: string): OrderDocument | undefined
   orders(query: OrderQuery): Page<OrderSummary>
   keys(): readonly ApiKey[]
   findKey(hash: string): ApiKey | undefined
@@ -59,9 +60,7 @@ export function makeReader(db: Connection, currency: string): Reader {
     `SELECT ${orderColumns} FROM purchase_order INDEXED BY order_any_number WHERE customer = ? AND order_number = ?
       ORDER BY status IN ('cancelled', 'rejected'), seq DESC LIMIT 1`
   )
-  const original = db.prepare<[string], { bytes: Uint8Array | null }>(
-    'SELECT d.bytes FROM purchase_order o LEFT JOIN order_document d ON d.seq = o.seq WHERE o.id = ?'
-  )
+  const findDocument = makeDocumentReader(db)
   const rowNumberOf = db
     .prepare<[{ id: string; customer: string | null }], number>(
       'SELECT seq FROM purchase_order WHERE id = @id AND (@customer IS NULL OR customer = @customer)'
@@ -117,10 +116,10 @@ export function makeReader(db: Connection, currency: string): Reader {
       const row = numbered.get(customer, orderNumber)
       return row && toDeferredOrder(row)
     },
-    originalOf(id) {
-      const row = original.get(id)
-      if (!row) throw orderNotFound()
-      return row.bytes ?? undefined
+    documentOf(id) {
+      const found = findDocument(id)
+      if (found === undefined) throw orderNotFound()
+      return found ?? undefined
     },
     orders({ limit, after, customer, status, lines = false }) {
       const statement = customer === undefined ? (status === undefined ? all : ofStatus) : status === undefined ? ofCustomer : ofBoth

@@ -106,7 +106,7 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
     placeOrder: (placing) => writer.run('placeOrder', placing),
     order: (id) => read(() => reader.order(id)),
     orderNumbered: (customer, orderNumber) => read(() => reader.orderNumbered(customer, orderNumber)),
-    originalOf: (id) => read(() => reader.originalOf(id)),
+    documentOf: (id) => read(() => reader.documentOf(id)),
     orders: (query) => read(() => reader.orders(query)),
     changeOrder: (...args) => writer.run('changeOrder', ...args),
     setOrderStatus: (id, status, expected) => writer.run('setOrderStatus', id, status, expected),

@@ -58,7 +58,7 @@ t.test('a JSON order that is not as the schema has it', (t) =>
     'an object without items': invalid({}, '', /"purchaseOrder" is not complete: it needs "item"/),
     'no item in the array': invalid({ item: [] }, '', /needs "item"/),
     'an item that is not in an array': invalid({ item }, '/item', /must be an array/),
-    'an item that is a string': invalid({ item: ['ABC-1'] }, '/item/0', /must be an object with productId/),
+    'an item that is a string': invalid({ item: ['ABC-1'] }, '/item/0', /must be an object with lineId, productId/),
     'an item that is an array': invalid({ item: [[]] }, '/item/0', /must be an object/),
     'an item that is null': invalid({ item: [null] }, '/item/0', /must be an object/),
     'an item without product': invalid({ item: [{ quantity: '1' }] }, '/item/0/quantity', /Expected here: "productId" or "gtin"/),

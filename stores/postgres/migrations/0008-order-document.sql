@@ -1,6 +1,12 @@
--- The document that an order came from, as the buyer's system sent it but for its secrets. Orders in the shop's own vocabulary have none.
+-- The document that an order came from, in the vocabulary of the buyer's system. Orders in the shop's own vocabulary have none.
 CREATE TABLE order_document (
   order_id uuid PRIMARY KEY REFERENCES purchase_order (id) ON DELETE CASCADE,
+  media_type text NOT NULL,
+  digest text NOT NULL,
+  revision text,
+  -- What an answer in that vocabulary repeats.
+  answer json NOT NULL,
+  -- As it was sent, but for its secrets.
   bytes bytea NOT NULL
 );
 -- Buyers' systems name the order that they change or cancel by its number, also after it was cancelled.

@@ -1,6 +1,12 @@
--- The document that an order came from, as the buyer's system sent it but for its secrets. Orders in the shop's own vocabulary have none.
+-- The document that an order came from, in the vocabulary of the buyer's system. Orders in the shop's own vocabulary have none.
 CREATE TABLE order_document (
   seq INTEGER PRIMARY KEY REFERENCES purchase_order (seq) ON DELETE CASCADE,
+  media_type TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  revision TEXT,
+  -- JSON of what an answer in that vocabulary repeats.
+  answer TEXT NOT NULL,
+  -- As it was sent, but for its secrets.
   bytes BLOB NOT NULL
 ) STRICT;
 -- Buyers' systems name the order that they change or cancel by its number, also after it was cancelled.

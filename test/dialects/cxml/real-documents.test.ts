@@ -16,9 +16,6 @@ const codesOf: Readonly<Record<string, BuyerFaultCode>> = {
   'refuse:schedule-release': 'schedule-release'
 }
 
-/** Both are changes of a scheduling agreement, with dates and without quantities. */
-const withSchedules = /GUSI-JIT|ChangeOrder-RIT1/
-
 interface Row {
   readonly document: string
   readonly expect: string
@@ -39,7 +36,7 @@ function expectedOf({ document, expect, name, special }: Row): { readonly kind: 
   if (document === 'ProfileRequest') return { kind: 'profile', code: undefined }
   if (document !== 'OrderRequest') return { kind: 'unsupported', code: 'unsupported-document' }
   const kind = /type=(update|change)/.test(special) ? 'replace' : 'place'
-  return { kind, code: codesOf[expect] ?? (withSchedules.test(name) ? 'schedule-release' : undefined) }
+  return { kind, code: codesOf[expect] }
 }
 
 t.test('documents that buyers really sent become what their index names', async (t) => {

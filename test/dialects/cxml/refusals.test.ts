@@ -49,13 +49,16 @@ t.test('lines that are no plain purchase are refused by name', async (t) => {
   t.same(read(order({ items: lineOf(1, ' itemType="item" isReturn="no" itemCategory="consignment"') })).faults, [])
 })
 
-t.test('a line has one date', async (t) => {
+t.test('a line that is to come on several dates has the earliest, and a note of all', async (t) => {
   const schedule = (...dates: string[]) => dates.map((date) => `<ScheduleLine quantity="1" requestedDeliveryDate="${date}"/>`).join('')
-  const faultsOf = (rest: string) => read(order({ items: lineOf(2, '', { rest }) })).faults
-  t.same(faultsOf(schedule('2026-05-01T08:00:00', '2026-05-01T12:00:00')), [])
-  t.match(faultsOf(schedule('2026-05-01', '2026-05-01', '2026-05-03')), [
-    { code: 'schedule-release', detail: /2 dates/, path: '/cXML/Request/OrderRequest/ItemOut/ScheduleLine[3]', item: '20' }
-  ])
+  const itemOf = (rest: string) => {
+    const document = read(order({ items: lineOf(2, '', { rest }) }))
+    t.same(document.faults, [])
+    const { requestedDeliveryDate, notes = [] } = draftOf(document).items[0] ?? {}
+    return { date: requestedDeliveryDate?.text, notes: notes.map(({ text }) => text) }
+  }
+  t.same(itemOf(schedule('2026-05-01T08:00:00', '2026-05-01T12:00:00')), { date: '2026-05-01', notes: [] })
+  t.same(itemOf(schedule('2026-05-03', '2026-05-01')), { date: '2026-05-01', notes: ['ScheduleLine: 1 on 2026-05-03, 1 on 2026-05-01'] })
 })
 
 t.test('deductions are refused, and offered charges are noted', async (t) => {

@@ -1,0 +1,49 @@
+import type { OrderDocument } from '../../domain/order.ts'
+import type { OrderWriteOptions } from '../../domain/store.ts'
+import type { Connection } from './connection.ts'
+
+interface DocumentRow {
+  readonly media_type: string
+  readonly digest: string
+  readonly revision: string | null
+  readonly answer: string
+  readonly bytes: Uint8Array
+}
+
+/** Writes the documents that orders came from. */
+export function makeOrderDocuments(db: Connection) {
+  const insert = db.prepare<[DocumentRow & { readonly id: string }]>(
+    `INSERT INTO order_document (seq, media_type, digest, revision, answer, bytes)
+      SELECT seq, @media_type, @digest, @revision, @answer, @bytes FROM purchase_order WHERE id = @id
+      ON CONFLICT (seq) DO UPDATE SET media_type = excluded.media_type, digest = excluded.digest, revision = excluded.revision,
+        answer = excluded.answer, bytes = excluded.bytes`
+  )
+  const update = db.prepare<[Omit<DocumentRow, 'bytes' | 'media_type'> & { readonly id: string }]>(
+    `UPDATE order_document SET digest = @digest, revision = @revision, answer = @answer
+      WHERE seq = (SELECT seq FROM purchase_order WHERE id = @id)`
+  )
+  return {
+    write(id: string, { mediaType, digest, revision, answer, bytes }: NonNullable<OrderWriteOptions['document']>): void {
+      const row = { id, digest, revision: revision ?? null, answer: JSON.stringify(answer) }
+      if (bytes) insert.run({ ...row, media_type: mediaType, bytes })
+      else update.run(row)
+    }
+  }
+}
+
+/** Reads the document of an order: undefined when there is no such order, null when the order has none. */
+export function makeDocumentReader(db: Connection): (id: string) => OrderDocument | null | undefined {
+  const select = db.prepare<[string], { [Key in keyof DocumentRow]: DocumentRow[Key] | null }>(
+    `SELECT d.media_type, d.digest, d.revision, d.answer, d.bytes
+      FROM purchase_order o LEFT JOIN order_document d ON d.seq = o.seq WHERE o.id = ?`
+  )
+  return (id) => {
+    const row = select.get(id)
+    return row && documentFrom(row)
+  }
+}
+
+function documentFrom({ media_type, digest, revision, answer, bytes }: { [Key in keyof DocumentRow]: DocumentRow[Key] | null }) {
+  if (media_type === null || digest === null || answer === null || bytes === null) return null
+  return { mediaType: media_type, digest, ...(revision === null ? {} : { revision }), answer: JSON.parse(answer), bytes }
+}
