@@ -32,7 +32,7 @@ function rows(): readonly Row[] {
 }
 
 /** The kind of request and the fault code that the index expects. */
-function expectedOf({ document, expect, name, special }: Row): { readonly kind: string; readonly code: string | undefined } {
+function expectedOf({ document, expect, special }: Row): { readonly kind: string; readonly code: string | undefined } {
   if (document === 'ProfileRequest') return { kind: 'profile', code: undefined }
   if (document !== 'OrderRequest') return { kind: 'unsupported', code: 'unsupported-document' }
   const kind = /type=(update|change)/.test(special) ? 'replace' : 'place'
