@@ -4,7 +4,7 @@ import { isGtin, isProductId } from '../domain/product.ts'
 import type { Element } from '../schemas/element.ts'
 import { shorten } from '../schemas/shorten.ts'
 import type { AddressDraft, BuyerFault, BuyerFaultCode, ItemDraft, OrderDraft, PartyDraft, Sourced } from './buyer-document.ts'
-import { anyUnitOf } from './units.ts'
+import { anyUnitOf, isSameUnit } from './units.ts'
 import { locationOf, type XmlElement } from './xml-element.ts'
 
 export interface BuiltOrder {
@@ -201,7 +201,12 @@ class Builder {
 
   #price(item: ItemDraft): QuotedPrice | undefined {
     if (!item.price) return undefined
-    const { amount, base, factor } = item.price
+    const { amount, base, baseUnit, factor } = item.price
+    if (baseUnit && item.unit && !factor && !isSameUnit(baseUnit.text, item.unit.text, this.#options.pieces)) {
+      const detail = `The price is for units of ${JSON.stringify(shorten(baseUnit.text))}, and the line is in units of ${JSON.stringify(shorten(item.unit.text))}. Give the price for the unit of the line.`
+      this.#fault('invalid-value', baseUnit.from, detail, item)
+      return undefined
+    }
     const values = [this.#number(amount, 'a price', item), this.#number(base, 'a quantity', item), this.#number(factor, 'a factor', item)]
     const [price, per = '1' as Decimal, times] = values
     if (base && values[1] && compare(per, zero) === 0) {
