@@ -108,7 +108,7 @@ export interface BuyerFault extends LocatedFault {
   readonly item?: string
 }
 
-/** How one line of an order changes. `untouched` lines stay as they are, `reopened` counts as changed. */
+/** How one line of an order changes. */
 export interface LineChange {
   readonly kind: 'added' | 'deleted' | 'changed' | 'untouched'
   readonly item: ItemDraft

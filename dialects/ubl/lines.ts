@@ -18,7 +18,7 @@ export interface LineDraft {
 }
 
 /** Line status codes of UN/CEFACT 1229 that a buyer sends. */
-const changes: Readonly<Record<string, LineChange['kind']>> = { 1: 'added', 2: 'deleted', 3: 'changed', 4: 'untouched', 74: 'changed' }
+const changes: Readonly<Record<string, LineChange['kind']>> = { 1: 'added', 2: 'deleted', 3: 'changed', 4: 'untouched' }
 
 const statusCodes = 'Send 1 (added), 2 (deleted), 3 (changed) or 4 (not changed)'
 
