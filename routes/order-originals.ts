@@ -33,10 +33,13 @@ const orderOriginals: RoutePlugin = async (app) => {
       const { id } = await request.visibleOrder(request.params.order_id)
       const document = await app.store.documentOf(id)
       if (!document) throw none()
-      const { bytes, mediaType } = document
+      const { bytes, mediaType, digest } = document
+      const tag = `"${digest.slice(0, 16)}"`
+      reply.headers({ etag: tag, 'cache-control': app.cachePolicies.private })
+      if (request.isNotModified({ tags: [tag] })) return reply.code(304).send()
       // The document is the buyer's: a browser must not run what may be in it.
       return reply
-        .headers({ 'cache-control': app.cachePolicies.private, 'content-disposition': 'attachment; filename="order.xml"' })
+        .header('content-disposition', 'attachment; filename="order.xml"')
         .type(mediaType)
         .send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
     }
@@ -65,5 +68,5 @@ function none(): Problem {
 export default fp(orderOriginals, {
   name: 'order-originals',
   encapsulate: true,
-  dependencies: ['visibility', 'caching', 'buyer-documents']
+  dependencies: ['visibility', 'caching', 'preconditions', 'buyer-documents']
 })
