@@ -4,21 +4,10 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const folders = [
-  'cli',
-  'documents',
-  'domain',
-  'fairness',
-  'http',
-  'logging',
-  'openapi',
-  'plugins',
-  'representations',
-  'routes',
-  'samples',
-  'schemas',
-  'stores',
-  'xml'
+/** The folders of the build, and the sample. */
+const folders: readonly string[] = [
+  ...JSON.parse(readFileSync(join(root, 'tsconfig.build.json'), 'utf8')).include.filter((entry: string) => !entry.includes('*')),
+  'samples'
 ]
 
 /** Inside the repository, so that the dependencies are found. */
@@ -57,7 +46,7 @@ function sources(): string[] {
 /** Of all that the build is made of: a build of this name is never stale. */
 function digest(paths: readonly string[]): string {
   const hash = createHash('sha256')
-  const makers = ['package.json', 'package-lock.json', 'tsconfig.json', fileURLToPath(import.meta.url).slice(root.length)]
+  const makers = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', fileURLToPath(import.meta.url).slice(root.length)]
   for (const path of [...makers, ...paths]) {
     const bytes = readFileSync(join(root, path))
     hash.update(`${path}\0${bytes.length}\0`).update(bytes)
