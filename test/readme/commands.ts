@@ -78,7 +78,10 @@ async function runPage(t: Test, markdown: string, { base, folder, env }: Shop): 
     const script = `source ${state}; ${block.text.replaceAll(documented, base)}\ndeclare -p | grep -E '^declare -- [a-z_]+=' > ${state} || true`
     const { output, code } = await run(script, resolve('.'), env)
     // Without the carriage returns of header fields and CSV, which nobody sees.
-    const shown = output.replaceAll(base, documented).replaceAll(`@${new URL(base).hostname}`, '@localhost').replaceAll('\r', '')
+    const shown = output
+      .replaceAll(base, documented)
+      .replaceAll(`@${new URL(base).hostname}`, '@localhost')
+      .replaceAll('\r', '')
     t.equal(code, 0, title, { output: shown })
     const next = found[i + 1]
     if (!next || (next.language !== 'text' && next.language !== 'xml')) continue
