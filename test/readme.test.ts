@@ -26,6 +26,14 @@ t.test('the table of problem types is the registry', async (t) => {
   t.same(table(read('docs/http-api.md'), 'problems'), expected)
 })
 
+t.test("the table of faults has the codes of buyers' documents", async (t) => {
+  const [, union = ''] = /type BuyerFaultCode =\n([^]*?)\n\n/.exec(read('dialects/buyer-document.ts')) ?? []
+  const codes = [...union.matchAll(/'([a-z-]+)'/g)].map(([, code]) => `\`${code}\``)
+  t.ok(codes.length > 10)
+  const shown = table(read('docs/buyers.md'), 'faults').map(([code]) => code)
+  t.same(shown.toSorted(), [...codes, '`two-products`'].sort())
+})
+
 t.test('the table of URIs is what the service offers, but for the forms that pages post', async (t) => {
   const { app } = await build(t)
   const { paths } = (await app.inject('/openapi.json')).json<ApiDescription>()

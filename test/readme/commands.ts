@@ -18,6 +18,7 @@ function normalise(output: string): string {
   return output
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'ID')
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?/g, 'TIME')
+    .replace(/(<cbc:Issue(?:Date|Time)>)[^<]*/g, '$1TIME')
     .replace(/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/g, 'TIME')
     .replace(/"[\w.]+-[0-9a-f]{8}-(xml|html|json|text)"/g, '"TAG-$1"')
     .replace(/tp_[\w-]{20,}/g, 'KEY')
@@ -77,7 +78,10 @@ async function runPage(t: Test, markdown: string, { base, folder, env }: Shop): 
     const script = `source ${state}; ${block.text.replaceAll(documented, base)}\ndeclare -p | grep -E '^declare -- [a-z_]+=' > ${state} || true`
     const { output, code } = await run(script, resolve('.'), env)
     // Without the carriage returns of header fields and CSV, which nobody sees.
-    const shown = output.replaceAll(base, documented).replaceAll('\r', '')
+    const shown = output
+      .replaceAll(base, documented)
+      .replaceAll(`@${new URL(base).hostname}`, '@localhost')
+      .replaceAll('\r', '')
     t.equal(code, 0, title, { output: shown })
     const next = found[i + 1]
     if (!next || (next.language !== 'text' && next.language !== 'xml')) continue
