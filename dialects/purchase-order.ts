@@ -36,7 +36,10 @@ const placeholders = new Set(['non catalog item', 'not available', 'non item', '
 /** Named in the schema of orders where it has no product that the line could name. */
 const noProduct = '-'
 
-/** Stands in the schema of orders for the quantity that a line of the order has already. */
+/** Characters. */
+const maxOrderNumber = 64
+
+/** Stands in the schema of orders where a line has no quantity that it could have. */
 const anyQuantity = '1'
 
 /** Tests of values that are left out when the shop's schema cannot hold them. The stored document still has them. */
@@ -64,9 +67,9 @@ class Builder {
     const quoted: QuotedTerms[] = []
     const items = draft.items.map((item) => this.#item(item, quoted))
     const root = this.#parent('purchase-order', draft.from, [
-      this.#leaf('order-number', draft.orderNumber),
+      this.#leaf('order-number', this.#orderNumber(draft.orderNumber)),
       this.#date('issue-date', draft.issueDate),
-      this.#leaf('currency', draft.currency),
+      this.#leaf('currency', this.#currency(draft.currency)),
       this.#party('buyer', draft.buyer),
       this.#party('ship-to', draft.shipTo),
       this.#party('bill-to', draft.billTo),
@@ -82,6 +85,19 @@ class Builder {
     const path = `${this.#pathOf(from)}/@${attribute}`
     this.#lines.set(path, from.tag.line)
     return path
+  }
+
+  #orderNumber(number: Sourced | undefined): Sourced | undefined {
+    if (!number || number.text.length <= maxOrderNumber) return number
+    this.#fault('invalid-value', number, `The number of the order has ${number.text.length} characters; it can have ${maxOrderNumber}.`)
+    return undefined
+  }
+
+  #currency(currency: Sourced | undefined): Sourced | undefined {
+    if (!currency || /^[A-Z]{3}$/.test(currency.text)) return currency
+    const detail = `The currency is ${JSON.stringify(shorten(currency.text))}; it must be an ISO 4217 code of three capital letters, such as EUR.`
+    this.#fault('invalid-value', currency, detail)
+    return undefined
   }
 
   #pathOf(from: XmlElement): string {
@@ -155,20 +171,21 @@ class Builder {
     const [product, ...alsoNamed] = this.#products(item)
     const price = this.#price(item)
     const { pieces } = this.#options
+    const quantity = this.#quantity(item)
     const units = item.unit ? anyUnitOf(item.unit.text, pieces) : []
     quoted.push({
       alsoNamed,
       units,
       ...(price ? { price } : {}),
       ...(product ? {} : { isUnnamed: true }),
-      ...(item.quantity || !this.#options.isChange ? {} : { isUncounted: true })
+      ...(quantity ? {} : { isUncounted: true })
     })
     const named = item.sellerId ?? item.gtin
     const [name, text] = product && 'gtin' in product ? ['gtin', product.gtin] : ['product-id', product?.productId ?? noProduct]
     return this.#parent('item', item.from, [
       this.#leaf('line-id', item.lineId, upTo(64)),
       { name, text, origin: this.#originOf(named ?? item) },
-      this.#quantity(item),
+      { name: 'quantity', text: quantity ?? anyQuantity, origin: this.#originOf(item.quantity ?? item) },
       this.#date('requested-delivery-date', item.requestedDeliveryDate),
       ...this.#texts(item)
     ])
@@ -186,17 +203,22 @@ class Builder {
     if (id === undefined) {
       const detail =
         'The line names no product of this shop, so it is free text. Give the id that this shop sells the product by, or its GTIN.'
-      this.#fault('free-text-line', sellerId?.from ?? item.from, detail, item)
+      this.#fault('free-text-line', sellerId ?? item, detail, item)
     } else {
-      this.#fault('unknown-product', sellerId?.from ?? item.from, `There is no product with the id ${JSON.stringify(shorten(id))}.`, item)
+      this.#fault('unknown-product', sellerId ?? item, `There is no product with the id ${JSON.stringify(shorten(id))}.`, item)
     }
     return []
   }
 
-  #quantity(item: ItemDraft): Element | undefined {
+  /** The quantity of a line. Undefined where it cannot be one: the rest of the order is judged all the same. */
+  #quantity(item: ItemDraft): string | undefined {
     const { quantity } = item
-    if (!quantity) return this.#options.isChange ? { name: 'quantity', text: anyQuantity, origin: this.#pathOf(item.from) } : undefined
-    return { name: 'quantity', text: canonical(quantity.text) ?? quantity.text, origin: this.#originOf(quantity) }
+    if (!quantity) return undefined
+    const number = canonical(quantity.text)
+    if (number !== undefined && /^\d{1,9}(\.\d{1,3})?$/.test(number) && compare(number, zero) > 0) return number
+    const detail = `The quantity is ${JSON.stringify(shorten(quantity.text))}; it must be a number above 0 with up to 9 digits and up to 3 fraction digits, such as 3 or 2.5.`
+    this.#fault('invalid-value', quantity, detail, item)
+    return undefined
   }
 
   #price(item: ItemDraft): QuotedPrice | undefined {
@@ -204,13 +226,13 @@ class Builder {
     const { amount, base, baseUnit, factor } = item.price
     if (baseUnit && item.unit && !factor && !isSameUnit(baseUnit.text, item.unit.text, this.#options.pieces)) {
       const detail = `The price is for units of ${JSON.stringify(shorten(baseUnit.text))}, and the line is in units of ${JSON.stringify(shorten(item.unit.text))}. Give the price for the unit of the line.`
-      this.#fault('invalid-value', baseUnit.from, detail, item)
+      this.#fault('invalid-value', baseUnit, detail, item)
       return undefined
     }
     const values = [this.#number(amount, 'a price', item), this.#number(base, 'a quantity', item), this.#number(factor, 'a factor', item)]
     const [price, per = '1' as Decimal, times] = values
     if (base && values[1] && compare(per, zero) === 0) {
-      this.#fault('invalid-value', base.from, 'The quantity that the price is for must be above 0.', item)
+      this.#fault('invalid-value', base, 'The quantity that the price is for must be above 0.', item)
       return undefined
     }
     if (price === undefined || (base && !values[1]) || (factor && !times)) return undefined
@@ -222,14 +244,15 @@ class Builder {
     if (!value) return undefined
     const number = canonical(value.text)
     if (number === undefined) {
-      this.#fault('invalid-value', value.from, `${JSON.stringify(shorten(value.text))} is not ${what} of 0 or more, such as 9.99.`, item)
+      this.#fault('invalid-value', value, `${JSON.stringify(shorten(value.text))} is not ${what} of 0 or more, such as 9.99.`, item)
     }
     return number
   }
 
-  #fault(code: BuyerFaultCode, from: XmlElement, detail: string, item: ItemDraft): void {
+  #fault(code: BuyerFaultCode, at: Pick<Sourced, 'from' | 'attribute'>, detail: string, item?: ItemDraft): void {
     if (this.#faults.length >= mostFaults) return
-    this.#faults.push({ code, detail, ...locationOf(from), ...(item.lineId ? { item: item.lineId.text } : {}) })
+    const place = { line: at.from.tag.line, path: this.#originOf(at) }
+    this.#faults.push({ code, detail, ...place, ...(item?.lineId ? { item: item.lineId.text } : {}) })
   }
 }
 

@@ -36,7 +36,7 @@ export function isQuotedPrice(price: Decimal, quoted: QuotedPrice | undefined): 
 }
 
 export function unitFaults({ item, position, productId, stockItem }: Line, pieces: readonly Piece[]): readonly Fault[] {
-  const at = ['item', position, 'quantity']
+  const at = ['item', position, 'quantity', 'unit']
   const other = pieces.find(({ unit }) => item.unit !== undefined && unit !== item.unit)
   if (other) return [{ code: 'wrong-unit', at, detail: `${productId} is sold by the unit ${other.unit}, not ${item.unit}.` }]
   const [first, second] = [pieces[0], pieces.find(({ unit }) => unit !== pieces[0]?.unit)]
@@ -90,13 +90,13 @@ function sumUp(all: readonly { productId: string; unit: string; quantity: Decima
 export function quantityFaults(lines: readonly Line[], priced: readonly PricedLine[], previous: readonly OrderItem[]): readonly Fault[] {
   const wanted = lines.map(({ productId, stockItem, item }, i) => {
     const unit = priced[i]?.pieces[0]?.unit ?? stockItem.unit
-    const isMeant = item.unit === undefined || item.unit === unit
+    const isMeant = (item.unit === undefined || item.unit === unit) && !item.quoted?.isUncounted
     return { productId, unit, isMeant, quantity: item.quantity, unitPrice: stockItem.price }
   })
   const [now, before] = [sumUp(wanted), sumUp(previous)]
   return lines.flatMap(({ position, productId, stockItem }, i) => {
     const line = wanted[i]
-    // A wrong unit is another fault.
+    // A wrong unit is another fault, and so is a missing quantity.
     if (!line?.isMeant) return []
     // A product's own rule applies only in the unit by which it is sold now.
     const rule = quantityRule(line.unit === stockItem.unit ? stockItem : { unit: line.unit })

@@ -16,6 +16,8 @@ export interface Shop {
   readonly inventory: Inventory
   /** The order of a customer that has a number. A cancelled or rejected order has given its number up. */
   orderNumbered(customer: string, orderNumber: string): Order | undefined
+  /** The order of a customer that had a document, whatever became of it since. @param digest as `OrderDocument.digest` */
+  orderOfDocument(customer: string, digest: string): Pick<Order, 'id' | 'status'> | undefined
 }
 
 /** The quantities that a write takes from stock, by product id; negative where stock goes back. */
@@ -26,10 +28,14 @@ type Taking = Pick<Decision, 'taken'>
  * @param id of a new order
  * @throws DomainError `invalid-order`, `order-refused`, `order-number-taken`
  */
-export function decidePlacing({ order, customer, status }: Placing, id: string, shop: Shop): PlacingAnswer & Taking {
+export function decidePlacing({ order, customer, status, document }: Placing, id: string, shop: Shop): PlacingAnswer & Taking {
+  // A document with faults repeats no order, whatever its number: `decide` lists them.
+  if (order.objections) decide(order, shop.inventory, shop.currency)
   const other = namesake(customer, order, shop)
   if (other && !matchesOrder(order, other, shop.inventory, shop.currency)) throw numberTaken(other)
   if (other) return { order: other, outcome: 'repeated', taken: new Map() }
+  const earlier = customer === undefined || !document ? undefined : shop.orderOfDocument(customer, document.digest)
+  if (earlier) throw sentBefore(earlier)
   const decision = decide(order, shop.inventory, shop.currency)
   const placed = { ...content(order, customer, decision), id, version: 1, status, placedAt: shop.now, modifiedAt: shop.now }
   return { order: placed, outcome: 'placed', taken: decision.taken }
@@ -69,6 +75,13 @@ export function decideStatus(
   if (!nextStatuses(before.status).includes(status)) throw refusedTransition(before.status, status)
   const taken = holdsStock(status) ? new Map() : givenBack(before, shop.inventory)
   return { change: { status, ...revised(before, shop) }, taken }
+}
+
+/** A buyer's system repeats a document after its order was cancelled, or has another number or content: that is no new order. */
+function sentBefore({ id, status }: Pick<Order, 'id' | 'status'>): DomainError {
+  const since = status === 'cancelled' || status === 'rejected' ? `is ${status}` : 'has another number since'
+  const detail = `This document was sent before: it is that of the order ${id}, which ${since}. To order again, send an order with a new number.`
+  return new DomainError('order-refused', detail, { faults: [{ code: 'sent-before', detail }] })
 }
 
 function revised({ version, modifiedAt }: Order, { now }: Pick<Shop, 'now'>): Pick<Order, 'version' | 'modifiedAt'> {

@@ -80,7 +80,7 @@ export interface QuotedTerms {
   readonly price?: QuotedPrice
   /** The line names no product. The order's objections say so, or the line changes one that has a product. */
   readonly isUnnamed?: true
-  /** The line has no quantity: it changes one that has. */
+  /** The line has no quantity that it could have. The order's objections say so, or the line changes one that has a quantity. */
   readonly isUncounted?: true
 }
 

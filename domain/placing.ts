@@ -152,7 +152,8 @@ function summary(faults: readonly Fault[], what: string): string {
 }
 
 function shortages(lines: readonly Line[], taken: ReadonlyMap<string, Decimal>): Fault[] {
-  return lines.flatMap(({ position, productId, stockItem }) => {
+  return lines.flatMap(({ item, position, productId, stockItem }) => {
+    if (item.quoted?.isUncounted) return []
     const more = taken.get(productId) ?? zero
     if (compare(more, zero) <= 0) return []
     if (stockItem.deleted) {

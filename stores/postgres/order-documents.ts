@@ -1,9 +1,33 @@
-import type { OrderDocument } from '../../domain/order.ts'
-import type { OrderWriteOptions } from '../../domain/store.ts'
+import type { Order, OrderDocument } from '../../domain/order.ts'
+import type { OrderWriteOptions, Placing } from '../../domain/store.ts'
 import type { Queries } from './database.ts'
 
 /** A document for an order. Without `bytes`, the order keeps those that it has. */
 export type WrittenDocument = { readonly orderId: string } & NonNullable<OrderWriteOptions['document']>
+
+/** The orders that had the documents of a batch, by customer and digest. */
+export class SentDocuments {
+  readonly #orders = new Map<string, Pick<Order, 'id' | 'status'>>()
+
+  static async read({ query }: Queries, placings: readonly Placing[]): Promise<SentDocuments> {
+    const sent = new SentDocuments()
+    const wanted = placings.flatMap(({ customer, document }) =>
+      customer === undefined || !document ? [] : { customer, digest: document.digest }
+    )
+    if (wanted.length === 0) return sent
+    const rows = await query<Pick<Order, 'id' | 'status'> & { readonly customer: string; readonly digest: string }>(
+      `SELECT d.customer, d.digest, o.id, o.status FROM sent_document d JOIN purchase_order o ON o.id = d.order_id
+        WHERE (d.customer, d.digest) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
+      [wanted.map(({ customer }) => customer), wanted.map(({ digest }) => digest)]
+    )
+    for (const { customer, digest, id, status } of rows) sent.#orders.set(JSON.stringify([customer, digest]), { id, status })
+    return sent
+  }
+
+  find(customer: string, digest: string): Pick<Order, 'id' | 'status'> | undefined {
+    return this.#orders.get(JSON.stringify([customer, digest]))
+  }
+}
 
 /** Sends the documents of orders whose rows are there, without waiting for the answer. They are in the order of their writes. */
 export function writeDocuments(queries: Queries, documents: readonly WrittenDocument[]): void {
@@ -11,6 +35,11 @@ export function writeDocuments(queries: Queries, documents: readonly WrittenDocu
 }
 
 function writeDocument({ query }: Queries, { orderId, mediaType, digest, revision, answer, bytes }: WrittenDocument): void {
+  void query(
+    `INSERT INTO sent_document (customer, digest, order_id) SELECT customer, $2, id FROM purchase_order
+      WHERE id = $1 AND customer IS NOT NULL ON CONFLICT DO NOTHING`,
+    [orderId, digest]
+  )
   const common = [orderId, digest, revision ?? null, JSON.stringify(answer)]
   if (!bytes) {
     void query('UPDATE order_document SET digest = $2, revision = $3, answer = $4::json WHERE order_id = $1', common)

@@ -8,7 +8,7 @@ import { ActiveOrderNumbers } from './active-order-numbers.ts'
 import type { Database, Queries } from './database.ts'
 import { IdempotencyKeys } from './idempotency.ts'
 import { type ChangeCommand, LockedOrders } from './order-changes.ts'
-import { writeDocuments } from './order-documents.ts'
+import { SentDocuments, writeDocuments } from './order-documents.ts'
 import { NewOrders } from './placing.ts'
 import { retrying } from './retrying.ts'
 import { now } from './rows.ts'
@@ -59,10 +59,11 @@ export function makeOrderWrites(
         return { customer: before.customer, order: command.args[1] }
       })
       const used = placings.flatMap(({ idempotency }) => idempotency ?? [])
-      const [inventory, keys, numbers, at] = await Promise.all([
+      const [inventory, keys, numbers, sent, at] = await Promise.all([
         lockStock(queries, products),
         IdempotencyKeys.read(queries, used),
         ActiveOrderNumbers.read(queries, [...placings, ...numbered]),
+        SentDocuments.read(queries, placings),
         clock(queries)
       ])
       const batch: OrderBatch = {
@@ -75,7 +76,8 @@ export function makeOrderWrites(
           const order = numbers.find(customer, orderNumber)
           if (place === 'serving' && textOf(order) !== undefined) throw new LargeTwin()
           return order
-        }
+        },
+        orderOfDocument: (customer, digest) => sent.find(customer, digest)
       }
       const placed = new NewOrders()
       const outcomes = commands.map((command) =>

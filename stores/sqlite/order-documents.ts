@@ -1,4 +1,4 @@
-import type { OrderDocument } from '../../domain/order.ts'
+import type { Order, OrderDocument } from '../../domain/order.ts'
 import type { OrderWriteOptions } from '../../domain/store.ts'
 import type { Connection } from './connection.ts'
 
@@ -22,11 +22,20 @@ export function makeOrderDocuments(db: Connection) {
     `UPDATE order_document SET digest = @digest, revision = @revision, answer = @answer
       WHERE seq = (SELECT seq FROM purchase_order WHERE id = @id)`
   )
+  const remember = db.prepare<[{ readonly id: string; readonly digest: string }]>(
+    `INSERT INTO sent_document (customer, digest, seq) SELECT customer, @digest, seq FROM purchase_order
+      WHERE id = @id AND customer IS NOT NULL ON CONFLICT DO NOTHING`
+  )
+  const find = db.prepare<[string, string], Pick<Order, 'id' | 'status'>>(
+    'SELECT o.id, o.status FROM sent_document d JOIN purchase_order o ON o.seq = d.seq WHERE d.customer = ? AND d.digest = ?'
+  )
   return {
+    orderOf: (customer: string, digest: string) => find.get(customer, digest),
     write(id: string, { mediaType, digest, revision, answer, bytes }: NonNullable<OrderWriteOptions['document']>): void {
       const row = { id, digest, revision: revision ?? null, answer: JSON.stringify(answer) }
       if (bytes) insert.run({ ...row, media_type: mediaType, bytes })
       else update.run(row)
+      remember.run({ id, digest })
     }
   }
 }

@@ -52,7 +52,8 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
       orderNumbered(customer, orderNumber) {
         const row = findNumber.get(customer, orderNumber)
         return row && toOrder(row)
-      }
+      },
+      orderOfDocument: documents.orderOf
     }
   }
 

@@ -46,7 +46,13 @@ function sources(): string[] {
 /** Of all that the build is made of: a build of this name is never stale. */
 function digest(paths: readonly string[]): string {
   const hash = createHash('sha256')
-  const makers = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', fileURLToPath(import.meta.url).slice(root.length)]
+  const makers = [
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    fileURLToPath(import.meta.url).slice(root.length)
+  ]
   for (const path of [...makers, ...paths]) {
     const bytes = readFileSync(join(root, path))
     hash.update(`${path}\0${bytes.length}\0`).update(bytes)

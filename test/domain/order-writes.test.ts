@@ -20,7 +20,8 @@ function shop(now: number, active?: Order): Shop {
     currency: shopCurrency,
     now,
     inventory: { byId: (id) => (id === 'a' ? hammer : undefined), byGtin: () => undefined },
-    orderNumbered: (customer, number) => (active?.customer === customer && active.orderNumber === number ? active : undefined)
+    orderNumbered: (customer, number) => (active?.customer === customer && active.orderNumber === number ? active : undefined),
+    orderOfDocument: (_customer, digest) => (digest === 'known' ? { id: 'earlier', status: 'cancelled' } : undefined)
   }
 }
 
@@ -28,6 +29,21 @@ const numbered = (quantity: number, orderNumber = 'PO-1') =>
   ({ order: purchase([item('a', quantity)], { orderNumber }), customer: 'acme', status: 'accepted' }) as const
 const { order: placed } = decidePlacing(numbered(3), 'first', shop(100))
 const withStatus = (status: Order['status']): Order => ({ ...placed, status })
+
+t.test('a document that was sent before places no second order, and one with faults repeats none', async (t) => {
+  const document = { mediaType: 'application/xml', answer: {} }
+  t.equal(decidePlacing({ ...numbered(3), document: { ...document, digest: 'new' } }, 'x', shop(100)).outcome, 'placed')
+  const known = { ...numbered(3), document: { ...document, digest: 'known' } }
+  t.equal(decidePlacing(known, 'x', shop(100, placed)).outcome, 'repeated', 'while its order is active')
+  t.throws(() => decidePlacing(known, 'x', shop(100)), {
+    code: 'order-refused',
+    faults: [{ code: 'sent-before', detail: /earlier.*cancelled/ }]
+  })
+  t.equal(decidePlacing({ ...known, customer: undefined as never }, 'x', shop(100)).outcome, 'placed', 'guests are known by nothing')
+  const objections = { invalid: [], refused: [{ code: 'allowance-not-agreed', detail: 'No.' }] }
+  const faulty = { ...numbered(3), order: { ...numbered(3).order, objections } }
+  t.throws(() => decidePlacing(faulty, 'x', shop(100, placed)), { code: 'order-refused', faults: [{ code: 'allowance-not-agreed' }] })
+})
 
 t.test('a new order has version 1, the time of the shop, and takes its stock', async (t) => {
   const { order, outcome, taken } = decidePlacing(placing('a', 3), 'x', shop(100))

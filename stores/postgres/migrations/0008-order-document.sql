@@ -9,5 +9,12 @@ CREATE TABLE order_document (
   -- As it was sent, but for its secrets.
   bytes bytea NOT NULL
 );
+-- Every document that a customer's order had: one that is sent again after it was cancelled or replaced places no second order.
+CREATE TABLE sent_document (
+  customer text COLLATE "C" NOT NULL,
+  digest text COLLATE "C" NOT NULL,
+  order_id uuid NOT NULL REFERENCES purchase_order (id) ON DELETE CASCADE,
+  PRIMARY KEY (customer, digest)
+);
 -- Buyers' systems name the order that they change or cancel by its number, also after it was cancelled.
 CREATE INDEX purchase_order_any_number ON purchase_order (customer, order_number) WHERE customer IS NOT NULL AND order_number IS NOT NULL;

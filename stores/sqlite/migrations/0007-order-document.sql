@@ -9,5 +9,12 @@ CREATE TABLE order_document (
   -- As it was sent, but for its secrets.
   bytes BLOB NOT NULL
 ) STRICT;
+-- Every document that a customer's order had: one that is sent again after it was cancelled or replaced places no second order.
+CREATE TABLE sent_document (
+  customer TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  seq INTEGER NOT NULL REFERENCES purchase_order (seq) ON DELETE CASCADE,
+  PRIMARY KEY (customer, digest)
+) STRICT, WITHOUT ROWID;
 -- Buyers' systems name the order that they change or cancel by its number, also after it was cancelled.
 CREATE INDEX order_any_number ON purchase_order (customer, order_number) WHERE customer IS NOT NULL AND order_number IS NOT NULL;

@@ -38,7 +38,9 @@ t.test('a change without status codes is the whole new order', async (t) => {
 })
 
 t.test('a status code that the shop does not know is refused, and so is a line without one beside lines that have one', async (t) => {
-  const lines = [line('1', status('5')), line('2', status('toString')), line('3'), line('4', status('4')), line('5', status('74'))].join('\n')
+  const lines = [line('1', status('5')), line('2', status('toString')), line('3'), line('4', status('4')), line('5', status('74'))].join(
+    '\n'
+  )
   t.strictSame(faults(change(reference('PO-7') + lines)), [
     'unknown-line-status 3 LineItem/LineStatusCode 1',
     'unknown-line-status 4 LineItem/LineStatusCode 2',
