@@ -18,13 +18,14 @@ export interface OperationView {
   readonly summary: string
   readonly notes: string | undefined
   readonly access: string
-  /** Parameters of the path and the query. */
+  /** Parameters of the query, and those of the path that no operation before has. */
   readonly parameters: readonly ParameterView[]
   /** The names of the header fields that have an effect. */
   readonly fields: readonly string[]
   readonly reads: readonly string[]
   readonly sends: readonly string[]
-  readonly curl: string
+  /** Undefined for a plain GET, which method and path say already. */
+  readonly curl: string | undefined
   readonly answers: readonly AnswerRow[]
 }
 
@@ -71,7 +72,7 @@ function examplePath(path: string, parameters: readonly Parameter[]): string {
   return parameters.reduce((done, parameter) => done.replace(`{${parameter.name}}`, example(parameter)), path)
 }
 
-function curl(method: string, path: string, operation: Operation, parameters: readonly Parameter[]): string {
+function curl(method: string, path: string, operation: Operation, parameters: readonly Parameter[]): string | undefined {
   const content = operation.requestBody?.content ?? {}
   const example = Object.keys(content['application/xml']?.examples ?? {})[0]
   const has = (field: string) => parameters.some(({ name }) => name === field)
@@ -84,7 +85,8 @@ function curl(method: string, path: string, operation: Operation, parameters: re
     example && `--data-binary @${example.replace(/-input$/, '')}.xml`,
     !example && operation.requestBody && "--data '_method=PUT' --data-urlencode '_if-match=\"…\"'"
   ]
-  return parts.filter((part) => typeof part === 'string').join(' \\\n  ')
+  const given = parts.filter((part) => typeof part === 'string')
+  return given.length === 1 && method === 'GET' ? undefined : given.join(' \\\n  ')
 }
 
 function answerRow(status: string, response: Response | Reference): AnswerRow {
@@ -115,7 +117,18 @@ function view(method: string, path: string, item: PathItem, operation: Operation
 }
 
 export function operationViews(description: ApiDescription): readonly OperationView[] {
-  return Object.entries(description.paths).flatMap(([path, item]) =>
+  const views = Object.entries(description.paths).flatMap(([path, item]) =>
     shownMethods.flatMap((method) => (item[method] ? [view(method.toUpperCase(), path, item, item[method], description)] : []))
   )
+  return withoutRepeats(views)
+}
+
+/** The page describes a parameter of the path where it first occurs. Most paths have the same ones. */
+function withoutRepeats(views: readonly OperationView[]): readonly OperationView[] {
+  const shown = new Set<string>()
+  return views.map((one) => {
+    const parameters = one.parameters.filter((parameter) => parameter.in !== 'path' || !shown.has(parameter.name))
+    for (const { name } of parameters) shown.add(name)
+    return { ...one, parameters }
+  })
 }

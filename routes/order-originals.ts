@@ -10,16 +10,16 @@ const toSee = { anyOf: ['order', 'fulfilment'], guests: true } as const
 const getDocument = {
   id: 'getOrderDocument',
   summary: 'The document that an order came from',
-  notes: 'Only of an order that was sent as UBL or cXML: its bytes, with shared secrets and card numbers masked.',
-  answers: { 200: 'The document, with the media type that it was sent with.' },
+  notes: 'Of an order that was sent as UBL or cXML. Its secrets are masked.',
+  answers: { 200: 'The document.' },
   problems: ['order-not-found'],
   sends: ['application/xml', 'text/xml']
 } as const
 const getResponse = {
   id: 'getOrderResponse',
-  summary: "The present answer to an order, in its buyer's vocabulary",
-  notes: 'An OrderResponse for UBL. For cXML a ConfirmationRequest, once the order is accepted or rejected.',
-  answers: { 200: 'The answer, with the media type that the order was sent with.' },
+  summary: "The present answer in the buyer's vocabulary",
+  notes: 'An OrderResponse of UBL, or a ConfirmationRequest of cXML.',
+  answers: { 200: 'The answer.' },
   problems: ['order-not-found'],
   sends: ['application/xml', 'text/xml']
 } as const
