@@ -14,22 +14,22 @@ async function nothingStored(t: Parameters<typeof build>[0], shop: Shop): Promis
 t.test('one wrong thing in a UBL Order is refused with its line, path and item, and stores nothing', async (t) => {
   const shop = await build(t, { products })
   for (const [title, wrong, status, reason] of [
-    ['price', { price: '9.49' }, 409, `line 10, ${lineItem}/cac:Price/cbc:PriceAmount, item 1: BOLT-8 costs 9.50 EUR, not the expected 9.49.`],
-    ['rounded price', { price: '9.499' }, 409, 'line 10, '],
-    ['price of another base', { base: '<cbc:BaseQuantity unitCode="C62">10</cbc:BaseQuantity>' }, 409, 'line 10, '],
-    ['base of zero', { base: '<cbc:BaseQuantity>0</cbc:BaseQuantity>' }, 422, `line 10, ${lineItem}/cac:Price/cbc:BaseQuantity, item 1: `],
-    ['base in another unit', { base: '<cbc:BaseQuantity unitCode="BX">1</cbc:BaseQuantity>' }, 422, `line 10, ${lineItem}/cac:Price/cbc:BaseQuantity, item 1: `],
-    ['negative price', { price: '-9.50' }, 422, `line 10, ${lineItem}/cac:Price/cbc:PriceAmount, item 1: `],
-    ['unit', { unit: 'BX' }, 422, `line 8, ${lineItem}/cbc:Quantity, item 1: BOLT-8 is sold by the unit C62, not BX.`],
-    ['quantity of zero', { quantity: '0' }, 422, `line 8, ${lineItem}/cbc:Quantity, item 1: `],
-    ['negative quantity', { quantity: '-1' }, 422, `line 8, ${lineItem}/cbc:Quantity, item 1: `],
-    ['divided piece', { quantity: '1.5' }, 422, `line 8, ${lineItem}/cbc:Quantity, item 1: `],
-    ['no quantity', { quantity: '' }, 422, `line 6, ${lineItem}, item 1: The line has no Quantity.`],
-    ['stock', { quantity: '101' }, 409, `line 8, ${lineItem}/cbc:Quantity, item 1: BOLT-8 is short`],
-    ['currency of a price', { currency: 'USD' }, 422, `line 10, ${lineItem}/cac:Price/cbc:PriceAmount`],
-    ['id', { product: 'NUT-9' }, 422, `line 11, ${lineItem}/cac:Item/cac:SellersItemIdentification/cbc:ID, item 1: There is no product`],
-    ['free text', { product: '' }, 422, `line 6, ${lineItem}, item 1: The line names no product`],
-    ['free text as an id', { product: 'n/a' }, 422, `line 11, ${lineItem}/cac:Item/cac:SellersItemIdentification/cbc:ID, item 1: The line names no product`]
+    ['price', { price: '9.49' }, 409, `line 11, ${lineItem}/cac:Price/cbc:PriceAmount, item 1: BOLT-8 costs 9.50 EUR, not the expected 9.49.`],
+    ['rounded price', { price: '9.499' }, 409, 'line 11, '],
+    ['price of another base', { base: '<cbc:BaseQuantity unitCode="C62">10</cbc:BaseQuantity>' }, 409, 'line 11, '],
+    ['base of zero', { base: '<cbc:BaseQuantity>0</cbc:BaseQuantity>' }, 422, `line 11, ${lineItem}/cac:Price/cbc:BaseQuantity, item 1: `],
+    ['base in another unit', { base: '<cbc:BaseQuantity unitCode="BX">1</cbc:BaseQuantity>' }, 422, `line 11, ${lineItem}/cac:Price/cbc:BaseQuantity, item 1: `],
+    ['negative price', { price: '-9.50' }, 422, `line 11, ${lineItem}/cac:Price/cbc:PriceAmount, item 1: `],
+    ['unit', { unit: 'BX' }, 422, `line 9, ${lineItem}/cbc:Quantity, item 1: BOLT-8 is sold by the unit C62, not BX.`],
+    ['quantity of zero', { quantity: '0' }, 422, `line 9, ${lineItem}/cbc:Quantity, item 1: `],
+    ['negative quantity', { quantity: '-1' }, 422, `line 9, ${lineItem}/cbc:Quantity, item 1: `],
+    ['divided piece', { quantity: '1.5' }, 422, `line 9, ${lineItem}/cbc:Quantity, item 1: `],
+    ['no quantity', { quantity: '' }, 422, `line 7, ${lineItem}, item 1: The line has no Quantity.`],
+    ['stock', { quantity: '101' }, 409, `line 9, ${lineItem}/cbc:Quantity, item 1: BOLT-8 is short`],
+    ['currency of a price', { currency: 'USD' }, 422, `line 11, ${lineItem}/cac:Price/cbc:PriceAmount`],
+    ['id', { product: 'NUT-9' }, 422, `line 12, ${lineItem}/cac:Item/cac:SellersItemIdentification/cbc:ID, item 1: There is no product`],
+    ['free text', { product: '' }, 422, `line 7, ${lineItem}, item 1: The line names no product`],
+    ['free text as an id', { product: 'n/a' }, 422, `line 12, ${lineItem}/cac:Item/cac:SellersItemIdentification/cbc:ID, item 1: The line names no product`]
   ] as const) {
     const response = await send(shop, ublOrder({ lines: [ublLine(wrong)] }))
     t.equal(response.statusCode, status, `${title}: ${response.body}`)
