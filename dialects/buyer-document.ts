@@ -116,8 +116,8 @@ export interface LineChange {
 
 /** What the buyer asks for. */
 export type BuyerRequest =
-  /** `copies`: the document says that it is a copy, which is never placed. */
-  | { readonly kind: 'place'; readonly order: OrderDraft; readonly copies?: true }
+  /** `revision`: changes of the order must be above it. `copies`: the document says that it is a copy, which is never placed. */
+  | { readonly kind: 'place'; readonly revision?: Sourced | undefined; readonly order: OrderDraft; readonly copies?: true }
   /**
    * The document is the whole new content of the order that has the number. `revision` orders the changes of an order: one
    * that is not above the last is outdated. `placesUnknown`: an unknown order is placed.

@@ -12,6 +12,8 @@ export interface BuiltOrder {
   readonly root: Element
   /** For each item. */
   readonly quoted: readonly QuotedTerms[]
+  /** For each item, the origin of the price that the buyer expects. */
+  readonly prices: readonly (string | undefined)[]
   readonly faults: readonly BuyerFault[]
   /** The line of each origin in the sender's document. */
   readonly lines: ReadonlyMap<string, number>
@@ -74,7 +76,8 @@ class Builder {
       ...this.#texts(draft),
       ...items
     ])
-    return { root, quoted, faults: this.#faults, lines: this.#lines }
+    const prices = draft.items.map(({ price }) => price && this.#originOf(price.amount))
+    return { root, quoted, prices, faults: this.#faults, lines: this.#lines }
   }
 
   #originOf({ from, attribute }: Pick<Sourced, 'from' | 'attribute'>): string {
@@ -201,7 +204,12 @@ class Builder {
 
   #price(item: ItemDraft): QuotedPrice | undefined {
     if (!item.price) return undefined
-    const { amount, base, factor } = item.price
+    const { amount, base, baseUnit, factor } = item.price
+    if (base && baseUnit && item.unit && !factor && !this.#isSameUnit(baseUnit.text, item.unit.text)) {
+      const units = `the unit ${shorten(baseUnit.text)}, but the line is ordered in ${shorten(item.unit.text)}`
+      this.#fault('invalid-value', base.from, `The price is for ${units}. Send the price for the unit of the line.`, item)
+      return undefined
+    }
     const values = [this.#number(amount, 'a price', item), this.#number(base, 'a quantity', item), this.#number(factor, 'a factor', item)]
     const [price, per = '1' as Decimal, times] = values
     if (base && values[1] && compare(per, zero) === 0) {
@@ -210,6 +218,11 @@ class Builder {
     }
     if (price === undefined || (base && !values[1]) || (factor && !times)) return undefined
     return { amount: withDigitsOf(price, amount.text), base: per, ...(times === undefined ? {} : { factor: times }) }
+  }
+
+  #isSameUnit(one: string, other: string): boolean {
+    const units = anyUnitOf(one, this.#options.pieces)
+    return anyUnitOf(other, this.#options.pieces).some((unit) => units.includes(unit))
   }
 
   /** A number that is not negative. */

@@ -54,10 +54,11 @@ export function readBuyerDocument(
   const own = [...document.faults, ...(built?.faults ?? [])].slice(0, maxErrors)
   const more = { hasDocument: true, ...(own.length > 0 ? { objections: objectionsOf(own) } : {}) }
   if (!built) return { text: JSON.stringify({ ...noOrder, ...more }), digest, buyer }
-  const faults = withoutRepeats(own, locatedFaults(built, schemaFaults(built, parsed.vocabulary, schema, gate)))
+  const invalidities = locatedFaults(built, schemaFaults(built, parsed.vocabulary, schema, gate))
   const reported: LocatedFault[] = []
+  // What does not match the schema cannot be read, also where the document's own faults say why.
   const value =
-    faults.length > 0
+    invalidities.length > 0
       ? undefined
       : schema.read(
           built.root,
@@ -65,7 +66,8 @@ export function readBuyerDocument(
           job.limits
         )
   if (value === undefined || reported.length > 0) {
-    throw new BuyerProblem(invalid(byLine([...own, ...faults, ...reported]).slice(0, maxErrors)), buyer)
+    const faults = [...own, ...withoutRepeats(own, invalidities), ...reported]
+    throw new BuyerProblem(invalid(byLine(faults).slice(0, maxErrors)), buyer)
   }
   return { text: JSON.stringify({ ...withTerms(value as PurchaseOrder, built), ...more }), digest, buyer }
 }
@@ -175,11 +177,14 @@ function locatedFaults({ root, lines }: BuiltOrder, faults: readonly LocatedFaul
 /** The reading of a document and its schema can both find that a value is missing: the reading's fault says it in the sender's words. */
 function withoutRepeats(own: readonly BuyerFault[], faults: readonly LocatedFault[]): readonly LocatedFault[] {
   const isWithin = (path: string, outer: string) => path === outer || path.startsWith(`${outer}/`)
-  return faults.filter(({ path = '' }) => !own.some((fault) => isWithin(fault.path, path) || isWithin(path, fault.path)))
+  return faults.filter(({ path = '' }) => !own.some((fault) => isWithin(fault.path, path)))
 }
 
-function placeOf({ root, lines }: BuiltOrder, place: Place): Location {
-  return placeAt(root, lines, originOf(root, place).path ?? '')
+function placeOf({ root, prices, lines }: BuiltOrder, place: Place): Location {
+  const [name, position, part] = place
+  // The price that a buyer expects is no element of the purchase order.
+  const price = name === 'item' && part === 'unit-price' ? prices[Number(position) - 1] : undefined
+  return placeAt(root, lines, price ?? originOf(root, place).path ?? '')
 }
 
 /** Line, path and the buyer's number of the line for a path of the document. */

@@ -91,7 +91,7 @@ function readOrderRequest(request: XmlElement, envelope: Envelope, values: Value
     const detail = `The type ${quoted(written, values)} is not known. Send "new", "update" or "delete".`
     faults.add('unknown-order-type', header, detail, { attribute: 'type' })
   }
-  return { kind: 'place', order }
+  return { kind: 'place', ...revised, order }
 }
 
 /** An order in an unknown mode may be a test, which must not be placed. */
