@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { AnswerBasis, BuyerDocument, BuyerFault, BuyerRequest, OrderDraft } from '../dialects/buyer-document.ts'
 import { blankDoctype, firstTagName } from '../dialects/cxml/doctype.ts'
 import { isCxml, readCxml } from '../dialects/cxml/read.ts'
+import { quotesSecret } from '../dialects/cxml/secrets.ts'
 import { cxmlWords } from '../dialects/cxml/words.ts'
 import { type BuiltOrder, buildPurchaseOrder } from '../dialects/purchase-order.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
@@ -108,14 +109,32 @@ function parseCxml(bytes: Buffer, limits: DocumentLimits): Parsed | undefined {
     const guarded = guard(blanked, limits.marks, namespacedLimits)
     const root = readElements(guarded)
     if (!isCxml(root)) return undefined
-    const document = readCxml(root, guarded.source)
-    const answer: AnswerBasis = { ...document.answer, ...echo }
     const source = bytes.toString('utf8')
+    const document = readCxml(root, source)
+    const answer: AnswerBasis = { ...document.answer, ...withoutSecrets(echo, source, document.secrets) }
     return { document: { ...document, answer }, built: buildFrom(document.request, cxmlPieces), source, vocabulary: 'cxml' }
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    throw new BuyerProblem(error, { kind: 'unsupported', answer: { vocabulary: 'cxml', ...echo } })
+    throw new BuyerProblem(withoutQuotation(error, bytes), { kind: 'unsupported', answer: { vocabulary: 'cxml', ...echo } })
   }
+}
+
+/** A problem of XML that is not well-formed. What it quotes may be a part of a secret. */
+function withoutQuotation(problem: Problem, bytes: Buffer): Problem {
+  if (!quotesSecret(bytes.toString('utf8'), problem.message)) return problem
+  const detail = 'The XML is not well-formed near a secret. Write & as &amp; and < as &lt;.'
+  return new Problem(problem.code, detail, { faults: problem.faults.map(({ line }) => ({ detail, ...(line === undefined ? {} : { line }) })) })
+}
+
+/** The DOCTYPE is answered as it was sent, unless it repeats a secret. */
+function withoutSecrets(
+  echo: { readonly doctype?: string },
+  source: string,
+  secrets: BuyerDocument['secrets']
+): { readonly doctype?: string } {
+  if (echo.doctype === undefined || secrets.length === 0) return echo
+  const { doctype } = blankDoctype(Buffer.from(mask(source, secrets)))
+  return doctype === undefined ? {} : { doctype }
 }
 
 function buildFrom(request: BuyerRequest, pieces: readonly string[]): BuiltOrder | undefined {
