@@ -1,6 +1,7 @@
 /** Answers to buyers' documents, each in the vocabulary of its document. */
 
 import { randomUUID } from 'node:crypto'
+import { textOf } from '../domain/deferred.ts'
 import type { Order, OrderStatus } from '../domain/order.ts'
 import type { AnswerBasis, CxmlAnswerBasis, UblAnswerBasis } from './buyer-document.ts'
 import { type CxmlStatusCode, writeConfirmation, writeCxmlResponse, writeProfileResponse } from './cxml/responses.ts'
@@ -110,10 +111,16 @@ function cxmlResult(basis: CxmlAnswerBasis, result: Result, context: AnswerConte
 
 function cxmlSentence(result: Exclude<Result, { kind: 'profile' }>): string {
   if (result.kind === 'checked') return checked
-  const { id, status, items, total, currency } = result.order
-  const about = `${items.length === 1 ? '1 line' : `${items.length} lines`}, total ${total} ${currency}`
+  const { id, status } = result.order
   const done = { placed: 'placed', repeated: 'placed before', changed: 'changed', cancelled: 'cancelled' }[result.kind]
-  return `Order ${id} is ${done}: ${about}. Its status is ${status}.`
+  return `Order ${id} is ${done}${contentOf(result.order)}. Its status is ${status}.`
+}
+
+/** A large order is not described, because the serving thread would have to parse it. */
+function contentOf(order: Order): string {
+  if (textOf(order) !== undefined) return ''
+  const { items, total, currency } = order
+  return `: ${items.length === 1 ? '1 line' : `${items.length} lines`}, total ${total} ${currency}`
 }
 
 /** Problems of HTTP that a cXML document is told as a status of cXML. Any other one is told by the status of HTTP, so that it is sent again. */

@@ -123,7 +123,8 @@ function parseCxml(bytes: Buffer, limits: DocumentLimits): Parsed | undefined {
 function withoutQuotation(problem: Problem, bytes: Buffer): Problem {
   if (!quotesSecret(bytes.toString('utf8'), problem.message)) return problem
   const detail = 'The XML is not well-formed near a secret. Write & as &amp; and < as &lt;.'
-  return new Problem(problem.code, detail, { faults: problem.faults.map(({ line }) => ({ detail, ...(line === undefined ? {} : { line }) })) })
+  const faults: readonly LocatedFault[] = problem.faults
+  return new Problem(problem.code, detail, { faults: faults.map((fault) => ({ ...fault, detail })) })
 }
 
 /** The DOCTYPE is answered as it was sent, unless it repeats a secret. */
