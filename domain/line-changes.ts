@@ -2,7 +2,15 @@
 
 import type { Fault } from './errors.ts'
 import { add, compare } from './money.ts'
-import { detailsOf, hasNoDetails, type Order, type OrderHeader, type OrderItem, type PurchaseOrder, type PurchaseOrderItem } from './order.ts'
+import {
+  detailsOf,
+  hasNoDetails,
+  type Order,
+  type OrderHeader,
+  type OrderItem,
+  type PurchaseOrder,
+  type PurchaseOrderItem
+} from './order.ts'
 
 /** How one line changes. `lineId` is the buyer's number of the line, or, where the order has none, its position. */
 export interface LineChange {

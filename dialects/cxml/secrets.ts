@@ -1,7 +1,7 @@
 import { attribute, match } from '../../xml/tag-syntax.ts'
 import type { SecretRange } from '../buyer-document.ts'
-import type { XmlElement } from '../xml-element.ts'
 import { makeNeedle, mask, merge, type Needle } from '../occurrences.ts'
+import type { XmlElement } from '../xml-element.ts'
 
 /** What a cXML document must keep secret: the content of these elements, and the numbers of payment cards. */
 const secretElements: ReadonlySet<string> = new Set(['sharedsecret', 'digitalsignature', 'credentialmac'])

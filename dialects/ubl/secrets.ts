@@ -1,5 +1,5 @@
-import { makeNeedle, mask, merge } from '../occurrences.ts'
 import type { SecretRange } from '../buyer-document.ts'
+import { makeNeedle, mask, merge } from '../occurrences.ts'
 import { trimmedText, type XmlElement } from '../xml-element.ts'
 
 /** A card's number and its security code. */

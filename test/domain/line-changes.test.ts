@@ -32,9 +32,14 @@ const orderOf = (...items: readonly OrderItem[]): Order => ({
   items
 })
 
-const three = orderOf(ordered(1, { lineId: '10' }), ordered(2, { lineId: '20', productId: 'b' }), ordered(3, { lineId: '30', productId: 'c' }))
+const three = orderOf(
+  ordered(1, { lineId: '10' }),
+  ordered(2, { lineId: '20', productId: 'b' }),
+  ordered(3, { lineId: '30', productId: 'c' })
+)
 const terms = { alsoNamed: [], units: [] }
-const sent = (productId: string, quantity: number, more: Partial<PurchaseOrderItem> = {}) => item(productId, quantity, { quoted: terms, ...more })
+const sent = (productId: string, quantity: number, more: Partial<PurchaseOrderItem> = {}) =>
+  item(productId, quantity, { quoted: terms, ...more })
 
 /** What is left of an order after changes: products and quantities, the positions, and the codes of faults with their places. */
 function after(before: Order, ...changes: readonly (readonly [LineChange['kind'], string | undefined, PurchaseOrderItem])[]) {
@@ -45,7 +50,9 @@ function after(before: Order, ...changes: readonly (readonly [LineChange['kind']
     changes.map(([kind, lineId]) => ({ kind, ...(lineId === undefined ? {} : { lineId }) }))
   )
   return {
-    items: order.items.map(({ product, quantity, lineId }) => [lineId, 'productId' in product ? product.productId : product.gtin, quantity].join(' ')),
+    items: order.items.map(({ product, quantity, lineId }) =>
+      [lineId, 'productId' in product ? product.productId : product.gtin, quantity].join(' ')
+    ),
     positions,
     faults: faults.map(({ code, at }) => `${code} ${at?.join('.')}`)
   }
@@ -53,7 +60,13 @@ function after(before: Order, ...changes: readonly (readonly [LineChange['kind']
 
 t.test('lines are added at the end, changed and deleted in their place', async (t) => {
   t.strictSame(
-    after(three, ['added', '40', sent('d', 1, { lineId: '40' })], ['deleted', '20', sent('-', 1)], ['changed', '10', sent('a', 5, { lineId: '10' })], ['untouched', '30', sent('-', 1)]),
+    after(
+      three,
+      ['added', '40', sent('d', 1, { lineId: '40' })],
+      ['deleted', '20', sent('-', 1)],
+      ['changed', '10', sent('a', 5, { lineId: '10' })],
+      ['untouched', '30', sent('-', 1)]
+    ),
     { items: ['10 a 5', '30 c 2', '40 d 1'], positions: [3, undefined, 1], faults: [] }
   )
 })
@@ -93,7 +106,9 @@ t.test('a change that leaves no line is refused', async (t) => {
 })
 
 t.test('a changed line keeps what the document leaves out', async (t) => {
-  const before = orderOf(ordered(1, { lineId: '10', notes: ['blue'], requestedDeliveryDate: '2026-12-01', extensions: [{ name: 'x', value: 'y' }] }))
+  const before = orderOf(
+    ordered(1, { lineId: '10', notes: ['blue'], requestedDeliveryDate: '2026-12-01', extensions: [{ name: 'x', value: 'y' }] })
+  )
   const change = (one: PurchaseOrderItem) => changeLines(before, purchase([one]), [{ kind: 'changed', lineId: '10' }]).order.items[0]
   t.match(change(sent('-', 1, { quoted: { ...terms, isUnnamed: true, isUncounted: true } })), {
     product: { productId: 'a' },
@@ -116,7 +131,11 @@ t.test('lines without a number have their position; no line is lost where number
   const mixed = orderOf(ordered(1, { lineId: '2' }), ordered(2, { productId: 'b' }), ordered(3, { productId: 'c' }))
   t.strictSame(after(mixed, ['changed', '3', sent('c', 9)]).items, ['2 a 2', ' b 2', ' c 9'])
   const ambiguous = after(mixed, ['deleted', '2', sent('-', 1)])
-  t.strictSame(ambiguous, { items: ['2 a 2', ' b 2', ' c 2'], positions: [undefined, undefined, undefined], faults: ['repeated-line-id item.1'] })
+  t.strictSame(ambiguous, {
+    items: ['2 a 2', ' b 2', ' c 2'],
+    positions: [undefined, undefined, undefined],
+    faults: ['repeated-line-id item.1']
+  })
 })
 
 t.test('parts of a line with two prices are one line; a line of its own is not', async (t) => {

@@ -3,8 +3,8 @@ import type { StockItem } from '../../domain/inventory.ts'
 import { isQuotedPrice } from '../../domain/line-faults.ts'
 import { decimal } from '../../domain/money.ts'
 import type { ProductReference, QuotedTerms } from '../../domain/order.ts'
-import { decide, emptyInventory, matchesOrder } from '../../domain/placing.ts'
 import { decidePlacing } from '../../domain/order-writes.ts'
+import { decide, emptyInventory, matchesOrder } from '../../domain/placing.ts'
 import { item, purchase } from '../stores/fixtures.ts'
 
 const stock = (id: string, more: Partial<StockItem> = {}): StockItem => ({
@@ -17,10 +17,11 @@ const stock = (id: string, more: Partial<StockItem> = {}): StockItem => ({
   deleted: false,
   ...more
 })
-const items = [stock('bolt', { gtin: '4006381333931' }), stock('paint', { unit: 'KGM', gtin: '96385074' }), stock('old', { deleted: true })]
+const items = [stock('bolt'), stock('paint', { unit: 'KGM' }), stock('old', { deleted: true })]
+const gtins: Readonly<Record<string, string>> = { 4006381333931: 'bolt', 96385074: 'paint' }
 const inventory = {
   byId: (id: string) => items.find((one) => one.id === id),
-  byGtin: (gtin: string) => items.find((one) => one.gtin === gtin)
+  byGtin: (gtin: string) => items.find((one) => one.id === gtins[gtin])
 }
 const quoted = (product: ProductReference, more: Partial<QuotedTerms> = {}) =>
   purchase([{ ...item('x', 2), product, quoted: { alsoNamed: [], units: [], ...more } }])
@@ -61,8 +62,15 @@ t.test('a product is found by any of its names, and the order has the name that 
   t.match(place(quoted({ productId: 'bolt' }, { alsoNamed: [{ gtin: '4006381333931' }] })), { productId: 'bolt' })
   t.notOk('gtin' in (place(quoted({ productId: 'bolt' }, { alsoNamed: [{ gtin: '4006381333931' }] })) ?? {}))
   t.match(place(quoted({ productId: 'ours' }, { alsoNamed: [{ gtin: '4006381333931' }] })), { productId: 'bolt', gtin: '4006381333931' })
-  t.match(place(quoted({ gtin: '04006381333931' }, { alsoNamed: [{ gtin: '4006381333931' }] })), { productId: 'bolt', gtin: '4006381333931' })
-  t.match(place(quoted({ productId: 'old' }, { alsoNamed: [{ gtin: '4006381333931' }] })), { productId: 'bolt' }, 'what is no longer sold does not count')
+  t.match(place(quoted({ gtin: '04006381333931' }, { alsoNamed: [{ gtin: '4006381333931' }] })), {
+    productId: 'bolt',
+    gtin: '4006381333931'
+  })
+  t.match(
+    place(quoted({ productId: 'old' }, { alsoNamed: [{ gtin: '4006381333931' }] })),
+    { productId: 'bolt' },
+    'what is no longer sold does not count'
+  )
   t.same(faults(quoted({ productId: 'bolt' }, { alsoNamed: [{ gtin: '96385074' }] })), ['two-products'])
   t.same(faults(quoted({ productId: 'ours' }, { alsoNamed: [{ gtin: '00000000' }] })), ['unknown-product'])
 })
@@ -90,6 +98,8 @@ t.test('a repeated document is the order, by whatever name the product was found
     t.ok(matchesOrder(order, placed, emptyInventory, 'EUR'))
     t.notOk(matchesOrder(quoted({ productId: 'paint' }), placed, emptyInventory, 'EUR'))
     t.notOk(matchesOrder(quoted({ productId: 'bolt' }, { units: ['KGM'] }), placed, emptyInventory, 'EUR'))
-    t.notOk(matchesOrder(quoted({ productId: 'bolt' }, { price: { amount: decimal('1'), base: decimal('1') } }), placed, emptyInventory, 'EUR'))
+    t.notOk(
+      matchesOrder(quoted({ productId: 'bolt' }, { price: { amount: decimal('1'), base: decimal('1') } }), placed, emptyInventory, 'EUR')
+    )
   }
 })

@@ -47,9 +47,7 @@ export function ublLine(given: UblLine = {}): string {
   const { id = '1', product = 'BOLT-8', gtin, quantity = '2', unit = 'C62', price = '9.50', currency = 'EUR', base = '', status } = given
   const named = [
     product === '' ? '' : `<cac:SellersItemIdentification><cbc:ID>${product}</cbc:ID></cac:SellersItemIdentification>`,
-    gtin === undefined
-      ? ''
-      : `<cac:StandardItemIdentification><cbc:ID schemeID="0160">${gtin}</cbc:ID></cac:StandardItemIdentification>`
+    gtin === undefined ? '' : `<cac:StandardItemIdentification><cbc:ID schemeID="0160">${gtin}</cbc:ID></cac:StandardItemIdentification>`
   ]
   return [
     '<cac:OrderLine>',

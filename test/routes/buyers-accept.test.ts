@@ -64,7 +64,8 @@ t.test('the media types of UBL are read and can be asked for; Accept-Post names 
   for (const contentType of ['multipart/related', 'application/cxml', 'text/xml; charset=iso-8859-1', 'text/xml; charset=utf-16']) {
     const response = await send(shop, cxmlOrder(), { 'content-type': contentType })
     t.equal(response.statusCode, 415, contentType)
-    for (const name of ['application/vnd.oasis.ubl+xml', 'application/ubl+xml', 'text/xml', 'application/xml']) t.match(response.headers['accept-post'], name)
+    for (const name of ['application/vnd.oasis.ubl+xml', 'application/ubl+xml', 'text/xml', 'application/xml'])
+      t.match(response.headers['accept-post'], name)
   }
   const large = await send(shop, cxmlOrder({ header: `<Comments>${'x'.repeat(2_200_000)}</Comments>` }))
   t.equal(large.statusCode, 413, 'also of cXML')
@@ -109,7 +110,11 @@ t.test('one plain DOCTYPE is taken before cXML; every other one is forbidden', a
     t.equal(response.statusCode, 200)
     t.equal(cxmlAnswer(response)[0], '406', prolog.slice(0, 80))
   }
-  for (const payload of [ublOrder().replace('<Order', `${doctype}\n<Order`), `${doctype}${own}`, `<!DOCTYPE Order SYSTEM "x.dtd">${ublOrder().slice(38)}`]) {
+  for (const payload of [
+    ublOrder().replace('<Order', `${doctype}\n<Order`),
+    `${doctype}${own}`,
+    `<!DOCTYPE Order SYSTEM "x.dtd">${ublOrder().slice(38)}`
+  ]) {
     const response = await send(shop, payload)
     t.match([response.statusCode, response.body], [400, 'DOCTYPE'])
   }

@@ -20,7 +20,9 @@ async function ordered(t: Test, settings: Readonly<Record<string, string>> = {})
     post: (payload: string) => send(shop, payload, key),
     items: async () => {
       const { item } = await read(shop, url, key)
-      return item.map(({ lineId, productId, quantity }: Record<string, { value: string }>) => `${lineId} ${productId?.value} ${quantity?.value}`)
+      return item.map(
+        ({ lineId, productId, quantity }: Record<string, { value: string }>) => `${lineId} ${productId?.value} ${quantity?.value}`
+      )
     }
   }
 }
@@ -49,7 +51,9 @@ t.test('an untouched line needs nothing but its number, a changed one nothing bu
   const { post, items } = await ordered(t)
   const bare = { product: '', quantity: '', price: '' } as const
   const changed = await post(
-    ublChange({ lines: [ublLine({ id: '10', status: '4', ...bare }), ublLine({ id: '20', status: '3', ...bare, quantity: '9', unit: 'KGM' })] })
+    ublChange({
+      lines: [ublLine({ id: '10', status: '4', ...bare }), ublLine({ id: '20', status: '3', ...bare, quantity: '9', unit: 'KGM' })]
+    })
   )
   t.equal(changed.statusCode, 200, changed.body)
   t.same(await items(), ['10 BOLT-8 2', '20 PAINT-1 9', '30 SCREW-3 2'])
@@ -69,15 +73,27 @@ t.test('each fault of an OrderChange names its own line of the document', async 
   const [note = ''] = ublAnswer(refused).notes
   const item = (n: number) => `/OrderChange/cac:OrderLine[${n}]/cac:LineItem`
   t.strictSame(
-    note.split('\n').map((reason) => reason.replace(/^line \d+, (.*?), item (\d+): .*?(no line 99|line 20 already|is short|costs 9.50).*$/, '$1 $2 $3')),
-    [`${item(1)} 99 no line 99`, `${item(2)}/cbc:Quantity 30 is short`, `${item(3)} 20 line 20 already`, `${item(4)}/cac:Price/cbc:PriceAmount 10 costs 9.50`]
+    note
+      .split('\n')
+      .map((reason) => reason.replace(/^line \d+, (.*?), item (\d+): .*?(no line 99|line 20 already|is short|costs 9.50).*$/, '$1 $2 $3')),
+    [
+      `${item(1)} 99 no line 99`,
+      `${item(2)}/cbc:Quantity 30 is short`,
+      `${item(3)} 20 line 20 already`,
+      `${item(4)}/cac:Price/cbc:PriceAmount 10 costs 9.50`
+    ]
   )
   t.match(ublAnswer(await post(ublChange({ lines: [ublLine({ id: '10', status: '5' })] }))), { code: 'RE', notes: [/LineStatusCode 5/] })
   const mixed = await post(ublChange({ lines: [ublLine({ id: '10', status: '3' }), ublLine({ id: '20', ...paint })] }))
   t.match([mixed.statusCode, ublAnswer(mixed).notes], [422, [/no LineStatusCode/]])
-  const allowance = '<cac:AllowanceCharge><cbc:ChargeIndicator>false</cbc:ChargeIndicator><cbc:Amount currencyID="EUR">5</cbc:Amount></cac:AllowanceCharge>'
+  const allowance =
+    '<cac:AllowanceCharge><cbc:ChargeIndicator>false</cbc:ChargeIndicator><cbc:Amount currencyID="EUR">5</cbc:Amount></cac:AllowanceCharge>'
   t.equal((await post(ublChange({ header: allowance, lines: [ublLine({ id: '10', status: '3' })] }))).statusCode, 409)
-  t.equal((await post(ublChange({ lines: ['10', '20', '30'].map((id) => ublLine({ id, status: '2' })) }))).statusCode, 422, 'no line is left')
+  t.equal(
+    (await post(ublChange({ lines: ['10', '20', '30'].map((id) => ublLine({ id, status: '2' })) }))).statusCode,
+    422,
+    'no line is left'
+  )
   t.same(await items(), before)
   t.equal(await onHand(shop), '98')
 })
@@ -85,10 +101,17 @@ t.test('each fault of an OrderChange names its own line of the document', async 
 t.test('a fault of a line that the OrderChange does not name names no line of the document', async (t) => {
   const { shop, post } = await ordered(t)
   await shop.store.deleteProduct('SCREW-3', {})
-  await shop.store.putProduct('SCREW-3', { name: 'Screw', price: '1' as never, unit: 'KGM', categories: [], images: [], backorder: false }, {})
-  const refused = await post(ublChange({ lines: [ublLine({ id: '10', status: '3', quantity: '101' }), ublLine({ id: '77', status: '3' })] }))
+  await shop.store.putProduct(
+    'SCREW-3',
+    { name: 'Screw', price: '1' as never, unit: 'KGM', categories: [], images: [], backorder: false },
+    {}
+  )
+  const refused = await post(
+    ublChange({ lines: [ublLine({ id: '10', status: '3', quantity: '101' }), ublLine({ id: '77', status: '3' })] })
+  )
   t.equal(refused.statusCode, 422)
-  for (const reason of ublAnswer(refused).notes[0]?.split('\n') ?? []) t.match(reason, /OrderLine\[1\].*item 10: BOLT-8|OrderLine\[2\].*item 77: /)
+  for (const reason of ublAnswer(refused).notes[0]?.split('\n') ?? [])
+    t.match(reason, /OrderLine\[1\].*item 10: BOLT-8|OrderLine\[2\].*item 77: /)
 })
 
 t.test('without LineStatusCode an OrderChange is the whole new order', async (t) => {
@@ -102,7 +125,12 @@ t.test('without LineStatusCode an OrderChange is the whole new order', async (t)
 t.test('a sequence number that is not above the last one is refused, whatever came between', async (t) => {
   const { post, items } = await ordered(t)
   const change = (sequence: string | undefined, quantity: string, status?: string) =>
-    post(ublChange({ ...(sequence === undefined ? {} : { sequence }), lines: [ublLine({ id: '10', quantity, ...(status ? { status } : {}) })] }))
+    post(
+      ublChange({
+        ...(sequence === undefined ? {} : { sequence }),
+        lines: [ublLine({ id: '10', quantity, ...(status ? { status } : {}) })]
+      })
+    )
   t.equal((await change('2', '3', '3')).statusCode, 200)
   for (const sequence of ['1', '2']) {
     const refused = await change(sequence, '4', '3')
@@ -119,7 +147,11 @@ t.test('a sequence number that is not above the last one is refused, whatever ca
 t.test('an order that was shipped is neither changed nor cancelled', async (t) => {
   const { shop, id, post } = await ordered(t)
   await shop.store.setOrderStatus(id, 'shipped', {})
-  for (const payload of [ublChange({ lines: [ublLine({ id: '10', status: '3' })] }), ublChange({ lines: [ublLine()] }), ublCancellation()]) {
+  for (const payload of [
+    ublChange({ lines: [ublLine({ id: '10', status: '3' })] }),
+    ublChange({ lines: [ublLine()] }),
+    ublCancellation()
+  ]) {
     const refused = await post(payload)
     t.match([refused.statusCode, ublAnswer(refused)], [409, { code: 'RE', notes: [/shipped/] }])
   }
@@ -144,7 +176,10 @@ t.test('an order number that is unknown or another customer’s is 422, and a gu
   for (const payload of [ublChange({ lines }), ublChange({ lines: [ublLine()] }), ublCancellation()]) {
     const refused = await send(shop, payload, other)
     t.equal(refused.statusCode, 422)
-    t.match(ublAnswer(refused), { code: 'RE', notes: [/^line \d+, \/Order\w+\/cac:OrderReference\/cbc:ID: You have no order with the number "PO-7"/] })
+    t.match(ublAnswer(refused), {
+      code: 'RE',
+      notes: [/^line \d+, \/Order\w+\/cac:OrderReference\/cbc:ID: You have no order with the number "PO-7"/]
+    })
     const guest = await send(shop, payload)
     t.equal(guest.statusCode, 401)
     t.match(guest.headers['content-type'], 'application/problem+xml')

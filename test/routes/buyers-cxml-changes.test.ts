@@ -46,7 +46,8 @@ t.test('an update that is sent 50 times at once makes one order', async (t) => {
 t.test('a delete cancels, and again; after shipping it is 409, unknown it is 400', async (t) => {
   const shop = await build(t, { products })
   const key = await shop.key('acme', 'order')
-  const post = (number: string, type: string) => send(shop, cxmlOrder({ number, payloadId: `${number} ${type}`, attributes: as(type) }), key)
+  const post = (number: string, type: string) =>
+    send(shop, cxmlOrder({ number, payloadId: `${number} ${type}`, attributes: as(type) }), key)
   for (const number of ['D-1', 'D-2']) t.match(cxmlAnswer(await post(number, 'new')), ['200'])
   for (const _ of [1, 2]) t.match(cxmlAnswer(await post('D-1', 'delete')), ['200', /is cancelled/])
   const shipped = await shop.store.orderNumbered('acme', 'D-2')

@@ -38,7 +38,14 @@ t.test('the order made from cXML equals the one that the same order in the own v
   const lines = [
     cxmlLine({ quantity: '2.0', unit: 'PCE' }),
     cxmlLine({ number: '2', product: 'PAINT-1', quantity: '0.5', unit: 'KG', price: '4' }),
-    cxmlLine({ number: '3', product: 'SCREW-3', quantity: '1000', unit: 'EA', price: '12.50', detail: '<PriceBasisQuantity quantity="1000" conversionFactor="1"><UnitOfMeasure>EA</UnitOfMeasure></PriceBasisQuantity>' })
+    cxmlLine({
+      number: '3',
+      product: 'SCREW-3',
+      quantity: '1000',
+      unit: 'EA',
+      price: '12.50',
+      detail: '<PriceBasisQuantity quantity="1000" conversionFactor="1"><UnitOfMeasure>EA</UnitOfMeasure></PriceBasisQuantity>'
+    })
   ]
   const own = (name: string, street: string) =>
     `<name>${name}</name><contact>Ann</contact><address><street>${street}</street><city>Hamburg</city><postal-code>20095</postal-code><country>DE</country></address>`
@@ -54,7 +61,18 @@ t.test('the order made from cXML equals the one that the same order in the own v
   t.same(cxmlAnswer(mapped)[0], '200', mapped.body)
   t.equal(byHand.statusCode, 201, byHand.body)
   const [one, other] = [await read(shop, mapped.headers['location']), await read(shop, byHand.headers['location'])]
-  for (const name of ['orderNumber', 'issueDate', 'currency', 'buyer', 'shipTo', 'billTo', 'requestedDeliveryDate', 'note', 'item', 'total']) {
+  for (const name of [
+    'orderNumber',
+    'issueDate',
+    'currency',
+    'buyer',
+    'shipTo',
+    'billTo',
+    'requestedDeliveryDate',
+    'note',
+    'item',
+    'total'
+  ]) {
     t.ok(name in other, name)
     t.strictSame(one[name], other[name], name)
   }
@@ -112,7 +130,11 @@ t.test('a test order is judged whole, and neither stored nor taken from stock, u
   t.same([await orderCount(shop), await onHand(shop)], [0, '100'])
   t.match(cxmlAnswer(await send(shop, cxmlOrder(), key)), ['200', /is placed/], 'the same payloadID for real')
   for (const type of ['update', 'delete']) {
-    const response = await send(shop, cxmlOrder({ request: test, attributes: ` type="${type}"`, lines: [cxmlLine({ quantity: '7' })] }), key)
+    const response = await send(
+      shop,
+      cxmlOrder({ request: test, attributes: ` type="${type}"`, lines: [cxmlLine({ quantity: '7' })] }),
+      key
+    )
     t.match(cxmlAnswer(response), ['200', /checked/], type)
   }
   t.match((await shop.store.orders({ limit: 5 })).items, [{ status: 'accepted', total: '19.00' }])
@@ -148,7 +170,8 @@ t.test('the same bytes with the same payloadID get the stored answer, 50 times a
 
 t.test('a ProfileRequest is answered with what the shop takes, other requests with 450', async (t) => {
   const shop = await build(t, { products, settings: { BASE_URL: 'https://shop.example/trade' } })
-  const ask = (content: string) => shop.app.inject({ method: 'POST', url: '/trade/order', headers: { 'content-type': 'text/xml' }, payload: cxmlEnvelope(content) })
+  const ask = (content: string) =>
+    shop.app.inject({ method: 'POST', url: '/trade/order', headers: { 'content-type': 'text/xml' }, payload: cxmlEnvelope(content) })
   const profile = await ask('<Request><ProfileRequest/></Request>')
   t.equal(profile.statusCode, 200)
   t.match(profile.body, /<Transaction requestName="OrderRequest">\s*<URL>https:\/\/shop\.example\/trade\/order<\/URL>/)

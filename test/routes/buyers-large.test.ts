@@ -1,12 +1,13 @@
 import t from 'tap'
-import { decimal } from '../../domain/money.ts'
 import { parses } from '../../domain/deferred.ts'
+import { decimal } from '../../domain/money.ts'
 import { build } from '../build.ts'
 import { cxmlAnswer, cxmlLine, cxmlOrder, send, ublAnswer, ublCancellation, ublChange, ublLine, ublOrder } from './buyer-fixtures.ts'
 
 const products = { 'BOLT-8': { price: decimal('9.50'), onHand: decimal('1000000') } }
 const more = '<cbc:LineExtensionAmount currencyID="EUR">19.00</cbc:LineExtensionAmount>'
-const item = '<cbc:Description>A bolt of steel, zinc plated, with a hexagonal head and a coarse thread</cbc:Description><cbc:Name>Bolt</cbc:Name><cac:BuyersItemIdentification><cbc:ID>4711</cbc:ID></cac:BuyersItemIdentification>'
+const item =
+  '<cbc:Description>A bolt of steel, zinc plated, with a hexagonal head and a coarse thread</cbc:Description><cbc:Name>Bolt</cbc:Name><cac:BuyersItemIdentification><cbc:ID>4711</cbc:ID></cac:BuyersItemIdentification>'
 const lines = (count: number) => Array.from({ length: count }, (_, i) => ublLine({ id: String(i + 1), more, item }))
 
 t.test('an order of 3,000 UBL lines is placed, repeated, answered and cancelled, and the thread that serves parses it never', async (t) => {

@@ -21,7 +21,9 @@ t.test('the document of an order has the sent bytes and media type, for those wh
   const sent = Buffer.from(`\ufeff${ublOrder({ header: '<cbc:Note>Größe, \u{1f600}\r\n</cbc:Note><!-- é -->' })}`)
   const types = ['application/xml', 'text/xml', 'application/vnd.oasis.ubl+xml', 'application/ubl+xml', 'text/xml; charset=us-ascii']
   for (const [i, contentType] of types.entries()) {
-    const payload = contentType.includes('us-ascii') ? Buffer.from(ublOrder({ number: 'PO-ascii' })) : Buffer.from(sent.toString().replace('PO-7', `PO-${i}`))
+    const payload = contentType.includes('us-ascii')
+      ? Buffer.from(ublOrder({ number: 'PO-ascii' }))
+      : Buffer.from(sent.toString().replace('PO-7', `PO-${i}`))
     const placed = await send(shop, payload, { ...key, 'content-type': contentType })
     t.equal(placed.statusCode, 201, `${contentType}: ${placed.body}`)
     const mediaType = contentType.split(';')[0]
@@ -128,7 +130,12 @@ t.test('a PUT of the own vocabulary on an order that came as UBL keeps its docum
 
 t.test('with a base path, all links and Locations have it', async (t) => {
   const shop = await build(t, { products, settings: { BASE_URL: '/trade' } })
-  const placed = await shop.app.inject({ method: 'POST', url: '/trade/order', headers: { 'content-type': 'text/xml' }, payload: ublOrder() })
+  const placed = await shop.app.inject({
+    method: 'POST',
+    url: '/trade/order',
+    headers: { 'content-type': 'text/xml' },
+    payload: ublOrder()
+  })
   t.match(placed.headers['location'], /^\/trade\/order\//)
   for (const [, href = ''] of String(placed.headers['link']).matchAll(/<([^>]*)>/g)) {
     t.equal((await shop.app.inject(href)).statusCode, 200, href)

@@ -14,11 +14,21 @@ async function nothingStored(t: Parameters<typeof build>[0], shop: Shop): Promis
 t.test('one wrong thing in a UBL Order is refused with its line, path and item, and stores nothing', async (t) => {
   const shop = await build(t, { products })
   for (const [title, wrong, status, reason] of [
-    ['price', { price: '9.49' }, 409, `line 11, ${lineItem}/cac:Price/cbc:PriceAmount, item 1: BOLT-8 costs 9.50 EUR, not the expected 9.49.`],
+    [
+      'price',
+      { price: '9.49' },
+      409,
+      `line 11, ${lineItem}/cac:Price/cbc:PriceAmount, item 1: BOLT-8 costs 9.50 EUR, not the expected 9.49.`
+    ],
     ['rounded price', { price: '9.499' }, 409, 'line 11, '],
     ['price of another base', { base: '<cbc:BaseQuantity unitCode="C62">10</cbc:BaseQuantity>' }, 409, 'line 11, '],
     ['base of zero', { base: '<cbc:BaseQuantity>0</cbc:BaseQuantity>' }, 422, `line 11, ${lineItem}/cac:Price/cbc:BaseQuantity, item 1: `],
-    ['base in another unit', { base: '<cbc:BaseQuantity unitCode="BX">1</cbc:BaseQuantity>' }, 422, `line 11, ${lineItem}/cac:Price/cbc:BaseQuantity, item 1: `],
+    [
+      'base in another unit',
+      { base: '<cbc:BaseQuantity unitCode="BX">1</cbc:BaseQuantity>' },
+      422,
+      `line 11, ${lineItem}/cac:Price/cbc:BaseQuantity, item 1: `
+    ],
     ['negative price', { price: '-9.50' }, 422, `line 11, ${lineItem}/cac:Price/cbc:PriceAmount, item 1: `],
     ['unit', { unit: 'BX' }, 422, `line 9, ${lineItem}/cbc:Quantity, item 1: BOLT-8 is sold by the unit C62, not BX.`],
     ['quantity of zero', { quantity: '0' }, 422, `line 9, ${lineItem}/cbc:Quantity, item 1: `],
@@ -29,7 +39,12 @@ t.test('one wrong thing in a UBL Order is refused with its line, path and item, 
     ['currency of a price', { currency: 'USD' }, 422, `line 11, ${lineItem}/cac:Price/cbc:PriceAmount`],
     ['id', { product: 'NUT-9' }, 422, `line 12, ${lineItem}/cac:Item/cac:SellersItemIdentification/cbc:ID, item 1: There is no product`],
     ['free text', { product: '' }, 422, `line 7, ${lineItem}, item 1: The line names no product`],
-    ['free text as an id', { product: 'n/a' }, 422, `line 12, ${lineItem}/cac:Item/cac:SellersItemIdentification/cbc:ID, item 1: The line names no product`]
+    [
+      'free text as an id',
+      { product: 'n/a' },
+      422,
+      `line 12, ${lineItem}/cac:Item/cac:SellersItemIdentification/cbc:ID, item 1: The line names no product`
+    ]
   ] as const) {
     const response = await send(shop, ublOrder({ lines: [ublLine(wrong)] }))
     t.equal(response.statusCode, status, `${title}: ${response.body}`)
@@ -45,7 +60,8 @@ t.test('one wrong thing in a UBL Order is refused with its line, path and item, 
 const header = (content: string) => ublOrder({ header: content })
 const delivery = (street: string) =>
   `<cac:Delivery><cac:DeliveryLocation><cac:Address><cbc:StreetName>${street}</cbc:StreetName></cac:Address></cac:DeliveryLocation></cac:Delivery>`
-const allowance = '<cac:AllowanceCharge><cbc:ChargeIndicator>false</cbc:ChargeIndicator><cbc:Amount currencyID="EUR">5</cbc:Amount></cac:AllowanceCharge>'
+const allowance =
+  '<cac:AllowanceCharge><cbc:ChargeIndicator>false</cbc:ChargeIndicator><cbc:Amount currencyID="EUR">5</cbc:Amount></cac:AllowanceCharge>'
 
 t.test('what would change the deal is refused by name', async (t) => {
   const shop = await build(t, { products })
@@ -53,7 +69,12 @@ t.test('what would change the deal is refused by name', async (t) => {
     ['allowance', header(allowance), 409, `${line}/Order/cac:AllowanceCharge: `],
     ['allowance of a line', ublOrder({ lines: [ublLine({ more: allowance })] }), 409, 'item 1: '],
     ['two currencies', ublOrder({ lines: [ublLine(), ublLine({ id: '2', currency: 'USD' })] }), 422, 'one currency'],
-    ['currency of the order', header('<cbc:DocumentCurrencyCode>USD</cbc:DocumentCurrencyCode>'), 422, `${line}/Order/cbc:DocumentCurrencyCode`],
+    [
+      'currency of the order',
+      header('<cbc:DocumentCurrencyCode>USD</cbc:DocumentCurrencyCode>'),
+      422,
+      `${line}/Order/cbc:DocumentCurrencyCode`
+    ],
     ['two addresses', header(delivery('Kai 1') + delivery('Kai 2')), 422, 'one address'],
     ['an address of a line', ublOrder({ header: delivery('Kai 1'), lines: [ublLine({ more: delivery('Kai 2') })] }), 422, 'item 1: '],
     ['another type', header('<cbc:OrderTypeCode>348</cbc:OrderTypeCode>'), 422, `${line}/Order/cbc:OrderTypeCode: `],
@@ -68,7 +89,11 @@ t.test('what would change the deal is refused by name', async (t) => {
     t.ok(ublAnswer(response).notes[0]?.includes(reason), `${title}: ${ublAnswer(response).notes[0]}`)
   }
   for (const code of ['105', '220', '221', '226', '227', '402']) {
-    const payload = ublOrder({ number: `T-${code}`, header: `<cbc:OrderTypeCode>${code}</cbc:OrderTypeCode>`, lines: [ublLine({ quantity: '1' })] })
+    const payload = ublOrder({
+      number: `T-${code}`,
+      header: `<cbc:OrderTypeCode>${code}</cbc:OrderTypeCode>`,
+      lines: [ublLine({ quantity: '1' })]
+    })
     t.equal((await send(shop, payload)).statusCode, 201, code)
   }
 })
@@ -89,10 +114,14 @@ t.test('a refusal lists everything that is wrong, in the order of the document, 
   t.same(others, [])
   const reasons = note.split('\n')
   const lines = reasons.map((reason) => Number(/^line (\d+), \//.exec(reason)?.[1]))
-  t.same(lines, lines.toSorted((a, b) => a - b))
+  t.same(
+    lines,
+    lines.toSorted((a, b) => a - b)
+  )
   const named = reasons.map((reason) => /, item (\d+): /.exec(reason)?.[1])
   for (const item of ['10', '20', '30', '40', '50', '60']) t.ok(named.includes(item), `${item} in ${named}`)
-  for (const words of ['allowance', 'costs 9.50', 'unit C62, not BX', 'NUT-9', 'is short', 'one currency', 'free text']) t.match(note, words)
+  for (const words of ['allowance', 'costs 9.50', 'unit C62, not BX', 'NUT-9', 'is short', 'one currency', 'free text'])
+    t.match(note, words)
   await nothingStored(t, shop)
 })
 
@@ -109,7 +138,12 @@ t.test('one wrong thing in a cXML order is told under the sender’s line number
     ['currency', { currency: 'USD' }, '400', 'USD'],
     ['set', { attributes: ' itemType="composite"' }, '450', `${item}/@itemType, item 00010: `],
     ['part', { attributes: ' parentLineNumber="1"' }, '450', 'item 00010: '],
-    ['release', { detail: '', rest: '<ReleaseInfo releaseType="forecast" cumulativeScheduledQuantity="9"/>' }, '450', `${item}/ReleaseInfo, item 00010: `],
+    [
+      'release',
+      { detail: '', rest: '<ReleaseInfo releaseType="forecast" cumulativeScheduledQuantity="9"/>' },
+      '450',
+      `${item}/ReleaseInfo, item 00010: `
+    ],
     ['blanket', { rest: '<BlanketItemDetail/>' }, '450', `${item}/BlanketItemDetail, item 00010: `]
   ] as const) {
     const response = await send(shop, cxmlOrder({ lines: [cxmlLine({ number: '00010', ...wrong })] }))
@@ -133,7 +167,14 @@ t.test('one wrong thing in a cXML order is told under the sender’s line number
 t.test('prices hold when they equal the shop’s, rounded half up to the decimals that are given', async (t) => {
   const shop = await build(t, { products: { 'BOLT-8': { price: decimal('0.125'), onHand: decimal('100000') } } })
   let count = 0
-  const place = (price: string, base = '') => send(shop, ublOrder({ number: `P-${count++}`, lines: [ublLine({ price, base: base && `<cbc:BaseQuantity unitCode="EA">${base}</cbc:BaseQuantity>` })] }))
+  const place = (price: string, base = '') =>
+    send(
+      shop,
+      ublOrder({
+        number: `P-${count++}`,
+        lines: [ublLine({ price, base: base && `<cbc:BaseQuantity unitCode="EA">${base}</cbc:BaseQuantity>` })]
+      })
+    )
   for (const [price, base, status] of [
     ['0.125', '', 201],
     ['0.12500', '', 201],

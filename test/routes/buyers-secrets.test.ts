@@ -111,5 +111,7 @@ t.test('the number and the code of a card in UBL are masked, and the number wher
     t.notOk(answers.join('').includes(part), `${part} in an answer`)
   }
   const many = Array.from({ length: 9 }, (_, i) => `<cbc:PrimaryAccountNumberID>41111111111111${10 + i}</cbc:PrimaryAccountNumberID>`)
-  t.match(ublAnswer(await post(ublOrder({ number: 'PO-8', header: `<cac:PaymentMeans>${many.join('')}</cac:PaymentMeans>` }), key)), { code: 'RE' })
+  t.match(ublAnswer(await post(ublOrder({ number: 'PO-8', header: `<cac:PaymentMeans>${many.join('')}</cac:PaymentMeans>` }), key)), {
+    code: 'RE'
+  })
 })

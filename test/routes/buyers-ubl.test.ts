@@ -64,7 +64,13 @@ t.test('an order sent 50 times at once by a key makes one order', async (t) => {
   const shop = await build(t, { products })
   const key = await shop.key('acme', 'order')
   const answers = await Promise.all(Array.from({ length: 50 }, () => send(shop, ublOrder(), key)))
-  t.same(answers.map(({ statusCode }) => statusCode).sort().slice(0, 49), Array(49).fill(200))
+  t.same(
+    answers
+      .map(({ statusCode }) => statusCode)
+      .sort()
+      .slice(0, 49),
+    Array(49).fill(200)
+  )
   t.equal(new Set(answers.map(({ headers }) => headers['location'])).size, 1)
   t.equal(await orderCount(shop), 1)
   t.equal(await onHand(shop), '98')
@@ -83,9 +89,17 @@ t.test('the order made from UBL equals the one that the same order in the own vo
   const lines = [
     ublLine({ quantity: '2.0000', unit: 'EA', price: '9.50000' }),
     ublLine({ id: '2', product: '', gtin: '04006381333931', quantity: '0.5', unit: 'KG', price: '4' }),
-    ublLine({ id: '3', product: 'SCREW-3', quantity: '1000', unit: 'NAR', price: '12.50', base: '<cbc:BaseQuantity>1000</cbc:BaseQuantity>' })
+    ublLine({
+      id: '3',
+      product: 'SCREW-3',
+      quantity: '1000',
+      unit: 'NAR',
+      price: '12.50',
+      base: '<cbc:BaseQuantity>1000</cbc:BaseQuantity>'
+    })
   ]
-  const own = (street: string) => `<address><street>${street}</street><city>Hamburg</city><postal-code>20095</postal-code><country>DE</country></address>`
+  const own = (street: string) =>
+    `<address><street>${street}</street><city>Hamburg</city><postal-code>20095</postal-code><country>DE</country></address>`
   const written = `<purchase-order><order-number>PO-7</order-number><issue-date>2026-11-20</issue-date><currency>EUR</currency>
 <buyer><name>ACME &amp; Söhne</name><contact>Ann</contact><email>a@acme.example</email><phone>+49 30 1</phone><tax-id>DE1</tax-id>${own('Weg 1')}</buyer>
 <ship-to><name>Dock 4</name>${own('Kai 2')}</ship-to><bill-to><name>Books</name></bill-to><requested-delivery-date>2026-12-01</requested-delivery-date><note>gently</note>
@@ -168,8 +182,6 @@ t.test('an order in the envelope of an access point is read', async (t) => {
   const envelope = `<sh:StandardBusinessDocument xmlns:sh="http://www.unece.org/cefact/namespaces/StandardBusinessDocumentHeader"><sh:StandardBusinessDocumentHeader><sh:HeaderVersion>1.0</sh:HeaderVersion></sh:StandardBusinessDocumentHeader>\n${content}</sh:StandardBusinessDocument>`
   const response = await send(shop, envelope)
   t.equal(response.statusCode, 201, response.body)
-  const prefixed = ublOrder({ number: 'PO-8' })
-    .replace('<Order xmlns=', '<ns0:Order xmlns:ns0=')
-    .replace('</Order>', '</ns0:Order>')
+  const prefixed = ublOrder({ number: 'PO-8' }).replace('<Order xmlns=', '<ns0:Order xmlns:ns0=').replace('</Order>', '</ns0:Order>')
   t.equal((await send(shop, prefixed)).statusCode, 201)
 })

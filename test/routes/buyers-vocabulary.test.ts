@@ -44,10 +44,16 @@ t.test('line-id, requested-delivery-date, extension and contact come back in XML
 
 t.test('JSON and forms take them too', async (t) => {
   const shop = await build(t, { products })
-  const payload = { buyer: { contact: 'Ann' }, item: [{ lineId: '7', productId: 'BOLT-8', quantity: '1', requestedDeliveryDate: '2026-12-24', extension: [{ name: 'a', value: 'b' }] }] }
+  const payload = {
+    buyer: { contact: 'Ann' },
+    item: [{ lineId: '7', productId: 'BOLT-8', quantity: '1', requestedDeliveryDate: '2026-12-24', extension: [{ name: 'a', value: 'b' }] }]
+  }
   const json = await send(shop, JSON.stringify(payload), { 'content-type': 'application/json' })
   t.equal(json.statusCode, 201, json.body)
-  t.match(json.json(), { buyer: { contact: 'Ann' }, item: [{ lineId: '7', requestedDeliveryDate: '2026-12-24', extension: [{ name: 'a', value: 'b' }] }] })
+  t.match(json.json(), {
+    buyer: { contact: 'Ann' },
+    item: [{ lineId: '7', requestedDeliveryDate: '2026-12-24', extension: [{ name: 'a', value: 'b' }] }]
+  })
   const fields = new URLSearchParams([
     ['buyer.contact', 'Ann'],
     ['item.1.product-id', 'BOLT-8'],
@@ -57,7 +63,10 @@ t.test('JSON and forms take them too', async (t) => {
   ])
   const form = await send(shop, fields.toString(), { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' })
   t.equal(form.statusCode, 303, form.body)
-  t.match(await read(shop, form.headers['location']), { buyer: { contact: 'Ann' }, item: [{ lineId: '7', requestedDeliveryDate: '2026-12-24' }] })
+  t.match(await read(shop, form.headers['location']), {
+    buyer: { contact: 'Ann' },
+    item: [{ lineId: '7', requestedDeliveryDate: '2026-12-24' }]
+  })
 })
 
 t.test('wrong ones are refused with their places', async (t) => {
@@ -76,14 +85,20 @@ t.test('wrong ones are refused with their places', async (t) => {
 /** The fields of a page's form, as a browser sends them. */
 function fieldsOf(page: string): URLSearchParams {
   const unescaped = (text: string) =>
-    text.replace(/&#39;/g, "'").replace(/&quot;/g, '"').replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&amp;/g, '&')
+    text
+      .replace(/&#39;/g, "'")
+      .replace(/&quot;/g, '"')
+      .replace(/&lt;/g, '<')
+      .replace(/&gt;/g, '>')
+      .replace(/&amp;/g, '&')
   const form = /<form[^>]*method="post"[\s\S]*?<\/form>/.exec(page.slice(page.indexOf('<main')))?.[0] ?? ''
   const fields = new URLSearchParams()
   for (const [tag] of form.matchAll(/<input[^>]*>/g)) {
     const name = / name="([^"]*)"/.exec(tag)?.[1]
     if (name !== undefined) fields.append(name, unescaped(/ value="([^"]*)"/.exec(tag)?.[1] ?? ''))
   }
-  for (const [, name = '', value = ''] of form.matchAll(/<textarea[^>]* name="([^"]*)"[^>]*>\n?([^<]*)</g)) fields.append(name, unescaped(value))
+  for (const [, name = '', value = ''] of form.matchAll(/<textarea[^>]* name="([^"]*)"[^>]*>\n?([^<]*)</g))
+    fields.append(name, unescaped(value))
   return fields
 }
 
