@@ -86,8 +86,14 @@ export function writeResult(basis: AnswerBasis, result: Result, context: AnswerC
   return basis.vocabulary === 'ubl' ? ublResult(basis, result, context) : cxmlResult(basis, result, context)
 }
 
+const checked = 'Test order: checked, nothing was stored.'
+
 function ublResult(basis: UblAnswerBasis, result: Result, context: AnswerContext): string {
-  if (!('order' in result)) throw new Error(`UBL has no ${result.kind}`)
+  if (result.kind === 'profile') throw new Error('UBL has no profile')
+  if (result.kind === 'checked') {
+    const { currency, now: at } = context
+    return writeOrderResponse(basis, { id: randomUUID(), code: 'AP', reasons: [checked], currency, at })
+  }
   const { order, kind } = result
   // AP in answer to an OrderCancellation accepts the cancellation.
   const code = kind === 'cancelled' ? 'AP' : ublCodes[order.status]
@@ -104,13 +110,13 @@ function cxmlResult(basis: CxmlAnswerBasis, result: Result, context: AnswerConte
 }
 
 function cxmlSentence(result: Exclude<Result, { kind: 'profile' }>): string {
-  if (result.kind === 'checked') return 'Test order: checked, nothing was stored.'
+  if (result.kind === 'checked') return checked
   const { id, status } = result.order
   const done = { placed: 'placed', repeated: 'placed before', changed: 'changed', cancelled: 'cancelled' }[result.kind]
   return `Order ${id} is ${done}${contentOf(result.order)}. Its status is ${status}.`
 }
 
-/** The lines and the total. Of a large order nothing, because reading them would parse it in the serving thread. */
+/** A large order is not described, because the serving thread would have to parse it. */
 function contentOf(order: Order): string {
   if (textOf(order) !== undefined) return ''
   const { items, total, currency } = order

@@ -116,7 +116,7 @@ export interface LineChange {
 
 /** What the buyer asks for. */
 export type BuyerRequest =
-  /** `copies`: the document says that it is a copy, which is never placed. */
+  /** `revision`: changes of the order must be above it. `copies`: the document says that it is a copy, which is never placed. */
   | { readonly kind: 'place'; readonly revision?: Sourced | undefined; readonly order: OrderDraft; readonly copies?: true }
   /**
    * The document is the whole new content of the order that has the number. `revision` orders the changes of an order: one

@@ -4,7 +4,7 @@ import { isGtin, isProductId } from '../domain/product.ts'
 import type { Element } from '../schemas/element.ts'
 import { shorten } from '../schemas/shorten.ts'
 import type { AddressDraft, BuyerFault, BuyerFaultCode, ItemDraft, OrderDraft, PartyDraft, Sourced } from './buyer-document.ts'
-import { anyUnitOf, isSameUnit } from './units.ts'
+import { anyUnitOf } from './units.ts'
 import { locationOf, type XmlElement } from './xml-element.ts'
 
 export interface BuiltOrder {
@@ -12,6 +12,8 @@ export interface BuiltOrder {
   readonly root: Element
   /** For each item. */
   readonly quoted: readonly QuotedTerms[]
+  /** For each item, the origin of the price that the buyer expects. */
+  readonly prices: readonly (string | undefined)[]
   readonly faults: readonly BuyerFault[]
   /** The line of each origin in the sender's document. */
   readonly lines: ReadonlyMap<string, number>
@@ -77,7 +79,8 @@ class Builder {
       ...this.#texts(draft),
       ...items
     ])
-    return { root, quoted, faults: this.#faults, lines: this.#lines }
+    const prices = draft.items.map(({ price }) => price && this.#originOf(price.amount))
+    return { root, quoted, prices, faults: this.#faults, lines: this.#lines }
   }
 
   #originOf({ from, attribute }: Pick<Sourced, 'from' | 'attribute'>): string {
@@ -224,9 +227,9 @@ class Builder {
   #price(item: ItemDraft): QuotedPrice | undefined {
     if (!item.price) return undefined
     const { amount, base, baseUnit, factor } = item.price
-    if (baseUnit && item.unit && !factor && !isSameUnit(baseUnit.text, item.unit.text, this.#options.pieces)) {
-      const detail = `The price is for units of ${JSON.stringify(shorten(baseUnit.text))}, and the line is in units of ${JSON.stringify(shorten(item.unit.text))}. Give the price for the unit of the line.`
-      this.#fault('invalid-value', baseUnit, detail, item)
+    if (base && baseUnit && item.unit && !factor && !this.#isSameUnit(baseUnit.text, item.unit.text)) {
+      const units = `the unit ${shorten(baseUnit.text)}, but the line is ordered in ${shorten(item.unit.text)}`
+      this.#fault('invalid-value', base, `The price is for ${units}. Send the price for the unit of the line.`, item)
       return undefined
     }
     const values = [this.#number(amount, 'a price', item), this.#number(base, 'a quantity', item), this.#number(factor, 'a factor', item)]
@@ -237,6 +240,11 @@ class Builder {
     }
     if (price === undefined || (base && !values[1]) || (factor && !times)) return undefined
     return { amount: withDigitsOf(price, amount.text), base: per, ...(times === undefined ? {} : { factor: times }) }
+  }
+
+  #isSameUnit(one: string, other: string): boolean {
+    const units = anyUnitOf(one, this.#options.pieces)
+    return anyUnitOf(other, this.#options.pieces).some((unit) => units.includes(unit))
   }
 
   /** A number that is not negative. */

@@ -16,9 +16,5 @@ export function anyUnitOf(sent: string, pieces: readonly string[]): readonly str
   return long === undefined ? [sent] : [sent, long]
 }
 
-export function isSameUnit(one: string, other: string, pieces: readonly string[]): boolean {
-  return anyUnitOf(one, pieces).includes(other) || anyUnitOf(other, pieces).includes(one)
-}
-
 export const ublPieces = ['C62', 'EA', 'H87', 'NAR'] as const
 export const cxmlPieces = [...ublPieces, 'PCE', 'PC'] as const

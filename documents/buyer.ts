@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { AnswerBasis, BuyerDocument, BuyerFault, BuyerRequest, OrderDraft } from '../dialects/buyer-document.ts'
 import { blankDoctype, firstTagName } from '../dialects/cxml/doctype.ts'
 import { isCxml, readCxml } from '../dialects/cxml/read.ts'
+import { quotesSecret } from '../dialects/cxml/secrets.ts'
 import { cxmlWords } from '../dialects/cxml/words.ts'
 import { type BuiltOrder, buildPurchaseOrder } from '../dialects/purchase-order.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
@@ -54,10 +55,11 @@ export function readBuyerDocument(
   const own = [...document.faults, ...(built?.faults ?? [])].slice(0, maxErrors)
   const more = { hasDocument: true, ...(own.length > 0 ? { objections: objectionsOf(own) } : {}) }
   if (!built) return { text: JSON.stringify({ ...noOrder, ...more }), digest, buyer }
-  const faults = withoutRepeats(own, locatedFaults(built, schemaFaults(built, parsed.vocabulary, schema, gate)))
+  const invalidities = locatedFaults(built, schemaFaults(built, parsed.vocabulary, schema, gate))
   const reported: LocatedFault[] = []
+  // What does not match the schema cannot be read, also where the document's own faults say why.
   const value =
-    faults.length > 0
+    invalidities.length > 0
       ? undefined
       : schema.read(
           built.root,
@@ -65,7 +67,8 @@ export function readBuyerDocument(
           job.limits
         )
   if (value === undefined || reported.length > 0) {
-    throw new BuyerProblem(invalid(byLine([...own, ...faults, ...reported]).slice(0, maxErrors)), buyer)
+    const faults = [...own, ...withoutRepeats(own, invalidities), ...reported]
+    throw new BuyerProblem(invalid(byLine(faults).slice(0, maxErrors)), buyer)
   }
   return { text: JSON.stringify({ ...withTerms(value as PurchaseOrder, built), ...more }), digest, buyer }
 }
@@ -106,14 +109,33 @@ function parseCxml(bytes: Buffer, limits: DocumentLimits): Parsed | undefined {
     const guarded = guard(blanked, limits.marks, namespacedLimits)
     const root = readElements(guarded)
     if (!isCxml(root)) return undefined
-    const document = readCxml(root, guarded.source)
-    const answer: AnswerBasis = { ...document.answer, ...echo }
     const source = bytes.toString('utf8')
+    const document = readCxml(root, source)
+    const answer: AnswerBasis = { ...document.answer, ...withoutSecrets(echo, source, document.secrets) }
     return { document: { ...document, answer }, built: buildFrom(document.request, cxmlPieces), source, vocabulary: 'cxml' }
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    throw new BuyerProblem(error, { kind: 'unsupported', answer: { vocabulary: 'cxml', ...echo } })
+    throw new BuyerProblem(withoutQuotation(error, bytes), { kind: 'unsupported', answer: { vocabulary: 'cxml', ...echo } })
   }
+}
+
+/** A problem of XML that is not well-formed. What it quotes may be a part of a secret. */
+function withoutQuotation(problem: Problem, bytes: Buffer): Problem {
+  if (!quotesSecret(bytes.toString('utf8'), problem.message)) return problem
+  const detail = 'The XML is not well-formed near a secret. Write & as &amp; and < as &lt;.'
+  const faults: readonly LocatedFault[] = problem.faults
+  return new Problem(problem.code, detail, { faults: faults.map((fault) => ({ ...fault, detail })) })
+}
+
+/** The DOCTYPE is answered as it was sent, unless it repeats a secret. */
+function withoutSecrets(
+  echo: { readonly doctype?: string },
+  source: string,
+  secrets: BuyerDocument['secrets']
+): { readonly doctype?: string } {
+  if (echo.doctype === undefined || secrets.length === 0) return echo
+  const { doctype } = blankDoctype(Buffer.from(mask(source, secrets)))
+  return doctype === undefined ? {} : { doctype }
 }
 
 function buildFrom(request: BuyerRequest, pieces: readonly string[]): BuiltOrder | undefined {
@@ -175,11 +197,14 @@ function locatedFaults({ root, lines }: BuiltOrder, faults: readonly LocatedFaul
 /** The reading of a document and its schema can both find that a value is missing: the reading's fault says it in the sender's words. */
 function withoutRepeats(own: readonly BuyerFault[], faults: readonly LocatedFault[]): readonly LocatedFault[] {
   const isWithin = (path: string, outer: string) => path === outer || path.startsWith(`${outer}/`)
-  return faults.filter(({ path = '' }) => !own.some((fault) => isWithin(fault.path, path) || isWithin(path, fault.path)))
+  return faults.filter(({ path = '' }) => !own.some((fault) => isWithin(fault.path, path)))
 }
 
-function placeOf({ root, lines }: BuiltOrder, place: Place): Location {
-  return placeAt(root, lines, originOf(root, place).path ?? '')
+function placeOf({ root, prices, lines }: BuiltOrder, place: Place): Location {
+  const [name, position, part] = place
+  // The price that a buyer expects is no element of the purchase order.
+  const price = name === 'item' && part === 'unit-price' ? prices[Number(position) - 1] : undefined
+  return placeAt(root, lines, price ?? originOf(root, place).path ?? '')
 }
 
 /** Line, path and the buyer's number of the line for a path of the document. */

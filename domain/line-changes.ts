@@ -1,8 +1,16 @@
 /** Changes of single lines of an order, which buyers' systems name by their own numbers. */
 
 import type { Fault } from './errors.ts'
-import { add } from './money.ts'
-import { detailsOf, type Order, type OrderHeader, type OrderItem, type PurchaseOrder, type PurchaseOrderItem } from './order.ts'
+import { add, compare } from './money.ts'
+import {
+  detailsOf,
+  hasNoDetails,
+  type Order,
+  type OrderHeader,
+  type OrderItem,
+  type PurchaseOrder,
+  type PurchaseOrderItem
+} from './order.ts'
 
 /** How one line changes. `lineId` is the buyer's number of the line, or, where the order has none, its position. */
 export interface LineChange {
@@ -11,14 +19,15 @@ export interface LineChange {
 }
 
 export interface ChangedLines {
-  /** The whole order with its changes. What cannot be done is among its objections. */
+  /** The whole order with its changes. */
   readonly order: PurchaseOrder
   /** For each item of that order, its position in the document (from 1). Undefined where the document does not have it. */
   readonly positions: readonly (number | undefined)[]
+  /** What cannot be done. The places are those of the document. */
+  readonly faults: readonly Fault[]
 }
 
 interface Line {
-  readonly id: string
   readonly item: PurchaseOrderItem
   readonly position: number | undefined
 }
@@ -36,31 +45,39 @@ export function changeLines(before: Order, document: PurchaseOrder, changes: rea
     const fault = applyChange(lines, item, change, i + 1)
     if (fault) faults.push(fault)
   }
-  const kept = [...lines.values()]
-  const { invalid = [], refused = [] } = document.objections ?? {}
+  const kept = lines.all
+  if (kept.length === 0) {
+    faults.push({ code: 'no-line-left', detail: 'The change leaves no line of the order. To cancel the order, send a cancellation.' })
+  }
+  const { objections } = document
   const order = {
     ...headerAfter(before, document),
     items: kept.map(({ item }) => item),
-    objections: { invalid: [...invalid, ...faults], refused }
+    ...(objections ? { objections } : {})
   }
-  return { order, positions: kept.map(({ position }) => position) }
+  return { order, positions: kept.map(({ position }) => position), faults }
 }
 
 /** Carries out one change. @returns the fault of a change that the order's lines do not allow */
-function applyChange(lines: Map<string, Line>, item: PurchaseOrderItem, { kind, lineId }: LineChange, position: number): Fault | undefined {
-  const id = lineId ?? `new ${position}`
-  const line = lines.get(id)
+function applyChange(lines: Lines, item: PurchaseOrderItem, { kind, lineId = '' }: LineChange, position: number): Fault | undefined {
+  const [slot, other] = lines.named(lineId)
+  const line = slot?.line
   const at = ['item', position]
   if (kind === 'added') {
-    if (line) return { code: 'repeated-line-id', at, detail: `The order has a line ${id} already. Give the added line another number.` }
+    if (line) return { code: 'repeated-line-id', at, detail: `The order has a line ${lineId} already. Give the added line another number.` }
     if (item.quoted?.isUnnamed) return { code: 'free-text-line', at, detail: 'The added line names no product of this shop.' }
-    lines.set(id, { id, item, position })
+    if (item.quoted?.isUncounted) return { code: 'missing-value', at, detail: 'The added line has no quantity.' }
+    lines.add(lineId, { item, position })
     return undefined
   }
   if (!line)
-    return { code: 'line-unknown', at, detail: `The order has no line ${id}. Name the line as the order does, or mark it as added.` }
-  if (kind === 'deleted') lines.delete(id)
-  if (kind === 'changed') lines.set(id, { id, position, item: changedItem(line.item, item) })
+    return { code: 'line-unknown', at, detail: `The order has no line ${lineId}. Name the line as the order does, or mark it as added.` }
+  if (other) {
+    const detail = `The order has more than one line ${lineId}. Send the whole order anew, without saying how each line changes.`
+    return { code: 'repeated-line-id', at, detail }
+  }
+  if (kind === 'deleted') slot.line = undefined
+  if (kind === 'changed') slot.line = { position, item: changedItem(line.item, item) }
   return undefined
 }
 
@@ -76,26 +93,59 @@ function changedItem(before: PurchaseOrderItem, { quoted, ...item }: PurchaseOrd
   }
 }
 
+/** The place of a line in an order. Without a line: it was deleted. */
+interface Slot {
+  line: Line | undefined
+}
+
+/** The lines of an order in their order. Several can have the same number: cXML's may, and those of the shop's own vocabulary. */
+class Lines {
+  readonly #lines: Slot[] = []
+  readonly #named = new Map<string, Slot[]>()
+
+  get all(): readonly Line[] {
+    return this.#lines.flatMap(({ line }) => line ?? [])
+  }
+
+  named(id: string): readonly Slot[] {
+    return this.#named.get(id)?.filter(({ line }) => line) ?? []
+  }
+
+  add(id: string, line: Line): Slot {
+    const slot = { line }
+    this.#lines.push(slot)
+    const same = this.#named.get(id)
+    if (same) same.push(slot)
+    else this.#named.set(id, [slot])
+    return slot
+  }
+}
+
 /** The lines of an order as they were sent: items that are parts of one line, because it has two prices, are put together. */
-function linesOf({ items }: Order): Map<string, Line> {
-  const lines = new Map<string, Line>()
-  let last: { readonly id: string; readonly item: OrderItem } | undefined
+function linesOf({ items }: Order): Lines {
+  const lines = new Lines()
+  let first: OrderItem | undefined
+  let last: Slot | undefined
   for (const item of items) {
-    const known = last && isPartOf(item, last.item) ? lines.get(last.id) : undefined
-    if (known) {
-      lines.set(known.id, { ...known, item: { ...known.item, quantity: add(known.item.quantity, item.quantity) } })
+    if (first && last?.line && isPartOf(item, first)) {
+      const whole = last.line.item
+      last.line = { position: undefined, item: { ...whole, quantity: add(whole.quantity, item.quantity) } }
       continue
     }
-    const id = item.lineId ?? String(item.line)
     const { productId, quantity, unit } = item
-    lines.set(id, { id, position: undefined, item: { product: { productId }, quantity, unit, ...detailsOf(item) } })
-    last = { id, item }
+    first = item
+    last = lines.add(item.lineId ?? String(item.line), {
+      position: undefined,
+      item: { product: { productId }, quantity, unit, ...detailsOf(item) }
+    })
   }
   return lines
 }
 
+/** Only the first part of a line has what the buyer says about it. */
 function isPartOf(item: OrderItem, first: OrderItem): boolean {
-  return item.productId === first.productId && item.lineId === undefined && first.lineId !== undefined
+  const isSame = item.productId === first.productId && item.unit === first.unit && compare(item.unitPrice, first.unitPrice) !== 0
+  return isSame && first.lineId !== undefined && hasNoDetails(item)
 }
 
 function headerAfter({ orderNumber, ...before }: Order, document: PurchaseOrder): OrderHeader {

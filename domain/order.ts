@@ -63,6 +63,10 @@ export function detailsOf({ lineId, requestedDeliveryDate, notes, extensions }: 
   }
 }
 
+export function hasNoDetails({ lineId, requestedDeliveryDate, notes, extensions }: LineDetails): boolean {
+  return lineId === undefined && requestedDeliveryDate === undefined && notes.length === 0 && extensions === undefined
+}
+
 /** The price that a buyer's own document expects: `amount` for `base` units. */
 export interface QuotedPrice {
   readonly amount: Decimal

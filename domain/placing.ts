@@ -16,8 +16,8 @@ import { type LineTotals, makeLineTotals } from './line-totals.ts'
 import { add, compare, type Decimal, minorUnit, multiply, plain, round, subtract, zero } from './money.ts'
 import {
   detailsOf,
+  hasNoDetails,
   holdsStock,
-  type LineDetails,
   type Order,
   type OrderHeader,
   type OrderItem,
@@ -48,10 +48,19 @@ function find(product: ProductReference, inventory: Inventory): StockItem | unde
   return 'gtin' in product ? inventory.byGtin(product.gtin) : inventory.byId(product.productId)
 }
 
+/** A product, and the name by which an item has it. */
+interface Candidate {
+  readonly stockItem: StockItem
+  readonly product: ProductReference
+}
+
 /** The products that an item names and an order can have, each once. */
-function candidates({ product, quoted }: PurchaseOrderItem, inventory: Inventory, isUsable: (found: StockItem) => boolean): StockItem[] {
-  const found = [product, ...(quoted?.alsoNamed ?? [])].flatMap((named) => find(named, inventory) ?? []).filter(isUsable)
-  return found.filter(({ id }, i) => found.findIndex((other) => other.id === id) === i)
+function candidates({ product, quoted }: PurchaseOrderItem, inventory: Inventory, isUsable: (found: StockItem) => boolean): Candidate[] {
+  const found = [product, ...(quoted?.alsoNamed ?? [])].flatMap((named): Candidate[] => {
+    const stockItem = find(named, inventory)
+    return stockItem && isUsable(stockItem) ? [{ stockItem, product: named }] : []
+  })
+  return found.filter(({ stockItem }, i) => found.findIndex((other) => other.stockItem.id === stockItem.id) === i)
 }
 
 /** A quoted line in the product's own unit, if one of the codes of its unit is that. */
@@ -96,10 +105,12 @@ export function decide(
   const isUsable = ({ id, deleted }: StockItem) => !deleted || held.has(id)
   const lines = order.items.flatMap((item, i): Line[] => {
     if (item.quoted?.isUnnamed) return []
-    const [stockItem, other] = candidates(item, inventory, isUsable)
-    if (stockItem && !other) return [{ item: inUnitOf(stockItem, item), position: i + 1, productId: stockItem.id, stockItem }]
-    invalid.push(stockItem && other ? twoProducts(stockItem.id, other.id, i + 1) : unknownProduct(item, i + 1))
-    return []
+    const [found, other] = candidates(item, inventory, isUsable)
+    if (found && other) invalid.push(twoProducts(found.stockItem.id, other.stockItem.id, i + 1))
+    else if (!found) invalid.push(unknownProduct(item, i + 1))
+    if (!found || other) return []
+    const { stockItem, product } = found
+    return [{ item: inUnitOf(stockItem, { ...item, product }), position: i + 1, productId: stockItem.id, stockItem }]
   })
   const priced = priceLines(lines.map(wantedLine), previous?.items ?? [])
   const items = itemsOf(lines, priced, makeLineTotals(minorUnit(currency)))
@@ -245,10 +256,6 @@ function agrees({ product, unit, unitPrice, quoted }: PurchaseOrderItem, item: O
 /** Whether an item can be a later part of the same line, at another price. */
 function goesOn(before: OrderItem, item: OrderItem): boolean {
   return item.productId === before.productId && compare(item.unitPrice, before.unitPrice) !== 0 && hasNoDetails(item)
-}
-
-function hasNoDetails({ lineId, requestedDeliveryDate, notes, extensions }: LineDetails): boolean {
-  return lineId === undefined && requestedDeliveryDate === undefined && notes.length === 0 && extensions === undefined
 }
 
 /** @param other the order of the same customer that has the number */

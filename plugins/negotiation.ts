@@ -1,6 +1,6 @@
-import type { FastifyContextConfig, FastifyInstance } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { type Chooser, makeChooser } from '../http/accept.ts'
+import { type Chooser, choose, makeChooser, type Offer } from '../http/accept.ts'
 import { checking } from '../http/hooks.ts'
 import { ublMediaTypes } from '../http/media-types.ts'
 import { type DocumentNotation, isIn, notationOf } from '../http/notation.ts'
@@ -15,6 +15,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The representation that the client will get. */
     representation: Representation<never> | undefined
+    /** Chooses again among what is no page: a document in a buyer's vocabulary is never answered with one. @throws Problem `not-acceptable` */
+    refusePage(): void
   }
 }
 
@@ -24,16 +26,26 @@ type Variants = readonly Representation<never>[]
 type Choosers = Readonly<Record<DocumentNotation | 'none', Chooser>>
 
 /** @param alsoXml further media types of the XML that a client can get */
+function offersOf(variants: Variants, alsoXml: readonly string[], notation: DocumentNotation | undefined): readonly Offer[] {
+  return variants.map((variant) => ({
+    names: [variant.mediaType, ...(variant.suffix === 'xml' ? alsoXml : [])],
+    alias: variant.alias ?? false,
+    own: isIn(notation, variant)
+  }))
+}
+
 function makeChoosers(variants: Variants, alsoXml: readonly string[]): Choosers {
-  const chooserFor = (notation: DocumentNotation | undefined) =>
-    makeChooser(
-      variants.map((variant) => ({
-        names: [variant.mediaType, ...(variant.suffix === 'xml' ? alsoXml : [])],
-        alias: variant.alias ?? false,
-        own: isIn(notation, variant)
-      }))
-    )
+  const chooserFor = (notation: DocumentNotation | undefined) => makeChooser(offersOf(variants, alsoXml, notation))
   return { xml: chooserFor('xml'), json: chooserFor('json'), none: chooserFor(undefined) }
+}
+
+/** @throws Problem `not-acceptable` */
+function select(request: FastifyRequest, variants: Variants, chosen: number): void {
+  request.representation = variants[chosen]
+  if (request.representation) return
+  const available = variants.map(({ mediaType }) => mediaType)
+  const detail = `The Accept header includes none of the media types available here: ${available.join(', ')}.`
+  throw new Problem('not-acceptable', detail, { available })
 }
 
 /** Chooses the representation by Accept and by the document's notation. A 406 comes before the body is read, so nothing is stored. */
@@ -53,20 +65,16 @@ export default fp(
         const variants = request.routeOptions.config.represents?.variants
         if (!variants) return
         if (variants.length > 1) reply.header('vary', 'Accept')
-        const choose = choosersOf(request.routeOptions.config, variants)[notationOf(request) ?? 'none']
-        request.representation = variants[choose(request.headers.accept)]
-        if (!request.representation) {
-          const available = variants.map(({ mediaType }) => mediaType)
-          throw new Problem(
-            'not-acceptable',
-            `The Accept header includes none of the media types available here: ${available.join(', ')}.`,
-            {
-              available
-            }
-          )
-        }
+        const chooser = choosersOf(request.routeOptions.config, variants)[notationOf(request) ?? 'none']
+        select(request, variants, chooser(request.headers.accept))
       })
     )
+
+    app.decorateRequest('refusePage', function (this: FastifyRequest) {
+      if (this.representation?.suffix !== 'html') return
+      const variants = this.routeOptions.config.represents?.variants.filter(({ suffix }) => suffix !== 'html') ?? []
+      select(this, variants, choose(this.headers.accept, offersOf(variants, ublMediaTypes, notationOf(this))))
+    })
   },
   { name: 'negotiation', fastify: '5.x', dependencies: ['problems'] }
 )

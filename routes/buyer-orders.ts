@@ -6,7 +6,7 @@ import type { Result } from '../dialects/answers.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import { DomainError, type Fault } from '../domain/errors.ts'
 import { changeLines } from '../domain/line-changes.ts'
-import { isOpen, nextStatuses, type Order, type OrderDocument, type PurchaseOrder } from '../domain/order.ts'
+import { holdsStock, nextStatuses, type Order, type OrderDocument, type PurchaseOrder } from '../domain/order.ts'
 import type { OrderWriteOptions } from '../domain/store.ts'
 import { challenge } from '../http/credentials.ts'
 import { Problem } from '../http/problem.ts'
@@ -81,7 +81,7 @@ export function makeBuyerOrders(
   /** The order that a copy repeats. A copy never places one. */
   async function repeatOf(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
     const order = await numbered(request, buyer.answer.orderNumber)
-    if (order && isOpen(order.status) && (await matches(request, bodyOf(request), order))) return { kind: 'repeated', order }
+    if (order && holdsStock(order.status) && (await matches(request, bodyOf(request), order))) return { kind: 'repeated', order }
     const detail = 'The document says that it is a copy, but no order with this number and content stands. Send the original.'
     throw refusal([...(bodyOf(request).objections?.invalid ?? []), { code: 'copy-of-unknown-order', detail }])
   }
@@ -107,8 +107,9 @@ export function makeBuyerOrders(
     refuse(bodyOf(request))
     if (!found) throw unknownOrder(buyer)
     const cancelled = await onLatest(found, async (order) => {
-      const isPossible = order.status === 'cancelled' || nextStatuses(order.status).includes('cancelled')
-      if (order.status === 'cancelled' || (isTest(buyer) && isPossible)) return order
+      if (order.status === 'cancelled') return order
+      refuseOutdated(buyer, await app.store.documentOf(order.id))
+      if (isTest(buyer) && nextStatuses(order.status).includes('cancelled')) return order
       return app.store.setOrderStatus(order.id, 'cancelled', { version: order.version })
     })
     return isTest(buyer) ? { kind: 'checked' } : { kind: 'cancelled', order: cancelled }
@@ -122,7 +123,7 @@ export function makeBuyerOrders(
       const last = await app.store.documentOf(order.id)
       if (isRepeated(request, last)) return { kind: 'repeated', order }
       refuseOutdated(buyer, last)
-      return { kind: 'changed', order: await changeOnce(request, buyer, order) }
+      return { kind: 'changed', order: await changeOnce(request, newest(buyer, last), order) }
     })
     return isTest(buyer) ? { kind: 'checked' } : result
   }
@@ -150,9 +151,10 @@ export function makeBuyerOrders(
     const body = bodyOf(request)
     if (buyer.kind === 'replace')
       return app.store.changeOrder(order.id, body, expected, config.MAX_ORDER_ITEMS, writing(request, buyer, true))
-    const { order: changed, positions } = changeLines(order, body, buyer.lines ?? [])
+    const { order: changed, positions, faults } = changeLines(order, body, buyer.lines ?? [])
+    const wanted = faults.length > 0 ? withFaults(changed, await locatedIn(request, faults)) : changed
     try {
-      return await app.store.changeOrder(order.id, changed, expected, config.MAX_ORDER_ITEMS, writing(request, buyer, false))
+      return await app.store.changeOrder(order.id, wanted, expected, config.MAX_ORDER_ITEMS, writing(request, buyer, false))
     } catch (error) {
       throw error instanceof DomainError ? inDocument(error, positions) : error
     }
@@ -197,11 +199,30 @@ function isNewer(revision: string, last: string): boolean {
   return Number.isFinite(number) && Number.isFinite(lastNumber) ? number > lastNumber : revision > last
 }
 
+/** A change without a number leaves the last one: those that were sent before it are still outdated. */
+function newest(buyer: BuyerSubmission, last: OrderDocument | undefined): BuyerSubmission {
+  const revision = buyer.revision ?? last?.revision
+  return revision === undefined ? buyer : { ...buyer, revision }
+}
+
+/** Faults of the document with their lines and paths, since places in the whole order are others. */
+async function locatedIn(request: FastifyRequest, faults: readonly Fault[]): Promise<readonly Fault[]> {
+  const places = await request.locate(faults.flatMap(({ at }) => (at ? [at] : [])))
+  let next = 0
+  return faults.map(({ at, ...fault }) => ({ ...(at ? places[next++] : {}), ...fault }))
+}
+
+function withFaults(order: PurchaseOrder, faults: readonly Fault[]): PurchaseOrder {
+  const { invalid = [], refused = [] } = order.objections ?? {}
+  return { ...order, objections: { invalid: [...invalid, ...faults], refused } }
+}
+
 /** Faults name the items of the whole order. The sender's document has only some of them. */
 function inDocument({ code, message, faults }: DomainError, positions: readonly (number | undefined)[]): DomainError {
   const moved = faults.map(({ at, ...fault }): Fault => {
     if (at?.[0] !== 'item') return at ? { ...fault, at } : fault
     const position = positions[Number(at[1]) - 1]
+    // A line that the document does not name has no place in it.
     return position === undefined ? fault : { ...fault, at: ['item', position, ...at.slice(2)] }
   })
   return new DomainError(code, message, { faults: moved })

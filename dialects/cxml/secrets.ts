@@ -1,7 +1,7 @@
 import { attribute, match } from '../../xml/tag-syntax.ts'
 import type { SecretRange } from '../buyer-document.ts'
+import { makeNeedle, mask, merge, type Needle } from '../occurrences.ts'
 import type { XmlElement } from '../xml-element.ts'
-import { makeNeedle, mask, merge, type Needle } from './occurrences.ts'
 
 /** What a cXML document must keep secret: the content of these elements, and the numbers of payment cards. */
 const secretElements: ReadonlySet<string> = new Set(['sharedsecret', 'digitalsignature', 'credentialmac'])
@@ -56,6 +56,24 @@ export function findSecrets(root: XmlElement, source: string): Secrets {
     maskValue: (text) => mask(text, inValues),
     maskProse: (text) => mask(text, needles)
   }
+}
+
+const secretStart = /<(?:[\w.-]+:)?(?:SharedSecret|DigitalSignature|CredentialMac|PCard)\b/gi
+
+/** So much of what follows the start of a secret is compared. */
+const maxCompared = 8 * 1024
+
+/** The most places of secrets that are compared. */
+const maxStarts = 100
+
+/** Whether a message about XML that is not well-formed quotes a part of a secret: an unescaped & or < can be in one. */
+export function quotesSecret(source: string, message: string): boolean {
+  return [...source.matchAll(secretStart)].slice(0, maxStarts).some(({ index, 0: { length } }) => {
+    const from = index + length
+    const end = source.indexOf('</', from)
+    const text = source.slice(from, Math.min(end < 0 ? source.length : end, from + maxCompared))
+    return text.split(/[^\p{L}\p{N}]+/u).some((word) => word.length >= minLengthInProse && message.includes(word))
+  })
 }
 
 function makeNeedles(values: ReadonlySet<string>): readonly Needle[] {

@@ -6,7 +6,7 @@ import { FaultList, judgeAllowances, refuseRepeated } from './faults.ts'
 import { headerExtensions, headerNotes, readCurrency, refuseOtherTypes } from './header.ts'
 import { type LineDraft, maxKept, readLines } from './lines.ts'
 import { identityOf, partyOf, repeatable } from './parties.ts'
-import { cardNumbers } from './secrets.ts'
+import { findCards, maxCards } from './secrets.ts'
 import { isTrue, joined, valueAt, valuesOf } from './values.ts'
 
 type DocumentName = UblAnswerBasis['document']
@@ -46,17 +46,22 @@ export function isUbl(root: XmlElement): boolean {
  * @throws Error for a root that `isUbl` refuses
  */
 export function readUbl(root: XmlElement, source: string): BuyerDocument {
-  const document = documentIn(root)
-  const name = document && nameOf(document)
+  const found = documentIn(root)
+  const name = found && nameOf(found)
   if (!name) throw new Error('the document is not one of UBL')
+  const cards = findCards(root, source)
+  const document = cards.masked(found)
   const faults = new FaultList()
+  if (cards.isOverLimit) {
+    faults.add('invalid-value', document, `The document has more than ${maxCards} card numbers. Send only that of the payment.`)
+  }
   refuseRepeated(document, 'document', faults)
   const request = readers[name](document, faults)
   return {
     request,
     answer: answerBasis(document, name, request),
     faults: faults.all,
-    secrets: cardNumbers(document, source),
+    secrets: cards.ranges,
     ...(isTest(source) ? { isTest: true } : {})
   }
 }

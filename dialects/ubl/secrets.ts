@@ -1,14 +1,33 @@
 import type { SecretRange } from '../buyer-document.ts'
-import type { XmlElement } from '../xml-element.ts'
+import { makeNeedle, mask, merge } from '../occurrences.ts'
+import { trimmedText, type XmlElement } from '../xml-element.ts'
 
 /** A card's number and its security code. */
 const secrets = ['PrimaryAccountNumberID', 'CV2ID']
 
-/** Where a document holds the number or the security code of a card, wherever it stands. */
-export function cardNumbers(root: XmlElement, source: string): readonly SecretRange[] {
+/** Far above the needs of any order. It bounds the time of the search. */
+export const maxCards = 8
+
+/** A shorter number would be found in ids, quantities and dates that only look like it. */
+const minLength = 8
+
+export interface Cards {
+  /** Where the document holds the number or the security code of a card. Sorted, without overlaps. */
+  readonly ranges: readonly SecretRange[]
+  /** The document has more than `maxCards`. The rest of them is masked only in its own place. */
+  readonly isOverLimit: boolean
+  /** The same elements without the numbers, wherever they are repeated. */
+  masked(root: XmlElement): XmlElement
+}
+
+const noCards: Cards = { ranges: [], isOverLimit: false, masked: (root) => root }
+
+/** Finds the cards of a document, and where else it repeats their numbers. */
+export function findCards(root: XmlElement, source: string): Cards {
   // Nearly no document has any, and to search its text is faster than to visit all elements.
-  if (!secrets.some((name) => source.includes(name))) return []
+  if (!secrets.some((name) => source.includes(name))) return noCards
   const ranges: SecretRange[] = []
+  const numbers = new Set<string>()
   const open = [root]
   for (let element = open.pop(); element; element = open.pop()) {
     open.push(...element.children)
@@ -18,6 +37,19 @@ export function cardNumbers(root: XmlElement, source: string): readonly SecretRa
     // An empty-element tag ends with the element: no end tag follows.
     const to = source.startsWith('/>', end) ? from : source.lastIndexOf('</', after - 1)
     if (to > from) ranges.push({ from, to })
+    const number = trimmedText(element)
+    if (number !== undefined && number.length >= minLength) numbers.add(number)
   }
-  return ranges.sort((a, b) => a.from - b.from)
+  const needles = [...numbers].slice(0, maxCards).map(makeNeedle)
+  const maskAll = ({ text, attributes, children, ...element }: XmlElement): XmlElement => ({
+    ...element,
+    text: mask(text, needles),
+    attributes: Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, mask(value, needles)])),
+    children: children.map(maskAll)
+  })
+  return {
+    ranges: merge([...ranges, ...needles.flatMap((needle) => needle.find(source))]),
+    isOverLimit: numbers.size > maxCards,
+    masked: (element) => (needles.length === 0 ? element : maskAll(element))
+  }
 }

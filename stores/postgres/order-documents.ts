@@ -57,12 +57,13 @@ export interface DocumentRow {
   readonly media_type: string | null
   readonly digest: string | null
   readonly revision: string | null
-  readonly answer: object | null
+  /** JSON. The client leaves it as text. */
+  readonly answer: string | null
   readonly bytes: Uint8Array | null
 }
 
 /** Undefined where the order of the row has no document. */
 export function documentFrom({ media_type, digest, revision, answer, bytes }: DocumentRow): OrderDocument | undefined {
   if (media_type === null || digest === null || answer === null || bytes === null) return undefined
-  return { mediaType: media_type, digest, ...(revision === null ? {} : { revision }), answer, bytes }
+  return { mediaType: media_type, digest, ...(revision === null ? {} : { revision }), answer: JSON.parse(answer), bytes }
 }

@@ -2,6 +2,7 @@ import type { Test } from 'tap'
 import type { Store } from '../../domain/store.ts'
 import { catalogueContract } from './contract-catalogue.ts'
 import { concurrencyContract } from './contract-concurrency.ts'
+import { documentContract } from './contract-documents.ts'
 import { importContract } from './contract-import.ts'
 import { keyContract } from './contract-keys.ts'
 import { largeContract } from './contract-large.ts'
@@ -31,6 +32,7 @@ export function storeContract(t: Test, open: () => Promise<Store>): void {
   importContract(rule)
   placingContract(rule)
   orderContract(rule)
+  documentContract(rule)
   largeContract(rule)
   keyContract(rule)
   concurrencyContract(rule)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { makeNeedle, mask, merge } from '../../../dialects/cxml/occurrences.ts'
+import { makeNeedle, mask, merge } from '../../../dialects/occurrences.ts'
 import { envelope, line, order, plain, read } from './documents.ts'
 
 const key = 'tp_0123456789abcdef'

@@ -1,0 +1,159 @@
+import t from 'tap'
+import { changeLines, type LineChange } from '../../domain/line-changes.ts'
+import { decimal } from '../../domain/money.ts'
+import type { Order, OrderItem, PurchaseOrderItem } from '../../domain/order.ts'
+import { item, purchase } from '../stores/fixtures.ts'
+
+const ordered = (line: number, more: Partial<OrderItem> = {}): OrderItem => ({
+  line,
+  productId: 'a',
+  name: 'Hammer',
+  quantity: decimal('2'),
+  unit: 'C62',
+  unitPrice: decimal('9.99'),
+  lineTotal: decimal('19.98'),
+  notes: [],
+  ...more
+})
+
+const orderOf = (...items: readonly OrderItem[]): Order => ({
+  id: 'o',
+  version: 1,
+  status: 'accepted',
+  currency: 'EUR',
+  total: decimal('1'),
+  placedAt: 0,
+  modifiedAt: 0,
+  orderNumber: 'PO-1',
+  issueDate: '2026-11-20',
+  buyer: { name: 'ACME' },
+  notes: ['first'],
+  extensions: [{ name: 'a', value: '1' }],
+  items
+})
+
+const three = orderOf(
+  ordered(1, { lineId: '10' }),
+  ordered(2, { lineId: '20', productId: 'b' }),
+  ordered(3, { lineId: '30', productId: 'c' })
+)
+const terms = { alsoNamed: [], units: [] }
+const sent = (productId: string, quantity: number, more: Partial<PurchaseOrderItem> = {}) =>
+  item(productId, quantity, { quoted: terms, ...more })
+
+/** What is left of an order after changes: products and quantities, the positions, and the codes of faults with their places. */
+function after(before: Order, ...changes: readonly (readonly [LineChange['kind'], string | undefined, PurchaseOrderItem])[]) {
+  const document = purchase(changes.map(([, , one]) => one))
+  const { order, positions, faults } = changeLines(
+    before,
+    document,
+    changes.map(([kind, lineId]) => ({ kind, ...(lineId === undefined ? {} : { lineId }) }))
+  )
+  return {
+    items: order.items.map(({ product, quantity, lineId }) =>
+      [lineId, 'productId' in product ? product.productId : product.gtin, quantity].join(' ')
+    ),
+    positions,
+    faults: faults.map(({ code, at }) => `${code} ${at?.join('.')}`)
+  }
+}
+
+t.test('lines are added at the end, changed and deleted in their place', async (t) => {
+  t.strictSame(
+    after(
+      three,
+      ['added', '40', sent('d', 1, { lineId: '40' })],
+      ['deleted', '20', sent('-', 1)],
+      ['changed', '10', sent('a', 5, { lineId: '10' })],
+      ['untouched', '30', sent('-', 1)]
+    ),
+    { items: ['10 a 5', '30 c 2', '40 d 1'], positions: [3, undefined, 1], faults: [] }
+  )
+})
+
+t.test('a line that was deleted can be added again', async (t) => {
+  t.strictSame(after(three, ['deleted', '10', sent('-', 1)], ['added', '10', sent('d', 1, { lineId: '10' })]), {
+    items: ['20 b 2', '30 c 2', '10 d 1'],
+    positions: [undefined, undefined, 2],
+    faults: []
+  })
+})
+
+t.test('what a change cannot do names the line of the document', async (t) => {
+  const { items, faults } = after(
+    three,
+    ['changed', '99', sent('a', 1)],
+    ['deleted', undefined, sent('a', 1)],
+    ['untouched', '98', sent('a', 1)],
+    ['added', '20', sent('a', 1)],
+    ['added', '50', sent('-', 1, { quoted: { ...terms, isUnnamed: true } })],
+    ['added', '51', sent('a', 1, { quoted: { ...terms, isUncounted: true } })]
+  )
+  t.strictSame(items, ['10 a 2', '20 b 2', '30 c 2'])
+  t.strictSame(faults, [
+    'line-unknown item.1',
+    'line-unknown item.2',
+    'line-unknown item.3',
+    'repeated-line-id item.4',
+    'free-text-line item.5',
+    'missing-value item.6'
+  ])
+})
+
+t.test('a change that leaves no line is refused', async (t) => {
+  const { faults } = after(orderOf(ordered(1)), ['deleted', '1', sent('-', 1)])
+  t.strictSame(faults, ['no-line-left undefined'])
+})
+
+t.test('a changed line keeps what the document leaves out', async (t) => {
+  const before = orderOf(
+    ordered(1, { lineId: '10', notes: ['blue'], requestedDeliveryDate: '2026-12-01', extensions: [{ name: 'x', value: 'y' }] })
+  )
+  const change = (one: PurchaseOrderItem) => changeLines(before, purchase([one]), [{ kind: 'changed', lineId: '10' }]).order.items[0]
+  t.match(change(sent('-', 1, { quoted: { ...terms, isUnnamed: true, isUncounted: true } })), {
+    product: { productId: 'a' },
+    quantity: '2',
+    lineId: '10',
+    notes: ['blue'],
+    requestedDeliveryDate: '2026-12-01',
+    extensions: [{ name: 'x', value: 'y' }]
+  })
+  t.match(change(sent('b', 4, { notes: ['red'], requestedDeliveryDate: '2026-12-09' })), {
+    product: { productId: 'b' },
+    quantity: '4',
+    notes: ['red'],
+    requestedDeliveryDate: '2026-12-09',
+    extensions: [{ name: 'x', value: 'y' }]
+  })
+})
+
+t.test('lines without a number have their position; no line is lost where numbers repeat', async (t) => {
+  const mixed = orderOf(ordered(1, { lineId: '2' }), ordered(2, { productId: 'b' }), ordered(3, { productId: 'c' }))
+  t.strictSame(after(mixed, ['changed', '3', sent('c', 9)]).items, ['2 a 2', ' b 2', ' c 9'])
+  const ambiguous = after(mixed, ['deleted', '2', sent('-', 1)])
+  t.strictSame(ambiguous, {
+    items: ['2 a 2', ' b 2', ' c 2'],
+    positions: [undefined, undefined, undefined],
+    faults: ['repeated-line-id item.1']
+  })
+})
+
+t.test('parts of a line with two prices are one line; a line of its own is not', async (t) => {
+  const dearer = { unitPrice: decimal('12') }
+  t.strictSame(after(orderOf(ordered(1, { lineId: '10' }), ordered(2, dearer), ordered(3, { unitPrice: decimal('15') }))).items, ['10 a 6'])
+  t.strictSame(after(orderOf(ordered(1, { lineId: '10' }), ordered(2, { ...dearer, notes: ['mine'] }))).items, ['10 a 2', ' a 2'])
+  t.strictSame(after(orderOf(ordered(1, { lineId: '10' }), ordered(2))).items, ['10 a 2', ' a 2'], 'the same price')
+})
+
+t.test('the header of the document replaces what it has, but number and date of the order', async (t) => {
+  const document = purchase([], { issueDate: '2027-01-01', orderNumber: 'X', shipTo: { name: 'Dock' }, notes: ['new'], currency: 'EUR' })
+  const { order } = changeLines(three, document, [])
+  t.match(order, {
+    orderNumber: 'PO-1',
+    issueDate: '2026-11-20',
+    buyer: { name: 'ACME' },
+    shipTo: { name: 'Dock' },
+    notes: ['new'],
+    extensions: [{ name: 'a', value: '1' }]
+  })
+})

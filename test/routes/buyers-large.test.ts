@@ -1,0 +1,57 @@
+import t from 'tap'
+import { parses } from '../../domain/deferred.ts'
+import { decimal } from '../../domain/money.ts'
+import { build } from '../build.ts'
+import { cxmlAnswer, cxmlLine, cxmlOrder, send, ublAnswer, ublCancellation, ublChange, ublLine, ublOrder } from './buyer-fixtures.ts'
+
+const products = { 'BOLT-8': { price: decimal('9.50'), onHand: decimal('1000000') } }
+const more = '<cbc:LineExtensionAmount currencyID="EUR">19.00</cbc:LineExtensionAmount>'
+const item =
+  '<cbc:Description>A bolt of steel, zinc plated, with a hexagonal head and a coarse thread</cbc:Description><cbc:Name>Bolt</cbc:Name><cac:BuyersItemIdentification><cbc:ID>4711</cbc:ID></cac:BuyersItemIdentification>'
+const lines = (count: number) => Array.from({ length: count }, (_, i) => ublLine({ id: String(i + 1), more, item }))
+
+t.test('an order of 3,000 UBL lines is placed, repeated, answered and cancelled, and the thread that serves parses it never', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  const parsed: unknown[] = []
+  const listen = (length: unknown) => parsed.push(length)
+  parses.subscribe(listen)
+  t.teardown(() => parses.unsubscribe(listen))
+  const payload = ublOrder({ lines: lines(3_000) })
+  t.ok(payload.length > 1_800_000 && payload.length < 2_097_152, String(payload.length))
+  const placed = await send(shop, payload, key)
+  t.same([placed.statusCode, ublAnswer(placed).code], [201, 'AP'], placed.body.slice(0, 1_000))
+  t.equal((await send(shop, payload, key)).statusCode, 200)
+  const url = String(placed.headers['location'])
+  const read = (part = '') => shop.app.inject({ url: `${url}${part}`, headers: { ...key, accept: 'application/xml' } })
+  t.equal((await read('/document')).body, payload)
+  t.equal(ublAnswer(await read('/response')).code, 'AP')
+  t.equal((await read()).body.match(/<line-id>/g)?.length, 3_000)
+  t.equal((await send(shop, ublChange({ lines: lines(2_500) }), key)).statusCode, 200)
+  t.equal((await send(shop, ublCancellation(), key)).statusCode, 200)
+  t.same(parsed, [])
+})
+
+t.test('nor does it parse a large cXML order', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  const parsed: unknown[] = []
+  const listen = (length: unknown) => parsed.push(length)
+  parses.subscribe(listen)
+  t.teardown(() => parses.unsubscribe(listen))
+  const payload = cxmlOrder({ lines: Array.from({ length: 1_000 }, (_, i) => cxmlLine({ number: String(i + 1) })) })
+  t.match(cxmlAnswer(await send(shop, payload, key)), ['200', /is placed/])
+  t.match(cxmlAnswer(await send(shop, payload, key)), ['200', /placed before/])
+  t.same(parsed, [])
+})
+
+t.test('a large order with a wrong line is refused with that line', async (t) => {
+  const shop = await build(t, { products })
+  const wrong = [...lines(2_000), ublLine({ id: '2001', price: '9.49' })]
+  const refused = await send(shop, ublOrder({ lines: wrong }))
+  t.equal(refused.statusCode, 409)
+  t.match(ublAnswer(refused).notes[0], /^line 18011, \/Order\/cac:OrderLine\[2001\]\/cac:LineItem\/cac:Price\/cbc:PriceAmount, item 2001: /)
+  const all = await send(shop, ublOrder({ lines: Array.from({ length: 2_000 }, (_, i) => ublLine({ id: String(i), price: '1' })) }))
+  t.equal(all.statusCode, 409)
+  t.ok(all.rawPayload.length < 70_000, `${all.rawPayload.length} bytes`)
+})

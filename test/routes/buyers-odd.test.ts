@@ -1,0 +1,52 @@
+import t from 'tap'
+import { build } from '../build.ts'
+import { orderCount, products, send, ublAnswer, ublCancellation, ublChange, ublLine, ublOrder } from './buyer-fixtures.ts'
+
+t.test('an order number with white space in it names the order in a change and a cancellation', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  for (const number of ['PO  7', 'PO\n8', 'PO\t9', ' PO 10 ']) {
+    const placed = await send(shop, ublOrder({ number, lines: [ublLine({ quantity: '1' })] }), key)
+    t.equal(placed.statusCode, 201, placed.body)
+    const changed = await send(shop, ublChange({ number, lines: [ublLine({ status: '3', quantity: '2' })] }), key)
+    t.equal(changed.statusCode, 200, `${JSON.stringify(number)}: ${ublAnswer(changed).notes}`)
+    t.equal((await send(shop, ublCancellation(number), key)).statusCode, 200, JSON.stringify(number))
+  }
+})
+
+t.test('hostile UBL is refused like hostile XML of the shop’s own', async (t) => {
+  const shop = await build(t, { products })
+  const entity = ublOrder().replace('<Order', '<!DOCTYPE Order [<!ENTITY a "b">]><Order')
+  const scopes = `${Array.from({ length: 65 }, (_, i) => `<cac:A${i} xmlns:p${i}="urn:${i}">`).join('')}${Array.from({ length: 65 }, (_, i) => `</cac:A${64 - i}>`).join('')}`
+  for (const [title, payload, status] of [
+    ['an entity', entity, 400],
+    ['declarations in scope', ublOrder({ header: scopes }), 400],
+    ['depth', ublOrder({ header: '<cac:A>'.repeat(200) + '</cac:A>'.repeat(200) }), 400],
+    ['an undeclared prefix', ublOrder({ header: '<x:A/>' }), 400],
+    ['a long text', ublOrder({ header: `<cbc:Note>${'x'.repeat(70_000)}</cbc:Note>` }), 400],
+    ['UTF-16', Buffer.from(ublOrder(), 'utf16le'), 400],
+    ['NUL', ublOrder({ header: '\0' }), 400]
+  ] as const) {
+    const response = await send(shop, payload)
+    t.equal(response.statusCode, status, `${title}: ${response.body.slice(0, 400)}`)
+  }
+  t.equal(await orderCount(shop), 0)
+  const attachment = `<cac:AdditionalDocumentReference><cbc:ID>1</cbc:ID><cac:Attachment><cbc:EmbeddedDocumentBinaryObject mimeCode="text/plain" filename="a.txt">${'QUJD'.repeat(300_000)}</cbc:EmbeddedDocumentBinaryObject></cac:Attachment></cac:AdditionalDocumentReference>`
+  t.equal((await send(shop, ublOrder({ header: attachment }))).statusCode, 201, 'an attachment may be as long as a body')
+  const many = Array.from({ length: 300 }, (_, i) => ublLine({ id: String(i), product: 'SCREW-3', price: '' }))
+  t.equal((await send(shop, ublOrder({ number: 'PO-8', lines: many }))).statusCode, 201, '300 lines')
+})
+
+t.test('opposite writes at once leave the order in one of their states', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  await send(shop, ublOrder(), key)
+  const writes = Array.from({ length: 20 }, (_, i) =>
+    i % 5 === 4 ? ublCancellation() : ublChange({ lines: [ublLine({ status: '3', quantity: String(i + 1) })] })
+  )
+  const answers = await Promise.all(writes.map((payload) => send(shop, payload, key)))
+  for (const { statusCode, body } of answers) t.ok([200, 409].includes(statusCode), body)
+  const order = await shop.store.orderNumbered('acme', 'PO-7')
+  t.equal(order?.status, 'cancelled')
+  t.equal((await shop.store.stock('BOLT-8')).onHand, '100')
+})

@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto'
+import type { OrderWriteOptions, Store } from '../../domain/store.ts'
+import type { Rule } from './contract.ts'
+import { everyOrder, item, onHand, placing, purchase, stocked } from './fixtures.ts'
+
+const nowhere = '00000000-0000-4000-8000-000000000000'
+
+const document = {
+  mediaType: 'text/xml',
+  digest: 'a'.repeat(64),
+  revision: '3',
+  answer: { vocabulary: 'ubl', orderNumber: 'Ä "7"\u{1f600}' },
+  bytes: Uint8Array.from([0, 255, 0xef, 0xbb, 0xbf, 10, 13])
+} as const
+
+const numbered = (quantity: number, orderNumber = 'PO-1', more: OrderWriteOptions = {}) => ({
+  order: purchase([item('a', quantity)], { orderNumber, ...(more.document ? { hasDocument: true as const } : {}) }),
+  customer: 'acme',
+  status: 'accepted' as const,
+  ...more
+})
+
+async function stored(store: Store, id: string) {
+  const found = await store.documentOf(id)
+  return found && { ...found, bytes: Uint8Array.from(found.bytes) }
+}
+
+export function documentContract(rule: Rule): void {
+  rule('an order keeps the document that it came from, byte for byte', async (t, store) => {
+    await store.createProduct('a', stocked(10))
+    const { order } = await store.placeOrder(numbered(1, 'PO-1', { document }))
+    t.equal(order.hasDocument, true)
+    t.same(await stored(store, order.id), document)
+    t.same(await store.order(order.id), order)
+    const large = { ...document, bytes: new Uint8Array(randomBytes(2_000_000)) }
+    const { revision: _, ...unrevised } = large
+    const { order: other } = await store.placeOrder(numbered(1, 'PO-2', { document: unrevised }))
+    t.same(await stored(store, other.id), unrevised)
+  })
+
+  rule('an order without a document has none, and an unknown order is not found', async (t, store) => {
+    await store.createProduct('a', stocked(10))
+    const { order } = await store.placeOrder(placing('a'))
+    t.equal(await store.documentOf(order.id), undefined)
+    t.notOk('hasDocument' in order)
+    await t.rejects(store.documentOf(nowhere), { code: 'order-not-found' })
+    await t.rejects(store.documentOf('nonsense'), { code: 'order-not-found' })
+  })
+
+  rule('a change keeps the document, replaces what is known of it, or replaces it whole', async (t, store) => {
+    await store.createProduct('a', stocked(10))
+    const { order } = await store.placeOrder(numbered(1, 'PO-1', { document }))
+    t.equal((await store.changeOrder(order.id, purchase([item('a', 2)]), {})).hasDocument, true)
+    t.same(await stored(store, order.id), document)
+    const { bytes: _, ...known } = { ...document, digest: 'b'.repeat(64), revision: '4', answer: { vocabulary: 'cxml' } }
+    await store.changeOrder(order.id, purchase([item('a', 3)]), {}, undefined, { document: known })
+    t.same(await stored(store, order.id), { ...known, bytes: document.bytes })
+    const whole = { ...document, mediaType: 'application/xml', digest: 'c'.repeat(64), bytes: Uint8Array.from([1]) }
+    await store.changeOrder(order.id, purchase([item('a', 4)], { hasDocument: true }), {}, undefined, { document: whole })
+    t.same(await stored(store, order.id), whole)
+    await store.setOrderStatus(order.id, 'cancelled', {})
+    t.same(await stored(store, order.id), whole)
+  })
+
+  rule('an order that came without a document can get one by a change', async (t, store) => {
+    await store.createProduct('a', stocked(10))
+    const { order } = await store.placeOrder(numbered(1))
+    const changed = await store.changeOrder(order.id, purchase([item('a', 2)], { hasDocument: true }), {}, undefined, { document })
+    t.equal(changed.hasDocument, true)
+    t.same(await stored(store, order.id), document)
+  })
+
+  rule('a change that is refused leaves the document as it was', async (t, store) => {
+    await store.createProduct('a', stocked(10))
+    const { order } = await store.placeOrder(numbered(1, 'PO-1', { document }))
+    const other = { ...document, bytes: Uint8Array.from([1]) }
+    await t.rejects(store.changeOrder(order.id, purchase([item('a', 20)]), {}, undefined, { document: other }), { code: 'order-refused' })
+    await t.rejects(store.changeOrder(order.id, purchase([item('a', 2)]), { version: 7 }, undefined, { document: other }), {
+      code: 'precondition-failed'
+    })
+    t.same(await stored(store, order.id), document)
+  })
+
+  rule('a repeated order keeps the document of the first', async (t, store) => {
+    await store.createProduct('a', stocked(10))
+    const { order } = await store.placeOrder(numbered(1, 'PO-1', { document }))
+    const again = await store.placeOrder(numbered(1, 'PO-1', { document: { ...document, bytes: Uint8Array.from([1]) } }))
+    t.same([again.outcome, again.order.id], ['repeated', order.id])
+    t.same(await stored(store, order.id), document)
+  })
+
+  rule('a rehearsal decides like the write, and stores nothing', async (t, store) => {
+    await store.createProduct('a', stocked(10))
+    const rehearsed = await store.placeOrder(numbered(3, 'PO-1', { document, mode: 'rehearse' }))
+    t.match(rehearsed, { outcome: 'placed', replayed: false, order: { total: '29.97' } })
+    await t.rejects(store.order(rehearsed.order.id), { code: 'order-not-found' })
+    await t.rejects(store.placeOrder(numbered(11, 'PO-1', { mode: 'rehearse' })), { code: 'order-refused' })
+    t.same([await everyOrder(store), await onHand(store, 'a')], [[], '10'])
+    const { order } = await store.placeOrder(numbered(3, 'PO-1', { document }))
+    t.match(await store.placeOrder(numbered(3, 'PO-1', { mode: 'rehearse' })), { outcome: 'repeated', order: { id: order.id } })
+    await t.rejects(store.placeOrder(numbered(4, 'PO-1', { mode: 'rehearse' })), { code: 'order-number-taken' })
+    const other = { document: { ...document, bytes: Uint8Array.from([1]) }, mode: 'rehearse' as const }
+    const changed = await store.changeOrder(order.id, purchase([item('a', 5)], { orderNumber: 'PO-9' }), {}, undefined, other)
+    t.match(changed, { orderNumber: 'PO-9', total: '49.95' })
+    await t.rejects(store.changeOrder(order.id, purchase([item('a', 50)]), {}, undefined, other), { code: 'order-refused' })
+    t.same(await store.order(order.id), order)
+    t.same(await stored(store, order.id), document)
+    t.equal(await onHand(store, 'a'), '7')
+  })
+
+  rule('rehearsals beside writes take no stock from them', async (t, store) => {
+    await store.createProduct('a', stocked(11))
+    const writes = Array.from({ length: 20 }, (_, i) =>
+      store.placeOrder(numbered(1, `PO-${i}`, i % 2 ? { mode: 'rehearse' } : { document }))
+    )
+    t.equal((await Promise.allSettled(writes)).filter(({ status }) => status === 'fulfilled').length, 20)
+    t.same([(await everyOrder(store)).length, await onHand(store, 'a')], [10, '1'])
+  })
+
+  rule('an order is found by its number: the active one, else the last that ended', async (t, store) => {
+    await store.createProduct('a', stocked(100))
+    t.equal(await store.orderNumbered('acme', 'PO-1'), undefined)
+    const { order: first } = await store.placeOrder(numbered(1, 'PO-1', { document }))
+    t.same(await store.orderNumbered('acme', 'PO-1'), first)
+    t.equal(await store.orderNumbered('other', 'PO-1'), undefined)
+    t.equal(await store.orderNumbered('acme', 'po-1'), undefined)
+    await store.setOrderStatus(first.id, 'cancelled', {})
+    t.match(await store.orderNumbered('acme', 'PO-1'), { id: first.id, status: 'cancelled' })
+    const { order: second } = await store.placeOrder(numbered(2))
+    t.equal((await store.orderNumbered('acme', 'PO-1'))?.id, second.id)
+    await store.setOrderStatus(second.id, 'cancelled', {})
+    t.equal((await store.orderNumbered('acme', 'PO-1'))?.id, second.id, 'the last')
+    const { order: third } = await store.placeOrder(numbered(3))
+    await store.setOrderStatus(third.id, 'shipped', {})
+    t.equal((await store.orderNumbered('acme', 'PO-1'))?.id, third.id)
+    await store.placeOrder({ ...placing('a'), order: purchase([item('a')], { orderNumber: 'PO-2' }) })
+    t.equal(await store.orderNumbered('acme', 'PO-2'), undefined, 'a guest has no numbers')
+  })
+
+  rule('one transaction after the other: 20 writers of one number make one order with one document', async (t, store) => {
+    await store.createProduct('a', stocked(100))
+    const answers = await Promise.all(Array.from({ length: 20 }, () => store.placeOrder(numbered(1, 'PO-1', { document }))))
+    t.equal(new Set(answers.map(({ order }) => order.id)).size, 1)
+    t.same(await stored(store, answers[0]?.order.id ?? ''), document)
+  })
+}
