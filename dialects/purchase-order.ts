@@ -12,8 +12,8 @@ export interface BuiltOrder {
   readonly root: Element
   /** For each item. */
   readonly quoted: readonly QuotedTerms[]
-  /** For each item, the origin of the price that the buyer expects. */
-  readonly prices: readonly (string | undefined)[]
+  /** For each item, the origins of what is no element of a purchase order: the price that the buyer expects, and the unit. */
+  readonly origins: readonly { readonly price: string | undefined; readonly unit: string | undefined }[]
   readonly faults: readonly BuyerFault[]
   /** The line of each origin in the sender's document. */
   readonly lines: ReadonlyMap<string, number>
@@ -79,8 +79,11 @@ class Builder {
       ...this.#texts(draft),
       ...items
     ])
-    const prices = draft.items.map(({ price }) => price && this.#originOf(price.amount))
-    return { root, quoted, prices, faults: this.#faults, lines: this.#lines }
+    const origins = draft.items.map(({ price, unit }) => ({
+      price: price && this.#originOf(price.amount),
+      unit: unit && this.#originOf(unit)
+    }))
+    return { root, quoted, origins, faults: this.#faults, lines: this.#lines }
   }
 
   #originOf({ from, attribute }: Pick<Sourced, 'from' | 'attribute'>): string {

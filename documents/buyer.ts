@@ -200,11 +200,12 @@ function withoutRepeats(own: readonly BuyerFault[], faults: readonly LocatedFaul
   return faults.filter(({ path = '' }) => !own.some((fault) => isWithin(fault.path, path)))
 }
 
-function placeOf({ root, prices, lines }: BuiltOrder, place: Place): Location {
-  const [name, position, part] = place
-  // The price that a buyer expects is no element of the purchase order.
-  const price = name === 'item' && part === 'unit-price' ? prices[Number(position) - 1] : undefined
-  return placeAt(root, lines, price ?? originOf(root, place).path ?? '')
+function placeOf({ root, origins, lines }: BuiltOrder, place: Place): Location {
+  const [name, position] = place
+  const item = name === 'item' ? origins[Number(position) - 1] : undefined
+  const last = place.at(-1)
+  const found = last === 'unit-price' ? item?.price : last === 'unit' ? item?.unit : undefined
+  return placeAt(root, lines, found ?? originOf(root, place).path ?? '')
 }
 
 /** Line, path and the buyer's number of the line for a path of the document. */

@@ -32,7 +32,7 @@ export function documentContract(rule: Rule): void {
     t.equal(order.hasDocument, true)
     t.same(await stored(store, order.id), document)
     t.same(await store.order(order.id), order)
-    const large = { ...document, bytes: new Uint8Array(randomBytes(2_000_000)) }
+    const large = { ...document, digest: 'b'.repeat(64), bytes: new Uint8Array(randomBytes(2_000_000)) }
     const { revision: _, ...unrevised } = large
     const { order: other } = await store.placeOrder(numbered(1, 'PO-2', { document: unrevised }))
     t.same(await stored(store, other.id), unrevised)
@@ -111,10 +111,30 @@ export function documentContract(rule: Rule): void {
   rule('rehearsals beside writes take no stock from them', async (t, store) => {
     await store.createProduct('a', stocked(11))
     const writes = Array.from({ length: 20 }, (_, i) =>
-      store.placeOrder(numbered(1, `PO-${i}`, i % 2 ? { mode: 'rehearse' } : { document }))
+      store.placeOrder(
+        numbered(1, `PO-${i}`, i % 2 ? { mode: 'rehearse' } : { document: { ...document, digest: String(i).padStart(64, '0') } })
+      )
     )
     t.equal((await Promise.allSettled(writes)).filter(({ status }) => status === 'fulfilled').length, 20)
     t.same([(await everyOrder(store)).length, await onHand(store, 'a')], [10, '1'])
+  })
+
+  rule('a document that was sent before places no second order of its customer', async (t, store) => {
+    await store.createProduct('a', stocked(10))
+    const sent = (more = {}) => ({ ...numbered(1, 'PO-1', { document }), ...more })
+    const { order } = await store.placeOrder(sent())
+    t.equal((await store.placeOrder(sent())).outcome, 'repeated', 'while the order is active')
+    t.equal((await store.placeOrder(sent({ customer: 'other' }))).outcome, 'placed', 'it is new from another customer')
+    const revised = { ...document, digest: 'b'.repeat(64) }
+    await store.changeOrder(order.id, purchase([item('a', 2)], { orderNumber: 'PO-2' }), {}, undefined, { document: revised })
+    await t.rejects(store.placeOrder(sent()), { code: 'order-refused', faults: [{ code: 'sent-before', detail: new RegExp(order.id) }] })
+    await store.setOrderStatus(order.id, 'cancelled', {})
+    for (const digest of [document.digest, revised.digest]) {
+      const again = store.placeOrder(sent({ document: { ...document, digest } }))
+      await t.rejects(again, { code: 'order-refused', faults: [{ code: 'sent-before', detail: /cancelled/ }] })
+    }
+    t.equal((await store.placeOrder(sent({ document: { ...document, digest: 'c'.repeat(64) } }))).outcome, 'placed', 'another document')
+    t.equal(await onHand(store, 'a'), '8')
   })
 
   rule('an order is found by its number: the active one, else the last that ended', async (t, store) => {
