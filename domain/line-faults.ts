@@ -62,7 +62,7 @@ export function priceFaults({ item, position, productId }: Line, pieces: readonl
 }
 
 function quotedText({ amount, base }: QuotedPrice): string {
-  return compare(base, '1' as Decimal) === 0 ? plain(amount) : `${plain(amount)} for ${plain(base)}`
+  return compare(base, '1' as Decimal) === 0 ? amount : `${amount} for ${plain(base)}`
 }
 
 /** The quantity of a product in one unit, and its prices. */

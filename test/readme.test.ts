@@ -31,7 +31,7 @@ t.test("the table of faults has the codes of buyers' documents", async (t) => {
   const codes = [...union.matchAll(/'([a-z-]+)'/g)].map(([, code]) => `\`${code}\``)
   t.ok(codes.length > 10)
   const shown = table(read('docs/buyers.md'), 'faults').map(([code]) => code)
-  t.same(shown.toSorted(), [...codes, '`sent-before`', '`two-products`'].sort())
+  t.same(shown.toSorted(), [...codes, '`no-line-left`', '`sent-before`', '`two-products`'].sort())
 })
 
 t.test('the table of URIs is what the service offers, but for the forms that pages post', async (t) => {
