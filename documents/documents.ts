@@ -1,3 +1,4 @@
+import type { LineChange } from '../domain/line-changes.ts'
 import { Problem } from '../http/problem.ts'
 import type { Context } from '../representations/representation.ts'
 import type { DocumentSchema } from '../schemas/document.ts'
@@ -5,7 +6,18 @@ import type { Place } from '../schemas/element.ts'
 import { BuyerProblem } from './buyer-problem.ts'
 import { type ChildOptions, DocumentChild, type JobFailure } from './child.ts'
 import { readFields } from './fields.ts'
-import type { DocumentLimits, FinishedJob, FormFields, Job, Location, ReadDocument, Refusal, ResultOf, SentDocument } from './job.ts'
+import type {
+  ChangeLinesJob,
+  DocumentLimits,
+  FinishedJob,
+  FormFields,
+  Job,
+  Location,
+  ReadDocument,
+  Refusal,
+  ResultOf,
+  SentDocument
+} from './job.ts'
 
 /**
  * Milliseconds of processor time for one document. The most expensive document within the default limits, an order of
@@ -82,6 +94,11 @@ export class Documents {
   /** Whether a purchase order says the same as an existing order. Both are JSON. */
   compare(payer: Payer, wanted: string, active: string, currency: string): Promise<boolean> {
     return this.#run(payer, { kind: 'compare', wanted, active, currency }, wanted.length + active.length)
+  }
+
+  /** Changes single lines of an order. Order and document are JSON, and so is the result. */
+  changeLines(payer: Payer, before: string, document: string, changes: readonly LineChange[]): Promise<ResultOf<ChangeLinesJob>> {
+    return this.#run(payer, { kind: 'change-lines', before, document, changes }, before.length + document.length)
   }
 
   async #run<J extends Job>(payer: Payer, job: J, size: number): Promise<ResultOf<J>> {

@@ -1,6 +1,7 @@
 /** The messages between the serving process and the document process. All of them are plain data. */
 
 import type { BuyerSubmission } from '../dialects/submission.ts'
+import type { ChangedLines, LineChange } from '../domain/line-changes.ts'
 import type { HttpProblemCode } from '../http/problem-types.ts'
 import type { Context } from '../representations/representation.ts'
 import type { LocatedFault, ReadingLimits } from '../schemas/document.ts'
@@ -59,7 +60,16 @@ export interface CompareJob {
   readonly currency: string
 }
 
-export type Job = ReadJob | LocateJob | FieldsJob | WriteJob | CompareJob
+/** Changes single lines of an order. */
+export interface ChangeLinesJob {
+  readonly kind: 'change-lines'
+  /** The order and the purchase order with the changes, as JSON. */
+  readonly before: string
+  readonly document: string
+  readonly changes: readonly LineChange[]
+}
+
+export type Job = ReadJob | LocateJob | FieldsJob | WriteJob | CompareJob | ChangeLinesJob
 
 /** A Problem as plain data. */
 export interface Refusal {
@@ -94,6 +104,8 @@ interface Results {
   readonly fields: FormFields
   readonly write: Uint8Array
   readonly compare: boolean
+  /** The changed order as JSON. */
+  readonly 'change-lines': Omit<ChangedLines, 'order'> & { readonly text: string }
 }
 
 export type ResultOf<J extends Job> = Results[J['kind']]

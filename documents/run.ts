@@ -1,3 +1,4 @@
+import { changeLines } from '../domain/line-changes.ts'
 import { emptyInventory, matchesOrder } from '../domain/placing.ts'
 import { Problem } from '../http/problem.ts'
 import { mostFaults, shortDetail, shortFault } from '../http/problem-size.ts'
@@ -6,7 +7,7 @@ import { type Representations, variantOf } from '../representations/representati
 import { makeXmlGate } from '../xml/gate.ts'
 import { BuyerProblem } from './buyer-problem.ts'
 import { readFields } from './fields.ts'
-import type { CompareJob, FinishedJob, Job, JobResult, ResultOf, WriteJob } from './job.ts'
+import type { ChangeLinesJob, CompareJob, FinishedJob, Job, JobResult, ResultOf, WriteJob } from './job.ts'
 import { locateInDocument, type ParsedDocuments, parseTogether, readDocument } from './read.ts'
 
 /** The resources that the document process can write, by name. */
@@ -22,9 +23,14 @@ function compare({ wanted, active, currency }: CompareJob): boolean {
   return matchesOrder(JSON.parse(wanted), JSON.parse(active), emptyInventory, currency)
 }
 
+function changeOrderLines({ before, document, changes }: ChangeLinesJob) {
+  const { order, ...more } = changeLines(JSON.parse(before), JSON.parse(document), changes)
+  return { text: JSON.stringify(order), ...more }
+}
+
 /** Jobs of one kind share compiled code and schemas, so the first one in a process takes far longer than the others. */
 function kindOf(job: Job): string {
-  if (job.kind === 'fields' || job.kind === 'compare') return job.kind
+  if (job.kind === 'fields' || job.kind === 'compare' || job.kind === 'change-lines') return job.kind
   return job.kind === 'write' ? `${job.kind} ${job.resource} ${job.mediaType}` : `${job.kind} ${job.notation} ${job.schema}`
 }
 
@@ -50,6 +56,8 @@ export function makeRunner(): (jobs: readonly Job[]) => Iterable<FinishedJob> {
         return write(job)
       case 'compare':
         return compare(job)
+      case 'change-lines':
+        return changeOrderLines(job)
     }
   }
 

@@ -53,6 +53,7 @@ export function changeLines(before: Order, document: PurchaseOrder, changes: rea
   const order = {
     ...headerAfter(before, document),
     items: kept.map(({ item }) => item),
+    hasDocument: true as const,
     ...(objections ? { objections } : {})
   }
   return { order, positions: kept.map(({ position }) => position), faults }

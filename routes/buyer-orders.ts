@@ -4,8 +4,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import type { Result } from '../dialects/answers.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
+import { defer, isLarge, textOf } from '../domain/deferred.ts'
 import { DomainError, type Fault } from '../domain/errors.ts'
-import { changeLines } from '../domain/line-changes.ts'
+import { type ChangedLines, changeLines, type LineChange } from '../domain/line-changes.ts'
 import { holdsStock, nextStatuses, type Order, type OrderDocument, type PurchaseOrder } from '../domain/order.ts'
 import type { OrderWriteOptions } from '../domain/store.ts'
 import { challenge } from '../http/credentials.ts'
@@ -123,7 +124,7 @@ export function makeBuyerOrders(
       const last = await app.store.documentOf(order.id)
       if (isRepeated(request, last)) return { kind: 'repeated', order }
       refuseOutdated(buyer, last)
-      return { kind: 'changed', order: await changeOnce(request, newest(buyer, last), order) }
+      return { kind: 'changed', order: await changeOnce(request, newest(buyer, last), order, last) }
     })
     return isTest(buyer) ? { kind: 'checked' } : result
   }
@@ -146,15 +147,39 @@ export function makeBuyerOrders(
     return order && isRepeated(request, await app.store.documentOf(order.id)) ? order : undefined
   }
 
-  async function changeOnce(request: FastifyRequest, buyer: BuyerSubmission, order: Order): Promise<Order> {
+  /** The order with its lines changed. The document process changes large orders. */
+  async function changed(
+    request: FastifyRequest,
+    before: Order,
+    document: PurchaseOrder,
+    changes: readonly LineChange[]
+  ): Promise<ChangedLines> {
+    if (textOf(before) === undefined && textOf(document) === undefined) return changeLines(before, document, changes)
+    const [beforeText, documentText] = [before, document].map((order) => textOf(order) ?? JSON.stringify(order)) as [string, string]
+    const change = () => app.documents.changeLines(request, beforeText, documentText, changes)
+    const { text, ...more } = await request.withRoomFor(beforeText.length, change)
+    return { order: isLarge(text) ? defer(text, {}) : JSON.parse(text), ...more }
+  }
+
+  async function changeOnce(
+    request: FastifyRequest,
+    buyer: BuyerSubmission,
+    order: Order,
+    last: OrderDocument | undefined
+  ): Promise<Order> {
     const expected = { version: order.version }
     const body = bodyOf(request)
     if (buyer.kind === 'replace')
       return app.store.changeOrder(order.id, body, expected, config.MAX_ORDER_ITEMS, writing(request, buyer, true))
-    const { order: changed, positions, faults } = changeLines(order, body, buyer.lines ?? [])
-    const wanted = faults.length > 0 ? withFaults(changed, await locatedIn(request, faults)) : changed
+    const { order: after, positions, faults } = await changed(request, order, body, buyer.lines ?? [])
+    const found = await locatedIn(request, faults)
+    // To add them to a large order would parse it here, so they are told alone.
+    if (found.length > 0 && textOf(after) !== undefined) throw refusal(found)
+    const wanted = found.length > 0 ? withFaults(after, found) : after
     try {
-      return await app.store.changeOrder(order.id, wanted, expected, config.MAX_ORDER_ITEMS, writing(request, buyer, false))
+      // An order that came in the shop's own vocabulary has no document yet.
+      const options = writing(request, buyer, last === undefined)
+      return await app.store.changeOrder(order.id, wanted, expected, config.MAX_ORDER_ITEMS, options)
     } catch (error) {
       throw error instanceof DomainError ? inDocument(error, positions) : error
     }

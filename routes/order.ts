@@ -134,7 +134,7 @@ const placeOrder = {
   id: 'placeOrder',
   summary: 'Place an order',
   notes:
-    'All or nothing: every item that stands in the way is named in one answer. With an `Idempotency-Key` it is safe to repeat. XML can be a `purchase-order`, a UBL 2 Order, OrderChange or OrderCancellation, or cXML. UBL is answered with an OrderResponse. cXML is answered with a cXML Response, whose status of HTTP is 200.',
+    'All or nothing: every item that stands in the way is named in one answer. With an `Idempotency-Key` it is safe to repeat. XML can also be a UBL 2 Order, OrderChange or OrderCancellation, or cXML, and is answered in kind.',
   answers: {
     201: 'The order as it was placed.',
     200: 'The order of this number and content, which was placed before.',

@@ -32,6 +32,32 @@ t.test('an order of 3,000 UBL lines is placed, repeated, answered and cancelled,
   t.same(parsed, [])
 })
 
+t.test('nor when a few lines of a large order change', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  const parsed: unknown[] = []
+  const listen = (length: unknown) => parsed.push(length)
+  parses.subscribe(listen)
+  t.teardown(() => parses.unsubscribe(listen))
+  const placed = await send(shop, ublOrder({ lines: lines(1_000) }), key)
+  const changes = [
+    ublLine({ id: '3', quantity: '5', status: '3' }),
+    ublLine({ id: '4', status: '2' }),
+    ublLine({ id: '1001', status: '1' })
+  ]
+  t.equal((await send(shop, ublChange({ lines: changes }), key)).statusCode, 200)
+  const unknown = await send(shop, ublChange({ sequence: '9', lines: [ublLine({ id: 'x', status: '3' })] }), key)
+  t.match(
+    [unknown.statusCode, ublAnswer(unknown).notes[0]],
+    [422, /^line \d+, \/OrderChange\/cac:OrderLine.*item x: The order has no line x/]
+  )
+  t.same(parsed, [])
+  const order = await shop.store.order(String(placed.headers['location']).split('/').at(-1) ?? '')
+  t.equal(order.items.length, 1_000)
+  t.match(order.items[2], { lineId: '3', quantity: '5' })
+  t.match([order.items[3]?.lineId, order.items.at(-1)?.lineId], ['5', '1001'])
+})
+
 t.test('nor does it parse a large cXML order', async (t) => {
   const shop = await build(t, { products })
   const key = await shop.key('acme', 'order')
