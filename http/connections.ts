@@ -8,9 +8,11 @@ import { limitParsing } from './parsing-limits.ts'
 /** The maximum of queued requests on one connection. */
 const maxQueued = 100
 
-/** The maximum on all connections together. Above it, a connection may queue only `minQueued`. */
+/** The maximum on all connections together. Above it, connections of addresses with many queued requests may queue only `minQueued`. */
 const maxQueuedTotal = 10_000
 const minQueued = 4
+/** An address has many from here on. A customer whose answers are late because of others is never cut off. */
+const manyQueued = 200
 
 /** Milliseconds of a turn of the event loop in which queued requests start. */
 const startingTime = 2
@@ -45,6 +47,8 @@ export class Connections {
   #isClosing = false
   #hasNewClient = false
   #queuedTotal = 0
+  /** Queued requests by address. */
+  readonly #queuedBy = new Map<string, number>()
   /** Starts the next queued request of a connection, by the connection's address. */
   readonly #starts = new FairQueue<() => void>()
   #isStarting = false
@@ -167,7 +171,7 @@ export class Connections {
   #limitParsing(connection: Connection): void {
     const { socket, queued, pendingResponses } = connection
     limitParsing(socket, {
-      isFull: () => queued.length >= maxQueued || (queued.length >= minQueued && this.#queuedTotal >= maxQueuedTotal),
+      isFull: () => queued.length >= maxQueued || (queued.length >= minQueued && this.#isCrowded(socket)),
       cut() {
         connection.isCut = true
         hold(connection)
@@ -206,7 +210,7 @@ export class Connections {
       return
     }
     queued.push({ request, response })
-    this.#queuedTotal += 1
+    this.#countQueued(socket, 1)
     hold(connection)
   }
 
@@ -218,7 +222,7 @@ export class Connections {
     }
     const first = queued.shift()
     if (!first) return
-    this.#queuedTotal -= 1
+    this.#countQueued(socket, -1)
     if (queued.length === 0) {
       // Unread bytes would make the system reset the connection, and the client could lose its last response.
       if (connection.isCut) stopReading(socket)
@@ -245,8 +249,20 @@ export class Connections {
     if (this.#isStarting) setImmediate(() => this.#startNext())
   }
 
+  /** Whether all connections have too many queued requests together, and those of this address are many of them. */
+  #isCrowded({ remoteAddress = '' }: Socket): boolean {
+    return this.#queuedTotal >= maxQueuedTotal && (this.#queuedBy.get(remoteAddress) ?? 0) >= manyQueued
+  }
+
+  #countQueued({ remoteAddress = '' }: Socket, change: number): void {
+    this.#queuedTotal += change
+    const count = (this.#queuedBy.get(remoteAddress) ?? 0) + change
+    if (count > 0) this.#queuedBy.set(remoteAddress, count)
+    else this.#queuedBy.delete(remoteAddress)
+  }
+
   #discardQueue(connection: Connection): void {
-    this.#queuedTotal -= connection.queued.length
+    this.#countQueued(connection.socket, -connection.queued.length)
     connection.queued.length = 0
     connection.pendingResponses.clear()
   }
