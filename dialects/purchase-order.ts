@@ -8,15 +8,15 @@ import { anyUnitOf } from './units.ts'
 import { locationOf, type XmlElement } from './xml-element.ts'
 
 export interface BuiltOrder {
-  /** The `purchase-order` of the draft. The origin of its elements is their path in the sender's document. */
+  /** The `purchase-order` of the draft. `locate` knows the origins of its elements. */
   readonly root: Element
   /** For each item. */
   readonly quoted: readonly QuotedTerms[]
   /** For each item, the origins of what is no element of a purchase order: the price that the buyer expects, and the unit. */
   readonly origins: readonly { readonly price: string | undefined; readonly unit: string | undefined }[]
   readonly faults: readonly BuyerFault[]
-  /** The line of each origin in the sender's document. */
-  readonly lines: ReadonlyMap<string, number>
+  /** The place of an origin in the sender's document. Places are found only for faults, since to find one takes longer than to read a value. */
+  locate(origin: string): { readonly line: number; readonly path: string } | undefined
 }
 
 interface BuildOptions {
@@ -56,10 +56,9 @@ export function buildPurchaseOrder(draft: OrderDraft, options: BuildOptions): Bu
 
 class Builder {
   readonly #options: BuildOptions
-  readonly #lines = new Map<string, number>()
   readonly #faults: BuyerFault[] = []
-  /** The paths of elements, which faults and origins need again and again. */
-  readonly #places = new Map<XmlElement, string>()
+  /** What the origins of the elements stand for: each is the position of its source in this list. */
+  readonly #sources: Pick<Sourced, 'from' | 'attribute'>[] = []
 
   constructor(options: BuildOptions) {
     this.#options = options
@@ -83,14 +82,15 @@ class Builder {
       price: price && this.#originOf(price.amount),
       unit: unit && this.#originOf(unit)
     }))
-    return { root, quoted, origins, faults: this.#faults, lines: this.#lines }
+    const locate = (origin: string) => {
+      const source = this.#sources[Number(origin)]
+      return source && placeOf(source)
+    }
+    return { root, quoted, origins, faults: this.#faults, locate }
   }
 
-  #originOf({ from, attribute }: Pick<Sourced, 'from' | 'attribute'>): string {
-    if (attribute === undefined) return this.#pathOf(from)
-    const path = `${this.#pathOf(from)}/@${attribute}`
-    this.#lines.set(path, from.tag.line)
-    return path
+  #originOf(source: Pick<Sourced, 'from' | 'attribute'>): string {
+    return String(this.#sources.push(source) - 1)
   }
 
   #orderNumber(number: Sourced | undefined): Sourced | undefined {
@@ -106,17 +106,8 @@ class Builder {
     return undefined
   }
 
-  #pathOf(from: XmlElement): string {
-    const known = this.#places.get(from)
-    if (known !== undefined) return known
-    const { path, line } = locationOf(from)
-    this.#places.set(from, path)
-    this.#lines.set(path, line)
-    return path
-  }
-
   #parent(name: string, from: XmlElement, children: readonly (Element | undefined)[]): Element {
-    return { name, origin: this.#pathOf(from), children: children.filter((child) => child !== undefined) }
+    return { name, origin: this.#originOf({ from }), children: children.filter((child) => child !== undefined) }
   }
 
   #leaf(name: string, value: Sourced | undefined, fits: (text: string) => boolean = () => true): Element | undefined {
@@ -262,9 +253,13 @@ class Builder {
 
   #fault(code: BuyerFaultCode, at: Pick<Sourced, 'from' | 'attribute'>, detail: string, item?: ItemDraft): void {
     if (this.#faults.length >= mostFaults) return
-    const place = { line: at.from.tag.line, path: this.#originOf(at) }
-    this.#faults.push({ code, detail, ...place, ...(item?.lineId ? { item: item.lineId.text } : {}) })
+    this.#faults.push({ code, detail, ...placeOf(at), ...(item?.lineId ? { item: item.lineId.text } : {}) })
   }
+}
+
+function placeOf({ from, attribute }: Pick<Sourced, 'from' | 'attribute'>): { readonly line: number; readonly path: string } {
+  const { line, path } = locationOf(from)
+  return { line, path: attribute === undefined ? path : `${path}/@${attribute}` }
 }
 
 /** A GTIN of 14 digits with a leading zero is one of 13, and the other way round. */

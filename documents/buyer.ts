@@ -16,6 +16,7 @@ import type { Objections, PurchaseOrder } from '../domain/order.ts'
 import { Problem } from '../http/problem.ts'
 import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
 import type { Element, Place } from '../schemas/element.ts'
+import { writeXml } from '../schemas/xml.ts'
 import { maxErrors } from '../xml/faults.ts'
 import type { XmlGate } from '../xml/gate.ts'
 import { guard, namespacedLimits } from '../xml/guard.ts'
@@ -187,11 +188,12 @@ function schemaFaults(
   schema: DocumentSchema<unknown>,
   gate: XmlGate
 ): readonly LocatedFault[] {
+  if (gate.isValid(writeXml(root), schema.xsd, root.name)) return []
   return gateTree({ root, faults: [], isWhole: true }, spellOf(vocabulary), schema, gate)
 }
 
-function locatedFaults({ root, lines }: BuiltOrder, faults: readonly LocatedFault[]): readonly LocatedFault[] {
-  return faults.map((fault) => ({ ...fault, ...placeAt(root, lines, fault.path ?? '') }))
+function locatedFaults(built: BuiltOrder, faults: readonly LocatedFault[]): readonly LocatedFault[] {
+  return faults.map((fault) => ({ ...fault, ...placeAt(built, fault.path ?? '') }))
 }
 
 /** The reading of a document and its schema can both find that a value is missing: the reading's fault says it in the sender's words. */
@@ -200,20 +202,24 @@ function withoutRepeats(own: readonly BuyerFault[], faults: readonly LocatedFaul
   return faults.filter(({ path = '' }) => !own.some((fault) => isWithin(fault.path, path)))
 }
 
-function placeOf({ root, origins, lines }: BuiltOrder, place: Place): Location {
+function placeOf(built: BuiltOrder, place: Place): Location {
   const [name, position] = place
-  const item = name === 'item' ? origins[Number(position) - 1] : undefined
+  const item = name === 'item' ? built.origins[Number(position) - 1] : undefined
   const last = place.at(-1)
   const found = last === 'unit-price' ? item?.price : last === 'unit' ? item?.unit : undefined
-  return placeAt(root, lines, found ?? originOf(root, place).path ?? '')
+  const location = placeAt(built, originOf(built.root, place).path ?? '')
+  return found === undefined ? location : { ...location, ...built.locate(found) }
 }
 
-/** Line, path and the buyer's number of the line for a path of the document. */
-function placeAt(root: Element, lines: BuiltOrder['lines'], path: string): Location {
-  const line = lines.get(path)
-  const item = root.children?.find(({ name, origin = '' }) => name === 'item' && (path === origin || path.startsWith(`${origin}/`)))
+/** Line, path and the buyer's number of the line for the origin of an element. */
+function placeAt({ root, locate }: BuiltOrder, origin: string): Location {
+  const item = root.children?.find((element) => element.name === 'item' && isIn(element, origin))
   const lineId = item?.children?.find(({ name }) => name === 'line-id')?.text
-  return { ...(line === undefined ? {} : { line }), path, ...(lineId === undefined ? {} : { item: lineId }) }
+  return { ...locate(origin), ...(lineId === undefined ? {} : { item: lineId }) }
+}
+
+function isIn({ origin: own, children = [] }: Element, origin: string): boolean {
+  return own === origin || children.some((child) => child.origin === origin)
 }
 
 function byLine(faults: readonly LocatedFault[]): readonly LocatedFault[] {

@@ -26,14 +26,16 @@ t.test('the purchase order of a draft has only elements of the shop’s vocabula
 })
 
 t.test('every element says where it is from', async (t) => {
-  const { root, lines } = built()
+  const { root, locate } = built()
   const [, item] = root.children ?? []
-  t.equal(item?.origin, '/Order/cac:OrderLine/cac:LineItem')
+  const pathOf = ({ origin = '' }) => locate(origin)?.path ?? ''
+  t.equal(item && pathOf(item), '/Order/cac:OrderLine/cac:LineItem')
   t.same(
-    item?.children?.map(({ origin = '' }) => origin.split('/').slice(4).join('/')),
+    item?.children?.map((child) => pathOf(child).split('/').slice(4).join('/')),
     ['cbc:ID', 'cac:Item/cac:SellersItemIdentification/cbc:ID', 'cbc:Quantity']
   )
-  for (const { origin = '' } of item?.children ?? []) t.ok(lines.has(origin), origin)
+  for (const { origin = '' } of item?.children ?? []) t.ok((locate(origin)?.line ?? 0) > 1, origin)
+  t.equal(locate('x'), undefined)
 })
 
 t.test('decimals lose trailing zeros and signs', async (t) => {
@@ -66,7 +68,8 @@ t.test('a price keeps the decimals that it was written with', async (t) => {
   t.same(quoted('10.00'), { amount: '10.00', base: '1' })
   t.same(quoted('.5', '<cbc:BaseQuantity>100.0</cbc:BaseQuantity>'), { amount: '0.5', base: '100' })
   t.equal(built().quoted[0]?.price, undefined)
-  t.same(built('', priced('9.50')).origins[0]?.price, '/Order/cac:OrderLine/cac:LineItem/cac:Price/cbc:PriceAmount')
+  const { origins, locate } = built('', priced('9.50'))
+  t.same(locate(origins[0]?.price ?? '')?.path, '/Order/cac:OrderLine/cac:LineItem/cac:Price/cbc:PriceAmount')
   for (const [amount, more, fault] of [
     ['-1', '', 'invalid-value 1 cbc:PriceAmount'],
     ['9,50', '', 'invalid-value 1 cbc:PriceAmount'],
