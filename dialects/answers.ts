@@ -30,7 +30,12 @@ export interface Reason {
 
 /** What was done with a document. `checked`: it was a test, and nothing was stored. */
 export type Result =
-  | { readonly kind: 'placed' | 'repeated' | 'changed' | 'cancelled'; readonly order: Order }
+  | {
+      readonly kind: 'placed' | 'repeated' | 'changed' | 'cancelled'
+      readonly order: Order
+      /** What the answer repeats. Absent: what the document says. */
+      readonly answer?: AnswerBasis
+    }
   | { readonly kind: 'checked' }
   | { readonly kind: 'profile' }
 
@@ -82,7 +87,15 @@ function payloadId({ host }: AnswerContext): string {
   return `${randomUUID()}@${host}`
 }
 
-export function writeResult(basis: AnswerBasis, result: Result, context: AnswerContext): string {
+/** What the answer to a change or a cancellation repeats: parties, references and profile are those of the order. */
+export function answerOf(change: AnswerBasis, order: AnswerBasis): AnswerBasis {
+  if (change.vocabulary !== 'ubl' || order.vocabulary !== 'ubl') return change
+  const { document: _document, changeId: _changeId, orderNumber: _orderNumber, ...ofOrder } = order
+  return { ...change, ...ofOrder }
+}
+
+export function writeResult(sent: AnswerBasis, result: Result, context: AnswerContext): string {
+  const basis = ('answer' in result && result.answer) || sent
   return basis.vocabulary === 'ubl' ? ublResult(basis, result, context) : cxmlResult(basis, result, context)
 }
 

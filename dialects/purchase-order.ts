@@ -84,7 +84,7 @@ class Builder {
     }))
     const locate = (origin: string) => {
       const source = this.#sources[Number(origin)]
-      return source && placeOf(source)
+      return source && placeOfValue(source)
     }
     return { root, quoted, origins, faults: this.#faults, locate }
   }
@@ -232,6 +232,10 @@ class Builder {
       this.#fault('invalid-value', base, 'The quantity that the price is for must be above 0.', item)
       return undefined
     }
+    if (factor && times !== undefined && compare(times, zero) === 0) {
+      this.#fault('invalid-value', factor, 'The conversion factor must be above 0.', item)
+      return undefined
+    }
     if (price === undefined || (base && !values[1]) || (factor && !times)) return undefined
     return { amount: withDigitsOf(price, amount.text), base: per, ...(times === undefined ? {} : { factor: times }) }
   }
@@ -253,20 +257,22 @@ class Builder {
 
   #fault(code: BuyerFaultCode, at: Pick<Sourced, 'from' | 'attribute'>, detail: string, item?: ItemDraft): void {
     if (this.#faults.length >= mostFaults) return
-    this.#faults.push({ code, detail, ...placeOf(at), ...(item?.lineId ? { item: item.lineId.text } : {}) })
+    this.#faults.push({ code, detail, ...placeOfValue(at), ...(item?.lineId ? { item: item.lineId.text } : {}) })
   }
 }
 
-function placeOf({ from, attribute }: Pick<Sourced, 'from' | 'attribute'>): { readonly line: number; readonly path: string } {
+/** Where a value stands in the sender's document. */
+export function placeOfValue({ from, attribute }: Pick<Sourced, 'from' | 'attribute'>): { readonly line: number; readonly path: string } {
   const { line, path } = locationOf(from)
   return { line, path: attribute === undefined ? path : `${path}/@${attribute}` }
 }
 
-/** A GTIN of 14 digits with a leading zero is one of 13, and the other way round. */
+/** A GTIN is the same with fewer leading zeros, in each length that a GTIN can have. The sender's comes first. */
 function lengthsOf(text: string): readonly string[] {
   const digits = text.replace(/[\s-]/g, '')
-  const other = /^0\d{13}$/.test(digits) ? digits.slice(1) : /^\d{13}$/.test(digits) ? `0${digits}` : undefined
-  return (other === undefined ? [digits] : [digits, other]).filter(isGtin)
+  const longest = digits.padStart(14, '0')
+  const same = [14, 13, 12, 8].map((length) => longest.slice(-length)).filter((one) => one.padStart(14, '0') === longest)
+  return [...new Set([digits, ...same])].filter(isGtin)
 }
 
 /** The longest number that is read. It bounds the time of exact arithmetic. */

@@ -18,8 +18,9 @@ export interface BuyerSubmission {
   readonly sender?: CxmlSender
   /** The document says that it is only a test. */
   readonly isTest?: true
-  /** Where the document has `number`. */
+  /** Where the document has the order's number, and `revision`. */
   readonly numberAt?: { readonly line: number; readonly path: string }
+  readonly revisionAt?: { readonly line: number; readonly path: string }
   /** The document with its secrets masked. Absent: it has none. */
   readonly masked?: Uint8Array
 }

@@ -15,6 +15,8 @@ export interface XmlElement {
   readonly children: readonly XmlElement[]
   /** The text of the element itself, without that of its children. */
   readonly text: string
+  /** Text and children in their order, of an element that has both. */
+  readonly mixed?: readonly (string | XmlElement)[]
   /** Line, path and offsets in the document as it was sent. */
   readonly tag: Tag
 }
@@ -25,7 +27,10 @@ export interface ScannedXml {
   readonly tags: readonly Tag[]
 }
 
-type Open = { -readonly [Key in keyof XmlElement]: XmlElement[Key] } & { readonly children: XmlElement[] }
+type Open = { -readonly [Key in keyof XmlElement]: XmlElement[Key] } & {
+  readonly children: XmlElement[]
+  mixed?: (string | XmlElement)[]
+}
 
 /**
  * Reads a document with its namespaces and its mixed content, which the reader of the shop's own vocabulary refuses.
@@ -48,13 +53,18 @@ export function readElements({ source, tags }: ScannedXml): XmlElement {
     for (const attribute of Object.values(attributes)) if (attribute.prefix === '') own[attribute.local] = attribute.value
     const made: Open = { name, local, namespace: uri, attributes: own, children: [], text: '', tag }
     const parent = open.at(-1)
+    if (parent?.mixed) parent.mixed.push(made)
+    else if (parent && parent.text.trim() !== '') parent.mixed = [parent.text, made]
     if (parent) parent.children.push(made)
     else root = made
     open.push(made)
   })
   const addText = (text: string) => {
     const current = open.at(-1)
-    if (current) current.text += text
+    if (!current) return
+    if (current.mixed) current.mixed.push(text)
+    else if (current.children.length > 0 && text.trim() !== '') current.mixed = [...current.children, text]
+    current.text += text
   }
   parser.on('text', addText)
   parser.on('cdata', addText)
@@ -67,6 +77,19 @@ export function readElements({ source, tags }: ScannedXml): XmlElement {
 /** The text of an element without white space around it. Undefined for an element that is absent or empty. */
 export function trimmedText(element: XmlElement | undefined): string | undefined {
   return element?.text.trim() || undefined
+}
+
+/**
+ * The text of an element with text of its own, and that of the children between it. Undefined for one without text of its own.
+ * @param without the local name of children that do not count
+ */
+export function wholeText(element: XmlElement, without?: string): string | undefined {
+  return trimmedText(element) === undefined ? undefined : contentOf(element, without).trim()
+}
+
+function contentOf({ text, children, mixed }: XmlElement, without?: string): string {
+  const parts = mixed ?? (children.length > 0 ? children : [text])
+  return parts.map((part) => (typeof part === 'string' ? part : part.local === without ? '' : contentOf(part, without))).join('')
 }
 
 /** The value of an attribute without white space around it. Undefined for one that is absent or empty. */

@@ -6,12 +6,12 @@ import { blankDoctype, firstTagName } from '../dialects/cxml/doctype.ts'
 import { isCxml, readCxml } from '../dialects/cxml/read.ts'
 import { quotesSecret } from '../dialects/cxml/secrets.ts'
 import { cxmlWords } from '../dialects/cxml/words.ts'
-import { type BuiltOrder, buildPurchaseOrder } from '../dialects/purchase-order.ts'
+import { type BuiltOrder, buildPurchaseOrder, placeOfValue } from '../dialects/purchase-order.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import { isUbl, readUbl, ublRoots } from '../dialects/ubl/read.ts'
 import { ublWords } from '../dialects/ubl/words.ts'
 import { cxmlPieces, ublPieces } from '../dialects/units.ts'
-import { locationOf, readElements } from '../dialects/xml-element.ts'
+import { readElements } from '../dialects/xml-element.ts'
 import type { Objections, PurchaseOrder } from '../domain/order.ts'
 import { Problem } from '../http/problem.ts'
 import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
@@ -160,9 +160,33 @@ function submissionOf({ document: { request, answer, sender, secrets, isTest }, 
       : {}),
     ...(sender ? { sender } : {}),
     ...(isTest || sender?.isTest ? { isTest: true } : {}),
-    ...('number' in request ? { numberAt: locationOf(request.number.from) } : {}),
-    ...(secrets.length > 0 ? { masked: Buffer.from(mask(source, secrets)) } : {})
+    ...('revision' in request && request.revision ? { revisionAt: placeOfValue(request.revision) } : {}),
+    ...numberAt(request),
+    ...masked(source, [...secrets, ...hiddenSecrets(source)])
   }
+}
+
+function numberAt(request: BuyerRequest): Pick<BuyerSubmission, 'numberAt'> {
+  const number = 'number' in request ? request.number : 'order' in request ? request.order.orderNumber : undefined
+  return number ? { numberAt: placeOfValue(number) } : {}
+}
+
+function masked(source: string, secrets: BuyerDocument['secrets']): Pick<BuyerSubmission, 'masked'> {
+  return secrets.length > 0 ? { masked: Buffer.from(mask(source, secrets)) } : {}
+}
+
+const secretTag = /<(?:[\w.-]+:)?(?:SharedSecret|DigitalSignature|CredentialMac)\b[^<>]*>/gi
+
+/** The content of secrets where no reader looks: in comments, and in elements of another vocabulary. */
+function hiddenSecrets(source: string): BuyerDocument['secrets'] {
+  const found: { from: number; to: number }[] = []
+  for (const { index, 0: tag } of source.matchAll(secretTag)) {
+    const from = index + tag.length
+    const to = tag.endsWith('/>') ? -1 : source.indexOf('</', from)
+    if (to < 0) continue
+    if (from >= (found.at(-1)?.to ?? 0)) found.push({ from, to })
+  }
+  return found
 }
 
 /** The document with as many `*` as its secrets have characters. */
@@ -170,8 +194,9 @@ function mask(source: string, secrets: BuyerDocument['secrets']): string {
   const pieces: string[] = []
   let at = 0
   for (const { from, to } of secrets.toSorted((a, b) => a.from - b.from)) {
-    if (from < at) continue
-    pieces.push(source.slice(at, from), '*'.repeat(to - from))
+    if (to <= at) continue
+    const start = Math.max(at, from)
+    pieces.push(source.slice(at, start), '*'.repeat(to - start))
     at = to
   }
   return pieces.join('') + source.slice(at)

@@ -24,7 +24,7 @@ class ValidationProblem extends Problem {
   }
 }
 
-const others = 'A UBL 2 Order, OrderChange or OrderCancellation, and cXML, are taken too.'
+const others = 'A UBL 2 Order, OrderChange or OrderCancellation, alone or in a StandardBusinessDocument, and cXML are taken too.'
 
 /** The fault of a root element that the schema does not have names the vocabularies of buyers' systems too. */
 function nameOthers(faults: readonly LocatedFault[], root: Tag | undefined, roots: readonly string[]): readonly LocatedFault[] {

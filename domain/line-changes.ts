@@ -4,6 +4,7 @@ import type { Fault } from './errors.ts'
 import { add, compare } from './money.ts'
 import {
   detailsOf,
+  type Extension,
   hasNoDetails,
   type Order,
   type OrderHeader,
@@ -84,7 +85,13 @@ function applyChange(lines: Lines, item: PurchaseOrderItem, { kind, lineId = '' 
 
 /** A changed line. What the document leaves out stays as it was. */
 function changedItem(before: PurchaseOrderItem, { quoted, ...item }: PurchaseOrderItem): PurchaseOrderItem {
-  const details = { ...detailsOf(before), ...detailsOf(item), notes: item.notes.length > 0 ? item.notes : before.notes }
+  const extensions = joined(before.extensions ?? [], item.extensions ?? [])
+  const details = {
+    ...detailsOf(before),
+    ...detailsOf(item),
+    notes: item.notes.length > 0 ? item.notes : before.notes,
+    ...(extensions.length > 0 ? { extensions } : {})
+  }
   const { isUnnamed, isUncounted, ...terms } = quoted ?? { alsoNamed: [], units: [] }
   return {
     ...details,
@@ -143,6 +150,15 @@ function linesOf({ items }: Order): Lines {
   return lines
 }
 
+/** The most extensions of an order or an item. */
+const mostExtensions = 100
+
+/** The extensions of a change, and those that were there before under other names. */
+function joined(before: readonly Extension[], changed: readonly Extension[]): readonly Extension[] {
+  const names = new Set(changed.map(({ name }) => name))
+  return [...before.filter(({ name }) => !names.has(name)), ...changed].slice(0, mostExtensions)
+}
+
 /** Only the first part of a line has what the buyer says about it. */
 function isPartOf(item: OrderItem, first: OrderItem): boolean {
   const isSame = item.productId === first.productId && item.unit === first.unit && compare(item.unitPrice, first.unitPrice) !== 0
@@ -159,7 +175,7 @@ function headerAfter({ orderNumber, ...before }: Order, document: PurchaseOrder)
     ...(orderNumber === undefined ? {} : { orderNumber }),
     ...(before.issueDate === undefined ? {} : { issueDate: before.issueDate }),
     notes: document.notes.length > 0 ? document.notes : before.notes,
-    extensions: document.extensions.length > 0 ? document.extensions : before.extensions
+    extensions: joined(before.extensions, document.extensions)
   }
 }
 

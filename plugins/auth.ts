@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type ApiKey, type Caller, guest } from '../domain/caller.ts'
 import { challenge, hashKey, shownKey } from '../http/credentials.ts'
+import { notationOf } from '../http/notation.ts'
 import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
@@ -11,6 +12,8 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     caller: Caller | undefined
+    /** Why the key of the request is refused, where a document may have to be answered in its own vocabulary first. */
+    refusedKey: Error | undefined
   }
 }
 
@@ -21,6 +24,11 @@ function isUsable(key: ApiKey | undefined, now: number): key is ApiKey {
 /** Whether the request shows no key at all. Then no promise is needed to find out who the caller is. */
 function isAnonymous({ headers, signedInKey }: FastifyRequest): boolean {
   return headers.authorization === undefined && signedInKey === undefined
+}
+
+/** Whether the document of the request may be cXML, whose senders read no other answer. */
+export function mayBeCxml(request: FastifyRequest): boolean {
+  return request.routeOptions.config.buyers !== undefined && notationOf(request) === 'xml'
 }
 
 /** The interval at which the last use of each key is recorded, in milliseconds. */
@@ -74,16 +82,25 @@ export default fp(
     app.decorate('holderOf', (key: string) => (key.startsWith('tp_') ? holderOf(hashKey(key)) : Promise.resolve(undefined)))
 
     app.decorateRequest('caller', undefined)
+    app.decorateRequest('refusedKey', undefined)
     app.addHook('onRequest', (request, reply, done) => {
       if (isAnonymous(request)) {
         request.caller = guest
         done()
         return
       }
-      identify(request, reply).then((caller) => {
-        request.caller = caller
-        done()
-      }, done)
+      identify(request, reply).then(
+        (caller) => {
+          request.caller = caller
+          done()
+        },
+        (error) => {
+          if (!(error instanceof Problem) || !mayBeCxml(request)) return done(error)
+          request.caller = guest
+          request.refusedKey = error
+          done()
+        }
+      )
     })
   },
   { name: 'auth', fastify: '5.x', dependencies: ['problems', 'session', 'store'] }

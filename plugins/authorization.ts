@@ -6,8 +6,8 @@ import { guest, hasScope, type Scope } from '../domain/caller.ts'
 import { challenge } from '../http/credentials.ts'
 import { isForm } from '../http/form-post.ts'
 import { checking } from '../http/hooks.ts'
-import { notationOf } from '../http/notation.ts'
 import { Problem } from '../http/problem.ts'
+import { mayBeCxml } from './auth.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -22,7 +22,8 @@ declare module 'fastify' {
 
 /**
  * Whether the caller that plugins/auth found may use the route. A machine is refused before its document is read. A
- * page's form is read first, so that a refused person gets the form again with what was typed.
+ * page's form is read first, so that a refused person gets the form again with what was typed, and so is what may be cXML: its
+ * sender reads only an answer in cXML, and its key may be in it.
  */
 export default fp(
   async function authorization(app: FastifyInstance, { config }: { config: Config }) {
@@ -31,8 +32,8 @@ export default fp(
     app.addHook(
       'onRequest',
       checking((request) => {
-        const { form, buyers } = request.routeOptions.config
-        if ((form && isForm(request)) || (buyers && !config.GUEST_ORDERS && mayNameCaller(request))) waiting.add(request)
+        if (request.routeOptions.config.form && isForm(request)) waiting.add(request)
+        else if (mayBeCxml(request) && !isAllowed(request)) waiting.add(request)
         else authorize(request)
       })
     )
@@ -45,7 +46,17 @@ export default fp(
     )
     app.decorate('authorize', authorize)
 
+    function isAllowed(request: FastifyRequest): boolean {
+      try {
+        authorize(request)
+        return true
+      } catch {
+        return false
+      }
+    }
+
     function authorize(request: FastifyRequest): void {
+      if (request.refusedKey) throw request.refusedKey
       checkAccess(request)
       checkCustomer(request)
     }
@@ -63,11 +74,6 @@ export default fp(
   },
   { name: 'authorization', fastify: '5.x', dependencies: ['auth', 'form-requests'] }
 )
-
-/** Whether the request has no key, but its document may have one. */
-function mayNameCaller(request: FastifyRequest): boolean {
-  return request.caller?.kind !== 'key' && notationOf(request) === 'xml'
-}
 
 function isCxmlSubmission({ submission }: FastifyRequest): boolean {
   return submission?.notation === 'xml' && startsAsCxml(submission.bytes)

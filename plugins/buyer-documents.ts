@@ -68,7 +68,7 @@ export default fp(
     async function authenticate(request: FastifyRequest, { sender, answer }: BuyerSubmission): Promise<void> {
       // Only cXML that cannot be read names no sender. It is told what is malformed, since its key may be in it.
       if (!sender && answer.vocabulary === 'cxml') return
-      if (!sender) return app.authorize(request)
+      if (!sender || request.refusedKey) return app.authorize(request)
       if (sender.sharedSecret !== undefined) {
         const holder = await app.holderOf(sender.sharedSecret)
         if (!holder) throw unauthenticated('The SharedSecret is no valid API key: it is unknown, expired or revoked.')

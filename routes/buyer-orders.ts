@@ -2,7 +2,8 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
-import type { Result } from '../dialects/answers.ts'
+import { answerOf, type Result } from '../dialects/answers.ts'
+import type { AnswerBasis } from '../dialects/buyer-document.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import { defer, isLarge, textOf } from '../domain/deferred.ts'
 import { DomainError, type Fault } from '../domain/errors.ts'
@@ -25,7 +26,12 @@ export function makeBuyerOrders(
   const status = config.ACCEPTANCE === 'manual' ? 'received' : 'accepted'
   const bodyOf = ({ body }: FastifyRequest) => body as PurchaseOrder
 
-  return async (request, buyer) => {
+  return (request, buyer) =>
+    perform(request, buyer).catch((error: unknown) => {
+      throw error instanceof DomainError ? placed(error, buyer) : error
+    })
+
+  async function perform(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
     switch (buyer.kind) {
       case 'profile':
         return { kind: 'profile' }
@@ -53,7 +59,7 @@ export function makeBuyerOrders(
       document: {
         mediaType: mediaType ?? 'application/xml',
         digest: submission.digest ?? '',
-        ...(revision === undefined ? {} : { revision }),
+        ...(revision !== undefined && isVersion(revision) ? { revision } : {}),
         answer,
         ...(isWhole ? { bytes: masked } : {})
       },
@@ -65,12 +71,24 @@ export function makeBuyerOrders(
     const { caller } = request
     const customer = caller?.kind === 'key' ? { customer: caller.customer } : {}
     const placing = { order: bodyOf(request), status, ...customer, ...writing(request, buyer, true) } as const
+    await refuseEnded(request, buyer)
     if (isTest(buyer)) {
       await app.store.placeOrder(placing)
       return { kind: 'checked' }
     }
     const { order, outcome, replayed } = await once(request, buyer, (idempotency) => app.store.placeOrder({ ...placing, ...idempotency }))
     return { kind: replayed ? 'repeated' : outcome, order }
+  }
+
+  /** A buyer's system may repeat an order, with another payloadID for one, after it was cancelled. That is no new order. */
+  async function refuseEnded(request: FastifyRequest, { answer }: BuyerSubmission): Promise<void> {
+    const order = await numbered(request, answer.orderNumber)
+    if (!order || holdsStock(order.status)) return
+    const document = await app.store.documentOf(order.id)
+    // The store answers the same bytes as it did before.
+    if (!document || isRepeated(request, document)) return
+    const detail = `The order of this number, ${order.id}, is ${order.status}. To order again, send an order with a new number.`
+    throw new DomainError('order-refused', detail, { faults: [{ code: 'sent-before', detail }] })
   }
 
   /** A document with a payloadID is carried out once, unless a header field says what is the same request. */
@@ -107,13 +125,14 @@ export function makeBuyerOrders(
     const found = await named(request, buyer)
     refuse(bodyOf(request))
     if (!found) throw unknownOrder(buyer)
+    const last = await app.store.documentOf(found.id)
     const cancelled = await onLatest(found, async (order) => {
       if (order.status === 'cancelled') return order
-      refuseOutdated(buyer, await app.store.documentOf(order.id))
+      refuseOutdated(buyer, last)
       if (isTest(buyer) && nextStatuses(order.status).includes('cancelled')) return order
       return app.store.setOrderStatus(order.id, 'cancelled', { version: order.version })
     })
-    return isTest(buyer) ? { kind: 'checked' } : { kind: 'cancelled', order: cancelled }
+    return isTest(buyer) ? { kind: 'checked' } : { kind: 'cancelled', order: cancelled, answer: following(buyer, last).answer }
   }
 
   async function change(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
@@ -124,7 +143,8 @@ export function makeBuyerOrders(
       const last = await app.store.documentOf(order.id)
       if (isRepeated(request, last)) return { kind: 'repeated', order }
       refuseOutdated(buyer, last)
-      return { kind: 'changed', order: await changeOnce(request, newest(buyer, last), order, last) }
+      const change = following(buyer, last)
+      return { kind: 'changed', order: await changeOnce(request, change, order, last), answer: change.answer }
     })
     return isTest(buyer) ? { kind: 'checked' } : result
   }
@@ -169,8 +189,11 @@ export function makeBuyerOrders(
   ): Promise<Order> {
     const expected = { version: order.version }
     const body = bodyOf(request)
-    if (buyer.kind === 'replace')
-      return app.store.changeOrder(order.id, body, expected, config.MAX_ORDER_ITEMS, writing(request, buyer, true))
+    if (buyer.kind === 'replace') {
+      // An OrderChange changes an order. It is not the document that the order came from.
+      const isWhole = buyer.answer.vocabulary === 'cxml' || buyer.answer.document === 'Order' || last === undefined
+      return app.store.changeOrder(order.id, body, expected, config.MAX_ORDER_ITEMS, writing(request, buyer, isWhole))
+    }
     const { order: after, positions, faults } = await changed(request, order, body, buyer.lines ?? [])
     const found = await locatedIn(request, faults)
     // To add them to a large order would parse it here, so they are told alone.
@@ -212,22 +235,38 @@ function unknownOrder({ number, numberAt }: BuyerSubmission): DomainError {
 }
 
 /** @throws DomainError when the change is not newer than the last one */
-function refuseOutdated({ revision, numberAt }: BuyerSubmission, document: OrderDocument | undefined): void {
+function refuseOutdated({ revision, revisionAt }: BuyerSubmission, document: OrderDocument | undefined): void {
   const last = document?.revision
-  if (revision === undefined || last === undefined || isNewer(revision, last)) return
+  if (revision !== undefined && !isVersion(revision)) {
+    const detail = `The version ${JSON.stringify(revision)} is not a number. Send a number that is above that of the last change.`
+    throw refusal([{ code: 'invalid-value', detail, ...revisionAt } as Fault])
+  }
+  if (revision === undefined || last === undefined || Number(revision) > Number(last)) return
   const detail = `The order has been changed by version ${last} already; this is version ${revision}. Send a version above it.`
-  throw new DomainError('order-refused', detail, { faults: [{ code: 'outdated-revision', detail, ...numberAt } as Fault] })
+  throw new DomainError('order-refused', detail, { faults: [{ code: 'outdated-revision', detail, ...revisionAt } as Fault] })
 }
 
-function isNewer(revision: string, last: string): boolean {
-  const [number, lastNumber] = [Number(revision), Number(last)]
-  return Number.isFinite(number) && Number.isFinite(lastNumber) ? number > lastNumber : revision > last
+function isVersion(revision: string): boolean {
+  return /^\d{1,15}(\.\d{1,15})?$/.test(revision)
 }
 
-/** A change without a number leaves the last one: those that were sent before it are still outdated. */
-function newest(buyer: BuyerSubmission, last: OrderDocument | undefined): BuyerSubmission {
+/** An error with a place in the document: what is about the whole order is about its number. */
+function placed(error: DomainError, { numberAt }: BuyerSubmission): DomainError {
+  const { code, message, faults, orderId } = error
+  if (!numberAt || (faults.length > 0 && faults.every((fault) => fault.at || 'line' in fault))) return error
+  const named: readonly Fault[] = faults.length > 0 ? faults : [{ detail: message }]
+  const located = named.map((fault) => (fault.at || 'line' in fault ? fault : { ...fault, ...numberAt }))
+  return new DomainError(code, message, { faults: located, ...(orderId === undefined ? {} : { orderId }) })
+}
+
+/**
+ * A change as it follows the last document of the order: without a version it leaves the last one, so that those that were sent
+ * before are still outdated, and its answer has what the order's own has.
+ */
+function following(buyer: BuyerSubmission, last: OrderDocument | undefined): BuyerSubmission {
   const revision = buyer.revision ?? last?.revision
-  return revision === undefined ? buyer : { ...buyer, revision }
+  const answer = last ? answerOf(buyer.answer, last.answer as AnswerBasis) : buyer.answer
+  return { ...buyer, answer, ...(revision === undefined ? {} : { revision }) }
 }
 
 /** Faults of the document with their lines and paths, since places in the whole order are others. */

@@ -1,5 +1,5 @@
 import type { ExtensionDraft, Sourced } from '../buyer-document.ts'
-import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
+import { attributeOf, find, findAll, trimmedText, wholeText, type XmlElement } from '../xml-element.ts'
 import type { Values } from './values.ts'
 
 /** An order and an item have room for so many notes, and for so many extensions. The original keeps the rest. */
@@ -12,7 +12,7 @@ const maxName = 64
 export function readComments(parent: XmlElement, values: Values): readonly Sourced[] {
   const notes: Sourced[] = []
   for (const comments of findAll(parent, 'Comments')) {
-    const text = trimmedText(comments)
+    const text = wholeText(comments, 'Attachment')
     if (text !== undefined) notes.push(values.prose(text, comments))
     for (const attachment of findAll(comments, 'Attachment')) {
       const url = find(attachment, 'URL')
@@ -41,7 +41,7 @@ export function modificationsOf(price: XmlElement | undefined, local: 'Additiona
 /** Extrinsics with a name and a text. Nested ones are only in the original. */
 export function readExtrinsics(parent: XmlElement | undefined, values: Values): readonly ExtensionDraft[] {
   return findAll(parent, 'Extrinsic').flatMap((extrinsic) =>
-    extension(attributeOf(extrinsic, 'name'), trimmedText(extrinsic), extrinsic, values)
+    extension(attributeOf(extrinsic, 'name'), wholeText(extrinsic), extrinsic, values)
   )
 }
 

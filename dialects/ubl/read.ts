@@ -193,7 +193,9 @@ function readChange(change: XmlElement, faults: FaultList): BuyerRequest {
   if (!number) return { kind: 'unsupported' }
   if (!isByLine) return { kind: 'replace', number, revision, order }
   const lines = drafts.flatMap(({ change: kind, item }) => (kind ? [{ kind, item }] : []))
-  return { kind: 'change-lines', number, revision, order, lines }
+  // The order keeps what is about the kind of document that it came from.
+  const extensions = order.extensions.filter(({ name }) => name !== 'CustomizationID' && name !== 'ProfileID')
+  return { kind: 'change-lines', number, revision, order: { ...order, extensions }, lines }
 }
 
 /** A copy of a cancellation cancels, too: the buyer does not want the order in either case. */

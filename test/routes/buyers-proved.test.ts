@@ -1,0 +1,106 @@
+import t from 'tap'
+import { build } from '../build.ts'
+import {
+  cxmlAnswer,
+  cxmlEnvelope,
+  cxmlLine,
+  cxmlOrder,
+  products,
+  send,
+  ublAnswer,
+  ublCancellation,
+  ublChange,
+  ublLine,
+  ublOrder
+} from './buyer-fixtures.ts'
+
+t.test('cXML with a wrong key in Authorization is told so in cXML, and other XML by HTTP', async (t) => {
+  const shop = await build(t, { products })
+  const seller = await shop.key('ERP', 'fulfilment')
+  for (const authorization of ['Bearer tp_wrong', 'Basic bm86bm8=']) {
+    const refused = await send(shop, cxmlOrder(), { authorization })
+    t.match([refused.statusCode, ...cxmlAnswer(refused)], [200, '401', /not valid/])
+    const ubl = await send(shop, ublOrder(), { authorization })
+    t.match([ubl.statusCode, ubl.headers['content-type']], [401, /problem/])
+  }
+  t.match(cxmlAnswer(await send(shop, cxmlOrder(), seller)), ['403', /scope order/])
+  t.equal((await send(shop, ublOrder(), seller)).statusCode, 403)
+  t.equal((await shop.store.orders({ limit: 1 })).items.length, 0)
+})
+
+t.test('a secret in a comment or in a foreign element is masked in what is stored', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  const secret = 'tp_hidden_in_here'
+  for (const payload of [
+    cxmlOrder().replace('<Header>', `<!-- <SharedSecret>${secret}</SharedSecret> --><Header>`),
+    ublOrder({ number: 'PO-9', first: `<!-- <x:SharedSecret a="1">${secret}</x:SharedSecret> -->` })
+  ]) {
+    const placed = await send(shop, payload, key)
+    const { body } = await shop.app.inject({ url: `${placed.headers['location']}/document`, headers: key })
+    t.equal(body, payload.replace(secret, '*'.repeat(secret.length)))
+  }
+})
+
+t.test('comments and extrinsics with markup in them are read whole', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  const rest = '<Comments>Hi <b>there</b> you</Comments>'
+  const line = cxmlLine({ rest, detail: '<Extrinsic name="mx">p <q>nest</q> r</Extrinsic>' })
+  const placed = await send(shop, cxmlOrder({ lines: [line] }), key)
+  const { items } = await shop.store.order(String(placed.headers['location']).split('/').at(-1) ?? '')
+  t.same(items[0]?.notes, ['Hi there you'])
+  t.equal(items[0]?.extensions?.find(({ name }) => name === 'mx')?.value, 'p nest r')
+})
+
+t.test('the answer to a change and to a cancellation has the parties and references of the order', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  const header =
+    '<cbc:CustomerReference>REF9</cbc:CustomerReference><cac:SellerSupplierParty><cac:Party><cac:PartyLegalEntity><cbc:RegistrationName>Sell Legal</cbc:RegistrationName></cac:PartyLegalEntity></cac:Party></cac:SellerSupplierParty>'
+  await send(shop, ublOrder({ header }), key)
+  for (const payload of [ublChange({ lines: [ublLine({ status: '3', quantity: '3' })] }), ublCancellation()]) {
+    const answer = await send(shop, payload, key)
+    t.equal(answer.statusCode, 200)
+    t.match(answer.body, '<cbc:CustomerReference>REF9</cbc:CustomerReference>')
+    t.match(answer.body, 'Sell Legal')
+  }
+})
+
+t.test('the number of a cancelled order places no second one, whatever the bytes', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  await send(shop, ublOrder(), key)
+  await send(shop, ublCancellation(), key)
+  for (const payload of [ublOrder(), `${ublOrder()}\n`, ublOrder({ lines: [ublLine({ quantity: '9' })] })]) {
+    const refused = await send(shop, payload, key)
+    t.equal(refused.statusCode, 409)
+    t.match(ublAnswer(refused).notes[0], /^line \d+, \/Order\/cbc:ID: .*cancelled/)
+  }
+  t.match(cxmlAnswer(await send(shop, cxmlOrder({ number: 'PO-7' }), key)), ['409', /cancelled/])
+  t.equal((await send(shop, ublOrder({ number: 'PO-8' }), key)).statusCode, 201)
+})
+
+t.test('a version that is no number is refused and locks nothing', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  await send(shop, ublOrder(), key)
+  const change = (sequence: string, quantity: string) =>
+    send(shop, ublChange({ sequence, lines: [ublLine({ status: '3', quantity })] }), key)
+  t.equal((await change('4', '3')).statusCode, 200)
+  const refused = await change('abc', '4')
+  t.match([refused.statusCode, ublAnswer(refused).notes[0]], [422, /cbc:SequenceNumberID: The version "abc" is not a number/])
+  const outdated = await change('4', '5')
+  t.match([outdated.statusCode, ublAnswer(outdated).notes[0]], [409, /cbc:SequenceNumberID/])
+  t.equal((await change('10', '6')).statusCode, 200)
+})
+
+t.test('what stands in the way of the whole order is told at its number', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  const placed = await send(shop, ublOrder(), key)
+  await shop.store.setOrderStatus(String(placed.headers['location']).split('/').at(-1) ?? '', 'shipped', {})
+  const refused = await send(shop, ublCancellation(), key)
+  t.match([refused.statusCode, ublAnswer(refused).notes[0]], [409, /^line \d+, \/OrderCancellation\/cac:OrderReference\/cbc:ID: .*shipped/])
+  t.match(cxmlAnswer(await send(shop, cxmlEnvelope(''), key)), ['450', /no Request/])
+})
