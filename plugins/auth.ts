@@ -26,8 +26,13 @@ function isAnonymous({ headers, signedInKey }: FastifyRequest): boolean {
   return headers.authorization === undefined && signedInKey === undefined
 }
 
-/** Whether the document of the request may be cXML, whose senders read no other answer. */
+/**
+ * Whether the document of the request may be cXML, whose senders read no other answer. A client that asks whether its header
+ * fields will do (Expect: 100-continue) is told before it sends the document.
+ */
 export function mayBeCxml(request: FastifyRequest): boolean {
+  const { expect, authorization } = request.headers
+  if (expect !== undefined && authorization !== undefined) return false
   return request.routeOptions.config.buyers !== undefined && notationOf(request) === 'xml'
 }
 

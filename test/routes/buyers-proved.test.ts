@@ -23,6 +23,7 @@ t.test('cXML with a wrong key in Authorization is told so in cXML, and other XML
     const ubl = await send(shop, ublOrder(), { authorization })
     t.match([ubl.statusCode, ubl.headers['content-type']], [401, /problem/])
   }
+  t.equal((await send(shop, cxmlOrder(), { authorization: 'Bearer tp_wrong', expect: '100-continue' })).statusCode, 401, 'who asks first')
   t.match(cxmlAnswer(await send(shop, cxmlOrder(), seller)), ['403', /scope order/])
   t.equal((await send(shop, ublOrder(), seller)).statusCode, 403)
   t.equal((await shop.store.orders({ limit: 1 })).items.length, 0)
