@@ -66,11 +66,18 @@ export function mask(text: string, needles: readonly Needle[]): string {
   // Most texts of an order are shorter than its secrets.
   const possible = needles.filter(({ length }) => length <= text.length)
   if (possible.length === 0) return text
-  const found = possible.flatMap((needle) => needle.find(text))
-  if (found.length === 0) return text
+  return maskRanges(
+    text,
+    possible.flatMap((needle) => needle.find(text))
+  )
+}
+
+/** Replaces every character of the ranges by `*`. */
+export function maskRanges(text: string, ranges: readonly Occurrence[]): string {
+  if (ranges.length === 0) return text
   let masked = ''
   let at = 0
-  for (const { from, to } of merge(found)) {
+  for (const { from, to } of merge(ranges)) {
     masked += text.slice(at, from) + '*'.repeat(to - from)
     at = to
   }

@@ -108,6 +108,15 @@ export function findAll(element: XmlElement | undefined, local: string): readonl
   return element?.children.filter((child) => child.local === local) ?? []
 }
 
+/**
+ * The offsets between which the source has an element's content. An end tag holds no other `<`, so the last `</` is its start.
+ * An element without an end tag has no content.
+ */
+export function contentRange({ tag }: XmlElement, source: string): { readonly from: number; readonly to: number } {
+  const from = tag.end + 1
+  return source.startsWith('/>', tag.end) ? { from, to: from } : { from, to: source.lastIndexOf('</', tag.after - 1) }
+}
+
 /** The path of an element in the sender's document, such as `/Order/cac:OrderLine[2]/cac:LineItem`. */
 export function locationOf({ tag }: XmlElement): { readonly line: number; readonly path: string } {
   return { line: tag.line, path: pathOf(tag) }

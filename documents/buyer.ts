@@ -6,6 +6,7 @@ import { blankDoctype, firstTagName } from '../dialects/cxml/doctype.ts'
 import { isCxml, readCxml } from '../dialects/cxml/read.ts'
 import { quotesSecret } from '../dialects/cxml/secrets.ts'
 import { cxmlWords } from '../dialects/cxml/words.ts'
+import { maskRanges } from '../dialects/occurrences.ts'
 import { type BuiltOrder, buildPurchaseOrder, placeOfValue } from '../dialects/purchase-order.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import { isUbl, readUbl, ublRoots } from '../dialects/ubl/read.ts'
@@ -36,7 +37,7 @@ interface Parsed {
 }
 
 /**
- * Reads a document of a buyer's vocabulary. Faults of the business are part of the order that it returns (`objections`), so that
+ * Reads a document of a buyer's vocabulary, as far as `hasBuyersRoot` can tell. Faults of the business are part of the order that it returns (`objections`), so that
  * the shop lists them together with its own.
  * @returns undefined when the document is in another vocabulary
  * @throws BuyerProblem, and Problem while the document is not known to be a buyer's
@@ -93,7 +94,6 @@ function localName(name: string): string {
 }
 
 function parse(bytes: Buffer, limits: DocumentLimits): Parsed | undefined {
-  if (!hasBuyersRoot(bytes)) return undefined
   if (firstTagName(bytes) === 'cXML') return parseCxml(bytes, limits)
   const guarded = guard(bytes, limits.marks, namespacedLimits)
   const root = readElements(guarded)
@@ -110,7 +110,7 @@ function parseCxml(bytes: Buffer, limits: DocumentLimits): Parsed | undefined {
     const guarded = guard(blanked, limits.marks, namespacedLimits)
     const root = readElements(guarded)
     if (!isCxml(root)) return undefined
-    const source = bytes.toString('utf8')
+    const source = doctype === undefined ? guarded.source : bytes.toString('utf8')
     const document = readCxml(root, source)
     const answer: AnswerBasis = { ...document.answer, ...withoutSecrets(echo, source, document.secrets) }
     return { document: { ...document, answer }, built: buildFrom(document.request, cxmlPieces), source, vocabulary: 'cxml' }
@@ -135,7 +135,7 @@ function withoutSecrets(
   secrets: BuyerDocument['secrets']
 ): { readonly doctype?: string } {
   if (echo.doctype === undefined || secrets.length === 0) return echo
-  const { doctype } = blankDoctype(Buffer.from(mask(source, secrets)))
+  const { doctype } = blankDoctype(Buffer.from(maskRanges(source, secrets)))
   return doctype === undefined ? {} : { doctype }
 }
 
@@ -172,7 +172,7 @@ function numberAt(request: BuyerRequest): Pick<BuyerSubmission, 'numberAt'> {
 }
 
 function masked(source: string, secrets: BuyerDocument['secrets']): Pick<BuyerSubmission, 'masked'> {
-  return secrets.length > 0 ? { masked: Buffer.from(mask(source, secrets)) } : {}
+  return secrets.length > 0 ? { masked: Buffer.from(maskRanges(source, secrets)) } : {}
 }
 
 const secretTag = /<(?:[\w.-]+:)?(?:SharedSecret|DigitalSignature|CredentialMac)\b[^<>]*>/gi
@@ -182,24 +182,13 @@ function hiddenSecrets(source: string): BuyerDocument['secrets'] {
   const found: { from: number; to: number }[] = []
   for (const { index, 0: tag } of source.matchAll(secretTag)) {
     const from = index + tag.length
-    const to = tag.endsWith('/>') ? -1 : source.indexOf('</', from)
-    if (to < 0) continue
-    if (from >= (found.at(-1)?.to ?? 0)) found.push({ from, to })
+    // Within the last one, nothing is searched again: the sender chooses how many there are.
+    if (tag.endsWith('/>') || from < (found.at(-1)?.to ?? 0)) continue
+    const to = source.indexOf('</', from)
+    if (to < 0) break
+    found.push({ from, to })
   }
   return found
-}
-
-/** The document with as many `*` as its secrets have characters. */
-function mask(source: string, secrets: BuyerDocument['secrets']): string {
-  const pieces: string[] = []
-  let at = 0
-  for (const { from, to } of secrets.toSorted((a, b) => a.from - b.from)) {
-    if (to <= at) continue
-    const start = Math.max(at, from)
-    pieces.push(source.slice(at, start), '*'.repeat(to - start))
-    at = to
-  }
-  return pieces.join('') + source.slice(at)
 }
 
 function spellOf(vocabulary: Parsed['vocabulary']): Spell {

@@ -52,6 +52,16 @@ export function isLarge(json: string): boolean {
   return json.length > 32 * 1024
 }
 
+/** The JSON of a value, deferred or not. */
+export function jsonOf(value: object): string {
+  return textOf(value) ?? JSON.stringify(value)
+}
+
+/** The value of JSON. It is deferred if it is large. */
+export function fromJson<T extends object>(json: string): T {
+  return isLarge(json) ? defer<T>(json) : JSON.parse(json)
+}
+
 /** The JSON text of a deferred value; undefined for any other. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'object' && value !== null ? texts.get(value) : undefined

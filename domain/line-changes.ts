@@ -165,21 +165,20 @@ function isPartOf(item: OrderItem, first: OrderItem): boolean {
   return isSame && first.lineId !== undefined && hasNoDetails(item)
 }
 
-function headerAfter({ orderNumber, ...before }: Order, document: PurchaseOrder): OrderHeader {
-  const { issueDate, currency, buyer, shipTo, billTo, requestedDeliveryDate } = document
-  const sent = { issueDate, currency, buyer, shipTo, billTo, requestedDeliveryDate }
-  const { issueDate: _i, currency: _c, ...kept } = headerOf(before)
+/** The number and the date of an order stay. What else the document says of the header replaces what was there. */
+function headerAfter(before: Order, document: PurchaseOrder): OrderHeader {
+  const { orderNumber, issueDate } = before
   return {
-    ...kept,
-    ...Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined)),
+    ...headerOf(before),
+    ...headerOf(document),
     ...(orderNumber === undefined ? {} : { orderNumber }),
-    ...(before.issueDate === undefined ? {} : { issueDate: before.issueDate }),
+    ...(issueDate === undefined ? {} : { issueDate }),
     notes: document.notes.length > 0 ? document.notes : before.notes,
     extensions: joined(before.extensions, document.extensions)
   }
 }
 
-function headerOf({ issueDate, currency, buyer, shipTo, billTo, requestedDeliveryDate }: Omit<Order, 'orderNumber'>) {
+function headerOf({ issueDate, currency, buyer, shipTo, billTo, requestedDeliveryDate }: OrderHeader): Partial<OrderHeader> {
   const header = { issueDate, currency, buyer, shipTo, billTo, requestedDeliveryDate }
-  return Object.fromEntries(Object.entries(header).filter(([, value]) => value !== undefined)) as Partial<OrderHeader>
+  return Object.fromEntries(Object.entries(header).filter(([, value]) => value !== undefined))
 }

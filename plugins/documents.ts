@@ -9,7 +9,7 @@ import type { BuyerSubmission } from '../dialects/submission.ts'
 import { BuyerProblem } from '../documents/buyer-problem.ts'
 import { Documents, type Sender } from '../documents/documents.ts'
 import type { DocumentLimits, FormFields, Location, Notation } from '../documents/job.ts'
-import { defer, isLarge } from '../domain/deferred.ts'
+import { fromJson } from '../domain/deferred.ts'
 import { refuseDocument, ublMediaTypes } from '../http/media-types.ts'
 import { Problem } from '../http/problem.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
@@ -72,11 +72,6 @@ const minMarks = 20_000
 
 function documentLimits({ MAX_ORDER_ITEMS }: Config): DocumentLimits {
   return { maxOrderItems: MAX_ORDER_ITEMS, marks: Math.max(minMarks, marksPerItem * MAX_ORDER_ITEMS) }
-}
-
-function valueFrom<T>(text: string): T {
-  const value = isLarge(text) ? defer(text, {}) : JSON.parse(text)
-  return value as T
 }
 
 type Validator = ReturnType<FastifySchemaCompiler<unknown>>
@@ -148,7 +143,7 @@ export default fp(
       try {
         const { text, digest, buyer } = await documents.read(this, submission, schema, limits)
         Object.assign(submission, { schema, digest, buyer })
-        return valueFrom<T>(text)
+        return fromJson<object>(text) as T
       } catch (error) {
         if (error instanceof BuyerProblem) Object.assign(submission, { buyer: error.buyer })
         throw error

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { answerOf, type Result } from '../dialects/answers.ts'
 import type { AnswerBasis } from '../dialects/buyer-document.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
-import { defer, isLarge, textOf } from '../domain/deferred.ts'
+import { fromJson, jsonOf, textOf } from '../domain/deferred.ts'
 import { DomainError, type Fault } from '../domain/errors.ts'
 import { type ChangedLines, changeLines, type LineChange } from '../domain/line-changes.ts'
 import { holdsStock, nextStatuses, type Order, type OrderDocument, type PurchaseOrder } from '../domain/order.ts'
@@ -175,10 +175,10 @@ export function makeBuyerOrders(
     changes: readonly LineChange[]
   ): Promise<ChangedLines> {
     if (textOf(before) === undefined && textOf(document) === undefined) return changeLines(before, document, changes)
-    const [beforeText, documentText] = [before, document].map((order) => textOf(order) ?? JSON.stringify(order)) as [string, string]
-    const change = () => app.documents.changeLines(request, beforeText, documentText, changes)
+    const beforeText = jsonOf(before)
+    const change = () => app.documents.changeLines(request, beforeText, jsonOf(document), changes)
     const { text, ...more } = await request.withRoomFor(beforeText.length, change)
-    return { order: isLarge(text) ? defer(text, {}) : JSON.parse(text), ...more }
+    return { order: fromJson(text), ...more }
   }
 
   async function changeOnce(

@@ -3,7 +3,7 @@
  * block it for 20 ms. For a small order, too, text is faster than the structured clone of a message port.
  */
 
-import { defer, isLarge, type Known, textOf } from '../domain/deferred.ts'
+import { defer, isLarge, jsonOf, type Known } from '../domain/deferred.ts'
 import type { Order, PurchaseOrder } from '../domain/order.ts'
 import type { Placed, Store, StoreVerb } from '../domain/store.ts'
 import type { Settled } from './batcher.ts'
@@ -39,10 +39,6 @@ export function packCommand<C extends Command>(command: C): C {
 
 export function unpackCommand<C extends Command>(command: C): C {
   return replaceOrder(command, (json) => JSON.parse(json as unknown as string))
-}
-
-function jsonOf(order: Order | PurchaseOrder): string {
-  return textOf(order) ?? JSON.stringify(order)
 }
 
 function packOrder(order: Order): PackedOrder {

@@ -1,7 +1,7 @@
 import { attribute, match } from '../../xml/tag-syntax.ts'
 import type { SecretRange } from '../buyer-document.ts'
 import { makeNeedle, mask, merge, type Needle } from '../occurrences.ts'
-import type { XmlElement } from '../xml-element.ts'
+import { contentRange, type XmlElement } from '../xml-element.ts'
 
 /** What a cXML document must keep secret: the content of these elements, and the numbers of payment cards. */
 const secretElements: ReadonlySet<string> = new Set(['sharedsecret', 'digitalsignature', 'credentialmac'])
@@ -88,12 +88,6 @@ function isNameOfTag(source: string, at: number): boolean {
 
 function wholeText({ text, children }: XmlElement): string {
   return children.reduce((whole, child) => whole + wholeText(child), text)
-}
-
-/** An end tag holds no other `<`, so the last `</` is its start. An element without an end tag has no content. */
-function contentRange({ tag }: XmlElement, source: string): SecretRange {
-  const from = tag.end + 1
-  return source.startsWith('/>', tag.end) ? { from, to: from } : { from, to: source.lastIndexOf('</', tag.after - 1) }
 }
 
 /** The values of the attributes named `number`, whatever their prefix, between their quotes. */

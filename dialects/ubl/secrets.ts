@@ -1,6 +1,6 @@
 import type { SecretRange } from '../buyer-document.ts'
 import { makeNeedle, mask, merge } from '../occurrences.ts'
-import { trimmedText, type XmlElement } from '../xml-element.ts'
+import { contentRange, trimmedText, type XmlElement } from '../xml-element.ts'
 
 /** A card's number and its security code. */
 const secrets = ['PrimaryAccountNumberID', 'CV2ID']
@@ -32,11 +32,8 @@ export function findCards(root: XmlElement, source: string): Cards {
   for (let element = open.pop(); element; element = open.pop()) {
     open.push(...element.children)
     if (!secrets.includes(element.local)) continue
-    const { end, after } = element.tag
-    const from = end + 1
-    // An empty-element tag ends with the element: no end tag follows.
-    const to = source.startsWith('/>', end) ? from : source.lastIndexOf('</', after - 1)
-    if (to > from) ranges.push({ from, to })
+    const range = contentRange(element, source)
+    if (range.to > range.from) ranges.push(range)
     const number = trimmedText(element)
     if (number !== undefined && number.length >= minLength) numbers.add(number)
   }

@@ -43,6 +43,13 @@ t.test('a secret in a comment or in a foreign element is masked in what is store
   }
 })
 
+t.test('a document full of starts of secrets is not searched again for each', async (t) => {
+  const shop = await build(t, { products })
+  const starts = '<!--<SharedSecret>-->'.repeat(90_000)
+  const answer = await send(shop, cxmlOrder().replace('<Header>', `${starts}<Header>`), await shop.key('acme', 'order'))
+  t.match(cxmlAnswer(answer), ['200', /is placed/], 'within the budget of a document')
+})
+
 t.test('comments and extrinsics with markup in them are read whole', async (t) => {
   const shop = await build(t, { products })
   const key = await shop.key('acme', 'order')
