@@ -14,6 +14,9 @@ export type DomainErrorCode =
   | 'precondition-failed'
   | 'idempotency-key-reused'
   | 'idempotency-in-flight'
+  | 'webhook-not-found'
+  | 'invalid-webhook'
+  | 'too-many-webhooks'
   | 'store-unavailable'
   | 'store-overloaded'
 

@@ -83,6 +83,11 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     explanation:
       'No order has this URI, or you may not see it. An order of a customer can be seen only with a key of that customer, or with the scope fulfilment.'
   },
+  'webhook-not-found': {
+    status: 404,
+    title: 'There is no such webhook',
+    explanation: 'There is no webhook with this id, or it belongs to another customer. /webhooks lists yours.'
+  },
   'method-not-allowed': {
     status: 405,
     title: 'The method is not allowed here',
@@ -131,6 +136,11 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     title: 'The first request with this key is still in progress',
     explanation: 'Wait a moment and send the same request again. It gets the response of the first request.'
   },
+  'too-many-webhooks': {
+    status: 409,
+    title: 'There are too many webhooks',
+    explanation: 'The number of webhooks is limited, for each customer and for the shop. Delete one that is no longer used.'
+  },
   'product-deleted': {
     status: 410,
     title: 'The product is no longer sold',
@@ -177,6 +187,12 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     title: 'The order cannot be placed without a change',
     explanation:
       'A product is unknown, a unit is not the product’s, or the currency is not the shop’s. The problem lists every item concerned. Nothing was stored.'
+  },
+  'invalid-webhook': {
+    status: 422,
+    title: 'This URL cannot be called',
+    explanation:
+      'A webhook needs a public https URL without user name, password and fragment. Other hosts must be allowed by the shop. The problem says what is wrong. Nothing was stored.'
   },
   'identity-mismatch': {
     status: 422,

@@ -21,6 +21,9 @@ const domainCodes: Readonly<Record<DomainErrorCode, number>> = {
   'precondition-failed': 412,
   'idempotency-key-reused': 422,
   'idempotency-in-flight': 409,
+  'webhook-not-found': 404,
+  'invalid-webhook': 422,
+  'too-many-webhooks': 409,
   'store-unavailable': 503,
   'store-overloaded': 503
 }

@@ -1,0 +1,118 @@
+import type { Scope } from './caller.ts'
+import { DomainError } from './errors.ts'
+import type { EventType } from './event.ts'
+
+/** `disabled`: nothing is delivered until its owner makes it active again. */
+export type WebhookStatus = 'active' | 'disabled'
+
+export const webhookMediaTypes = ['application/json', 'application/xml'] as const
+export type WebhookMediaType = (typeof webhookMediaTypes)[number]
+
+/** What the owner of a webhook decides. */
+export interface WebhookDraft {
+  readonly url: string
+  /** The types of events that are delivered. Empty: all that the owner may see. */
+  readonly types: readonly EventType[]
+  readonly mediaType: WebhookMediaType
+  readonly status: WebhookStatus
+}
+
+export interface Webhook extends WebhookDraft {
+  readonly id: string
+  readonly version: number
+  readonly createdAt: number
+  readonly modifiedAt: number
+  /** Why it is disabled, if its owner did not do that. */
+  readonly reason?: string
+}
+
+/** The key that made a webhook, or changed it last. What the webhook delivers is what this key may see. */
+export interface WebhookOwner {
+  readonly customer: string
+  readonly keyId: string
+}
+
+/** A secret that signs deliveries. */
+export interface WebhookSecret {
+  readonly secret: string
+  /** Milliseconds since the epoch. Absent: it is the newest. */
+  readonly expiresAt?: number
+}
+
+/** The outcome of one attempt to deliver an event. */
+export interface Attempt {
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  readonly durationMs: number
+  /** The status of the receiver's answer. */
+  readonly status?: number
+  /** Why there was no answer. */
+  readonly failure?: string
+  /** How long the receiver asks to wait, in milliseconds. */
+  readonly retryAfter?: number
+}
+
+/** One line of a webhook's log. */
+export interface Delivery extends Omit<Attempt, 'retryAfter'> {
+  readonly eventId: string
+  /** From 1. An event that its owner had sent again is attempt 0. */
+  readonly attempt: number
+}
+
+/** A webhook that a dispatcher has claimed: no other one delivers for it until the claim ends. */
+export interface ClaimedWebhook extends Omit<WebhookDraft, 'status'> {
+  readonly id: string
+  readonly owner: WebhookOwner
+  /** The scopes of the owner's key. Undefined: the key was revoked or has expired. */
+  readonly scopes: readonly Scope[] | undefined
+  /** The valid secrets, the newest first. */
+  readonly secrets: readonly string[]
+  /** Everything up to this event has been delivered, or was not for this webhook. */
+  readonly position: number
+  /** The failed attempts to deliver the next event. */
+  readonly failures: number
+}
+
+/** What a dispatcher did for a webhook that it has claimed. */
+export interface WebhookProgress {
+  readonly position: number
+  readonly failures: number
+  /** The attempt to log, if there was one. */
+  readonly delivery?: Delivery
+  /** Milliseconds until the webhook is due again. Absent: it stays claimed. 0: it is due when there are more events. */
+  readonly release?: number
+  /** Why the webhook is disabled. */
+  readonly disable?: string
+}
+
+/** How long the secret before the newest one signs too, in milliseconds. */
+export const secretOverlap = 24 * 3_600_000
+
+/** The most webhooks of one customer, and of all customers. Each can have one connection open. */
+export const mostWebhooks = { ofCustomer: 20, inAll: 1_000 } as const
+
+/** The most deliveries that a webhook's log keeps. */
+export const mostDeliveries = 100
+
+/** The secrets after a new one: the one before signs for a while, earlier ones no more. */
+export function rotated(secrets: readonly WebhookSecret[], secret: string, now: number): readonly WebhookSecret[] {
+  const [newest] = secrets
+  return newest ? [{ secret }, { secret: newest.secret, expiresAt: now + secretOverlap }] : [{ secret }]
+}
+
+export function validSecrets(secrets: readonly WebhookSecret[], now: number): readonly string[] {
+  return secrets.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now).map(({ secret }) => secret)
+}
+
+/** Also the answer for another customer's webhook, so that it does not reveal that the webhook exists. */
+export function webhookNotFound(): DomainError {
+  return new DomainError('webhook-not-found', 'There is no such webhook, or it is not yours.')
+}
+
+/** @throws DomainError `too-many-webhooks` */
+export function requireRoom(ofCustomer: number, inAll: number): void {
+  if (ofCustomer >= mostWebhooks.ofCustomer)
+    throw new DomainError('too-many-webhooks', `You have ${ofCustomer} webhooks, which is the most. Delete one first.`)
+  if (inAll >= mostWebhooks.inAll)
+    throw new DomainError('too-many-webhooks', `The shop has ${inAll} webhooks, which is the most. Ask the shop to delete some.`)
+}

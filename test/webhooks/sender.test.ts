@@ -1,0 +1,127 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import t, { type Test } from 'tap'
+import { Sender } from '../../webhooks/sender.ts'
+import { type Resolve, Targets } from '../../webhooks/targets.ts'
+import { startReceiver } from './receiver.ts'
+
+const never = new AbortController().signal
+
+function makeSender(t: Test, targets = new Targets(['127.0.0.1'])): Sender {
+  const sender = new Sender(targets)
+  t.teardown(() => sender.close())
+  return sender
+}
+
+const post = (sender: Sender, url: string, stop = never) =>
+  sender.post({ url, headers: { 'content-type': 'application/json' }, body: Buffer.from('{"a":1}') }, stop)
+
+t.test('a delivery is one POST, and its status is the outcome', async (t) => {
+  const sender = makeSender(t)
+  const receiver = await startReceiver(t, (response, _, count) =>
+    count === 1 ? response.writeHead(204).end() : response.writeHead(503, { 'retry-after': '30' }).end('busy')
+  )
+  t.match(await post(sender, `${receiver.url}/hooks?a=b`), { status: 204, durationMs: Number, at: Number })
+  t.match(receiver.received[0], { path: '/hooks?a=b', body: '{"a":1}', headers: { 'content-type': 'application/json', 'content-length': '7' } })
+  t.match(await post(sender, receiver.url), { status: 503, retryAfter: 30_000 })
+})
+
+t.test('a redirect is not followed', async (t) => {
+  const elsewhere = await startReceiver(t)
+  const receiver = await startReceiver(t, (response) => response.writeHead(307, { location: elsewhere.url }).end())
+  t.match(await post(makeSender(t), receiver.url), { status: 307 })
+  t.equal(elsewhere.received.length, 0)
+})
+
+t.test('of a huge answer only the beginning is read, and its status counts', async (t) => {
+  let sent = 0
+  const receiver = await startReceiver(t, (response) => {
+    response.writeHead(200)
+    const chunk = Buffer.alloc(65_536)
+    const more = () => {
+      for (let isReady = true; isReady && !response.destroyed; sent += chunk.length) isReady = response.write(chunk)
+      if (!response.destroyed) response.once('drain', more)
+    }
+    more()
+  })
+  t.match(await post(makeSender(t), receiver.url), { status: 200 })
+  t.ok(sent < 32 * 1024 * 1024, `${sent} bytes`)
+})
+
+t.test('an answer whose body drips is not waited for', async (t) => {
+  const receiver = await startReceiver(t, (response) => {
+    response.writeHead(200).write('.')
+    const timer = setInterval(() => response.write('.'), 100)
+    response.once('close', () => clearInterval(timer))
+  })
+  const outcome = await post(makeSender(t), receiver.url)
+  t.match(outcome, { status: 200 })
+  t.ok(outcome.durationMs < 5_000)
+})
+
+t.test('a receiver that never answers, or whose header drips, fails after ten seconds', async (t) => {
+  const sender = makeSender(t)
+  const hanging = await startReceiver(t, () => {})
+  const dripping = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.write('HTTP/1.1 200 OK\r\n')
+    const timer = setInterval(() => socket.write('x-a: b\r\n'), 300)
+    socket.once('close', () => clearInterval(timer))
+  })
+  dripping.listen(0, '127.0.0.1')
+  await once(dripping, 'listening')
+  t.teardown(() => dripping.close())
+  const outcomes = await Promise.all([
+    post(sender, hanging.url),
+    post(sender, `http://127.0.0.1:${(dripping.address() as AddressInfo).port}`)
+  ])
+  for (const outcome of outcomes) {
+    t.match(outcome, { failure: /within 10 seconds/ })
+    t.notOk('status' in outcome)
+    t.ok(outcome.durationMs >= 9_900)
+  }
+})
+
+t.test('a receiver that closes, refuses or does not speak HTTP is a failure in plain words', async (t) => {
+  const sender = makeSender(t)
+  const closing = await startReceiver(t, (response) => response.destroy())
+  t.match(await post(sender, closing.url), { failure: /closed the connection/ })
+  const strange = createServer((socket) => socket.on('error', () => {}).resume().end('220 mail.example ESMTP\r\n'))
+  strange.listen(0, '127.0.0.1')
+  await once(strange, 'listening')
+  const { port } = strange.address() as AddressInfo
+  t.match(await post(sender, `http://127.0.0.1:${port}`), { failure: /not HTTP|closed/ })
+  await new Promise((resolve) => strange.close(resolve))
+  t.match(await post(sender, `http://127.0.0.1:${port}`), { failure: /refused the connection/ })
+  t.match(await post(sender, `https://127.0.0.1:${new URL(closing.url).port}`), { failure: /TLS|closed the connection/ })
+})
+
+t.test('an address that may not be called is not connected to, in the URL or behind a name', async (t) => {
+  const receiver = await startReceiver(t)
+  const { port } = new URL(receiver.url)
+  t.match(await post(makeSender(t, new Targets([])), `https://127.0.0.1:${port}`), { failure: /not a public/ })
+  const local: Resolve = async () => [{ address: '127.0.0.1', family: 4 }]
+  t.match(await post(makeSender(t, new Targets([], local)), `https://erp.example:${port}`), { failure: /not a public/ })
+  t.equal(receiver.received.length, 0)
+})
+
+t.test('the address that was checked is the one that is connected to', async (t) => {
+  const receiver = await startReceiver(t)
+  let lookups = 0
+  const rebinding: Resolve = async () => {
+    lookups++
+    return [{ address: lookups === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 }]
+  }
+  const sender = makeSender(t, new Targets(['erp.example'], rebinding))
+  t.match(await post(sender, `http://erp.example:${new URL(receiver.url).port}`), { status: 204 })
+  t.equal(lookups, 1)
+})
+
+t.test('an attempt ends at once when the service stops', async (t) => {
+  const hanging = await startReceiver(t, () => {})
+  const stop = new AbortController()
+  const outcome = post(makeSender(t), hanging.url, stop.signal)
+  await hanging.count(1)
+  stop.abort()
+  t.match(await outcome, { failure: /stopped/ })
+})

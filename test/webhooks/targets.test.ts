@@ -1,0 +1,118 @@
+import t from 'tap'
+import { type Address, isPublic, type Resolve, resolveHost, TargetError, Targets } from '../../webhooks/targets.ts'
+
+const resolvingTo =
+  (...addresses: readonly string[]): Resolve =>
+  async () =>
+    addresses.map((address): Address => ({ address, family: address.includes(':') ? 6 : 4 }))
+
+t.test('public addresses may be called, and no others', async (t) => {
+  for (const address of ['1.1.1.1', '9.255.255.255', '100.63.255.255', '100.128.0.0', '172.15.0.1', '172.32.0.1', '223.255.255.255'])
+    t.ok(isPublic(address), address)
+  for (const address of ['2606:4700:4700::1111', '2001:4860:4860::8888', '2a00:1450:4001:82f::200e']) t.ok(isPublic(address), address)
+  const special = [
+    '0.0.0.0',
+    '0.1.2.3',
+    '10.0.0.1',
+    '100.64.0.1',
+    '127.0.0.1',
+    '127.255.255.254',
+    '169.254.169.254',
+    '172.16.0.1',
+    '192.0.0.8',
+    '192.0.2.1',
+    '192.88.99.1',
+    '192.168.1.1',
+    '198.18.0.1',
+    '198.51.100.1',
+    '203.0.113.1',
+    '224.0.0.1',
+    '240.0.0.1',
+    '255.255.255.255',
+    '::',
+    '::1',
+    '::ffff:127.0.0.1',
+    '::ffff:1.1.1.1',
+    '::ffff:7f00:1',
+    '::127.0.0.1',
+    '64:ff9b::a00:1',
+    '64:ff9b:1::1',
+    '100::1',
+    '2001::1',
+    '2001:db8::1',
+    '2002:7f00:1::1',
+    '3fff::1',
+    '5f00::1',
+    'fc00::1',
+    'fd12:3456::1',
+    'fe80::1',
+    'fec0::1',
+    'ff02::1',
+    'no address'
+  ]
+  for (const address of special) t.notOk(isPublic(address), address)
+})
+
+t.test('a URL is https, without credentials and fragment, and its host is no address that is not public, however it is written', async (t) => {
+  const targets = new Targets([])
+  t.equal(targets.read('https://erp.example/hooks?a=b').href, 'https://erp.example/hooks?a=b')
+  t.equal(targets.read('https://1.1.1.1:8443/').href, 'https://1.1.1.1:8443/')
+  for (const [url, reason] of [
+    ['erp.example', /absolute/],
+    ['/hooks', /absolute/],
+    ['ftp://erp.example/', /https/],
+    ['file:///etc/passwd', /https/],
+    ['javascript:alert(1)', /https/],
+    ['http://erp.example/', /WEBHOOK_ALLOW/],
+    ['https://user@erp.example/', /user name/],
+    ['https://user:pass@erp.example/', /user name/],
+    ['https://:pass@erp.example/', /password/],
+    ['https://erp.example/#a', /fragment/],
+    ['https://erp.example/#', /fragment/],
+    ['https://127.0.0.1/', /not a public/],
+    ['https://2130706433/', /127\.0\.0\.1/],
+    ['https://0177.0.0.1/', /127\.0\.0\.1/],
+    ['https://0x7f.1/', /127\.0\.0\.1/],
+    ['https://127.1/', /127\.0\.0\.1/],
+    ['https://①②⑦.0.0.1/', /127\.0\.0\.1/],
+    ['https://0/', /0\.0\.0\.0/],
+    ['https://[::1]/', /::1/],
+    ['https://[::ffff:127.0.0.1]/', /not a public/],
+    ['https://[fe80::1]/', /not a public/],
+    ['https://169.254.169.254/latest/meta-data', /not a public/],
+    ['https://10.0.0.1./', /not a public/]
+  ] as const)
+    t.throws(() => targets.read(url), { name: 'TargetError', message: reason }, url)
+})
+
+t.test('WEBHOOK_ALLOW names hosts, addresses and ranges', async (t) => {
+  const targets = new Targets(['ERP.internal', '10.1.0.0/16', '::1', 'fd00::/8'], resolvingTo('10.1.2.3'))
+  for (const url of ['http://erp.internal/', 'https://erp.internal.:8080/', 'http://10.1.2.3/', 'http://[::1]/', 'https://[fd12::1]/'])
+    t.doesNotThrow(() => targets.read(url), url)
+  for (const url of ['http://other.internal/', 'http://10.2.0.1/', 'https://10.2.0.1/', 'http://1.1.1.1/', 'https://[fc00::1]/'])
+    t.throws(() => targets.read(url), TargetError, url)
+  await t.resolves(targets.check('https://other.internal/'), 'a name whose address is in a range')
+  await t.rejects(new Targets(['10.1.0.0/16'], resolvingTo('10.2.0.1')).check('https://other.internal/'), TargetError)
+  await t.resolves(new Targets(['erp.internal'], resolvingTo('127.0.0.1')).check('http://erp.internal/'))
+})
+
+t.test('every address of a host is checked', async (t) => {
+  await t.resolves(new Targets([], resolvingTo('1.1.1.1', '2606:4700::1')).check('https://erp.example/'))
+  for (const addresses of [['127.0.0.1'], ['1.1.1.1', '10.0.0.1'], ['1.1.1.1', '::1']])
+    await t.rejects(new Targets([], resolvingTo(...addresses)).check('https://erp.example/'), TargetError, addresses.join())
+  await t.rejects(new Targets([]).check('https://localhost/'), TargetError)
+  await t.rejects(new Targets([]).check('https://a.localhost./'), TargetError)
+})
+
+t.test('a host that is not there is refused, and one that cannot be looked up now is not', async (t) => {
+  const failing = (code: string): Resolve => () => Promise.reject(Object.assign(new Error(code), { code }))
+  await t.rejects(new Targets([], failing('ENOTFOUND')).check('https://erp.example/'), { message: /cannot be found/ })
+  await t.rejects(new Targets([], resolvingTo()).check('https://erp.example/'), { message: /cannot be found/ })
+  await t.resolves(new Targets([], failing('ETIMEOUT')).check('https://erp.example/'))
+  await t.rejects(new Targets([], failing('ETIMEOUT')).addresses('erp.example'), { code: 'ETIMEOUT' })
+})
+
+t.test('a name that the operator allows is looked up as the system does it', async (t) => {
+  const found = await resolveHost('localhost', true)
+  t.ok(found.some(({ address }) => address === '127.0.0.1' || address === '::1'))
+})

@@ -1,0 +1,54 @@
+/** When an event that could not be delivered is sent again. */
+
+import type { Attempt } from '../domain/webhook.ts'
+
+const [second, minute, hour] = [1_000, 60_000, 3_600_000]
+
+/** Milliseconds from each failed attempt to the next: over three days together. */
+export const delays: readonly number[] = [
+  5 * second,
+  5 * minute,
+  30 * minute,
+  2 * hour,
+  5 * hour,
+  10 * hour,
+  14 * hour,
+  20 * hour,
+  24 * hour
+]
+
+/** The longest wait that a receiver can ask for with Retry-After, in milliseconds. */
+const longestWait = 24 * hour
+
+/** The part of a delay that is random, so that the receivers of a shop that was down are not all called at one moment. */
+const jitter = 0.1
+
+export type NextStep =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'retry'; readonly in: number }
+  | { readonly kind: 'disable'; readonly reason: string }
+
+const isSuccess = (status: number | undefined) => status !== undefined && status >= 200 && status < 300
+
+/**
+ * @param attempt the number of the attempt, from 1
+ * @param random a number from 0 to 1
+ */
+export function nextStep(attempt: number, { status, retryAfter = 0 }: Attempt, random = Math.random()): NextStep {
+  if (isSuccess(status)) return { kind: 'delivered' }
+  if (status === 410) return { kind: 'disable', reason: 'The receiver answered 410 Gone.' }
+  const delay = delays[attempt - 1]
+  if (delay === undefined) return { kind: 'disable', reason: `An event could not be delivered in ${attempt} attempts.` }
+  const wait = Math.max(delay, Math.min(retryAfter, longestWait))
+  return { kind: 'retry', in: Math.round(wait * (1 + jitter * random)) }
+}
+
+/** Reads Retry-After: seconds, or a date (RFC 9110 section 10.2.3). @returns milliseconds from `now` */
+export function readRetryAfter(field: string | undefined, now: number): number | undefined {
+  if (field === undefined) return undefined
+  const text = field.trim()
+  if (/^\d{1,9}$/.test(text)) return Number(text) * second
+  // A date always has letters. Date.parse would also read "-5" and "1.5".
+  const at = /^[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+}

@@ -1,0 +1,34 @@
+/**
+ * Signatures as Standard Webhooks 1.0.0 defines them (https://www.standardwebhooks.com). They are made with node:crypto and
+ * not with the library `standardwebhooks`, whose SHA-256 is written in JavaScript: an order of megabytes would hold up the
+ * serving thread. The tests verify every signature with that library.
+ */
+
+import { createHmac, randomBytes } from 'node:crypto'
+
+const prefix = 'whsec_'
+
+/** Bytes of randomness in a secret. The specification asks for 24 to 64. */
+const secretBytes = 32
+
+export function makeSecret(): string {
+  return `${prefix}${randomBytes(secretBytes).toString('base64')}`
+}
+
+export interface SignedMessage {
+  /** The event's id: the same on every repetition. */
+  readonly id: string
+  /** Seconds since the epoch. */
+  readonly timestamp: number
+  readonly body: Uint8Array
+}
+
+/** The header fields of a delivery. Each secret that is valid makes one signature. */
+export function signatureHeaders(secrets: readonly string[], message: SignedMessage): Readonly<Record<string, string>> {
+  const { id, timestamp, body } = message
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(prefix.length), 'base64')
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`
+  })
+  return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': signatures.join(' ') }
+}

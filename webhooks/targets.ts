@@ -1,0 +1,173 @@
+/** Which addresses of the network may be called. A customer chooses the URL, so it must not reach what only the shop can reach. */
+
+import { lookup as lookupName, Resolver } from 'node:dns/promises'
+import { BlockList, isIP } from 'node:net'
+
+export class TargetError extends Error {
+  override readonly name = 'TargetError'
+}
+
+export interface Address {
+  readonly address: string
+  readonly family: 4 | 6
+}
+
+/** Finds the addresses of a host name. @throws Error with a `code` of node:dns */
+export type Resolve = (host: string, trusted: boolean) => Promise<readonly Address[]>
+
+/** IPv4 addresses that are not public (IANA's registry of special-purpose addresses), and the relays of 6to4. */
+const special4: readonly [network: string, bits: number][] = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4]
+]
+
+/** The public IPv6 addresses, and what is not public among them: those that embed an IPv4 address, and those for documentation. */
+const global6: [network: string, bits: number] = ['2000::', 3]
+const special6: readonly [network: string, bits: number][] = [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20]
+]
+
+const notPublic4 = new BlockList()
+for (const [network, bits] of special4) notPublic4.addSubnet(network, bits, 'ipv4')
+const public6 = new BlockList()
+public6.addSubnet(...global6, 'ipv6')
+const notPublic6 = new BlockList()
+for (const [network, bits] of special6) notPublic6.addSubnet(network, bits, 'ipv6')
+
+/** Whether anybody on the internet can reach the address. */
+export function isPublic(address: string): boolean {
+  if (isIP(address) === 4) return !notPublic4.check(address, 'ipv4')
+  // An IPv4-mapped address and one of NAT64 are not in 2000::/3.
+  return isIP(address) === 6 && public6.check(address, 'ipv6') && !notPublic6.check(address, 'ipv6')
+}
+
+/** Hosts and addresses that the operator allows beside the public ones. */
+interface Allowed {
+  readonly hosts: ReadonlySet<string>
+  readonly addresses: BlockList
+}
+
+function readAllowed(list: readonly string[]): Allowed {
+  const hosts = new Set<string>()
+  const addresses = new BlockList()
+  for (const one of list) {
+    const [address = '', bits] = one.split('/', 2)
+    const family = isIP(address)
+    if (family === 0) hosts.add(plainHost(one))
+    else addresses.addSubnet(address, bits === undefined ? (family === 4 ? 32 : 128) : Number(bits), family === 4 ? 'ipv4' : 'ipv6')
+  }
+  return { hosts, addresses }
+}
+
+const plainHost = (host: string) => host.toLowerCase().replace(/\.$/, '')
+
+/** The host of a URL without the brackets of an IPv6 address. */
+const hostOf = ({ hostname }: URL) => plainHost(hostname.replace(/^\[|\]$/g, ''))
+
+/** Milliseconds and attempts of a query to each name server. */
+const querying = { timeout: 2_000, tries: 2 }
+
+/**
+ * Names that the operator allows are looked up as the system does it, also in its file of hosts. All others are asked of the
+ * name servers directly: the system's way takes one of four threads until it is answered, and a customer's slow name server
+ * would take them all.
+ */
+export const resolveHost: Resolve = async (host, trusted) => {
+  if (trusted) return (await lookupName(host, { all: true })) as readonly Address[]
+  // RFC 6761 section 6.3.
+  if (/(?:^|\.)localhost$/.test(host)) return [{ address: '127.0.0.1', family: 4 }]
+  const resolver = new Resolver(querying)
+  const [four, six] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  const found = [
+    ...(four.status === 'fulfilled' ? four.value.map((address): Address => ({ address, family: 4 })) : []),
+    ...(six.status === 'fulfilled' ? six.value.map((address): Address => ({ address, family: 6 })) : [])
+  ]
+  if (found.length === 0 && four.status === 'rejected') throw four.reason
+  return found
+}
+
+export class Targets {
+  readonly #allowed: Allowed
+  readonly #resolve: Resolve
+
+  /** @param allow the setting WEBHOOK_ALLOW: host names, addresses and ranges of addresses (CIDR) */
+  constructor(allow: readonly string[], resolve: Resolve = resolveHost) {
+    this.#allowed = readAllowed(allow)
+    this.#resolve = resolve
+  }
+
+  /** What is wrong with a URL, without a look-up of its host. @throws TargetError */
+  read(text: string): URL {
+    const url = URL.canParse(text) ? new URL(text) : refuse('This is not an absolute URL.')
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') refuse('The URL must begin with https://.')
+    if (url.username !== '' || url.password !== '') refuse('The URL must not have a user name or a password.')
+    if (text.includes('#')) refuse('The URL must not have a fragment (#).')
+    const host = hostOf(url)
+    if (url.protocol === 'http:' && !this.#isNamed(host))
+      refuse('The URL must begin with https://. Plain http is only for hosts that the shop allows (WEBHOOK_ALLOW).')
+    if (isIP(host) !== 0) this.#check(host, host)
+    return url
+  }
+
+  /** Checks the URL and the addresses that its host has now. A host that cannot be looked up now passes. @throws TargetError */
+  async check(text: string): Promise<void> {
+    const host = hostOf(this.read(text))
+    if (isIP(host) !== 0) return
+    try {
+      await this.addresses(host)
+    } catch (error) {
+      if (error instanceof TargetError) throw error
+      if (['ENOTFOUND', 'ENODATA'].includes(String((error as NodeJS.ErrnoException).code))) refuse(`The host ${host} cannot be found.`)
+    }
+  }
+
+  /**
+   * The addresses of a host, each of which was checked. The caller connects to one of them, so that a second look-up cannot
+   * answer another one (DNS rebinding).
+   * @throws TargetError, and what the look-up throws
+   */
+  async addresses(name: string): Promise<readonly Address[]> {
+    const host = plainHost(name)
+    const found = await this.#resolve(host, this.#allowed.hosts.has(host))
+    if (found.length === 0) throw Object.assign(new Error('the host has no address'), { code: 'ENOTFOUND' })
+    for (const { address } of found) this.#check(host, address)
+    return found
+  }
+
+  #isNamed(host: string): boolean {
+    return this.#allowed.hosts.has(host) || (isIP(host) !== 0 && this.#isAllowedAddress(host))
+  }
+
+  #isAllowedAddress(address: string): boolean {
+    return this.#allowed.addresses.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  }
+
+  #check(host: string, address: string): void {
+    if (this.#allowed.hosts.has(host) || this.#isAllowedAddress(address) || isPublic(address)) return
+    refuse(
+      host === address
+        ? `The address ${address} is not a public one.`
+        : `The host ${host} has an address that is not a public one. The shop calls it only if WEBHOOK_ALLOW names it.`
+    )
+  }
+}
+
+function refuse(message: string): never {
+  throw new TargetError(message)
+}
