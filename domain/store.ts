@@ -1,5 +1,6 @@
 import type { ApiKey } from './caller.ts'
 import type { DomainError } from './errors.ts'
+import type { Audience, EventHead, ShopEvent } from './event.ts'
 import type { Decimal } from './money.ts'
 import type { Order, OrderDocument, OrderStatus, OrderSummary, PurchaseOrder } from './order.ts'
 import type { Product, ProductDraft, Stock } from './product.ts'
@@ -40,6 +41,13 @@ export interface OrderQuery extends PageQuery {
   readonly status?: OrderStatus
   /** Whether summaries of orders with few lines include those lines. */
   readonly lines?: boolean
+}
+
+export interface EventQuery {
+  readonly audience: Audience
+  readonly limit: number
+  /** The id of an event: only later ones. */
+  readonly after?: string
 }
 
 export interface Page<T> {
@@ -183,6 +191,23 @@ export interface Store {
   changeOrder(id: string, order: PurchaseOrder, expected: Precondition, mostItems?: number, options?: OrderWriteOptions): Promise<Order>
   /** Setting the status that the order already has changes nothing. @throws `order-not-found`, `precondition-failed`, `transition-refused` */
   setOrderStatus(id: string, status: OrderStatus, expected: Precondition): Promise<Order>
+
+  /**
+   * The events that an audience hears, the oldest first. What one call has not returned, a later call with `after` returns: no event
+   * is ever seen after a later one. @throws PositionError if the event `after` is not kept any more
+   */
+  eventHeads(query: EventQuery): Promise<readonly EventHead[]>
+  /** The events with the orders as they were then. An event that is not kept any more is left out. */
+  events(heads: readonly EventHead[]): Promise<readonly ShopEvent[]>
+  /** The newest event. It changes with everything that a list of orders shows. */
+  lastEvent(): Promise<EventHead | undefined>
+  /**
+   * Deletes events, the oldest first. The newest event of all stays.
+   * @param before milliseconds since the epoch: only older events
+   * @param most the most events that are looked at
+   * @returns the number of deleted events
+   */
+  pruneEvents(before: number, most: number): Promise<number>
 
   createKey(key: NewApiKey): Promise<ApiKey>
   keys(): Promise<readonly ApiKey[]>

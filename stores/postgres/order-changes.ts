@@ -1,4 +1,5 @@
 import { orderNotFound } from '../../domain/errors.ts'
+import { orderEvents } from '../../domain/event.ts'
 import { holdsStock, namedProducts, type Order, type ProductReference } from '../../domain/order.ts'
 import { decideChange, decideStatus } from '../../domain/order-writes.ts'
 import type { Command } from '../crossing.ts'
@@ -59,6 +60,8 @@ export class LockedOrders {
     const { document, mode } = (command.verb === 'changeOrder' ? command.args[4] : undefined) ?? {}
     if (mode === 'rehearse') return order
     this.#rows.set(id, after)
+    if (after.content !== row.content) batch.events.keepContent(id, row.content)
+    batch.events.add(orderEvents(command.verb === 'changeOrder' ? 'changed' : 'set', before, order), after)
     if (document) this.documents.push({ orderId: id, ...document })
     batch.numbers.remove(before)
     if (holdsStock(order.status)) batch.numbers.add(order)

@@ -6,6 +6,7 @@ import { attempt, type Settled } from '../batcher.ts'
 import type { Command } from '../crossing.ts'
 import { ActiveOrderNumbers } from './active-order-numbers.ts'
 import type { Database, Queries } from './database.ts'
+import { EventLog } from './event-log.ts'
 import { IdempotencyKeys } from './idempotency.ts'
 import { type ChangeCommand, LockedOrders } from './order-changes.ts'
 import { SentDocuments, writeDocuments } from './order-documents.ts'
@@ -29,6 +30,7 @@ export interface OrderBatch extends Shop {
   readonly inventory: StockLedger
   readonly keys: IdempotencyKeys
   readonly numbers: ActiveOrderNumbers
+  readonly events: EventLog
 }
 
 /**
@@ -72,6 +74,7 @@ export function makeOrderWrites(
         inventory,
         keys,
         numbers,
+        events: new EventLog(),
         orderNumbered(customer, orderNumber) {
           const order = numbers.find(customer, orderNumber)
           if (place === 'serving' && textOf(order) !== undefined) throw new LargeTwin()
@@ -83,12 +86,14 @@ export function makeOrderWrites(
       const outcomes = commands.map((command) =>
         attempt(() => (command.verb === 'placeOrder' ? placed.place(command.args[0], batch) : locked.change(command, batch)))
       )
-      await inventory.write(queries)
+      await inventory.write(queries, batch.events)
+      batch.events.writeContents(queries)
       // Changes are written before new orders, which may take a number that a change has freed.
       locked.write(queries)
       placed.write(queries)
       writeDocuments(queries, [...locked.documents, ...placed.documents])
       keys.write(queries, at)
+      batch.events.write(queries)
       return outcomes
     })
   return (commands) => retrying(() => run(commands))

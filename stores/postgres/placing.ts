@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { orderEvents } from '../../domain/event.ts'
 import { replayed } from '../../domain/idempotency.ts'
 import type { Order } from '../../domain/order.ts'
 import { decidePlacing } from '../../domain/order-writes.ts'
@@ -10,7 +11,7 @@ import type { OrderBatch } from './order-writes.ts'
 
 /** The orders that a transaction places. They are decided in memory and written at its end. */
 export class NewOrders {
-  readonly #orders: Order[] = []
+  readonly #orders: { readonly order: Order; readonly content: string }[] = []
   /** The documents that they came from. */
   readonly documents: WrittenDocument[] = []
 
@@ -24,7 +25,9 @@ export class NewOrders {
     batch.inventory.take(taken)
     if (answer.outcome === 'placed') {
       batch.numbers.add(answer.order)
-      this.#orders.push(answer.order)
+      const content = orderContent(answer.order)
+      this.#orders.push({ order: answer.order, content })
+      batch.events.add(orderEvents('placed', undefined, answer.order), { status: answer.order.status, content })
       if (placing.document) this.documents.push({ orderId: answer.order.id, ...placing.document })
     }
     if (idempotency) batch.keys.keep(idempotency, answer)
@@ -33,8 +36,8 @@ export class NewOrders {
 
   /** Sends the new rows in the order of arrival, without waiting for the answer. */
   write({ query }: Queries): void {
-    const orders = this.#orders
-    if (orders.length === 0) return
+    if (this.#orders.length === 0) return
+    const orders = this.#orders.map(({ order }) => order)
     const summaries = orders.map(summaryOf)
     void query(
       `INSERT INTO purchase_order (id, version, customer, order_number, status, placed_at, modified_at, content,
@@ -50,7 +53,7 @@ export class NewOrders {
         orders.map(({ orderNumber }) => orderNumber ?? null),
         orders.map(({ status }) => status),
         orders.map(({ placedAt }) => placedAt),
-        orders.map(orderContent),
+        this.#orders.map(({ content }) => content),
         summaries.map(({ item_count }) => item_count),
         summaries.map(({ currency }) => currency),
         summaries.map(({ total }) => total),

@@ -1,7 +1,9 @@
+import { productEvents } from '../../domain/event.ts'
 import { type CatalogueChange, type CatalogueEntry, decideProduct, type ProductWrite, withTimes } from '../../domain/product-writes.ts'
 import { attempt, type Settled } from '../batcher.ts'
 import { productColumns } from '../rows.ts'
 import type { Database, Queries } from './database.ts'
+import { EventLog } from './event-log.ts'
 import { Moved } from './failures.ts'
 import { type LockedEntry, writeChanges } from './product-rows.ts'
 import { now, type ProductRow, type StockRow, stockColumns, toProduct, toStock } from './rows.ts'
@@ -41,7 +43,11 @@ export function makeProductWrites(database: Database, currency: string): Product
         changes.some(({ changed }) => changed.product)
       )
       writeChanges(queries, before, changes.map(time))
-      return outcomes.map((outcome) => ('value' in outcome ? { value: time(outcome.value) } : outcome))
+      const timed = outcomes.map((outcome) => ('value' in outcome ? { value: time(outcome.value) } : outcome))
+      const events = new EventLog()
+      for (const outcome of timed) if ('value' in outcome) events.add(productEvents(outcome.value))
+      events.write(queries)
+      return timed
     })
 }
 

@@ -5,17 +5,20 @@
  * rows of `stock` in the order of their products' row numbers, then the one row of `catalogue`, then the rows that it writes.
  */
 
+import { productChanged } from '../../domain/event.ts'
 import { type Inventory, newAvailability, type StockItem } from '../../domain/inventory.ts'
 import { type Decimal, plain, subtract } from '../../domain/money.ts'
 import type { ProductReference } from '../../domain/order.ts'
 import { type CommonStockItemRow, quantitiesOf } from '../rows.ts'
 import type { Queries } from './database.ts'
+import type { EventLog } from './event-log.ts'
 import { Moved } from './failures.ts'
 import { now } from './rows.ts'
 
 interface StockItemRow extends CommonStockItemRow {
   readonly backorder: boolean
   readonly deleted: boolean
+  readonly version: number
   readonly on_hand: Decimal
 }
 
@@ -46,7 +49,7 @@ export async function lockStock({ query }: Queries, products: Iterable<ProductRe
     values
   )
   const read = query<StockItemRow>(
-    `SELECT p.seq, p.id, p.name, p.price, p.unit, p.minimum_quantity, p.quantity_step, p.gtin, p.backorder, p.availability, p.deleted, s.on_hand
+    `SELECT p.seq, p.id, p.version, p.name, p.price, p.unit, p.minimum_quantity, p.quantity_step, p.gtin, p.backorder, p.availability, p.deleted, s.on_hand
       FROM product p JOIN stock s ON s.product = p.seq WHERE ${wanted}`,
     values
   )
@@ -91,7 +94,7 @@ export class StockLedger implements Inventory {
   }
 
   /** Writes the changed stock and availability. Does not wait for the last statements. */
-  async write(queries: Queries): Promise<void> {
+  async write(queries: Queries, events: EventLog): Promise<void> {
     const changed = [...this.#byId.values()]
       .map(({ row, stockItem }) => ({
         ...row,
@@ -104,6 +107,7 @@ export class StockLedger implements Inventory {
     const flipped = changed.filter(({ newAvailability }) => newAvailability !== undefined)
     if (flipped.length > 0) {
       const at = await revise(queries)
+      events.add(flipped.map(({ id, version }) => productChanged(id, version + 1, at)))
       void queries.query(
         `UPDATE product p SET availability = n.availability, version = p.version + 1, modified_at = $3
           FROM unnest($1::bigint[], $2::text[]) AS n (seq, availability) WHERE p.seq = n.seq`,

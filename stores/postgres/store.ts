@@ -1,6 +1,7 @@
 import type { Store } from '../../domain/store.ts'
 import { storeCurrency } from './currency.ts'
 import { Database } from './database.ts'
+import { makeEvents } from './events.ts'
 import { unavailable } from './failures.ts'
 import { makeKeys } from './keys.ts'
 import { migratePostgres } from './migrations.ts'
@@ -55,6 +56,7 @@ function makeStore(database: Database, orders: OrderWriter, currency: string): S
   return {
     ...products,
     ...makeOrders(database),
+    ...makeEvents(database),
     ...makeKeys(database),
     placeOrder: (placing) => orders.run('placeOrder', placing),
     changeOrder: (...args) => orders.run('changeOrder', ...args),

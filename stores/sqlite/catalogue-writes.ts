@@ -1,6 +1,8 @@
+import { productEvents } from '../../domain/event.ts'
 import { type CatalogueChange, type CatalogueEntry, decideProduct, type ProductWrite, withTimes } from '../../domain/product-writes.ts'
 import { columnsOf, productColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'
+import type { EventLog } from './event-log.ts'
 import { type ProductRow, type StockRow, stockColumns, toProduct, toStock, toThousandths } from './rows.ts'
 import type { TextIndex } from './search.ts'
 import { makeRevise } from './stock-ledger.ts'
@@ -16,7 +18,7 @@ const columns = `version, name, description, price, unit, minimum_quantity, quan
 /** Performs a write. If a product changes, `revise` raises the catalogue's revision and returns the time of the change. */
 export type ApplyWrite = (write: ProductWrite, revise?: () => number) => CatalogueChange
 
-export function makeApplyWrite(db: Connection, currency: string, index: TextIndex): ApplyWrite {
+export function makeApplyWrite(db: Connection, currency: string, index: TextIndex, events: EventLog): ApplyWrite {
   const findRow = db.prepare<[string], ProductRow & StockRow>(
     `SELECT ${productColumns}, ${stockColumns} FROM product p JOIN stock s ON s.product = p.seq WHERE p.id = ?`
   )
@@ -59,6 +61,7 @@ export function makeApplyWrite(db: Connection, currency: string, index: TextInde
     if (!changed.product && !changed.stock) return decided
     const change = withTimes(decided, changed.product ? revise() : 0, Date.now())
     save(change, before)
+    events.write(productEvents(change))
     return change
   }
 }

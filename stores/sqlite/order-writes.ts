@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { orderNotFound } from '../../domain/errors.ts'
+import { orderEvents } from '../../domain/event.ts'
 import { replayed } from '../../domain/idempotency.ts'
 import type { Order } from '../../domain/order.ts'
 import { decideChange, decidePlacing, decideStatus, type Shop } from '../../domain/order-writes.ts'
 import { orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
 import type { Connection } from './connection.ts'
+import type { EventLog } from './event-log.ts'
 import { makeIdempotencyRows } from './idempotency-rows.ts'
 import { makeOrderDocuments } from './order-documents.ts'
 import { type OrderRow, orderColumns, toOrder } from './rows.ts'
@@ -17,8 +19,8 @@ type OrderColumns = Omit<OrderRow, 'seq'>
 const summaryColumns = 'item_count, currency, total, buyer_name, lines'
 const columns = 'version, customer, order_number, status, placed_at, modified_at, content'
 
-export function makeOrderWrites(db: Connection, currency: string): Writes<OrderVerb> {
-  const stock = makeStockLedger(db)
+export function makeOrderWrites(db: Connection, currency: string, events: EventLog): Writes<OrderVerb> {
+  const stock = makeStockLedger(db, events)
   const keys = makeIdempotencyRows(db)
   const findRow = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
   const findNumber = db.prepare<[string, string], OrderRow>(
@@ -66,20 +68,26 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
       if (placing.mode === 'rehearse') return { ...answer, replayed: false }
       stock.take(taken)
       if (answer.outcome === 'placed') {
-        insert.run(toColumns(answer.order))
+        const columns = toColumns(answer.order)
+        insert.run(columns)
         insertSummary.run({ id: answer.order.id, ...summaryOf(answer.order) })
         if (placing.document) documents.write(answer.order.id, placing.document)
+        events.write(orderEvents('placed', undefined, answer.order), columns)
       }
       if (idempotency) keys.keep(idempotency, answer)
       return { ...answer, replayed: false }
     },
     changeOrder(id, document, expected, mostItems, { document: source, mode } = {}) {
-      const { order, taken } = decideChange(find(id), document, expected, mostItems, shop())
+      const before = find(id)
+      const { order, taken } = decideChange(before, document, expected, mostItems, shop())
       if (mode === 'rehearse') return order
       stock.take(taken)
-      update.run(toColumns(order))
+      const columns = toColumns(order)
+      events.keepContent(id)
+      update.run(columns)
       updateSummary.run({ id, ...summaryOf(order) })
       if (source) documents.write(id, source)
+      events.write(orderEvents('changed', before, order), columns)
       return order
     },
     setOrderStatus(id, status, expected) {
@@ -88,7 +96,9 @@ export function makeOrderWrites(db: Connection, currency: string): Writes<OrderV
       if (!decided) return before
       stock.take(decided.taken)
       const order = { ...before, ...decided.change }
-      update.run(toColumns(order))
+      const columns = toColumns(order)
+      update.run(columns)
+      events.write(orderEvents('set', before, order), columns)
       return order
     }
   }

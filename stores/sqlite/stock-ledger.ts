@@ -1,15 +1,18 @@
 /** The stock that orders take and return. */
 
+import { productChanged } from '../../domain/event.ts'
 import { type Inventory, newAvailability, type StockItem } from '../../domain/inventory.ts'
 import { type Decimal, subtract } from '../../domain/money.ts'
 import type { Availability } from '../../domain/product.ts'
 import { type CommonStockItemRow, quantitiesOf } from '../rows.ts'
 import type { Connection } from './connection.ts'
+import type { EventLog } from './event-log.ts'
 import { fromThousandths, toThousandths } from './rows.ts'
 
 interface StockItemRow extends Omit<CommonStockItemRow, 'gtin'> {
   readonly backorder: 0 | 1
   readonly deleted: 0 | 1
+  readonly version: number
   readonly on_hand: string
 }
 
@@ -32,8 +35,8 @@ export function makeRevise(db: Connection): () => number {
   }
 }
 
-export function makeStockLedger(db: Connection): StockLedger {
-  const columns = `SELECT p.seq, p.id, p.name, p.price, p.unit, p.minimum_quantity, p.quantity_step, p.backorder, p.availability, p.deleted,
+export function makeStockLedger(db: Connection, events: EventLog): StockLedger {
+  const columns = `SELECT p.seq, p.id, p.version, p.name, p.price, p.unit, p.minimum_quantity, p.quantity_step, p.backorder, p.availability, p.deleted,
       CAST(s.on_hand AS TEXT) AS on_hand
     FROM product p JOIN stock s ON s.product = p.seq`
   const byId = db.prepare<[string], StockItemRow>(`${columns} WHERE p.id = ?`)
@@ -63,7 +66,11 @@ export function makeStockLedger(db: Connection): StockLedger {
         const onHand = subtract(item.onHand, quantity)
         setStock.run(toThousandths(onHand), Date.now(), row.seq)
         const availability = newAvailability({ ...item, availability: row.availability }, onHand)
-        if (availability) setAvailability.run(availability, revise(), row.seq)
+        if (availability) {
+          const at = revise()
+          setAvailability.run(availability, at, row.seq)
+          events.write([productChanged(id, row.version + 1, at)])
+        }
       }
     }
   }

@@ -2,6 +2,7 @@ import { isSearch, type Store } from '../../domain/store.ts'
 import { notStored } from '../outcomes.ts'
 import { type Connection, checkFile, connectReader, databasePath, fileIdentity } from './connection.ts'
 import { storeCurrency } from './currency.ts'
+import { makeEventReader } from './event-reader.ts'
 import { explained, openError } from './explain.ts'
 import { isOutOfReach } from './failures.ts'
 import { migrateSqlite } from './migrations.ts'
@@ -47,6 +48,7 @@ export async function openWithWriter(options: OpenOptions): Promise<{ store: Sto
 
 function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { path, identity, currency }: WriterData): Store {
   const reader = makeReader(db, currency)
+  const events = makeEventReader(db)
   const pages = makeProductPages(db, currency)
   const batches = makeProductBatches(scanner, currency)
   const searcher = new Searcher({ path, identity, currency })
@@ -110,6 +112,11 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
     orders: (query) => read(() => reader.orders(query)),
     changeOrder: (...args) => writer.run('changeOrder', ...args),
     setOrderStatus: (id, status, expected) => writer.run('setOrderStatus', id, status, expected),
+
+    eventHeads: (query) => read(() => events.eventHeads(query)),
+    events: (heads) => read(() => events.events(heads)),
+    lastEvent: () => read(events.lastEvent),
+    pruneEvents: (before, most) => writer.run('pruneEvents', before, most),
 
     createKey: (key) => writer.run('createKey', key),
     keys: () => read(reader.keys),

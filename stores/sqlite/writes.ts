@@ -2,6 +2,8 @@ import type { Store } from '../../domain/store.ts'
 import type { Command } from '../crossing.ts'
 import { makeApplyWrite, makeCatalogueWrites } from './catalogue-writes.ts'
 import type { Connection } from './connection.ts'
+import { makeEventLog } from './event-log.ts'
+import { makeEventPruning } from './event-pruning.ts'
 import { makeImportWrites } from './import-writes.ts'
 import { makeKeyWrites } from './key-writes.ts'
 import { makeOrderWrites } from './order-writes.ts'
@@ -17,6 +19,7 @@ export type WriteVerb =
   | 'placeOrder'
   | 'changeOrder'
   | 'setOrderStatus'
+  | 'pruneEvents'
   | 'createKey'
   | 'revokeKey'
   | 'touchKeys'
@@ -35,11 +38,13 @@ export function makeWrites(db: Connection, currency: string, index: TextIndex): 
     "INSERT INTO idempotency (scope, key, fingerprint, kept_at, snapshot) VALUES ('', '', '', 0, hex(zeroblob(8192)))"
   )
   const clear = db.prepare("DELETE FROM idempotency WHERE scope = '' AND key = ''")
-  const apply = makeApplyWrite(db, currency, index)
+  const events = makeEventLog(db)
+  const apply = makeApplyWrite(db, currency, index, events)
   return {
     ...makeCatalogueWrites(apply),
     ...makeImportWrites(db, apply, index),
-    ...makeOrderWrites(db, currency),
+    ...makeOrderWrites(db, currency, events),
+    ...makeEventPruning(db),
     ...makeKeyWrites(db),
     ping() {
       fill.run()

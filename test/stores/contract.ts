@@ -3,6 +3,7 @@ import type { Store } from '../../domain/store.ts'
 import { catalogueContract } from './contract-catalogue.ts'
 import { concurrencyContract } from './contract-concurrency.ts'
 import { documentContract } from './contract-documents.ts'
+import { eventContract } from './contract-events.ts'
 import { importContract } from './contract-import.ts'
 import { keyContract } from './contract-keys.ts'
 import { largeContract } from './contract-large.ts'
@@ -33,6 +34,7 @@ export function storeContract(t: Test, open: () => Promise<Store>): void {
   placingContract(rule)
   orderContract(rule)
   documentContract(rule)
+  eventContract(rule)
   largeContract(rule)
   keyContract(rule)
   concurrencyContract(rule)

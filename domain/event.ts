@@ -1,0 +1,107 @@
+/** What happens in the shop, as the outbox keeps it: which events a write makes, and who hears them. */
+
+import { type Caller, hasScope } from './caller.ts'
+import { compare, zero } from './money.ts'
+import type { Order } from './order.ts'
+import type { CatalogueChange } from './product-writes.ts'
+
+export const orderEventTypes = ['order-placed', 'order-changed', 'order-status-changed', 'order-shipped'] as const
+export const productEventTypes = ['product-created', 'product-changed', 'product-deleted'] as const
+export const eventTypes = [...orderEventTypes, ...productEventTypes, 'stock-set', 'webhook-disabled'] as const
+
+export type OrderEventType = (typeof orderEventTypes)[number]
+export type EventType = (typeof eventTypes)[number]
+
+/** An event that a write makes. */
+export interface NewEvent {
+  readonly type: EventType
+  /** The id of the order, the product or the webhook. */
+  readonly subject: string
+  /** The version of the resource after the event. */
+  readonly version: number
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  /** The customer whose order or webhook it is. */
+  readonly customer?: string
+}
+
+/** An event of the outbox without its order. */
+export interface EventHead extends NewEvent {
+  /** Unguessable, and counts nothing. It is also the cursor for the events after this one. */
+  readonly id: string
+  /** Rises by one with every event, in the order of commits. Callers never see it, because it counts events. */
+  readonly position: number
+  /** Characters of the order's content as JSON. */
+  readonly weight: number
+}
+
+export interface ShopEvent extends EventHead {
+  /** The order as it was then. Only events of orders have one. */
+  readonly order?: Order
+}
+
+/** The events that a caller hears: all of some types, and of others only those of one customer. */
+export interface Audience {
+  readonly types: readonly EventType[]
+  readonly own?: { readonly customer: string; readonly types: readonly EventType[] }
+}
+
+export const everyone: Audience = { types: eventTypes }
+
+/**
+ * The scope `fulfilment` hears all orders and products, `catalogue` products and stock, and `order` its own orders and
+ * products. A webhook is heard by its owner and by `fulfilment`.
+ */
+export function audienceOf(caller: Caller): Audience {
+  if (caller.kind === 'guest') return { types: [] }
+  const isSeller = hasScope(caller, 'fulfilment')
+  const types: readonly EventType[] = [
+    ...(isSeller ? orderEventTypes : []),
+    ...productEventTypes,
+    ...(hasScope(caller, 'catalogue') ? (['stock-set'] as const) : []),
+    ...(isSeller ? (['webhook-disabled'] as const) : [])
+  ]
+  if (isSeller) return { types }
+  const own: readonly EventType[] = [...(hasScope(caller, 'order') ? orderEventTypes : []), 'webhook-disabled']
+  return { types, own: { customer: caller.customer, types: own } }
+}
+
+/** The part of an audience that has one of some types. */
+export function narrow({ types, own }: Audience, wanted: readonly EventType[]): Audience {
+  const isWanted = (type: EventType) => wanted.includes(type)
+  return { types: types.filter(isWanted), ...(own ? { own: { ...own, types: own.types.filter(isWanted) } } : {}) }
+}
+
+export function hears({ types, own }: Audience, { type, customer }: Pick<NewEvent, 'type' | 'customer'>): boolean {
+  return types.includes(type) || (own !== undefined && own.customer === customer && own.types.includes(type))
+}
+
+/**
+ * The events that a write of an order makes.
+ * @param what `set`: the seller set its status, or what the buyer should know with it
+ * @param before the order before the write; undefined when it was placed
+ */
+export function orderEvents(what: 'placed' | 'changed' | 'shipped' | 'set', before: Order | undefined, order: Order): readonly NewEvent[] {
+  const isStatusChanged = before !== undefined && before.status !== order.status
+  const types: OrderEventType[] = what === 'set' ? (isStatusChanged ? [] : ['order-changed']) : [`order-${what}`]
+  if (isStatusChanged) types.push('order-status-changed')
+  const { id: subject, version, modifiedAt: at, customer } = order
+  return types.map((type) => ({ type, subject, version, at, ...(customer === undefined ? {} : { customer }) }))
+}
+
+/** The event of a product whose availability an order has changed. */
+export function productChanged(subject: string, version: number, at: number): NewEvent {
+  return { type: 'product-changed', subject, version, at }
+}
+
+/** The events that a write of a product or its stock makes. */
+export function productEvents({ product, stock, deleted, created, changed }: CatalogueChange): readonly NewEvent[] {
+  const events: NewEvent[] = []
+  const { id: subject, version, modifiedAt: at } = product
+  const type = deleted ? 'product-deleted' : created ? 'product-created' : 'product-changed'
+  if (changed.product) events.push({ type, subject, version, at })
+  // A new product has no stock yet, unless the seller has counted some.
+  const isCounted = changed.stock && !(created && compare(stock.onHand, zero) === 0)
+  if (isCounted) events.push({ type: 'stock-set', subject, version: stock.version, at: stock.modifiedAt })
+  return events
+}

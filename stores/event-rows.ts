@@ -1,0 +1,48 @@
+/** The rows of the outbox that both databases share, and the query that finds the next ones. */
+
+import type { Audience, EventHead, EventType, ShopEvent } from '../domain/event.ts'
+import type { OrderStatus } from '../domain/order.ts'
+import { orderFrom } from './rows.ts'
+
+export interface HeadRow {
+  readonly position: number
+  readonly id: string
+  readonly type: EventType
+  readonly subject: string
+  readonly version: number
+  readonly at: number
+  readonly customer: string | null
+  readonly weight: number
+}
+
+export const headColumns = 'e.position, e.id, e.type, e.subject, e.version, e.at, e.customer, e.weight'
+
+export function headOf({ customer, ...row }: HeadRow): EventHead {
+  return { ...row, ...(customer === null ? {} : { customer }) }
+}
+
+/** The columns from which the order of an event is made. They are null in other events. */
+export interface EventOrderRow {
+  readonly position: number
+  readonly status: OrderStatus | null
+  readonly order_number: string | null
+  readonly placed_at: number | null
+  /** JSON. */
+  readonly content: string | null
+}
+
+export function eventOf(head: EventHead, { status, order_number, placed_at, content }: EventOrderRow): ShopEvent {
+  if (status === null || content === null || placed_at === null) return head
+  const { subject: id, version, customer = null, at: modified_at } = head
+  const columns = { seq: 0, id, version, customer, order_number, status, placed_at, modified_at }
+  return { ...head, order: orderFrom(columns, content) }
+}
+
+/** One look-up in an index: the events of a type, or those of a type and a customer. */
+export type Lookup = { readonly type: EventType; readonly customer: string | null }
+
+/** The look-ups that together find what an audience hears. There is at most one for each type and kind. */
+export function lookupsOf({ types, own }: Audience): readonly Lookup[] {
+  const ownTypes = (own?.types ?? []).filter((type) => !types.includes(type))
+  return [...types.map((type) => ({ type, customer: null })), ...(own ? ownTypes.map((type) => ({ type, customer: own.customer })) : [])]
+}

@@ -1,0 +1,63 @@
+import { PositionError } from '../../domain/errors.ts'
+import type { Store } from '../../domain/store.ts'
+import { isEventId } from '../event-ids.ts'
+import { type EventOrderRow, eventOf, type HeadRow, headColumns, headOf, lookupsOf } from '../event-rows.ts'
+import type { Database } from './database.ts'
+
+type EventRow = HeadRow & Record<string, unknown>
+
+/** The verbs that read the outbox, and the one that deletes old events. */
+export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'events' | 'lastEvent' | 'pruneEvents'> {
+  async function startOf(after: string | undefined): Promise<number> {
+    if (after === undefined) return 0
+    const sql = 'SELECT position FROM event WHERE id = $1'
+    const [row] = isEventId(after) ? await database.prepared<{ position: number }>(sql, [after]) : []
+    if (!row) throw new PositionError('no event that is kept')
+    return row.position
+  }
+
+  return {
+    async eventHeads({ audience, limit, after }) {
+      const start = await startOf(after)
+      const lookups = lookupsOf(audience)
+      if (lookups.length === 0) return []
+      const rows = await database.query<EventRow>(
+        `SELECT ${headColumns} FROM unnest($1::text[], $2::text[]) AS w (type, customer), LATERAL (
+            (SELECT position FROM event WHERE w.customer IS NULL AND type = w.type AND position > $3 ORDER BY position LIMIT $4)
+            UNION ALL
+            (SELECT position FROM event WHERE customer = w.customer AND type = w.type AND position > $3 ORDER BY position LIMIT $4)
+          ) AS found JOIN event e ON e.position = found.position ORDER BY e.position LIMIT $4`,
+        [lookups.map(({ type }) => type), lookups.map(({ customer }) => customer), start, limit]
+      )
+      return rows.map(headOf)
+    },
+    async events(heads) {
+      if (heads.length === 0) return []
+      const rows = await database.query<EventOrderRow & Record<string, unknown>>(
+        `SELECT e.position, e.status, o.order_number, o.placed_at, coalesce(e.content, o.content) AS content
+          FROM event e LEFT JOIN purchase_order o ON o.id = CASE WHEN e.status IS NOT NULL THEN e.subject::uuid END
+          WHERE e.position = ANY($1::bigint[])`,
+        [heads.map(({ position }) => position)]
+      )
+      const found = new Map(rows.map((row) => [row.position, row]))
+      return heads.flatMap((head) => {
+        const row = found.get(head.position)
+        return row ? [eventOf(head, row)] : []
+      })
+    },
+    async lastEvent() {
+      const [row] = await database.query<EventRow>(`SELECT ${headColumns} FROM event e ORDER BY e.position DESC LIMIT 1`)
+      return row && headOf(row)
+    },
+    async pruneEvents(before, most) {
+      // Rows that a transaction is copying a content into are left for the next time.
+      const rows = await database.query<{ position: number }>(
+        `DELETE FROM event WHERE position = ANY (ARRAY(
+          SELECT e.position FROM (SELECT position FROM event ORDER BY position LIMIT $2) o JOIN event e USING (position)
+          WHERE e.at < $1 AND e.position < (SELECT last FROM event_head) FOR UPDATE OF e SKIP LOCKED)) RETURNING position`,
+        [before, most]
+      )
+      return rows.length
+    }
+  }
+}

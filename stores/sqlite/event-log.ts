@@ -1,0 +1,36 @@
+import type { NewEvent } from '../../domain/event.ts'
+import { newEventId } from '../event-ids.ts'
+import type { Connection } from './connection.ts'
+
+/** The order of an event, as it was then. */
+export interface EventOrder {
+  readonly status: string
+  readonly content: string
+}
+
+/** Writes the outbox, in the transaction of the change that an event is about. */
+export interface EventLog {
+  /** @param order of events of an order, which has this content now */
+  write(events: readonly NewEvent[], order?: EventOrder): void
+  /** Copies the content of an order to the events that show it. Call it before the order gets another content. */
+  keepContent(orderId: string): void
+}
+
+export function makeEventLog(db: Connection): EventLog {
+  const insert = db.prepare<[string, string, number, string, number, string | null, number, string | null]>(
+    'INSERT INTO event (id, type, at, subject, version, customer, weight, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?)'
+  )
+  const keep = db.prepare<[{ readonly id: string }]>(
+    `UPDATE event SET content = (SELECT content FROM purchase_order WHERE id = @id)
+      WHERE subject = @id AND status IS NOT NULL AND content IS NULL`
+  )
+  return {
+    write(events, order) {
+      for (const { type, at, subject, version, customer } of events)
+        insert.run(newEventId(at), type, at, subject, version, customer ?? null, order?.content.length ?? 0, order?.status ?? null)
+    },
+    keepContent(id) {
+      keep.run({ id })
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import { PositionError } from '../../domain/errors.ts'
+import type { EventHead, ShopEvent } from '../../domain/event.ts'
+import type { EventQuery, Store } from '../../domain/store.ts'
+import { isEventId } from '../event-ids.ts'
+import { type EventOrderRow, eventOf, type HeadRow, headColumns, headOf, lookupsOf } from '../event-rows.ts'
+import type { Connection } from './connection.ts'
+
+type EventReads = {
+  readonly [Verb in 'eventHeads' | 'events' | 'lastEvent']: (...args: Parameters<Store[Verb]>) => Awaited<ReturnType<Store[Verb]>>
+}
+
+type Bound = readonly (string | number)[]
+
+const ofType = 'SELECT position FROM event INDEXED BY event_type WHERE type = ? AND position > ? ORDER BY position LIMIT ?'
+const ofCustomer = `SELECT position FROM event INDEXED BY event_customer
+  WHERE customer = ? AND type = ? AND position > ? ORDER BY position LIMIT ?`
+
+/** Reads the outbox. */
+export function makeEventReader(db: Connection): EventReads {
+  const positionOf = db.prepare<[string], number>('SELECT position FROM event WHERE id = ?').pluck()
+  const last = db.prepare<[], HeadRow>(`SELECT ${headColumns} FROM event e ORDER BY e.position DESC LIMIT 1`)
+  // The subject of an event is looked up as an order only where the event is one of an order.
+  const orderRow = db.prepare<[number], EventOrderRow>(
+    `SELECT e.position, e.status, o.order_number, o.placed_at, coalesce(e.content, o.content) AS content
+      FROM event e LEFT JOIN purchase_order o ON e.status IS NOT NULL AND o.id = e.subject WHERE e.position = ?`
+  )
+  // One statement for each number of look-ups. There are few, because there are few types.
+  const statements = new Map<string, ReturnType<typeof prepareLookups>>()
+
+  function prepareLookups(types: number, ownTypes: number) {
+    const parts = [...Array<string>(types).fill(ofType), ...Array<string>(ownTypes).fill(ofCustomer)]
+    const found = parts.map((part) => `SELECT * FROM (${part})`).join(' UNION ALL ')
+    return db.prepare<Bound[], HeadRow>(
+      `SELECT ${headColumns} FROM event e WHERE e.position IN (SELECT position FROM (${found}) ORDER BY position LIMIT ?) ORDER BY e.position`
+    )
+  }
+
+  function statementFor(types: number, ownTypes: number) {
+    const name = `${types} ${ownTypes}`
+    const statement = statements.get(name) ?? prepareLookups(types, ownTypes)
+    statements.set(name, statement)
+    return statement
+  }
+
+  function startOf(after: string | undefined): number {
+    if (after === undefined) return 0
+    const position = isEventId(after) ? positionOf.get(after) : undefined
+    if (position === undefined) throw new PositionError('no event that is kept')
+    return position
+  }
+
+  return {
+    eventHeads({ audience, limit, after }: EventQuery): readonly EventHead[] {
+      const start = startOf(after)
+      const lookups = lookupsOf(audience)
+      if (lookups.length === 0) return []
+      const own = lookups.filter(({ customer }) => customer !== null)
+      const bound = lookups.flatMap(({ type, customer }) => (customer === null ? [type, start, limit] : [customer, type, start, limit]))
+      return statementFor(lookups.length - own.length, own.length)
+        .all(...([...bound, limit] as unknown as Bound[]))
+        .map(headOf)
+    },
+    events(heads: readonly EventHead[]): readonly ShopEvent[] {
+      return heads.flatMap((head) => {
+        const row = orderRow.get(head.position)
+        return row ? [eventOf(head, row)] : []
+      })
+    },
+    lastEvent() {
+      const row = last.get()
+      return row && headOf(row)
+    }
+  }
+}
