@@ -17,6 +17,7 @@ export type DomainErrorCode =
   | 'webhook-not-found'
   | 'invalid-webhook'
   | 'too-many-webhooks'
+  | 'unknown-event'
   | 'store-unavailable'
   | 'store-overloaded'
 

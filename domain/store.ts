@@ -4,6 +4,7 @@ import type { Audience, EventHead, ShopEvent } from './event.ts'
 import type { Decimal } from './money.ts'
 import type { Order, OrderDocument, OrderStatus, OrderSummary, PurchaseOrder } from './order.ts'
 import type { Product, ProductDraft, Stock } from './product.ts'
+import type { WebhookStore } from './webhook-store.ts'
 
 /**
  * The state that a write expects to find. The store checks it in the same step as the write. An empty precondition accepts anything.
@@ -138,7 +139,7 @@ export interface Versions {
  * Everything the shop keeps. Each verb is atomic and, when it changes something, durable before its promise resolves.
  * Every verb may throw DomainError `store-unavailable` while the database is out of reach.
  */
-export interface Store {
+export interface Store extends WebhookStore {
   /** @throws `product-not-found`, `product-deleted` */
   product(id: string): Promise<Product>
   /** By id, or, with `q`, in an order of the store's own that stays the same between pages. */

@@ -1,6 +1,6 @@
-import type { Scope } from './caller.ts'
-import { DomainError } from './errors.ts'
-import type { EventType } from './event.ts'
+import type { Caller, Scope } from './caller.ts'
+import { DomainError, type Fault } from './errors.ts'
+import { type Audience, audienceOf, type EventHead, type EventType, narrow } from './event.ts'
 
 /** `disabled`: nothing is delivered until its owner makes it active again. */
 export type WebhookStatus = 'active' | 'disabled'
@@ -26,10 +26,16 @@ export interface Webhook extends WebhookDraft {
   readonly reason?: string
 }
 
-/** The key that made a webhook, or changed it last. What the webhook delivers is what this key may see. */
+/** The key that made a webhook, or changed it last: the webhook delivers what this key may see, for as long as the key is valid. */
 export interface WebhookOwner {
   readonly customer: string
   readonly keyId: string
+}
+
+export interface NewWebhook extends WebhookDraft {
+  readonly owner: WebhookOwner
+  /** The events that it delivers. */
+  readonly hears: Audience
 }
 
 /** A secret that signs deliveries. */
@@ -59,30 +65,34 @@ export interface Delivery extends Omit<Attempt, 'retryAfter'> {
   readonly attempt: number
 }
 
-/** A webhook that a dispatcher has claimed: no other one delivers for it until the claim ends. */
-export interface ClaimedWebhook extends Omit<WebhookDraft, 'status'> {
+/** What is needed to deliver to a webhook. */
+export interface WebhookTarget extends Omit<WebhookDraft, 'status' | 'types'> {
   readonly id: string
-  readonly owner: WebhookOwner
+  readonly customer: string
   /** The scopes of the owner's key. Undefined: the key was revoked or has expired. */
   readonly scopes: readonly Scope[] | undefined
+  readonly keyId: string
   /** The valid secrets, the newest first. */
   readonly secrets: readonly string[]
-  /** Everything up to this event has been delivered, or was not for this webhook. */
-  readonly position: number
+}
+
+/** A webhook that a dispatcher has claimed: no other one delivers for it until the claim ends. */
+export interface ClaimedWebhook extends WebhookTarget {
   /** The failed attempts to deliver the next event. */
   readonly failures: number
+  /** The event to deliver next. */
+  readonly next: EventHead
 }
 
 /** What a dispatcher did for a webhook that it has claimed. */
 export interface WebhookProgress {
-  readonly position: number
-  readonly failures: number
   /** The attempt to log, if there was one. */
   readonly delivery?: Delivery
-  /** Milliseconds until the webhook is due again. Absent: it stays claimed. 0: it is due when there are more events. */
-  readonly release?: number
-  /** Why the webhook is disabled. */
-  readonly disable?: string
+  /** `delivered`: the event at this position. `retry`: the same event again, in so many milliseconds. `disable`: for this reason. */
+  readonly step:
+    | { readonly kind: 'delivered'; readonly position: number }
+    | { readonly kind: 'retry'; readonly in: number }
+    | { readonly kind: 'disable'; readonly reason: string }
 }
 
 /** How long the secret before the newest one signs too, in milliseconds. */
@@ -115,4 +125,25 @@ export function requireRoom(ofCustomer: number, inAll: number): void {
     throw new DomainError('too-many-webhooks', `You have ${ofCustomer} webhooks, which is the most. Delete one first.`)
   if (inAll >= mostWebhooks.inAll)
     throw new DomainError('too-many-webhooks', `The shop has ${inAll} webhooks, which is the most. Ask the shop to delete some.`)
+}
+
+/**
+ * The events that a webhook of a caller delivers.
+ * @throws DomainError `invalid-webhook` when the caller never hears one of the types
+ */
+export function hearing(types: readonly EventType[], caller: Caller): Audience {
+  const all = audienceOf(caller)
+  const isHeard = (type: EventType) => all.types.includes(type) || (all.own?.types.includes(type) ?? false)
+  const faults = types.flatMap((type, i): readonly Fault[] =>
+    isHeard(type) ? [] : [{ detail: `Your key does not show you events of the type ${type}.`, at: ['type', i + 1] }]
+  )
+  if (faults.length > 0)
+    throw new DomainError('invalid-webhook', 'The webhook asks for events that your key does not show you.', { faults })
+  return types.length === 0 ? all : narrow(all, types)
+}
+
+/** An event that is not kept any more, or that the webhook does not deliver. */
+export function unknownEvent(): DomainError {
+  const detail = 'There is no event with this id, it is not kept any more, or this webhook does not deliver it.'
+  return new DomainError('unknown-event', detail, { faults: [{ detail, at: [] }] })
 }

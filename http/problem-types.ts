@@ -190,9 +190,15 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
   },
   'invalid-webhook': {
     status: 422,
-    title: 'This URL cannot be called',
+    title: 'The shop cannot deliver to this webhook',
     explanation:
-      'A webhook needs a public https URL without user name, password and fragment. Other hosts must be allowed by the shop. The problem says what is wrong. Nothing was stored.'
+      'A webhook needs a public https URL without user name, password and fragment; other hosts must be allowed by the shop. Its types must be among those that the key may see. The problem says what is wrong. Nothing was stored.'
+  },
+  'unknown-event': {
+    status: 422,
+    title: 'There is no such event to send again',
+    explanation:
+      'The event is unknown, is not kept any more, or is none that this webhook delivers. Take its id from the list of deliveries.'
   },
   'identity-mismatch': {
     status: 422,

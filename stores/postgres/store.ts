@@ -9,6 +9,7 @@ import { makeClient, openError } from './open-error.ts'
 import { OrderWriter, threadConnections } from './order-writer.ts'
 import { makeOrders } from './orders.ts'
 import { makeProducts } from './products.ts'
+import { makeWebhooks } from './webhooks.ts'
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`. */
@@ -58,6 +59,7 @@ function makeStore(database: Database, orders: OrderWriter, currency: string): S
     ...makeOrders(database),
     ...makeEvents(database),
     ...makeKeys(database),
+    ...makeWebhooks(database),
     placeOrder: (placing) => orders.run('placeOrder', placing),
     changeOrder: (...args) => orders.run('changeOrder', ...args),
     setOrderStatus: (id, status, expected) => orders.run('setOrderStatus', id, status, expected),

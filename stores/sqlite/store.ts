@@ -10,6 +10,7 @@ import { makeProductBatches, readAll } from './product-batches.ts'
 import { makeProductPages } from './product-pages.ts'
 import { makeReader } from './reader.ts'
 import { Searcher } from './searcher.ts'
+import { makeWebhookReader } from './webhook-reader.ts'
 import { SqliteWriter } from './writer.ts'
 import type { WriterData } from './writer-thread.ts'
 
@@ -49,6 +50,7 @@ export async function openWithWriter(options: OpenOptions): Promise<{ store: Sto
 function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { path, identity, currency }: WriterData): Store {
   const reader = makeReader(db, currency)
   const events = makeEventReader(db)
+  const webhooks = makeWebhookReader(db)
   const pages = makeProductPages(db, currency)
   const batches = makeProductBatches(scanner, currency)
   const searcher = new Searcher({ path, identity, currency })
@@ -117,6 +119,19 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
     events: (heads) => read(() => events.events(heads)),
     lastEvent: () => read(events.lastEvent),
     pruneEvents: (before, most) => writer.run('pruneEvents', before, most),
+
+    createWebhook: (webhook, secret) => writer.run('createWebhook', webhook, secret),
+    webhooks: (customer) => read(() => webhooks.webhooks(customer)),
+    webhook: (id, customer) => read(() => webhooks.webhook(id, customer)),
+    changeWebhook: (...args) => writer.run('changeWebhook', ...args),
+    addWebhookSecret: (...args) => writer.run('addWebhookSecret', ...args),
+    deleteWebhook: (...args) => writer.run('deleteWebhook', ...args),
+    deliveries: (...args) => read(() => webhooks.deliveries(...args)),
+    claimWebhooks: (...args) => writer.run('claimWebhooks', ...args),
+    settleWebhook: (...args) => writer.run('settleWebhook', ...args),
+    releaseWebhooks: (worker) => writer.run('releaseWebhooks', worker),
+    redelivery: (...args) => read(() => webhooks.redelivery(...args)),
+    logDelivery: (id, delivery) => writer.run('logDelivery', id, delivery),
 
     createKey: (key) => writer.run('createKey', key),
     keys: () => read(reader.keys),

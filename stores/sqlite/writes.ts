@@ -8,6 +8,7 @@ import { makeImportWrites } from './import-writes.ts'
 import { makeKeyWrites } from './key-writes.ts'
 import { makeOrderWrites } from './order-writes.ts'
 import type { TextIndex } from './search.ts'
+import { makeWebhookWrites, type WebhookWriteVerb } from './webhook-writes.ts'
 
 /** The verbs of the store that write. The writer thread performs them. */
 export type WriteVerb =
@@ -20,6 +21,7 @@ export type WriteVerb =
   | 'changeOrder'
   | 'setOrderStatus'
   | 'pruneEvents'
+  | WebhookWriteVerb
   | 'createKey'
   | 'revokeKey'
   | 'touchKeys'
@@ -46,6 +48,7 @@ export function makeWrites(db: Connection, currency: string, index: TextIndex): 
     ...makeOrderWrites(db, currency, events),
     ...makeEventPruning(db),
     ...makeKeyWrites(db),
+    ...makeWebhookWrites(db, events),
     ping() {
       fill.run()
       clear.run()

@@ -24,6 +24,7 @@ const domainCodes: Readonly<Record<DomainErrorCode, number>> = {
   'webhook-not-found': 404,
   'invalid-webhook': 422,
   'too-many-webhooks': 409,
+  'unknown-event': 422,
   'store-unavailable': 503,
   'store-overloaded': 503
 }

@@ -11,6 +11,7 @@ import { orderContract } from './contract-orders.ts'
 import { pagingContract } from './contract-paging.ts'
 import { placingContract } from './contract-placing.ts'
 import { stockContract } from './contract-stock.ts'
+import { webhookContract } from './contract-webhooks.ts'
 
 /** Declares one rule of the contract, checked on a store of its own. */
 export type Rule = (title: string, check: (t: Test, store: Store) => Promise<void>) => void
@@ -37,5 +38,6 @@ export function storeContract(t: Test, open: () => Promise<Store>): void {
   eventContract(rule)
   largeContract(rule)
   keyContract(rule)
+  webhookContract(rule)
   concurrencyContract(rule)
 }

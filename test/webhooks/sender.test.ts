@@ -22,7 +22,11 @@ t.test('a delivery is one POST, and its status is the outcome', async (t) => {
     count === 1 ? response.writeHead(204).end() : response.writeHead(503, { 'retry-after': '30' }).end('busy')
   )
   t.match(await post(sender, `${receiver.url}/hooks?a=b`), { status: 204, durationMs: Number, at: Number })
-  t.match(receiver.received[0], { path: '/hooks?a=b', body: '{"a":1}', headers: { 'content-type': 'application/json', 'content-length': '7' } })
+  t.match(receiver.received[0], {
+    path: '/hooks?a=b',
+    body: '{"a":1}',
+    headers: { 'content-type': 'application/json', 'content-length': '7' }
+  })
   t.match(await post(sender, receiver.url), { status: 503, retryAfter: 30_000 })
 })
 
@@ -86,7 +90,12 @@ t.test('a receiver that closes, refuses or does not speak HTTP is a failure in p
   const sender = makeSender(t)
   const closing = await startReceiver(t, (response) => response.destroy())
   t.match(await post(sender, closing.url), { failure: /closed the connection/ })
-  const strange = createServer((socket) => socket.on('error', () => {}).resume().end('220 mail.example ESMTP\r\n'))
+  const strange = createServer((socket) =>
+    socket
+      .on('error', () => {})
+      .resume()
+      .end('220 mail.example ESMTP\r\n')
+  )
   strange.listen(0, '127.0.0.1')
   await once(strange, 'listening')
   const { port } = strange.address() as AddressInfo

@@ -53,37 +53,40 @@ t.test('public addresses may be called, and no others', async (t) => {
   for (const address of special) t.notOk(isPublic(address), address)
 })
 
-t.test('a URL is https, without credentials and fragment, and its host is no address that is not public, however it is written', async (t) => {
-  const targets = new Targets([])
-  t.equal(targets.read('https://erp.example/hooks?a=b').href, 'https://erp.example/hooks?a=b')
-  t.equal(targets.read('https://1.1.1.1:8443/').href, 'https://1.1.1.1:8443/')
-  for (const [url, reason] of [
-    ['erp.example', /absolute/],
-    ['/hooks', /absolute/],
-    ['ftp://erp.example/', /https/],
-    ['file:///etc/passwd', /https/],
-    ['javascript:alert(1)', /https/],
-    ['http://erp.example/', /WEBHOOK_ALLOW/],
-    ['https://user@erp.example/', /user name/],
-    ['https://user:pass@erp.example/', /user name/],
-    ['https://:pass@erp.example/', /password/],
-    ['https://erp.example/#a', /fragment/],
-    ['https://erp.example/#', /fragment/],
-    ['https://127.0.0.1/', /not a public/],
-    ['https://2130706433/', /127\.0\.0\.1/],
-    ['https://0177.0.0.1/', /127\.0\.0\.1/],
-    ['https://0x7f.1/', /127\.0\.0\.1/],
-    ['https://127.1/', /127\.0\.0\.1/],
-    ['https://①②⑦.0.0.1/', /127\.0\.0\.1/],
-    ['https://0/', /0\.0\.0\.0/],
-    ['https://[::1]/', /::1/],
-    ['https://[::ffff:127.0.0.1]/', /not a public/],
-    ['https://[fe80::1]/', /not a public/],
-    ['https://169.254.169.254/latest/meta-data', /not a public/],
-    ['https://10.0.0.1./', /not a public/]
-  ] as const)
-    t.throws(() => targets.read(url), { name: 'TargetError', message: reason }, url)
-})
+t.test(
+  'a URL is https, without credentials and fragment, and its host is no address that is not public, however it is written',
+  async (t) => {
+    const targets = new Targets([])
+    t.equal(targets.read('https://erp.example/hooks?a=b').href, 'https://erp.example/hooks?a=b')
+    t.equal(targets.read('https://1.1.1.1:8443/').href, 'https://1.1.1.1:8443/')
+    for (const [url, reason] of [
+      ['erp.example', /absolute/],
+      ['/hooks', /absolute/],
+      ['ftp://erp.example/', /https/],
+      ['file:///etc/passwd', /https/],
+      ['javascript:alert(1)', /https/],
+      ['http://erp.example/', /WEBHOOK_ALLOW/],
+      ['https://user@erp.example/', /user name/],
+      ['https://user:pass@erp.example/', /user name/],
+      ['https://:pass@erp.example/', /password/],
+      ['https://erp.example/#a', /fragment/],
+      ['https://erp.example/#', /fragment/],
+      ['https://127.0.0.1/', /not a public/],
+      ['https://2130706433/', /127\.0\.0\.1/],
+      ['https://0177.0.0.1/', /127\.0\.0\.1/],
+      ['https://0x7f.1/', /127\.0\.0\.1/],
+      ['https://127.1/', /127\.0\.0\.1/],
+      ['https://①②⑦.0.0.1/', /127\.0\.0\.1/],
+      ['https://0/', /0\.0\.0\.0/],
+      ['https://[::1]/', /::1/],
+      ['https://[::ffff:127.0.0.1]/', /not a public/],
+      ['https://[fe80::1]/', /not a public/],
+      ['https://169.254.169.254/latest/meta-data', /not a public/],
+      ['https://10.0.0.1./', /not a public/]
+    ] as const)
+      t.throws(() => targets.read(url), { name: 'TargetError', message: reason }, url)
+  }
+)
 
 t.test('WEBHOOK_ALLOW names hosts, addresses and ranges', async (t) => {
   const targets = new Targets(['ERP.internal', '10.1.0.0/16', '::1', 'fd00::/8'], resolvingTo('10.1.2.3'))
@@ -105,7 +108,10 @@ t.test('every address of a host is checked', async (t) => {
 })
 
 t.test('a host that is not there is refused, and one that cannot be looked up now is not', async (t) => {
-  const failing = (code: string): Resolve => () => Promise.reject(Object.assign(new Error(code), { code }))
+  const failing =
+    (code: string): Resolve =>
+    () =>
+      Promise.reject(Object.assign(new Error(code), { code }))
   await t.rejects(new Targets([], failing('ENOTFOUND')).check('https://erp.example/'), { message: /cannot be found/ })
   await t.rejects(new Targets([], resolvingTo()).check('https://erp.example/'), { message: /cannot be found/ })
   await t.resolves(new Targets([], failing('ETIMEOUT')).check('https://erp.example/'))

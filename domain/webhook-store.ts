@@ -1,0 +1,43 @@
+import type { EventHead } from './event.ts'
+import type { Page, PageQuery, Precondition } from './store.ts'
+import type { ClaimedWebhook, Delivery, NewWebhook, Webhook, WebhookProgress, WebhookTarget } from './webhook.ts'
+
+/** The verbs of the store about webhooks. `customer` is who asks: another's webhook is `webhook-not-found`. */
+export interface WebhookStore {
+  /** It delivers the events after this moment. @throws `too-many-webhooks` */
+  createWebhook(webhook: NewWebhook, secret: string): Promise<Webhook>
+  /** The oldest first. */
+  webhooks(customer: string): Promise<readonly Webhook[]>
+  /** @throws `webhook-not-found` */
+  webhook(id: string, customer: string): Promise<Webhook>
+  /**
+   * Replaces what the owner decides, and who the owner's key is. Failed attempts are forgotten: the next is made at once.
+   * @throws `webhook-not-found`, `precondition-failed`
+   */
+  changeWebhook(id: string, webhook: NewWebhook, expected: Precondition): Promise<Webhook>
+  /** Adds a secret. The one before it signs too, for a time. @throws `webhook-not-found` */
+  addWebhookSecret(id: string, customer: string, secret: string): Promise<Webhook>
+  /** @throws `webhook-not-found`, `precondition-failed` */
+  deleteWebhook(id: string, customer: string, expected: Precondition): Promise<void>
+  /** The newest first. Only the newest of each webhook are kept. @throws `webhook-not-found` */
+  deliveries(id: string, customer: string, query: PageQuery): Promise<Page<Delivery>>
+
+  /**
+   * Claims webhooks that are due: they are active, an event waits for them, and nobody has claimed them. A claim ends when its
+   * holder has not settled it for a time.
+   * @param worker the unguessable name of a dispatcher. On SQLite there is one, so another's claims end at once
+   * @param serving the webhooks that the worker has claimed and not settled. A claim of which it never heard ends
+   */
+  claimWebhooks(worker: string, limit: number, serving?: readonly string[]): Promise<readonly ClaimedWebhook[]>
+  /**
+   * Stores what was done, and logs the attempt. A webhook that is disabled makes an event.
+   * @returns the webhook with the event to deliver next; undefined when the claim has ended, also because nothing is left to do
+   */
+  settleWebhook(worker: string, id: string, progress: WebhookProgress): Promise<ClaimedWebhook | undefined>
+  /** Ends all claims of a worker. */
+  releaseWebhooks(worker: string): Promise<void>
+  /** What is needed to send an event again. @throws `webhook-not-found`, `unknown-event` */
+  redelivery(id: string, customer: string, eventId: string): Promise<{ readonly webhook: WebhookTarget; readonly event: EventHead }>
+  /** Logs an event that was sent again. */
+  logDelivery(id: string, delivery: Delivery): Promise<void>
+}

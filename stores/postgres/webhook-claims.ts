@@ -1,0 +1,121 @@
+import type { ClaimedWebhook, Delivery, WebhookProgress } from '../../domain/webhook.ts'
+import { mostDeliveries } from '../../domain/webhook.ts'
+import type { WebhookStore } from '../../domain/webhook-store.ts'
+import { type ClaimedRow, claimedOf, nextColumns, targetColumns } from '../webhook-rows.ts'
+import type { Database, Queries } from './database.ts'
+import { EventLog } from './event-log.ts'
+
+/**
+ * Milliseconds that a claim lasts without a sign of its holder. It is far longer than an attempt, and short enough that the
+ * webhooks of a replica that was killed do not wait for long.
+ */
+const lease = 30_000
+
+/** The time by the database's clock, as an expression that can be compared with an index. */
+const now = 'floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint'
+
+/** The first event after the position of a webhook that it hears. Each type is one look-up in an index. */
+const nextPosition = `(SELECT min(found.position) FROM (
+  SELECT (SELECT e.position FROM event e WHERE e.type = t.value AND e.position > w.position ORDER BY e.position LIMIT 1) AS position
+    FROM json_array_elements_text(w.hears) AS t (value)
+  UNION ALL
+  SELECT (SELECT e.position FROM event e WHERE e.customer = w.customer AND e.type = t.value AND e.position > w.position
+      ORDER BY e.position LIMIT 1)
+    FROM json_array_elements_text(w.hears_own) AS t (value)) AS found)`
+
+type Row = ClaimedRow & { readonly at: number } & Record<string, unknown>
+
+async function readClaimed({ query }: Queries, worker: string, ids: readonly string[]): Promise<readonly ClaimedWebhook[]> {
+  const rows = await query<Row>(
+    `SELECT ${targetColumns}, w.failures, ${nextColumns}, ${now} AS at FROM webhook w JOIN api_key k ON k.id = w.key_id
+      CROSS JOIN LATERAL (SELECT ${nextPosition} AS position) n JOIN event e ON e.position = n.position
+      WHERE w.id = ANY($1::uuid[]) AND w.status = 'active' AND w.claimed_by = $2 ORDER BY w.next_attempt_at`,
+    [ids, worker]
+  )
+  return rows.map((row) => claimedOf(row, row.at))
+}
+
+/** Adds a row to the log of a webhook, whose row is locked, and deletes the oldest. */
+export function writeDelivery({ query }: Queries, seq: number, number: number, delivery: Delivery): void {
+  const { eventId, attempt, at, durationMs, status = null, failure = null } = delivery
+  void query('UPDATE webhook SET delivery_count = $2 WHERE seq = $1', [seq, number])
+  void query(
+    `INSERT INTO delivery (webhook, number, event, attempt, at, duration_ms, status, failure) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [seq, number, eventId, attempt, at, durationMs, status, failure]
+  )
+  void query('DELETE FROM delivery WHERE webhook = $1 AND number <= $2', [seq, number - mostDeliveries])
+}
+
+interface HeldRow extends Record<string, unknown> {
+  readonly seq: number
+  readonly version: number
+  readonly customer: string
+  readonly delivery_count: number
+  readonly at: number
+}
+
+function writeStep({ query }: Queries, id: string, { seq, version, customer, at }: HeldRow, step: WebhookProgress['step']): EventLog {
+  const events = new EventLog()
+  if (step.kind === 'delivered') {
+    void query(`UPDATE webhook SET position = $2, failures = 0, claimed_until = $3 WHERE seq = $1`, [seq, step.position, at + lease])
+  } else if (step.kind === 'retry') {
+    void query('UPDATE webhook SET failures = failures + 1, next_attempt_at = $2, claimed_by = NULL WHERE seq = $1', [seq, at + step.in])
+  } else {
+    void query(
+      `UPDATE webhook SET version = version + 1, status = 'disabled', reason = $2, modified_at = $3, claimed_by = NULL WHERE seq = $1`,
+      [seq, step.reason, at]
+    )
+    events.add([{ type: 'webhook-disabled', subject: id, version: version + 1, at, customer }])
+  }
+  return events
+}
+
+/** The verbs by which the replicas share the deliveries. */
+export function makeWebhookClaims(
+  database: Database
+): Pick<WebhookStore, 'claimWebhooks' | 'settleWebhook' | 'releaseWebhooks' | 'logDelivery'> {
+  return {
+    async claimWebhooks(worker, limit, serving = []) {
+      const claimed = await database.query<{ readonly id: string }>(
+        `UPDATE webhook SET claimed_by = $1, claimed_until = ${now} + ${lease} WHERE seq IN (
+          SELECT w.seq FROM webhook w WHERE w.status = 'active' AND w.next_attempt_at <= ${now}
+            AND (w.claimed_by IS NULL OR w.claimed_by = $1 OR w.claimed_until < ${now})
+            AND w.id <> ALL ($3::uuid[]) AND ${nextPosition} IS NOT NULL
+            ORDER BY w.next_attempt_at LIMIT $2 FOR UPDATE OF w SKIP LOCKED) RETURNING id`,
+        [worker, limit, serving]
+      )
+      if (claimed.length === 0) return []
+      return readClaimed(
+        database,
+        worker,
+        claimed.map(({ id }) => id)
+      )
+    },
+    settleWebhook: (worker, id, { delivery, step }) =>
+      database.transaction(async (queries) => {
+        const [held] = await queries.query<HeldRow>(
+          `SELECT seq, version, customer, delivery_count, ${now} AS at FROM webhook WHERE id = $1 AND claimed_by = $2 FOR UPDATE`,
+          [id, worker]
+        )
+        if (!held) return undefined
+        if (delivery) writeDelivery(queries, held.seq, held.delivery_count + 1, delivery)
+        const events = writeStep(queries, id, held, step)
+        if (step.kind !== 'delivered') {
+          events.write(queries)
+          return undefined
+        }
+        const [next] = await readClaimed(queries, worker, [id])
+        if (!next) void queries.query('UPDATE webhook SET claimed_by = NULL, next_attempt_at = 0 WHERE seq = $1', [held.seq])
+        return next
+      }),
+    async releaseWebhooks(worker) {
+      await database.query('UPDATE webhook SET claimed_by = NULL WHERE claimed_by = $1', [worker])
+    },
+    async logDelivery(id, delivery) {
+      await database.transaction(async (queries) => {
+        const [found] = await queries.query<HeldRow>('SELECT seq, delivery_count FROM webhook WHERE id = $1 FOR UPDATE', [id])
+        if (found) writeDelivery(queries, found.seq, found.delivery_count + 1, delivery)
+      })
+    }
+  }
+}

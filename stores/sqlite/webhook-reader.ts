@@ -1,0 +1,61 @@
+import { hears } from '../../domain/event.ts'
+import type { Store } from '../../domain/store.ts'
+import { unknownEvent, webhookNotFound } from '../../domain/webhook.ts'
+import type { WebhookStore } from '../../domain/webhook-store.ts'
+import { isEventId } from '../event-ids.ts'
+import { type HeadRow, headColumns, headOf } from '../event-rows.ts'
+import { position, toPage } from '../paging.ts'
+import {
+  type DeliveryRow,
+  deliveryOf,
+  type TargetRow,
+  targetColumns,
+  targetOf,
+  type WebhookRow,
+  webhookColumns,
+  webhookOf
+} from '../webhook-rows.ts'
+import type { Connection } from './connection.ts'
+
+type ReadVerb = 'webhooks' | 'webhook' | 'deliveries' | 'redelivery'
+
+export type WebhookReads = { readonly [Verb in ReadVerb]: (...args: Parameters<WebhookStore[Verb]>) => Awaited<ReturnType<Store[Verb]>> }
+
+export function makeWebhookReader(db: Connection): WebhookReads {
+  const one = db.prepare<[string, string], WebhookRow & { readonly seq: number }>(
+    `SELECT w.seq, ${webhookColumns} FROM webhook w WHERE w.id = ? AND w.customer = ?`
+  )
+  const all = db.prepare<[string], WebhookRow>(`SELECT ${webhookColumns} FROM webhook w WHERE w.customer = ? ORDER BY w.seq`)
+  const log = db.prepare<[number, number, number], DeliveryRow>(
+    `SELECT number, event, attempt, at, duration_ms, status, failure FROM delivery WHERE webhook = ? AND number < ?
+      ORDER BY number DESC LIMIT ? + 1`
+  )
+  const target = db.prepare<[string, string], TargetRow & { readonly hears: string; readonly hears_own: string }>(
+    `SELECT ${targetColumns}, w.hears, w.hears_own FROM webhook w JOIN api_key k ON k.id = w.key_id WHERE w.id = ? AND w.customer = ?`
+  )
+  const event = db.prepare<[string], HeadRow>(`SELECT ${headColumns} FROM event e WHERE e.id = ?`)
+
+  function find(id: string, customer: string) {
+    const row = one.get(id, customer)
+    if (!row) throw webhookNotFound()
+    return row
+  }
+
+  return {
+    webhooks: (customer) => all.all(customer).map(webhookOf),
+    webhook: (id, customer) => webhookOf(find(id, customer)),
+    deliveries(id, customer, { limit, after }) {
+      const { seq } = find(id, customer)
+      const rows = log.all(seq, after === undefined ? Number.MAX_SAFE_INTEGER : position(after), limit)
+      return toPage(rows, limit, deliveryOf, ({ number }) => String(number))
+    },
+    redelivery(id, customer, eventId) {
+      const row = target.get(id, customer)
+      if (!row) throw webhookNotFound()
+      const head = isEventId(eventId) ? event.get(eventId) : undefined
+      const audience = { types: JSON.parse(row.hears), own: { customer, types: JSON.parse(row.hears_own) } }
+      if (!head || !hears(audience, headOf(head))) throw unknownEvent()
+      return { webhook: targetOf(row, Date.now()), event: headOf(head) }
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto'
+import { checkPrecondition } from '../../domain/preconditions.ts'
+import { type Delivery, mostDeliveries, requireRoom, rotated, type WebhookProgress, webhookNotFound } from '../../domain/webhook.ts'
+import {
+  type ClaimedRow,
+  claimedOf,
+  draftColumns,
+  nextColumns,
+  targetColumns,
+  type WebhookRow,
+  webhookColumns,
+  webhookOf
+} from '../webhook-rows.ts'
+import type { Connection } from './connection.ts'
+import type { EventLog } from './event-log.ts'
+import type { Writes } from './writes.ts'
+
+export type WebhookWriteVerb =
+  | 'createWebhook'
+  | 'changeWebhook'
+  | 'addWebhookSecret'
+  | 'deleteWebhook'
+  | 'claimWebhooks'
+  | 'settleWebhook'
+  | 'releaseWebhooks'
+  | 'logDelivery'
+
+interface FoundRow extends WebhookRow {
+  readonly seq: number
+  readonly customer: string
+  readonly secrets: string
+  readonly failures: number
+}
+
+/** The first event after the position of a webhook that it hears. Each type is one look-up in an index. */
+const nextPosition = `(SELECT min(found) FROM (
+  SELECT (SELECT min(position) FROM event INDEXED BY event_type WHERE type = t.value AND position > w.position) AS found
+    FROM json_each(w.hears) t
+  UNION ALL
+  SELECT (SELECT min(position) FROM event INDEXED BY event_customer WHERE customer = w.customer AND type = t.value AND position > w.position)
+    FROM json_each(w.hears_own) t))`
+
+export function makeWebhookWrites(db: Connection, events: EventLog): Writes<WebhookWriteVerb> {
+  const count = db.prepare<[string], { readonly own: number; readonly total: number }>(
+    'SELECT (SELECT count(*) FROM webhook WHERE customer = ?) AS own, (SELECT count(*) FROM webhook) AS total'
+  )
+  const insert = db.prepare<[object]>(
+    `INSERT INTO webhook (id, version, customer, key_id, url, types, hears, hears_own, media_type, status, secrets, created_at, modified_at,
+        position, next_attempt_at)
+      VALUES (@id, 1, @customer, @key_id, @url, @types, @hears, @hears_own, @media_type, @status, @secrets, @now, @now,
+        (SELECT coalesce(max(position), 0) FROM event), 0)`
+  )
+  const findRow = db.prepare<[string], FoundRow>(
+    `SELECT w.seq, w.customer, w.secrets, w.failures, ${webhookColumns} FROM webhook w WHERE w.id = ?`
+  )
+  const update = db.prepare<[object]>(
+    `UPDATE webhook SET version = version + 1, key_id = @key_id, url = @url, types = @types, hears = @hears, hears_own = @hears_own,
+      media_type = @media_type, status = @status, reason = NULL, modified_at = @now, failures = 0, next_attempt_at = 0 WHERE id = @id`
+  )
+  const updateSecrets = db.prepare<[string, number, string]>(
+    'UPDATE webhook SET version = version + 1, secrets = ?, modified_at = ? WHERE id = ?'
+  )
+  const remove = db.prepare<[string]>('DELETE FROM webhook WHERE id = ?')
+  const due = db
+    .prepare<[{ readonly now: number; readonly serving: string; readonly limit: number }], number>(
+      `SELECT w.seq FROM webhook w WHERE w.status = 'active' AND w.next_attempt_at <= @now AND w.id NOT IN (SELECT value FROM json_each(@serving))
+        AND ${nextPosition} IS NOT NULL ORDER BY w.next_attempt_at LIMIT @limit`
+    )
+    .pluck()
+  const claim = db.prepare<[string, number]>('UPDATE webhook SET claimed_by = ? WHERE seq = ?')
+  const claimed = db.prepare<[number, string], ClaimedRow>(
+    `SELECT ${targetColumns}, w.failures, ${nextColumns} FROM webhook w JOIN api_key k ON k.id = w.key_id
+      JOIN event e ON e.position = ${nextPosition} WHERE w.seq = ? AND w.status = 'active' AND w.claimed_by = ?`
+  )
+  const release = db.prepare<[number, number, string]>(
+    'UPDATE webhook SET claimed_by = NULL, next_attempt_at = ? WHERE seq = ? AND claimed_by = ?'
+  )
+  const releaseAll = db.prepare<[string]>('UPDATE webhook SET claimed_by = NULL WHERE claimed_by = ?')
+  const holder = db.prepare<[number], string | null>('SELECT claimed_by FROM webhook WHERE seq = ?').pluck()
+  const advance = db.prepare<[number, number]>('UPDATE webhook SET position = ?, failures = 0 WHERE seq = ?')
+  const fail = db.prepare<[number]>('UPDATE webhook SET failures = failures + 1 WHERE seq = ?')
+  const disable = db.prepare<[string, number, number]>(
+    "UPDATE webhook SET version = version + 1, status = 'disabled', reason = ?, modified_at = ?, claimed_by = NULL WHERE seq = ?"
+  )
+  const countDelivery = db.prepare<[number]>('UPDATE webhook SET delivery_count = delivery_count + 1 WHERE seq = ?')
+  const log = db.prepare<[object]>(
+    `INSERT INTO delivery (webhook, number, event, attempt, at, duration_ms, status, failure)
+      VALUES (@seq, (SELECT delivery_count FROM webhook WHERE seq = @seq), @event, @attempt, @at, @duration_ms, @status, @failure)`
+  )
+  const forget = db.prepare<[{ readonly seq: number; readonly most: number }]>(
+    'DELETE FROM delivery WHERE webhook = @seq AND number <= (SELECT delivery_count FROM webhook WHERE seq = @seq) - @most'
+  )
+
+  function find(id: string, customer?: string): FoundRow {
+    const row = findRow.get(id)
+    if (!row || (customer !== undefined && row.customer !== customer)) throw webhookNotFound()
+    return row
+  }
+
+  function keep(seq: number, { eventId, attempt, at, durationMs, status, failure }: Delivery): void {
+    countDelivery.run(seq)
+    log.run({ seq, event: eventId, attempt, at, duration_ms: durationMs, status: status ?? null, failure: failure ?? null })
+    forget.run({ seq, most: mostDeliveries })
+  }
+
+  function apply({ seq, id, version, customer }: FoundRow, step: WebhookProgress['step'], worker: string): void {
+    const now = Date.now()
+    if (step.kind === 'delivered') advance.run(step.position, seq)
+    if (step.kind === 'retry') {
+      fail.run(seq)
+      release.run(now + step.in, seq, worker)
+    }
+    if (step.kind === 'disable') {
+      disable.run(step.reason, now, seq)
+      events.write([{ type: 'webhook-disabled', subject: id, version: version + 1, at: now, customer }])
+    }
+  }
+
+  return {
+    createWebhook(webhook, secret) {
+      const { own, total } = count.get(webhook.owner.customer) ?? { own: 0, total: 0 }
+      requireRoom(own, total)
+      const id = randomUUID()
+      insert.run({ ...draftColumns(webhook), id, secrets: JSON.stringify([{ secret }]), now: Date.now() })
+      return webhookOf(find(id))
+    },
+    changeWebhook(id, webhook, expected) {
+      checkPrecondition(expected, find(id, webhook.owner.customer).version)
+      update.run({ ...draftColumns(webhook), id, now: Date.now() })
+      return webhookOf(find(id))
+    },
+    addWebhookSecret(id, customer, secret) {
+      const now = Date.now()
+      updateSecrets.run(JSON.stringify(rotated(JSON.parse(find(id, customer).secrets), secret, now)), now, id)
+      return webhookOf(find(id))
+    },
+    deleteWebhook(id, customer, expected) {
+      checkPrecondition(expected, find(id, customer).version)
+      remove.run(id)
+    },
+    claimWebhooks(worker, limit, serving = []) {
+      const now = Date.now()
+      return due.all({ now, serving: JSON.stringify(serving), limit }).flatMap((seq) => {
+        claim.run(worker, seq)
+        const row = claimed.get(seq, worker)
+        return row ? [claimedOf(row, now)] : []
+      })
+    },
+    settleWebhook(worker, id, { delivery, step }) {
+      const found = findRow.get(id)
+      if (!found || holder.get(found.seq) !== worker) return undefined
+      if (delivery) keep(found.seq, delivery)
+      apply(found, step, worker)
+      const row = claimed.get(found.seq, worker)
+      if (!row) release.run(0, found.seq, worker)
+      return row && claimedOf(row, Date.now())
+    },
+    releaseWebhooks(worker) {
+      releaseAll.run(worker)
+    },
+    logDelivery(id, delivery) {
+      const found = findRow.get(id)
+      if (found) keep(found.seq, delivery)
+    }
+  }
+}

@@ -1,0 +1,127 @@
+/** The rows of webhooks, which both databases share. Lists are JSON. */
+
+import type { Scope } from '../domain/caller.ts'
+import {
+  type ClaimedWebhook,
+  type Delivery,
+  type NewWebhook,
+  validSecrets,
+  type Webhook,
+  type WebhookSecret,
+  type WebhookTarget
+} from '../domain/webhook.ts'
+import { type HeadRow, headOf } from './event-rows.ts'
+
+export const webhookColumns = 'w.id, w.version, w.url, w.types, w.media_type, w.status, w.reason, w.created_at, w.modified_at'
+
+export interface WebhookRow {
+  readonly id: string
+  readonly version: number
+  readonly url: string
+  readonly types: string
+  readonly media_type: Webhook['mediaType']
+  readonly status: Webhook['status']
+  readonly reason: string | null
+  readonly created_at: number
+  readonly modified_at: number
+}
+
+export function webhookOf(row: WebhookRow): Webhook {
+  return {
+    id: row.id,
+    version: row.version,
+    url: row.url,
+    types: JSON.parse(row.types),
+    mediaType: row.media_type,
+    status: row.status,
+    ...(row.reason === null ? {} : { reason: row.reason }),
+    createdAt: row.created_at,
+    modifiedAt: row.modified_at
+  }
+}
+
+/** The columns that the owner of a webhook decides. */
+export function draftColumns({ url, types, mediaType, status, owner, hears }: NewWebhook) {
+  return {
+    customer: owner.customer,
+    key_id: owner.keyId,
+    url,
+    types: JSON.stringify(types),
+    hears: JSON.stringify(hears.types),
+    hears_own: JSON.stringify(hears.own?.types ?? []),
+    media_type: mediaType,
+    status
+  }
+}
+
+export const targetColumns =
+  'w.id, w.customer, w.key_id, w.url, w.media_type, w.secrets, k.scopes AS key_scopes, k.revoked_at, k.expires_at'
+
+export interface TargetRow {
+  readonly id: string
+  readonly customer: string
+  readonly key_id: string
+  readonly url: string
+  readonly media_type: Webhook['mediaType']
+  readonly secrets: string
+  readonly key_scopes: string | readonly Scope[]
+  readonly revoked_at: number | null
+  readonly expires_at: number | null
+}
+
+export function targetOf(row: TargetRow, now: number): WebhookTarget {
+  const isValid = row.revoked_at === null && (row.expires_at === null || row.expires_at > now)
+  const scopes: readonly Scope[] = typeof row.key_scopes === 'string' ? JSON.parse(row.key_scopes) : row.key_scopes
+  return {
+    id: row.id,
+    customer: row.customer,
+    keyId: row.key_id,
+    url: row.url,
+    mediaType: row.media_type,
+    secrets: validSecrets(JSON.parse(row.secrets) as readonly WebhookSecret[], now),
+    scopes: isValid ? scopes : undefined
+  }
+}
+
+/** The columns of the event to deliver next. */
+export const nextColumns =
+  'e.position AS next_position, e.id AS next_id, e.type AS next_type, e.subject AS next_subject, e.version AS next_version, e.at AS next_at, e.customer AS next_customer, e.weight AS next_weight'
+
+type NextRow = { readonly [Name in keyof HeadRow as `next_${Name}`]: HeadRow[Name] }
+
+export type ClaimedRow = TargetRow & NextRow & { readonly failures: number }
+
+export function claimedOf(row: ClaimedRow, now: number): ClaimedWebhook {
+  const next = headOf({
+    position: row.next_position,
+    id: row.next_id,
+    type: row.next_type,
+    subject: row.next_subject,
+    version: row.next_version,
+    at: row.next_at,
+    customer: row.next_customer,
+    weight: row.next_weight
+  })
+  return { ...targetOf(row, now), failures: row.failures, next }
+}
+
+export interface DeliveryRow {
+  readonly number: number
+  readonly event: string
+  readonly attempt: number
+  readonly at: number
+  readonly duration_ms: number
+  readonly status: number | null
+  readonly failure: string | null
+}
+
+export function deliveryOf({ event, attempt, at, duration_ms, status, failure }: DeliveryRow): Delivery {
+  return {
+    eventId: event,
+    attempt,
+    at,
+    durationMs: duration_ms,
+    ...(status === null ? {} : { status }),
+    ...(failure === null ? {} : { failure })
+  }
+}
