@@ -25,8 +25,8 @@ const nextPosition = `(SELECT min(found.position) FROM (
 
 type Row = ClaimedRow & { readonly at: number } & Record<string, unknown>
 
-async function readClaimed({ query }: Queries, worker: string, ids: readonly string[]): Promise<readonly ClaimedWebhook[]> {
-  const rows = await query<Row>(
+async function readClaimed(queries: Queries, worker: string, ids: readonly string[]): Promise<readonly ClaimedWebhook[]> {
+  const rows = await queries.query<Row>(
     `SELECT ${targetColumns}, w.failures, ${nextColumns}, ${now} AS at FROM webhook w JOIN api_key k ON k.id = w.key_id
       CROSS JOIN LATERAL (SELECT ${nextPosition} AS position) n JOIN event e ON e.position = n.position
       WHERE w.id = ANY($1::uuid[]) AND w.status = 'active' AND w.claimed_by = $2 ORDER BY w.next_attempt_at`,

@@ -29,9 +29,9 @@ interface FoundRow extends WebhookRow, Record<string, unknown> {
   readonly at: number
 }
 
-async function find({ query }: Queries, id: string, customer: string, how: '' | 'FOR UPDATE' = ''): Promise<FoundRow> {
+async function find(queries: Queries, id: string, customer: string, how: '' | 'FOR UPDATE' = ''): Promise<FoundRow> {
   const sql = `SELECT w.seq, w.secrets, ${now} AS at, ${webhookColumns} FROM webhook w WHERE w.id = $1 AND w.customer = $2 ${how}`
-  const [row] = isUuid(id) ? await query<FoundRow>(sql, [id, customer]) : []
+  const [row] = isUuid(id) ? await queries.query<FoundRow>(sql, [id, customer]) : []
   if (!row) throw webhookNotFound()
   return row
 }

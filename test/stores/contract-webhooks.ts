@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Scope } from '../../domain/caller.ts'
 import type { EventType } from '../../domain/event.ts'
 import type { Store } from '../../domain/store.ts'
-import { hearing, mostDeliveries, mostWebhooks, type NewWebhook } from '../../domain/webhook.ts'
+import { hearing, mostDeliveries, mostWebhooks, type NewWebhook, type Webhook } from '../../domain/webhook.ts'
 import type { Rule } from './contract.ts'
 import { everything, placing, stocked, untilLater } from './fixtures.ts'
 
@@ -27,7 +27,9 @@ async function draft(store: Store, { customer = 'ERP', scopes = ['fulfilment'], 
   }
 }
 
-const make = async (store: Store, wanted: Wanted = {}) => store.createWebhook(await draft(store, wanted), 'whsec_one')
+export async function makeWebhook(store: Store, wanted: Wanted = {}): Promise<Webhook> {
+  return store.createWebhook(await draft(store, wanted), 'whsec_one')
+}
 
 /** What a webhook's worker is given, event by event, until nothing is left. */
 async function deliverAll(store: Store, worker: string): Promise<Map<string, string[]>> {
@@ -47,7 +49,7 @@ const attempt = (eventId: string, more: object = {}) => ({ eventId, attempt: 1, 
 
 export function webhookContract(rule: Rule): void {
   rule('a webhook is kept as it was made, and is seen and changed by its customer only', async (t, store) => {
-    const made = await make(store, { types: ['order-placed', 'stock-set'].slice(0, 1) as EventType[] })
+    const made = await makeWebhook(store, { types: ['order-placed', 'stock-set'].slice(0, 1) as EventType[] })
     t.match(made, { version: 1, url: 'https://erp.example/hooks', types: ['order-placed'], mediaType: 'application/json', status: 'active' })
     t.same(await store.webhook(made.id, 'ERP'), made)
     t.same(await store.webhooks('ERP'), [made])
@@ -75,17 +77,17 @@ export function webhookContract(rule: Rule): void {
     const made = await Promise.allSettled(Array.from({ length: mostWebhooks.ofCustomer + 5 }, () => store.createWebhook(wanted, 's')))
     t.equal(made.filter(({ status }) => status === 'fulfilled').length, mostWebhooks.ofCustomer)
     await t.rejects(store.createWebhook(wanted, 's'), { code: 'too-many-webhooks' })
-    await t.resolves(make(store, { customer: 'other' }))
+    await t.resolves(makeWebhook(store, { customer: 'other' }))
   })
 
   rule('a webhook is given the events after it was made that its key hears, in order', async (t, store) => {
     await store.createProduct('P', stocked(5))
     const [seller, catalogue, own, stranger, placedOnly] = await Promise.all([
-      make(store),
-      make(store, { customer: 'PIM', scopes: ['catalogue'] }),
-      make(store, { customer: 'acme', scopes: ['order'] }),
-      make(store, { customer: 'stranger', scopes: ['order'] }),
-      make(store, { types: ['order-placed'] })
+      makeWebhook(store),
+      makeWebhook(store, { customer: 'PIM', scopes: ['catalogue'] }),
+      makeWebhook(store, { customer: 'acme', scopes: ['order'] }),
+      makeWebhook(store, { customer: 'stranger', scopes: ['order'] }),
+      makeWebhook(store, { types: ['order-placed'] })
     ])
     t.same(await store.claimWebhooks('w', 10), [], 'earlier events are not delivered')
     const { order } = await store.placeOrder(placing('P', 1, { customer: 'acme' }))
@@ -101,24 +103,29 @@ export function webhookContract(rule: Rule): void {
     t.equal((await deliverAll(store, 'w')).size, 0, 'each once')
   })
 
-  rule('workers share the webhooks: each is claimed by one of them, until that one settles it', async (t, store) => {
+  rule('a webhook is claimed once, until its worker settles it or says that it does not serve it', async (t, store) => {
     await store.createProduct('P', stocked(50))
-    const made = await Promise.all(Array.from({ length: 6 }, (_, i) => make(store, { customer: `c${i}`, scopes: ['fulfilment'] })))
+    const made = await Promise.all(Array.from({ length: 6 }, (_, i) => makeWebhook(store, { customer: `c${i}` })))
     await store.placeOrder(placing('P'))
-    const claims = await Promise.all(Array.from({ length: 4 }, () => store.claimWebhooks('w', 3)))
-    const ids = claims.flat().map(({ id }) => id)
+    const some = await store.claimWebhooks('w', 2)
+    const serving = some.map(({ id }) => id)
+    const others = await store.claimWebhooks('w', 10, serving)
+    const ids = [...some, ...others].map(({ id }) => id)
+    t.same([some.length, others.length], [2, 4])
     t.same(ids.toSorted(), made.map(({ id }) => id).toSorted())
-    t.same(await store.claimWebhooks('w', 10), [])
-    const [first] = claims.flat()
+    t.same(await store.claimWebhooks('w', 10, ids), [])
+    const [first] = some
     t.match(first, { customer: /^c\d$/, failures: 0, secrets: ['whsec_one'], scopes: ['fulfilment'], next: { type: 'order-placed' } })
     const step = { kind: 'delivered', position: first?.next.position ?? 0 } as const
     t.equal(await store.settleWebhook('other', first?.id ?? '', { step }), undefined, 'another worker has no claim')
+    t.equal((await store.claimWebhooks('w', 10, serving)).length, 4, 'claims that the worker never heard of')
     await store.releaseWebhooks('w')
     t.equal((await store.claimWebhooks('other', 10)).length, 6)
+    t.equal(await store.settleWebhook('w', first?.id ?? '', { step }), undefined, 'a claim that another worker took')
   })
 
   rule('a failed event is given again when it is due, and later ones wait for it', async (t, store) => {
-    const { id } = await make(store)
+    const { id } = await makeWebhook(store)
     await store.createProduct('A', stocked(5))
     await store.createProduct('B', stocked(5))
     const [claimed] = await store.claimWebhooks('w', 1)
@@ -137,8 +144,8 @@ export function webhookContract(rule: Rule): void {
   })
 
   rule('a webhook that is disabled makes an event, and waits until its owner makes it active', async (t, store) => {
-    const { id } = await make(store)
-    const other = await make(store)
+    const { id } = await makeWebhook(store)
+    const other = await makeWebhook(store)
     await store.createProduct('A', stocked(5))
     await store.claimWebhooks('w', 5)
     t.equal(await store.settleWebhook('w', id, { step: { kind: 'disable', reason: 'Because.' } }), undefined)
@@ -153,7 +160,7 @@ export function webhookContract(rule: Rule): void {
   rule('a webhook whose key was revoked or has expired is given no scopes', async (t, store) => {
     const wanted = await draft(store)
     await store.createWebhook(wanted, 's')
-    await make(store, { expiresAt: 5 })
+    await makeWebhook(store, { expiresAt: 5 })
     await store.revokeKey(wanted.owner.keyId)
     await store.createProduct('A', stocked(5))
     const claimed = await store.claimWebhooks('w', 5)
@@ -162,7 +169,7 @@ export function webhookContract(rule: Rule): void {
   })
 
   rule('the secret before the newest is valid for a day, and no earlier one', async (t, store) => {
-    const { id } = await make(store)
+    const { id } = await makeWebhook(store)
     t.match(await store.addWebhookSecret(id, 'ERP', 'whsec_two'), { version: 2 })
     await store.addWebhookSecret(id, 'ERP', 'whsec_three')
     await store.createProduct('A', stocked(5))
@@ -170,7 +177,7 @@ export function webhookContract(rule: Rule): void {
   })
 
   rule('the newest deliveries are kept, page by page, the newest first', async (t, store) => {
-    const { id } = await make(store)
+    const { id } = await makeWebhook(store)
     await store.createProduct('A', stocked(5))
     const [claimed] = await store.claimWebhooks('w', 1)
     const eventId = claimed?.next.id ?? ''
@@ -187,7 +194,7 @@ export function webhookContract(rule: Rule): void {
   })
 
   rule('an event that the webhook delivers can be sent again', async (t, store) => {
-    const { id } = await make(store, { customer: 'acme', scopes: ['order'] })
+    const { id } = await makeWebhook(store, { customer: 'acme', scopes: ['order'] })
     await store.createProduct('A', stocked(5))
     const event = await store.lastEvent()
     const mine = await store.eventHeads({ audience: { types: ['product-created'] }, limit: 1 })

@@ -6,6 +6,7 @@ import { Database } from '../../stores/postgres/database.ts'
 import { migratePostgres } from '../../stores/postgres/migrations.ts'
 import { openPostgresStore } from '../../stores/postgres/store.ts'
 import { storeContract } from './contract.ts'
+import { makeWebhook } from './contract-webhooks.ts'
 import { keepsItsCurrency } from './currency.ts'
 import { execute, postgresFor } from './embedded.ts'
 import { draft, everyOrder, everything, item, onHand, placing, purchase, shopCurrency, stocked } from './fixtures.ts'
@@ -45,6 +46,22 @@ t.test('ten replicas that open one empty database at the same moment all succeed
     migrations.map((_, i) => i + 1)
   )
   t.same(await migratePostgres(url), { from: migrations.length, to: migrations.length, applied: [] })
+})
+
+t.test('replicas share the webhooks, and take over those of a replica that was killed', async (t) => {
+  const { stores, url } = await replicas(t, 4)
+  const [first] = stores
+  if (!first) return
+  const made = await Promise.all(Array.from({ length: 12 }, (_, i) => makeWebhook(first, { customer: `c${i}` })))
+  await first.createProduct('P', stocked(5))
+  const claims = (await shared(stores, 4, (store, i) => store.claimWebhooks(`worker-${i}`, 5))).flat()
+  const ids = claims.map(({ id }) => id)
+  t.equal(new Set(ids).size, ids.length, 'none is claimed twice')
+  const rest = await first.claimWebhooks('worker-0', 20, ids)
+  t.equal(ids.length + rest.length, made.length)
+  t.same(await first.claimWebhooks('another', 20), [])
+  await execute(url, 'UPDATE webhook SET claimed_until = claimed_until - 30000')
+  t.equal((await first.claimWebhooks('another', 20)).length, made.length)
 })
 
 t.test('a database that is newer than the code, or not in UTF-8, is refused and left alone', async (t) => {
