@@ -14,6 +14,8 @@ import caching from './plugins/caching.ts'
 import crowding from './plugins/crowding.ts'
 import documents from './plugins/documents.ts'
 import draining from './plugins/draining.ts'
+import eventRetention from './plugins/event-retention.ts'
+import eventWatch from './plugins/event-watch.ts'
 import expectations from './plugins/expectations.ts'
 import formPages from './plugins/form-pages.ts'
 import formRequests from './plugins/form-requests.ts'
@@ -40,6 +42,7 @@ import store from './plugins/store.ts'
 import visibility from './plugins/visibility.ts'
 import catalogue from './routes/catalogue.ts'
 import docs from './routes/docs.ts'
+import events from './routes/events.ts'
 import health from './routes/health.ts'
 import home from './routes/home.ts'
 import metrics from './routes/metrics.ts'
@@ -109,6 +112,8 @@ export async function buildApp({
   await app.register(authorization, { config })
   await app.register(admission, { config })
   await app.register(sharing)
+  await app.register(eventWatch, { isStopping })
+  await app.register(eventRetention, { config })
   await app.register(preconditions)
   await app.register(idempotency)
   await app.register(prefer)
@@ -134,6 +139,7 @@ export async function buildApp({
     orderPages,
     orderOriginals,
     orders,
+    events,
     status,
     schemas,
     problemPages,

@@ -33,6 +33,12 @@ function integer(min: number, max: number = Number.MAX_SAFE_INTEGER) {
   }
 }
 
+/** Parses days, which may have fraction digits. @returns milliseconds */
+function days(value: string): number {
+  const number = /^\d{1,5}(\.\d{1,6})?$/.test(value) ? Number(value) : 0
+  return number > 0 ? Math.ceil(number * 24 * 60 * 60 * 1000) : fail('must be a number of days above 0, such as 30 or 0.5')
+}
+
 function integerOrOff(min: number) {
   return (value: string): number | undefined => (value === 'off' ? undefined : integer(min)(value))
 }
@@ -126,6 +132,7 @@ export const settings = {
   CACHE_STALE_WHILE_REVALIDATE: setting('30', integer(0), 'seconds more that it may be used while it is asked for'),
   CACHE_STALE_IF_ERROR: setting('86400', integer(0), 'seconds that it may be used when the service cannot answer'),
   BODY_CACHE: setting('67108864', integer(0), 'memory for serialised representations, in bytes'),
+  EVENTS_KEEP: setting('30', days, 'days that events are kept; decimals are allowed'),
   HEADERS_TIMEOUT: setting('10', integer(1, 86_400), "seconds for a request's headers to arrive"),
   REQUEST_TIMEOUT: setting('30', integer(1, 86_400), 'seconds for a whole request to arrive'),
   SEND_TIMEOUT: setting('30', integer(1, 86_400), 'seconds that a client may take nothing of its answer'),

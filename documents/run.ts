@@ -2,6 +2,7 @@ import { changeLines } from '../domain/line-changes.ts'
 import { emptyInventory, matchesOrder } from '../domain/placing.ts'
 import { Problem } from '../http/problem.ts'
 import { mostFaults, shortDetail, shortFault } from '../http/problem-size.ts'
+import { eventsRepresentations } from '../representations/events.ts'
 import { orderRepresentations } from '../representations/order.ts'
 import { type Representations, variantOf } from '../representations/representation.ts'
 import { makeXmlGate } from '../xml/gate.ts'
@@ -11,7 +12,10 @@ import type { ChangeLinesJob, CompareJob, FinishedJob, Job, JobResult, ResultOf,
 import { locateInDocument, type ParsedDocuments, parseTogether, readDocument } from './read.ts'
 
 /** The resources that the document process can write, by name. */
-const writable: Readonly<Record<string, Representations<never>>> = { order: orderRepresentations }
+const writable: Readonly<Record<string, Representations<never>>> = {
+  order: orderRepresentations,
+  events: eventsRepresentations
+}
 
 function write({ resource, mediaType, text, context }: WriteJob): Uint8Array {
   const variant = variantOf(writable[resource], mediaType)

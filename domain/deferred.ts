@@ -47,9 +47,12 @@ export function defer<T extends object>(text: string, known: Known<T> = {}): T {
   return deferred
 }
 
+/** Characters of JSON that the serving thread parses and writes itself. */
+export const mostInline = 32 * 1024
+
 /** Whether JSON is so long that the serving thread keeps it as text: parsing it would delay other requests. */
 export function isLarge(json: string): boolean {
-  return json.length > 32 * 1024
+  return json.length > mostInline
 }
 
 /** The JSON of a value, deferred or not. */

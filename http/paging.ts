@@ -46,9 +46,13 @@ export function readCursor(order: string, cursor: string): string {
   return position
 }
 
-/** The URI of a page of the list, as path and query. */
-export function pageUri(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string | number] => entry[1] !== undefined)
-  const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
+type QueryValue = string | number | readonly string[] | undefined
+
+/** The URI of a page of the list, as path and query. A parameter with several values is repeated. */
+export function pageUri(path: string, query: Readonly<Record<string, QueryValue>>): string {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    (value === undefined ? [] : [value].flat()).map((one): [string, string] => [name, String(one)])
+  )
+  const search = new URLSearchParams(given).toString()
   return search === '' ? path : `${path}?${search}`
 }

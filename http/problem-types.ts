@@ -15,6 +15,7 @@ export type HttpProblemCode =
   | 'unauthenticated'
   | 'forbidden'
   | 'not-found'
+  | 'cursor-expired'
   | 'method-not-allowed'
   | 'not-acceptable'
   | 'request-timeout'
@@ -145,6 +146,12 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     status: 410,
     title: 'The product is no longer sold',
     explanation: 'The product with this id was deleted. Orders of it remain unchanged.'
+  },
+  'cursor-expired': {
+    status: 410,
+    title: 'The event of this cursor is no longer kept',
+    explanation:
+      'Events are kept for a number of days, and the one after which you ask is gone. Note the next link of this problem, read the orders and the products again as a whole, and then go on from that link.'
   },
   'precondition-failed': {
     status: 412,

@@ -3,6 +3,7 @@ import { decimal } from '../domain/money.ts'
 import type { Order } from '../domain/order.ts'
 import type { Product } from '../domain/product.ts'
 import { problemTypes } from '../http/problem-types.ts'
+import type { EventsPage } from '../representations/events.ts'
 import { uris } from '../representations/links.ts'
 import type { BlankOrder } from '../representations/order.ts'
 import type { OrderPage } from '../representations/orders.ts'
@@ -112,6 +113,8 @@ const order: Order = {
   modifiedAt: placedAt
 }
 
+const eventId = '01a203d4-9152-7530-9420-de2890300176'
+
 /** Example values for the service's writers, by the schema name of their representations. */
 function samples(base: string): Readonly<Record<string, unknown>> {
   const uri = uris(base)
@@ -137,6 +140,16 @@ function samples(base: string): Readonly<Record<string, unknown>> {
       ],
       query: {}
     } satisfies OrderPage,
+    events: {
+      events: [{ position: 1, weight: 0, id: eventId, type: 'order-placed', subject: order.id, version: 1, at: placedAt, order }],
+      links: [
+        { rel: 'self', href: `${uri.events}?limit=1` },
+        { rel: 'next', href: `${uri.events}?limit=1&after=${eventId}` }
+      ],
+      version: '1',
+      isFinal: false,
+      types: []
+    } satisfies EventsPage,
     stock: { productId: product.id, version: 7, onHand: decimal('477'), modifiedAt: placedAt },
     'order-status': order,
     'purchase-order': { currency: 'EUR', productIds: [] } satisfies BlankOrder,

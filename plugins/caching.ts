@@ -4,8 +4,11 @@ import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
 
-/** `catalogue`: anybody may cache it. `private`: only the reader's own cache may, and must revalidate it. `never`: nobody may. */
-export type CachePolicy = 'catalogue' | 'private' | 'never'
+/**
+ * `catalogue`: anybody may cache it. `private`: only the reader's own cache may, and must revalidate it. `final`: the reader's own
+ * cache may keep it (RFC 8246). `never`: nobody may.
+ */
+export type CachePolicy = 'catalogue' | 'private' | 'final' | 'never'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -63,6 +66,7 @@ export default fp(
     app.decorate('cachePolicies', {
       catalogue: `public, max-age=${CACHE_MAX_AGE}, stale-while-revalidate=${CACHE_STALE_WHILE_REVALIDATE}, stale-if-error=${CACHE_STALE_IF_ERROR}`,
       private: 'private, no-cache',
+      final: 'private, max-age=31536000, immutable',
       never: 'no-store'
     })
     app.decorate('bodies', makeBodyCache(config.BODY_CACHE))

@@ -8,25 +8,49 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The client's preference for the response to a write (RFC 7240 section 4.2). */
     preferredReturn(): PreferredReturn | undefined
+    /** The seconds that the client will wait for something to happen (RFC 7240 section 4.3), at most `longestWait`. */
+    preferredWait(): number | undefined
   }
 }
 
-const returnPreference = /^return\s*=\s*("?)(.*)\1$/i
+/** Seconds that a request may be held. */
+export const longestWait = 60
 
-/** Parses the first `return` preference (RFC 7240 section 2). If its value is unknown, it is ignored, and so are later ones. */
-export function parseReturn(header: string): PreferredReturn | undefined {
+/** The value of the first preference of a name (RFC 7240 section 2), in lower case. Later ones of the same name are ignored. */
+export function parsePreference(header: string, name: string): string | undefined {
+  const pattern = new RegExp(`^${name}\\s*=\\s*("?)(.*)\\1$`, 'i')
   for (const preference of splitField(header, ',')) {
-    const found = returnPreference.exec(splitField(preference, ';')[0] ?? '')?.[2]?.toLowerCase()
-    if (found !== undefined) return found === 'minimal' || found === 'representation' ? found : undefined
+    const found = pattern.exec(splitField(preference, ';')[0] ?? '')?.[2]?.toLowerCase()
+    if (found !== undefined) return found
   }
   return undefined
+}
+
+/** Parses the `return` preference. If its value is unknown, it is ignored. */
+export function parseReturn(header: string): PreferredReturn | undefined {
+  const found = parsePreference(header, 'return')
+  return found === 'minimal' || found === 'representation' ? found : undefined
+}
+
+/** Parses the `wait` preference, in seconds. */
+export function parseWait(header: string): number | undefined {
+  const found = parsePreference(header, 'wait')
+  return found !== undefined && /^\d{1,9}$/.test(found) ? Math.min(Number(found), longestWait) : undefined
+}
+
+function preferHeader({ headers: { prefer } }: FastifyRequest): string | undefined {
+  return prefer === undefined ? undefined : [prefer].flat().join(',')
 }
 
 export default fp(
   async function prefer(app: FastifyInstance) {
     app.decorateRequest('preferredReturn', function (this: FastifyRequest) {
-      const { prefer } = this.headers
-      return prefer === undefined ? undefined : parseReturn([prefer].flat().join(','))
+      const header = preferHeader(this)
+      return header === undefined ? undefined : parseReturn(header)
+    })
+    app.decorateRequest('preferredWait', function (this: FastifyRequest) {
+      const header = preferHeader(this)
+      return header === undefined ? undefined : parseWait(header)
     })
   },
   { name: 'prefer', fastify: '5.x' }

@@ -43,6 +43,7 @@ declare module 'fastify' {
 interface SentValidators {
   readonly tag: string
   readonly modifiedAt?: number
+  readonly isFinal?: boolean
 }
 
 const noResource: Representations<never> = { variants: [] }
@@ -106,7 +107,8 @@ export default fp(
     )
 
     function sentValidators(request: FastifyRequest, path: string, validators: Validators): SentValidators {
-      return { tag: tag(path, validators, selected(request)), ...modified(validators) }
+      const { isFinal = false } = validators
+      return { tag: tag(path, validators, selected(request)), isFinal, ...modified(validators) }
     }
 
     function setHeaders(request: FastifyRequest, reply: FastifyReply, known: SentValidators | undefined) {
@@ -115,7 +117,7 @@ export default fp(
       else reply.removeHeader('etag').removeHeader('last-modified')
       if (known?.modifiedAt !== undefined) reply.header('last-modified', lastModified(known.modifiedAt))
       const policy = request.routeOptions.config.caching
-      if (policy) reply.header('cache-control', app.cachePolicies[isSafe(request.method) ? policy : 'never'])
+      if (policy) reply.header('cache-control', app.cachePolicies[isSafe(request.method) ? (known?.isFinal ? 'final' : policy) : 'never'])
     }
 
     function setLinks(request: FastifyRequest, reply: FastifyReply, value: unknown, uri: string) {

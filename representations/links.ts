@@ -8,6 +8,7 @@ export function uris(base: string) {
     catalogue: `${base}/catalogue`,
     placeOrder: `${base}/order`,
     orders: `${base}/orders`,
+    events: `${base}/events`,
     openapi: `${base}/openapi.json`,
     docs: `${base}/docs`,
     product: (id: string) => `${base}/product/${id}`,
@@ -16,6 +17,7 @@ export function uris(base: string) {
     orderStatus: (id: string) => `${base}/order/${id}/status`,
     orderDocument: (id: string) => `${base}/order/${id}/document`,
     orderResponse: (id: string) => `${base}/order/${id}/response`,
+    webhook: (id: string) => `${base}/webhook/${id}`,
     schema: (name: string) => `${base}/schemas/${name}.xsd`,
     problem: (code: string) => `${base}/problems/${code}`
   }

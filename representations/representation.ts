@@ -46,6 +46,8 @@ export interface Validators {
   readonly page?: string
   /** Milliseconds since the epoch. */
   readonly modifiedAt?: number
+  /** The state never changes, so a private cache need not ask again. */
+  readonly isFinal?: boolean
 }
 
 export interface Representations<T> {

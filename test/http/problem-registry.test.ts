@@ -35,6 +35,7 @@ const httpCodes: Readonly<Record<HttpProblemCode, number>> = {
   unauthenticated: 401,
   forbidden: 403,
   'not-found': 404,
+  'cursor-expired': 410,
   'method-not-allowed': 405,
   'not-acceptable': 406,
   'request-timeout': 408,

@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Config } from '../config.ts'
+
+/** Milliseconds between two looks for events that are too old. */
+const interval = 10_000
+
+/** Events that are deleted in one transaction, so that no other write waits for long. */
+const mostAtOnce = 500
+
+/** Deletes events after EVENTS_KEEP. Every replica does, and each takes what the others leave. */
+export default fp(
+  async function eventRetention(app: FastifyInstance, { config }: { readonly config: Config }) {
+    let timer: NodeJS.Timeout | undefined
+    let isClosing = false
+
+    async function prune(): Promise<void> {
+      try {
+        const before = Date.now() - config.EVENTS_KEEP
+        while (!isClosing && (await app.store.pruneEvents(before, mostAtOnce)) === mostAtOnce);
+      } catch (error) {
+        app.log.warn({ err: error }, 'old events were not deleted')
+      }
+      pruneLater()
+    }
+
+    function pruneLater(): void {
+      if (!isClosing) timer = setTimeout(() => void prune(), interval).unref()
+    }
+
+    app.addHook('onReady', async () => pruneLater())
+    app.addHook('preClose', async () => {
+      isClosing = true
+      clearTimeout(timer)
+    })
+  },
+  { name: 'event-retention', fastify: '5.x', dependencies: ['store'] }
+)

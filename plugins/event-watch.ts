@@ -1,0 +1,118 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import fp from 'fastify-plugin'
+import { type Audience, type EventHead, everyone, hears } from '../domain/event.ts'
+import { type Limits, Quota } from '../fairness/quota.ts'
+import { whenAnswered } from '../http/when-answered.ts'
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /**
+     * Begins to watch for events. Read the events after this call, so that none is missed.
+     * @returns undefined when too many requests wait already; then answer without waiting
+     */
+    watchEvents(audience: Audience): Promise<EventWatch | undefined>
+  }
+}
+
+/** A request that can wait for an event. */
+export interface EventWatch {
+  /** Resolves when the audience may have heard an event since the watch began, when the time is over, or when the service stops. */
+  event(seconds: number): Promise<void>
+}
+
+/** A waiting request holds its connection and a few KB of memory, but no thread, no transaction and no connection of the database. */
+const limits: Limits = { total: 2_000, perCaller: 1_000 }
+
+/** Milliseconds between two looks for new events, while requests wait. */
+const interval = 250
+
+/** The most events of one look. If there are more, all waiting requests are answered. */
+const mostEvents = 1_000
+
+/** Requests that are answered in one turn of the event loop. */
+const answersPerTurn = 20
+
+interface Waiter {
+  readonly audience: Audience
+  readonly wake: () => void
+}
+
+/**
+ * Lets requests wait for events without holding anything of the database. One look for all waiting requests finds the new
+ * events, and answers the requests whose caller hears one of them.
+ */
+export default fp(
+  async function eventWatch(app: FastifyInstance, { isStopping }: { readonly isStopping: () => boolean }) {
+    const quota = new Quota(limits)
+    const waiters = new Set<Waiter>()
+    /** The newest event that the waiting requests know. Undefined while none waits. */
+    let seen: Promise<EventHead | undefined> | undefined
+    let timer: NodeJS.Timeout | undefined
+
+    function lookSoon(): void {
+      timer ??= setTimeout(() => void look(), interval).unref()
+    }
+
+    async function look(): Promise<void> {
+      try {
+        if (isStopping()) await wake([...waiters])
+        else await wake(await waitersToAnswer())
+      } catch {
+        // The database is out of reach. The next look may reach it, and every request ends after its time.
+        seen = undefined
+        await wake([...waiters])
+      }
+      timer = undefined
+      if (waiters.size > 0) lookSoon()
+      else seen = undefined
+    }
+
+    async function waitersToAnswer(): Promise<readonly Waiter[]> {
+      const before = await seen
+      const last = await app.store.lastEvent()
+      if (!last || last.id === before?.id) return []
+      seen = Promise.resolve(last)
+      const after = before === undefined ? {} : { after: before.id }
+      const events = await app.store.eventHeads({ audience: everyone, limit: mostEvents, ...after })
+      if (events.length === mostEvents) return [...waiters]
+      return [...waiters].filter(({ audience }) => events.some((event) => hears(audience, event)))
+    }
+
+    /** Many requests may wait for the same event, so they are answered over several turns. */
+    async function wake(awake: readonly Waiter[]): Promise<void> {
+      for (const [i, waiter] of awake.entries()) {
+        if (i > 0 && i % answersPerTurn === 0) await nextTurn()
+        waiter.wake()
+      }
+    }
+
+    app.decorateReply('watchEvents', async function (this: FastifyReply, audience: Audience): Promise<EventWatch | undefined> {
+      const { name } = this.request.sender()
+      if (isStopping() || quota.acquire(name, 1)) return undefined
+      let wakeUp = () => {}
+      const awake = new Promise<void>((resolve) => (wakeUp = resolve))
+      const waiter: Waiter = { audience, wake: wakeUp }
+      waiters.add(waiter)
+      whenAnswered(this.request, this, () => {
+        waiters.delete(waiter)
+        quota.release(name, 1)
+        wakeUp()
+      })
+      seen ??= app.store.lastEvent()
+      await seen
+      lookSoon()
+      return {
+        async event(seconds) {
+          const timeout = setTimeout(wakeUp, seconds * 1000).unref()
+          await awake
+          clearTimeout(timeout)
+          waiters.delete(waiter)
+        }
+      }
+    })
+
+    app.addHook('onClose', async () => clearTimeout(timer))
+  },
+  { name: 'event-watch', fastify: '5.x', dependencies: ['documents', 'problems', 'store'] }
+)

@@ -1,0 +1,73 @@
+import { guest } from '../domain/caller.ts'
+import type { EventType, NewEvent, ShopEvent } from '../domain/event.ts'
+import { type Element, element } from '../schemas/element.ts'
+import { toJson } from '../schemas/json.ts'
+import { orderXsd } from '../schemas/purchase-order.ts'
+import { childType, rootType } from '../schemas/vocabulary.ts'
+import { type Link, linkElement, uris } from './links.ts'
+import { orderElement } from './order.ts'
+import { type Context, pageOf, type Representation, represent } from './representation.ts'
+import { renderPage } from './views.ts'
+
+export interface EventsPage {
+  readonly events: readonly ShopEvent[]
+  readonly links: readonly Link[]
+  /** Identifies the page's events and who may see them. */
+  readonly version: string
+  /** Whether the page is full, so that it never changes. */
+  readonly isFinal: boolean
+  /** The types that were asked for. */
+  readonly types: readonly EventType[]
+}
+
+/** The URI of what an event is about. */
+export function eventResource({ type, subject }: Pick<NewEvent, 'type' | 'subject'>, base: string): string {
+  const uri = uris(base)
+  if (type === 'stock-set') return uri.stock(subject)
+  if (type === 'webhook-disabled') return uri.webhook(subject)
+  return type.startsWith('product-') ? uri.product(subject) : uri.order(subject)
+}
+
+/** The time of an event, in UTC to the millisecond (RFC 3339). */
+export function eventTime({ at }: Pick<NewEvent, 'at'>): string {
+  return new Date(at).toISOString()
+}
+
+/** The order of an event has only the link to itself: what can be done with it next depends on how it is now. */
+function pastOrder(order: NonNullable<ShopEvent['order']>, base: string): Element {
+  const { children = [], ...rest } = orderElement(order, { base, caller: guest })
+  return { ...rest, children: children.filter(({ name, attributes }) => name !== 'link' || attributes?.['rel'] === 'self') }
+}
+
+export function eventElement(event: ShopEvent, { base }: Pick<Context, 'base'>): Element {
+  const { id, type, version, order } = event
+  const attributes = { id, type, at: eventTime(event), resource: eventResource(event, base), version: String(version) }
+  return element('event', attributes, order ? [pastOrder(order, base)] : [])
+}
+
+const eventsType = rootType(orderXsd, 'events')
+export const eventType = childType(eventsType, 'event')
+
+const lines: Representation<EventsPage> = {
+  mediaType: 'application/x-ndjson',
+  contentType: 'application/x-ndjson; charset=utf-8',
+  suffix: 'ndjson',
+  write: ({ events }, context) => events.map((event) => `${JSON.stringify(toJson(eventElement(event, context), eventType))}\n`).join('')
+}
+
+const documents = represent<EventsPage>({
+  name: 'events',
+  type: eventsType,
+  element: ({ events, links }, context) =>
+    element('events', {}, [...events.map((event) => eventElement(event, context)), ...links.map(linkElement)]),
+  html: (page, context) => {
+    const events = page.events.map((event) => ({ ...event, time: eventTime(event), resource: eventResource(event, context.base) }))
+    return renderPage('events', 'Events', { ...page, events }, context)
+  },
+  // The page for people shows who is signed in.
+  validators: ({ version, isFinal }, { caller }) => ({ version, isFinal, ...pageOf(caller) }),
+  links: ({ links }) => links,
+  schema: 'events'
+})
+
+export const eventsRepresentations = { ...documents, variants: [...documents.variants, lines] }

@@ -1,0 +1,128 @@
+import { hash } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+import fp from 'fastify-plugin'
+import { guest } from '../domain/caller.ts'
+import { defer, jsonOf, mostInline } from '../domain/deferred.ts'
+import { PositionError } from '../domain/errors.ts'
+import { type Audience, audienceOf, type EventHead, type EventType, eventTypes, narrow, type ShopEvent } from '../domain/event.ts'
+import type { EventQuery } from '../domain/store.ts'
+import { pagedQuery, pageUri } from '../http/paging.ts'
+import { Problem } from '../http/problem.ts'
+import { type EventsPage, eventsRepresentations } from '../representations/events.ts'
+import { uris } from '../representations/links.ts'
+import type { RoutePlugin } from './route.ts'
+
+const eventQuery = pagedQuery<{ readonly type?: readonly EventType[] }>({
+  after: {
+    type: 'string',
+    pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+    description: 'Only events after this one: the id of an event, as the `next` link has it.'
+  },
+  type: {
+    type: 'array',
+    items: { type: 'string', enum: [...eventTypes] },
+    maxItems: eventTypes.length,
+    description: 'Only events of this type. The parameter may be repeated.'
+  }
+})
+
+/** Characters of JSON that the orders of one page have together. An order that is larger has a page of its own. */
+const mostWeight = 256 * 1024
+
+const describes = {
+  id: 'listEvents',
+  summary: 'What happened in the shop, the oldest first',
+  notes:
+    'With `fulfilment` the events of all orders and products, with `catalogue` those of products and stock, with `order` those of your own orders and of products. Keep the `next` link, and go on from there. `Prefer: wait=30` holds a request for an empty page until something happens. Also as NDJSON.',
+  answers: { 200: 'A page of events. A full page never changes.' },
+  problems: ['cursor-expired']
+} as const
+
+/** The events of the page: as many as the weight of their orders allows, but at least one. */
+function withinWeight(heads: readonly EventHead[]): readonly EventHead[] {
+  let weight = 0
+  const end = heads.findIndex((head, i) => {
+    weight += head.weight
+    return i > 0 && weight > mostWeight
+  })
+  return end === -1 ? heads : heads.slice(0, end)
+}
+
+/** The page as a value that is written here, or in the document process if its orders are large together. */
+function pageOf(events: readonly ShopEvent[], page: Omit<EventsPage, 'events'>): EventsPage {
+  const weight = events.reduce((sum, event) => sum + event.weight, 0)
+  if (weight <= mostInline) return { ...page, events }
+  const texts = events.map(({ order, ...head }) => {
+    const text = JSON.stringify(head)
+    return order ? `${text.slice(0, -1)},"order":${jsonOf(order)}}` : text
+  })
+  return defer<EventsPage>(`${JSON.stringify(page).slice(0, -1)},"events":[${texts.join(',')}]}`, page)
+}
+
+const events: RoutePlugin = async (app, { config }) => {
+  const uri = uris(config.BASE_URL.path)
+
+  async function headsOf(query: EventQuery): Promise<readonly EventHead[]> {
+    try {
+      return await app.store.eventHeads(query)
+    } catch (error) {
+      if (error instanceof PositionError) throw await expired()
+      throw error
+    }
+  }
+
+  /** The events of a page. If there are none, the request waits for the first, as long as the client prefers. */
+  async function headsInTime(wait: number | undefined, reply: FastifyReply, query: EventQuery): Promise<readonly EventHead[]> {
+    const watch = wait === undefined ? undefined : await reply.watchEvents(query.audience)
+    const found = await headsOf(query)
+    if (!watch || wait === undefined) return found
+    reply.header('preference-applied', `wait=${wait}`)
+    if (found.length > 0) return found
+    await watch.event(wait)
+    return headsOf(query)
+  }
+
+  async function expired(): Promise<Problem> {
+    const last = await app.store.lastEvent()
+    const next = pageUri(uri.events, { after: last?.id })
+    const detail = `The event after which you ask is not kept, or never was. Note this link: ${next}. Read the orders and the products again as a whole, and then go on from that link.`
+    return new Problem('cursor-expired', detail, { headers: { link: `<${next}>; rel="next"` } })
+  }
+
+  app.get(
+    '/events',
+    {
+      schema: { querystring: eventQuery },
+      config: {
+        represents: eventsRepresentations,
+        caching: 'private',
+        access: { anyOf: ['order', 'catalogue', 'fulfilment'] },
+        describes
+      }
+    },
+    async (request, reply) => {
+      const { limit, after, type: types = [] } = request.query
+      const all = audienceOf(request.caller ?? guest)
+      const audience: Audience = types.length === 0 ? all : narrow(all, types)
+      const query = { audience, limit, ...(after === undefined ? {} : { after }) }
+      const found = await headsInTime(request.preferredWait(), reply, query)
+      const heads = withinWeight(found)
+      const isFull = after !== undefined && (heads.length === limit || heads.length < found.length)
+      const [first, last] = [heads[0]?.id, heads.at(-1)?.id ?? after]
+      const version = hash('sha256', JSON.stringify([request.url, audience, first, last, heads.length])).slice(0, 16)
+      // A cache that forgets this finds the events of one key for another.
+      reply.header('vary', 'Accept, Authorization, Cookie')
+      const isFinal = isFull && request.representation?.suffix !== 'html'
+      if (reply.revalidate({ version, isFinal })) return reply
+      const read = await app.store.events(heads)
+      if (read.length < heads.length) throw await expired()
+      const links = [
+        { rel: 'self', href: request.url },
+        { rel: 'next', href: pageUri(uri.events, { type: types, limit, after: last }) }
+      ]
+      return reply.represent(pageOf(read, { links, version, isFinal, types }))
+    }
+  )
+}
+
+export default fp(events, { name: 'events', encapsulate: true, dependencies: ['representation', 'authorization', 'event-watch', 'prefer'] })
