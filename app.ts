@@ -40,7 +40,9 @@ import session from './plugins/session.ts'
 import sharing from './plugins/sharing.ts'
 import store from './plugins/store.ts'
 import visibility from './plugins/visibility.ts'
+import webhooks from './plugins/webhooks.ts'
 import catalogue from './routes/catalogue.ts'
+import deliveries from './routes/deliveries.ts'
 import docs from './routes/docs.ts'
 import events from './routes/events.ts'
 import health from './routes/health.ts'
@@ -59,6 +61,7 @@ import schemas from './routes/schemas.ts'
 import signIn from './routes/session.ts'
 import status from './routes/status.ts'
 import stock from './routes/stock.ts'
+import webhookRoutes from './routes/webhooks.ts'
 
 export interface AppOptions {
   readonly config: Config
@@ -123,6 +126,7 @@ export async function buildApp({
   await app.register(representation, { config, release })
   await app.register(openapi, { config, release })
   await app.register(expectations)
+  await app.register(webhooks, { config })
 
   // With OPS_PORT, ops.ts serves them instead.
   if (config.OPS_PORT === undefined) {
@@ -140,6 +144,8 @@ export async function buildApp({
     orderOriginals,
     orders,
     events,
+    webhookRoutes,
+    deliveries,
     status,
     schemas,
     problemPages,

@@ -87,6 +87,13 @@ function addresses(value: string): readonly string[] {
   return list
 }
 
+/** Parses host names, addresses and CIDR ranges. */
+function hostsAndAddresses(value: string): readonly string[] {
+  const list = value.split(/[\s,]+/).filter((part) => part !== '')
+  for (const one of list) if (!/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(one) || isIP(one) !== 0) addresses(one)
+  return list
+}
+
 function setting<T>(fallback: string, read: (value: string) => T, about: string): Setting<T> {
   return { fallback, read, about }
 }
@@ -133,6 +140,11 @@ export const settings = {
   CACHE_STALE_IF_ERROR: setting('86400', integer(0), 'seconds that it may be used when the service cannot answer'),
   BODY_CACHE: setting('67108864', integer(0), 'memory for serialised representations, in bytes'),
   EVENTS_KEEP: setting('30', days, 'days that events are kept; decimals are allowed'),
+  WEBHOOK_ALLOW: setting(
+    '',
+    hostsAndAddresses,
+    'hosts, addresses or CIDRs that webhooks may call although they are not public, or without https'
+  ),
   HEADERS_TIMEOUT: setting('10', integer(1, 86_400), "seconds for a request's headers to arrive"),
   REQUEST_TIMEOUT: setting('30', integer(1, 86_400), 'seconds for a whole request to arrive'),
   SEND_TIMEOUT: setting('30', integer(1, 86_400), 'seconds that a client may take nothing of its answer'),

@@ -3,8 +3,9 @@ import { orderStatus } from '../schemas/order-status.ts'
 import { product } from '../schemas/product.ts'
 import { changedOrder, purchaseOrder } from '../schemas/purchase-order.ts'
 import { stock } from '../schemas/stock.ts'
+import { delivery, webhook } from '../schemas/webhook.ts'
 
 /** The schemas of all documents that a request can carry, by the name that jobs use. */
 export const documentSchemas: ReadonlyMap<string, DocumentSchema<unknown>> = new Map(
-  [purchaseOrder, changedOrder, product, stock, orderStatus].map((schema) => [schema.name, schema])
+  [purchaseOrder, changedOrder, product, stock, orderStatus, webhook, delivery].map((schema) => [schema.name, schema])
 )

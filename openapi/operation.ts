@@ -49,6 +49,7 @@ export function parametersOf(schema: unknown, place: 'path' | 'query'): readonly
 export function tagOf({ path, describes }: DescribedRoute): string {
   if (describes.outside) return 'Operations'
   if (/^\/(?:product|catalogue)/.test(path)) return 'Catalogue'
+  if (/^\/(?:events|webhook)/.test(path)) return 'Events'
   return /^\/order/.test(path) ? 'Orders' : 'Service'
 }
 

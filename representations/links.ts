@@ -17,7 +17,10 @@ export function uris(base: string) {
     orderStatus: (id: string) => `${base}/order/${id}/status`,
     orderDocument: (id: string) => `${base}/order/${id}/document`,
     orderResponse: (id: string) => `${base}/order/${id}/response`,
+    webhooks: `${base}/webhooks`,
     webhook: (id: string) => `${base}/webhook/${id}`,
+    deliveries: (webhookId: string) => `${base}/webhook/${webhookId}/deliveries`,
+    webhookSecret: (id: string) => `${base}/webhook/${id}/secret`,
     schema: (name: string) => `${base}/schemas/${name}.xsd`,
     problem: (code: string) => `${base}/problems/${code}`
   }

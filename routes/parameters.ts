@@ -17,3 +17,11 @@ export const orderPath: QuerySchema<{ readonly order_id: string }> = {
     order_id: { type: 'string', description: 'Made by the server, unguessable.', examples: ['0b9f6a52-7d1e-4c0a-9f43-5e8d2a6c1b70'] }
   }
 }
+
+export const webhookPath: QuerySchema<{ readonly webhook_id: string }> = {
+  type: 'object',
+  required: ['webhook_id'],
+  properties: {
+    webhook_id: { type: 'string', description: 'Made by the server.', examples: ['5b1c7d0e-3f62-4b8e-9a55-0c4f2e7d9a13'] }
+  }
+}

@@ -9,11 +9,12 @@ import { productXsd } from '../schemas/product.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
 import { stockXsd } from '../schemas/stock.ts'
 import type { Xsd } from '../schemas/vocabulary.ts'
+import { webhookXsd } from '../schemas/webhook.ts'
 import type { RoutePlugin } from './route.ts'
 
 /** Every root element by its name: a reader of any document finds its schema by the root's. */
 const published = new Map(
-  [orderXsd, productXsd, stockXsd, orderStatusXsd, serviceXsd, problemXsd].flatMap((xsd) =>
+  [orderXsd, productXsd, stockXsd, orderStatusXsd, webhookXsd, serviceXsd, problemXsd].flatMap((xsd) =>
     [...xsd.vocabulary.keys()].map((root) => [`${root}.xsd`, xsd] as [string, Xsd])
   )
 )

@@ -50,7 +50,13 @@ const attempt = (eventId: string, more: object = {}) => ({ eventId, attempt: 1, 
 export function webhookContract(rule: Rule): void {
   rule('a webhook is kept as it was made, and is seen and changed by its customer only', async (t, store) => {
     const made = await makeWebhook(store, { types: ['order-placed', 'stock-set'].slice(0, 1) as EventType[] })
-    t.match(made, { version: 1, url: 'https://erp.example/hooks', types: ['order-placed'], mediaType: 'application/json', status: 'active' })
+    t.match(made, {
+      version: 1,
+      url: 'https://erp.example/hooks',
+      types: ['order-placed'],
+      mediaType: 'application/json',
+      status: 'active'
+    })
     t.same(await store.webhook(made.id, 'ERP'), made)
     t.same(await store.webhooks('ERP'), [made])
     t.same(await store.webhooks('other'), [])
@@ -64,7 +70,11 @@ export function webhookContract(rule: Rule): void {
       await t.rejects(store.deliveries(id, 'other', { limit: 1 }), missing)
       await t.rejects(store.redelivery(id, 'other', randomUUID()), missing)
     }
-    const changed = await store.changeWebhook(made.id, { ...(await draft(store)), url: 'https://new.example/', status: 'disabled' }, { version: 1 })
+    const changed = await store.changeWebhook(
+      made.id,
+      { ...(await draft(store)), url: 'https://new.example/', status: 'disabled' },
+      { version: 1 }
+    )
     t.match(changed, { id: made.id, version: 2, url: 'https://new.example/', types: [], status: 'disabled' })
     await t.rejects(store.changeWebhook(made.id, await draft(store), { version: 1 }), { code: 'precondition-failed' })
     await t.rejects(store.deleteWebhook(made.id, 'ERP', { version: 1 }), { code: 'precondition-failed' })
@@ -94,7 +104,10 @@ export function webhookContract(rule: Rule): void {
     await store.setOrderStatus(order.id, 'shipped', {})
     await store.putProduct('P', { ...stocked(9), name: 'Other' }, {})
     const delivered = await deliverAll(store, 'w')
-    t.same(delivered.get(seller.id), ['order-placed', 'order-status-changed', 'product-changed'].filter((type) => delivered.get(seller.id)?.includes(type)))
+    t.same(
+      delivered.get(seller.id),
+      ['order-placed', 'order-status-changed', 'product-changed'].filter((type) => delivered.get(seller.id)?.includes(type))
+    )
     t.ok(delivered.get(seller.id)?.includes('order-placed') && delivered.get(seller.id)?.includes('product-changed'))
     t.same(delivered.get(catalogue.id), ['product-changed', 'stock-set'])
     t.same(delivered.get(own.id), delivered.get(seller.id))
@@ -152,7 +165,10 @@ export function webhookContract(rule: Rule): void {
     t.match(await store.webhook(id, 'ERP'), { version: 2, status: 'disabled', reason: 'Because.' })
     t.match(await store.lastEvent(), { type: 'webhook-disabled', subject: id, version: 2, customer: 'ERP' })
     await store.releaseWebhooks('w')
-    t.same((await store.claimWebhooks('w', 5)).map(({ id }) => id), [other.id])
+    t.same(
+      (await store.claimWebhooks('w', 5)).map(({ id }) => id),
+      [other.id]
+    )
     t.notMatch(await store.changeWebhook(id, await draft(store), {}), { reason: String })
     t.match(await store.claimWebhooks('w', 5), [{ id, next: { subject: 'A' } }], 'it goes on where it was')
   })
@@ -200,6 +216,7 @@ export function webhookContract(rule: Rule): void {
     const mine = await store.eventHeads({ audience: { types: ['product-created'] }, limit: 1 })
     t.match(await store.redelivery(id, 'acme', mine[0]?.id ?? ''), { webhook: { id, secrets: ['whsec_one'] }, event: mine[0] })
     t.equal(event?.type, 'stock-set')
-    for (const wrong of [event?.id ?? '', randomUUID(), 'x']) await t.rejects(store.redelivery(id, 'acme', wrong), { code: 'unknown-event' })
+    for (const wrong of [event?.id ?? '', randomUUID(), 'x'])
+      await t.rejects(store.redelivery(id, 'acme', wrong), { code: 'unknown-event' })
   })
 }

@@ -1,0 +1,87 @@
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Config } from '../config.ts'
+import { jsonOf, mostInline } from '../domain/deferred.ts'
+import { DomainError } from '../domain/errors.ts'
+import type { EventHead, ShopEvent } from '../domain/event.ts'
+import type { Attempt, WebhookTarget } from '../domain/webhook.ts'
+import { deliveryBody } from '../representations/delivery-body.ts'
+import { type Context, variantOf } from '../representations/representation.ts'
+import { Dispatcher } from '../webhooks/dispatcher.ts'
+import { Sender } from '../webhooks/sender.ts'
+import { makeSecret } from '../webhooks/signature.ts'
+import { TargetError, Targets } from '../webhooks/targets.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    webhooks: {
+      newSecret(): string
+      /** @throws DomainError `invalid-webhook` when the URL may not be called */
+      checkUrl(url: string): Promise<void>
+      /** Delivers at once to webhooks that were made or changed. */
+      wake(): void
+      /** Sends an event once. @returns undefined if the event is not kept any more */
+      send(webhook: WebhookTarget, event: EventHead): Promise<Attempt | undefined>
+    }
+  }
+}
+
+/** The JSON of an event whose order may still be text. */
+function eventJson({ order, ...head }: ShopEvent): string {
+  const text = JSON.stringify(head)
+  return order ? `${text.slice(0, -1)},"order":${jsonOf(order)}}` : text
+}
+
+/** Delivers events to webhooks while the service listens. */
+export default fp(
+  async function webhooks(app: FastifyInstance, { config }: { readonly config: Config }) {
+    const targets = new Targets(config.WEBHOOK_ALLOW)
+    const stop = new AbortController()
+    const dispatcher = new Dispatcher({
+      store: app.store,
+      sender: new Sender(targets),
+      write,
+      warn: (details, message) => app.log.warn(details, message)
+    })
+
+    /** Large orders are written in the document process, in turn with the customers' own documents. */
+    async function write(event: ShopEvent, { customer, keyId, scopes = [], mediaType }: WebhookTarget): Promise<Uint8Array> {
+      const context: Context = {
+        base: config.BASE_URL.path,
+        currency: config.CURRENCY,
+        shop: config.SHOP_NAME,
+        caller: { kind: 'key', keyId, customer, scopes },
+        self: ''
+      }
+      const variant = variantOf(deliveryBody, mediaType)
+      if (!variant) throw new Error(`no event is written as ${mediaType}`)
+      if (event.weight <= mostInline) return Buffer.from(variant.write(event, context))
+      const payer = { sender: () => ({ name: `webhooks of ${customer}`, signal: stop.signal }), chargeWork: () => {} }
+      return app.documents.write(payer, 'delivery', mediaType, eventJson(event), context)
+    }
+
+    app.decorate('webhooks', {
+      newSecret: makeSecret,
+      wake: () => dispatcher.wake(),
+      send: (webhook, event) => dispatcher.attempt(webhook, event),
+      async checkUrl(url) {
+        try {
+          await targets.check(url)
+        } catch (error) {
+          if (!(error instanceof TargetError)) throw error
+          throw new DomainError('invalid-webhook', `The shop cannot call this URL. ${error.message}`, {
+            faults: [{ detail: error.message, at: ['url'] }]
+          })
+        }
+      }
+    })
+
+    app.addHook('onListen', async () => dispatcher.start())
+    app.addHook('onClose', async () => {
+      const stopped = dispatcher.stop()
+      stop.abort()
+      await stopped
+    })
+  },
+  { name: 'webhooks', fastify: '5.x', dependencies: ['documents', 'store'] }
+)

@@ -1,0 +1,96 @@
+import { type EventType, eventTypes } from '../domain/event.ts'
+import type { Delivery, Webhook } from '../domain/webhook.ts'
+import { webhookMediaTypes } from '../domain/webhook.ts'
+import { type Element, element, textElement } from '../schemas/element.ts'
+import { rootType } from '../schemas/vocabulary.ts'
+import { webhookXsd } from '../schemas/webhook.ts'
+import { type Link, linkElement, uris } from './links.ts'
+import { type Context, instant, pageOf, represent } from './representation.ts'
+import { renderPage } from './views.ts'
+
+/** A webhook, and its newest secret where that is shown. */
+export type ShownWebhook = Webhook & { readonly secret?: string }
+
+export interface WebhookList {
+  readonly webhooks: readonly Webhook[]
+  /** The types that the caller can choose. */
+  readonly types: readonly EventType[]
+}
+
+export interface DeliveryPage {
+  readonly webhook: Webhook
+  readonly deliveries: readonly Delivery[]
+  readonly links: readonly Link[]
+}
+
+function webhookElement(webhook: ShownWebhook, { base }: Pick<Context, 'base'>): Element {
+  const uri = uris(base)
+  const links: readonly Link[] = [
+    { rel: 'self', href: uri.webhook(webhook.id) },
+    { rel: 'deliveries', href: uri.deliveries(webhook.id) },
+    { rel: 'secret', href: uri.webhookSecret(webhook.id), method: 'POST' },
+    { rel: 'collection', href: uri.webhooks }
+  ]
+  return element('webhook', { id: webhook.id, version: String(webhook.version) }, [
+    element('url', {}, webhook.url),
+    ...webhook.types.map((type) => element('type', {}, type)),
+    element('media-type', {}, webhook.mediaType),
+    element('status', {}, webhook.status),
+    textElement('reason', webhook.reason),
+    textElement('secret', webhook.secret),
+    element('created-at', {}, instant(webhook.createdAt)),
+    element('modified-at', {}, instant(webhook.modifiedAt)),
+    ...links.map(linkElement)
+  ])
+}
+
+export const webhookRepresentations = represent<ShownWebhook>({
+  type: rootType(webhookXsd, 'webhook'),
+  element: webhookElement,
+  html: (webhook, context) => renderPage('webhook', 'Webhook', { webhook, types: eventTypes, mediaTypes: webhookMediaTypes }, context),
+  validators: ({ version, modifiedAt }, { caller }) => ({
+    version: `${version}.${modifiedAt.toString(36)}`,
+    modifiedAt,
+    ...pageOf(caller)
+  }),
+  schema: 'webhook'
+})
+
+export const webhooksRepresentations = represent<WebhookList>({
+  type: rootType(webhookXsd, 'webhooks'),
+  element: ({ webhooks }, context) =>
+    element('webhooks', {}, [
+      ...webhooks.map((webhook) => webhookElement(webhook, context)),
+      linkElement({ rel: 'self', href: uris(context.base).webhooks })
+    ]),
+  html: (list, context) => renderPage('webhooks', 'Webhooks', { ...list, mediaTypes: webhookMediaTypes }, context),
+  schema: 'webhooks'
+})
+
+function deliveryElement({ eventId, attempt, at, status, failure, durationMs }: Delivery): Element {
+  return element(
+    'delivery',
+    {
+      event: eventId,
+      attempt: String(attempt),
+      at: new Date(at).toISOString(),
+      status: status === undefined ? undefined : String(status),
+      'duration-ms': String(durationMs)
+    },
+    [textElement('failure', failure)]
+  )
+}
+
+export const deliveriesRepresentations = represent<DeliveryPage>({
+  type: rootType(webhookXsd, 'deliveries'),
+  element: ({ deliveries, links }) => element('deliveries', {}, [...deliveries.map(deliveryElement), ...links.map(linkElement)]),
+  html: (page, context) => renderPage('deliveries', 'Deliveries', page, context),
+  links: ({ links }) => links,
+  schema: 'deliveries'
+})
+
+export const deliveryRepresentations = represent<Delivery>({
+  type: rootType(webhookXsd, 'delivery'),
+  element: deliveryElement,
+  schema: 'delivery'
+})

@@ -1,0 +1,77 @@
+import fp from 'fastify-plugin'
+import { type Delivery, unknownEvent } from '../domain/webhook.ts'
+import { pagedQuery, pageLimit, pageUri, readCursor, writeCursor } from '../http/paging.ts'
+import { uris } from '../representations/links.ts'
+import { deliveriesRepresentations, deliveryRepresentations } from '../representations/webhook.ts'
+import { delivery } from '../schemas/webhook.ts'
+import { webhookPath } from './parameters.ts'
+import type { RoutePlugin } from './route.ts'
+import { anyKey, holderOf } from './webhooks.ts'
+
+const listDeliveries = {
+  id: 'listDeliveries',
+  summary: 'The deliveries of a webhook, newest first',
+  notes: 'The newest attempts are kept. `attempt` counts from 1; it is 0 for an event that you had sent again.',
+  answers: { 200: 'A page of deliveries.' },
+  problems: ['webhook-not-found']
+} as const
+const sendAgain = {
+  id: 'sendAgain',
+  summary: 'Send an event to a webhook again',
+  notes: 'It is sent once, at once, with the same `webhook-id`, also if the webhook is disabled.',
+  answers: { 200: 'The delivery and how it ended.', 303: 'To a form: to the deliveries.' },
+  problems: ['webhook-not-found', 'unknown-event']
+} as const
+
+/** What sending an event again counts as against the rate: it keeps a connection to the receiver for up to ten seconds. */
+const cost = 5
+
+const deliveries: RoutePlugin = async (app, { config }) => {
+  const uri = uris(config.BASE_URL.path)
+
+  app.get(
+    '/webhook/:webhook_id/deliveries',
+    {
+      schema: { params: webhookPath, querystring: pagedQuery({}) },
+      config: { represents: deliveriesRepresentations, caching: 'private', access: anyKey, describes: listDeliveries }
+    },
+    async (request, reply) => {
+      const { customer } = holderOf(request)
+      const { limit, after } = request.query
+      const webhook = await app.store.webhook(request.params.webhook_id, customer)
+      const query = { limit, ...(after === undefined ? {} : { after: readCursor('deliveries', after) }) }
+      const page = await app.store.deliveries(webhook.id, customer, query)
+      const path = uri.deliveries(webhook.id)
+      const size = limit === pageLimit.default ? undefined : limit
+      const next = page.next === undefined ? undefined : pageUri(path, { limit: size, after: writeCursor('deliveries', page.next) })
+      const links = [{ rel: 'self', href: request.url }, ...(next === undefined ? [] : [{ rel: 'next', href: next }])]
+      return reply.represent({ webhook, deliveries: page.items, links })
+    }
+  )
+
+  app.post(
+    '/webhook/:webhook_id/deliveries',
+    {
+      schema: { params: webhookPath, body: delivery },
+      config: { represents: deliveryRepresentations, caching: 'private', access: anyKey, describes: sendAgain }
+    },
+    async (request, reply) => {
+      const { webhook_id: id } = request.params
+      const { eventId } = request.body
+      const { webhook, event } = await app.store.redelivery(id, holderOf(request).customer, eventId)
+      request.charge(cost)
+      const attempt = await app.webhooks.send(webhook, event)
+      if (!attempt) throw unknownEvent()
+      const { retryAfter: _, ...outcome } = attempt
+      const sent: Delivery = { eventId, attempt: 0, ...outcome }
+      await app.store.logDelivery(id, sent)
+      return request.form() ? reply.redirect(uri.deliveries(id), 303) : reply.represent(sent)
+    }
+  )
+}
+
+export default fp(deliveries, {
+  name: 'deliveries',
+  encapsulate: true,
+  dependencies: ['representation', 'documents', 'authorization', 'rate-limit', 'webhooks']
+})

@@ -1,0 +1,145 @@
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { type Caller, guest } from '../domain/caller.ts'
+import { audienceOf, eventTypes } from '../domain/event.ts'
+import { hearing, type NewWebhook, type WebhookDraft } from '../domain/webhook.ts'
+import { challenge } from '../http/credentials.ts'
+import { Problem } from '../http/problem.ts'
+import { uris } from '../representations/links.ts'
+import { type ShownWebhook, webhookRepresentations, webhooksRepresentations } from '../representations/webhook.ts'
+import { webhook } from '../schemas/webhook.ts'
+import { webhookPath } from './parameters.ts'
+import type { RoutePlugin } from './route.ts'
+
+/** Every key may have webhooks: they deliver what the key may see. */
+export const anyKey = { anyOf: ['order', 'catalogue', 'fulfilment'] } as const
+
+type KeyHolder = Extract<Caller, { kind: 'key' }>
+
+/** The holder of the key of a request whose route asks for one. @throws Problem `unauthenticated` */
+export function holderOf({ caller }: FastifyRequest): KeyHolder {
+  if (caller?.kind === 'key') return caller
+  throw new Problem('unauthenticated', 'This needs an API key.', { headers: challenge })
+}
+
+/** @throws DomainError `invalid-webhook` */
+function ownedBy(caller: KeyHolder, draft: WebhookDraft): NewWebhook {
+  return { ...draft, owner: { customer: caller.customer, keyId: caller.keyId }, hears: hearing(draft.types, caller) }
+}
+
+const webhooks: RoutePlugin = async (app, { config }) => {
+  const uri = uris(config.BASE_URL.path)
+  const one = { represents: webhookRepresentations, caching: 'private', access: anyKey } as const
+  const refused = async () => undefined
+
+  app.get(
+    '/webhooks',
+    { config: { represents: webhooksRepresentations, caching: 'private', access: anyKey, describes: listWebhooks } },
+    async (request, reply) => {
+      const { types, own } = audienceOf(request.caller ?? guest)
+      const choice = eventTypes.filter((type) => types.includes(type) || own?.types.includes(type))
+      return reply.represent({ webhooks: await app.store.webhooks(holderOf(request).customer), types: choice })
+    }
+  )
+
+  app.post('/webhooks', { schema: { body: webhook }, config: { ...one, describes: createWebhook } }, async (request, reply) => {
+    const wanted = ownedBy(holderOf(request), request.body)
+    await app.webhooks.checkUrl(wanted.url)
+    const secret = app.webhooks.newSecret()
+    const made = await app.store.createWebhook(wanted, secret)
+    return reply.created(uri.webhook(made.id), { ...made, secret } satisfies ShownWebhook)
+  })
+
+  app.get('/webhook/:webhook_id', { schema: { params: webhookPath }, config: { ...one, describes: getWebhook } }, async (request, reply) =>
+    reply.represent(await app.store.webhook(request.params.webhook_id, holderOf(request).customer))
+  )
+
+  app.put(
+    '/webhook/:webhook_id',
+    { schema: { params: webhookPath, body: webhook }, config: { ...one, describes: changeWebhook } },
+    async (request, reply) => {
+      const holder = holderOf(request)
+      const current = await app.store.webhook(request.params.webhook_id, holder.customer)
+      const expected = request.precondition(request.currentOf(current), 'replaces')
+      const wanted = ownedBy(holder, request.body)
+      await app.webhooks.checkUrl(wanted.url)
+      const changed = await app.store.changeWebhook(current.id, wanted, expected)
+      app.webhooks.wake()
+      return reply.represent(changed)
+    }
+  )
+
+  app.delete(
+    '/webhook/:webhook_id',
+    { schema: { params: webhookPath }, config: { ...one, describes: deleteWebhook } },
+    async (request, reply) => {
+      const { customer } = holderOf(request)
+      const current = await app.store.webhook(request.params.webhook_id, customer)
+      await app.store.deleteWebhook(current.id, customer, request.precondition(request.currentOf(current)))
+      return request.form() ? reply.redirect(uri.webhooks, 303) : reply.code(204).send()
+    }
+  )
+
+  // A browser's forms know no PUT and no DELETE.
+  app.post(
+    '/webhook/:webhook_id',
+    { schema: { params: webhookPath }, config: { ...one, form: { refused }, describes: postWebhook } },
+    app.performs({ PUT: { body: webhook }, DELETE: {} })
+  )
+
+  app.post(
+    '/webhook/:webhook_id/secret',
+    { schema: { params: webhookPath }, config: { ...one, describes: newSecret } },
+    async (request, reply) => {
+      const { customer } = holderOf(request)
+      const secret = app.webhooks.newSecret()
+      const changed = await app.store.addWebhookSecret(request.params.webhook_id, customer, secret)
+      return reply.represent({ ...changed, secret } satisfies ShownWebhook, uri.webhook(changed.id))
+    }
+  )
+}
+
+const listWebhooks = { id: 'listWebhooks', summary: 'Your webhooks', answers: { 200: 'The webhooks, without their secrets.' } } as const
+const createWebhook = {
+  id: 'createWebhook',
+  summary: 'Have events delivered to a URL',
+  notes:
+    'The shop posts each event after this moment that the key may see, in order, signed as Standard Webhooks 1.0.0 says. The answer has the secret, which is shown only here. See docs/webhooks.md.',
+  answers: { 201: 'The webhook with its secret.' },
+  problems: ['invalid-webhook', 'too-many-webhooks']
+} as const
+const getWebhook = { id: 'getWebhook', summary: 'One webhook', answers: { 200: 'The webhook.' }, problems: ['webhook-not-found'] } as const
+const changeWebhook = {
+  id: 'changeWebhook',
+  summary: 'Change a webhook, or make it active again',
+  notes:
+    'From then on it belongs to the key of this request, and goes on with the first event that was not delivered. An attempt that failed is made again at once.',
+  answers: { 200: 'The webhook as it is now.' },
+  problems: ['webhook-not-found', 'invalid-webhook']
+} as const
+const deleteWebhook = {
+  id: 'deleteWebhook',
+  summary: 'Delete a webhook',
+  answers: { 204: 'It is deleted.' },
+  problems: ['webhook-not-found']
+} as const
+const postWebhook = {
+  id: 'postWebhookForm',
+  summary: 'Change or delete a webhook, from its page',
+  answers: { 303: 'To the webhook, or to the list.' },
+  problems: ['webhook-not-found', 'invalid-webhook']
+} as const
+const newSecret = {
+  id: 'newWebhookSecret',
+  summary: 'Make a new secret',
+  notes: 'Deliveries are signed with both: the secret before it is valid for another 24 hours, any earlier one no more.',
+  answers: { 200: 'The webhook with its new secret.' },
+  problems: ['webhook-not-found'],
+  form: true
+} as const
+
+export default fp(webhooks, {
+  name: 'webhook-routes',
+  encapsulate: true,
+  dependencies: ['representation', 'documents', 'authorization', 'form-pages', 'webhooks']
+})
