@@ -11,6 +11,7 @@ import type { DescribedRoute } from './rules.ts'
 const tags: Readonly<Record<string, string>> = {
   Catalogue: 'Products and their stock. Everybody can read them. Writing needs the scope `catalogue`.',
   Orders: 'Place, read, change and cancel purchase orders. The seller sets their status with the scope `fulfilment`.',
+  Events: 'What happened in the shop, as a feed, and as webhooks that the shop calls.',
   Service: 'The entry point, the schemas and the documentation.',
   Operations: 'For the operator of the service.'
 }

@@ -72,7 +72,8 @@ export async function build(t: Test, { settings = {}, products = { 'ABC-1': {} }
   }
 }
 
-async function databaseUrl(t: Test): Promise<string> {
+/** A new database that goes with the test. */
+export async function databaseUrl(t: Test): Promise<string> {
   const server = process.env['TEST_DATABASE_URL']
   if (server === undefined) return `sqlite:${join(t.testdir(), 'tradepost.db')}`
   const name = `test_${randomBytes(8).toString('hex')}`

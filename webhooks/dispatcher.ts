@@ -53,6 +53,8 @@ export class Dispatcher {
   #running: Promise<void> | undefined
   #seen: string | undefined
   #checkAt = 0
+  /** When webhooks that failed here are due again. */
+  #retries: readonly number[] = []
   #nextStart = 0
 
   constructor(parts: DispatcherParts) {
@@ -115,7 +117,8 @@ export class Dispatcher {
     const limit = parallel - this.#serving.size
     const last = (await store.lastEvent())?.id
     if (limit === 0 || (last === this.#seen && Date.now() < this.#checkAt)) return true
-    this.#checkAt = Date.now() + times.check
+    this.#retries = this.#retries.filter((at) => at > Date.now())
+    this.#checkAt = Math.min(Date.now() + times.check, ...this.#retries)
     const claimed = await store.claimWebhooks(this.#worker, limit, [...this.#serving.keys()]).catch((error) => {
       this.#checkAt = 0
       throw error
@@ -135,8 +138,15 @@ export class Dispatcher {
     for (let webhook: ClaimedWebhook | undefined = claimed; webhook && !this.#stopping.signal.aborted; ) {
       const progress: WebhookProgress | undefined = await this.#deliver(webhook)
       webhook = progress && (await this.#settle(webhook, progress))
-      this.#checkAt = Math.min(this.#checkAt, progress?.step.kind === 'retry' ? Date.now() + progress.step.in : 0)
+      if (!webhook) this.#checkAgain(progress)
     }
+  }
+
+  /** A webhook that was left may be due again: by a new event at once, or after a failed attempt. */
+  #checkAgain(progress: WebhookProgress | undefined): void {
+    const at = progress?.step.kind === 'retry' ? Date.now() + progress.step.in : 0
+    if (at > 0) this.#retries = [...this.#retries, at]
+    this.#checkAt = Math.min(this.#checkAt, at)
   }
 
   /** @returns undefined if the service stops */

@@ -1,0 +1,170 @@
+import t, { type Test } from 'tap'
+import { mostWebhooks } from '../../domain/webhook.ts'
+import { startReceiver } from '../webhooks/receiver.ts'
+import { build, type Shop, xml } from '../build.ts'
+
+const document = (url: string, more = '') => `<webhook><url>${url}</url>${more}</webhook>`
+const idOf = (location: unknown) => String(location).split('/').at(-1) ?? ''
+
+type Headers = Readonly<Record<string, string>>
+
+const allowed = { WEBHOOK_ALLOW: '127.0.0.1' }
+
+async function make({ app }: Shop, key: Headers, url = 'http://127.0.0.1:9/hooks', more = '') {
+  return app.inject({ method: 'POST', url: '/webhooks', headers: { ...xml, ...key }, payload: document(url, more) })
+}
+
+async function seller(t: Test) {
+  const shop = await build(t, { settings: allowed })
+  return { shop, key: await shop.key('ERP', 'fulfilment') }
+}
+
+t.test('a webhook is made with a secret that is shown once, in XML and JSON', async (t) => {
+  const { shop, key } = await seller(t)
+  const made = await make(shop, key, undefined, '<type>order-placed</type><media-type>application/xml</media-type>')
+  t.match(made, { statusCode: 201, headers: { 'cache-control': 'no-store', location: /^\/webhook\/[0-9a-f-]{36}$/ } })
+  t.match(made.body, /<secret>whsec_[A-Za-z0-9+/]+=*<\/secret>/)
+  t.match(made.body, /<url>http:\/\/127\.0\.0\.1:9\/hooks<\/url>[\s\S]*<type>order-placed<\/type>[\s\S]*application\/xml[\s\S]*<status>active/)
+  const json = await shop.app.inject({ method: 'POST', url: '/webhooks', headers: key, payload: { url: 'http://127.0.0.1:9/' } })
+  t.match(json.json(), { type: [], mediaType: 'application/json', status: 'active', secret: /^whsec_/ })
+  for (const url of [String(made.headers['location']), '/webhooks']) {
+    const read = await shop.app.inject({ url, headers: key })
+    t.equal(read.statusCode, 200)
+    t.notMatch(read.body, 'whsec_', url)
+  }
+})
+
+t.test('a webhook needs a key, and another customer’s is not there', async (t) => {
+  const { shop, key } = await seller(t)
+  const { headers } = await make(shop, key)
+  const url = String(headers['location'])
+  const other = await shop.key('other', 'order', 'catalogue', 'fulfilment')
+  for (const request of [
+    { method: 'GET', url },
+    { method: 'PUT', url, headers: xml, payload: document('http://127.0.0.1:9/') },
+    { method: 'DELETE', url },
+    { method: 'POST', url: `${url}/secret` },
+    { method: 'GET', url: `${url}/deliveries` },
+    { method: 'POST', url: `${url}/deliveries`, headers: xml, payload: '<delivery event="x"/>' }
+  ] as const) {
+    const name = `${request.method} ${request.url}`
+    t.equal((await shop.app.inject(request)).statusCode, 401, name)
+    const refused = await shop.app.inject({ ...request, headers: { ...('headers' in request ? request.headers : {}), ...other } })
+    t.match([refused.statusCode, refused.body], [404, 'webhook-not-found'], name)
+  }
+  t.equal((await shop.app.inject('/webhooks')).statusCode, 401)
+  t.notMatch((await shop.app.inject({ url: '/webhooks', headers: other })).body, '<webhook ')
+})
+
+t.test('a URL that may not be called is 422 with the reason and its place', async (t) => {
+  const shop = await build(t)
+  const key = await shop.key('acme', 'order')
+  for (const [url, reason] of [
+    ['http://erp.example/', 'WEBHOOK_ALLOW'],
+    ['https://127.0.0.1/', 'not a public one'],
+    ['https://localhost/', 'not a public one'],
+    ['https://2130706433/', '127.0.0.1'],
+    ['https://[::1]/', 'not a public one'],
+    ['https://a:b@erp.example/', 'user name'],
+    ['https://erp.example/#a', 'fragment'],
+    ['nonsense', 'absolute URL']
+  ] as const) {
+    const refused = await make(shop, key, url)
+    t.match([refused.statusCode, refused.body], [422, reason], url)
+    t.match(refused.body, /<line>1<\/line>[\s\S]*\/webhook\/url|\/webhook\/url[\s\S]*<line>1</, `${url}: its place`)
+  }
+  t.same((await shop.store.webhooks('acme')).length, 0)
+})
+
+t.test('a document that is not valid is refused, and so are types that the key never sees', async (t) => {
+  const { shop, key } = await seller(t)
+  for (const more of ['<type>nothing</type>', '<media-type>text/html</media-type>', '<status>on</status>'])
+    t.equal((await make(shop, key, undefined, more)).statusCode, 422, more)
+  t.equal((await make(shop, key, `http://127.0.0.1/${'a'.repeat(2048)}`)).statusCode, 422)
+  const customer = await shop.key('acme', 'order')
+  const refused = await make(shop, customer, undefined, '<type>order-placed</type><type>stock-set</type>')
+  t.match([refused.statusCode, refused.body], [422, /stock-set/])
+  t.match(refused.body, /type\[2\]/)
+})
+
+t.test('the number of webhooks is limited', async (t) => {
+  const { shop, key } = await seller(t)
+  for (let i = 0; i < mostWebhooks.ofCustomer; i++) t.equal((await make(shop, key)).statusCode, 201)
+  const refused = await make(shop, key)
+  t.match([refused.statusCode, refused.body], [409, 'too-many-webhooks'])
+})
+
+t.test('a webhook is replaced with If-Match on the bytes that GET gave, and deleted', async (t) => {
+  const { shop, key } = await seller(t)
+  const url = String((await make(shop, key)).headers['location'])
+  const { body, headers } = await shop.app.inject({ url, headers: key })
+  const put = (more: Headers, payload = body) => shop.app.inject({ method: 'PUT', url, headers: { ...xml, ...key, ...more }, payload })
+  t.equal((await put({})).statusCode, 428)
+  const tag = { 'if-match': String(headers['etag']) }
+  const changed = await put(tag, body.replace(':9/hooks', ':9/new').replace('>active<', '>disabled<'))
+  t.match([changed.statusCode, changed.body], [200, /:9\/new[\s\S]*>disabled</])
+  t.equal((await put(tag)).statusCode, 412)
+  t.match((await put({ 'if-match': String(changed.headers['etag']) }, document('http://10.0.0.1/'))).statusCode, 422)
+  t.equal((await shop.app.inject({ method: 'DELETE', url, headers: { ...key, ...tag } })).statusCode, 412)
+  t.equal((await shop.app.inject({ method: 'DELETE', url, headers: key })).statusCode, 204)
+  t.equal((await shop.app.inject({ url, headers: key })).statusCode, 404)
+})
+
+t.test('a new secret is shown once', async (t) => {
+  const { shop, key } = await seller(t)
+  const made = await make(shop, key)
+  const url = String(made.headers['location'])
+  const renewed = await shop.app.inject({ method: 'POST', url: `${url}/secret`, headers: key })
+  const secret = (text: string) => /<secret>(.*)<\/secret>/.exec(text)?.[1]
+  t.match([renewed.statusCode, renewed.headers['cache-control'], secret(renewed.body)], [200, 'no-store', /^whsec_/])
+  t.not(secret(renewed.body), secret(made.body))
+})
+
+t.test('an event is sent again on demand, and is in the log', async (t) => {
+  const { shop, key } = await seller(t)
+  const receiver = await startReceiver(t)
+  const made = await make(shop, key, `${receiver.url}/hooks`)
+  const url = `${made.headers['location']}/deliveries`
+  await shop.store.createProduct('B', { name: 'B', price: '1' as never, unit: 'C62', categories: [], images: [], backorder: false })
+  const event = await shop.store.lastEvent()
+  const again = (id = '') =>
+    shop.app.inject({ method: 'POST', url, headers: { ...xml, ...key }, payload: `<delivery event="${id}"/>` })
+  const sent = await again(event?.id)
+  t.match([sent.statusCode, sent.body], [200, new RegExp(`<delivery event="${event?.id}" attempt="0" at="[^"]+" status="204" duration-ms="`)])
+  t.match(receiver.received[0], { path: '/hooks', headers: { 'webhook-id': event?.id } })
+  t.match(JSON.parse(receiver.received[0]?.body ?? ''), {
+    type: 'product-created',
+    timestamp: String,
+    data: { id: event?.id, type: 'product-created', resource: '/product/B', version: '1' }
+  })
+  const listed = await shop.app.inject({ url: `${url}?limit=1`, headers: { ...key, accept: 'application/json' } })
+  t.match(listed.json(), { delivery: [{ event: event?.id, attempt: '0', status: '204' }] })
+  t.match([(await again('01a203d4-9152-7530-9420-de2890300176')).statusCode, (await again('x')).statusCode], [422, 422])
+  t.equal((await shop.app.inject({ url: `${url}?after=x`, headers: key })).statusCode, 400)
+})
+
+t.test('people have pages: a form that adds, one that changes, and the deliveries', async (t) => {
+  const { shop, key } = await seller(t)
+  const page = { ...key, accept: 'text/html' }
+  const form = { ...page, 'content-type': 'application/x-www-form-urlencoded' }
+  t.match((await shop.app.inject({ url: '/webhooks', headers: page })).body, /You have no webhooks[\s\S]*name="url"[\s\S]*order-placed/)
+  const made = await shop.app.inject({
+    method: 'POST',
+    url: '/webhooks',
+    headers: form,
+    payload: 'url=http%3A%2F%2F127.0.0.1%3A9%2F&type.3=order-changed&media-type=application%2Fjson'
+  })
+  t.match([made.statusCode, made.body], [201, /whsec_/])
+  const url = String(made.headers['location'])
+  const shown = await shop.app.inject({ url, headers: page })
+  const tag = /name="_if-match" value="([^"]+)"/.exec(shown.body)?.[1]?.replaceAll('&quot;', '"') ?? ''
+  const fields = new URLSearchParams({ _method: 'PUT', '_if-match': tag, url: 'http://127.0.0.1:9/new', status: 'disabled' })
+  const changed = await shop.app.inject({ method: 'POST', url, headers: form, payload: String(fields) })
+  t.match([changed.statusCode, changed.headers['location']], [303, url])
+  t.match(await shop.store.webhook(idOf(url), 'ERP'), { url: 'http://127.0.0.1:9/new', status: 'disabled', types: [] })
+  const renewed = await shop.app.inject({ method: 'POST', url: `${url}/secret`, headers: form, payload: '_customer=ERP' })
+  t.match([renewed.statusCode, renewed.body], [200, /whsec_/])
+  t.match((await shop.app.inject({ url: `${url}/deliveries`, headers: page })).body, 'Nothing has been delivered yet')
+  const gone = await shop.app.inject({ method: 'POST', url, headers: form, payload: '_method=DELETE' })
+  t.match([gone.statusCode, gone.headers['location']], [303, '/webhooks'])
+})
