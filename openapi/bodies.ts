@@ -5,7 +5,7 @@ import type { DocumentSchema } from '../schemas/document.ts'
 import { formMediaType } from '../schemas/form.ts'
 import { type ElementType, rootType } from '../schemas/vocabulary.ts'
 import type { DocumentSchemas } from './components.ts'
-import { answerExample, formExample, requestJson, requestXml } from './examples.ts'
+import { answerExample, formExamples, requestJson, requestXml } from './examples.ts'
 import { described, type JsonSchema, textSchema } from './texts.ts'
 
 type Content = Readonly<Record<string, MediaType>>
@@ -35,7 +35,7 @@ export function requestContent(body: DocumentSchema<unknown>, documents: Documen
     'text/xml': { schema: xml },
     'application/json': { schema: documents.ref(first, 'in'), ...keepExample(`${first}-input.json`, requestJson(type)) },
     ...(body.takesOthers ? Object.fromEntries(ublMediaTypes.map((mediaType) => [mediaType, { schema: otherVocabulary }])) : {}),
-    ...(body.forms ? { [formMediaType]: { schema: formSchema(type), ...keepExample(`${first}.form`, formExample) } } : {})
+    ...(body.forms ? { [formMediaType]: { schema: formSchema(type), ...keepExample(`${first}.form`, formExamples[first]) } } : {})
   }
 }
 
@@ -49,7 +49,7 @@ export function formSchema(type: ElementType): JsonSchema {
   const fields: [string, JsonSchema][] = []
   const collect = (one: ElementType, path: string) => {
     if (one.text) fields.push([path, { ...textSchema(one.text, 'in'), ...described(one.documentation, one.text.documentation) }])
-    for (const attribute of one.attributes) fields.push([`${path}\\.${attribute.name}`, textSchema(attribute.type, 'in')])
+    for (const attribute of one.attributes) fields.push([`${path === '' ? '' : `${path}\\.`}${attribute.name}`, textSchema(attribute.type, 'in')])
     for (const child of one.children)
       collect(child, `${path === '' ? '' : `${path}\\.`}${child.name}${child.repeatable ? '\\.[0-9]+' : ''}`)
   }

@@ -26,7 +26,17 @@ const directions: Readonly<Record<string, DirectionRules>> = {
     requestOnly: ['on-hand']
   },
   stock: { alwaysSent: words('product modified-at'), managed: words('product modified-at link'), requestOnly: [] },
-  'order-status': { alwaysSent: words('order modified-at'), managed: words('order modified-at link'), requestOnly: [] }
+  'order-status': { alwaysSent: words('order modified-at'), managed: words('order modified-at link'), requestOnly: [] },
+  webhook: {
+    alwaysSent: words('id version media-type status created-at modified-at'),
+    managed: words('id version reason secret created-at modified-at link'),
+    requestOnly: []
+  },
+  delivery: {
+    alwaysSent: words('attempt at duration-ms'),
+    managed: words('attempt at status duration-ms failure'),
+    requestOnly: []
+  }
 }
 
 const symmetric: DirectionRules = { alwaysSent: [], managed: [], requestOnly: [] }

@@ -2,6 +2,7 @@ import { guest } from '../domain/caller.ts'
 import { decimal } from '../domain/money.ts'
 import type { Order } from '../domain/order.ts'
 import type { Product } from '../domain/product.ts'
+import type { Delivery, Webhook } from '../domain/webhook.ts'
 import { problemTypes } from '../http/problem-types.ts'
 import type { EventsPage } from '../representations/events.ts'
 import { uris } from '../representations/links.ts'
@@ -11,9 +12,12 @@ import type { ProblemDocument } from '../representations/problem.ts'
 import type { ProductPage } from '../representations/product.ts'
 import { type Representations, variantOf } from '../representations/representation.ts'
 import type { Service } from '../representations/service.ts'
+import type { DeliveryPage, WebhookList } from '../representations/webhook.ts'
 import { type Json, toJson } from '../schemas/json.ts'
 import type { ElementType } from '../schemas/vocabulary.ts'
 import { readXml } from '../schemas/xml.ts'
+
+const eventId = '01a203d4-9152-7530-9420-de2890300176'
 
 /** Example request documents by root element. Their product is in the sample catalogue. */
 const sent: Readonly<Record<string, string>> = {
@@ -63,11 +67,24 @@ const sent: Readonly<Record<string, string>> = {
 <order-status>
   <status>shipped</status>
 </order-status>
+`,
+  webhook: `<?xml version="1.0" encoding="UTF-8"?>
+<webhook>
+  <url>https://erp.example/hooks</url>
+  <type>order-placed</type>
+</webhook>
+`,
+  delivery: `<?xml version="1.0" encoding="UTF-8"?>
+<delivery event="${eventId}"/>
 `
 }
 
-/** The form fields of a similar order, as in the form of GET /order. */
-export const formExample: Readonly<Record<string, string>> = { 'item.1.product-id': 'ABC-1', 'item.1.quantity': '3' }
+/** The fields of forms, as the pages have them, by the root element of the document that they make. */
+export const formExamples: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'purchase-order': { 'item.1.product-id': 'ABC-1', 'item.1.quantity': '3' },
+  webhook: { url: 'https://erp.example/hooks', 'type.1': 'order-placed' },
+  delivery: { event: eventId }
+}
 
 export const exampleOrderId = '0b9f6a52-7d1e-4c0a-9f43-5e8d2a6c1b70'
 
@@ -113,7 +130,18 @@ const order: Order = {
   modifiedAt: placedAt
 }
 
-const eventId = '01a203d4-9152-7530-9420-de2890300176'
+const webhook: Webhook = {
+  id: '5b1c7d0e-3f62-4b8e-9a55-0c4f2e7d9a13',
+  version: 1,
+  url: 'https://erp.example/hooks',
+  types: ['order-placed'],
+  mediaType: 'application/json',
+  status: 'active',
+  createdAt: placedAt,
+  modifiedAt: placedAt
+}
+
+const delivery: Delivery = { eventId, attempt: 1, at: placedAt, status: 204, durationMs: 12 }
 
 /** Example values for the service's writers, by the schema name of their representations. */
 function samples(base: string): Readonly<Record<string, unknown>> {
@@ -150,6 +178,10 @@ function samples(base: string): Readonly<Record<string, unknown>> {
       isFinal: false,
       types: []
     } satisfies EventsPage,
+    webhook,
+    webhooks: { webhooks: [webhook], types: [] } satisfies WebhookList,
+    delivery,
+    deliveries: { webhook, deliveries: [delivery], links: [{ rel: 'self', href: uri.deliveries(webhook.id) }] } satisfies DeliveryPage,
     stock: { productId: product.id, version: 7, onHand: decimal('477'), modifiedAt: placedAt },
     'order-status': order,
     'purchase-order': { currency: 'EUR', productIds: [] } satisfies BlankOrder,

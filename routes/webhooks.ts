@@ -134,8 +134,7 @@ const newSecret = {
   summary: 'Make a new secret',
   notes: 'Deliveries are signed with both: the secret before it is valid for another 24 hours, any earlier one no more.',
   answers: { 200: 'The webhook with its new secret.' },
-  problems: ['webhook-not-found'],
-  form: true
+  problems: ['webhook-not-found']
 } as const
 
 export default fp(webhooks, {
