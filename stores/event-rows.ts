@@ -21,6 +21,23 @@ export function headOf({ customer, ...row }: HeadRow): EventHead {
   return { ...row, ...(customer === null ? {} : { customer }) }
 }
 
+/** The order of an event that is written, as it was then. */
+export interface EventOrder {
+  readonly status: string
+  /** JSON. */
+  readonly content: string
+}
+
+/** Up to this many characters, copying a content is cheaper than an entry of the index by which its copy is made later. */
+const mostCopied = 4_096
+
+/** The columns of a new event that come from its order. A large content is copied only when the order gets another one. */
+export function orderColumnsOf(order: EventOrder | undefined) {
+  if (!order) return { status: null, weight: 0, content: null }
+  const { status, content } = order
+  return { status, weight: content.length, content: content.length <= mostCopied ? content : null }
+}
+
 /** The columns from which the order of an event is made. They are null in other events. */
 export interface EventOrderRow {
   readonly position: number

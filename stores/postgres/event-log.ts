@@ -1,5 +1,6 @@
 import type { NewEvent } from '../../domain/event.ts'
 import { newEventId } from '../event-ids.ts'
+import { type EventOrder, orderColumnsOf } from '../event-rows.ts'
 import type { Queries } from './database.ts'
 
 interface PendingEvent extends NewEvent {
@@ -9,12 +10,6 @@ interface PendingEvent extends NewEvent {
   readonly content: string | null
 }
 
-/** The order of an event, as it was then. */
-export interface EventOrder {
-  readonly status: string
-  readonly content: string
-}
-
 /** The events of a transaction. They are written as its last statement. */
 export class EventLog {
   #events: PendingEvent[] = []
@@ -22,7 +17,7 @@ export class EventLog {
 
   /** @param order of events of an order, which has this content now */
   add(events: readonly NewEvent[], order?: EventOrder): void {
-    const columns = { status: order?.status ?? null, weight: order?.content.length ?? 0, content: null }
+    const columns = orderColumnsOf(order)
     for (const event of events) this.#events.push({ ...event, ...columns })
   }
 

@@ -1,12 +1,7 @@
 import type { NewEvent } from '../../domain/event.ts'
 import { newEventId } from '../event-ids.ts'
+import { type EventOrder, orderColumnsOf } from '../event-rows.ts'
 import type { Connection } from './connection.ts'
-
-/** The order of an event, as it was then. */
-export interface EventOrder {
-  readonly status: string
-  readonly content: string
-}
 
 /** Writes the outbox, in the transaction of the change that an event is about. */
 export interface EventLog {
@@ -17,8 +12,8 @@ export interface EventLog {
 }
 
 export function makeEventLog(db: Connection): EventLog {
-  const insert = db.prepare<[string, string, number, string, number, string | null, number, string | null]>(
-    'INSERT INTO event (id, type, at, subject, version, customer, weight, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?)'
+  const insert = db.prepare<[string, string, number, string, number, string | null, number, string | null, string | null]>(
+    'INSERT INTO event (id, type, at, subject, version, customer, weight, status, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'
   )
   const keep = db.prepare<[{ readonly id: string }]>(
     `UPDATE event SET content = (SELECT content FROM purchase_order WHERE id = @id)
@@ -26,8 +21,9 @@ export function makeEventLog(db: Connection): EventLog {
   )
   return {
     write(events, order) {
+      const { weight, status, content } = orderColumnsOf(order)
       for (const { type, at, subject, version, customer } of events)
-        insert.run(newEventId(at), type, at, subject, version, customer ?? null, order?.content.length ?? 0, order?.status ?? null)
+        insert.run(newEventId(at), type, at, subject, version, customer ?? null, weight, status, content)
     },
     keepContent(id) {
       keep.run({ id })

@@ -18,7 +18,7 @@ const digests = {
     '0005-quantities.sql': '6b8a19d5e3071ddd5d1e1d48f4359b2832901129c8a513cd90a118cae40d1299',
     '0006-order-summary.sql': 'c5e69264c0d65901c0d16a7e63d6b30e8d42af359d8a99e8b39391bdb4110825',
     '0007-order-document.sql': '5462cbd2072ee186db14fd25039c9096a16ece2b365eea75f7f8fd18b8ee28ca',
-    '0008-event.sql': '85caba408272f8b987f680f1a49fbe2e04239b6c2a5b188a25be549b91fd3668'
+    '0008-event.sql': 'be4984b456515e0f89b3c8055d01dd2f7e08ce13e39d98ff34ed213b0eb3ee3e'
   },
   postgres: {
     '0001-shop.sql': '4a31d34979eca4ecda13f213a7e925dd41bf27924083fc3e250c55a8aaf90ea4',
@@ -29,7 +29,7 @@ const digests = {
     '0006-quantities.sql': '72aa05f18a30a32c1c5e54476e09d7a38f9c15ef9c9c7273b92d5d0347c81f34',
     '0007-order-summary.sql': 'f426299cec54cbe10634908e5b09556f8e5c01146271d1dab42231731205830f',
     '0008-order-document.sql': 'd9651e99c10946c6de93a638a36e03dca56509897244d0982acecb8c7df11a32',
-    '0009-event.sql': '6747db2f3c5cc97215bcda26f0a1fed42bfaebbed28cd3c25bd209d00319247e'
+    '0009-event.sql': '809e331c19e94f5a1c7780758dc131751613a9913a26b807f3e887242a14dfab'
   }
 } as const
 

@@ -19,7 +19,7 @@ CREATE TABLE event (
   -- The rest is of orders only. The characters of the content.
   weight bigint NOT NULL,
   status text,
-  -- The content that the order had then. NULL while the order still has it, so that most events need no copy.
+  -- The content that the order had then. NULL while the order still has it, if it is large.
   content json
 );
 -- One look-up for each type that a caller hears finds the next events, however many others there are.

@@ -11,7 +11,7 @@ CREATE TABLE event (
   -- The rest is of orders only. The characters of the content.
   weight INTEGER NOT NULL,
   status TEXT,
-  -- The content that the order had then. NULL while the order still has it, so that most events need no copy.
+  -- The content that the order had then. NULL while the order still has it, if it is large.
   content TEXT
 ) STRICT;
 -- One look-up for each type that a caller hears finds the next events, however many others there are.
