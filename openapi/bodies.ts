@@ -49,7 +49,8 @@ export function formSchema(type: ElementType): JsonSchema {
   const fields: [string, JsonSchema][] = []
   const collect = (one: ElementType, path: string) => {
     if (one.text) fields.push([path, { ...textSchema(one.text, 'in'), ...described(one.documentation, one.text.documentation) }])
-    for (const attribute of one.attributes) fields.push([`${path === '' ? '' : `${path}\\.`}${attribute.name}`, textSchema(attribute.type, 'in')])
+    for (const attribute of one.attributes)
+      fields.push([`${path === '' ? '' : `${path}\\.`}${attribute.name}`, textSchema(attribute.type, 'in')])
     for (const child of one.children)
       collect(child, `${path === '' ? '' : `${path}\\.`}${child.name}${child.repeatable ? '\\.[0-9]+' : ''}`)
   }

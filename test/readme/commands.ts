@@ -39,7 +39,16 @@ function run(script: string, cwd: string, env: NodeJS.ProcessEnv): Promise<{ out
 function fresh(t: Test): { folder: string; env: NodeJS.ProcessEnv } {
   const folder = t.testdir()
   const path = `${resolve('node_modules/.bin')}:${process.env['PATH']}`
-  return { folder, env: { ...process.env, npm_config_loglevel: 'error', WEBHOOK_ALLOW: 'localhost', DATABASE_URL: `sqlite:${join(folder, 'shop.db')}`, PATH: path } }
+  return {
+    folder,
+    env: {
+      ...process.env,
+      npm_config_loglevel: 'error',
+      WEBHOOK_ALLOW: 'localhost',
+      DATABASE_URL: `sqlite:${join(folder, 'shop.db')}`,
+      PATH: path
+    }
+  }
 }
 
 async function serve(t: Test, env: NodeJS.ProcessEnv): Promise<string> {

@@ -1,7 +1,8 @@
 import t, { type Test } from 'tap'
 import { mostWebhooks } from '../../domain/webhook.ts'
-import { startReceiver } from '../webhooks/receiver.ts'
 import { build, type Shop, xml } from '../build.ts'
+import { faultsByPublishedSchema } from '../representations/published.ts'
+import { startReceiver } from '../webhooks/receiver.ts'
 
 const document = (url: string, more = '') => `<webhook><url>${url}</url>${more}</webhook>`
 const idOf = (location: unknown) => String(location).split('/').at(-1) ?? ''
@@ -23,14 +24,19 @@ t.test('a webhook is made with a secret that is shown once, in XML and JSON', as
   const { shop, key } = await seller(t)
   const made = await make(shop, key, undefined, '<type>order-placed</type><media-type>application/xml</media-type>')
   t.match(made, { statusCode: 201, headers: { 'cache-control': 'no-store', location: /^\/webhook\/[0-9a-f-]{36}$/ } })
+  t.same(await faultsByPublishedSchema(shop.app, made.body), [])
   t.match(made.body, /<secret>whsec_[A-Za-z0-9+/]+=*<\/secret>/)
-  t.match(made.body, /<url>http:\/\/127\.0\.0\.1:9\/hooks<\/url>[\s\S]*<type>order-placed<\/type>[\s\S]*application\/xml[\s\S]*<status>active/)
+  t.match(
+    made.body,
+    /<url>http:\/\/127\.0\.0\.1:9\/hooks<\/url>[\s\S]*<type>order-placed<\/type>[\s\S]*application\/xml[\s\S]*<status>active/
+  )
   const json = await shop.app.inject({ method: 'POST', url: '/webhooks', headers: key, payload: { url: 'http://127.0.0.1:9/' } })
   t.match(json.json(), { type: [], mediaType: 'application/json', status: 'active', secret: /^whsec_/ })
   for (const url of [String(made.headers['location']), '/webhooks']) {
     const read = await shop.app.inject({ url, headers: key })
     t.equal(read.statusCode, 200)
     t.notMatch(read.body, 'whsec_', url)
+    t.same(await faultsByPublishedSchema(shop.app, read.body), [], `${url} is valid`)
   }
 })
 
@@ -127,16 +133,20 @@ t.test('an event is sent again on demand, and is in the log', async (t) => {
   const url = `${made.headers['location']}/deliveries`
   await shop.store.createProduct('B', { name: 'B', price: '1' as never, unit: 'C62', categories: [], images: [], backorder: false })
   const event = await shop.store.lastEvent()
-  const again = (id = '') =>
-    shop.app.inject({ method: 'POST', url, headers: { ...xml, ...key }, payload: `<delivery event="${id}"/>` })
+  const again = (id = '') => shop.app.inject({ method: 'POST', url, headers: { ...xml, ...key }, payload: `<delivery event="${id}"/>` })
   const sent = await again(event?.id)
-  t.match([sent.statusCode, sent.body], [200, new RegExp(`<delivery event="${event?.id}" attempt="0" at="[^"]+" status="204" duration-ms="`)])
+  t.match(
+    [sent.statusCode, sent.body],
+    [200, new RegExp(`<delivery event="${event?.id}" attempt="0" at="[^"]+" status="204" duration-ms="`)]
+  )
   t.match(receiver.received[0], { path: '/hooks', headers: { 'webhook-id': event?.id } })
   t.match(JSON.parse(receiver.received[0]?.body ?? ''), {
     type: 'product-created',
     timestamp: String,
     data: { id: event?.id, type: 'product-created', resource: '/product/B', version: '1' }
   })
+  for (const document of [sent.body, (await shop.app.inject({ url, headers: key })).body])
+    t.same(await faultsByPublishedSchema(shop.app, document), [])
   const listed = await shop.app.inject({ url: `${url}?limit=1`, headers: { ...key, accept: 'application/json' } })
   t.match(listed.json(), { delivery: [{ event: event?.id, attempt: '0', status: '204' }] })
   t.match([(await again('01a203d4-9152-7530-9420-de2890300176')).statusCode, (await again('x')).statusCode], [422, 422])

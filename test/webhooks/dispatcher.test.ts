@@ -2,7 +2,12 @@ import { Webhook as Verifier } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import type { Scope } from '../../domain/caller.ts'
 import { parses } from '../../domain/deferred.ts'
+import { everyone } from '../../domain/event.ts'
+import { Dispatcher, type DispatcherParts } from '../../webhooks/dispatcher.ts'
+import { Sender } from '../../webhooks/sender.ts'
+import { Targets } from '../../webhooks/targets.ts'
 import { build, draft, orderXml, type Shop, xml } from '../build.ts'
+import { faultsByPublishedSchema } from '../representations/published.ts'
 import { type Received, type Receiver, startReceiver } from './receiver.ts'
 
 /** A shop that delivers, because it listens. */
@@ -49,7 +54,10 @@ t.test('the events of a shop are delivered in order, signed, as JSON and as XML'
   await addWebhook(shop, own.url, { customer: 'acme', scopes: ['order'], more: { type: ['order-placed'] } })
   const acme = await shop.key('acme', 'order')
   for (const headers of [acme, await shop.key('other', 'order'), acme])
-    t.equal((await shop.app.inject({ method: 'POST', url: '/order', headers: { ...xml, ...headers }, payload: orderXml() })).statusCode, 201)
+    t.equal(
+      (await shop.app.inject({ method: 'POST', url: '/order', headers: { ...xml, ...headers }, payload: orderXml() })).statusCode,
+      201
+    )
   await shop.store.deleteProduct('ABC-1', {})
   const received = await json.count(4)
   t.same(
@@ -62,6 +70,7 @@ t.test('the events of a shop are delivered in order, signed, as JSON and as XML'
   }
   t.match(JSON.parse(received[0]?.body ?? ''), { data: { order: { status: 'accepted', item: [{ quantity: { value: '1' } }] } } })
   t.match((await asXml.count(3))[0], { headers: { 'content-type': 'application/xml' }, body: /^<\?xml[\s\S]*<event [\s\S]*<order / })
+  t.same(await faultsByPublishedSchema(shop.app, asXml.received[0]?.body ?? ''), [])
   t.same(eventIds(await own.count(2)), [eventIds(received)[0], eventIds(received)[2]], "a customer's own orders only")
 })
 
@@ -176,4 +185,55 @@ t.test('a service that stops lets a delivery in progress finish, and begins no o
   release()
   await closed
   t.equal(receiver.received.length, 1)
+})
+
+t.test('while the database cannot be written, a webhook waits, and then it goes on', async (t) => {
+  const shop = await build(t)
+  const receiver = await startReceiver(t)
+  const { store } = shop
+  const sender = new Sender(new Targets(['127.0.0.1']))
+  const warnings: string[] = []
+  const lost = { claim: false, settle: false }
+  const flaky: DispatcherParts['store'] = {
+    lastEvent: () => store.lastEvent(),
+    events: (heads) => store.events(heads),
+    releaseWebhooks: (worker) => store.releaseWebhooks(worker),
+    // The claim and the first delivery are stored, but the shop is not told so.
+    async claimWebhooks(...args) {
+      const claimed = await store.claimWebhooks(...args)
+      if (claimed.length === 0 || lost.claim) return claimed
+      lost.claim = true
+      throw new Error('lost')
+    },
+    async settleWebhook(...args) {
+      const settled = await store.settleWebhook(...args)
+      if (lost.settle) return settled
+      lost.settle = true
+      throw new Error('lost')
+    }
+  }
+  const dispatcher = new Dispatcher({
+    store: flaky,
+    sender,
+    write: async ({ id }) => Buffer.from(id),
+    warn: (_, message) => warnings.push(message)
+  })
+  t.teardown(() => dispatcher.stop())
+  const key = await store.createKey({ customer: 'ERP', scopes: ['fulfilment'], hash: 'a'.repeat(64) })
+  await store.createWebhook(
+    {
+      url: receiver.url,
+      types: [],
+      mediaType: 'application/json',
+      status: 'active',
+      owner: { customer: 'ERP', keyId: key.id },
+      hears: everyone
+    },
+    'whsec_AAAA'
+  )
+  await createProducts(shop, 'A', 'B', 'C')
+  dispatcher.start()
+  const received = await receiver.count(3)
+  t.same([...new Set(eventIds(received))], eventIds(received.slice(0, 3)), 'in order, each once')
+  t.match(warnings, [/cannot be read now/, /could not be stored/])
 })

@@ -60,7 +60,8 @@ t.test('a service that is killed under load delivers each event at least once, i
     if (round === 1) {
       const body = JSON.stringify({ url: receiver.url, type: ['order-placed'] })
       const sent = { ...headers, 'content-type': 'application/json' }
-      secret = ((await (await fetch(`${server.base}/webhooks`, { method: 'POST', headers: sent, body })).json()) as { secret: string }).secret
+      secret = ((await (await fetch(`${server.base}/webhooks`, { method: 'POST', headers: sent, body })).json()) as { secret: string })
+        .secret
     }
     const placing = placeUntilKilled(server.base, headers)
     await receiver.count(receiver.received.length + 20 + round)
