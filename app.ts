@@ -57,6 +57,7 @@ import products from './routes/products.ts'
 import publicFiles from './routes/public.ts'
 import schemas from './routes/schemas.ts'
 import signIn from './routes/session.ts'
+import shipments from './routes/shipments.ts'
 import status from './routes/status.ts'
 import stock from './routes/stock.ts'
 
@@ -141,6 +142,7 @@ export async function buildApp({
     orders,
     events,
     status,
+    shipments,
     schemas,
     problemPages,
     openapiDocument,

@@ -83,6 +83,8 @@ export interface Refusal {
 export interface ReadDocument {
   /** JSON of the domain's value. */
   readonly text: string
+  /** The properties of the value that its schema lists as known. */
+  readonly known?: Readonly<Record<string, unknown>>
   /** SHA-256 of the bytes, hexadecimal. */
   readonly digest: string
   readonly buyer?: BuyerSubmission

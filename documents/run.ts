@@ -4,7 +4,9 @@ import { Problem } from '../http/problem.ts'
 import { mostFaults, shortDetail, shortFault } from '../http/problem-size.ts'
 import { eventsRepresentations } from '../representations/events.ts'
 import { orderRepresentations } from '../representations/order.ts'
+import { orderStatusRepresentations } from '../representations/order-status.ts'
 import { type Representations, variantOf } from '../representations/representation.ts'
+import { shipmentRepresentations } from '../representations/shipment.ts'
 import { makeXmlGate } from '../xml/gate.ts'
 import { BuyerProblem } from './buyer-problem.ts'
 import { readFields } from './fields.ts'
@@ -14,7 +16,9 @@ import { locateInDocument, type ParsedDocuments, parseTogether, readDocument } f
 /** The resources that the document process can write, by name. */
 const writable: Readonly<Record<string, Representations<never>>> = {
   order: orderRepresentations,
-  events: eventsRepresentations
+  events: eventsRepresentations,
+  'order-status': orderStatusRepresentations,
+  shipment: shipmentRepresentations
 }
 
 function write({ resource, mediaType, text, context }: WriteJob): Uint8Array {

@@ -1,10 +1,13 @@
 /** These functions decide how a write changes an order and what it takes from stock. Every store calls them on rows that it has locked. */
 
+import { carryOver } from './carrying-over.ts'
 import { DomainError } from './errors.ts'
 import type { Inventory } from './inventory.ts'
-import { holdsStock, isOpen, nextStatuses, type Order, type OrderHeader, type OrderStatus, type PurchaseOrder } from './order.ts'
+import { holdsStock, isOpen, nextStatuses, type Order, type OrderHeader, type OrderStatus, type PurchaseOrder, revised } from './order.ts'
 import { type Decision, decide, givenBack, matchesOrder, numberTaken } from './placing.ts'
 import { checkPrecondition } from './preconditions.ts'
+import { decideDetails, type StatusDetails } from './seller-details.ts'
+import { cutToShipped, type Shipment, shipRest } from './shipping.ts'
 import type { Placing, PlacingAnswer, Precondition } from './store.ts'
 
 /** The shop as the transaction of a write sees it. */
@@ -56,25 +59,56 @@ export function decideChange(
   if (other && other.id !== id) throw numberTaken(other)
   const decision = decide(order, shop.inventory, shop.currency, before, mostItems)
   const kept = before.hasDocument ? { hasDocument: true as const } : {}
-  const changed = { ...content(order, customer, decision), ...kept, id, status, placedAt, ...revised(before, shop) }
-  return { order: changed, taken: decision.taken }
+  const changed = { ...content(order, customer, decision), ...kept, id, status, placedAt, ...revised(before, shop.now) }
+  return { order: carryOver(before, changed), taken: decision.taken }
+}
+
+export interface StatusDecision extends Taking {
+  readonly change: Pick<Order, 'status' | 'version' | 'modifiedAt'>
+  /** The order after the change, where more of it changes than that. */
+  readonly rewritten?: Order
+  /** The shipment of the rest, when the order becomes `shipped` by its status. */
+  readonly shipment?: Shipment
 }
 
 /**
- * Decides what `Store.setOrderStatus` changes of an order; undefined when it has the status already.
- * @throws DomainError `precondition-failed`, `transition-refused`
+ * Decides what `Store.setOrderStatus` changes of an order; undefined when it has the status and the details already.
+ * @throws DomainError `precondition-failed`, `transition-refused`, `invalid-status`
  */
 export function decideStatus(
   before: Order,
   status: OrderStatus,
   expected: Precondition,
-  shop: Pick<Shop, 'inventory' | 'now'>
-): ({ readonly change: Pick<Order, 'status' | 'version' | 'modifiedAt'> } & Taking) | undefined {
-  if (before.status === status) return undefined
+  shop: Pick<Shop, 'inventory' | 'now'>,
+  details?: StatusDetails
+): StatusDecision | undefined {
+  const isSame = before.status === status || (status === 'cancelled' && before.isRestCancelled === true)
+  const detailed = isSame && details ? decideDetails(before, details) : undefined
+  if (isSame && !detailed) return undefined
   checkPrecondition(expected, before.version)
+  if (detailed) return rewriting({ ...detailed, ...revised(before, shop.now) })
   if (!nextStatuses(before.status).includes(status)) throw refusedTransition(before.status, status)
-  const taken = holdsStock(status) ? new Map() : givenBack(before, shop.inventory)
-  return { change: { status, ...revised(before, shop) }, taken }
+  const decided = transition(before, status, shop)
+  const told = details && decideDetails(decided.rewritten ?? before, details)
+  return told ? { ...decided, rewritten: { ...told, ...decided.change } } : decided
+}
+
+/** An allowed change of the status. An order that was shipped in part is not cancelled: what was shipped of it stays. */
+function transition(before: Order, status: OrderStatus, { inventory, now }: Pick<Shop, 'inventory' | 'now'>): StatusDecision {
+  if (status === 'shipped') {
+    const { order, shipment } = shipRest(before, { now })
+    return { ...rewriting(order), shipment }
+  }
+  const taken = holdsStock(status) ? new Map() : givenBack(before, inventory)
+  const change = { status, ...revised(before, now) }
+  if (status !== 'cancelled' || before.shipmentCount === undefined) return { change, taken }
+  const cut: Order = { ...before, ...change, ...cutToShipped(before), status: 'shipped', isRestCancelled: true }
+  return { ...rewriting(cut), taken }
+}
+
+function rewriting(order: Order): StatusDecision {
+  const { status, version, modifiedAt } = order
+  return { change: { status, version, modifiedAt }, rewritten: order, taken: new Map() }
 }
 
 /** A buyer's system repeats a document after its order was cancelled, or has another number or content: that is no new order. */
@@ -82,10 +116,6 @@ function sentBefore({ id, status }: Pick<Order, 'id' | 'status'>): DomainError {
   const since = status === 'cancelled' || status === 'rejected' ? `is ${status}` : 'has another number since'
   const detail = `This document was sent before: it is that of the order ${id}, which ${since}. To order again, send an order with a new number.`
   return new DomainError('order-refused', detail, { faults: [{ code: 'sent-before', detail }] })
-}
-
-function revised({ version, modifiedAt }: Order, { now }: Pick<Shop, 'now'>): Pick<Order, 'version' | 'modifiedAt'> {
-  return { version: version + 1, modifiedAt: Math.max(now, modifiedAt) }
 }
 
 function namesake(customer: string | undefined, { orderNumber }: PurchaseOrder, shop: Shop): Order | undefined {

@@ -26,6 +26,7 @@ import {
   type PurchaseOrderItem
 } from './order.ts'
 import { type PricedLine, priceLines, type WantedLine } from './pricing.ts'
+import { leftOf } from './shipping.ts'
 
 export interface Decision {
   readonly currency: string
@@ -198,11 +199,12 @@ function uncountable(
 }
 
 /**
- * The stock that an order gives back when it ends, as negative quantities, like `Decision.taken`.
+ * The stock that an order gives back when it ends, as negative quantities, like `Decision.taken`. What was shipped is gone.
  * @throws DomainError `transition-refused` when the stock of a product would exceed its limit
  */
 export function givenBack(order: Order, inventory: Inventory): ReadonlyMap<string, Decimal> {
-  const back = new Map([...heldBy(order)].map(([id, held]) => [id, subtract(zero, held)]))
+  const left = holdsStock(order.status) ? quantities(order.items.map((item) => ({ ...item, quantity: leftOf(item) }))) : []
+  const back = new Map([...left].map(([id, quantity]) => [id, subtract(zero, quantity)]))
   const [fault] = uncountable([], back, inventory)
   if (fault) throw new DomainError('transition-refused', `What the order holds cannot go back: ${fault.detail} Count it first.`)
   return back

@@ -5,13 +5,14 @@ import { camelCase } from '../schemas/json.ts'
 import { orderStatusXsd } from '../schemas/order-status.ts'
 import { productXsd } from '../schemas/product.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
+import { shipmentXsd } from '../schemas/shipment.ts'
 import { stockXsd } from '../schemas/stock.ts'
 import { rootType, type Xsd } from '../schemas/vocabulary.ts'
 import { hasDirection } from './direction.ts'
 import { makeSchemaWriter, type SchemaWriter } from './schemas.ts'
 import type { Direction, JsonSchema } from './texts.ts'
 
-const xsds: readonly Xsd[] = [orderXsd, productXsd, stockXsd, orderStatusXsd, serviceXsd, problemXsd]
+const xsds: readonly Xsd[] = [orderXsd, productXsd, stockXsd, orderStatusXsd, shipmentXsd, serviceXsd, problemXsd]
 
 export interface DocumentSchemas {
   /** A reference to the schema of the documents with this root element. */

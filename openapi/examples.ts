@@ -2,6 +2,7 @@ import { guest } from '../domain/caller.ts'
 import { decimal } from '../domain/money.ts'
 import type { Order } from '../domain/order.ts'
 import type { Product } from '../domain/product.ts'
+import type { Shipment } from '../domain/shipping.ts'
 import { problemTypes } from '../http/problem-types.ts'
 import type { EventsPage } from '../representations/events.ts'
 import { uris } from '../representations/links.ts'
@@ -11,6 +12,7 @@ import type { ProblemDocument } from '../representations/problem.ts'
 import type { ProductPage } from '../representations/product.ts'
 import { type Representations, variantOf } from '../representations/representation.ts'
 import type { Service } from '../representations/service.ts'
+import type { ShipmentPage } from '../representations/shipment.ts'
 import { type Json, toJson } from '../schemas/json.ts'
 import type { ElementType } from '../schemas/vocabulary.ts'
 import { readXml } from '../schemas/xml.ts'
@@ -63,6 +65,15 @@ const sent: Readonly<Record<string, string>> = {
 <order-status>
   <status>shipped</status>
 </order-status>
+`,
+  shipment: `<?xml version="1.0" encoding="UTF-8"?>
+<shipment>
+  <carrier>DHL</carrier>
+  <tracking-number>JD0140</tracking-number>
+  <item line="1">
+    <quantity>2</quantity>
+  </item>
+</shipment>
 `
 }
 
@@ -115,6 +126,16 @@ const order: Order = {
 
 const eventId = '01a203d4-9152-7530-9420-de2890300176'
 
+const shipment: Shipment = {
+  orderId: exampleOrderId,
+  number: 1,
+  shippedAt: placedAt,
+  carrier: 'DHL',
+  trackingNumber: 'JD0140',
+  itemCount: 1,
+  items: [{ line: 1, productId: product.id, name: product.name, unit: product.unit, quantity: decimal('2') }]
+}
+
 /** Example values for the service's writers, by the schema name of their representations. */
 function samples(base: string): Readonly<Record<string, unknown>> {
   const uri = uris(base)
@@ -152,6 +173,14 @@ function samples(base: string): Readonly<Record<string, unknown>> {
     } satisfies EventsPage,
     stock: { productId: product.id, version: 7, onHand: decimal('477'), modifiedAt: placedAt },
     'order-status': order,
+    shipment,
+    shipments: {
+      version: 1,
+      order,
+      shipments: [shipment],
+      links: [{ rel: 'self', href: uri.shipments(order.id) }],
+      position: ''
+    } satisfies ShipmentPage,
     'purchase-order': { currency: 'EUR', productIds: [] } satisfies BlankOrder,
     service: { name: 'Tradepost', currency: 'EUR' } satisfies Service,
     problem: {

@@ -141,9 +141,9 @@ export default fp(
       const { submission } = this
       if (!submission) throw emptyBody()
       try {
-        const { text, digest, buyer } = await documents.read(this, submission, schema, limits)
+        const { text, known, digest, buyer } = await documents.read(this, submission, schema, limits)
         Object.assign(submission, { schema, digest, buyer })
-        return fromJson<object>(text) as T
+        return fromJson<object>(text, known) as T
       } catch (error) {
         if (error instanceof BuyerProblem) Object.assign(submission, { buyer: error.buyer })
         throw error

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Caller } from '../domain/caller.ts'
+import type { ShipmentSummary } from '../domain/shipping.ts'
 import type { Element } from '../schemas/element.ts'
 import { toJson } from '../schemas/json.ts'
 import type { ElementType } from '../schemas/vocabulary.ts'
@@ -21,6 +22,8 @@ export interface Context {
   readonly isFormPost?: boolean
   /** A notice above the page's content. */
   readonly notice?: Notice
+  /** The last shipments of the order, which its page shows. */
+  readonly shipments?: readonly ShipmentSummary[]
   /** The entity tag of the value's XML, which the page's forms send back in `_if-match`. */
   readonly formTag?: string | undefined
 }

@@ -7,13 +7,14 @@ import { serviceXsd } from '../representations/service.ts'
 import { orderStatusXsd } from '../schemas/order-status.ts'
 import { productXsd } from '../schemas/product.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
+import { shipmentXsd } from '../schemas/shipment.ts'
 import { stockXsd } from '../schemas/stock.ts'
 import type { Xsd } from '../schemas/vocabulary.ts'
 import type { RoutePlugin } from './route.ts'
 
 /** Every root element by its name: a reader of any document finds its schema by the root's. */
 const published = new Map(
-  [orderXsd, productXsd, stockXsd, orderStatusXsd, serviceXsd, problemXsd].flatMap((xsd) =>
+  [orderXsd, productXsd, stockXsd, orderStatusXsd, shipmentXsd, serviceXsd, problemXsd].flatMap((xsd) =>
     [...xsd.vocabulary.keys()].map((root) => [`${root}.xsd`, xsd] as [string, Xsd])
   )
 )

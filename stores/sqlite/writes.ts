@@ -20,6 +20,7 @@ export type WriteVerb =
   | 'changeOrder'
   | 'setOrderStatus'
   | 'pruneEvents'
+  | 'shipOrder'
   | 'createKey'
   | 'revokeKey'
   | 'touchKeys'

@@ -6,7 +6,14 @@ import { fileURLToPath } from 'node:url'
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /** Names relative to the root folder. */
-export const pages = ['README.md', 'docs/http-api.md', 'docs/buyers.md', 'docs/erp.md', 'docs/operations.md', 'docs/architecture.md'] as const
+export const pages = [
+  'README.md',
+  'docs/http-api.md',
+  'docs/buyers.md',
+  'docs/erp.md',
+  'docs/operations.md',
+  'docs/architecture.md'
+] as const
 
 export interface Block {
   readonly language: string
