@@ -1,3 +1,4 @@
+import { everyone } from '../../domain/event.ts'
 import { type Decimal, decimal } from '../../domain/money.ts'
 import type { ShipmentDraft } from '../../domain/shipping.ts'
 import type { Store } from '../../domain/store.ts'
@@ -47,6 +48,24 @@ export function shipmentContract(rule: Rule): void {
     t.equal(await store.shipment('x', 1), undefined)
     t.same(await stocks(store), ['6', '8'], 'the stock was taken by the order')
     await t.rejects(store.shipOrder(id, {}, {}), { code: 'transition-refused' })
+  })
+
+  rule('a shipment is an event, and so is the status that follows from it', async (t, store) => {
+    const id = await placed(store)
+    const [before] = (await store.eventHeads({ audience: everyone, limit: 100 })).slice(-1)
+    const told = async () => {
+      const heads = await store.eventHeads({ audience: everyone, limit: 100, ...(before ? { after: before.id } : {}) })
+      return heads.map(({ type, version }) => `${type} ${version}`)
+    }
+    await store.shipOrder(id, of([1, 1]), {})
+    t.same(await told(), ['order-shipped 2'])
+    await store.setOrderStatus(id, 'accepted', {}, { note: 'More soon' })
+    await store.setOrderStatus(id, 'shipped', {})
+    t.same(await told(), ['order-shipped 2', 'order-changed 3', 'order-shipped 4', 'order-status-changed 4'])
+    const heads = await store.eventHeads({ audience: everyone, limit: 100, ...(before ? { after: before.id } : {}) })
+    const [first, , last] = await store.events(heads)
+    t.match(first?.order, { version: 2, status: 'accepted', items: [{ shippedQuantity: '1' }] }, 'the order as it was then')
+    t.match(last?.order, { version: 4, status: 'shipped', items: [{ shippedQuantity: '4' }] })
   })
 
   rule('the shipments of an order are listed in pages, newest first', async (t, store) => {
