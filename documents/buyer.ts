@@ -37,8 +37,8 @@ interface Parsed {
 }
 
 /**
- * Reads a document of a buyer's vocabulary, as far as `hasBuyersRoot` can tell. Faults of the business are part of the order that it returns (`objections`), so that
- * the shop lists them together with its own.
+ * Reads a document of a buyer's vocabulary, as far as `hasBuyersRoot` can tell. Faults of the business
+ * are part of what it returns (`objections`), so that the shop lists them together with its own.
  * @returns undefined when the document is in another vocabulary
  * @throws BuyerProblem, and Problem while the document is not known to be a buyer's
  */
@@ -52,11 +52,10 @@ export function readBuyerDocument(
   const parsed = parse(bytes, job.limits)
   if (!parsed) return undefined
   const { document, built } = parsed
-  const buyer = submissionOf(parsed)
   const digest = createHash('sha256').update(bytes).digest('hex')
   const own = [...document.faults, ...(built?.faults ?? [])].slice(0, maxErrors)
-  const more = { hasDocument: true, ...(own.length > 0 ? { objections: objectionsOf(own) } : {}) }
-  if (!built) return { text: JSON.stringify({ ...noOrder, ...more }), digest, buyer }
+  const buyer = { ...submissionOf(parsed), ...(own.length > 0 ? { objections: objectionsOf(own) } : {}) }
+  if (!built) return { text: JSON.stringify({ ...noOrder, hasDocument: true }), digest, buyer }
   const invalidities = locatedFaults(built, schemaFaults(built, parsed.vocabulary, schema, gate))
   const reported: LocatedFault[] = []
   // What does not match the schema cannot be read, also where the document's own faults say why.
@@ -72,7 +71,7 @@ export function readBuyerDocument(
     const faults = [...own, ...withoutRepeats(own, invalidities), ...reported]
     throw new BuyerProblem(invalid(byLine(faults).slice(0, maxErrors)), buyer)
   }
-  return { text: JSON.stringify({ ...withTerms(value as PurchaseOrder, built), ...more }), digest, buyer }
+  return { text: JSON.stringify({ ...withTerms(value as PurchaseOrder, built), hasDocument: true }), digest, buyer }
 }
 
 /** Finds places of a document that was read before. Undefined when it is in another vocabulary. */

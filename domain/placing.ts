@@ -95,8 +95,9 @@ export function decide(
   previous?: Order,
   mostItems = Number.POSITIVE_INFINITY
 ): Decision {
-  const invalid: Fault[] = [...(order.objections?.invalid ?? [])]
-  const refused: Fault[] = [...(order.objections?.refused ?? [])]
+  const objections = order.objections ?? { invalid: [], refused: [] }
+  const invalid: Fault[] = []
+  const refused: Fault[] = []
   const currency = order.currency ?? shopCurrency
   if (currency !== shopCurrency) {
     invalid.push({ code: 'wrong-currency', at: ['currency'], detail: `This shop sells in ${shopCurrency}, not in ${currency}.` })
@@ -127,10 +128,11 @@ export function decide(
   refused.push(...shortages(lines, taken), ...uncountable(lines, taken, inventory))
   const total = items.reduce<Decimal>((sum, item) => add(sum, item.lineTotal), round(zero, minorUnit(currency)))
   if (compare(total, mostTotal) > 0) invalid.push({ code: 'total-limit', detail: `An order is worth ${mostTotal} ${currency} at most.` })
-  const faults = inOrder([...invalid, ...refused])
+  // The objections come first, so that none is lost where the shop finds more faults than are listed.
+  const faults = [...objections.invalid, ...objections.refused, ...inOrder([...invalid, ...refused])]
   const told = { faults: faults.slice(0, mostFaults) }
-  if (invalid.length > 0) throw new DomainError('invalid-order', summary(faults, 'can never be placed as it is'), told)
-  if (refused.length > 0) throw new DomainError('order-refused', summary(faults, 'cannot be placed now'), told)
+  if (objections.invalid.length + invalid.length > 0) throw new DomainError('invalid-order', summary(faults, 'can never be placed as it is'), told)
+  if (faults.length > 0) throw new DomainError('order-refused', summary(faults, 'cannot be placed now'), told)
   return { currency, items, total, taken }
 }
 

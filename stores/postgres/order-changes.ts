@@ -62,7 +62,10 @@ export class LockedOrders {
     this.#rows.set(id, after)
     if (after.content !== row.content) batch.events.keepContent(id, row.content)
     batch.events.add(orderEvents(command.verb === 'changeOrder' ? 'changed' : 'set', before, order), after)
-    if (document) this.documents.push({ orderId: id, ...document })
+    if (document) {
+      this.documents.push({ orderId: id, ...document })
+      batch.sent.add(order, document)
+    }
     batch.numbers.remove(before)
     if (holdsStock(order.status)) batch.numbers.add(order)
     return order
@@ -81,9 +84,9 @@ export class LockedOrders {
 }
 
 function withContent(row: LockedOrder, before: Order, { args }: Command<'changeOrder'>, batch: OrderBatch): LockedOrder {
-  const [, document, expected, mostItems] = args
-  const { order, taken } = decideChange(before, document, expected, mostItems, batch)
-  if (args[4]?.mode !== 'rehearse') batch.inventory.take(taken)
+  const [, document, expected, mostItems, options] = args
+  const { order, taken } = decideChange(before, document, expected, mostItems, batch, options?.objections)
+  if (options?.mode !== 'rehearse') batch.inventory.take(taken)
   const columns = { version: order.version, modified_at: order.modifiedAt, order_number: order.orderNumber ?? null }
   return { ...row, ...columns, isChanged: true, content: orderContent(order), summary: summaryOf(order) }
 }
