@@ -131,7 +131,8 @@ export function decide(
   // The objections come first, so that none is lost where the shop finds more faults than are listed.
   const faults = [...objections.invalid, ...objections.refused, ...inOrder([...invalid, ...refused])]
   const told = { faults: faults.slice(0, mostFaults) }
-  if (objections.invalid.length + invalid.length > 0) throw new DomainError('invalid-order', summary(faults, 'can never be placed as it is'), told)
+  if (objections.invalid.length + invalid.length > 0)
+    throw new DomainError('invalid-order', summary(faults, 'can never be placed as it is'), told)
   if (faults.length > 0) throw new DomainError('order-refused', summary(faults, 'cannot be placed now'), told)
   return { currency, items, total, taken }
 }
@@ -219,7 +220,8 @@ export const emptyInventory: Inventory = { byId: () => undefined, byGtin: () => 
  */
 export function matchesOrder(order: PurchaseOrder, active: Order, inventory: Inventory, shopCurrency: string): boolean {
   if ((order.currency ?? shopCurrency) !== active.currency) return false
-  if (header(order) !== header(active)) return false
+  const isDocument = order.hasDocument === true
+  if (header(order, isDocument) !== header(active, isDocument)) return false
   let next = 0
   for (const item of order.items) {
     const count = sameItem(item, active.items, next, inventory)
@@ -273,8 +275,12 @@ function isSameProduct(product: ProductReference, { productId, gtin }: OrderItem
   return product.gtin === gtin || inventory.byGtin(product.gtin)?.id === productId
 }
 
-function header(order: OrderHeader): string {
-  const { orderNumber, issueDate, buyer, shipTo, billTo, requestedDeliveryDate, notes, extensions } = order
+/** The extension that names the message in which cXML sends an order. Some systems renew it when they send the order again. */
+const messageId = 'payloadID'
+
+function header(order: OrderHeader, isDocument: boolean): string {
+  const { orderNumber, issueDate, buyer, shipTo, billTo, requestedDeliveryDate, notes } = order
+  const extensions = isDocument ? order.extensions.filter(({ name }) => name !== messageId) : order.extensions
   return inOneOrder({ orderNumber, issueDate, buyer, shipTo, billTo, requestedDeliveryDate, notes, extensions })
 }
 

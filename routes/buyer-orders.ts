@@ -6,7 +6,7 @@ import { answerOf, type Result } from '../dialects/answers.ts'
 import type { AnswerBasis } from '../dialects/buyer-document.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import { fromJson, jsonOf, textOf } from '../domain/deferred.ts'
-import { DomainError, type Fault } from '../domain/errors.ts'
+import { DomainError } from '../domain/errors.ts'
 import { type ChangedLines, changeLines, type LineChange } from '../domain/line-changes.ts'
 import { holdsStock, nextStatuses, type Objections, type Order, type OrderDocument, type PurchaseOrder } from '../domain/order.ts'
 import type { OrderWriteOptions, Placing } from '../domain/store.ts'
@@ -94,7 +94,7 @@ export function makeBuyerOrders(
       return { kind: 'checked' }
     }
     const { order, outcome, replayed } = await once(request, buyer, (idempotency) => app.store.placeOrder({ ...wanted, ...idempotency }))
-    return { kind: replayed ? 'repeated' : outcome, order }
+    return { kind: outcome, order, ...(replayed ? { isReplayed: true } : {}) }
   }
 
   async function endedBefore(request: FastifyRequest, buyer: BuyerSubmission): Promise<Objections | undefined> {
@@ -161,7 +161,7 @@ export function makeBuyerOrders(
     if (!found) throw refusal(joined(buyer.objections, unknownOrder(buyer)))
     const result = await onLatest(found, async (order): Promise<Result> => {
       const last = await app.store.documentOf(order.id)
-      if (isRepeated(request, last)) return { kind: 'repeated', order }
+      if (isRepeated(request, last)) return answerAgain(order, last)
       const change = { ...following(buyer, last), objections: joined(buyer.objections, outdated(buyer, last)) }
       return { kind: 'changed', order: await changeOnce(request, change, order, last), answer: change.answer }
     })
@@ -214,7 +214,8 @@ export function makeBuyerOrders(
       return app.store.changeOrder(order.id, body, expected, config.MAX_ORDER_ITEMS, writing(request, buyer, isWhole))
     }
     const { order: after, positions, faults } = await changed(request, order, body, buyer.lines ?? [])
-    const objections = joined(buyer.objections, { invalid: await locatedIn(request, faults), refused: [] })
+    // Places in the whole order are others than those in the document.
+    const objections = joined(buyer.objections, { invalid: await request.locate(faults), refused: [] })
     try {
       // An order that came in the shop's own vocabulary has no document yet.
       const options = writing(request, { ...buyer, objections }, last === undefined)
@@ -226,8 +227,13 @@ export function makeBuyerOrders(
 }
 
 /** Whether the last document of an order had the same bytes. */
-function isRepeated({ submission }: FastifyRequest, last: OrderDocument | undefined): boolean {
+function isRepeated({ submission }: FastifyRequest, last: OrderDocument | undefined): last is OrderDocument {
   return last !== undefined && last.digest === submission?.digest
+}
+
+/** The answer to the document that an order has. Only one that placed it has left it in its first version. */
+function answerAgain(order: Order, { answer }: OrderDocument): Result {
+  return { kind: order.version === 1 ? 'placed' : 'changed', order, answer: answer as AnswerBasis, isReplayed: true }
 }
 
 function isOvertaken(error: unknown): boolean {
@@ -242,11 +248,4 @@ function following(buyer: BuyerSubmission, last: OrderDocument | undefined): Buy
   const revision = buyer.revision ?? last?.revision
   const answer = last ? answerOf(buyer.answer, last.answer as AnswerBasis) : buyer.answer
   return { ...buyer, answer, ...(revision === undefined ? {} : { revision }) }
-}
-
-/** Faults of the document with their lines and paths, since places in the whole order are others. */
-async function locatedIn(request: FastifyRequest, faults: readonly Fault[]): Promise<readonly Fault[]> {
-  const places = await request.locate(faults.flatMap(({ at }) => (at ? [at] : [])))
-  let next = 0
-  return faults.map(({ at, ...fault }) => ({ ...(at ? places[next++] : {}), ...fault }))
 }

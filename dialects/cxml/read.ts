@@ -41,6 +41,9 @@ function refuseSecrets(root: XmlElement, faults: Faults): BuyerRequest {
 
 function readRequest(envelope: Envelope, values: Values, faults: Faults): BuyerRequest {
   const { root } = envelope
+  const bare = findAll(root, 'Request').find(({ children }) => children.length === 0)
+  if (bare) faults.add('missing-value', bare, 'The Request is empty. Send an OrderRequest in it.')
+  if (bare) return unsupported
   const requests = findAll(root, 'Request').flatMap(({ children }) => children)
   const [request, second] = requests
   if (request && second) {
@@ -54,10 +57,11 @@ function readRequest(envelope: Envelope, values: Values, faults: Faults): BuyerR
 }
 
 function refuseDocument(element: XmlElement, values: Values, faults: Faults): BuyerRequest {
-  const detail =
-    element.local === 'cXML'
-      ? 'The document has no Request. Send a Request with an OrderRequest.'
-      : `The shop does not take ${shortName(element, values)}. Send an OrderRequest or a ProfileRequest.`
+  if (element.local === 'cXML') {
+    faults.add('missing-value', element, 'The document has no Request. Send a Request with an OrderRequest.')
+    return unsupported
+  }
+  const detail = `The shop does not take ${shortName(element, values)}. Send an OrderRequest or a ProfileRequest.`
   faults.add('unsupported-document', element, detail)
   return unsupported
 }

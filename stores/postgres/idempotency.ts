@@ -10,7 +10,7 @@ type UsedKey = Idempotency & PlacingAnswer
 type StoredRow = Omit<UsedKey, 'order'> & { readonly snapshot: string; readonly known: string }
 
 /** SQL for the properties of a snapshot that the serving thread can read without parsing it: see `knownOf`. */
-const known = ['id', 'version', 'customer', 'orderNumber', 'status', 'placedAt', 'modifiedAt']
+const known = ['id', 'version', 'customer', 'orderNumber', 'status', 'placedAt', 'modifiedAt', 'hasDocument']
   .map((name) => `'${name}', i.snapshot -> '${name}'`)
   .join(', ')
 
