@@ -5,6 +5,7 @@ import type { Element, Place } from '../schemas/element.ts'
 import { readXml } from '../schemas/xml.ts'
 import { maxErrors } from '../xml/faults.ts'
 import type { ParsedXml, XmlGate } from '../xml/gate.ts'
+import { requireAscii } from '../xml/guard.ts'
 import { pathOf, placeIn } from '../xml/locations.ts'
 import { scan } from '../xml/scan.ts'
 import { noLimits, type Tag } from '../xml/tag.ts'
@@ -133,6 +134,7 @@ export function readDocument(job: ReadJob, gate: XmlGate, parsed: ParsedDocument
     const read = readBuyerDocument(job, bytes, schema, gate, (faults) => new ValidationProblem(faults))
     if (read) return read
   }
+  if (job.notation === 'xml' && job.isAscii) requireAscii(bytes)
   const value = readValue(validate(job, bytes, schema, gate, parsed), schema, job.limits)
   const known = schema.known
     ? { known: Object.fromEntries(schema.known.map((name) => [name, (value as Record<string, unknown>)[name]])) }

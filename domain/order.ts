@@ -103,7 +103,7 @@ export interface PurchaseOrder extends OrderHeader {
   readonly items: readonly PurchaseOrderItem[]
   /** The order came as a document in a buyer's vocabulary, which is stored with it. */
   readonly hasDocument?: true
-  /** Faults of a buyer's own document, which are listed together with those that the shop finds. */
+  /** Faults of a buyer's own document, which are listed together with those that the shop finds. A store adds those that it is given. */
   readonly objections?: Objections
 }
 

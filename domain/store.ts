@@ -2,7 +2,7 @@ import type { ApiKey } from './caller.ts'
 import type { DomainError } from './errors.ts'
 import type { Audience, EventHead, ShopEvent } from './event.ts'
 import type { Decimal } from './money.ts'
-import type { Order, OrderDocument, OrderStatus, OrderSummary, PurchaseOrder } from './order.ts'
+import type { Objections, Order, OrderDocument, OrderStatus, OrderSummary, PurchaseOrder } from './order.ts'
 import type { Product, ProductDraft, Stock } from './product.ts'
 import type { StatusDetails } from './seller-details.ts'
 import type { Shipment, ShipmentDraft, ShipmentSummary } from './shipping.ts'
@@ -94,6 +94,8 @@ export interface Idempotency {
 export interface OrderWriteOptions {
   /** The document that the order now has. Without `bytes`, it has those that it had. */
   readonly document?: Omit<OrderDocument, 'bytes'> & Partial<Pick<OrderDocument, 'bytes'>>
+  /** Faults of the document. Any of them refuses the order. They are listed together with those that the store finds. */
+  readonly objections?: Objections | undefined
   /** `rehearse`: decides everything and stores nothing. */
   readonly mode?: 'rehearse' | undefined
 }

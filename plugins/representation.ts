@@ -142,13 +142,13 @@ export default fp(
     function setLinks(request: FastifyRequest, reply: FastifyReply, value: unknown, uri: string) {
       const { variants, schema, links = () => [] } = represents(request)
       const chosen = selected(request)
-      const pages = links(value as never).filter(({ rel }) => rel !== 'self')
+      const linked = links(value as never, request.context()).filter(({ rel }) => rel !== 'self')
       const fields = [
         ...variants
           .filter((variant) => variant !== chosen && !variant.alias)
           .map(({ mediaType }) => `<${uri}>; rel="alternate"; type="${mediaType}"`),
         ...(schema === undefined ? [] : [`<${uris(config.BASE_URL.path).schema(schema)}>; rel="describedby"; type="application/xml"`]),
-        ...pages.map(({ rel, href }) => `<${href}>; rel="${rel}"`)
+        ...linked.map(({ rel, href }) => `<${href}>; rel="${rel}"`)
       ]
       if (fields.length > 0) reply.header('link', fields.join(', '))
     }

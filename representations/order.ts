@@ -164,6 +164,7 @@ export const orderRepresentations = represent<Order>({
     return renderPage('order', orderTitle(order), data, context)
   },
   validators: (order, context) => pageValidators(orderValidators(order, context), context),
+  links: (order, { base }) => documentLinks(order, base),
   schema: 'order'
 })
 

@@ -37,4 +37,6 @@ export function isDocumentSchema(schema: unknown): schema is DocumentSchema<unkn
 export interface LocatedFault extends Fault {
   readonly line?: number
   readonly path?: string
+  /** The sender's own number of the order line, in a buyer's document. */
+  readonly item?: string
 }

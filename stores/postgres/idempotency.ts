@@ -15,7 +15,7 @@ interface UsedKey extends Idempotency {
 type StoredRow = Omit<UsedKey, 'answer'> & { readonly snapshot: string; readonly known: string }
 
 /** SQL for the properties of a snapshot that the serving thread can read without parsing it: see `knownOf`. */
-const known = ['id', 'version', 'customer', 'orderNumber', 'status', 'placedAt', 'modifiedAt']
+const known = ['id', 'version', 'customer', 'orderNumber', 'status', 'placedAt', 'modifiedAt', 'hasDocument']
   .map((name) => `'${name}', i.snapshot -> '${name}'`)
   .join(', ')
 

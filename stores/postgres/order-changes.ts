@@ -71,7 +71,10 @@ export class LockedOrders {
     if (after.content !== row.content) batch.events.keepContent(id, row.content)
     const what = command.verb === 'changeOrder' ? 'changed' : this.#shipments.length > made ? 'shipped' : 'set'
     batch.events.add(orderEvents(what, before, order), after)
-    if (document) this.documents.push({ orderId: id, ...document })
+    if (document) {
+      this.documents.push({ orderId: id, ...document })
+      batch.sent.add(order, document)
+    }
     batch.numbers.remove(before)
     if (holdsStock(order.status)) batch.numbers.add(order)
     return order
@@ -118,9 +121,9 @@ export class LockedOrders {
 }
 
 function withContent(row: LockedOrder, before: Order, { args }: Command<'changeOrder'>, batch: OrderBatch): LockedOrder {
-  const [, document, expected, mostItems] = args
-  const { order, taken } = decideChange(before, document, expected, mostItems, batch)
-  if (args[4]?.mode !== 'rehearse') batch.inventory.take(taken)
+  const [, document, expected, mostItems, options] = args
+  const { order, taken } = decideChange(before, document, expected, mostItems, batch, options?.objections)
+  if (options?.mode !== 'rehearse') batch.inventory.take(taken)
   return rewritten(row, order)
 }
 

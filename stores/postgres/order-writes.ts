@@ -31,6 +31,7 @@ export interface OrderBatch extends Shop {
   readonly keys: IdempotencyKeys
   readonly numbers: ActiveOrderNumbers
   readonly events: EventLog
+  readonly sent: SentDocuments
 }
 
 /**
@@ -75,12 +76,16 @@ export function makeOrderWrites(
         keys,
         numbers,
         events: new EventLog(),
+        sent,
         orderNumbered(customer, orderNumber) {
           const order = numbers.find(customer, orderNumber)
           if (place === 'serving' && textOf(order) !== undefined) throw new LargeTwin()
           return order
         },
-        orderOfDocument: (customer, digest) => sent.find(customer, digest)
+        orderOfDocument(customer, digest) {
+          const order = sent.find(customer, digest)
+          return order && (locked.find(order.id) ?? order)
+        }
       }
       const placed = new NewOrders()
       const outcomes = commands.map((command) =>

@@ -90,9 +90,9 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
       if (idempotency) keys.keep(idempotency, answer)
       return { ...answer, replayed: false }
     },
-    changeOrder(id, document, expected, mostItems, { document: source, mode } = {}) {
+    changeOrder(id, document, expected, mostItems, { document: source, mode, objections } = {}) {
       const before = find(id)
-      const { order, taken } = decideChange(before, document, expected, mostItems, shop())
+      const { order, taken } = decideChange(before, document, expected, mostItems, shop(), objections)
       if (mode === 'rehearse') return order
       stock.take(taken)
       const columns = rewrite(order)
