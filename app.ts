@@ -59,6 +59,7 @@ import products from './routes/products.ts'
 import publicFiles from './routes/public.ts'
 import schemas from './routes/schemas.ts'
 import signIn from './routes/session.ts'
+import shipments from './routes/shipments.ts'
 import status from './routes/status.ts'
 import stock from './routes/stock.ts'
 import webhookRoutes from './routes/webhooks.ts'
@@ -147,6 +148,7 @@ export async function buildApp({
     webhookRoutes,
     deliveries,
     status,
+    shipments,
     schemas,
     problemPages,
     openapiDocument,

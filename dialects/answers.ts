@@ -1,8 +1,9 @@
 /** Answers to buyers' documents, each in the vocabulary of its document. */
 
-import { randomUUID } from 'node:crypto'
-import { textOf } from '../domain/deferred.ts'
+import { hash, randomUUID } from 'node:crypto'
+import { isLarge, jsonOf } from '../domain/deferred.ts'
 import type { Order, OrderStatus } from '../domain/order.ts'
+import type { LocatedFault } from '../schemas/document.ts'
 import type { AnswerBasis, CxmlAnswerBasis, UblAnswerBasis } from './buyer-document.ts'
 import { type CxmlStatusCode, writeConfirmation, writeCxmlResponse, writeProfileResponse } from './cxml/responses.ts'
 import { writeOrderResponse } from './ubl/order-response.ts'
@@ -18,16 +19,6 @@ export interface AnswerContext {
   readonly orderUri: string
 }
 
-/** A fault as a sender reads it. */
-export interface Reason {
-  readonly detail: string
-  readonly code?: string
-  readonly line?: number
-  readonly path?: string
-  /** The sender's number of the line. */
-  readonly item?: string
-}
-
 /** What was done with a document. `checked`: it was a test, and nothing was stored. */
 export type Result =
   | {
@@ -35,12 +26,14 @@ export type Result =
       readonly order: Order
       /** What the answer repeats. Absent: what the document says. */
       readonly answer?: AnswerBasis
+      /** The answer to an earlier request, sent again. */
+      readonly isReplayed?: true
     }
   | { readonly kind: 'checked' }
   | { readonly kind: 'profile' }
 
 /** One line: where the fault is, then what is wrong. */
-function reasonLine({ detail, line, path, item }: Reason): string {
+function reasonLine({ detail, line, path, item }: LocatedFault): string {
   const where = [line === undefined ? '' : `line ${line}`, path ?? '', item === undefined ? '' : `item ${item}`].filter(
     (part) => part !== ''
   )
@@ -48,7 +41,7 @@ function reasonLine({ detail, line, path, item }: Reason): string {
 }
 
 /** The reasons of a refusal, a line each. */
-export function reasonLines(detail: string, reasons: readonly Reason[]): readonly string[] {
+export function reasonLines(detail: string, reasons: readonly LocatedFault[]): readonly string[] {
   return (reasons.length > 0 ? reasons.map(reasonLine) : [detail]).map((text) => text.replace(/\s+/g, ' '))
 }
 
@@ -79,12 +72,18 @@ const confirmationTypes: Readonly<Record<OrderStatus, 'accept' | 'reject' | unde
   cancelled: 'reject'
 }
 
-function ublContent({ id, version }: Order, { currency, now }: AnswerContext) {
-  return { id: `${id}.${version}`, salesOrderId: id, reasons: [], currency, at: now }
+/** It follows from the order alone, so that an answer that is sent again is the same to the byte. */
+function ublContent({ id, version, modifiedAt }: Order, { currency }: AnswerContext) {
+  return { id: `${id}.${version}`, salesOrderId: id, reasons: [], currency, at: modifiedAt }
 }
 
 function payloadId({ host }: AnswerContext): string {
   return `${randomUUID()}@${host}`
+}
+
+/** The same for each answer to one document about one version of an order. */
+function payloadIdOf({ id, version }: Order, { payloadId = '' }: CxmlAnswerBasis, { host }: AnswerContext): string {
+  return `${id}.${version}.${hash('sha256', payloadId).slice(0, 8)}@${host}`
 }
 
 /** What the answer to a change or a cancellation repeats: parties, references and profile are those of the order. */
@@ -114,12 +113,15 @@ function ublResult(basis: UblAnswerBasis, result: Result, context: AnswerContext
 }
 
 function cxmlResult(basis: CxmlAnswerBasis, result: Result, context: AnswerContext): string {
-  const at = context.now
-  const id = payloadId(context)
+  const { now, orderUri } = context
   if (result.kind === 'profile') {
-    return writeProfileResponse(basis, { payloadId: id, at, orderUri: context.orderUri, effectiveDate: at })
+    return writeProfileResponse(basis, { payloadId: payloadId(context), at: now, orderUri, effectiveDate: now })
   }
-  return writeCxmlResponse(basis, { code: 200, text: [cxmlSentence(result)], payloadId: id, at })
+  const about =
+    result.kind === 'checked'
+      ? { payloadId: payloadId(context), at: now }
+      : { payloadId: payloadIdOf(result.order, basis, context), at: result.order.modifiedAt }
+  return writeCxmlResponse(basis, { code: 200, text: [cxmlSentence(result)], ...about })
 }
 
 function cxmlSentence(result: Exclude<Result, { kind: 'profile' }>): string {
@@ -131,7 +133,7 @@ function cxmlSentence(result: Exclude<Result, { kind: 'profile' }>): string {
 
 /** A large order is not described, because the serving thread would have to parse it. */
 function contentOf(order: Order): string {
-  if (textOf(order) !== undefined) return ''
+  if (isLarge(jsonOf(order))) return ''
   const { items, total, currency } = order
   return `: ${items.length === 1 ? '1 line' : `${items.length} lines`}, total ${total} ${currency}`
 }
@@ -173,7 +175,7 @@ export function writeRefusal(
   basis: AnswerBasis,
   status: number,
   detail: string,
-  reasons: readonly Reason[],
+  reasons: readonly LocatedFault[],
   context: AnswerContext
 ): WrittenRefusal | undefined {
   const text = reasonLines(detail, reasons)

@@ -100,12 +100,11 @@ export type BuyerFaultCode =
   | 'outdated-revision'
   | 'copy-of-unknown-order'
 
-/** A fault of the document, with line and path in the sender's document. `item` is the sender's number of the line. */
+/** A fault of the document, with line and path in the sender's document. */
 export interface BuyerFault extends LocatedFault {
   readonly code: BuyerFaultCode
   readonly line: number
   readonly path: string
-  readonly item?: string
 }
 
 /** How one line of an order changes. */

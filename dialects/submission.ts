@@ -1,3 +1,4 @@
+import type { Objections } from '../domain/order.ts'
 import type { AnswerBasis, BuyerRequest, CxmlSender, LineChange } from './buyer-document.ts'
 
 /**
@@ -15,6 +16,8 @@ export interface BuyerSubmission {
   /** Of `change-lines`, for each item: how it changes which line. */
   readonly lines?: readonly { readonly kind: LineChange['kind']; readonly lineId?: string }[]
   readonly answer: AnswerBasis
+  /** What is wrong with the document by itself. Absent: nothing. */
+  readonly objections?: Objections
   readonly sender?: CxmlSender
   /** The document says that it is only a test. */
   readonly isTest?: true

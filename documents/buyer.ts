@@ -6,6 +6,7 @@ import { blankDoctype, firstTagName } from '../dialects/cxml/doctype.ts'
 import { isCxml, readCxml } from '../dialects/cxml/read.ts'
 import { quotesSecret } from '../dialects/cxml/secrets.ts'
 import { cxmlWords } from '../dialects/cxml/words.ts'
+import { hiddenSecrets } from '../dialects/hidden-secrets.ts'
 import { maskRanges } from '../dialects/occurrences.ts'
 import { type BuiltOrder, buildPurchaseOrder, placeOfValue } from '../dialects/purchase-order.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
@@ -20,7 +21,7 @@ import type { Element, Place } from '../schemas/element.ts'
 import { writeXml } from '../schemas/xml.ts'
 import { maxErrors } from '../xml/faults.ts'
 import type { XmlGate } from '../xml/gate.ts'
-import { guard, namespacedLimits } from '../xml/guard.ts'
+import { type Encodings, guard, namespacedLimits } from '../xml/guard.ts'
 import { asTag, type Spell } from '../xml/messages.ts'
 import { BuyerProblem } from './buyer-problem.ts'
 import type { DocumentLimits, Location, ReadDocument, ReadJob } from './job.ts'
@@ -37,8 +38,8 @@ interface Parsed {
 }
 
 /**
- * Reads a document of a buyer's vocabulary, as far as `hasBuyersRoot` can tell. Faults of the business are part of the order that it returns (`objections`), so that
- * the shop lists them together with its own.
+ * Reads a document of a buyer's vocabulary, as far as `hasBuyersRoot` can tell. Faults of the business
+ * are part of what it returns (`objections`), so that the shop lists them together with its own.
  * @returns undefined when the document is in another vocabulary
  * @throws BuyerProblem, and Problem while the document is not known to be a buyer's
  */
@@ -49,14 +50,13 @@ export function readBuyerDocument(
   gate: XmlGate,
   invalid: (faults: readonly LocatedFault[]) => Problem
 ): ReadDocument | undefined {
-  const parsed = parse(bytes, job.limits)
+  const parsed = parse(bytes, job.limits, job.isAscii)
   if (!parsed) return undefined
   const { document, built } = parsed
-  const buyer = submissionOf(parsed)
   const digest = createHash('sha256').update(bytes).digest('hex')
   const own = [...document.faults, ...(built?.faults ?? [])].slice(0, maxErrors)
-  const more = { hasDocument: true, ...(own.length > 0 ? { objections: objectionsOf(own) } : {}) }
-  if (!built) return { text: JSON.stringify({ ...noOrder, ...more }), digest, buyer }
+  const buyer = { ...submissionOf(parsed), ...(own.length > 0 ? { objections: objectionsOf(own) } : {}) }
+  if (!built) return { text: JSON.stringify({ ...noOrder, hasDocument: true }), digest, buyer }
   const invalidities = locatedFaults(built, schemaFaults(built, parsed.vocabulary, schema, gate))
   const reported: LocatedFault[] = []
   // What does not match the schema cannot be read, also where the document's own faults say why.
@@ -72,7 +72,7 @@ export function readBuyerDocument(
     const faults = [...own, ...withoutRepeats(own, invalidities), ...reported]
     throw new BuyerProblem(invalid(byLine(faults).slice(0, maxErrors)), buyer)
   }
-  return { text: JSON.stringify({ ...withTerms(value as PurchaseOrder, built), ...more }), digest, buyer }
+  return { text: JSON.stringify({ ...withTerms(value as PurchaseOrder, built), hasDocument: true }), digest, buyer }
 }
 
 /** Finds places of a document that was read before. Undefined when it is in another vocabulary. */
@@ -93,9 +93,10 @@ function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
 
-function parse(bytes: Buffer, limits: DocumentLimits): Parsed | undefined {
-  if (firstTagName(bytes) === 'cXML') return parseCxml(bytes, limits)
-  const guarded = guard(bytes, limits.marks, namespacedLimits)
+function parse(bytes: Buffer, limits: DocumentLimits, isAscii = false): Parsed | undefined {
+  const encodings = { mayDeclareAscii: true, isAscii }
+  if (firstTagName(bytes) === 'cXML') return parseCxml(bytes, limits, encodings)
+  const guarded = guard(bytes, limits.marks, namespacedLimits, encodings)
   const root = readElements(guarded)
   if (!isUbl(root)) return undefined
   const document = readUbl(root, guarded.source)
@@ -103,11 +104,11 @@ function parse(bytes: Buffer, limits: DocumentLimits): Parsed | undefined {
 }
 
 /** A cXML document is answered in cXML also when it is malformed. */
-function parseCxml(bytes: Buffer, limits: DocumentLimits): Parsed | undefined {
+function parseCxml(bytes: Buffer, limits: DocumentLimits, encodings: Encodings): Parsed | undefined {
   const { bytes: blanked, doctype } = blankDoctype(bytes)
   const echo = doctype === undefined ? {} : { doctype }
   try {
-    const guarded = guard(blanked, limits.marks, namespacedLimits)
+    const guarded = guard(blanked, limits.marks, namespacedLimits, encodings)
     const root = readElements(guarded)
     if (!isCxml(root)) return undefined
     const source = doctype === undefined ? guarded.source : bytes.toString('utf8')
@@ -173,22 +174,6 @@ function numberAt(request: BuyerRequest): Pick<BuyerSubmission, 'numberAt'> {
 
 function masked(source: string, secrets: BuyerDocument['secrets']): Pick<BuyerSubmission, 'masked'> {
   return secrets.length > 0 ? { masked: Buffer.from(maskRanges(source, secrets)) } : {}
-}
-
-const secretTag = /<(?:[\w.-]+:)?(?:SharedSecret|DigitalSignature|CredentialMac)\b[^<>]*>/gi
-
-/** The content of secrets where no reader looks: in comments, and in elements of another vocabulary. */
-function hiddenSecrets(source: string): BuyerDocument['secrets'] {
-  const found: { from: number; to: number }[] = []
-  for (const { index, 0: tag } of source.matchAll(secretTag)) {
-    const from = index + tag.length
-    // Within the last one, nothing is searched again: the sender chooses how many there are.
-    if (tag.endsWith('/>') || from < (found.at(-1)?.to ?? 0)) continue
-    const to = source.indexOf('</', from)
-    if (to < 0) break
-    found.push({ from, to })
-  }
-  return found
 }
 
 function spellOf(vocabulary: Parsed['vocabulary']): Spell {

@@ -66,8 +66,13 @@ export class Documents {
   }
 
   /** Validates a document and returns its domain value as JSON. */
-  read(payer: Payer, { notation, bytes }: SentDocument, schema: DocumentSchema<unknown>, limits: DocumentLimits): Promise<ReadDocument> {
-    return this.#run(payer, { kind: 'read', notation, bytes, schema: schema.name, limits }, bytes.length)
+  read(
+    payer: Payer,
+    { notation, bytes, isAscii = false }: SentDocument,
+    schema: DocumentSchema<unknown>,
+    limits: DocumentLimits
+  ): Promise<ReadDocument> {
+    return this.#run(payer, { kind: 'read', notation, bytes, isAscii, schema: schema.name, limits }, bytes.length)
   }
 
   /** Finds the locations of places in a document as it was sent. The document was read before. */

@@ -13,6 +13,8 @@ export type Notation = 'xml' | 'json' | 'form'
 export interface SentDocument {
   readonly notation: Notation
   readonly bytes: Uint8Array
+  /** Its Content-Type says that it is in US-ASCII. */
+  readonly isAscii?: boolean
 }
 
 export interface DocumentLimits extends ReadingLimits {
@@ -83,13 +85,14 @@ export interface Refusal {
 export interface ReadDocument {
   /** JSON of the domain's value. */
   readonly text: string
+  /** The properties of the value that its schema lists as known. */
+  readonly known?: Readonly<Record<string, unknown>>
   /** SHA-256 of the bytes, hexadecimal. */
   readonly digest: string
   readonly buyer?: BuyerSubmission
 }
 
-/** `item`: the sender's own number of the line, in a buyer's document. */
-export type Location = { readonly line?: number; readonly path?: string; readonly item?: string }
+export type Location = Pick<LocatedFault, 'line' | 'path' | 'item'>
 
 /** The fields of a form that fit into a page. */
 export interface FormFields {

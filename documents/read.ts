@@ -5,6 +5,7 @@ import type { Element, Place } from '../schemas/element.ts'
 import { readXml } from '../schemas/xml.ts'
 import { maxErrors } from '../xml/faults.ts'
 import type { ParsedXml, XmlGate } from '../xml/gate.ts'
+import { requireAscii } from '../xml/guard.ts'
 import { pathOf, placeIn } from '../xml/locations.ts'
 import { scan } from '../xml/scan.ts'
 import { noLimits, type Tag } from '../xml/tag.ts'
@@ -126,15 +127,19 @@ function readValue({ root, locate }: ValidDocument, schema: DocumentSchema<unkno
 }
 
 /** Validates a document and returns its domain value. @throws Problem with the errors of the document, up to `maxErrors` */
-export function readDocument(job: ReadJob, gate: XmlGate, known: ParsedDocuments): ReadDocument {
+export function readDocument(job: ReadJob, gate: XmlGate, parsed: ParsedDocuments): ReadDocument {
   const bytes = bufferOf(job)
   const schema = schemaOf(job)
   if (mayBeBuyers(job)) {
     const read = readBuyerDocument(job, bytes, schema, gate, (faults) => new ValidationProblem(faults))
     if (read) return read
   }
-  const value = readValue(validate(job, bytes, schema, gate, known), schema, job.limits)
-  return { text: JSON.stringify(value), digest: createHash('sha256').update(bytes).digest('hex') }
+  if (job.notation === 'xml' && job.isAscii) requireAscii(bytes)
+  const value = readValue(validate(job, bytes, schema, gate, parsed), schema, job.limits)
+  const known = schema.known
+    ? { known: Object.fromEntries(schema.known.map((name) => [name, (value as Record<string, unknown>)[name]])) }
+    : {}
+  return { text: JSON.stringify(value), ...known, digest: createHash('sha256').update(bytes).digest('hex') }
 }
 
 /** Finds places of a document that was accepted before, in the notation of its sender. */

@@ -5,7 +5,9 @@ import { mostFaults, shortDetail, shortFault } from '../http/problem-size.ts'
 import { deliveryBody } from '../representations/delivery-body.ts'
 import { eventsRepresentations } from '../representations/events.ts'
 import { orderRepresentations } from '../representations/order.ts'
+import { orderStatusRepresentations } from '../representations/order-status.ts'
 import { type Representations, variantOf } from '../representations/representation.ts'
+import { shipmentRepresentations } from '../representations/shipment.ts'
 import { makeXmlGate } from '../xml/gate.ts'
 import { BuyerProblem } from './buyer-problem.ts'
 import { readFields } from './fields.ts'
@@ -16,6 +18,8 @@ import { locateInDocument, type ParsedDocuments, parseTogether, readDocument } f
 const writable: Readonly<Record<string, Representations<never>>> = {
   order: orderRepresentations,
   events: eventsRepresentations,
+  'order-status': orderStatusRepresentations,
+  shipment: shipmentRepresentations,
   delivery: deliveryBody
 }
 

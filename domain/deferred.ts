@@ -60,9 +60,9 @@ export function jsonOf(value: object): string {
   return textOf(value) ?? JSON.stringify(value)
 }
 
-/** The value of JSON. It is deferred if it is large. */
-export function fromJson<T extends object>(json: string): T {
-  return isLarge(json) ? defer<T>(json) : JSON.parse(json)
+/** The value of JSON. It is deferred if it is large. @param known what can be read without parsing */
+export function fromJson<T extends object>(json: string, known: Known<T> = {}): T {
+  return isLarge(json) ? defer<T>(json, known) : JSON.parse(json)
 }
 
 /** The JSON text of a deferred value; undefined for any other. */

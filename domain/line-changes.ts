@@ -50,12 +50,10 @@ export function changeLines(before: Order, document: PurchaseOrder, changes: rea
   if (kept.length === 0) {
     faults.push({ code: 'no-line-left', detail: 'The change leaves no line of the order. To cancel the order, send a cancellation.' })
   }
-  const { objections } = document
   const order = {
     ...headerAfter(before, document),
     items: kept.map(({ item }) => item),
-    hasDocument: true as const,
-    ...(objections ? { objections } : {})
+    hasDocument: true as const
   }
   return { order, positions: kept.map(({ position }) => position), faults }
 }

@@ -1,10 +1,23 @@
 /** These functions decide how a write changes an order and what it takes from stock. Every store calls them on rows that it has locked. */
 
-import { DomainError } from './errors.ts'
+import { carryOver } from './carrying-over.ts'
+import { DomainError, type Fault } from './errors.ts'
 import type { Inventory } from './inventory.ts'
-import { holdsStock, isOpen, nextStatuses, type Order, type OrderHeader, type OrderStatus, type PurchaseOrder } from './order.ts'
+import {
+  holdsStock,
+  isOpen,
+  nextStatuses,
+  type Objections,
+  type Order,
+  type OrderHeader,
+  type OrderStatus,
+  type PurchaseOrder,
+  revised
+} from './order.ts'
 import { type Decision, decide, givenBack, matchesOrder, numberTaken } from './placing.ts'
 import { checkPrecondition } from './preconditions.ts'
+import { decideDetails, type StatusDetails } from './seller-details.ts'
+import { cutToShipped, type Shipment, shipRest } from './shipping.ts'
 import type { Placing, PlacingAnswer, Precondition } from './store.ts'
 
 /** The shop as the transaction of a write sees it. */
@@ -28,15 +41,19 @@ type Taking = Pick<Decision, 'taken'>
  * @param id of a new order
  * @throws DomainError `invalid-order`, `order-refused`, `order-number-taken`
  */
-export function decidePlacing({ order, customer, status, document }: Placing, id: string, shop: Shop): PlacingAnswer & Taking {
-  // A document with faults repeats no order, whatever its number: `decide` lists them.
-  if (order.objections) decide(order, shop.inventory, shop.currency)
+export function decidePlacing(placing: Placing, id: string, shop: Shop): PlacingAnswer & Taking {
+  const { customer, status, document } = placing
+  const order = withObjections(placing.order, placing.objections)
+  const judge = (wanted: PurchaseOrder) => decide(wanted, shop.inventory, shop.currency)
   const other = namesake(customer, order, shop)
-  if (other && !matchesOrder(order, other, shop.inventory, shop.currency)) throw numberTaken(other)
-  if (other) return { order: other, outcome: 'repeated', taken: new Map() }
+  const repeats = other && matchesOrder(order, other, shop.inventory, shop.currency)
+  if (other && !repeats) throw allInTheWay([numberTaken(other)], order, judge)
+  // A document with faults repeats no order, whatever its number: `decide` lists them.
+  if (order.objections) judge(order)
+  if (repeats) return { order: other, outcome: 'repeated', taken: new Map() }
   const earlier = customer === undefined || !document ? undefined : shop.orderOfDocument(customer, document.digest)
-  if (earlier) throw sentBefore(earlier)
-  const decision = decide(order, shop.inventory, shop.currency)
+  if (earlier) throw allInTheWay([sentBefore(earlier)], order, judge)
+  const decision = judge(order)
   const placed = { ...content(order, customer, decision), id, version: 1, status, placedAt: shop.now, modifiedAt: shop.now }
   return { order: placed, outcome: 'placed', taken: decision.taken }
 }
@@ -44,37 +61,100 @@ export function decidePlacing({ order, customer, status, document }: Placing, id
 /** Decides what `Store.changeOrder` makes of an order. @throws DomainError what it throws */
 export function decideChange(
   before: Order,
-  order: PurchaseOrder,
+  document: PurchaseOrder,
   expected: Precondition,
   mostItems: number | undefined,
-  shop: Shop
+  shop: Shop,
+  objections?: Objections
 ): { readonly order: Order } & Taking {
   const { id, customer, status, placedAt } = before
-  if (!isOpen(status)) throw new DomainError('transition-refused', `The order is ${status}: it can no longer be changed.`)
-  checkPrecondition(expected, before.version)
+  const order = withObjections(document, objections)
+  const judge = (wanted: PurchaseOrder) => decide(wanted, shop.inventory, shop.currency, before, mostItems)
   const other = namesake(customer, order, shop)
-  if (other && other.id !== id) throw numberTaken(other)
-  const decision = decide(order, shop.inventory, shop.currency, before, mostItems)
+  const taken = other && other.id !== id ? numberTaken(other) : undefined
+  if (!isOpen(status)) {
+    const closed = new DomainError('transition-refused', `The order is ${status}: it can no longer be changed.`)
+    throw allInTheWay(taken ? [closed, taken] : [closed], order, judge)
+  }
+  checkPrecondition(expected, before.version)
+  if (taken) throw allInTheWay([taken], order, judge)
+  const decision = judge(order)
   const kept = before.hasDocument ? { hasDocument: true as const } : {}
-  const changed = { ...content(order, customer, decision), ...kept, id, status, placedAt, ...revised(before, shop) }
-  return { order: changed, taken: decision.taken }
+  const changed = { ...content(order, customer, decision), ...kept, id, status, placedAt, ...revised(before, shop.now) }
+  return { order: carryOver(before, changed), taken: decision.taken }
+}
+
+export interface StatusDecision extends Taking {
+  readonly change: Pick<Order, 'status' | 'version' | 'modifiedAt'>
+  /** The order after the change, where more of it changes than that. */
+  readonly rewritten?: Order
+  /** The shipment of the rest, when the order becomes `shipped` by its status. */
+  readonly shipment?: Shipment
 }
 
 /**
- * Decides what `Store.setOrderStatus` changes of an order; undefined when it has the status already.
- * @throws DomainError `precondition-failed`, `transition-refused`
+ * Decides what `Store.setOrderStatus` changes of an order; undefined when it has the status and the details already.
+ * @throws DomainError `precondition-failed`, `transition-refused`, `invalid-status`
  */
 export function decideStatus(
   before: Order,
   status: OrderStatus,
   expected: Precondition,
-  shop: Pick<Shop, 'inventory' | 'now'>
-): ({ readonly change: Pick<Order, 'status' | 'version' | 'modifiedAt'> } & Taking) | undefined {
-  if (before.status === status) return undefined
+  shop: Pick<Shop, 'inventory' | 'now'>,
+  details?: StatusDetails
+): StatusDecision | undefined {
+  const isSame = before.status === status || (status === 'cancelled' && before.isRestCancelled === true)
+  const detailed = isSame && details ? decideDetails(before, details) : undefined
+  if (isSame && !detailed) return undefined
   checkPrecondition(expected, before.version)
+  if (detailed) return rewriting({ ...detailed, ...revised(before, shop.now) })
   if (!nextStatuses(before.status).includes(status)) throw refusedTransition(before.status, status)
-  const taken = holdsStock(status) ? new Map() : givenBack(before, shop.inventory)
-  return { change: { status, ...revised(before, shop) }, taken }
+  const decided = transition(before, status, shop)
+  const told = details && decideDetails(decided.rewritten ?? before, details)
+  return told ? { ...decided, rewritten: { ...told, ...decided.change } } : decided
+}
+
+/** An allowed change of the status. An order that was shipped in part is not cancelled: what was shipped of it stays. */
+function transition(before: Order, status: OrderStatus, { inventory, now }: Pick<Shop, 'inventory' | 'now'>): StatusDecision {
+  if (status === 'shipped') {
+    const { order, shipment } = shipRest(before, { now })
+    return { ...rewriting(order), shipment }
+  }
+  const taken = holdsStock(status) ? new Map() : givenBack(before, inventory)
+  const change = { status, ...revised(before, now) }
+  if (status !== 'cancelled' || before.shipmentCount === undefined) return { change, taken }
+  const cut: Order = { ...before, ...change, ...cutToShipped(before), status: 'shipped', isRestCancelled: true }
+  return { ...rewriting(cut), taken }
+}
+
+function rewriting(order: Order): StatusDecision {
+  const { status, version, modifiedAt } = order
+  return { change: { status, version, modifiedAt }, rewritten: order, taken: new Map() }
+}
+
+function withObjections(order: PurchaseOrder, objections: Objections | undefined): PurchaseOrder {
+  if (!objections || objections.invalid.length + objections.refused.length === 0) return order
+  const { invalid = [], refused = [] } = order.objections ?? {}
+  return { ...order, objections: { invalid: [...invalid, ...objections.invalid], refused: [...refused, ...objections.refused] } }
+}
+
+/**
+ * The refusal of an order for reasons that come before its content. A buyer's own document is told all that is wrong with its
+ * content too, since whoever mends it there has to send it again each time. The shop's own vocabulary is told the first.
+ */
+function allInTheWay(obstacles: readonly [DomainError, ...DomainError[]], order: PurchaseOrder, judge: (wanted: PurchaseOrder) => unknown) {
+  const [first] = obstacles
+  if (!order.hasDocument) return first
+  const refused = obstacles.flatMap(({ message, faults }): readonly Fault[] => (faults.length > 0 ? faults : [{ detail: message }]))
+  const orderId = obstacles.find((obstacle) => obstacle.orderId !== undefined)?.orderId
+  try {
+    judge(withObjections(order, { invalid: [], refused }))
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
+    if (error.faults.length > 1)
+      return new DomainError(error.code, error.message, { faults: error.faults, ...(orderId === undefined ? {} : { orderId }) })
+  }
+  return first
 }
 
 /** A buyer's system repeats a document after its order was cancelled, or has another number or content: that is no new order. */
@@ -82,10 +162,6 @@ function sentBefore({ id, status }: Pick<Order, 'id' | 'status'>): DomainError {
   const since = status === 'cancelled' || status === 'rejected' ? `is ${status}` : 'has another number since'
   const detail = `This document was sent before: it is that of the order ${id}, which ${since}. To order again, send an order with a new number.`
   return new DomainError('order-refused', detail, { faults: [{ code: 'sent-before', detail }] })
-}
-
-function revised({ version, modifiedAt }: Order, { now }: Pick<Shop, 'now'>): Pick<Order, 'version' | 'modifiedAt'> {
-  return { version: version + 1, modifiedAt: Math.max(now, modifiedAt) }
 }
 
 function namesake(customer: string | undefined, { orderNumber }: PurchaseOrder, shop: Shop): Order | undefined {
@@ -101,7 +177,7 @@ function content(
   return { ...header, currency, items, total, ...(customer === undefined ? {} : { customer }) }
 }
 
-function refusedTransition(from: OrderStatus, to: OrderStatus): DomainError {
+export function refusedTransition(from: OrderStatus, to: OrderStatus): DomainError {
   const next = nextStatuses(from)
   const allowed = next.length === 0 ? 'nothing follows that' : `it can become ${next.join(' or ')}`
   return new DomainError('transition-refused', `The order is ${from} and cannot become ${to}: ${allowed}.`)

@@ -103,7 +103,7 @@ export interface PurchaseOrder extends OrderHeader {
   readonly items: readonly PurchaseOrderItem[]
   /** The order came as a document in a buyer's vocabulary, which is stored with it. */
   readonly hasDocument?: true
-  /** Faults of a buyer's own document, which are listed together with those that the shop finds. */
+  /** Faults of a buyer's own document, which are listed together with those that the shop finds. A store adds those that it is given. */
   readonly objections?: Objections
 }
 
@@ -132,8 +132,23 @@ export function namedProducts({ items }: Pick<PurchaseOrder, 'items'>): readonly
   return items.flatMap(({ product, quoted }) => (quoted ? [product, ...quoted.alsoNamed] : [product]))
 }
 
+/** What the seller tells the buyer about an order or one of its lines. */
+export interface SellerDetails {
+  /** `YYYY-MM-DD` (xs:date), as given. */
+  readonly expectedDeliveryDate?: string
+  readonly sellerNote?: string
+}
+
+/** The seller's details without the other properties of an order or a line. */
+export function sellerDetailsOf({ expectedDeliveryDate, sellerNote }: SellerDetails): SellerDetails {
+  return {
+    ...(expectedDeliveryDate === undefined ? {} : { expectedDeliveryDate }),
+    ...(sellerNote === undefined ? {} : { sellerNote })
+  }
+}
+
 /** An item as it was ordered: name, unit and price are snapshots that no catalogue change touches. */
-export interface OrderItem extends LineDetails {
+export interface OrderItem extends LineDetails, SellerDetails {
   readonly line: number
   readonly productId: string
   /** The GTIN the buyer ordered by, if any; it may since belong to another product. */
@@ -143,13 +158,19 @@ export interface OrderItem extends LineDetails {
   readonly unit: string
   readonly unitPrice: Decimal
   readonly lineTotal: Decimal
+  /** Absent while nothing of the line was shipped. */
+  readonly shippedQuantity?: Decimal
 }
 
 export const orderStatuses = ['received', 'accepted', 'rejected', 'shipped', 'completed', 'cancelled'] as const
 export type OrderStatus = (typeof orderStatuses)[number]
 
-export interface Order extends OrderHeader {
+export interface Order extends OrderHeader, SellerDetails {
   readonly hasDocument?: true
+  /** The number of its shipments, which is also the number of the last one. Absent: none. */
+  readonly shipmentCount?: number
+  /** The order was cancelled after a part of it had been shipped, and kept that part. */
+  readonly isRestCancelled?: true
   readonly id: string
   readonly version: number
   readonly customer?: string
@@ -197,4 +218,9 @@ export function isOpen(status: OrderStatus): boolean {
 /** A cancelled or rejected order has given its stock back. */
 export function holdsStock(status: OrderStatus): boolean {
   return status !== 'cancelled' && status !== 'rejected'
+}
+
+/** The version and time of an order's next state. The time never goes back. @param now milliseconds since the epoch */
+export function revised({ version, modifiedAt }: Order, now: number): Pick<Order, 'version' | 'modifiedAt'> {
+  return { version: version + 1, modifiedAt: Math.max(now, modifiedAt) }
 }

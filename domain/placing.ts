@@ -26,6 +26,7 @@ import {
   type PurchaseOrderItem
 } from './order.ts'
 import { type PricedLine, priceLines, type WantedLine } from './pricing.ts'
+import { leftOf } from './shipping.ts'
 
 export interface Decision {
   readonly currency: string
@@ -95,8 +96,9 @@ export function decide(
   previous?: Order,
   mostItems = Number.POSITIVE_INFINITY
 ): Decision {
-  const invalid: Fault[] = [...(order.objections?.invalid ?? [])]
-  const refused: Fault[] = [...(order.objections?.refused ?? [])]
+  const objections = order.objections ?? { invalid: [], refused: [] }
+  const invalid: Fault[] = []
+  const refused: Fault[] = []
   const currency = order.currency ?? shopCurrency
   if (currency !== shopCurrency) {
     invalid.push({ code: 'wrong-currency', at: ['currency'], detail: `This shop sells in ${shopCurrency}, not in ${currency}.` })
@@ -127,10 +129,12 @@ export function decide(
   refused.push(...shortages(lines, taken), ...uncountable(lines, taken, inventory))
   const total = items.reduce<Decimal>((sum, item) => add(sum, item.lineTotal), round(zero, minorUnit(currency)))
   if (compare(total, mostTotal) > 0) invalid.push({ code: 'total-limit', detail: `An order is worth ${mostTotal} ${currency} at most.` })
-  const faults = inOrder([...invalid, ...refused])
+  // The objections come first, so that none is lost where the shop finds more faults than are listed.
+  const faults = [...objections.invalid, ...objections.refused, ...inOrder([...invalid, ...refused])]
   const told = { faults: faults.slice(0, mostFaults) }
-  if (invalid.length > 0) throw new DomainError('invalid-order', summary(faults, 'can never be placed as it is'), told)
-  if (refused.length > 0) throw new DomainError('order-refused', summary(faults, 'cannot be placed now'), told)
+  if (objections.invalid.length + invalid.length > 0)
+    throw new DomainError('invalid-order', summary(faults, 'can never be placed as it is'), told)
+  if (faults.length > 0) throw new DomainError('order-refused', summary(faults, 'cannot be placed now'), told)
   return { currency, items, total, taken }
 }
 
@@ -198,11 +202,12 @@ function uncountable(
 }
 
 /**
- * The stock that an order gives back when it ends, as negative quantities, like `Decision.taken`.
+ * The stock that an order gives back when it ends, as negative quantities, like `Decision.taken`. What was shipped is gone.
  * @throws DomainError `transition-refused` when the stock of a product would exceed its limit
  */
 export function givenBack(order: Order, inventory: Inventory): ReadonlyMap<string, Decimal> {
-  const back = new Map([...heldBy(order)].map(([id, held]) => [id, subtract(zero, held)]))
+  const left = holdsStock(order.status) ? quantities(order.items.map((item) => ({ ...item, quantity: leftOf(item) }))) : []
+  const back = new Map([...left].map(([id, quantity]) => [id, subtract(zero, quantity)]))
   const [fault] = uncountable([], back, inventory)
   if (fault) throw new DomainError('transition-refused', `What the order holds cannot go back: ${fault.detail} Count it first.`)
   return back
@@ -217,7 +222,8 @@ export const emptyInventory: Inventory = { byId: () => undefined, byGtin: () => 
  */
 export function matchesOrder(order: PurchaseOrder, active: Order, inventory: Inventory, shopCurrency: string): boolean {
   if ((order.currency ?? shopCurrency) !== active.currency) return false
-  if (header(order) !== header(active)) return false
+  const isDocument = order.hasDocument === true
+  if (header(order, isDocument) !== header(active, isDocument)) return false
   let next = 0
   for (const item of order.items) {
     const count = sameItem(item, active.items, next, inventory)
@@ -271,8 +277,12 @@ function isSameProduct(product: ProductReference, { productId, gtin }: OrderItem
   return product.gtin === gtin || inventory.byGtin(product.gtin)?.id === productId
 }
 
-function header(order: OrderHeader): string {
-  const { orderNumber, issueDate, buyer, shipTo, billTo, requestedDeliveryDate, notes, extensions } = order
+/** The extension that names the message in which cXML sends an order. Some systems renew it when they send the order again. */
+const messageId = 'payloadID'
+
+function header(order: OrderHeader, isDocument: boolean): string {
+  const { orderNumber, issueDate, buyer, shipTo, billTo, requestedDeliveryDate, notes } = order
+  const extensions = isDocument ? order.extensions.filter(({ name }) => name !== messageId) : order.extensions
   return inOneOrder({ orderNumber, issueDate, buyer, shipTo, billTo, requestedDeliveryDate, notes, extensions })
 }
 

@@ -62,7 +62,9 @@ class KeptPrices {
   readonly #queues = new Map<string, Map<string, Queue>>()
 
   constructor(items: readonly OrderItem[]) {
-    this.#portions = items.map((item) => ({ item, left: item.quantity }))
+    // What was shipped must stay, so it is kept first.
+    const shippedFirst = items.toSorted((a, b) => Number(b.shippedQuantity !== undefined) - Number(a.shippedQuantity !== undefined))
+    this.#portions = shippedFirst.map((item) => ({ item, left: item.quantity }))
   }
 
   /** The first matching portion that has something left. */

@@ -2,8 +2,10 @@ import type { ApiKey } from './caller.ts'
 import type { DomainError } from './errors.ts'
 import type { Audience, EventHead, ShopEvent } from './event.ts'
 import type { Decimal } from './money.ts'
-import type { Order, OrderDocument, OrderStatus, OrderSummary, PurchaseOrder } from './order.ts'
+import type { Objections, Order, OrderDocument, OrderStatus, OrderSummary, PurchaseOrder } from './order.ts'
 import type { Product, ProductDraft, Stock } from './product.ts'
+import type { StatusDetails } from './seller-details.ts'
+import type { Shipment, ShipmentDraft, ShipmentSummary } from './shipping.ts'
 import type { WebhookStore } from './webhook-store.ts'
 
 /**
@@ -93,6 +95,8 @@ export interface Idempotency {
 export interface OrderWriteOptions {
   /** The document that the order now has. Without `bytes`, it has those that it had. */
   readonly document?: Omit<OrderDocument, 'bytes'> & Partial<Pick<OrderDocument, 'bytes'>>
+  /** Faults of the document. Any of them refuses the order. They are listed together with those that the store finds. */
+  readonly objections?: Objections | undefined
   /** `rehearse`: decides everything and stores nothing. */
   readonly mode?: 'rehearse' | undefined
 }
@@ -116,6 +120,12 @@ export interface PlacingAnswer {
 }
 
 export interface Placed extends PlacingAnswer {
+  /** Whether this repeats the answer to an earlier request with the same Idempotency-Key. */
+  readonly replayed: boolean
+}
+
+export interface Shipped {
+  readonly shipment: Shipment
   /** Whether this repeats the answer to an earlier request with the same Idempotency-Key. */
   readonly replayed: boolean
 }
@@ -190,8 +200,21 @@ export interface Store extends WebhookStore {
    * @throws `order-not-found`, `precondition-failed`, `transition-refused`, and what `placeOrder` throws
    */
   changeOrder(id: string, order: PurchaseOrder, expected: Precondition, mostItems?: number, options?: OrderWriteOptions): Promise<Order>
-  /** Setting the status that the order already has changes nothing. @throws `order-not-found`, `precondition-failed`, `transition-refused` */
-  setOrderStatus(id: string, status: OrderStatus, expected: Precondition): Promise<Order>
+  /**
+   * Setting the status and the details that the order already has changes nothing, whatever the precondition. `shipped` makes
+   * a shipment of all that is left. An order of which a part was shipped is not cancelled but `shipped`, with that part.
+   * @throws `order-not-found`, `precondition-failed`, `transition-refused`, `invalid-status`
+   */
+  setOrderStatus(id: string, status: OrderStatus, expected: Precondition, details?: StatusDetails): Promise<Order>
+  /**
+   * Makes a shipment of an order. When nothing is left, the order is `shipped`.
+   * @throws `order-not-found`, `precondition-failed`, `transition-refused`, `invalid-shipment`, `shipment-refused`, `idempotency-key-reused`
+   */
+  shipOrder(id: string, shipment: ShipmentDraft, expected: Precondition, idempotency?: Idempotency): Promise<Shipped>
+  /** The shipments of an order, newest first. None if there is no such order. */
+  shipments(orderId: string, query: PageQuery): Promise<Page<ShipmentSummary>>
+  /** Undefined when the order has no such shipment. */
+  shipment(orderId: string, number: number): Promise<Shipment | undefined>
 
   /**
    * The events that an audience hears, the oldest first. What one call has not returned, a later call with `after` returns: no event

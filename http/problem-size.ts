@@ -14,11 +14,12 @@ const maxLength = { detail: 2_000, fault: 1_000, path: maxPath, instance: 2_000 
 
 /** Shortens the client's input in a fault. */
 export function shortFault<F extends LocatedFault>(fault: F): F {
-  const { path } = fault
+  const { path, item } = fault
   return {
     ...fault,
     detail: shorten(fault.detail, maxLength.fault),
-    ...(path === undefined ? {} : { path: shorten(path, maxLength.path) })
+    ...(path === undefined ? {} : { path: shorten(path, maxLength.path) }),
+    ...(item === undefined ? {} : { item: shorten(item) })
   }
 }
 

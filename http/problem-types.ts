@@ -118,7 +118,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     status: 409,
     title: 'The order cannot be placed now',
     explanation:
-      'There is not enough stock, or a price is not the expected one. The problem lists every item concerned. Nothing was stored. Change the order, or try again later.'
+      'There is not enough stock, a price is not the expected one, or the change leaves less than was shipped already. The problem lists every item concerned. Nothing was stored. Change the order, or try again later.'
   },
   'order-number-taken': {
     status: 409,
@@ -130,7 +130,13 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     status: 409,
     title: 'The status of the order does not allow this',
     explanation:
-      'A received order can become accepted, rejected or cancelled. An accepted order can become shipped or cancelled. A shipped order can become completed. An order can be changed while it is received or accepted.'
+      'A received order can become accepted, rejected or cancelled. An accepted order can become shipped or cancelled. A shipped order can become completed. An order can be changed while it is received or accepted, and shipped while it is accepted.'
+  },
+  'shipment-refused': {
+    status: 409,
+    title: 'Less is left of the order than was to be shipped',
+    explanation:
+      'Part of the order was shipped before. The problem lists every line concerned, with what is left of it. Nothing was stored. Read the order again, and ship what is left.'
   },
   'idempotency-in-flight': {
     status: 409,
@@ -194,6 +200,17 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     title: 'The order cannot be placed without a change',
     explanation:
       'A product is unknown, a unit is not the product’s, or the currency is not the shop’s. The problem lists every item concerned. Nothing was stored.'
+  },
+  'invalid-status': {
+    status: 422,
+    title: 'The status names lines that the order has not',
+    explanation: 'Each item of a status names a line of the order by its number. Read the order again. Nothing was stored.'
+  },
+  'invalid-shipment': {
+    status: 422,
+    title: 'The shipment does not fit the order',
+    explanation:
+      'The order has no such line, a line is there twice, or a unit is not the one that was ordered. The problem lists every item concerned. Nothing was stored.'
   },
   'invalid-webhook': {
     status: 422,

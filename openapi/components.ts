@@ -5,6 +5,7 @@ import { camelCase } from '../schemas/json.ts'
 import { orderStatusXsd } from '../schemas/order-status.ts'
 import { productXsd } from '../schemas/product.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
+import { shipmentXsd } from '../schemas/shipment.ts'
 import { stockXsd } from '../schemas/stock.ts'
 import { rootType, type Xsd } from '../schemas/vocabulary.ts'
 import { webhookXsd } from '../schemas/webhook.ts'
@@ -12,7 +13,7 @@ import { hasDirection } from './direction.ts'
 import { makeSchemaWriter, type SchemaWriter } from './schemas.ts'
 import type { Direction, JsonSchema } from './texts.ts'
 
-const xsds: readonly Xsd[] = [orderXsd, productXsd, stockXsd, orderStatusXsd, webhookXsd, serviceXsd, problemXsd]
+const xsds: readonly Xsd[] = [orderXsd, productXsd, stockXsd, orderStatusXsd, shipmentXsd, webhookXsd, serviceXsd, problemXsd]
 
 export interface DocumentSchemas {
   /** A reference to the schema of the documents with this root element. */

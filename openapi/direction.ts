@@ -17,7 +17,8 @@ const directions: Readonly<Record<string, DirectionRules>> = {
   order: {
     alwaysSent: words(`id version status placed-at modified-at currency total total/currency
       item/line item/product-id item/product-id/href item/name item/quantity/unit item/unit-price item/line-total`),
-    managed: words('id version status placed-at modified-at customer total link item/line item/name item/line-total item/product-id/href'),
+    managed: words(`id version status placed-at modified-at customer expected-delivery-date seller-note total link item/line item/name
+      item/line-total item/product-id/href item/shipped-quantity item/expected-delivery-date item/seller-note`),
     requestOnly: ['item/gtin']
   },
   product: {
@@ -26,6 +27,11 @@ const directions: Readonly<Record<string, DirectionRules>> = {
     requestOnly: ['on-hand']
   },
   stock: { alwaysSent: words('product modified-at'), managed: words('product modified-at link'), requestOnly: [] },
+  shipment: {
+    alwaysSent: words('order number shipped-at item/product-id item/product-id/href item/name item/quantity/unit'),
+    managed: words('order number link item/product-id item/name'),
+    requestOnly: []
+  },
   'order-status': { alwaysSent: words('order modified-at'), managed: words('order modified-at link'), requestOnly: [] },
   webhook: {
     alwaysSent: words('id version media-type status created-at modified-at'),

@@ -2,6 +2,7 @@ import { guest } from '../domain/caller.ts'
 import { decimal } from '../domain/money.ts'
 import type { Order } from '../domain/order.ts'
 import type { Product } from '../domain/product.ts'
+import type { Shipment } from '../domain/shipping.ts'
 import type { Delivery, Webhook } from '../domain/webhook.ts'
 import { problemTypes } from '../http/problem-types.ts'
 import type { EventsPage } from '../representations/events.ts'
@@ -12,6 +13,7 @@ import type { ProblemDocument } from '../representations/problem.ts'
 import type { ProductPage } from '../representations/product.ts'
 import { type Representations, variantOf } from '../representations/representation.ts'
 import type { Service } from '../representations/service.ts'
+import type { ShipmentPage } from '../representations/shipment.ts'
 import type { DeliveryPage, WebhookList } from '../representations/webhook.ts'
 import { type Json, toJson } from '../schemas/json.ts'
 import type { ElementType } from '../schemas/vocabulary.ts'
@@ -67,6 +69,15 @@ const sent: Readonly<Record<string, string>> = {
 <order-status>
   <status>shipped</status>
 </order-status>
+`,
+  shipment: `<?xml version="1.0" encoding="UTF-8"?>
+<shipment>
+  <carrier>DHL</carrier>
+  <tracking-number>JD0140</tracking-number>
+  <item line="1">
+    <quantity>2</quantity>
+  </item>
+</shipment>
 `,
   webhook: `<?xml version="1.0" encoding="UTF-8"?>
 <webhook>
@@ -143,6 +154,16 @@ const webhook: Webhook = {
 
 const delivery: Delivery = { eventId, attempt: 1, at: placedAt, status: 204, durationMs: 12 }
 
+const shipment: Shipment = {
+  orderId: exampleOrderId,
+  number: 1,
+  shippedAt: placedAt,
+  carrier: 'DHL',
+  trackingNumber: 'JD0140',
+  itemCount: 1,
+  items: [{ line: 1, productId: product.id, name: product.name, unit: product.unit, quantity: decimal('2') }]
+}
+
 /** Example values for the service's writers, by the schema name of their representations. */
 function samples(base: string): Readonly<Record<string, unknown>> {
   const uri = uris(base)
@@ -184,6 +205,14 @@ function samples(base: string): Readonly<Record<string, unknown>> {
     deliveries: { webhook, deliveries: [delivery], links: [{ rel: 'self', href: uri.deliveries(webhook.id) }] } satisfies DeliveryPage,
     stock: { productId: product.id, version: 7, onHand: decimal('477'), modifiedAt: placedAt },
     'order-status': order,
+    shipment,
+    shipments: {
+      version: 1,
+      order,
+      shipments: [shipment],
+      links: [{ rel: 'self', href: uri.shipments(order.id) }],
+      position: ''
+    } satisfies ShipmentPage,
     'purchase-order': { currency: 'EUR', productIds: [] } satisfies BlankOrder,
     service: { name: 'Tradepost', currency: 'EUR' } satisfies Service,
     problem: {

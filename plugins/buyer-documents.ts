@@ -55,10 +55,16 @@ export default fp(
         prepareRefusal(request, buyer)
         await authenticate(request, buyer)
         const result = await perform(request, buyer)
+        if ('isReplayed' in result) reply.header('idempotent-replayed', 'true')
         return 'order' in result && asksForJson(request) ? sendOwn(reply, result) : sendResult(request, reply, buyer, result)
       }
       route.errorHandler = async (error, request, reply) => {
         if (!(error instanceof BuyerProblem)) return errorHandler ? errorHandler.call(app, error, request, reply) : reply.sendProblem(error)
+        try {
+          request.refusePage()
+        } catch (refused) {
+          return reply.sendProblem(asError(refused))
+        }
         prepareRefusal(request, error.buyer)
         return reply.sendProblem(await authenticate(request, error.buyer).then(() => error, asError))
       }

@@ -8,13 +8,12 @@ import type { Config } from '../config.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import { BuyerProblem } from '../documents/buyer-problem.ts'
 import { Documents, type Sender } from '../documents/documents.ts'
-import type { DocumentLimits, FormFields, Location, Notation } from '../documents/job.ts'
+import type { DocumentLimits, FormFields, Notation } from '../documents/job.ts'
 import { fromJson } from '../domain/deferred.ts'
-import { refuseDocument, ublMediaTypes } from '../http/media-types.ts'
+import { charsetOf, refuseDocument, ublMediaTypes } from '../http/media-types.ts'
 import { Problem } from '../http/problem.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
-import { type DocumentSchema, isDocumentSchema } from '../schemas/document.ts'
-import type { Place } from '../schemas/element.ts'
+import { type DocumentSchema, isDocumentSchema, type LocatedFault } from '../schemas/document.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -29,8 +28,8 @@ declare module 'fastify' {
     sender(): Sender
     /** Reads the body as a document of the schema. @throws Problem */
     readDocument<T>(schema: DocumentSchema<T>): Promise<T>
-    /** Locates places of the document in the sender's notation: lines and paths. */
-    locate(places: readonly Place[]): Promise<readonly Location[]>
+    /** The faults with their places in the document as it was sent, instead of those in its value. @throws Problem */
+    locate(faults: readonly LocatedFault[]): Promise<readonly LocatedFault[]>
   }
 }
 
@@ -42,6 +41,8 @@ export interface DocumentTypeProvider extends FastifyTypeProvider {
 export interface Submission {
   readonly notation: Notation
   readonly bytes: Buffer
+  /** The Content-Type says that it is in US-ASCII. */
+  readonly isAscii?: boolean
   /** The fields of a form, as far as a page can show them again. */
   readonly fields?: FormFields
   /** Hexadecimal SHA-256 of the bytes, once the document was read. */
@@ -141,21 +142,23 @@ export default fp(
       const { submission } = this
       if (!submission) throw emptyBody()
       try {
-        const { text, digest, buyer } = await documents.read(this, submission, schema, limits)
+        const { text, known, digest, buyer } = await documents.read(this, submission, schema, limits)
         Object.assign(submission, { schema, digest, buyer })
-        return fromJson<object>(text) as T
+        return fromJson<object>(text, known) as T
       } catch (error) {
         if (error instanceof BuyerProblem) Object.assign(submission, { buyer: error.buyer })
         throw error
       }
     })
-    app.decorateRequest('locate', async function (this: FastifyRequest, places: readonly Place[]) {
+    app.decorateRequest('locate', async function (this: FastifyRequest, faults: readonly LocatedFault[]) {
       const { submission } = this
-      if (!submission?.schema || places.length === 0) return []
-      return documents.locate(this, submission, submission.schema, limits, places)
+      const places = faults.flatMap(({ at }) => (at ? [at] : []))
+      const found =
+        submission?.schema && places.length > 0 ? [...(await documents.locate(this, submission, submission.schema, limits, places))] : []
+      return faults.map(({ at, ...fault }): LocatedFault => ({ ...(at ? found.shift() : {}), ...fault }))
     })
 
-    function submit(request: FastifyRequest, sent: Pick<Submission, 'notation' | 'bytes' | 'fields'>): Submission {
+    function submit(request: FastifyRequest, sent: Pick<Submission, 'notation' | 'bytes' | 'fields' | 'isAscii'>): Submission {
       const submission: Submission = {
         ...sent,
         async readAs(schema) {
@@ -170,7 +173,8 @@ export default fp(
     app.addContentTypeParser(
       ['application/xml', 'text/xml', ...ublMediaTypes],
       { parseAs: 'buffer' },
-      async (request: FastifyRequest, bytes: Buffer) => submit(request, { notation: 'xml', bytes })
+      async (request: FastifyRequest, bytes: Buffer) =>
+        submit(request, { notation: 'xml', bytes, isAscii: charsetOf(request.headers['content-type'] ?? '') === 'us-ascii' })
     )
     app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) =>
       submit(request, { notation: 'json', bytes })

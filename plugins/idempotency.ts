@@ -46,8 +46,10 @@ function keyOf({ operation, caller }: FastifyRequest): string | undefined {
   )
 }
 
-function scopeOf({ caller, method, routeOptions, url }: FastifyRequest): string {
-  return `${caller?.kind === 'key' ? `customer ${caller.customer}` : 'guest'} ${method} ${routeOptions.url ?? url}`
+function scopeOf({ caller, method, routeOptions, url, params }: FastifyRequest): string {
+  const values = params as Readonly<Record<string, string>>
+  const path = (routeOptions.url ?? url).replace(/:(\w+)/g, (_, name: string) => values[name] ?? '')
+  return `${caller?.kind === 'key' ? `customer ${caller.customer}` : 'guest'} ${method} ${path}`
 }
 
 /** draft-ietf-httpapi-idempotency-key-header. The store keeps each key with its order; this plugin refuses a key that is in flight. */

@@ -4,7 +4,7 @@ import fp from 'fastify-plugin'
 import { hasBody } from '../http/body.ts'
 import { isForm } from '../http/form-post.ts'
 import { checking, checkingPayload } from '../http/hooks.ts'
-import { charsets, curlAdvice, mediaTypes, unsupported } from '../http/media-types.ts'
+import { charsetOf, charsets, curlAdvice, mediaTypes, unsupported } from '../http/media-types.ts'
 import { Problem } from '../http/problem.ts'
 
 /** The order of the methods in Allow. */
@@ -45,8 +45,8 @@ function checkContent(request: FastifyRequest): void {
     const hint = isForm(request) ? ` ${curlAdvice(accepts[0] ?? '')}` : ''
     throw unsupported(request, `${JSON.stringify(type)} is not supported here. Send ${accepts.join(' or ')}.${hint}`, accepts)
   }
-  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(type)?.[1]
-  if (charset !== undefined && !charsets(request.routeOptions).includes(charset.toLowerCase())) {
+  const charset = charsetOf(type)
+  if (charset !== undefined && !charsets(request.routeOptions).includes(charset)) {
     throw unsupported(request, `The charset ${JSON.stringify(charset)} is not supported. Send UTF-8.`, accepts)
   }
 }

@@ -7,6 +7,10 @@ import { checking } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The POST route checks the request's conditions itself, against a resource that its write changes. */
+    checksConditions?: true
+  }
   interface FastifyRequest {
     /**
      * Evaluates a GET's or HEAD's conditions against the representation that would be sent.
@@ -117,11 +121,11 @@ const processor: Current = { version: 0, tags: [] }
 /** Conditional requests: RFC 9110 section 13, in the order of its section 13.2.2. */
 export default fp(
   async function preconditions(app: FastifyInstance) {
-    // A condition that does not hold stops any method (section 13.2.1). No POST route checks conditions itself.
+    // A condition that does not hold stops any method (section 13.2.1).
     app.addHook(
       'preHandler',
       checking((request) => {
-        if (request.operation.method === 'POST') request.precondition(processor)
+        if (request.operation.method === 'POST' && !request.routeOptions.config.checksConditions) request.precondition(processor)
       })
     )
 

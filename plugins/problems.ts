@@ -1,7 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import type { Location } from '../documents/job.ts'
 import { guest } from '../domain/caller.ts'
 import { DomainError, PositionError } from '../domain/errors.ts'
 import { choose } from '../http/accept.ts'
@@ -15,7 +14,6 @@ import { uris } from '../representations/links.ts'
 import { type ProblemDocument, problemRepresentations } from '../representations/problem.ts'
 import type { Context, Representation } from '../representations/representation.ts'
 import type { LocatedFault } from '../schemas/document.ts'
-import type { Place } from '../schemas/element.ts'
 import { shorten } from '../schemas/shorten.ts'
 import { nothing } from './methods.ts'
 
@@ -70,37 +68,31 @@ function writable(text: string): string {
   return text.replace(unwritable, '\ufffd')
 }
 
-/** The faults with their places in the document, sorted by line. Faults without a line come last, in the order that they have. */
-async function located(
-  { faults }: { readonly faults: readonly LocatedFault[] },
-  request: FastifyRequest
-): Promise<readonly LocatedFault[]> {
+/**
+ * The faults with their places in the document, sorted by line. Faults without a line come last, in the order that they have.
+ * The client gets the faults without their places when the document process cannot find these now.
+ */
+async function located(faults: readonly LocatedFault[], request: FastifyRequest): Promise<readonly LocatedFault[]> {
   const listed = faults.slice(0, mostFaults)
-  const found = [
-    ...(await locations(
-      listed.flatMap(({ at }) => (at ? [at] : [])),
-      request
-    ))
-  ]
   const line = (fault: LocatedFault) => fault.line ?? Number.MAX_SAFE_INTEGER
-  return listed.map(({ at, ...fault }): LocatedFault => ({ ...(at ? found.shift() : {}), ...fault })).sort((a, b) => line(a) - line(b))
-}
-
-/** The locations of the faults. The client gets the faults without their places when the document process cannot find these now. */
-async function locations(places: readonly Place[], request: FastifyRequest): Promise<readonly Location[]> {
-  // The operator's port reads no documents, so requests there have no `locate`.
-  if (places.length === 0) return []
   try {
-    return await request.locate(places)
+    // The operator's port reads no documents, so requests there have no `locate`.
+    const found = listed.some(({ at }) => at) ? await request.locate(listed) : listed
+    return found.toSorted((a, b) => line(a) - line(b))
   } catch (error) {
     if (!(error instanceof Problem)) request.log.warn({ err: error }, 'the places of faults could not be found')
-    return []
+    return listed.map(({ at: _, ...fault }) => fault).sort((a, b) => line(a) - line(b))
   }
 }
 
 function writableFault(fault: LocatedFault): LocatedFault {
-  const { detail, path } = shortFault(fault)
-  return { ...fault, detail: writable(detail), ...(path === undefined ? {} : { path: writable(path) }) }
+  const { detail, path, item } = shortFault(fault)
+  return {
+    ...fault,
+    detail: writable(detail),
+    ...(path === undefined ? {} : { path: writable(path) }),
+    ...(item === undefined ? {} : { item: writable(item) })
+  }
 }
 
 /** The content that the client gets for an error. The log gets the error itself. */
@@ -110,13 +102,13 @@ async function contentOf(error: Refusal, request: FastifyRequest, config: Config
     return {
       code: error.code,
       detail: error.message,
-      faults: await located(error, request),
+      faults: await located(error.faults, request),
       ...(error.orderId === undefined ? {} : { orderId: error.orderId })
     }
   }
   if (error instanceof Problem) {
     const { code, message, headers, available, notation } = error
-    return { code, detail: message, faults: await located(error, request), headers, available, notation }
+    return { code, detail: message, faults: await located(error.faults, request), headers, available, notation }
   }
   if (error.validation) return validationContent(error)
   const status = error.statusCode ?? 500
@@ -252,13 +244,15 @@ async function fittingPage(problem: ProblemDocument, page?: ProblemPage): Promis
 
 /** The media type that Accept asks for. If it names none of the three, that of the document that was sent, or XML. */
 function representationFor(request: FastifyRequest, notation: DocumentNotation | undefined): Representation<ProblemDocument> {
-  const offers = problemRepresentations.map((offer) => ({
+  // A document in a buyer's vocabulary is never answered with a page.
+  const offered = request.refuseInKind ? problemRepresentations.filter(({ suffix }) => suffix !== 'html') : problemRepresentations
+  const offers = offered.map((offer) => ({
     names: [offer.mediaType, ...(alsoAskedAs[offer.mediaType] ?? [])],
     own: isIn(notation, offer)
   }))
   const chosen = choose(request.headers.accept, offers)
   const ofOwn = offers.findIndex(({ own }) => own)
-  const representation = problemRepresentations[Math.max(0, chosen === -1 ? ofOwn : chosen)]
+  const representation = offered[Math.max(0, chosen === -1 ? ofOwn : chosen)]
   if (!representation) throw new Error('there is no problem representation')
   return representation
 }

@@ -11,15 +11,22 @@ import type { Current } from './preconditions.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The version and entity tags of a value of the route's resource. @param uri the resource's URI, if it is not the request's */
-    currentOf(value: { readonly version: number } | undefined, uri?: string): Current | undefined
+    /**
+     * The version and entity tags of a value of the route's resource.
+     * @param uri the resource's URI, if it is not the request's
+     * @param of its representations, if they are not the route's
+     */
+    currentOf(value: { readonly version: number } | undefined, uri?: string, of?: Representations<never>): Current | undefined
     context(): Context
+    /** What else the page of the resource shows. */
+    alsoShown?: Pick<Context, 'shipments'>
     /**
      * The entity tag that the forms of a page send back in `_if-match`. It is the tag of the XML, because that stays the same
      * when the user signs in.
      * @param uri the resource's URI, if it is not the request's
+     * @param of its representations, if they are not the route's
      */
-    formTag(value: { readonly version: number }, uri?: string): string | undefined
+    formTag(value: { readonly version: number }, uri?: string, of?: Representations<never>): string | undefined
     /** The HTML page of a value of the route's resource. `formTag` replaces the value's own tag. @throws Problem */
     page(value: { readonly version: number }, more?: { readonly formTag?: string; readonly notice?: Notice }): Promise<string | undefined>
   }
@@ -71,23 +78,35 @@ export default fp(
     }
 
     app.decorateRequest('context', function (this: FastifyRequest): Context {
-      return { base: config.BASE_URL.path, currency: config.CURRENCY, shop: config.SHOP_NAME, caller: this.caller ?? guest, self: this.url }
+      const { BASE_URL, CURRENCY, SHOP_NAME } = config
+      const caller = this.caller ?? guest
+      return { base: BASE_URL.path, currency: CURRENCY, shop: SHOP_NAME, caller, self: this.url, ...this.alsoShown }
     })
+    app.decorateRequest('alsoShown', undefined)
 
-    app.decorateRequest('currentOf', function (this: FastifyRequest, value: { readonly version: number } | undefined, uri = this.url):
-      | Current
-      | undefined {
-      const { variants, validators } = represents(this)
-      if (!value || !validators) return undefined
-      const known = validators(value as never, this.context())
-      if (!known) return undefined
-      return { version: value.version, tags: variants.map((variant) => tag(pathOf(uri), known, variant)), ...modified(known) }
-    })
+    app.decorateRequest(
+      'currentOf',
+      function (
+        this: FastifyRequest,
+        value: { readonly version: number } | undefined,
+        uri = this.url,
+        of = represents(this)
+      ): Current | undefined {
+        const { variants, validators } = of
+        if (!value || !validators) return undefined
+        const known = validators(value as never, this.context())
+        if (!known) return undefined
+        return { version: value.version, tags: variants.map((variant) => tag(pathOf(uri), known, variant)), ...modified(known) }
+      }
+    )
 
-    app.decorateRequest('formTag', function (this: FastifyRequest, value: { readonly version: number }, uri?: string) {
-      const index = represents(this).variants.findIndex(({ suffix }) => suffix === 'xml')
-      return this.currentOf(value, uri)?.tags[index]
-    })
+    app.decorateRequest(
+      'formTag',
+      function (this: FastifyRequest, value: { readonly version: number }, uri?: string, of = represents(this)) {
+        const index = of.variants.findIndex(({ suffix }) => suffix === 'xml')
+        return this.currentOf(value, uri, of)?.tags[index]
+      }
+    )
 
     app.decorateRequest(
       'page',
@@ -123,13 +142,13 @@ export default fp(
     function setLinks(request: FastifyRequest, reply: FastifyReply, value: unknown, uri: string) {
       const { variants, schema, links = () => [] } = represents(request)
       const chosen = selected(request)
-      const pages = links(value as never).filter(({ rel }) => rel !== 'self')
+      const linked = links(value as never, request.context()).filter(({ rel }) => rel !== 'self')
       const fields = [
         ...variants
           .filter((variant) => variant !== chosen && !variant.alias)
           .map(({ mediaType }) => `<${uri}>; rel="alternate"; type="${mediaType}"`),
         ...(schema === undefined ? [] : [`<${uris(config.BASE_URL.path).schema(schema)}>; rel="describedby"; type="application/xml"`]),
-        ...pages.map(({ rel, href }) => `<${href}>; rel="${rel}"`)
+        ...linked.map(({ rel, href }) => `<${href}>; rel="${rel}"`)
       ]
       if (fields.length > 0) reply.header('link', fields.join(', '))
     }

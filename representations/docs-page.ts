@@ -45,7 +45,8 @@ const requestDocuments: readonly (readonly [root: string, component: string])[] 
   ['purchase-order', 'PurchaseOrder'],
   ['product', 'ProductInput'],
   ['stock', 'StockInput'],
-  ['order-status', 'OrderStatusInput']
+  ['order-status', 'OrderStatusInput'],
+  ['shipment', 'ShipmentInput']
 ]
 
 const codesOf = ({ answers }: OperationView) => answers.flatMap(({ problems }) => problems)

@@ -15,6 +15,8 @@ export function uris(base: string) {
     stock: (productId: string) => `${base}/product/${productId}/stock`,
     order: (id: string) => `${base}/order/${id}`,
     orderStatus: (id: string) => `${base}/order/${id}/status`,
+    shipments: (orderId: string) => `${base}/order/${orderId}/shipments`,
+    shipment: (orderId: string, number: number) => `${base}/order/${orderId}/shipment/${number}`,
     orderDocument: (id: string) => `${base}/order/${id}/document`,
     orderResponse: (id: string) => `${base}/order/${id}/response`,
     webhooks: `${base}/webhooks`,

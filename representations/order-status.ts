@@ -1,11 +1,13 @@
 import { hasScope } from '../domain/caller.ts'
-import { nextStatuses, type Order } from '../domain/order.ts'
-import { element } from '../schemas/element.ts'
+import { nextStatuses, type Order, type SellerDetails } from '../domain/order.ts'
+import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderStatusXsd } from '../schemas/order-status.ts'
-import { rootType } from '../schemas/vocabulary.ts'
+import { childType, rootType } from '../schemas/vocabulary.ts'
 import { linkElement, uris } from './links.ts'
 import { orderLinks, orderTitle, orderValidators } from './order.ts'
 import { type Context, instant, represent } from './representation.ts'
+import { shipFields } from './shipment.ts'
+import { fieldOf, placeErrors } from './views/fields.ts'
 import { renderPage } from './views.ts'
 
 /** Links to the status, to its order, and to the statuses that this caller may set next. */
@@ -18,21 +20,47 @@ function statusLinks(order: Order, context: Context) {
   ]
 }
 
+function detailElements({ expectedDeliveryDate, sellerNote }: SellerDetails): (Element | undefined)[] {
+  return [textElement('expected-delivery-date', expectedDeliveryDate), textElement('note', sellerNote)]
+}
+
+const hasDetails = ({ expectedDeliveryDate, sellerNote }: SellerDetails) => expectedDeliveryDate !== undefined || sellerNote !== undefined
+
+const type = rootType(orderStatusXsd, 'order-status')
+const noErrors = placeErrors([], () => undefined)
+
+/** The fields of the seller's form. */
+function detailFields({ expectedDeliveryDate = '', sellerNote = '' }: SellerDetails) {
+  const values = new Map([
+    ['expected-delivery-date', expectedDeliveryDate],
+    ['note', sellerNote]
+  ])
+  return [...values.keys()].map((name) => fieldOf(childType(type, name), name, values, noErrors))
+}
+
 export const orderStatusRepresentations = represent<Order>({
-  type: rootType(orderStatusXsd, 'order-status'),
+  name: 'order-status',
+  type,
   element: (order, context) =>
     element('order-status', { order: order.id }, [
       element('status', {}, order.status),
       element('modified-at', {}, instant(order.modifiedAt)),
+      ...detailElements(order),
+      ...order.items.filter(hasDetails).map((item) => element('item', { line: String(item.line) }, detailElements(item))),
       ...statusLinks(order, context).map(linkElement)
     ]),
-  html: (order, context) =>
-    renderPage(
-      'order-status',
-      `Status of ${orderTitle(order).replace('Order', 'order')}`,
-      { order, notice: context.notice, next: hasScope(context.caller, 'fulfilment') ? nextStatuses(order.status) : [] },
-      context
-    ),
+  html: (order, context) => {
+    const isSeller = hasScope(context.caller, 'fulfilment')
+    const data = {
+      order,
+      notice: context.notice,
+      next: isSeller ? nextStatuses(order.status) : [],
+      fields: isSeller ? detailFields(order) : [],
+      shipFields: isSeller && order.status === 'accepted' ? shipFields() : [],
+      links: orderLinks(order, context)
+    }
+    return renderPage('order-status', `Status of ${orderTitle(order).replace('Order', 'order')}`, data, context)
+  },
   validators: orderValidators,
   schema: 'order-status'
 })

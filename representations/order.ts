@@ -7,7 +7,8 @@ import {
   type Order,
   type OrderHeader,
   type OrderStatus,
-  type Party
+  type Party,
+  type SellerDetails
 } from '../domain/order.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
@@ -35,11 +36,14 @@ export function orderLinks(order: Order, { base, caller }: Pick<Context, 'base' 
   const self = uri.order(order.id)
   const status = uri.orderStatus(order.id)
   const changes = mayChange(caller, order)
-  const next = hasScope(caller, 'fulfilment') ? nextStatuses(order.status).filter((status) => status !== 'cancelled') : []
+  const isSeller = hasScope(caller, 'fulfilment')
+  const next = isSeller ? nextStatuses(order.status).filter((status) => status !== 'cancelled') : []
+  const hasShipments = (isSeller && order.status === 'accepted') || order.shipmentCount !== undefined
   return [
     { rel: 'self', href: self },
     { rel: 'status', href: status },
     { rel: 'collection', href: uri.orders },
+    ...(hasShipments ? [{ rel: 'shipments', href: uri.shipments(order.id) }] : []),
     ...(changes && isOpen(order.status) ? [{ rel: 'edit', href: self, method: 'PUT' }] : []),
     ...(changes && nextStatuses(order.status).includes('cancelled') ? [{ rel: 'cancel', href: self, method: 'DELETE' }] : []),
     ...next.map((nextStatus) => ({ rel: statusRelations[nextStatus], href: status, method: 'PUT' }))
@@ -104,6 +108,10 @@ function extensionElements({ extensions = [] }: { readonly extensions?: readonly
   return extensions.map(({ name, value }) => element('extension', { name }, value))
 }
 
+function sellerElements({ expectedDeliveryDate, sellerNote }: SellerDetails): (Element | undefined)[] {
+  return [textElement('expected-delivery-date', expectedDeliveryDate), textElement('seller-note', sellerNote)]
+}
+
 export function orderElement(order: Order, context: Pick<Context, 'base' | 'caller'>): Element {
   const uri = uris(context.base)
   return element('order', { id: order.id, version: String(order.version) }, [
@@ -111,6 +119,7 @@ export function orderElement(order: Order, context: Pick<Context, 'base' | 'call
     element('placed-at', {}, instant(order.placedAt)),
     element('modified-at', {}, instant(order.modifiedAt)),
     textElement('customer', order.customer),
+    ...sellerElements(order),
     ...headerElements(order),
     ...order.items.map((item) =>
       element('item', { line: String(item.line) }, [
@@ -120,6 +129,8 @@ export function orderElement(order: Order, context: Pick<Context, 'base' | 'call
         element('quantity', { unit: item.unit }, item.quantity),
         element('unit-price', {}, item.unitPrice),
         element('line-total', {}, item.lineTotal),
+        textElement('shipped-quantity', item.shippedQuantity),
+        ...sellerElements(item),
         textElement('requested-delivery-date', item.requestedDeliveryDate),
         ...item.notes.map((note) => element('note', {}, note)),
         ...extensionElements(item)
@@ -148,11 +159,12 @@ export const orderRepresentations = represent<Order>({
   type: rootType(orderXsd, 'order'),
   element: orderElement,
   html: (order, context) => {
-    const { notice, self } = context
-    const data = { order, ...linesOfPage(order, self), hasForm: fitsForm(order), notice, links: orderLinks(order, context) }
+    const { notice, self, shipments = [] } = context
+    const data = { order, ...linesOfPage(order, self), hasForm: fitsForm(order), notice, shipments, links: orderLinks(order, context) }
     return renderPage('order', orderTitle(order), data, context)
   },
   validators: (order, context) => pageValidators(orderValidators(order, context), context),
+  links: (order, { base }) => documentLinks(order, base),
   schema: 'order'
 })
 

@@ -21,12 +21,13 @@ export interface ProblemDocument {
   readonly errors?: readonly LocatedFault[]
 }
 
-function faultMembers({ detail, code, line, path }: LocatedFault) {
+function faultMembers({ detail, code, line, path, item }: LocatedFault) {
   return {
     detail,
     ...(code === undefined ? {} : { code }),
     ...(line === undefined ? {} : { line }),
-    ...(path === undefined ? {} : { path })
+    ...(path === undefined ? {} : { path }),
+    ...(item === undefined ? {} : { item })
   }
 }
 
@@ -49,12 +50,13 @@ function writeProblemXml(problem: ProblemDocument): string {
         element(
           'errors',
           {},
-          problem.errors.map(({ detail, code, line, path }) =>
+          problem.errors.map(({ detail, code, line, path, item }) =>
             element('i', {}, [
               element('detail', {}, detail),
               textElement('code', code),
               textElement('line', line === undefined ? undefined : String(line)),
-              textElement('path', path)
+              textElement('path', path),
+              textElement('item', item)
             ])
           )
         )

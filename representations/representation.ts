@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Caller } from '../domain/caller.ts'
+import type { ShipmentSummary } from '../domain/shipping.ts'
 import type { Element } from '../schemas/element.ts'
 import { toJson } from '../schemas/json.ts'
 import type { ElementType } from '../schemas/vocabulary.ts'
@@ -21,6 +22,8 @@ export interface Context {
   readonly isFormPost?: boolean
   /** A notice above the page's content. */
   readonly notice?: Notice
+  /** The last shipments of the order, which its page shows. */
+  readonly shipments?: readonly ShipmentSummary[]
   /** The entity tag of the value's XML, which the page's forms send back in `_if-match`. */
   readonly formTag?: string | undefined
 }
@@ -56,8 +59,8 @@ export interface Representations<T> {
   /** In order of preference, which decides between media types of equal quality: XML, HTML, JSON. */
   readonly variants: readonly Representation<T>[]
   readonly validators?: (value: T, context: Context) => Validators | undefined
-  /** The links of a list's page to other pages. They are also sent in the Link header field (RFC 8288). */
-  readonly links?: (value: T) => readonly Link[]
+  /** The links that are also sent in the Link header field (RFC 8288): those of a list's page to other pages, and those that a resource has of its own. */
+  readonly links?: (value: T, context: Pick<Context, 'base'>) => readonly Link[]
   /** The name of its XML schema under /schemas/. */
   readonly schema?: string
 }
@@ -84,7 +87,7 @@ export function represent<T>(options: {
   readonly element: (value: T, context: Context) => Element
   readonly html?: (value: T, context: Context) => string
   readonly validators?: (value: T, context: Context) => Validators | undefined
-  readonly links?: (value: T) => readonly Link[]
+  readonly links?: (value: T, context: Pick<Context, 'base'>) => readonly Link[]
   readonly schema?: string
 }): Representations<T> {
   const { type, element, html } = options

@@ -6,13 +6,25 @@ import { answerOf, type Result } from '../dialects/answers.ts'
 import type { AnswerBasis } from '../dialects/buyer-document.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import { fromJson, jsonOf, textOf } from '../domain/deferred.ts'
-import { DomainError, type Fault } from '../domain/errors.ts'
+import { DomainError } from '../domain/errors.ts'
 import { type ChangedLines, changeLines, type LineChange } from '../domain/line-changes.ts'
-import { holdsStock, nextStatuses, type Order, type OrderDocument, type PurchaseOrder } from '../domain/order.ts'
-import type { OrderWriteOptions } from '../domain/store.ts'
+import { holdsStock, nextStatuses, type Objections, type Order, type OrderDocument, type PurchaseOrder } from '../domain/order.ts'
+import type { OrderWriteOptions, Placing } from '../domain/store.ts'
 import { challenge } from '../http/credentials.ts'
 import { Problem } from '../http/problem.ts'
 import type { BuyerRoute } from '../plugins/buyer-documents.ts'
+import {
+  endedOrder,
+  inDocument,
+  isVersion,
+  joined,
+  outdated,
+  placed,
+  refusal,
+  refuseCancellation,
+  unknownCopy,
+  unknownOrder
+} from './buyer-refusals.ts'
 
 /** How often a change is decided again because another one came first. */
 const mostAttempts = 5
@@ -36,7 +48,7 @@ export function makeBuyerOrders(
       case 'profile':
         return { kind: 'profile' }
       case 'unsupported':
-        throw refusal(bodyOf(request).objections?.invalid ?? [])
+        throw refusal(joined(buyer.objections))
       case 'place':
         return buyer.copies ? repeatOf(request, buyer) : place(request, buyer)
       case 'cancel':
@@ -54,7 +66,7 @@ export function makeBuyerOrders(
   /** @param isWhole whether the document is the whole content of the order */
   function writing({ submission, mediaType }: FastifyRequest, buyer: BuyerSubmission, isWhole: boolean): OrderWriteOptions {
     if (!submission) throw new Error('a document was sent')
-    const { revision, answer, masked = submission.bytes } = buyer
+    const { revision, answer, objections, masked = submission.bytes } = buyer
     return {
       document: {
         mediaType: mediaType ?? 'application/xml',
@@ -63,32 +75,41 @@ export function makeBuyerOrders(
         answer,
         ...(isWhole ? { bytes: masked } : {})
       },
+      ...(objections ? { objections } : {}),
       ...(isTest(buyer) ? { mode: 'rehearse' } : {})
     }
   }
 
-  async function place(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
+  function placing(request: FastifyRequest, buyer: BuyerSubmission): Placing {
     const { caller } = request
     const customer = caller?.kind === 'key' ? { customer: caller.customer } : {}
-    const placing = { order: bodyOf(request), status, ...customer, ...writing(request, buyer, true) } as const
-    await refuseEnded(request, buyer)
-    if (isTest(buyer)) {
-      await app.store.placeOrder(placing)
-      return { kind: 'checked' }
-    }
-    const { order, outcome, replayed } = await once(request, buyer, (idempotency) => app.store.placeOrder({ ...placing, ...idempotency }))
-    return { kind: replayed ? 'repeated' : outcome, order }
+    return { order: bodyOf(request), status, ...customer, ...writing(request, buyer, true) }
   }
 
-  /** A buyer's system may repeat an order, with another payloadID for one, after it was cancelled. That is no new order. */
-  async function refuseEnded(request: FastifyRequest, { answer }: BuyerSubmission): Promise<void> {
-    const order = await numbered(request, answer.orderNumber)
-    if (!order || holdsStock(order.status)) return
+  async function place(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
+    const ended = await endedBefore(request, buyer)
+    const wanted = placing(request, { ...buyer, objections: joined(buyer.objections, ended) })
+    if (isTest(buyer)) {
+      await app.store.placeOrder(wanted)
+      return { kind: 'checked' }
+    }
+    const { order, outcome, replayed } = await once(request, buyer, (idempotency) => app.store.placeOrder({ ...wanted, ...idempotency }))
+    return { kind: outcome, order, ...(replayed ? { isReplayed: true } : {}) }
+  }
+
+  async function endedBefore(request: FastifyRequest, buyer: BuyerSubmission): Promise<Objections | undefined> {
+    const order = await numbered(request, buyer.answer.orderNumber)
+    if (!order || holdsStock(order.status)) return undefined
     const document = await app.store.documentOf(order.id)
     // The store answers the same bytes as it did before.
-    if (!document || isRepeated(request, document)) return
-    const detail = `The order of this number, ${order.id}, is ${order.status}. To order again, send an order with a new number.`
-    throw new DomainError('order-refused', detail, { faults: [{ code: 'sent-before', detail }] })
+    return !document || isRepeated(request, document) ? undefined : endedOrder(order, buyer)
+  }
+
+  /** Refuses a document that says nothing of an order that there is, with all that would stand in the way of its content. */
+  async function refuseWhole(request: FastifyRequest, buyer: BuyerSubmission, reason: Objections): Promise<never> {
+    const objections = joined(buyer.objections, reason)
+    await app.store.placeOrder({ ...placing(request, { ...buyer, objections }), mode: 'rehearse' })
+    throw refusal(objections)
   }
 
   /** A document with a payloadID is carried out once, unless a header field says what is the same request. */
@@ -101,8 +122,7 @@ export function makeBuyerOrders(
   async function repeatOf(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
     const order = await numbered(request, buyer.answer.orderNumber)
     if (order && holdsStock(order.status) && (await matches(request, bodyOf(request), order))) return { kind: 'repeated', order }
-    const detail = 'The document says that it is a copy, but no order with this number and content stands. Send the original.'
-    throw refusal([...(bodyOf(request).objections?.invalid ?? []), { code: 'copy-of-unknown-order', detail }])
+    return refuseWhole(request, buyer, unknownCopy(buyer))
   }
 
   async function numbered(request: FastifyRequest, orderNumber: string | undefined): Promise<Order | undefined> {
@@ -123,12 +143,11 @@ export function makeBuyerOrders(
 
   async function cancel(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
     const found = await named(request, buyer)
-    refuse(bodyOf(request))
-    if (!found) throw unknownOrder(buyer)
+    if (!found) throw refusal(joined(buyer.objections, unknownOrder(buyer)))
     const last = await app.store.documentOf(found.id)
     const cancelled = await onLatest(found, async (order) => {
-      if (order.status === 'cancelled') return order
-      refuseOutdated(buyer, last)
+      if (order.status === 'cancelled' && !buyer.objections) return order
+      refuseCancellation(joined(buyer.objections, outdated(buyer, last)), order)
       if (isTest(buyer) && nextStatuses(order.status).includes('cancelled')) return order
       return app.store.setOrderStatus(order.id, 'cancelled', { version: order.version })
     })
@@ -138,12 +157,12 @@ export function makeBuyerOrders(
   async function change(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
     const found = (await named(request, buyer)) ?? (await renumbered(request, buyer))
     if (!found && buyer.kind === 'replace' && buyer.placesUnknown) return place(request, buyer)
-    if (!found) throw unknownOrder(buyer)
+    if (!found && buyer.kind === 'replace') return refuseWhole(request, buyer, unknownOrder(buyer))
+    if (!found) throw refusal(joined(buyer.objections, unknownOrder(buyer)))
     const result = await onLatest(found, async (order): Promise<Result> => {
       const last = await app.store.documentOf(order.id)
-      if (isRepeated(request, last)) return { kind: 'repeated', order }
-      refuseOutdated(buyer, last)
-      const change = following(buyer, last)
+      if (isRepeated(request, last)) return answerAgain(order, last)
+      const change = { ...following(buyer, last), objections: joined(buyer.objections, outdated(buyer, last)) }
       return { kind: 'changed', order: await changeOnce(request, change, order, last), answer: change.answer }
     })
     return isTest(buyer) ? { kind: 'checked' } : result
@@ -195,14 +214,12 @@ export function makeBuyerOrders(
       return app.store.changeOrder(order.id, body, expected, config.MAX_ORDER_ITEMS, writing(request, buyer, isWhole))
     }
     const { order: after, positions, faults } = await changed(request, order, body, buyer.lines ?? [])
-    const found = await locatedIn(request, faults)
-    // To add them to a large order would parse it here, so they are told alone.
-    if (found.length > 0 && textOf(after) !== undefined) throw refusal(found)
-    const wanted = found.length > 0 ? withFaults(after, found) : after
+    // Places in the whole order are others than those in the document.
+    const objections = joined(buyer.objections, { invalid: await request.locate(faults), refused: [] })
     try {
       // An order that came in the shop's own vocabulary has no document yet.
-      const options = writing(request, buyer, last === undefined)
-      return await app.store.changeOrder(order.id, wanted, expected, config.MAX_ORDER_ITEMS, options)
+      const options = writing(request, { ...buyer, objections }, last === undefined)
+      return await app.store.changeOrder(order.id, after, expected, config.MAX_ORDER_ITEMS, options)
     } catch (error) {
       throw error instanceof DomainError ? inDocument(error, positions) : error
     }
@@ -210,53 +227,17 @@ export function makeBuyerOrders(
 }
 
 /** Whether the last document of an order had the same bytes. */
-function isRepeated({ submission }: FastifyRequest, last: OrderDocument | undefined): boolean {
+function isRepeated({ submission }: FastifyRequest, last: OrderDocument | undefined): last is OrderDocument {
   return last !== undefined && last.digest === submission?.digest
+}
+
+/** The answer to the document that an order has. Only one that placed it has left it in its first version. */
+function answerAgain(order: Order, { answer }: OrderDocument): Result {
+  return { kind: order.version === 1 ? 'placed' : 'changed', order, answer: answer as AnswerBasis, isReplayed: true }
 }
 
 function isOvertaken(error: unknown): boolean {
   return error instanceof DomainError && error.code === 'precondition-failed'
-}
-
-/** @throws DomainError for a document that has faults of its own */
-function refuse({ objections }: PurchaseOrder): void {
-  if (objections && objections.invalid.length > 0) throw refusal(objections.invalid)
-}
-
-function refusal(faults: readonly Fault[]): DomainError {
-  const [only, ...others] = faults
-  const detail = only && others.length === 0 ? only.detail : `${faults.length} things stand in the way. Nothing was stored.`
-  return new DomainError('invalid-order', detail, { faults })
-}
-
-function unknownOrder({ number, numberAt }: BuyerSubmission): DomainError {
-  const detail = `You have no order with the number ${JSON.stringify(number)}. Name the order by the number that it was placed with.`
-  return refusal([{ code: 'order-unknown', detail, ...numberAt }])
-}
-
-/** @throws DomainError when the change is not newer than the last one */
-function refuseOutdated({ revision, revisionAt }: BuyerSubmission, document: OrderDocument | undefined): void {
-  const last = document?.revision
-  if (revision !== undefined && !isVersion(revision)) {
-    const detail = `The version ${JSON.stringify(revision)} is not a number. Send a number that is above that of the last change.`
-    throw refusal([{ code: 'invalid-value', detail, ...revisionAt } as Fault])
-  }
-  if (revision === undefined || last === undefined || Number(revision) > Number(last)) return
-  const detail = `The order has been changed by version ${last} already; this is version ${revision}. Send a version above it.`
-  throw new DomainError('order-refused', detail, { faults: [{ code: 'outdated-revision', detail, ...revisionAt } as Fault] })
-}
-
-function isVersion(revision: string): boolean {
-  return /^\d{1,15}(\.\d{1,15})?$/.test(revision)
-}
-
-/** An error with a place in the document: what is about the whole order is about its number. */
-function placed(error: DomainError, { numberAt }: BuyerSubmission): DomainError {
-  const { code, message, faults, orderId } = error
-  if (!numberAt || (faults.length > 0 && faults.every((fault) => fault.at || 'line' in fault))) return error
-  const named: readonly Fault[] = faults.length > 0 ? faults : [{ detail: message }]
-  const located = named.map((fault) => (fault.at || 'line' in fault ? fault : { ...fault, ...numberAt }))
-  return new DomainError(code, message, { faults: located, ...(orderId === undefined ? {} : { orderId }) })
 }
 
 /**
@@ -267,27 +248,4 @@ function following(buyer: BuyerSubmission, last: OrderDocument | undefined): Buy
   const revision = buyer.revision ?? last?.revision
   const answer = last ? answerOf(buyer.answer, last.answer as AnswerBasis) : buyer.answer
   return { ...buyer, answer, ...(revision === undefined ? {} : { revision }) }
-}
-
-/** Faults of the document with their lines and paths, since places in the whole order are others. */
-async function locatedIn(request: FastifyRequest, faults: readonly Fault[]): Promise<readonly Fault[]> {
-  const places = await request.locate(faults.flatMap(({ at }) => (at ? [at] : [])))
-  let next = 0
-  return faults.map(({ at, ...fault }) => ({ ...(at ? places[next++] : {}), ...fault }))
-}
-
-function withFaults(order: PurchaseOrder, faults: readonly Fault[]): PurchaseOrder {
-  const { invalid = [], refused = [] } = order.objections ?? {}
-  return { ...order, objections: { invalid: [...invalid, ...faults], refused } }
-}
-
-/** Faults name the items of the whole order. The sender's document has only some of them. */
-function inDocument({ code, message, faults }: DomainError, positions: readonly (number | undefined)[]): DomainError {
-  const moved = faults.map(({ at, ...fault }): Fault => {
-    if (at?.[0] !== 'item') return at ? { ...fault, at } : fault
-    const position = positions[Number(at[1]) - 1]
-    // A line that the document does not name has no place in it.
-    return position === undefined ? fault : { ...fault, at: ['item', position, ...at.slice(2)] }
-  })
-  return new DomainError(code, message, { faults: moved })
 }

@@ -32,6 +32,7 @@ const orderPages: RoutePlugin = async (app, { config }) => {
     if (isChange && isOpen(current.status) && mayChange(request.caller ?? guest, current)) {
       return forms.change(request, current, typed, problem)
     }
+    await request.showShipments(current)
     return request.page(current, { notice: refusalNotice(problem, 'the order') })
   }
 

@@ -54,7 +54,10 @@ const order: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       const order = await request.visibleOrder(request.params.order_id)
       const form = request.query.form === 'change' ? await forms.toChange(request, order) : undefined
-      if (form === undefined) return reply.represent(order)
+      if (form === undefined) {
+        await request.showShipments(order)
+        return reply.represent(order)
+      }
       return reply.headers({ 'cache-control': app.cachePolicies.never }).type('text/html; charset=utf-8').send(form)
     }
   )
@@ -77,7 +80,8 @@ const order: RoutePlugin = async (app, { config }) => {
     { schema: { params: orderPath }, config: { ...one, access: toChange, describes: cancelOrder } },
     async (request, reply) => {
       const current = await request.changeableOrder(request.params.order_id)
-      if (request.isAlreadySatisfied(current.status === 'cancelled')) return reply.represent(current)
+      const unchanged = await request.unchangedOrder(current, 'cancelled')
+      if (request.isAlreadySatisfied(unchanged !== undefined)) return reply.represent(unchanged)
       const expected = request.precondition(request.currentOf(current))
       return reply.represent(await app.store.setOrderStatus(current.id, 'cancelled', expected))
     }
@@ -156,7 +160,7 @@ const cancelOrder = {
   id: 'cancelOrder',
   summary: 'Cancel an order before it ships',
   notes:
-    'It stays readable, as cancelled, and its stock is given back. A customer’s order is cancelled here by that customer only; the seller sets its status.',
+    'It stays readable, as cancelled, and its stock is given back. Of an order that was shipped in part, the rest is cancelled: it is `shipped`, with what was. A customer’s order is cancelled here by that customer only; the seller sets its status.',
   answers: { 200: 'The order, cancelled.' },
   problems: ['order-not-found', 'transition-refused']
 } as const

@@ -18,6 +18,15 @@ export const orderPath: QuerySchema<{ readonly order_id: string }> = {
   }
 }
 
+export const shipmentPath: QuerySchema<{ readonly order_id: string; readonly number: string }> = {
+  type: 'object',
+  required: ['order_id', 'number'],
+  properties: {
+    order_id: { type: 'string', description: 'Made by the server, unguessable.', examples: ['0b9f6a52-7d1e-4c0a-9f43-5e8d2a6c1b70'] },
+    number: { type: 'string', description: 'The position of the shipment among those of the order, from 1.', examples: ['1'] }
+  }
+}
+
 export const webhookPath: QuerySchema<{ readonly webhook_id: string }> = {
   type: 'object',
   required: ['webhook_id'],

@@ -7,6 +7,7 @@ import { serviceXsd } from '../representations/service.ts'
 import { orderStatusXsd } from '../schemas/order-status.ts'
 import { productXsd } from '../schemas/product.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
+import { shipmentXsd } from '../schemas/shipment.ts'
 import { stockXsd } from '../schemas/stock.ts'
 import type { Xsd } from '../schemas/vocabulary.ts'
 import { webhookXsd } from '../schemas/webhook.ts'
@@ -14,7 +15,7 @@ import type { RoutePlugin } from './route.ts'
 
 /** Every root element by its name: a reader of any document finds its schema by the root's. */
 const published = new Map(
-  [orderXsd, productXsd, stockXsd, orderStatusXsd, webhookXsd, serviceXsd, problemXsd].flatMap((xsd) =>
+  [orderXsd, productXsd, stockXsd, orderStatusXsd, shipmentXsd, webhookXsd, serviceXsd, problemXsd].flatMap((xsd) =>
     [...xsd.vocabulary.keys()].map((root) => [`${root}.xsd`, xsd] as [string, Xsd])
   )
 )

@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { textOf } from '../domain/deferred.ts'
 import { orderStatusRepresentations } from '../representations/order-status.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { refusalNotice } from '../representations/views.ts'
-import { orderStatus } from '../schemas/order-status.ts'
+import { orderStatus, type StatusDocument } from '../schemas/order-status.ts'
 import { orderPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
@@ -16,15 +17,16 @@ const getStatus = {
 const putStatus = {
   id: 'setOrderStatus',
   summary: "Set an order's status",
-  notes: 'received → accepted or rejected; accepted → shipped; shipped → completed. Rejecting and cancelling give the stock back.',
+  notes:
+    'received → accepted or rejected; accepted → shipped; shipped → completed. Rejecting and cancelling give the stock back. `shipped` ships all that is left. An expected delivery date and a note, of the order and of its lines, tell the buyer more; what is left out stays as it is.',
   answers: { 200: 'The status as it is now; also when it was that already.' },
-  problems: ['order-not-found', 'transition-refused']
+  problems: ['order-not-found', 'transition-refused', 'invalid-status']
 } as const
 const postStatus = {
   id: 'postOrderStatusForm',
   summary: "Set an order's status, from its page",
   answers: { 303: 'To the status.' },
-  problems: ['order-not-found', 'transition-refused']
+  problems: ['order-not-found', 'transition-refused', 'invalid-status']
 } as const
 
 const status: RoutePlugin = async (app) => {
@@ -52,9 +54,11 @@ const status: RoutePlugin = async (app) => {
     async (request, reply) => {
       const { status } = request.body
       const current = await request.visibleOrder(request.params.order_id)
-      if (request.isAlreadySatisfied(current.status === status)) return reply.represent(current)
+      const details = hasDetails(request.body) ? [request.body] : []
+      const unchanged = await request.unchangedOrder(current, status, ...details)
+      if (request.isAlreadySatisfied(unchanged !== undefined)) return reply.represent(unchanged)
       const expected = request.precondition(request.currentOf(current), 'replaces')
-      return reply.represent(await app.store.setOrderStatus(current.id, status, expected))
+      return reply.represent(await app.store.setOrderStatus(current.id, status, expected, ...details))
     }
   )
 
@@ -64,6 +68,13 @@ const status: RoutePlugin = async (app) => {
     { schema: { params: orderPath }, config: { ...seller, form: { refused }, describes: postStatus } },
     app.performs({ PUT: { body: orderStatus } })
   )
+}
+
+/** A large document has details, and is not parsed to find that out. */
+function hasDetails(document: StatusDocument): boolean {
+  if (textOf(document) !== undefined) return true
+  const { expectedDeliveryDate, note, items } = document
+  return expectedDeliveryDate !== undefined || note !== undefined || items !== undefined
 }
 
 export default fp(status, { name: 'status', encapsulate: true, dependencies: ['representation', 'documents', 'visibility', 'form-pages'] })

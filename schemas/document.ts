@@ -23,6 +23,8 @@ export interface DocumentSchema<T> {
   readonly takesOthers?: true
   /** Whether a browser's form can be the document. */
   readonly forms?: true
+  /** The properties of its value that the serving thread reads. It does not parse a large value for them. */
+  readonly known?: readonly string[]
   /** Turns a document that is valid against the XSD into its domain value. Each reported fault makes the document invalid. */
   read(root: Element, report: Report, limits: ReadingLimits): T
 }
@@ -35,4 +37,6 @@ export function isDocumentSchema(schema: unknown): schema is DocumentSchema<unkn
 export interface LocatedFault extends Fault {
   readonly line?: number
   readonly path?: string
+  /** The sender's own number of the order line, in a buyer's document. */
+  readonly item?: string
 }

@@ -1,13 +1,38 @@
 import type { OrderStatus } from '../domain/order.ts'
-import type { DocumentSchema } from './document.ts'
-import { tokenOf } from './element.ts'
+import type { DetailsDraft, StatusDetails } from '../domain/seller-details.ts'
+import type { DocumentSchema, ReadingLimits, Report } from './document.ts'
+import { childrenOf, collapse, type Element, textOf, tokenOf } from './element.ts'
 import { loadXsd } from './vocabulary.ts'
 
 export const orderStatusXsd = loadXsd('order-status')
 
-export const orderStatus: DocumentSchema<{ readonly status: OrderStatus }> = {
+export interface StatusDocument extends StatusDetails {
+  readonly status: OrderStatus
+}
+
+export const orderStatus: DocumentSchema<StatusDocument> = {
   xsd: orderStatusXsd,
   name: 'order-status',
   roots: ['order-status'],
-  read: (root) => ({ status: tokenOf(root, 'status') as OrderStatus })
+  known: ['status'],
+  read(root, report, limits) {
+    const items = readLines(root, report, limits, (item, line) => ({ line, ...readDetails(item) }))
+    return { status: tokenOf(root, 'status') as OrderStatus, ...readDetails(root), ...(items.length > 0 ? { items } : {}) }
+  }
+}
+
+function readDetails(parent: Element): DetailsDraft {
+  const [expectedDeliveryDate, note] = [tokenOf(parent, 'expected-delivery-date'), textOf(parent, 'note')]
+  return { ...(expectedDeliveryDate === undefined ? {} : { expectedDeliveryDate }), ...(note === undefined ? {} : { note }) }
+}
+
+/** Reads the items of a document, which name lines of an order. There can be as many as an order can have lines. */
+export function readLines<T>(root: Element, report: Report, limits: ReadingLimits, read: (item: Element, line: number) => T): readonly T[] {
+  const items = childrenOf(root, 'item')
+  const most = limits.maxOrderItems
+  if (items.length > most) {
+    report(['item', most + 1], `An order may have ${most} items at most; this document has ${items.length}.`, 'too-many-items')
+    return []
+  }
+  return items.map((item) => read(item, Number(collapse(item.attributes?.['line'] ?? ''))))
 }

@@ -4,11 +4,13 @@
  */
 
 import { defer, isLarge, jsonOf, type Known } from '../domain/deferred.ts'
-import type { Order, PurchaseOrder } from '../domain/order.ts'
-import type { Placed, Store, StoreVerb } from '../domain/store.ts'
+import type { Order } from '../domain/order.ts'
+import type { Shipment } from '../domain/shipping.ts'
+import type { Placed, Shipped, Store, StoreVerb } from '../domain/store.ts'
 import type { Settled } from './batcher.ts'
 import { type CommandOutcome, fromFailure } from './outcomes.ts'
 import { knownOf } from './rows.ts'
+import { shipmentKnown } from './shipment-rows.ts'
 
 /** A verb of the store that a thread performs, with its arguments. */
 export interface Command<V extends StoreVerb = StoreVerb> {
@@ -16,10 +18,11 @@ export interface Command<V extends StoreVerb = StoreVerb> {
   readonly args: Parameters<Store[V]>
 }
 
-/** An order as JSON. A large order also has the properties that can be read without parsing it. */
-type PackedOrder = string | { readonly json: string; readonly known: Known<Order> }
+/** An order or a shipment as JSON. A large one also has the properties that can be read without parsing it. */
+type Packed<T> = string | { readonly json: string; readonly known: Known<T> }
 
-function replaceOrder<C extends Command>(command: C, replace: (order: PurchaseOrder) => unknown): C {
+/** Replaces the part of a command that can be large: an order, a shipment, the details of a status. */
+function replaceLarge<C extends Command>(command: C, replace: (value: object) => unknown): C {
   const { verb, args } = command
   if (verb === 'placeOrder') {
     const [placing] = args as Command<'placeOrder'>['args']
@@ -29,46 +32,66 @@ function replaceOrder<C extends Command>(command: C, replace: (order: PurchaseOr
     const [id, order, ...rest] = args as Command<'changeOrder'>['args']
     return { ...command, args: [id, replace(order), ...rest] }
   }
+  if (verb === 'shipOrder') {
+    const [id, shipment, ...rest] = args as Command<'shipOrder'>['args']
+    return { ...command, args: [id, replace(shipment), ...rest] }
+  }
+  if (verb === 'setOrderStatus') {
+    const [id, status, expected, details] = args as Command<'setOrderStatus'>['args']
+    return details ? { ...command, args: [id, status, expected, replace(details)] } : command
+  }
   return command
 }
 
-/** Replaces the order in a command by JSON, to send it to the writing thread. */
+/** Replaces what can be large in a command by JSON, to send it to the writing thread. */
 export function packCommand<C extends Command>(command: C): C {
-  return replaceOrder(command, jsonOf)
+  return replaceLarge(command, jsonOf)
 }
 
 export function unpackCommand<C extends Command>(command: C): C {
-  return replaceOrder(command, (json) => JSON.parse(json as unknown as string))
+  return replaceLarge(command, (json) => JSON.parse(json as unknown as string))
 }
 
-function packOrder(order: Order): PackedOrder {
-  const json = jsonOf(order)
-  return isLarge(json) ? { json, known: knownOf(order) } : json
+function pack<T extends object>(value: T, knownOf: (value: T) => Known<T>): Packed<T> {
+  const json = jsonOf(value)
+  return isLarge(json) ? { json, known: knownOf(value) } : json
 }
 
-function unpackOrder(order: PackedOrder): Order {
-  return typeof order === 'string' ? JSON.parse(order) : defer(order.json, order.known)
+function unpack<T extends object>(packed: Packed<T>): T {
+  return typeof packed === 'string' ? JSON.parse(packed) : defer(packed.json, packed.known)
 }
 
-/** The outcome of a verb that returns an order, with that order replaced. */
-function replaceInOutcome(verb: StoreVerb | undefined, outcome: CommandOutcome, replace: (order: unknown) => unknown): CommandOutcome {
+const packOrder = (order: unknown) => pack(order as Order, knownOf)
+const packShipment = (shipment: unknown) => pack(shipment as Shipment, shipmentKnown)
+const unpackAny = (packed: unknown) => unpack(packed as Packed<object>)
+
+/** The outcome of a verb that returns an order or a shipment, with that replaced. */
+function replaceInOutcome(
+  verb: StoreVerb | undefined,
+  outcome: CommandOutcome,
+  replace: { readonly order: (order: unknown) => unknown; readonly shipment: (shipment: unknown) => unknown }
+): CommandOutcome {
   if (!('value' in outcome)) return outcome
-  if (verb === 'changeOrder' || verb === 'setOrderStatus') return { value: replace(outcome.value) }
-  if (verb !== 'placeOrder') return outcome
-  const placed = outcome.value as Placed
-  return { value: { ...placed, order: replace(placed.order) } }
+  if (verb === 'changeOrder' || verb === 'setOrderStatus') return { value: replace.order(outcome.value) }
+  if (verb === 'placeOrder') {
+    const placed = outcome.value as Placed
+    return { value: { ...placed, order: replace.order(placed.order) } }
+  }
+  if (verb !== 'shipOrder') return outcome
+  const shipped = outcome.value as Shipped
+  return { value: { ...shipped, shipment: replace.shipment(shipped.shipment) } }
 }
 
-/** Replaces the orders in the outcomes of commands, to send them to the serving thread. */
+/** Replaces what can be large in the outcomes of commands, to send them to the serving thread. */
 export function packOutcomes(commands: readonly Command[], outcomes: readonly CommandOutcome[]): readonly CommandOutcome[] {
-  return outcomes.map((outcome, i) => replaceInOutcome(commands[i]?.verb, outcome, (order) => packOrder(order as Order)))
+  return outcomes.map((outcome, i) => replaceInOutcome(commands[i]?.verb, outcome, { order: packOrder, shipment: packShipment }))
 }
 
 /** The results of commands that a thread has performed. */
 export function unpackOutcomes<Result>(commands: readonly Command[], outcomes: readonly CommandOutcome[]): readonly Settled<Result>[] {
   return outcomes.map((packed, i) => {
     const verb = commands[i]?.verb
-    const outcome = replaceInOutcome(verb, packed, (order) => unpackOrder(order as PackedOrder))
+    const outcome = replaceInOutcome(verb, packed, { order: unpackAny, shipment: unpackAny })
     return 'value' in outcome ? { value: outcome.value as Result } : { error: fromFailure(outcome.failure, verb ?? 'a command') }
   })
 }

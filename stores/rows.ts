@@ -108,16 +108,23 @@ export function knownOf({
   orderNumber,
   status,
   placedAt,
-  modifiedAt
+  modifiedAt,
+  hasDocument
 }: Omit<Order, keyof ContentOnly>): Known<Order> {
-  return { id, version, customer, orderNumber, status, placedAt, modifiedAt }
+  return { id, version, customer, orderNumber, status, placedAt, modifiedAt, hasDocument }
+}
+
+/** It is found without parsing: in JSON, only the name of a property stands between quotes without a backslash. */
+function hasDocument(content: string): Pick<Order, 'hasDocument'> {
+  return content.includes('"hasDocument":true') ? { hasDocument: true } : {}
 }
 
 /** @param content the text from `orderContent`. Large content is parsed only when it is first read. */
 export function orderFrom(row: CommonOrderRow, content: string): Order {
   if (!isLarge(content)) return orderOf(row, JSON.parse(content))
   const columns = orderOf(row, {} as OrderContent)
-  const known = knownOf(row.order_number === null ? columns : { ...columns, orderNumber: row.order_number })
+  const numbered = row.order_number === null ? columns : { ...columns, orderNumber: row.order_number }
+  const known = knownOf({ ...numbered, ...hasDocument(content) })
   return defer(`${JSON.stringify(columns).slice(0, -1)},${content.slice(1)}`, known)
 }
 

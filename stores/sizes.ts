@@ -7,6 +7,9 @@ import type { ProductDraft } from '../domain/product.ts'
 /** Characters of the shortest order line as JSON. */
 const shortestLine = 58
 
+/** Characters of the shortest item of a shipment as JSON. */
+const shortestDetail = 25
+
 const length = (texts: readonly string[]) => texts.reduce((sum, text) => sum + text.length, 0)
 const inLines = (characters: number) => characters >> 10
 
@@ -21,6 +24,12 @@ export function orderSize(
     0
   )
   return 1 + items.length + inLines(texts)
+}
+
+/** The weight of a shipment, or of the details of a status. Each item weighs 1. */
+export function detailsSize(value: { readonly items?: readonly unknown[] }): number {
+  const json = textOf(value)
+  return 1 + (json === undefined ? (value.items?.length ?? 0) : Math.ceil(json.length / shortestDetail))
 }
 
 export function draftSize({ description = '', categories, images }: ProductDraft): number {

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
 import { Problem } from '../http/problem.ts'
 import { lineAt } from '../schemas/line-feeds.ts'
 import { scan } from './scan.ts'
@@ -21,6 +21,14 @@ export const namespacedLimits: Partial<Limits> = {
   longTexts: new Set(['EmbeddedDocumentBinaryObject'])
 }
 
+/** Which encodings a document may have besides UTF-8. */
+export interface Encodings {
+  /** The document may declare US-ASCII, which is a part of UTF-8. */
+  readonly mayDeclareAscii?: boolean
+  /** What came with the document says that it is in US-ASCII. */
+  readonly isAscii?: boolean
+}
+
 /** A document in UTF-8, without DOCTYPE, whose tags are well-formed. */
 export interface Guarded {
   readonly source: string
@@ -34,14 +42,23 @@ export interface Guarded {
  * @param others limits that replace the usual ones
  * @throws Problem `malformed-document` or `forbidden-xml`, with the line
  */
-export function guard(bytes: Buffer, marks?: number, others: Partial<Limits> = {}): Guarded {
+export function guard(bytes: Buffer, marks?: number, others: Partial<Limits> = {}, encodings: Encodings = {}): Guarded {
   if (bytes.length === 0) throw new Problem('malformed-document', 'The body is empty: an XML document is needed.')
   refuseOtherEncodings(bytes)
   // This comes before the UTF-8 check: a wrong declared encoding is a better error than the first invalid byte.
-  refuseDeclaration(bytes)
+  const declared = refuseDeclaration(bytes, encodings.mayDeclareAscii ? ['utf-8', 'us-ascii'] : ['utf-8'])
+  if (encodings.isAscii || declared === 'us-ascii') requireAscii(bytes)
   refuseBrokenText(bytes)
   const source = bytes.toString('utf8')
   return { source, tags: scan(source, { ...noLimits, ...limits, ...others, ...(marks === undefined ? {} : { marks }) }) }
+}
+
+/** @throws Problem `forbidden-xml` for a document that is said to be in US-ASCII and is not */
+export function requireAscii(bytes: Buffer): void {
+  if (isAscii(bytes)) return
+  const offset = bytes.findIndex((byte) => byte > 0x7f)
+  const detail = 'The document is said to be in US-ASCII, but has a character here that is not. Send it in UTF-8, and say that or nothing.'
+  throw forbidden(detail, lineAt(bytes.toString('latin1', 0, offset), offset))
 }
 
 function quoted(text: string): string {
@@ -97,9 +114,10 @@ const declaration = new RegExp(
     .join('')
 )
 
-function refuseDeclaration(bytes: Buffer): void {
+/** @returns the declared encoding in lower case */
+function refuseDeclaration(bytes: Buffer, accepted: readonly string[]): string | undefined {
   const start = bytes.toString('hex', 0, 3) === 'efbbbf' ? 3 : 0
-  if (!/^<\?xml[ \t\r\n?]/.test(bytes.toString('latin1', start, start + 6))) return
+  if (!/^<\?xml[ \t\r\n?]/.test(bytes.toString('latin1', start, start + 6))) return undefined
   // A declaration is ASCII only, and nearly all single-byte encodings have ASCII in common with UTF-8.
   const found = declaration.exec(bytes.toString('latin1', start, bytes.indexOf('?>', start) + 2))
   if (!found) {
@@ -108,8 +126,9 @@ function refuseDeclaration(bytes: Buffer): void {
   }
   const version = found[1] ?? found[2]
   const encoding = found[3] ?? found[4]
-  if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8') {
+  if (encoding !== undefined && !accepted.includes(encoding.toLowerCase())) {
     throw forbidden(`The document declares the encoding ${quoted(encoding)}; send it in UTF-8 and declare that, or nothing.`)
   }
   if (version !== '1.0') throw forbidden(`The document declares XML ${quoted(version ?? '')}; send XML 1.0.`)
+  return encoding?.toLowerCase()
 }

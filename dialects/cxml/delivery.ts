@@ -1,5 +1,5 @@
+import type { FaultList } from '../faults.ts'
 import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
-import type { Faults } from './faults.ts'
 
 /** A line of the order and the buyer's number of it. */
 export interface NumberedLine {
@@ -23,7 +23,7 @@ interface Destination {
  * The ShipTo of the whole order: one order goes to one address, so another address of a line is a fault. A ShipTo that leaves
  * out a part of the address, as SAP's lines do, does not differ by that. The person (DeliverTo) is no part of the address.
  */
-export function findShipTo(header: XmlElement, lines: readonly NumberedLine[], faults: Faults): XmlElement | undefined {
+export function findShipTo(header: XmlElement, lines: readonly NumberedLine[], faults: FaultList): XmlElement | undefined {
   const destinations = [
     ...destinationsOf(header),
     ...lines.flatMap((line) => [line.element, ...findAll(line.element, 'ScheduleLine')].flatMap((parent) => destinationsOf(parent, line)))

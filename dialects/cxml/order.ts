@@ -1,16 +1,16 @@
 import type { ExtensionDraft, OrderDraft, Sourced } from '../buyer-document.ts'
+import type { FaultList } from '../faults.ts'
 import { attributeOf, find, findAll, type XmlElement } from '../xml-element.ts'
 import { extension, readCharges, readComments, readExtrinsics, upToMaximum } from './annotations.ts'
 import { findShipTo, type NumberedLine } from './delivery.ts'
 import type { Envelope } from './envelope.ts'
-import type { Faults } from './faults.ts'
 import { readItem } from './item.ts'
 import { readAddressee, readBuyer } from './party.ts'
 import { checkHeader, checkLine, findCurrency } from './refusals.ts'
 import { dateOf, defined, type Values } from './values.ts'
 
 /** Reads an order with its lines. What the shop does not do becomes a fault. */
-export function readOrder(request: XmlElement, header: XmlElement, envelope: Envelope, values: Values, faults: Faults): OrderDraft {
+export function readOrder(request: XmlElement, header: XmlElement, envelope: Envelope, values: Values, faults: FaultList): OrderDraft {
   checkHeader(header, values, faults)
   const lines = orderedLines(request, values, faults)
   for (const line of lines) checkLine(line, faults)
@@ -34,7 +34,7 @@ export function readOrder(request: XmlElement, header: XmlElement, envelope: Env
 }
 
 /** The lines without those that the buyer deletes (SAP sends them once more, with operation="delete"). */
-function orderedLines(request: XmlElement, values: Values, faults: Faults): readonly NumberedLine[] {
+function orderedLines(request: XmlElement, values: Values, faults: FaultList): readonly NumberedLine[] {
   const all = findAll(request, 'ItemOut')
   const lines = all
     .map((element, i) => ({ element, number: values.attribute(element, 'lineNumber')?.text ?? String(i + 1) }))

@@ -1,8 +1,8 @@
 import type { BuyerDocument, BuyerRequest } from '../buyer-document.ts'
+import { FaultList } from '../faults.ts'
 import { attributeOf, find, findAll, type XmlElement } from '../xml-element.ts'
 import { readComments } from './annotations.ts'
 import { type Envelope, makeAnswerBasis, readEnvelope, readSender } from './envelope.ts'
-import { type Faults, makeFaults } from './faults.ts'
 import { readOrder } from './order.ts'
 import { quoted } from './refusals.ts'
 import { findSecrets, maxSecretValues } from './secrets.ts'
@@ -19,13 +19,13 @@ export function isCxml({ name, namespace }: XmlElement): boolean {
 export function readCxml(root: XmlElement, source: string): BuyerDocument {
   const secrets = findSecrets(root, source)
   const values = makeValues(secrets)
-  const faults = makeFaults(secrets)
+  const faults = new FaultList(secrets.maskValue)
   const envelope = readEnvelope(root)
   const header = find(root, 'Request', 'OrderRequest', 'OrderRequestHeader')
   return {
     request: secrets.isOverLimit ? refuseSecrets(root, faults) : readRequest(envelope, values, faults),
     answer: makeAnswerBasis(envelope, header, secrets),
-    faults: faults.list,
+    faults: faults.all,
     secrets: secrets.ranges,
     sender: readSender(root, secrets)
   }
@@ -33,14 +33,17 @@ export function readCxml(root: XmlElement, source: string): BuyerDocument {
 
 const unsupported: BuyerRequest = { kind: 'unsupported' }
 
-function refuseSecrets(root: XmlElement, faults: Faults): BuyerRequest {
+function refuseSecrets(root: XmlElement, faults: FaultList): BuyerRequest {
   const detail = `The document has more than ${maxSecretValues} different secrets and card numbers. Send only those of the sender and of the payment.`
   faults.add('invalid-value', root, detail)
   return unsupported
 }
 
-function readRequest(envelope: Envelope, values: Values, faults: Faults): BuyerRequest {
+function readRequest(envelope: Envelope, values: Values, faults: FaultList): BuyerRequest {
   const { root } = envelope
+  const bare = findAll(root, 'Request').find(({ children }) => children.length === 0)
+  if (bare) faults.add('missing-value', bare, 'The Request is empty. Send an OrderRequest in it.')
+  if (bare) return unsupported
   const requests = findAll(root, 'Request').flatMap(({ children }) => children)
   const [request, second] = requests
   if (request && second) {
@@ -53,11 +56,12 @@ function readRequest(envelope: Envelope, values: Values, faults: Faults): BuyerR
   return refuseDocument(request ?? find(root, 'Message')?.children[0] ?? find(root, 'Response') ?? root, values, faults)
 }
 
-function refuseDocument(element: XmlElement, values: Values, faults: Faults): BuyerRequest {
-  const detail =
-    element.local === 'cXML'
-      ? 'The document has no Request. Send a Request with an OrderRequest.'
-      : `The shop does not take ${shortName(element, values)}. Send an OrderRequest or a ProfileRequest.`
+function refuseDocument(element: XmlElement, values: Values, faults: FaultList): BuyerRequest {
+  if (element.local === 'cXML') {
+    faults.add('missing-value', element, 'The document has no Request. Send a Request with an OrderRequest.')
+    return unsupported
+  }
+  const detail = `The shop does not take ${shortName(element, values)}. Send an OrderRequest or a ProfileRequest.`
   faults.add('unsupported-document', element, detail)
   return unsupported
 }
@@ -66,7 +70,7 @@ function shortName({ local }: XmlElement, values: Values): string {
   return quoted(local, values).slice(1, -1)
 }
 
-function readOrderRequest(request: XmlElement, envelope: Envelope, values: Values, faults: Faults): BuyerRequest {
+function readOrderRequest(request: XmlElement, envelope: Envelope, values: Values, faults: FaultList): BuyerRequest {
   checkMode(envelope.root, values, faults)
   const header = find(request, 'OrderRequestHeader')
   if (!header) {
@@ -95,7 +99,7 @@ function readOrderRequest(request: XmlElement, envelope: Envelope, values: Value
 }
 
 /** An order in an unknown mode may be a test, which must not be placed. */
-function checkMode(root: XmlElement, values: Values, faults: Faults): void {
+function checkMode(root: XmlElement, values: Values, faults: FaultList): void {
   for (const request of findAll(root, 'Request')) {
     const mode = attributeOf(request, 'deploymentMode') ?? 'production'
     if (['production', 'test'].includes(mode.toLowerCase())) continue

@@ -1,9 +1,9 @@
 import { shorten } from '../../schemas/shorten.ts'
 import type { BuyerFaultCode } from '../buyer-document.ts'
+import type { FaultList } from '../faults.ts'
 import { attributeOf, find, type XmlElement } from '../xml-element.ts'
 import { modificationsOf } from './annotations.ts'
 import type { NumberedLine } from './delivery.ts'
-import type { Faults } from './faults.ts'
 import type { Values } from './values.ts'
 
 const stockTransfer =
@@ -17,7 +17,7 @@ const refusedOrderTypes: ReadonlyMap<string, readonly [code: BuyerFaultCode, det
 ])
 
 /** Refuses by name what would change the deal if the shop ignored it. */
-export function checkHeader(header: XmlElement, values: Values, faults: Faults): void {
+export function checkHeader(header: XmlElement, values: Values, faults: FaultList): void {
   const orderType = attributeOf(header, 'orderType') ?? 'regular'
   const refused = refusedOrderTypes.get(orderType.toLowerCase())
   if (refused) {
@@ -29,7 +29,7 @@ export function checkHeader(header: XmlElement, values: Values, faults: Faults):
   refuseDeductions(find(header, 'Total'), faults)
 }
 
-export function checkLine({ element, number }: NumberedLine, faults: Faults): void {
+export function checkLine({ element, number }: NumberedLine, faults: FaultList): void {
   const item = { item: number }
   if (attributeOf(element, 'quantity') === undefined) {
     faults.add('missing-value', element, 'The ItemOut has no quantity. Send how many of the product you order.', item)
@@ -46,7 +46,7 @@ export function checkLine({ element, number }: NumberedLine, faults: Faults): vo
   refuseDeductions(find(element, 'ItemDetail', 'UnitPrice'), faults, item)
 }
 
-function checkKind(element: XmlElement, faults: Faults, item: { item: string }): void {
+function checkKind(element: XmlElement, faults: FaultList, item: { item: string }): void {
   if (attributeOf(element, 'isReturn')?.toLowerCase() === 'yes') {
     const detail = 'The line returns goods (isReturn="yes"). Send an order without it, and return goods as the shop describes.'
     faults.add('return-item', element, detail, { ...item, attribute: 'isReturn' })
@@ -63,14 +63,14 @@ function checkKind(element: XmlElement, faults: Faults, item: { item: string }):
   }
 }
 
-function checkSet(element: XmlElement, faults: Faults, item: { item: string }): void {
+function checkSet(element: XmlElement, faults: FaultList, item: { item: string }): void {
   const isSet = attributeOf(element, 'itemType')?.toLowerCase() === 'composite'
   if (!isSet && attributeOf(element, 'parentLineNumber') === undefined) return
   const detail = `The line is ${isSet ? 'a set of other lines (itemType="composite")' : 'a part of a set (parentLineNumber)'}, which the shop does not sell. Send the lines of the set by themselves.`
   faults.add('item-set', element, detail, { ...item, attribute: isSet ? 'itemType' : 'parentLineNumber' })
 }
 
-function checkSchedule(element: XmlElement, faults: Faults, item: { item: string }): void {
+function checkSchedule(element: XmlElement, faults: FaultList, item: { item: string }): void {
   const release = find(element, 'ReleaseInfo')
   if (!release) return
   const detail =
@@ -78,7 +78,7 @@ function checkSchedule(element: XmlElement, faults: Faults, item: { item: string
   faults.add('schedule-release', release, detail, item)
 }
 
-function refuseDeductions(price: XmlElement | undefined, faults: Faults, item?: { item: string }): void {
+function refuseDeductions(price: XmlElement | undefined, faults: FaultList, item?: { item: string }): void {
   const [deduction] = modificationsOf(price, 'AdditionalDeduction')
   if (!deduction) return
   const detail = `The ${price?.local} has an AdditionalDeduction that the shop does not give. Send the order without it, at the shop's price.`
@@ -86,7 +86,7 @@ function refuseDeductions(price: XmlElement | undefined, faults: Faults, item?: 
 }
 
 /** The currency of the first UnitPrice, which all others must have. */
-export function findCurrency(lines: readonly NumberedLine[], values: Values, faults: Faults): XmlElement | undefined {
+export function findCurrency(lines: readonly NumberedLine[], values: Values, faults: FaultList): XmlElement | undefined {
   let first: XmlElement | undefined
   for (const { element, number } of lines) {
     const money = find(element, 'ItemDetail', 'UnitPrice', 'Money')

@@ -1,5 +1,5 @@
-import { attribute, match } from '../../xml/tag-syntax.ts'
 import type { SecretRange } from '../buyer-document.ts'
+import { cardNumbers } from '../hidden-secrets.ts'
 import { makeNeedle, mask, merge, type Needle } from '../occurrences.ts'
 import { contentRange, type XmlElement } from '../xml-element.ts'
 
@@ -38,7 +38,8 @@ export function findSecrets(root: XmlElement, source: string): Secrets {
       return
     }
     if (name === 'pcard') {
-      for (const range of numberRanges(element, source)) {
+      const { start, name: written, end } = element.tag
+      for (const range of cardNumbers(source, start + 1 + written.length, end)) {
         ranges.push(range)
         values.add(source.slice(range.from, range.to).trim())
       }
@@ -88,16 +89,4 @@ function isNameOfTag(source: string, at: number): boolean {
 
 function wholeText({ text, children }: XmlElement): string {
   return children.reduce((whole, child) => whole + wholeText(child), text)
-}
-
-/** The values of the attributes named `number`, whatever their prefix, between their quotes. */
-function numberRanges({ tag }: XmlElement, source: string): readonly SecretRange[] {
-  const ranges: SecretRange[] = []
-  let at = tag.start + 1 + tag.name.length
-  for (let found = match(attribute, source, at); found && at < tag.end; found = match(attribute, source, at)) {
-    const [whole, name = '', value = ''] = found
-    at += whole.length
-    if (/^(?:[^:]*:)?number$/i.test(name)) ranges.push({ from: at - value.length + 1, to: at - 1 })
-  }
-  return ranges
 }

@@ -1,7 +1,7 @@
 import { shorten } from '../../schemas/shorten.ts'
 import type { AddressDraft, ExtensionDraft, PartyDraft, Sourced } from '../buyer-document.ts'
+import type { FaultList } from '../faults.ts'
 import { find, findAll, type XmlElement } from '../xml-element.ts'
-import type { FaultList } from './faults.ts'
 import { addressKey, addressOf, partyOf } from './parties.ts'
 import { schemed, valueAt } from './values.ts'
 
@@ -77,7 +77,7 @@ export function readDate(parent: XmlElement, faults: FaultList, item?: Sourced):
   if (other) {
     const both = `${shorten(dates[0]?.text ?? '')} and for ${shorten(other.text)}`
     const detail = `The delivery is requested for ${both}, but the shop delivers at once. Request one date, or send an order for each.`
-    faults.add('invalid-value', other.from, detail, item)
+    faults.add('invalid-value', other.from, detail, { item: item?.text })
   }
   return { date: dates[0], extensions: deliveries.flatMap(periodsOf) }
 }
@@ -94,7 +94,7 @@ function refuseOthers(destinations: readonly Destination[], faults: FaultList): 
     if (!first || isSame(first, other)) continue
     const where = first.item ? `line ${shorten(first.item.text)}` : 'the Delivery of the order'
     const detail = `The delivery address differs from that of ${first.delivery === other.delivery ? 'the same Delivery' : where}. ${oneAddress}`
-    faults.add('several-addresses', other.from, detail, other.item)
+    faults.add('several-addresses', other.from, detail, { item: other.item?.text })
   }
 }
 
@@ -131,12 +131,9 @@ export function readDelivery(
   const [first] = all
   const isElsewhere = first?.address && home && addressKey(first.address) !== addressKey(home)
   if (first && isElsewhere && own.length === 0 && ofLines.some(({ length }) => length === 0)) {
-    faults.add(
-      'several-addresses',
-      first.from,
-      `Only some lines have a delivery address; the others go to the buyer's. ${oneAddress}`,
-      first.item
-    )
+    faults.add('several-addresses', first.from, `Only some lines have a delivery address; the others go to the buyer's. ${oneAddress}`, {
+      item: first.item?.text
+    })
   }
   const { date, extensions } = readDate(order, faults)
   const location = schemed(find(first?.delivery, 'DeliveryLocation', 'ID'))

@@ -1,30 +1,8 @@
 import { shorten } from '../../schemas/shorten.ts'
-import type { BuyerFault, BuyerFaultCode, Sourced } from '../buyer-document.ts'
-import { attributeOf, find, findAll, locationOf, trimmedText, type XmlElement } from '../xml-element.ts'
+import type { Sourced } from '../buyer-document.ts'
+import type { FaultList } from '../faults.ts'
+import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
 import { isTrue } from './values.ts'
-
-/** More faults than this are not listed: whoever has mended these sees the next. */
-const maxFaults = 100
-
-/** The faults of a document, each once per place. */
-export class FaultList {
-  readonly #faults: { readonly start: number; readonly fault: BuyerFault }[] = []
-  readonly #places = new Map<XmlElement, Set<string>>()
-
-  /** In the order of the document. */
-  get all(): readonly BuyerFault[] {
-    return this.#faults.toSorted((a, b) => a.start - b.start).map(({ fault }) => fault)
-  }
-
-  /** @param item the sender's number of the line that the fault is in */
-  add(code: BuyerFaultCode, at: XmlElement, detail: string, item?: Sourced): void {
-    const details = this.#places.get(at) ?? new Set()
-    if (this.#faults.length >= maxFaults || details.has(detail)) return
-    this.#places.set(at, details.add(detail))
-    const fault = { code, detail, ...locationOf(at), ...(item ? { item: shorten(item.text) } : {}) }
-    this.#faults.push({ start: at.tag.start, fault })
-  }
-}
 
 /** Elements that an order has at most once, by their parent: of two, one would be ignored. */
 const single = {
@@ -51,7 +29,7 @@ export function refuseRepeated(parent: XmlElement | undefined, kind: keyof typeo
     if (!names.includes(child.local)) continue
     if (seen.has(child.local)) {
       const detail = `${child.local} occurs more than once here, and UBL allows it once. Send only the one that holds.`
-      faults.add('invalid-value', child, detail, item)
+      faults.add('invalid-value', child, detail, { item: item?.text })
     }
     seen.add(child.local)
   }
@@ -61,12 +39,9 @@ export function refuseRepeated(parent: XmlElement | undefined, kind: keyof typeo
 export function refuseSet(lineItem: XmlElement, faults: FaultList, item: Sourced | undefined): void {
   const part = find(lineItem, 'SubLineItem')
   if (!part) return
-  faults.add(
-    'item-set',
-    part,
-    'SubLineItem makes the line a set, and this shop sells no sets. Order its parts as lines of their own.',
-    item
-  )
+  faults.add('item-set', part, 'SubLineItem makes the line a set, and this shop sells no sets. Order its parts as lines of their own.', {
+    item: item?.text
+  })
 }
 
 function isZero(text: string): boolean {
@@ -99,7 +74,7 @@ export function judgeAllowances(parent: XmlElement, faults: FaultList, item?: So
     if (kind === 'allowance') {
       const what = `an allowance${money === '' ? '' : ` of ${shorten(money)}`}${reason === undefined ? '' : ` (${shorten(reason)})`}`
       const detail = `The order expects ${what}, which this shop does not give. Send the order without this AllowanceCharge.`
-      faults.add('allowance-not-agreed', from, detail, item)
+      faults.add('allowance-not-agreed', from, detail, { item: item?.text })
     }
     return []
   })

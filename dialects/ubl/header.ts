@@ -1,7 +1,7 @@
 import { shorten } from '../../schemas/shorten.ts'
 import type { ExtensionDraft, Sourced } from '../buyer-document.ts'
+import type { FaultList } from '../faults.ts'
 import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
-import type { FaultList } from './faults.ts'
 import type { LineDraft } from './lines.ts'
 import { partyOf } from './parties.ts'
 import { attributeValue, extensionsOf, joined, schemed, valueAt, valuesOf } from './values.ts'
@@ -76,7 +76,7 @@ export function readCurrency(order: XmlElement, lines: readonly LineDraft[], fau
     if (!expected || currency.text.toUpperCase() === expected.text.toUpperCase()) continue
     const source = declared ? `${declared.from.local} is ${shorten(declared.text)}` : `other prices are in ${shorten(expected.text)}`
     const detail = `The price is in ${shorten(currency.text)}, but ${source}. Send all prices of an order in one currency.`
-    faults.add('two-currencies', currency.from, detail, id)
+    faults.add('two-currencies', currency.from, detail, { item: id?.text })
   }
   return expected
 }

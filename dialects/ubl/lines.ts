@@ -1,8 +1,9 @@
 import { shorten } from '../../schemas/shorten.ts'
 import type { ExtensionDraft, ItemDraft, LineChange, PriceDraft, Sourced } from '../buyer-document.ts'
+import type { FaultList } from '../faults.ts'
 import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
 import { readDate } from './deliveries.ts'
-import { type FaultList, judgeAllowances, refuseRepeated, refuseSet } from './faults.ts'
+import { judgeAllowances, refuseRepeated, refuseSet } from './faults.ts'
 import { partyOf } from './parties.ts'
 import { attributeValue, extensionsOf, joined, schemed, textOf, valueAt, valuesOf } from './values.ts'
 
@@ -27,12 +28,14 @@ function changeOf(lineItem: XmlElement, id: Sourced | undefined, faults: FaultLi
   const status = trimmedText(code)
   if (status === undefined) {
     const detail = `The line has no LineStatusCode, although other lines have one. ${statusCodes}, or leave it out of all lines to send the whole order anew.`
-    faults.add('unknown-line-status', lineItem, detail, id)
+    faults.add('unknown-line-status', lineItem, detail, { item: id?.text })
     return undefined
   }
   const change = Object.hasOwn(changes, status) ? changes[status] : undefined
   if (!change && code) {
-    faults.add('unknown-line-status', code, `The shop does not know the LineStatusCode ${shorten(status)}. ${statusCodes}.`, id)
+    faults.add('unknown-line-status', code, `The shop does not know the LineStatusCode ${shorten(status)}. ${statusCodes}.`, {
+      item: id?.text
+    })
   }
   return change
 }
@@ -54,7 +57,7 @@ function priceOf(lineItem: XmlElement, id: Sourced | undefined, faults: FaultLis
   refuseRepeated(price, 'price', faults, id)
   const amount = valueAt(price, 'PriceAmount')
   if (!amount) {
-    faults.add('missing-value', price, 'Price has no PriceAmount. Send the price that you expect, or leave Price out.', id)
+    faults.add('missing-value', price, 'Price has no PriceAmount. Send the price that you expect, or leave Price out.', { item: id?.text })
     return undefined
   }
   const base = find(price, 'BaseQuantity')
@@ -94,7 +97,9 @@ function extensionsOfLine(lineItem: XmlElement): readonly ExtensionDraft[] {
 function refuseWithoutQuantity(lineItem: XmlElement, id: Sourced | undefined, faults: FaultList): void {
   const quantity = find(lineItem, 'Quantity')
   if (trimmedText(quantity) === undefined) {
-    faults.add('missing-value', quantity ?? lineItem, 'The line has no Quantity. Say how much you order, with its unitCode.', id)
+    faults.add('missing-value', quantity ?? lineItem, 'The line has no Quantity. Say how much you order, with its unitCode.', {
+      item: id?.text
+    })
   }
 }
 
@@ -139,7 +144,7 @@ function refuseUnnamed(lines: readonly LineDraft[], faults: FaultList): void {
       faults.add('missing-value', find(lineItem, 'ID') ?? lineItem, 'The line has no LineItem/ID. Give every line an ID of its own.')
     } else if (first) {
       const detail = `The LineItem/ID ${shorten(id.text)} is already that of the line at line ${first.from.tag.line}. Give every line an ID of its own.`
-      faults.add('repeated-line-id', id.from, detail, id)
+      faults.add('repeated-line-id', id.from, detail, { item: id?.text })
     } else seen.set(id.text, id)
   }
 }

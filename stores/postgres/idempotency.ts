@@ -1,23 +1,28 @@
-import { defer, textOf } from '../../domain/deferred.ts'
-import { keyRetention, type RememberedAnswer } from '../../domain/idempotency.ts'
+import { defer, jsonOf } from '../../domain/deferred.ts'
+import { keyRetention, type RememberedAnswer, type RememberedShipment } from '../../domain/idempotency.ts'
 import type { Order } from '../../domain/order.ts'
-import type { Idempotency, PlacingAnswer } from '../../domain/store.ts'
+import type { Shipment } from '../../domain/shipping.ts'
+import type { Idempotency, PlacingAnswer, PlacingOutcome } from '../../domain/store.ts'
 import type { Queries } from './database.ts'
 
-type UsedKey = Idempotency & PlacingAnswer
+/** A key with what it answers: an order, or a shipment, which the scope of the key tells. */
+interface UsedKey extends Idempotency {
+  readonly answer: Order | Shipment
+  readonly outcome: PlacingOutcome | 'shipped'
+}
 
 /** A row of the query. `known` is JSON of the properties that can be read without parsing the snapshot. */
-type StoredRow = Omit<UsedKey, 'order'> & { readonly snapshot: string; readonly known: string }
+type StoredRow = Omit<UsedKey, 'answer'> & { readonly snapshot: string; readonly known: string }
 
 /** SQL for the properties of a snapshot that the serving thread can read without parsing it: see `knownOf`. */
-const known = ['id', 'version', 'customer', 'orderNumber', 'status', 'placedAt', 'modifiedAt']
+const known = ['id', 'version', 'customer', 'orderNumber', 'status', 'placedAt', 'modifiedAt', 'hasDocument']
   .map((name) => `'${name}', i.snapshot -> '${name}'`)
   .join(', ')
 
 function usedKeyOf({ snapshot, known, ...row }: StoredRow): UsedKey {
   const members = Object.entries(JSON.parse(known) as Order)
   // A property that the snapshot does not have is null here. Undefined marks it as known to be missing.
-  return { ...row, order: defer<Order>(snapshot, Object.fromEntries(members.map(([name, value]) => [name, value ?? undefined]))) }
+  return { ...row, answer: defer<Order>(snapshot, Object.fromEntries(members.map(([name, value]) => [name, value ?? undefined]))) }
 }
 
 /** The Idempotency-Keys of a batch of orders: those that were used before, and those that the batch adds. */
@@ -38,11 +43,24 @@ export class IdempotencyKeys {
   }
 
   find(idempotency: Idempotency): RememberedAnswer | undefined {
-    return this.#used.get(name(idempotency))
+    const used = this.#used.get(name(idempotency))
+    return used && { fingerprint: used.fingerprint, order: used.answer as Order, outcome: used.outcome as PlacingOutcome }
   }
 
   keep(idempotency: Idempotency, { order, outcome }: PlacingAnswer): void {
-    const row = { ...idempotency, order, outcome }
+    this.#add({ ...idempotency, answer: order, outcome })
+  }
+
+  findShipment(idempotency: Idempotency): RememberedShipment | undefined {
+    const used = this.#used.get(name(idempotency))
+    return used && { fingerprint: used.fingerprint, shipment: JSON.parse(jsonOf(used.answer)) }
+  }
+
+  keepShipment(idempotency: Idempotency, shipment: Shipment): void {
+    this.#add({ ...idempotency, answer: shipment, outcome: 'shipped' })
+  }
+
+  #add(row: UsedKey): void {
     this.#used.set(name(row), row)
     this.#new.push(row)
   }
@@ -62,7 +80,7 @@ export class IdempotencyKeys {
         rows.map(({ scope }) => scope),
         rows.map(({ key }) => key),
         rows.map(({ fingerprint }) => fingerprint),
-        rows.map(({ order }) => textOf(order) ?? JSON.stringify(order)),
+        rows.map(({ answer }) => jsonOf(answer)),
         rows.map(({ outcome }) => outcome),
         at
       ]

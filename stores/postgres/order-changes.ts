@@ -1,15 +1,19 @@
 import { orderNotFound } from '../../domain/errors.ts'
 import { orderEvents } from '../../domain/event.ts'
+import { replayedShipment } from '../../domain/idempotency.ts'
 import { holdsStock, namedProducts, type Order, type ProductReference } from '../../domain/order.ts'
 import { decideChange, decideStatus } from '../../domain/order-writes.ts'
+import { decideShipment, type Shipment } from '../../domain/shipping.ts'
+import type { Shipped } from '../../domain/store.ts'
 import type { Command } from '../crossing.ts'
 import { orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
 import type { Queries } from './database.ts'
 import type { WrittenDocument } from './order-documents.ts'
 import type { OrderBatch } from './order-writes.ts'
 import { isOrderId, type OrderRow, orderColumns, toOrder } from './rows.ts'
+import { writeShipments } from './shipments.ts'
 
-export type ChangeCommand = Command<'changeOrder'> | Command<'setOrderStatus'>
+export type ChangeCommand = Command<'changeOrder'> | Command<'setOrderStatus'> | Command<'shipOrder'>
 
 /** A locked row, with the changes so far. */
 interface LockedOrder extends OrderRow {
@@ -23,6 +27,7 @@ export class LockedOrders {
   readonly #rows = new Map<string, LockedOrder>()
   /** The documents of the changes. */
   readonly documents: WrittenDocument[] = []
+  readonly #shipments: Shipment[] = []
 
   /** Locks orders in the order of their ids, so that batches never deadlock. */
   static async lock({ query }: Queries, commands: readonly ChangeCommand[]): Promise<LockedOrders> {
@@ -43,29 +48,63 @@ export class LockedOrders {
   productsOf(command: ChangeCommand): ProductReference[] {
     const before = this.find(command.args[0])
     if (!before) return []
+    if (command.verb === 'shipOrder') return []
     const held = () => before.items.map(({ productId }) => ({ productId }))
     if (command.verb === 'changeOrder') return [...namedProducts(command.args[1]), ...held()]
     return holdsStock(before.status) && !holdsStock(command.args[1]) ? held() : []
   }
 
   /** @throws DomainError of the verb */
-  change(command: ChangeCommand, batch: OrderBatch): Order {
+  change(command: ChangeCommand, batch: OrderBatch): Order | Shipped {
     const [id] = command.args
     const row = this.#rows.get(id)
     if (!row) throw orderNotFound()
+    if (command.verb === 'shipOrder') return this.#ship(row, command, batch)
     const before = toOrder(row)
-    const after = command.verb === 'changeOrder' ? withContent(row, before, command, batch) : withStatus(row, before, command, batch)
+    const made = this.#shipments.length
+    const after = command.verb === 'changeOrder' ? withContent(row, before, command, batch) : this.#withStatus(row, before, command, batch)
     if (after === row) return before
     const order = toOrder(after)
     const { document, mode } = (command.verb === 'changeOrder' ? command.args[4] : undefined) ?? {}
     if (mode === 'rehearse') return order
     this.#rows.set(id, after)
     if (after.content !== row.content) batch.events.keepContent(id, row.content)
-    batch.events.add(orderEvents(command.verb === 'changeOrder' ? 'changed' : 'set', before, order), after)
-    if (document) this.documents.push({ orderId: id, ...document })
+    const what = command.verb === 'changeOrder' ? 'changed' : this.#shipments.length > made ? 'shipped' : 'set'
+    batch.events.add(orderEvents(what, before, order), after)
+    if (document) {
+      this.documents.push({ orderId: id, ...document })
+      batch.sent.add(order, document)
+    }
     batch.numbers.remove(before)
     if (holdsStock(order.status)) batch.numbers.add(order)
     return order
+  }
+
+  #ship(row: LockedOrder, { args }: Command<'shipOrder'>, batch: OrderBatch): Shipped {
+    const [id, draft, expected, idempotency] = args
+    const earlier = idempotency && replayedShipment(idempotency, batch.keys.findShipment(idempotency))
+    if (earlier) return earlier
+    const before = toOrder(row)
+    const { order, shipment } = decideShipment(before, draft, expected, batch)
+    const after = rewritten(row, order)
+    this.#rows.set(id, after)
+    batch.events.keepContent(id, row.content)
+    batch.events.add(orderEvents('shipped', before, order), after)
+    this.#shipments.push(shipment)
+    batch.numbers.add(toOrder(after))
+    if (idempotency) batch.keys.keepShipment(idempotency, shipment)
+    return { shipment, replayed: false }
+  }
+
+  #withStatus(row: LockedOrder, before: Order, { args }: Command<'setOrderStatus'>, batch: OrderBatch): LockedOrder {
+    const [, status, expected, details] = args
+    const decided = decideStatus(before, status, expected, batch, details)
+    if (!decided) return row
+    batch.inventory.take(decided.taken)
+    if (decided.shipment) this.#shipments.push(decided.shipment)
+    if (decided.rewritten) return rewritten(row, decided.rewritten)
+    const { version, modifiedAt } = decided.change
+    return { ...row, status: decided.change.status, version, modified_at: modifiedAt, isChanged: true }
   }
 
   /** Sends the changed rows without waiting for the answer. */
@@ -77,24 +116,22 @@ export class LockedOrders {
       rows.filter(({ summary }) => !summary)
     )
     writeContents(queries, rewritten)
+    writeShipments(queries, this.#shipments)
   }
 }
 
 function withContent(row: LockedOrder, before: Order, { args }: Command<'changeOrder'>, batch: OrderBatch): LockedOrder {
-  const [, document, expected, mostItems] = args
-  const { order, taken } = decideChange(before, document, expected, mostItems, batch)
-  if (args[4]?.mode !== 'rehearse') batch.inventory.take(taken)
-  const columns = { version: order.version, modified_at: order.modifiedAt, order_number: order.orderNumber ?? null }
-  return { ...row, ...columns, isChanged: true, content: orderContent(order), summary: summaryOf(order) }
+  const [, document, expected, mostItems, options] = args
+  const { order, taken } = decideChange(before, document, expected, mostItems, batch, options?.objections)
+  if (options?.mode !== 'rehearse') batch.inventory.take(taken)
+  return rewritten(row, order)
 }
 
-function withStatus(row: LockedOrder, before: Order, { args }: Command<'setOrderStatus'>, batch: OrderBatch): LockedOrder {
-  const [, status, expected] = args
-  const decided = decideStatus(before, status, expected, batch)
-  if (!decided) return row
-  batch.inventory.take(decided.taken)
-  const { version, modifiedAt } = decided.change
-  return { ...row, status, version, modified_at: modifiedAt, isChanged: true }
+/** A row with a new state of its order. */
+function rewritten(row: LockedOrder, order: Order): LockedOrder {
+  const { version, status, modifiedAt, orderNumber } = order
+  const columns = { version, status, modified_at: modifiedAt, order_number: orderNumber ?? null }
+  return { ...row, ...columns, isChanged: true, content: orderContent(order), summary: summaryOf(order) }
 }
 
 function writeStatuses({ query }: Queries, rows: readonly LockedOrder[]): void {

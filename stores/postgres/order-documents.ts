@@ -5,7 +5,7 @@ import type { Queries } from './database.ts'
 /** A document for an order. Without `bytes`, the order keeps those that it has. */
 export type WrittenDocument = { readonly orderId: string } & NonNullable<OrderWriteOptions['document']>
 
-/** The orders that had the documents of a batch, by customer and digest. */
+/** The orders that had documents before, by customer and digest: those of a batch, and those that the batch adds. */
 export class SentDocuments {
   readonly #orders = new Map<string, Pick<Order, 'id' | 'status'>>()
 
@@ -20,8 +20,14 @@ export class SentDocuments {
         WHERE (d.customer, d.digest) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
       [wanted.map(({ customer }) => customer), wanted.map(({ digest }) => digest)]
     )
-    for (const { customer, digest, id, status } of rows) sent.#orders.set(JSON.stringify([customer, digest]), { id, status })
+    for (const { customer, digest, id, status } of rows) sent.add({ customer, id, status }, { digest })
     return sent
+  }
+
+  /** A document stays that of its first order. */
+  add({ customer, id, status }: Pick<Order, 'customer' | 'id' | 'status'>, { digest }: Pick<OrderDocument, 'digest'>): void {
+    const name = JSON.stringify([customer, digest])
+    if (customer !== undefined && !this.#orders.has(name)) this.#orders.set(name, { id, status })
   }
 
   find(customer: string, digest: string): Pick<Order, 'id' | 'status'> | undefined {

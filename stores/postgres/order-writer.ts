@@ -1,17 +1,17 @@
 import type { Order } from '../../domain/order.ts'
-import type { Placed, Store } from '../../domain/store.ts'
+import type { Placed, Shipped, Store } from '../../domain/store.ts'
 import { Batcher, type Settled } from '../batcher.ts'
 import { packCommand, unpackOutcomes } from '../crossing.ts'
 import { DatabaseThread, ThreadLost } from '../database-thread.ts'
 import { fromFailure, lostWrite } from '../outcomes.ts'
-import { orderSize } from '../sizes.ts'
+import { detailsSize, orderSize } from '../sizes.ts'
 import { entryBeside } from '../threads.ts'
 import type { Database } from './database.ts'
 import type { OrderAnswer, OrderThreadData } from './order-thread.ts'
 import { LargeTwin, makeOrderWrites, type OrderCommand } from './order-writes.ts'
 
 type OrderVerb = OrderCommand['verb']
-type Written = Placed | Order
+type Written = Placed | Order | Shipped
 
 const entry = entryBeside(import.meta.url, 'order-thread')
 
@@ -104,5 +104,7 @@ const existingWeight = 200
 
 function weight(command: OrderCommand): number {
   if (command.verb === 'placeOrder') return orderSize(command.args[0].order)
-  return existingWeight + (command.verb === 'changeOrder' ? orderSize(command.args[1]) : 0)
+  if (command.verb === 'changeOrder') return existingWeight + orderSize(command.args[1])
+  const details = command.verb === 'shipOrder' ? command.args[1] : command.args[3]
+  return existingWeight + (details ? detailsSize(details) : 0)
 }

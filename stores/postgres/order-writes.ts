@@ -1,7 +1,7 @@
 import { textOf } from '../../domain/deferred.ts'
 import { namedProducts, type Order, type ProductReference } from '../../domain/order.ts'
 import type { Shop } from '../../domain/order-writes.ts'
-import type { Placed } from '../../domain/store.ts'
+import type { Idempotency, Placed, Shipped } from '../../domain/store.ts'
 import { attempt, type Settled } from '../batcher.ts'
 import type { Command } from '../crossing.ts'
 import { ActiveOrderNumbers } from './active-order-numbers.ts'
@@ -31,6 +31,7 @@ export interface OrderBatch extends Shop {
   readonly keys: IdempotencyKeys
   readonly numbers: ActiveOrderNumbers
   readonly events: EventLog
+  readonly sent: SentDocuments
 }
 
 /**
@@ -46,7 +47,7 @@ export function makeOrderWrites(
   database: Database,
   currency: string,
   place: Place
-): (commands: readonly OrderCommand[]) => Promise<readonly Settled<Placed | Order>[]> {
+): (commands: readonly OrderCommand[]) => Promise<readonly Settled<Placed | Order | Shipped>[]> {
   const run = (commands: readonly OrderCommand[]) =>
     database.transaction(async (queries) => {
       const placings = commands.flatMap((command) => (command.verb === 'placeOrder' ? command.args : []))
@@ -60,7 +61,7 @@ export function makeOrderWrites(
         if (command.verb !== 'changeOrder' || before?.customer === undefined) return []
         return { customer: before.customer, order: command.args[1] }
       })
-      const used = placings.flatMap(({ idempotency }) => idempotency ?? [])
+      const used = commands.flatMap((command) => idempotencyOf(command) ?? [])
       const [inventory, keys, numbers, sent, at] = await Promise.all([
         lockStock(queries, products),
         IdempotencyKeys.read(queries, used),
@@ -75,12 +76,16 @@ export function makeOrderWrites(
         keys,
         numbers,
         events: new EventLog(),
+        sent,
         orderNumbered(customer, orderNumber) {
           const order = numbers.find(customer, orderNumber)
           if (place === 'serving' && textOf(order) !== undefined) throw new LargeTwin()
           return order
         },
-        orderOfDocument: (customer, digest) => sent.find(customer, digest)
+        orderOfDocument(customer, digest) {
+          const order = sent.find(customer, digest)
+          return order && (locked.find(order.id) ?? order)
+        }
       }
       const placed = new NewOrders()
       const outcomes = commands.map((command) =>
@@ -97,6 +102,11 @@ export function makeOrderWrites(
       return outcomes
     })
   return (commands) => retrying(() => run(commands))
+}
+
+function idempotencyOf(command: OrderCommand): Idempotency | undefined {
+  if (command.verb === 'placeOrder') return command.args[0].idempotency
+  return command.verb === 'shipOrder' ? command.args[3] : undefined
 }
 
 async function clock({ query }: Queries): Promise<number> {

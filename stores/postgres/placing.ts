@@ -28,7 +28,10 @@ export class NewOrders {
       const content = orderContent(answer.order)
       this.#orders.push({ order: answer.order, content })
       batch.events.add(orderEvents('placed', undefined, answer.order), { status: answer.order.status, content })
-      if (placing.document) this.documents.push({ orderId: answer.order.id, ...placing.document })
+      if (placing.document) {
+        this.documents.push({ orderId: answer.order.id, ...placing.document })
+        batch.sent.add(answer.order, placing.document)
+      }
     }
     if (idempotency) batch.keys.keep(idempotency, answer)
     return { ...answer, replayed: false }

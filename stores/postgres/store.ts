@@ -9,6 +9,7 @@ import { makeClient, openError } from './open-error.ts'
 import { OrderWriter, threadConnections } from './order-writer.ts'
 import { makeOrders } from './orders.ts'
 import { makeProducts } from './products.ts'
+import { makeShipments } from './shipments.ts'
 import { makeWebhooks } from './webhooks.ts'
 
 export interface PostgresOptions {
@@ -58,11 +59,13 @@ function makeStore(database: Database, orders: OrderWriter, currency: string): S
     ...products,
     ...makeOrders(database),
     ...makeEvents(database),
+    ...makeShipments(database),
     ...makeKeys(database),
     ...makeWebhooks(database),
     placeOrder: (placing) => orders.run('placeOrder', placing),
     changeOrder: (...args) => orders.run('changeOrder', ...args),
-    setOrderStatus: (id, status, expected) => orders.run('setOrderStatus', id, status, expected),
+    setOrderStatus: (...args) => orders.run('setOrderStatus', ...args),
+    shipOrder: (...args) => orders.run('shipOrder', ...args),
     async ping() {
       const [row] = await database.query<{ writable: boolean }>(
         "SELECT NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off' AS writable"

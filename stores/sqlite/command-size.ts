@@ -1,14 +1,17 @@
 import { textOf } from '../../domain/deferred.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
-import { draftSize, orderSize } from '../sizes.ts'
+import { detailsSize, draftSize, orderSize } from '../sizes.ts'
 import type { WriteCommand } from './writes.ts'
 
 /** The weight of a command in a batch: 1, plus 1 for each order line, imported product or KiB of text. */
-export function commandSize({ args: [first, second] }: WriteCommand): number {
+export function commandSize({ verb, args }: WriteCommand): number {
+  const [first, second, , fourth] = args
+  if (verb === 'shipOrder') return detailsSize(second as object)
+  if (verb === 'setOrderStatus') return fourth === undefined ? 1 : detailsSize(fourth as object)
   if (Array.isArray(first)) return first.reduce((size: number, item) => size + ('draft' in item ? draftSize(item.draft) : 1), 1)
   const content = typeof first === 'object' && 'order' in first ? first.order : second
   if (typeof content !== 'object') return 1
   // Only orders are deferred. Reading a property of a deferred order would parse it.
   if (textOf(content) !== undefined) return orderSize(content as PurchaseOrder)
-  return 'items' in content ? orderSize(content) : 'images' in content ? draftSize(content) : 1
+  return 'items' in content ? orderSize(content as PurchaseOrder) : 'images' in content ? draftSize(content) : 1
 }

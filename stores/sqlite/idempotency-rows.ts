@@ -1,10 +1,13 @@
-import { keyRetention, type RememberedAnswer } from '../../domain/idempotency.ts'
+import { keyRetention, type RememberedAnswer, type RememberedShipment } from '../../domain/idempotency.ts'
+import type { Shipment } from '../../domain/shipping.ts'
 import type { Idempotency, PlacingAnswer, PlacingOutcome } from '../../domain/store.ts'
 import type { Connection } from './connection.ts'
 
 export interface IdempotencyRows {
   find(idempotency: Idempotency): RememberedAnswer | undefined
   keep(idempotency: Idempotency, answer: PlacingAnswer): void
+  findShipment(idempotency: Idempotency): RememberedShipment | undefined
+  keepShipment(idempotency: Idempotency, shipment: Shipment): void
 }
 
 export function makeIdempotencyRows(db: Connection): IdempotencyRows {
@@ -19,15 +22,26 @@ export function makeIdempotencyRows(db: Connection): IdempotencyRows {
     'DELETE FROM idempotency WHERE seq IN (SELECT seq FROM idempotency WHERE kept_at < ? ORDER BY kept_at LIMIT 2)'
   )
 
+  function write({ scope, key, fingerprint }: Idempotency, snapshot: object, outcome: string): void {
+    const now = Date.now()
+    insert.run(scope, key, fingerprint, now, JSON.stringify(snapshot), outcome)
+    sweep.run(now - keyRetention)
+  }
+
   return {
     find({ scope, key }) {
       const row = select.get(scope, key)
       return row && { fingerprint: row.fingerprint, order: JSON.parse(row.snapshot), outcome: row.outcome }
     },
-    keep({ scope, key, fingerprint }, { order, outcome }) {
-      const now = Date.now()
-      insert.run(scope, key, fingerprint, now, JSON.stringify(order), outcome)
-      sweep.run(now - keyRetention)
+    keep(idempotency, { order, outcome }) {
+      write(idempotency, order, outcome)
+    },
+    findShipment({ scope, key }) {
+      const row = select.get(scope, key)
+      return row && { fingerprint: row.fingerprint, shipment: JSON.parse(row.snapshot) }
+    },
+    keepShipment(idempotency, shipment) {
+      write(idempotency, shipment, 'shipped')
     }
   }
 }

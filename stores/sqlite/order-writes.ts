@@ -1,19 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { orderNotFound } from '../../domain/errors.ts'
 import { orderEvents } from '../../domain/event.ts'
-import { replayed } from '../../domain/idempotency.ts'
+import { replayed, replayedShipment } from '../../domain/idempotency.ts'
 import type { Order } from '../../domain/order.ts'
 import { decideChange, decidePlacing, decideStatus, type Shop } from '../../domain/order-writes.ts'
+import { decideShipment } from '../../domain/shipping.ts'
 import { orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import type { EventLog } from './event-log.ts'
 import { makeIdempotencyRows } from './idempotency-rows.ts'
 import { makeOrderDocuments } from './order-documents.ts'
 import { type OrderRow, orderColumns, toOrder } from './rows.ts'
+import { makeShipmentWriter } from './shipments.ts'
 import { makeStockLedger } from './stock-ledger.ts'
 import type { Writes } from './writes.ts'
 
-type OrderVerb = 'placeOrder' | 'changeOrder' | 'setOrderStatus'
+type OrderVerb = 'placeOrder' | 'changeOrder' | 'setOrderStatus' | 'shipOrder'
 type OrderColumns = Omit<OrderRow, 'seq'>
 
 const summaryColumns = 'item_count, currency, total, buyer_name, lines'
@@ -39,6 +41,17 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
   )
 
   const documents = makeOrderDocuments(db)
+  const writeShipment = makeShipmentWriter(db)
+
+  /** Writes an order whose content has changed. */
+  function rewrite(order: Order): OrderColumns {
+    const { id } = order
+    const columns = toColumns(order)
+    events.keepContent(id)
+    update.run(columns)
+    updateSummary.run({ id, ...summaryOf(order) })
+    return columns
+  }
 
   function find(id: string): Order {
     const row = findRow.get(id)
@@ -77,29 +90,39 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
       if (idempotency) keys.keep(idempotency, answer)
       return { ...answer, replayed: false }
     },
-    changeOrder(id, document, expected, mostItems, { document: source, mode } = {}) {
+    changeOrder(id, document, expected, mostItems, { document: source, mode, objections } = {}) {
       const before = find(id)
-      const { order, taken } = decideChange(before, document, expected, mostItems, shop())
+      const { order, taken } = decideChange(before, document, expected, mostItems, shop(), objections)
       if (mode === 'rehearse') return order
       stock.take(taken)
-      const columns = toColumns(order)
-      events.keepContent(id)
-      update.run(columns)
-      updateSummary.run({ id, ...summaryOf(order) })
+      const columns = rewrite(order)
       if (source) documents.write(id, source)
       events.write(orderEvents('changed', before, order), columns)
       return order
     },
-    setOrderStatus(id, status, expected) {
+    setOrderStatus(id, status, expected, details) {
       const before = find(id)
-      const decided = decideStatus(before, status, expected, shop())
+      const decided = decideStatus(before, status, expected, shop(), details)
       if (!decided) return before
-      stock.take(decided.taken)
-      const order = { ...before, ...decided.change }
-      const columns = toColumns(order)
-      update.run(columns)
-      events.write(orderEvents('set', before, order), columns)
+      const { change, rewritten, shipment, taken } = decided
+      stock.take(taken)
+      const order = rewritten ?? { ...before, ...change }
+      const columns = rewritten ? rewrite(rewritten) : toColumns(order)
+      if (!rewritten) update.run(columns)
+      if (shipment) writeShipment(shipment)
+      events.write(orderEvents(shipment ? 'shipped' : 'set', before, order), columns)
       return order
+    },
+    shipOrder(id, draft, expected, idempotency) {
+      const earlier = idempotency && replayedShipment(idempotency, keys.findShipment(idempotency))
+      if (earlier) return earlier
+      const before = find(id)
+      const { order, shipment } = decideShipment(before, draft, expected, shop())
+      const columns = rewrite(order)
+      writeShipment(shipment)
+      events.write(orderEvents('shipped', before, order), columns)
+      if (idempotency) keys.keepShipment(idempotency, shipment)
+      return { shipment, replayed: false }
     }
   }
 }

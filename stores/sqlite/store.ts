@@ -10,6 +10,7 @@ import { makeProductBatches, readAll } from './product-batches.ts'
 import { makeProductPages } from './product-pages.ts'
 import { makeReader } from './reader.ts'
 import { Searcher } from './searcher.ts'
+import { makeShipmentReader } from './shipments.ts'
 import { makeWebhookReader } from './webhook-reader.ts'
 import { SqliteWriter } from './writer.ts'
 import type { WriterData } from './writer-thread.ts'
@@ -50,6 +51,7 @@ export async function openWithWriter(options: OpenOptions): Promise<{ store: Sto
 function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { path, identity, currency }: WriterData): Store {
   const reader = makeReader(db, currency)
   const events = makeEventReader(db)
+  const shipments = makeShipmentReader(db)
   const webhooks = makeWebhookReader(db)
   const pages = makeProductPages(db, currency)
   const batches = makeProductBatches(scanner, currency)
@@ -113,7 +115,10 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
     documentOf: (id) => read(() => reader.documentOf(id)),
     orders: (query) => read(() => reader.orders(query)),
     changeOrder: (...args) => writer.run('changeOrder', ...args),
-    setOrderStatus: (id, status, expected) => writer.run('setOrderStatus', id, status, expected),
+    setOrderStatus: (...args) => writer.run('setOrderStatus', ...args),
+    shipOrder: (...args) => writer.run('shipOrder', ...args),
+    shipments: (orderId, query) => read(() => shipments.shipments(orderId, query)),
+    shipment: (orderId, number) => read(() => shipments.shipment(orderId, number)),
 
     eventHeads: (query) => read(() => events.eventHeads(query)),
     events: (heads) => read(() => events.events(heads)),

@@ -21,6 +21,7 @@ export type WriteVerb =
   | 'changeOrder'
   | 'setOrderStatus'
   | 'pruneEvents'
+  | 'shipOrder'
   | WebhookWriteVerb
   | 'createKey'
   | 'revokeKey'

@@ -8,6 +8,7 @@ import { toJson } from '../../schemas/json.ts'
 import { orderStatusXsd } from '../../schemas/order-status.ts'
 import { productXsd } from '../../schemas/product.ts'
 import { orderXsd } from '../../schemas/purchase-order.ts'
+import { shipmentXsd } from '../../schemas/shipment.ts'
 import { stockXsd } from '../../schemas/stock.ts'
 import { webhookXsd } from '../../schemas/webhook.ts'
 import { readXml } from '../../schemas/xml.ts'
@@ -56,7 +57,9 @@ export function refsIn(value: unknown): readonly string[] {
   return Object.entries(value).flatMap(([key, inner]) => (key === '$ref' && typeof inner === 'string' ? [inner] : refsIn(inner)))
 }
 
-const vocabularies = [orderXsd, productXsd, stockXsd, orderStatusXsd, webhookXsd, serviceXsd].map(({ vocabulary }) => vocabulary)
+const vocabularies = [orderXsd, productXsd, stockXsd, orderStatusXsd, shipmentXsd, webhookXsd, serviceXsd].map(
+  ({ vocabulary }) => vocabulary
+)
 
 /** The JSON of a document that was sent as XML. */
 function jsonOfXml(xml: string): unknown {

@@ -31,10 +31,10 @@ t.test('JSON that is asked for by name is our order or our problem', async (t) =
   t.ok(placed.headers['location'])
   const refused = await send(shop, ublOrder({ lines: [ublLine({ price: '1' })] }), headers)
   t.match(refused.headers['content-type'], 'application/problem+json')
-  t.match([refused.statusCode, refused.json()], [409, { errors: [{ code: 'price-changed', line: 11, path: /PriceAmount$/ }] }])
+  t.match([refused.statusCode, refused.json()], [409, { errors: [{ code: 'price-changed', line: 11, path: /PriceAmount$/, item: '1' }] }])
   t.match((await send(shop, cxmlOrder(), headers)).json(), { orderNumber: 'PO-7' })
   const wrong = await send(shop, cxmlOrder({ lines: [cxmlLine({ product: 'X' })] }), headers)
-  t.match([wrong.statusCode, wrong.json()], [422, { errors: [{ code: 'unknown-product', line: 15 }] }])
+  t.match([wrong.statusCode, wrong.json()], [422, { errors: [{ code: 'unknown-product', line: 15, item: '1' }] }])
   const ranked = await send(shop, ublOrder({ number: 'PO-9' }), { accept: 'application/json;q=0.5, application/xml' })
   t.equal(ublAnswer(ranked).code, 'AP')
 })
@@ -50,6 +50,17 @@ t.test('an Accept that excludes all XML is 406 before anything is stored', async
   t.equal(await orderCount(shop), 0)
   const mixed = await send(shop, ublOrder(), { accept: 'text/html, application/json;q=0.5' })
   t.match([mixed.statusCode, mixed.headers['content-type']], [201, /^application\/json/])
+  for (const payload of [ublOrder({ lines: [ublLine({ price: '1' })] }), cxmlOrder({ lines: [cxmlLine({ price: '1' })] })]) {
+    const refused = await send(shop, payload, { accept: 'text/html, application/json;q=0.5' })
+    t.match([refused.statusCode, refused.headers['content-type']], [409, 'application/problem+json'])
+  }
+  const unread = await send(shop, ublOrder({ lines: [ublLine({ quantity: 'x' })] }), { accept: 'text/html, application/json;q=0.5' })
+  t.match([unread.statusCode, unread.headers['content-type']], [422, 'application/problem+json'])
+  t.equal(
+    (await send(shop, ublOrder({ lines: [ublLine({ quantity: 'x' })] }), { accept: 'text/html' })).statusCode,
+    406,
+    'nor a faulty one'
+  )
 })
 
 t.test('the media types of UBL are read and can be asked for; Accept-Post names them', async (t) => {

@@ -155,7 +155,9 @@ t.test('the same bytes with the same payloadID get the stored answer, 50 times a
     const answers = await Promise.all(Array.from({ length: 50 }, () => send(shop, payload, headers)))
     t.same(new Set(answers.map((answer) => cxmlAnswer(answer)[0])), new Set(['200']))
     t.equal(new Set(answers.map((answer) => answer.headers['location'])).size, 1)
-    t.equal(answers.filter((answer) => /is placed:/.test(cxmlAnswer(answer)[1])).length, 1)
+    t.equal(new Set(answers.map((answer) => answer.body)).size, 1, 'the same to the byte')
+    t.match(answers[0]?.body, /is placed:/)
+    t.equal(answers.filter((answer) => 'idempotent-replayed' in answer.headers).length, 49)
   }
   t.equal(await orderCount(shop), 2)
   const constant = await send(shop, cxmlOrder({ number: 'G-3' }), key)
@@ -164,7 +166,7 @@ t.test('the same bytes with the same payloadID get the stored answer, 50 times a
   t.match(cxmlAnswer(other), ['409', /another order of yours/], 'the order number decides the rest')
   const cancelled = await send(shop, cxmlOrder({ number: 'G-1', attributes: ' type="delete"' }), key)
   t.match(cxmlAnswer(cancelled), ['200', /is cancelled/])
-  t.match(cxmlAnswer(await send(shop, cxmlOrder({ number: 'G-1' }), key)), ['200', /placed before/], 'no second order')
+  t.match(cxmlAnswer(await send(shop, cxmlOrder({ number: 'G-1' }), key)), ['200', /is placed:/], 'the stored answer, and no second order')
   t.equal(await orderCount(shop), 3)
 })
 
@@ -180,5 +182,30 @@ t.test('a ProfileRequest is answered with what the shop takes, other requests wi
     t.equal(response.statusCode, 200)
     t.match(cxmlAnswer(response), ['450', name])
   }
-  t.match(cxmlAnswer(await ask('')), ['450', /no Request/])
+  t.match(cxmlAnswer(await ask('')), ['400', /no Request/])
+  t.match(cxmlAnswer(await ask('<Message><PunchOutOrderMessage/></Message>')), ['450', /PunchOutOrderMessage/])
 })
+
+t.test(
+  'another document about the same order has another answer; a change and a cancellation are answered again as they were',
+  async (t) => {
+    const shop = await build(t, { products })
+    const key = await shop.key('acme', 'order')
+    const answers = new Set<string>()
+    for (const given of [
+      { payloadId: '1@b' },
+      { payloadId: '2@b' },
+      { payloadId: '3@b', attributes: ' type="update"', lines: [cxmlLine({ quantity: '3' })] },
+      { payloadId: '4@b', attributes: ' type="delete"' },
+      { payloadId: '5@b', number: 'PO-8', attributes: ' type="update"' }
+    ]) {
+      const [first, again] = [await send(shop, cxmlOrder(given), key), await send(shop, cxmlOrder(given), key)]
+      t.equal(cxmlAnswer(first)[0], '200', first.body)
+      t.equal(again.body, first.body, given.payloadId)
+      t.equal(again.headers['location'], first.headers['location'])
+      t.equal(given.payloadId === '2@b', /is placed before/.test(first.body), 'an order that is sent again in another message')
+      answers.add(/payloadID="([^"]+)"/.exec(first.body)?.[1] ?? '')
+    }
+    t.equal(answers.size, 5, 'no payloadID twice')
+  }
+)

@@ -1,6 +1,17 @@
 import t from 'tap'
 import { build } from '../build.ts'
-import { orderCount, products, send, ublAnswer, ublCancellation, ublChange, ublLine, ublOrder } from './buyer-fixtures.ts'
+import {
+  cxmlAnswer,
+  cxmlOrder,
+  orderCount,
+  products,
+  send,
+  ublAnswer,
+  ublCancellation,
+  ublChange,
+  ublLine,
+  ublOrder
+} from './buyer-fixtures.ts'
 
 t.test('an order number with white space in it names the order in a change and a cancellation', async (t) => {
   const shop = await build(t, { products })
@@ -25,7 +36,8 @@ t.test('hostile UBL is refused like hostile XML of the shop’s own', async (t) 
     ['an undeclared prefix', ublOrder({ header: '<x:A/>' }), 400],
     ['a long text', ublOrder({ header: `<cbc:Note>${'x'.repeat(70_000)}</cbc:Note>` }), 400],
     ['UTF-16', Buffer.from(ublOrder(), 'utf16le'), 400],
-    ['NUL', ublOrder({ header: '\0' }), 400]
+    ['NUL', ublOrder({ header: '\0' }), 400],
+    ['a declared encoding', ublOrder().replace('UTF-8', 'iso-8859-1'), 400]
   ] as const) {
     const response = await send(shop, payload)
     t.equal(response.statusCode, status, `${title}: ${response.body.slice(0, 400)}`)
@@ -49,4 +61,45 @@ t.test('opposite writes at once leave the order in one of their states', async (
   const order = await shop.store.orderNumbered('acme', 'PO-7')
   t.equal(order?.status, 'cancelled')
   t.equal((await shop.store.stock('BOLT-8')).onHand, '100')
+})
+
+t.test('a document that is said to be in US-ASCII is read if it is, and refused with the line if it is not', async (t) => {
+  const shop = await build(t, { products })
+  const ascii = { 'content-type': 'text/xml; charset="US-ASCII"' }
+  const declared = (payload: string) => payload.replace('encoding="UTF-8"', 'encoding="us-ascii"')
+  const own = (note = '') =>
+    `<purchase-order>\n<note>${note}</note><item><product-id>BOLT-8</product-id><quantity>1</quantity></item></purchase-order>`
+  for (const [payload, headers] of [
+    [ublOrder(), ascii],
+    [declared(ublOrder()), {}],
+    [own('a'), ascii]
+  ] as const)
+    t.equal((await send(shop, payload, headers)).statusCode, 201)
+  for (const [i, [payload, headers]] of (
+    [
+      [cxmlOrder(), ascii],
+      [declared(cxmlOrder()), {}]
+    ] as const
+  ).entries())
+    t.equal(cxmlAnswer(await send(shop, payload.replace('77.1', String(i)), headers))[0], '200')
+  const count = await orderCount(shop)
+  const header = '<cbc:Note>Gr\u00f6\u00dfe</cbc:Note>'
+  for (const [payload, headers, line] of [
+    [ublOrder({ header }), ascii, 5],
+    [declared(ublOrder({ header })), {}, 5],
+    [own('\u00e4'), ascii, 2]
+  ] as const) {
+    const refused = await send(shop, payload, { ...headers, accept: 'application/json' })
+    t.match([refused.statusCode, refused.json()], [400, { errors: [{ line, detail: /US-ASCII/ }] }])
+  }
+  const comments = cxmlOrder({ header: '<Comments>\u00f6</Comments>' })
+  for (const [payload, headers] of [
+    [comments, ascii],
+    [declared(comments), {}]
+  ] as const) {
+    const refused = await send(shop, payload, headers)
+    t.match([refused.statusCode, ...cxmlAnswer(refused)], [200, '406', /^line 12: .*US-ASCII/])
+  }
+  t.equal((await send(shop, declared(`<?xml version="1.0" encoding="UTF-8"?>${own()}`))).statusCode, 400, 'as before')
+  t.equal(await orderCount(shop), count)
 })

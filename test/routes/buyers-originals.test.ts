@@ -41,7 +41,12 @@ t.test('the document of an order has the sent bytes and media type, for those wh
       t.equal((await read(other, part)).statusCode, 404, `another customer, ${part}`)
       t.equal((await read({}, part)).statusCode, 404, `a guest, ${part}`)
     }
-    const { body } = await shop.app.inject({ url, headers: key })
+    const { body, headers } = await shop.app.inject({ url, headers: key })
+    const links = `<${url}/document>; rel="original", <${url}/response>; rel="response"`
+    t.match(headers['link'], links)
+    t.match(placed.headers['link'], links)
+    t.match((await send(shop, payload, { ...key, accept: 'application/json' })).headers['link'], links, 'our own order')
+    t.match((await shop.app.inject({ method: 'HEAD', url, headers: { ...key, accept: 'text/html' } })).headers['link'], links)
     t.match(body, `<link rel="original" href="${url}/document"`)
     t.match(body, `<link rel="response" href="${url}/response"`)
   }
@@ -53,6 +58,7 @@ t.test('an order in the own vocabulary has neither document nor response', async
   const url = String(placed.headers['location'])
   for (const part of ['document', 'response']) t.equal((await shop.app.inject(`${url}/${part}`)).statusCode, 404)
   t.notMatch(placed.body, 'rel="original"')
+  t.notMatch((await shop.app.inject(url)).headers['link'], 'original')
 })
 
 t.test('the response of a UBL order follows its status', async (t) => {

@@ -33,21 +33,48 @@ t.test('a secret in a comment or in a foreign element is masked in what is store
   const shop = await build(t, { products })
   const key = await shop.key('acme', 'order')
   const secret = 'tp_hidden_in_here'
-  for (const payload of [
-    cxmlOrder().replace('<Header>', `<!-- <SharedSecret>${secret}</SharedSecret> --><Header>`),
-    ublOrder({ number: 'PO-9', first: `<!-- <x:SharedSecret a="1">${secret}</x:SharedSecret> -->` })
-  ]) {
-    const placed = await send(shop, payload, key)
-    const { body } = await shop.app.inject({ url: `${placed.headers['location']}/document`, headers: key })
-    t.equal(body, payload.replace(secret, '*'.repeat(secret.length)))
+  const foreign = (content: string) => `<x:Any xmlns:x="urn:x">${content}</x:Any>`
+  for (const [i, [before, hidden, after]] of (
+    [
+      ['<!-- <SharedSecret>', secret, '</SharedSecret> -->'],
+      ['<!-- <x:SharedSecret a=">">', secret, '</x:SharedSecret> -->'],
+      ['<!-- <SharedSecret>', `${secret} `, '--><!-- </SharedSecret> -->'],
+      ['<!-- <PCard name="x" number="', secret, '"/> -->'],
+      ['<?app <CredentialMac>', secret, '?>'],
+      [foreign('|').split('|')[0], `<![CDATA[<SharedSecret>|${secret}|</SharedSecret>]]>`, foreign('|').split('|')[1]],
+      [foreign('<SharedSecret>|').split('|')[0], `<![CDATA[</a>${secret}</SharedSecret>]]>`, '</SharedSecret></x:Any>'],
+      [foreign('<x:SharedSecret>|').split('|')[0], `<a>1</a>${secret}<!-- </x:SharedSecret> -->`, '</x:SharedSecret></x:Any>']
+    ] as const
+  ).entries()) {
+    const [head = '', middle = hidden, tail = ''] = hidden.includes('|') ? hidden.split('|') : []
+    const [start, end] = [`${before}${head}`, `${tail}${after}`]
+    for (const make of [
+      (content: string) =>
+        cxmlOrder({ number: `C-${i}` }).replace(
+          '<Header>',
+          `${content.startsWith('<x') ? '' : content}<Header>${content.startsWith('<x') ? content : ''}`
+        ),
+      (content: string) => ublOrder({ number: `U-${i}`, first: content })
+    ]) {
+      const placed = await send(shop, make(`${start}${middle}${end}`), key)
+      const { body } = await shop.app.inject({ url: `${placed.headers['location']}/document`, headers: key })
+      t.equal(body, make(`${start}${'*'.repeat(middle.length)}${end}`), `${start}${middle}${end}`)
+    }
   }
 })
 
 t.test('a document full of starts of secrets is not searched again for each', async (t) => {
   const shop = await build(t, { products })
-  const starts = '<!--<SharedSecret>-->'.repeat(90_000)
-  const answer = await send(shop, cxmlOrder().replace('<Header>', `${starts}<Header>`), await shop.key('acme', 'order'))
-  t.match(cxmlAnswer(answer), ['200', /is placed/], 'within the budget of a document')
+  const key = await shop.key('acme', 'order')
+  for (const [i, starts] of [
+    '<!--<SharedSecret>-->',
+    '<!--<SharedSecret -->',
+    '<!--<PCard number="-->',
+    "<!--<a:SharedSecret a=''-->"
+  ].entries()) {
+    const payload = cxmlOrder({ number: String(i) }).replace('<Header>', `${starts.repeat(2_000_000 / starts.length)}<Header>`)
+    t.match(cxmlAnswer(await send(shop, payload, key)), ['200', /is placed/], 'within the budget of a document')
+  }
 })
 
 t.test('comments and extrinsics with markup in them are read whole', async (t) => {
@@ -110,5 +137,6 @@ t.test('what stands in the way of the whole order is told at its number', async 
   await shop.store.setOrderStatus(String(placed.headers['location']).split('/').at(-1) ?? '', 'shipped', {})
   const refused = await send(shop, ublCancellation(), key)
   t.match([refused.statusCode, ublAnswer(refused).notes[0]], [409, /^line \d+, \/OrderCancellation\/cac:OrderReference\/cbc:ID: .*shipped/])
-  t.match(cxmlAnswer(await send(shop, cxmlEnvelope(''), key)), ['450', /no Request/])
+  t.match(cxmlAnswer(await send(shop, cxmlEnvelope(''), key)), ['400', /no Request/])
+  t.match(cxmlAnswer(await send(shop, cxmlEnvelope('<Request/>'), key)), ['400', /^line 9, \/cXML\/Request: The Request is empty/])
 })

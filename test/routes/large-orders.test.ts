@@ -209,3 +209,37 @@ t.test('no large order is parsed in the thread that serves when it is placed, ch
   t.same(statuses, [201, 409, 200], 'nor when its number comes again')
   t.same(parsed, [])
 })
+
+t.test('no large order, status or shipment is parsed in the thread that serves when the order is shipped', async (t) => {
+  const shop = await build(t, { products: manyProducts })
+  const { app } = shop
+  const seller = await shop.key('ERP', 'fulfilment')
+  const lines = 2_000
+  const order = await placeLarge(shop, lines)
+  const { parsed, start } = watchParses(t)
+  start()
+  const { headers } = await app.inject({ url: `${order}/status`, headers: seller })
+  const items = (content: string) => Array.from({ length: lines }, (_, i) => `<item line="${i + 1}">${content}</item>`).join('')
+  const status = `<order-status><status>accepted</status>${items('<expected-delivery-date>2026-12-01</expected-delivery-date>')}</order-status>`
+  for (const _ of [1, 2]) {
+    const sent = { ...xml, ...seller, 'if-match': String(headers.etag) }
+    const put = await app.inject({ method: 'PUT', url: `${order}/status`, headers: sent, payload: status })
+    t.match([put.statusCode, put.body.match(/<item /g)?.length], [200, lines], 'also when it is sent again')
+  }
+  const ship = (payload: string, more = {}) =>
+    app.inject({ method: 'POST', url: `${order}/shipments`, headers: { ...xml, ...seller, ...more }, payload })
+  const half = `<shipment>${items('<quantity>0.5</quantity>')}</shipment>`
+  const first = await ship(half, { 'idempotency-key': 'k' })
+  t.match([first.statusCode, first.body.match(/<item /g)?.length], [201, lines])
+  t.equal((await ship(half, { 'idempotency-key': 'k' })).body, first.body, 'replayed')
+  t.equal((await ship(half.replace('>0.5<', '>0.6<'))).statusCode, 409)
+  t.equal((await ship('<shipment/>')).statusCode, 201)
+  for (const url of [order, `${order}/status`, `${order}/shipments`, `${order}/shipment/1`]) {
+    for (const accept of ['application/xml', 'application/json', 'text/html']) {
+      const read = await app.inject({ url, headers: { ...seller, accept } })
+      t.match([read.statusCode, read.headers['content-type']], [200, accept], `${url} ${accept}`)
+    }
+  }
+  t.match((await app.inject({ url: `${order}/shipment/2`, headers: html })).body, 'the first 200 of 2000')
+  t.same(parsed, [])
+})

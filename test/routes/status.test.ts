@@ -1,5 +1,7 @@
 import t from 'tap'
 import { build, orderXml, type Shop, xml } from '../build.ts'
+import { faultsByPublishedSchema } from '../representations/published.ts'
+import { hidden, html, post } from './form-post.ts'
 
 async function placed(shop: Shop): Promise<string> {
   const { headers } = await shop.app.inject({ method: 'POST', url: '/order', headers: xml, payload: orderXml() })
@@ -108,4 +110,77 @@ t.test('GET, edit, PUT works on the bytes that GET gave, for status and stock, i
       t.equal(put.statusCode, 200, `${url} ${type} ${put.body}`)
     }
   }
+})
+
+t.test('a status tells the buyer a date and a note, of the order and of its lines', async (t) => {
+  const shop = await build(t, { settings: { ACCEPTANCE: 'manual' }, products: { 'ABC-1': {}, 'ABC-2': {} } })
+  const seller = await shop.key('ERP', 'fulfilment', 'order')
+  const payload = orderXml({ 'ABC-1': 1, 'ABC-2': 2 })
+  const order = String((await shop.app.inject({ method: 'POST', url: '/order', headers: xml, payload })).headers['location'])
+  const put = async (content: string, more: Record<string, string> = {}) => {
+    const { headers } = await shop.app.inject({ url: `${order}/status`, headers: seller })
+    const sent = { ...xml, ...seller, 'if-match': String(headers['etag']), ...more }
+    return shop.app.inject({ method: 'PUT', url: `${order}/status`, headers: sent, payload: `<order-status>${content}</order-status>` })
+  }
+  const details =
+    '<status>accepted</status><expected-delivery-date>2026-12-01</expected-delivery-date><note>Thanks &amp; bye</note><item line="2"><expected-delivery-date>2026-12-24</expected-delivery-date><note>Late</note></item>'
+  const accepted = await put(details)
+  t.equal(accepted.statusCode, 200)
+  t.match(accepted.body, /<expected-delivery-date>2026-12-01<[\s\S]*<note>Thanks &amp; bye<[\s\S]*<item line="2">[\s\S]*2026-12-24/)
+  t.same(await faultsByPublishedSchema(shop.app, accepted.body), [])
+  const read = await shop.app.inject(order)
+  t.match(read.body, /version="2"[\s\S]*<expected-delivery-date>2026-12-01<[\s\S]*<seller-note>Thanks &amp; bye<[\s\S]*<seller-note>Late</)
+  t.same(await faultsByPublishedSchema(shop.app, read.body), [])
+  const page = await shop.app.inject({ url: order, headers: { accept: 'text/html' } })
+  t.match(page.body, /Expected on[\s\S]*24 Dec 2026[\s\S]*Late[\s\S]*Expected delivery[\s\S]*1 Dec 2026[\s\S]*Thanks &amp; bye/)
+
+  t.equal((await put(details, { 'if-match': '"old"' })).statusCode, 200, 'the same once more changes nothing')
+  t.equal((await put('<status>accepted</status>', { 'if-match': '"old"' })).statusCode, 200)
+  t.equal((await put('<status>accepted</status><note>New</note>', { 'if-match': '"old"' })).statusCode, 412)
+  t.match((await shop.app.inject(order)).body, 'version="2"')
+  const unknown = await put('<status>accepted</status><item line="1"/><item line="3"/>')
+  t.match([unknown.statusCode, unknown.body], [422, /invalid-status[\s\S]*no line 3/])
+  const other = await put('<status>shipped</status><note/>')
+  t.match([other.statusCode, other.body], [200, '<status>shipped</status>'])
+  t.notMatch(other.body, '<note>Thanks')
+  t.match((await shop.app.inject(`${order}/shipments`)).body, '<item-count>2<', 'what the status ships is a shipment')
+  for (const wrong of ['<expected-delivery-date>soon</expected-delivery-date>', `<note>${'n'.repeat(4001)}</note>`, '<item/>']) {
+    t.equal((await put(`<status>completed</status>${wrong}`)).statusCode, 422, wrong.slice(0, 40))
+  }
+})
+
+t.test('the details of a status come back as they went in, in XML and JSON, and the buyer who changes the order keeps them', async (t) => {
+  const shop = await build(t)
+  const seller = await shop.key('ERP', 'fulfilment', 'order')
+  const order = await placed(shop)
+  const details = { expectedDeliveryDate: '2026-12-01', note: 'For you', item: [{ line: '1', note: 'Blue' }] }
+  const { headers } = await shop.app.inject({ url: `${order}/status`, headers: seller })
+  const sent = { ...seller, 'if-match': String(headers['etag']) }
+  const put = await shop.app.inject({ method: 'PUT', url: `${order}/status`, headers: sent, payload: { status: 'accepted', ...details } })
+  t.match([put.statusCode, put.json()], [200, { status: 'accepted', ...details }])
+  for (const type of ['application/xml', 'application/json']) {
+    for (const url of [`${order}/status`, order]) {
+      const got = await shop.app.inject({ url, headers: { ...seller, accept: type } })
+      const condition = { 'content-type': type, 'if-match': String(got.headers['etag']) }
+      const again = await shop.app.inject({ method: 'PUT', url, headers: { ...seller, accept: type, ...condition }, payload: got.body })
+      t.match([again.statusCode, again.body], [200, /For you[\s\S]*Blue/], `${url} ${type}`)
+    }
+  }
+})
+
+t.test('the seller sets the date and the note in the form of the status', async (t) => {
+  const shop = await build(t)
+  const seller = await shop.key('ERP', 'fulfilment')
+  const order = await placed(shop)
+  const read = async () => (await shop.app.inject({ url: `${order}/status`, headers: { ...html, ...seller } })).body
+  const fields = { _method: 'PUT', '_if-match': hidden(await read(), '_if-match') ?? '', status: 'accepted' }
+  const sent = await post(
+    shop.app,
+    `${order}/status`,
+    { ...fields, 'expected-delivery-date': '2026-12-01', note: 'Soon' },
+    { ...html, ...seller }
+  )
+  t.equal(sent.statusCode, 303)
+  t.match(await read(), /value="2026-12-01"[\s\S]*>\nSoon<\/textarea>/)
+  t.match((await shop.app.inject(order)).body, '<seller-note>Soon</seller-note>')
 })

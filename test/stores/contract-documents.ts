@@ -137,6 +137,40 @@ export function documentContract(rule: Rule): void {
     t.equal(await onHand(store, 'a'), '8')
   })
 
+  rule('a document that is sent with several numbers at once places one order of its customer', async (t, store) => {
+    await store.createProduct('a', stocked(100))
+    const { order: earlier } = await store.placeOrder(numbered(1, 'PO-0'))
+    const revised = { ...document, digest: 'd'.repeat(64) }
+    // While the first batch is written, the others wait, so that some are decided together.
+    const answers = await Promise.allSettled([
+      ...Array.from({ length: 20 }, (_, i) => store.placeOrder(numbered(1, `PO-${i + 1}`, { document }))),
+      store.changeOrder(earlier.id, purchase([item('a', 2)], { orderNumber: 'PO-R' }), {}, undefined, { document: revised }),
+      ...Array.from({ length: 5 }, (_, i) => store.placeOrder(numbered(40, `PO-L${i}`, { document: revised })))
+    ])
+    const refused = answers.flatMap((answer) => (answer.status === 'rejected' ? answer.reason.faults[0]?.code : []))
+    t.same(new Set(refused), new Set(['sent-before']))
+    t.equal((await everyOrder(store)).length, answers.length - refused.length + (answers[20]?.status === 'fulfilled' ? 0 : 1))
+    t.ok(answers.slice(0, 20).filter(({ status }) => status === 'fulfilled').length === 1)
+  })
+
+  rule('objections refuse what is placed or changed, together with what the store finds', async (t, store) => {
+    await store.createProduct('a', stocked(10))
+    const { order } = await store.placeOrder(numbered(1, 'PO-1', { document }))
+    const objections = { invalid: [], refused: [{ code: 'outdated-revision', detail: 'Old.' }] }
+    const faults = [{ code: 'outdated-revision' }, { code: 'out-of-stock' }]
+    const other = { ...document, digest: 'e'.repeat(64) }
+    await t.rejects(store.placeOrder(numbered(20, 'PO-2', { document: other, objections })), { code: 'order-refused', faults })
+    const wanted = purchase([item('a', 20)], { orderNumber: 'PO-1', hasDocument: true })
+    await t.rejects(store.changeOrder(order.id, wanted, {}, undefined, { document: other, objections }), { code: 'order-refused', faults })
+    await t.rejects(store.placeOrder(numbered(20, 'PO-1', { document: other })), {
+      code: 'order-refused',
+      orderId: order.id,
+      faults: [{ at: ['order-number'] }, { code: 'out-of-stock' }]
+    })
+    t.same(await store.order(order.id), order)
+    t.equal((await everyOrder(store)).length, 1)
+  })
+
   rule('an order is found by its number: the active one, else the last that ended', async (t, store) => {
     await store.createProduct('a', stocked(100))
     t.equal(await store.orderNumbered('acme', 'PO-1'), undefined)

@@ -10,6 +10,7 @@ import { largeContract } from './contract-large.ts'
 import { orderContract } from './contract-orders.ts'
 import { pagingContract } from './contract-paging.ts'
 import { placingContract } from './contract-placing.ts'
+import { shipmentContract } from './contract-shipments.ts'
 import { stockContract } from './contract-stock.ts'
 import { webhookContract } from './contract-webhooks.ts'
 
@@ -34,6 +35,7 @@ export function storeContract(t: Test, open: () => Promise<Store>): void {
   importContract(rule)
   placingContract(rule)
   orderContract(rule)
+  shipmentContract(rule)
   documentContract(rule)
   eventContract(rule)
   largeContract(rule)

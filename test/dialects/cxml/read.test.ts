@@ -185,14 +185,18 @@ t.test('every other document is unsupported and named', async (t) => {
     ],
     ['<Message><PunchOutOrderMessage/></Message>', /PunchOutOrderMessage/, '/cXML/Message/PunchOutOrderMessage'],
     ['<Response><Status code="200" text="OK"/></Response>', /does not take Response/, '/cXML/Response'],
-    ['<Request/>', /has no Request/, '/cXML'],
-    ['', /has no Request/, '/cXML'],
     ['<Request><OrderRequest/><ProfileRequest/></Request>', /has 2 requests/, '/cXML/Request/ProfileRequest']
   ] as const) {
     const document = read(envelope(content))
     t.same(document.request, { kind: 'unsupported' })
     t.match(document.faults, [{ code: 'unsupported-document', detail, path }])
     t.equal(document.faults.length, 1)
+  }
+  for (const [content, detail, path] of [
+    ['<Request/>', /Request is empty/, '/cXML/Request'],
+    ['', /has no Request/, '/cXML']
+  ] as const) {
+    t.match(read(envelope(content)), { request: { kind: 'unsupported' }, faults: [{ code: 'missing-value', detail, path }] })
   }
 })
 

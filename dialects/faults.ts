@@ -1,0 +1,40 @@
+import { shorten } from '../schemas/shorten.ts'
+import type { BuyerFault, BuyerFaultCode } from './buyer-document.ts'
+import { locationOf, type XmlElement } from './xml-element.ts'
+
+/** More faults than this are not listed: whoever has mended these sees the next. */
+const maxFaults = 100
+
+/** Where in an element a fault is. */
+export interface FaultPlace {
+  readonly attribute?: string
+  /** The sender's number of the line that the element is in. */
+  readonly item?: string | undefined
+}
+
+/** The faults of a document, each once per place. */
+export class FaultList {
+  readonly #faults: { readonly start: number; readonly fault: BuyerFault }[] = []
+  readonly #places = new Map<XmlElement, Set<string>>()
+  readonly #maskPath: (path: string) => string
+
+  /** @param maskPath masks the secrets of the document in a path: names can repeat them */
+  constructor(maskPath: (path: string) => string = (path) => path) {
+    this.#maskPath = maskPath
+  }
+
+  /** In the order of the document. */
+  get all(): readonly BuyerFault[] {
+    return this.#faults.toSorted((a, b) => a.start - b.start).map(({ fault }) => fault)
+  }
+
+  add(code: BuyerFaultCode, at: XmlElement, detail: string, { attribute, item }: FaultPlace = {}): void {
+    const details = this.#places.get(at) ?? new Set()
+    if (this.#faults.length >= maxFaults || details.has(detail)) return
+    this.#places.set(at, details.add(detail))
+    const { line, path } = locationOf(at)
+    const full = this.#maskPath(attribute === undefined ? path : `${path}/@${attribute}`)
+    const fault = { code, detail, line, path: full, ...(item === undefined ? {} : { item: shorten(item) }) }
+    this.#faults.push({ start: at.tag.start, fault })
+  }
+}

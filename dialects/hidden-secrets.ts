@@ -1,0 +1,66 @@
+import { attribute, match } from '../xml/tag-syntax.ts'
+import type { SecretRange } from './buyer-document.ts'
+
+const names = 'SharedSecret|DigitalSignature|CredentialMac|PrimaryAccountNumberID|CV2ID'
+
+/** Nearly no document has any, and this is faster than to read its markup. */
+const anyName = new RegExp(`<(?:[\\w.-]+:)?(?:${names}|PCard)\\b`, 'i')
+
+const tag = `</?(?<name>(?:[\\w.-]+:)?(?:${names}|(?<card>PCard)))(?![\\w.-])(?:"[^"<]*"|'[^'<]*'|[^<>"'])*>`
+const token = new RegExp(`<!--|<!\\[CDATA\\[|<\\?|-->|\\]\\]>|\\?>|${tag}`, 'gi')
+
+/** How the parts of a document end in which markup is no markup. */
+const closings: Readonly<Record<string, string>> = { '<!--': '-->', '<![CDATA[': ']]>', '<?': '?>' }
+
+/** A secret whose end is searched. */
+interface OpenSecret {
+  readonly name: string
+  readonly from: number
+  /** How the part ends that the secret is written in. Undefined: it is an element of the document. */
+  readonly part: string | undefined
+}
+
+/**
+ * The content of secrets where no reader looks: in comments, CDATA sections and processing instructions, and in elements of
+ * another vocabulary. The document is read once, however many there are: its sender chooses that.
+ */
+export function hiddenSecrets(source: string): readonly SecretRange[] {
+  if (!anyName.test(source)) return []
+  const found: SecretRange[] = []
+  let part: string | undefined
+  let open: OpenSecret | undefined
+  for (const { index, 0: text, groups: { name, card } = {} } of source.matchAll(token)) {
+    const isEndTag = text.startsWith('</')
+    if (open && open.part === part && (isEndTag ? name === open.name : text === part)) {
+      found.push({ from: open.from, to: index })
+      open = undefined
+    }
+    if (name === undefined) part = partAfter(part, text)
+    else if (open || isEndTag) continue
+    else if (card !== undefined) found.push(...cardNumbers(source, index + 1 + name.length, index + text.length))
+    else if (!text.endsWith('/>')) open = { name, from: index + text.length, part }
+  }
+  return found.filter(({ from, to }) => to > from)
+}
+
+/** How the part ends that the document is in after a token. */
+function partAfter(part: string | undefined, token: string): string | undefined {
+  if (part === undefined) return closings[token]
+  return token === part ? undefined : part
+}
+
+/**
+ * The values of the attributes named `number`, whatever their prefix, between their quotes.
+ * @param start the offset after the name of a tag
+ * @param end that of the end of the tag
+ */
+export function cardNumbers(source: string, start: number, end: number): readonly SecretRange[] {
+  const ranges: SecretRange[] = []
+  let at = start
+  for (let found = match(attribute, source, at); found && at < end; found = match(attribute, source, at)) {
+    const [whole, name = '', value = ''] = found
+    at += whole.length
+    if (/^(?:[^:]*:)?number$/i.test(name)) ranges.push({ from: at - value.length + 1, to: at - 1 })
+  }
+  return ranges
+}

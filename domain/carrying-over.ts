@@ -1,0 +1,93 @@
+/** What an order keeps when the buyer changes it: what was shipped of it, and what the seller told the buyer. */
+
+import { DomainError, type Fault } from './errors.ts'
+import { add, compare, type Decimal, plain, subtract, zero } from './money.ts'
+import { type Order, type OrderItem, sellerDetailsOf } from './order.ts'
+import { isAllShipped, leftOf } from './shipping.ts'
+
+/** The most faults that are listed. */
+const mostFaults = 100
+
+/** What was sold on the same terms. Lines that move in the document are found by it. */
+const termsOf = ({ productId, unit, unitPrice }: OrderItem) => `${productId} ${unit} ${plain(unitPrice)}`
+
+/**
+ * The changed order with what it keeps. A new line continues the old line of the same product and terms that has its
+ * number, or else the first such line that no other continues: it has the seller's details of that line, and what was
+ * shipped of it, up to its quantity. What was shipped beyond that counts for the other lines of the same product and terms,
+ * in their order: goods are alike, so only their quantity matters. If all that remains was shipped, the order is `shipped`.
+ * @throws DomainError `order-refused` when the new lines have less of a product than was shipped at its terms
+ */
+export function carryOver(before: Order, changed: Order): Order {
+  const previous = continued(before.items, changed.items)
+  const left = shippedByTerms(before.items)
+  const isTouched = left.size > 0
+  const items = changed.items.map((item, i) => {
+    const old = previous[i]
+    if (!old) return item
+    const own = isTouched ? claim(left, item, old.shippedQuantity ?? zero) : zero
+    return withShipped({ ...item, ...sellerDetailsOf(old) }, own)
+  })
+  const filled = isTouched ? items.map((item) => withShipped(item, claim(left, item, leftOf(item)))) : items
+  const faults = [...left].flatMap(([terms, quantity]) =>
+    compare(quantity, zero) > 0 ? belowShipped(terms, quantity, before, changed) : []
+  )
+  if (faults.length > 0) {
+    const detail = 'A part of the order was shipped, and can no longer be changed. Nothing was stored.'
+    throw new DomainError('order-refused', detail, { faults: faults.slice(0, mostFaults) })
+  }
+  const { shipmentCount } = before
+  const kept = { ...changed, ...sellerDetailsOf(before), items: filled, ...(shipmentCount === undefined ? {} : { shipmentCount }) }
+  return isTouched && isAllShipped(kept) ? { ...kept, status: 'shipped' } : kept
+}
+
+/** For each new line the old line that it continues. */
+function continued(before: readonly OrderItem[], after: readonly OrderItem[]): readonly (OrderItem | undefined)[] {
+  const unclaimed = new Set(before)
+  const byLine = new Map(before.map((item) => [item.line, item]))
+  const previous = after.map((item) => {
+    const same = byLine.get(item.line)
+    if (!same || termsOf(same) !== termsOf(item)) return undefined
+    unclaimed.delete(same)
+    return same
+  })
+  const queues = new Map<string, OrderItem[]>()
+  for (const item of [...unclaimed].reverse()) {
+    const queue = queues.get(termsOf(item))
+    if (queue) queue.push(item)
+    else queues.set(termsOf(item), [item])
+  }
+  return after.map((item, i) => previous[i] ?? queues.get(termsOf(item))?.pop())
+}
+
+function shippedByTerms(items: readonly OrderItem[]): Map<string, Decimal> {
+  const sums = new Map<string, Decimal>()
+  for (const item of items) {
+    if (item.shippedQuantity === undefined) continue
+    sums.set(termsOf(item), add(sums.get(termsOf(item)) ?? zero, item.shippedQuantity))
+  }
+  return sums
+}
+
+/** Takes what was shipped for a line: up to a quantity, up to what the line has room for, and up to what there is. */
+function claim(left: Map<string, Decimal>, item: OrderItem, most: Decimal): Decimal {
+  const terms = termsOf(item)
+  const there = left.get(terms) ?? zero
+  const claimed = [there, most, leftOf(item)].reduce((least, quantity) => (compare(quantity, least) < 0 ? quantity : least))
+  if (compare(claimed, zero) > 0) left.set(terms, subtract(there, claimed))
+  return claimed
+}
+
+function withShipped(item: OrderItem, quantity: Decimal): OrderItem {
+  if (compare(quantity, zero) <= 0) return item
+  return { ...item, shippedQuantity: plain(add(item.shippedQuantity ?? zero, quantity)) }
+}
+
+function belowShipped(terms: string, missing: Decimal, before: Order, { items }: Order): Fault[] {
+  const old = before.items.find((item) => item.shippedQuantity !== undefined && termsOf(item) === terms)
+  if (!old) return []
+  const sameTerms = items.filter((item) => termsOf(item) === terms)
+  const wanted = sameTerms.reduce<Decimal>((sum, { quantity }) => add(sum, quantity), zero)
+  const detail = `${plain(add(wanted, missing))} of ${old.productId} at ${old.unitPrice} ${before.currency} was shipped, but the changed order has only ${plain(wanted)} of it.`
+  return [{ code: 'already-shipped', detail }]
+}

@@ -1,0 +1,56 @@
+/** What the seller tells the buyer with a status. */
+
+import { DomainError } from './errors.ts'
+import type { Order, SellerDetails } from './order.ts'
+import { unknownLine } from './shipping.ts'
+
+/** Of an order or a line. What is absent stays as it is; an empty note removes the one that there is. */
+export interface DetailsDraft {
+  readonly expectedDeliveryDate?: string
+  readonly note?: string
+}
+
+export interface StatusDetails extends DetailsDraft {
+  readonly items?: readonly (DetailsDraft & { readonly line: number })[]
+}
+
+/** The most faults that are listed. */
+const mostFaults = 100
+
+/**
+ * The order with the details; undefined when it has them all already.
+ * @throws DomainError `invalid-status` when the order has not all of the lines
+ */
+export function decideDetails(before: Order, details: StatusDetails): Order | undefined {
+  const { items: wanted = [] } = details
+  const lines = new Map(before.items.map((item, i) => [item.line, i]))
+  const faults = wanted.flatMap(({ line }, i) => (lines.has(line) ? [] : unknownLine(line, i + 1)))
+  if (faults.length > 0) {
+    const detail = 'The document names lines that the order has not. Nothing was stored.'
+    throw new DomainError('invalid-status', detail, { faults: faults.slice(0, mostFaults) })
+  }
+  const items = [...before.items]
+  let isChanged = !hasDetails(before, details)
+  for (const draft of wanted) {
+    const i = lines.get(draft.line) ?? -1
+    const item = items[i]
+    if (!item || hasDetails(item, draft)) continue
+    items[i] = withDetails(item, draft)
+    isChanged = true
+  }
+  return isChanged ? withDetails({ ...before, items }, details) : undefined
+}
+
+function hasDetails({ expectedDeliveryDate, sellerNote = '' }: SellerDetails, draft: DetailsDraft): boolean {
+  return (draft.expectedDeliveryDate ?? expectedDeliveryDate) === expectedDeliveryDate && (draft.note ?? sellerNote) === sellerNote
+}
+
+function withDetails<T extends SellerDetails>(current: T, { expectedDeliveryDate, note }: DetailsDraft): T {
+  const { sellerNote: _, ...rest } = current
+  const sellerNote = note ?? current.sellerNote
+  return {
+    ...rest,
+    ...(expectedDeliveryDate === undefined ? {} : { expectedDeliveryDate }),
+    ...(sellerNote === undefined || sellerNote === '' ? {} : { sellerNote })
+  } as T
+}

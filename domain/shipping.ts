@@ -1,0 +1,185 @@
+/** Decides what is shipped of an order. A store calls these functions on rows that it has locked. */
+
+import { DomainError, type Fault } from './errors.ts'
+import { makeLineTotals } from './line-totals.ts'
+import { add, compare, type Decimal, minorUnit, multiply, plain, round, subtract, zero } from './money.ts'
+import { type Order, type OrderItem, revised } from './order.ts'
+import { checkPrecondition } from './preconditions.ts'
+import type { Precondition } from './store.ts'
+
+/** One line of a shipment as the seller sends it. */
+export interface ShipmentDraftItem {
+  /** The number of the order's line. */
+  readonly line: number
+  readonly quantity: Decimal
+  readonly unit?: string
+}
+
+export interface ShipmentDraft {
+  /** Milliseconds since the epoch. Absent: now. */
+  readonly shippedAt?: number
+  readonly carrier?: string
+  readonly trackingNumber?: string
+  /** https or http. */
+  readonly trackingUri?: string
+  /** Absent: all that is left of the order. */
+  readonly items?: readonly ShipmentDraftItem[]
+}
+
+/** One line of a shipment. It is a snapshot: the lines of the order may get other numbers when the order changes. */
+export interface ShipmentItem extends Pick<OrderItem, 'line' | 'productId' | 'name' | 'unit' | 'quantity'> {}
+
+/** A shipment without its lines. */
+export interface ShipmentSummary extends Pick<ShipmentDraft, 'carrier' | 'trackingNumber' | 'trackingUri'> {
+  readonly orderId: string
+  /** Its position among the shipments of the order, from 1. */
+  readonly number: number
+  /** Milliseconds since the epoch. */
+  readonly shippedAt: number
+  readonly itemCount: number
+  /** Present in lists, for a shipment of `mostSummarised` lines or fewer. */
+  readonly items?: readonly ShipmentItem[]
+}
+
+/** A shipment never changes. */
+export interface Shipment extends ShipmentSummary {
+  readonly items: readonly ShipmentItem[]
+}
+
+export interface ShipmentDecision {
+  /** The order after the shipment. */
+  readonly order: Order
+  readonly shipment: Shipment
+}
+
+/** The most shipments of one order. The last one must be of all that is left. */
+export const mostShipments = 1000
+
+/** The most faults that are listed. */
+const mostFaults = 100
+
+const allLeft: ShipmentDraft = {}
+
+/** The quantity of a line that was not shipped yet. */
+export function leftOf({ quantity, shippedQuantity }: Pick<OrderItem, 'quantity' | 'shippedQuantity'>): Decimal {
+  return shippedQuantity === undefined ? quantity : plain(subtract(quantity, shippedQuantity))
+}
+
+const isShipped = (item: OrderItem) => compare(leftOf(item), zero) <= 0
+
+/** Whether something of the order was shipped, and nothing of it is left. */
+export function isAllShipped({ items }: Pick<Order, 'items'>): boolean {
+  return items.every(isShipped)
+}
+
+/**
+ * Decides a shipment. When nothing is left, the order is `shipped`.
+ * @throws DomainError `precondition-failed`; `transition-refused` unless the order is accepted; `invalid-shipment` when the
+ *   document can never be the order's shipment; `shipment-refused` when less is left of a line
+ */
+export function decideShipment(before: Order, draft: ShipmentDraft, expected: Precondition, { now }: { now: number }): ShipmentDecision {
+  checkPrecondition(expected, before.version)
+  if (before.status !== 'accepted') {
+    throw new DomainError('transition-refused', `The order is ${before.status}: only an accepted order can be shipped.`)
+  }
+  return ship(before, draft, now)
+}
+
+/** Ships all that is left of an accepted order. */
+export function shipRest(before: Order, { now }: { now: number }): ShipmentDecision {
+  return ship(before, allLeft, now)
+}
+
+function ship(before: Order, draft: ShipmentDraft, now: number): ShipmentDecision {
+  const shipped = draft.items ? quantitiesOf(draft.items, before) : new Map(before.items.map((item) => [item.line, leftOf(item)]))
+  const shipmentItems: ShipmentItem[] = []
+  const items = before.items.map((item) => {
+    const quantity = shipped.get(item.line)
+    if (quantity === undefined || compare(quantity, zero) <= 0) return item
+    const { line, productId, name, unit } = item
+    shipmentItems.push({ line, productId, name, unit, quantity })
+    return { ...item, shippedQuantity: plain(add(item.shippedQuantity ?? zero, quantity)) }
+  })
+  const number = (before.shipmentCount ?? 0) + 1
+  const isAll = isAllShipped({ items })
+  if (number >= mostShipments && !isAll) {
+    const detail = `An order has ${mostShipments} shipments at most, and this is the last: ship all that is left.`
+    throw new DomainError('shipment-refused', detail, { faults: [{ code: 'too-many-shipments', detail }] })
+  }
+  const { items: _items, shippedAt = now, ...said } = draft
+  const shipment = { orderId: before.id, number, shippedAt, ...said, itemCount: shipmentItems.length, items: shipmentItems }
+  const status = isAll ? ('shipped' as const) : before.status
+  return { order: { ...before, ...revised(before, now), status, items, shipmentCount: number }, shipment }
+}
+
+/** What is shipped of each line, by its number. @throws DomainError `invalid-shipment`, `shipment-refused` */
+function quantitiesOf(wanted: readonly ShipmentDraftItem[], { items }: Order): ReadonlyMap<number, Decimal> {
+  const lines = new Map(items.map((item) => [item.line, item]))
+  const quantities = new Map<number, Decimal>()
+  const [invalid, refused]: [Fault[], Fault[]] = [[], []]
+  for (const [i, item] of wanted.entries()) {
+    const line = lines.get(item.line)
+    const fault = unusable(item, line, quantities.has(item.line), i + 1)
+    if (fault) invalid.push(fault)
+    else if (line && compare(item.quantity, leftOf(line)) > 0) refused.push(tooMuch(item, line, i + 1))
+    quantities.set(item.line, item.quantity)
+  }
+  const faults = [...invalid, ...refused].toSorted((a, b) => Number(a.at?.[1]) - Number(b.at?.[1])).slice(0, mostFaults)
+  if (invalid.length > 0) {
+    throw new DomainError('invalid-shipment', 'The shipment does not fit the order. Nothing was stored.', { faults })
+  }
+  if (refused.length > 0) {
+    throw new DomainError('shipment-refused', 'The shipment has more than is left of the order. Nothing was stored.', { faults })
+  }
+  return quantities
+}
+
+/** The fault of a line that can never be shipped as it is sent. */
+function unusable(
+  { line, unit }: ShipmentDraftItem,
+  found: OrderItem | undefined,
+  isRepeated: boolean,
+  position: number
+): Fault | undefined {
+  if (!found) return unknownLine(line, position)
+  if (isRepeated) {
+    return {
+      code: 'repeated-line',
+      at: ['item', position],
+      detail: `The line ${line} is there twice. Send one item with its whole quantity.`
+    }
+  }
+  if (unit === undefined || unit === found.unit) return undefined
+  const detail = `The line ${line} was ordered by the unit ${found.unit}, not ${unit}.`
+  return { code: 'wrong-unit', at: ['item', position, 'quantity', 'unit'], detail }
+}
+
+export function unknownLine(line: number, position: number): Fault {
+  return {
+    code: 'line-unknown',
+    at: ['item', position],
+    detail: `The order has no line ${line}. Its lines may have other numbers now: read it again.`
+  }
+}
+
+function tooMuch({ line, quantity }: ShipmentDraftItem, found: OrderItem, position: number): Fault {
+  const left = leftOf(found)
+  const rest = compare(left, zero) > 0 ? `${plain(left)} of ${plain(found.quantity)} is left` : `all ${plain(found.quantity)} were shipped`
+  const detail = `The shipment has ${plain(quantity)} of line ${line} (${found.productId}), but ${rest}.`
+  return { code: 'not-left', at: ['item', position, 'quantity'], detail }
+}
+
+/**
+ * The order that remains when the rest is cancelled: its shipped quantities. Lines of which nothing was shipped go; the
+ * others keep their numbers, which the shipments name. The totals follow.
+ */
+export function cutToShipped(order: Order): Pick<Order, 'items' | 'total'> {
+  const digits = minorUnit(order.currency)
+  const totals = makeLineTotals(digits)
+  const items = order.items.flatMap((item): OrderItem[] => {
+    const { shippedQuantity } = item
+    if (shippedQuantity === undefined) return []
+    return [{ ...item, quantity: shippedQuantity, lineTotal: totals(item.productId, multiply(shippedQuantity, item.unitPrice)) }]
+  })
+  return { items, total: items.reduce<Decimal>((sum, item) => add(sum, item.lineTotal), round(zero, digits)) }
+}

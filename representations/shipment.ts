@@ -1,0 +1,100 @@
+import { hasScope } from '../domain/caller.ts'
+import type { Order } from '../domain/order.ts'
+import type { Shipment, ShipmentItem, ShipmentSummary } from '../domain/shipping.ts'
+import type { LocatedFault } from '../schemas/document.ts'
+import { type Element, element, textElement } from '../schemas/element.ts'
+import { shipmentXsd } from '../schemas/shipment.ts'
+import { childType, rootType } from '../schemas/vocabulary.ts'
+import { type Link, linkElement, uris } from './links.ts'
+import { orderTitle, orderValidators } from './order.ts'
+import { type Context, instant, represent } from './representation.ts'
+import { type Field, fieldOf, placeErrors, type Values } from './views/fields.ts'
+import { renderPage } from './views.ts'
+
+/** A page of the shipments of an order. */
+export interface ShipmentPage {
+  readonly version: number
+  /** A large order is not parsed for it: only what is known of it is read. */
+  readonly order: Order
+  readonly shipments: readonly ShipmentSummary[]
+  readonly links: readonly Link[]
+  /** Tells this page from the others. */
+  readonly position: string
+  /** The form that was refused: what was typed, and what is wrong with it. */
+  readonly typed?: Values
+  readonly faults?: readonly LocatedFault[]
+}
+
+const type = rootType(shipmentXsd, 'shipment')
+
+/** The fields of the form that ships all that is left of an order. */
+export function shipFields(typed: Values = new Map(), faults: readonly LocatedFault[] = []): readonly Field[] {
+  const names = ['carrier', 'tracking-number', 'tracking-uri']
+  const errors = placeErrors(faults, (path) => names.find((name) => name === path))
+  return names.map((name) => fieldOf(childType(type, name), name, typed, errors))
+}
+
+function itemElement({ line, productId, name, unit, quantity }: ShipmentItem, { base }: Context): Element {
+  return element('item', { line: String(line) }, [
+    element('product-id', { href: uris(base).product(productId) }, productId),
+    element('name', {}, name),
+    element('quantity', { unit }, quantity)
+  ])
+}
+
+function shipmentElement(shipment: ShipmentSummary, context: Context, links: readonly Link[], inList: boolean): Element {
+  const { orderId, number, itemCount, items = [] } = shipment
+  return element('shipment', { order: orderId, number: String(number) }, [
+    element('shipped-at', {}, instant(shipment.shippedAt)),
+    textElement('carrier', shipment.carrier),
+    textElement('tracking-number', shipment.trackingNumber),
+    textElement('tracking-uri', shipment.trackingUri),
+    inList ? element('item-count', {}, String(itemCount)) : undefined,
+    ...items.map((item) => itemElement(item, context)),
+    ...links.map(linkElement)
+  ])
+}
+
+/** The lines that the page of a shipment shows. */
+const linesShown = 200
+
+export const shipmentRepresentations = represent<Shipment>({
+  name: 'shipment',
+  type,
+  element: (shipment, context) => {
+    const uri = uris(context.base)
+    const links = [
+      { rel: 'self', href: uri.shipment(shipment.orderId, shipment.number) },
+      { rel: 'order', href: uri.order(shipment.orderId) },
+      { rel: 'collection', href: uri.shipments(shipment.orderId) }
+    ]
+    return shipmentElement(shipment, context, links, false)
+  },
+  html: (shipment, context) =>
+    renderPage('shipment', `Shipment ${shipment.number}`, { shipment, lines: shipment.items.slice(0, linesShown) }, context),
+  // A shipment never changes.
+  validators: ({ number, shippedAt }) => ({ version: `${number}.${shippedAt.toString(36)}` }),
+  schema: 'shipment'
+})
+
+export const shipmentsRepresentations = represent<ShipmentPage>({
+  type: rootType(shipmentXsd, 'shipments'),
+  element: ({ order, shipments, links }, context) => {
+    const self = (number: number) => [{ rel: 'self', href: uris(context.base).shipment(order.id, number) }]
+    return element('shipments', { order: order.id }, [
+      ...shipments.map((shipment) => shipmentElement(shipment, context, self(shipment.number), true)),
+      ...links.map(linkElement)
+    ])
+  },
+  html: ({ order, shipments, links, typed, faults }, context) => {
+    const mayShip = hasScope(context.caller, 'fulfilment') && order.status === 'accepted'
+    const data = { order, shipments, links, notice: context.notice, shipFields: mayShip ? shipFields(typed, faults) : [] }
+    return renderPage('shipments', `Shipments of ${orderTitle(order).replace('Order', 'order')}`, data, context)
+  },
+  validators: ({ order, position }, context) => {
+    const { version, ...rest } = orderValidators(order, context)
+    return { ...rest, version: `${version}${position}` }
+  },
+  links: ({ links }) => links,
+  schema: 'shipments'
+})

@@ -1,0 +1,81 @@
+/** Why a document in a buyer's vocabulary (UBL, cXML) is refused. */
+
+import type { BuyerSubmission } from '../dialects/submission.ts'
+import { DomainError, type Fault } from '../domain/errors.ts'
+import { nextStatuses, type Objections, type Order, type OrderDocument } from '../domain/order.ts'
+import { refusedTransition } from '../domain/order-writes.ts'
+
+const none: Objections = { invalid: [], refused: [] }
+
+export function joined(...all: readonly (Objections | undefined)[]): Objections {
+  return { invalid: all.flatMap((one) => one?.invalid ?? []), refused: all.flatMap((one) => one?.refused ?? []) }
+}
+
+/** The refusal of a document for reasons of its own. What can never succeed decides the code. */
+export function refusal({ invalid, refused }: Objections): DomainError {
+  const faults = [...invalid, ...refused]
+  const [only, ...others] = faults
+  const detail = only && others.length === 0 ? only.detail : `${faults.length} things stand in the way. Nothing was stored.`
+  return new DomainError(invalid.length > 0 ? 'invalid-order' : 'order-refused', detail, { faults })
+}
+
+export function unknownOrder({ number, numberAt }: BuyerSubmission): Objections {
+  const detail = `You have no order with the number ${JSON.stringify(number)}. Name the order by the number that it was placed with.`
+  return { invalid: [{ code: 'order-unknown', detail, ...numberAt }], refused: [] }
+}
+
+/** A copy never places an order. */
+export function unknownCopy({ numberAt }: BuyerSubmission): Objections {
+  const detail = 'The document says that it is a copy, but no order with this number and content stands. Send the original.'
+  return { invalid: [{ code: 'copy-of-unknown-order', detail, ...numberAt }], refused: [] }
+}
+
+/** A buyer's system may repeat an order, with another payloadID for one, after it was cancelled. That is no new order. */
+export function endedOrder({ id, status }: Order, { numberAt }: BuyerSubmission): Objections {
+  const detail = `The order of this number, ${id}, is ${status}. To order again, send an order with a new number.`
+  return { invalid: [], refused: [{ code: 'sent-before', detail, ...numberAt }] }
+}
+
+/** What stands in the way of a change that is not newer than the last one. */
+export function outdated({ revision, revisionAt }: BuyerSubmission, document: OrderDocument | undefined): Objections {
+  const last = document?.revision
+  if (revision !== undefined && !isVersion(revision)) {
+    const detail = `The version ${JSON.stringify(revision)} is not a number. Send a number that is above that of the last change.`
+    return { invalid: [{ code: 'invalid-value', detail, ...revisionAt } as Fault], refused: [] }
+  }
+  if (revision === undefined || last === undefined || Number(revision) > Number(last)) return none
+  const detail = `The order has been changed by version ${last} already; this is version ${revision}. Send a version above it.`
+  return { invalid: [], refused: [{ code: 'outdated-revision', detail, ...revisionAt } as Fault] }
+}
+
+export function isVersion(revision: string): boolean {
+  return /^\d{1,15}(\.\d{1,15})?$/.test(revision)
+}
+
+/** @throws DomainError when the document itself says why the order cannot be cancelled; then also what the order's status says */
+export function refuseCancellation(objections: Objections, { status }: Order): void {
+  if (objections.invalid.length + objections.refused.length === 0) return
+  const isFinal = status !== 'cancelled' && !nextStatuses(status).includes('cancelled')
+  const detail = refusedTransition(status, 'cancelled').message
+  throw refusal(joined(objections, isFinal ? { invalid: [], refused: [{ detail }] } : none))
+}
+
+/** An error with a place in the document: what is about the whole order is about its number. */
+export function placed(error: DomainError, { numberAt }: BuyerSubmission): DomainError {
+  const { code, message, faults, orderId } = error
+  if (!numberAt || (faults.length > 0 && faults.every((fault) => fault.at || 'line' in fault))) return error
+  const named: readonly Fault[] = faults.length > 0 ? faults : [{ detail: message }]
+  const located = named.map((fault) => (fault.at || 'line' in fault ? fault : { ...fault, ...numberAt }))
+  return new DomainError(code, message, { faults: located, ...(orderId === undefined ? {} : { orderId }) })
+}
+
+/** Faults name the items of the whole order. The sender's document has only some of them. */
+export function inDocument({ code, message, faults }: DomainError, positions: readonly (number | undefined)[]): DomainError {
+  const moved = faults.map(({ at, ...fault }): Fault => {
+    if (at?.[0] !== 'item') return at ? { ...fault, at } : fault
+    const position = positions[Number(at[1]) - 1]
+    // A line that the document does not name has no place in it.
+    return position === undefined ? fault : { ...fault, at: ['item', position, ...at.slice(2)] }
+  })
+  return new DomainError(code, message, { faults: moved })
+}

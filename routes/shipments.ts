@@ -1,0 +1,176 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Config } from '../config.ts'
+import { DomainError } from '../domain/errors.ts'
+import type { Order } from '../domain/order.ts'
+import type { Precondition } from '../domain/store.ts'
+import { pagedQuery, pageUri, readCursor, writeCursor } from '../http/paging.ts'
+import { Problem } from '../http/problem.ts'
+import type { QuerySchema } from '../http/query-schema.ts'
+import { uris } from '../representations/links.ts'
+import { orderRepresentations } from '../representations/order.ts'
+import { orderStatusRepresentations } from '../representations/order-status.ts'
+import type { ProblemDocument } from '../representations/problem.ts'
+import { variantOf } from '../representations/representation.ts'
+import { type ShipmentPage, shipmentRepresentations, shipmentsRepresentations } from '../representations/shipment.ts'
+import { refusalNotice } from '../representations/views.ts'
+import { shipment } from '../schemas/shipment.ts'
+import { orderPath, shipmentPath } from './parameters.ts'
+import type { RoutePlugin } from './route.ts'
+
+/** Shipments on a page. Those that are short come with their lines, so a page has fewer of them than of orders. */
+const pageLimit = { default: 20, max: 100 }
+
+const shipmentQuery: QuerySchema<{ readonly limit: number; readonly after?: string }> = pagedQuery({
+  limit: {
+    type: 'integer',
+    minimum: 1,
+    maximum: pageLimit.max,
+    default: pageLimit.default,
+    description: 'The maximum number of items on a page.'
+  }
+})
+
+const toSee = { anyOf: ['order', 'fulfilment'], guests: true } as const
+
+const listShipments = {
+  id: 'listShipments',
+  summary: 'The shipments of an order, newest first',
+  notes: 'Shipments of up to 20 lines come with them. Follow `next` to the page after.',
+  answers: { 200: 'A page of shipments.' },
+  problems: ['order-not-found']
+} as const
+const shipOrder = {
+  id: 'shipOrder',
+  summary: 'Ship an order, whole or in part',
+  notes:
+    'Without items it ships all that is left. When nothing is left, the order is `shipped`. `If-Match` takes an ETag of the order, its status or its shipments. With an `Idempotency-Key` it is safe to repeat.',
+  answers: { 201: 'The shipment.', 303: 'To a form: the shipment was made.' },
+  problems: ['order-not-found', 'invalid-shipment', 'shipment-refused', 'transition-refused'],
+  idempotent: true
+} as const
+const getShipment = {
+  id: 'getShipment',
+  summary: 'One shipment of an order',
+  answers: { 200: 'The shipment.' },
+  problems: ['order-not-found']
+} as const
+
+/** What was shipped of an order. */
+const shipments: RoutePlugin = async (app, { config }) => {
+  const pages = shipmentPages(app, config)
+  const uri = uris(config.BASE_URL.path)
+
+  app.get(
+    '/order/:order_id/shipments',
+    {
+      schema: { params: orderPath, querystring: shipmentQuery },
+      config: { represents: shipmentsRepresentations, caching: 'private', access: toSee, describes: listShipments }
+    },
+    async (request, reply) => {
+      const order = await request.visibleOrder(request.params.order_id)
+      return reply.represent(await pages.read(request, order, request.query))
+    }
+  )
+
+  app.post(
+    '/order/:order_id/shipments',
+    {
+      schema: { params: orderPath, body: shipment },
+      config: {
+        represents: shipmentRepresentations,
+        caching: 'private',
+        access: { anyOf: ['fulfilment'] },
+        checksConditions: true,
+        form: { refused: pages.refused },
+        describes: shipOrder
+      }
+    },
+    async (request, reply) => {
+      const order = await request.visibleOrder(request.params.order_id)
+      const { shipment, replayed } = await request.idempotently(({ idempotency }) =>
+        app.store.shipOrder(order.id, request.body, pages.expected(request, order), idempotency)
+      )
+      if (replayed) reply.header('idempotent-replayed', 'true')
+      return reply.created(uri.shipment(order.id, shipment.number), shipment)
+    }
+  )
+
+  app.get(
+    '/order/:order_id/shipment/:number',
+    {
+      schema: { params: shipmentPath },
+      config: { represents: shipmentRepresentations, caching: 'private', access: toSee, describes: getShipment }
+    },
+    async (request, reply) => {
+      const { order_id, number } = request.params
+      const { id } = await request.visibleOrder(order_id)
+      const found = /^[1-9][0-9]{0,3}$/.test(number) ? await app.store.shipment(id, Number(number)) : undefined
+      if (!found) throw new Problem('not-found', 'The order has no such shipment.')
+      return reply.represent(found)
+    }
+  )
+}
+
+function shipmentPages(app: FastifyInstance, config: Config) {
+  const uri = uris(config.BASE_URL.path)
+
+  async function read(request: FastifyRequest, order: Order, { limit, after }: { limit: number; after?: string }): Promise<ShipmentPage> {
+    const cursor = after === undefined ? {} : { after: readCursor('shipments', after) }
+    const { items, next } = await app.store.shipments(order.id, { limit, ...cursor })
+    const path = uri.shipments(order.id)
+    const size = limit === pageLimit.default ? undefined : limit
+    const following =
+      next === undefined ? [] : [{ rel: 'next', href: pageUri(path, { limit: size, after: writeCursor('shipments', next) }) }]
+    const links = [
+      { rel: 'self', href: request.method === 'GET' ? request.url : path },
+      { rel: 'order', href: uri.order(order.id) },
+      { rel: 'first', href: pageUri(path, { limit: size }) },
+      ...following
+    ]
+    const position = after === undefined && size === undefined ? '' : `.${limit}.${after ?? ''}`
+    return { version: order.version, order, shipments: items, links, position }
+  }
+
+  /**
+   * The condition of a request on the order. Where it does not hold, one that no order meets: the store still repeats the
+   * answer to a key that it knows.
+   */
+  function expected(request: FastifyRequest, order: Order): Precondition {
+    const current = [
+      request.currentOf(order, uri.order(order.id), orderRepresentations),
+      request.currentOf(order, uri.orderStatus(order.id), orderStatusRepresentations),
+      request.currentOf(firstPage(order), uri.shipments(order.id), shipmentsRepresentations)
+    ].flatMap((one) => one ?? [])
+    try {
+      return request.precondition({ version: order.version, modifiedAt: order.modifiedAt, tags: current.flatMap(({ tags }) => tags) })
+    } catch (error) {
+      const isOvertaken = error instanceof DomainError && error.code === 'precondition-failed'
+      if (!isOvertaken || request.operation.idempotencyKey === undefined) throw error
+      return { version: 0 }
+    }
+  }
+
+  /** Shows the form again, with what was typed, on the page of the order's shipments. */
+  async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
+    if ([401, 403, 404].includes(problem.status)) return undefined
+    const order = await request.visibleOrder((request.params as { order_id: string }).order_id)
+    const typed = new Map(request.form() ?? [])
+    const page = { ...(await read(request, order, { limit: pageLimit.default })), typed, faults: problem.errors ?? [] }
+    const formTag = request.formTag(page, uri.shipments(order.id), shipmentsRepresentations)
+    const context = { ...request.context(), formTag, notice: refusalNotice(problem, 'the order') }
+    return variantOf(shipmentsRepresentations, 'text/html')?.write(page, context)
+  }
+
+  return { read, expected, refused }
+}
+
+function firstPage(order: Order): ShipmentPage {
+  return { version: order.version, order, shipments: [], links: [], position: '' }
+}
+
+export default fp(shipments, {
+  name: 'shipments',
+  encapsulate: true,
+  dependencies: ['representation', 'documents', 'visibility', 'idempotency', 'preconditions', 'form-pages']
+})

@@ -1,0 +1,58 @@
+import type { Shipment } from '../../domain/shipping.ts'
+import type { Store } from '../../domain/store.ts'
+import { toPage } from '../paging.ts'
+import {
+  type ShipmentRow,
+  type ShipmentSummaryRow,
+  shipmentColumns,
+  shipmentFrom,
+  shipmentPosition,
+  shipmentRow,
+  shipmentSummaryColumns,
+  shipmentSummaryFrom
+} from '../shipment-rows.ts'
+import type { Database, Queries } from './database.ts'
+import { isOrderId } from './rows.ts'
+
+/** Sends the shipments of orders whose rows are locked, without waiting for the answer. */
+export function writeShipments({ query }: Queries, shipments: readonly Shipment[]): void {
+  if (shipments.length === 0) return
+  const rows = shipments.map(shipmentRow)
+  void query(
+    `INSERT INTO shipment (order_id, ${shipmentColumns})
+      SELECT * FROM unnest($1::uuid[], $2::integer[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::integer[], $8::json[])`,
+    [
+      shipments.map(({ orderId }) => orderId),
+      rows.map(({ number }) => number),
+      rows.map(({ shipped_at }) => shipped_at),
+      rows.map(({ carrier }) => carrier),
+      rows.map(({ tracking_number }) => tracking_number),
+      rows.map(({ tracking_uri }) => tracking_uri),
+      rows.map(({ item_count }) => item_count),
+      rows.map(({ items }) => items)
+    ]
+  )
+}
+
+/** The verbs that read shipments. */
+export function makeShipments(database: Database): Pick<Store, 'shipments' | 'shipment'> {
+  return {
+    async shipments(orderId, { limit, after }) {
+      const sql = `SELECT ${shipmentSummaryColumns} FROM shipment s WHERE s.order_id = $1 AND s.number < $2
+        ORDER BY s.number DESC LIMIT $3::bigint + 1`
+      const before = shipmentPosition(after)
+      const rows = isOrderId(orderId) ? await database.query<ShipmentSummaryRow>(sql, [orderId, before, limit]) : []
+      return toPage(
+        rows,
+        limit,
+        (row) => shipmentSummaryFrom(orderId, row),
+        ({ number }) => String(number)
+      )
+    },
+    async shipment(orderId, number) {
+      const sql = `SELECT ${shipmentColumns} FROM shipment WHERE order_id = $1 AND number = $2`
+      const [row] = isOrderId(orderId) ? await database.prepared<ShipmentRow>(sql, [orderId, number]) : []
+      return row && shipmentFrom(orderId, row)
+    }
+  }
+}

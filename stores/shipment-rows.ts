@@ -1,0 +1,76 @@
+/** Converts the columns of shipments, which both databases share, to and from domain values. */
+
+import { defer, isLarge, type Known } from '../domain/deferred.ts'
+import { PositionError } from '../domain/errors.ts'
+import { mostSummarised } from '../domain/order.ts'
+import { mostShipments, type Shipment, type ShipmentSummary } from '../domain/shipping.ts'
+
+export interface ShipmentRow {
+  readonly number: number
+  readonly shipped_at: number
+  readonly carrier: string | null
+  readonly tracking_number: string | null
+  readonly tracking_uri: string | null
+  readonly item_count: number
+  /** JSON. */
+  readonly items: string
+}
+
+export type ShipmentSummaryRow = Omit<ShipmentRow, 'items'> & { readonly items: string | null }
+
+export const shipmentColumns = 'number, shipped_at, carrier, tracking_number, tracking_uri, item_count, items'
+
+/** The columns of a list, which has only the lines of short shipments. */
+export const shipmentSummaryColumns = `s.number, s.shipped_at, s.carrier, s.tracking_number, s.tracking_uri, s.item_count,
+  CASE WHEN s.item_count <= ${mostSummarised} THEN s.items END AS items`
+
+export function shipmentRow(shipment: Shipment): ShipmentRow {
+  return {
+    number: shipment.number,
+    shipped_at: shipment.shippedAt,
+    carrier: shipment.carrier ?? null,
+    tracking_number: shipment.trackingNumber ?? null,
+    tracking_uri: shipment.trackingUri ?? null,
+    item_count: shipment.itemCount,
+    items: JSON.stringify(shipment.items)
+  }
+}
+
+export function shipmentSummaryFrom(orderId: string, row: ShipmentSummaryRow): ShipmentSummary {
+  const summary = summaryOf(orderId, row)
+  return row.items === null ? summary : { ...summary, items: JSON.parse(row.items) }
+}
+
+/** The lines of a large shipment stay text until they are read. */
+export function shipmentFrom(orderId: string, row: ShipmentRow): Shipment {
+  const summary = summaryOf(orderId, row)
+  if (!isLarge(row.items)) return { ...summary, items: JSON.parse(row.items) }
+  return defer<Shipment>(`${JSON.stringify(summary).slice(0, -1)},"items":${row.items}}`, shipmentKnown(summary))
+}
+
+/**
+ * The properties of a shipment that the serving thread can read without parsing it. A shipment has no version, which is
+ * asked of every value with a page.
+ */
+export function shipmentKnown({ orderId, number, shippedAt, itemCount }: ShipmentSummary): Known<Shipment & { version?: never }> {
+  return { orderId, number, shippedAt, itemCount, version: undefined }
+}
+
+function summaryOf(orderId: string, row: Omit<ShipmentRow, 'items'>): ShipmentSummary {
+  return {
+    orderId,
+    number: row.number,
+    shippedAt: row.shipped_at,
+    ...(row.carrier === null ? {} : { carrier: row.carrier }),
+    ...(row.tracking_number === null ? {} : { trackingNumber: row.tracking_number }),
+    ...(row.tracking_uri === null ? {} : { trackingUri: row.tracking_uri }),
+    itemCount: row.item_count
+  }
+}
+
+/** The number below which a page of shipments starts. @throws PositionError */
+export function shipmentPosition(after: string | undefined): number {
+  if (after === undefined) return mostShipments + 1
+  if (!/^[1-9][0-9]{0,3}$/.test(after)) throw new PositionError('not a shipment of this list')
+  return Number(after)
+}

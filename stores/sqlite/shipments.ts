@@ -1,0 +1,54 @@
+import type { Shipment, ShipmentSummary } from '../../domain/shipping.ts'
+import type { Page, PageQuery } from '../../domain/store.ts'
+import { toPage } from '../paging.ts'
+import {
+  type ShipmentRow,
+  type ShipmentSummaryRow,
+  shipmentColumns,
+  shipmentFrom,
+  shipmentPosition,
+  shipmentRow,
+  shipmentSummaryColumns,
+  shipmentSummaryFrom
+} from '../shipment-rows.ts'
+import type { Connection } from './connection.ts'
+
+/** Writes a shipment of an order that is there. */
+export function makeShipmentWriter(db: Connection): (shipment: Shipment) => void {
+  const insert = db.prepare<[ShipmentRow & { readonly id: string }]>(
+    `INSERT INTO shipment (seq, ${shipmentColumns}) SELECT seq, ${shipmentColumns.replaceAll(/\w+/g, '@$&')} FROM purchase_order WHERE id = @id`
+  )
+  return (shipment) => {
+    insert.run({ id: shipment.orderId, ...shipmentRow(shipment) })
+  }
+}
+
+export interface ShipmentReader {
+  shipments(orderId: string, query: PageQuery): Page<ShipmentSummary>
+  shipment(orderId: string, number: number): Shipment | undefined
+}
+
+export function makeShipmentReader(db: Connection): ShipmentReader {
+  const page = db.prepare<[string, number, number], ShipmentSummaryRow>(
+    `SELECT ${shipmentSummaryColumns} FROM shipment s WHERE s.seq = (SELECT seq FROM purchase_order WHERE id = ?) AND s.number < ?
+      ORDER BY s.number DESC LIMIT ? + 1`
+  )
+  const one = db.prepare<[string, number], ShipmentRow>(
+    `SELECT ${shipmentColumns} FROM shipment WHERE seq = (SELECT seq FROM purchase_order WHERE id = ?) AND number = ?`
+  )
+  return {
+    shipments(orderId, { limit, after }) {
+      const rows = page.all(orderId, shipmentPosition(after), limit)
+      return toPage(
+        rows,
+        limit,
+        (row) => shipmentSummaryFrom(orderId, row),
+        ({ number }) => String(number)
+      )
+    },
+    shipment(orderId, number) {
+      const row = one.get(orderId, number)
+      return row && shipmentFrom(orderId, row)
+    }
+  }
+}

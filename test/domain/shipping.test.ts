@@ -1,0 +1,131 @@
+import t from 'tap'
+import { carryOver } from '../../domain/carrying-over.ts'
+import { decimal } from '../../domain/money.ts'
+import type { Order, OrderItem } from '../../domain/order.ts'
+import { decideDetails } from '../../domain/seller-details.ts'
+import { cutToShipped, decideShipment, leftOf, mostShipments } from '../../domain/shipping.ts'
+
+const line = (number: number, productId: string, quantity: string, more: Partial<OrderItem> = {}): OrderItem => ({
+  line: number,
+  productId,
+  name: productId,
+  quantity: decimal(quantity),
+  unit: 'C62',
+  unitPrice: decimal('0.335'),
+  lineTotal: decimal('0'),
+  notes: [],
+  ...more
+})
+
+const shipped = (quantity: string) => ({ shippedQuantity: decimal(quantity) })
+
+const order = (items: readonly OrderItem[], more: Partial<Order> = {}): Order => ({
+  id: 'o',
+  version: 3,
+  status: 'accepted',
+  currency: 'EUR',
+  notes: [],
+  extensions: [],
+  items,
+  total: decimal('0'),
+  placedAt: 1000,
+  modifiedAt: 2000,
+  ...more
+})
+
+const quantitiesOf = ({ items }: Pick<Order, 'items'>) => items.map(({ shippedQuantity }) => shippedQuantity)
+
+t.test('what is left of a line is exact', async (t) => {
+  t.equal(leftOf({ quantity: decimal('0.3'), ...shipped('0.1') }), '0.2')
+  t.equal(leftOf({ quantity: decimal('3.000') }), '3.000')
+})
+
+t.test('a shipment is made of a snapshot of the lines, and the time never goes back', async (t) => {
+  const before = order([line(1, 'a', '2'), line(2, 'b', '1.5', shipped('0.5'))], { shipmentCount: 4 })
+  const { order: after, shipment } = decideShipment(before, { items: [{ line: 2, quantity: decimal('1') }] }, { version: 3 }, { now: 1500 })
+  t.match(after, { version: 4, status: 'accepted', modifiedAt: 2000, shipmentCount: 5 })
+  t.same(quantitiesOf(after), [undefined, '1.5'])
+  t.match(shipment, { orderId: 'o', number: 5, shippedAt: 1500, itemCount: 1, items: [{ line: 2, productId: 'b', quantity: '1' }] })
+  t.same(quantitiesOf(before), [undefined, '0.5'])
+})
+
+t.test('the last shipment that an order can have is of all that is left', async (t) => {
+  const before = order([line(1, 'a', '2')], { shipmentCount: mostShipments - 1 })
+  const one = { items: [{ line: 1, quantity: decimal('1') }] }
+  t.throws(() => decideShipment(before, one, {}, { now: 0 }), { code: 'shipment-refused', faults: [{ code: 'too-many-shipments' }] })
+  t.match(decideShipment(before, {}, {}, { now: 0 }).order, { status: 'shipped', shipmentCount: mostShipments })
+})
+
+t.test('a hundred faults of a shipment are listed at most', async (t) => {
+  const items = Array.from({ length: 300 }, (_, i) => ({ line: i + 2, quantity: decimal('1') }))
+  try {
+    decideShipment(order([line(1, 'a', '2')]), { items }, {}, { now: 0 })
+    t.fail('it is refused')
+  } catch (error) {
+    t.equal((error as { faults: unknown[] }).faults.length, 100)
+  }
+})
+
+t.test('an order is cut to what was shipped, and its lines are rounded together', async (t) => {
+  const lines = [line(1, 'a', '9', shipped('1')), line(2, 'b', '2'), line(3, 'a', '2', shipped('1'))]
+  const { items, total } = cutToShipped(order(lines))
+  t.match(items, [
+    { line: 1, quantity: '1', lineTotal: '0.34' },
+    { line: 3, quantity: '1', lineTotal: '0.33' }
+  ])
+  t.same([items.length, total], [2, '0.67'])
+})
+
+t.test('what was shipped follows its product and terms when lines move, are joined or divided', async (t) => {
+  const before = order([line(1, 'a', '4', shipped('3')), line(2, 'b', '2', shipped('1')), line(3, 'a', '2')], { shipmentCount: 2 })
+  for (const [items, wanted] of [
+    [
+      [line(1, 'a', '4'), line(2, 'b', '2'), line(3, 'a', '2')],
+      ['3', '1', undefined]
+    ],
+    [
+      [line(1, 'b', '1'), line(2, 'a', '2'), line(3, 'a', '2')],
+      ['1', '2', '1']
+    ],
+    [
+      [line(1, 'a', '6'), line(2, 'b', '5')],
+      ['3', '1']
+    ],
+    [
+      [line(1, 'a', '1'), line(2, 'a', '1'), line(3, 'a', '4'), line(4, 'b', '2')],
+      ['1', '1', '1', '1']
+    ]
+  ] as const) {
+    const after = carryOver(before, order(items))
+    t.same(quantitiesOf(after), wanted)
+    t.equal(after.shipmentCount, 2)
+  }
+  for (const items of [
+    [line(1, 'a', '2'), line(2, 'b', '2')],
+    [line(1, 'a', '4')],
+    [line(1, 'a', '4', { unitPrice: decimal('2') }), line(2, 'b', '2')],
+    [line(1, 'a', '4', { unit: 'KGM' }), line(2, 'b', '2')]
+  ]) {
+    t.throws(() => carryOver(before, order(items)), { code: 'order-refused', faults: [{ code: 'already-shipped' }] })
+  }
+  t.equal(carryOver(before, order([line(1, 'a', '3'), line(2, 'b', '1')])).status, 'shipped', 'when nothing is left')
+})
+
+t.test('an order of which nothing was shipped keeps its status, and its lines the seller’s details', async (t) => {
+  const details = { expectedDeliveryDate: '2026-12-01', sellerNote: 'Blue' }
+  const before = order([line(1, 'a', '1'), line(2, 'b', '1', details)], { sellerNote: 'All' })
+  const after = carryOver(before, order([line(1, 'b', '7'), line(2, 'b', '1'), line(3, 'c', '1')]))
+  t.match([after.status, after.sellerNote, after.items[1]], ['accepted', 'All', details])
+  for (const i of [0, 2]) t.notOk('sellerNote' in (after.items[i] ?? {}))
+  t.match(carryOver(before, order([line(1, 'b', '7')])).items[0], details, 'a line that moved')
+})
+
+t.test('details that the order has already change nothing; an empty note removes one', async (t) => {
+  const before = order([line(1, 'a', '1', { sellerNote: 'x' })], { expectedDeliveryDate: '2026-12-01' })
+  for (const same of [{}, { note: '' }, { expectedDeliveryDate: '2026-12-01', items: [{ line: 1, note: 'x' }] }]) {
+    t.equal(decideDetails(before, same), undefined)
+  }
+  const after = decideDetails(before, { note: 'y', items: [{ line: 1, note: '' }] })
+  t.match(after, { sellerNote: 'y', expectedDeliveryDate: '2026-12-01' })
+  t.notOk('sellerNote' in (after?.items[0] ?? {}))
+})

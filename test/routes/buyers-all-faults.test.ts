@@ -1,0 +1,117 @@
+import t from 'tap'
+import { parses } from '../../domain/deferred.ts'
+import { build } from '../build.ts'
+import {
+  cxmlAnswer,
+  cxmlLine,
+  cxmlOrder,
+  orderCount,
+  products,
+  send,
+  ublAnswer,
+  ublCancellation,
+  ublChange,
+  ublLine,
+  ublOrder
+} from './buyer-fixtures.ts'
+
+const allowance =
+  '<cac:AllowanceCharge><cbc:ChargeIndicator>false</cbc:ChargeIndicator><cbc:Amount currencyID="EUR">5</cbc:Amount></cac:AllowanceCharge>'
+
+/** The reasons of a refusal, without where they are. */
+function reasons(answer: { body: string }): readonly string[] {
+  const text = ublAnswer(answer).notes[0] ?? cxmlAnswer(answer)[1]
+  return text.split('\n').map((reason) => reason.replace(/^line \d+, .*?: /, ''))
+}
+
+t.test('an unknown order number is told with all other faults of the document, and with the shop’s where it is whole', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  const lines = [ublLine({ price: '1' }), ublLine({ id: '2', product: 'X' })]
+  const whole = await send(shop, ublChange({ header: allowance, lines }), key)
+  t.equal(whole.statusCode, 422)
+  t.match(reasons(whole), [/allowance of 5 EUR/, /no order with the number "PO-7"/, /costs 9\.50/, /no product with the id/])
+  t.ok(whole.body.match(/line \d+, /g)?.length === 4, 'each with its place')
+  const byLine = await send(shop, ublChange({ lines: [ublLine({ status: '5' }), ublLine({ id: '2', status: '6' })] }), key)
+  t.match([byLine.statusCode, reasons(byLine)], [422, [/no order with the number/, /LineStatusCode 5/, /LineStatusCode 6/]])
+  const cancellation = ublCancellation().replace('</OrderC', '<cac:OrderReference><cbc:ID>PO-8</cbc:ID></cac:OrderReference></OrderC')
+  const cancelled = await send(shop, cancellation, key)
+  t.match([cancelled.statusCode, reasons(cancelled)], [422, [/no order with the number/, /orders PO-7 and PO-8/]])
+  const copy = await send(shop, ublOrder({ first: '<cbc:CopyIndicator>true</cbc:CopyIndicator>', lines }), key)
+  t.match([copy.statusCode, reasons(copy)], [422, [/is a copy/, /costs 9\.50/, /no product with the id/]])
+  t.equal(await orderCount(shop), 0)
+})
+
+t.test('an outdated version is told with the faults of the document and of the shop', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  await send(shop, ublOrder(), key)
+  t.equal((await send(shop, ublChange({ sequence: '4', lines: [ublLine({ quantity: '3' })] }), key)).statusCode, 200)
+  const refused = await send(shop, ublChange({ sequence: '4', header: allowance, lines: [ublLine({ price: '1' })] }), key)
+  t.match([refused.statusCode, reasons(refused)], [409, [/version above it/, /allowance/, /costs 9\.50/]])
+  const invalid = await send(
+    shop,
+    ublChange({ sequence: '3', lines: [ublLine({ id: '7', status: '3' }), ublLine({ status: '3', price: '1' })] }),
+    key
+  )
+  t.match([invalid.statusCode, reasons(invalid)], [422, [/version above it/, /no line 7/, /costs 9\.50/]])
+  const unclear = await send(shop, ublChange({ sequence: 'abc', lines: [ublLine({ price: '1' })] }), key)
+  t.match([unclear.statusCode, reasons(unclear)], [422, [/"abc" is not a number/, /costs 9\.50/]])
+  const update = (attributes: string, lines: readonly string[]) => send(shop, cxmlOrder({ number: 'C-1', attributes, lines }), key)
+  await update(' orderVersion="3"', [cxmlLine()])
+  const outdated = await update(' type="update" orderVersion="3"', [cxmlLine({ price: '1' }), cxmlLine({ number: '2', product: 'X' })])
+  t.match([cxmlAnswer(outdated)[0], reasons(outdated)], ['400', [/version above it/, /costs 9\.50/, /no product with the id/]])
+})
+
+t.test('what forbids the change of a whole order is told with the rest: its status, and a number that is taken', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  const shipped = await send(shop, ublOrder(), key)
+  const taken = await send(shop, ublOrder({ number: 'PO-8' }), key)
+  const id = ({ headers }: typeof shipped) => String(headers['location']).split('/').at(-1) ?? ''
+  const wrong = [ublLine({ price: '1' })]
+  const again = await send(shop, ublOrder({ number: 'PO-8', lines: wrong }), key)
+  t.match([again.statusCode, reasons(again)], [409, [/another order of yours/, /costs 9\.50/]])
+  const reference = '<cac:OrderDocumentReference><cbc:ID>PO-7#2026-11-20#A#Revised</cbc:ID></cac:OrderDocumentReference>'
+  const revised = await send(shop, ublOrder({ number: 'PO-8', header: reference, lines: wrong }), { ...key, accept: 'application/json' })
+  t.equal(revised.headers['location'], taken.headers['location'])
+  t.match([revised.statusCode, revised.json().errors], [409, [{ detail: /another order/, line: 4 }, { code: 'price-changed' }]])
+  await shop.store.setOrderStatus(id(shipped), 'shipped', {})
+  const late = await send(shop, ublChange({ lines: wrong }), key)
+  t.match([late.statusCode, reasons(late)], [409, [/is shipped/, /costs 9\.50/]])
+  const alone = await send(shop, ublChange({ lines: [ublLine()] }), { ...key, accept: 'application/json' })
+  t.match([alone.statusCode, alone.json().type], [409, /transition-refused$/], 'alone it has its own type')
+  await shop.store.setOrderStatus(id(taken), 'cancelled', {})
+  const ended = await send(shop, ublOrder({ number: 'PO-8', lines: wrong }), key)
+  t.match([ended.statusCode, reasons(ended)], [409, [/is cancelled/, /costs 9\.50/]])
+})
+
+t.test('the shop’s own vocabulary is told of a taken number alone, as before', async (t) => {
+  const shop = await build(t, { products })
+  const key = { ...(await shop.key('acme', 'order')), accept: 'application/json' }
+  const own = (quantity: number, price = '') =>
+    `<purchase-order><order-number>N</order-number><item><product-id>BOLT-8</product-id><quantity>${quantity}</quantity>${price}</item></purchase-order>`
+  t.equal((await send(shop, own(1), key)).statusCode, 201)
+  const refused = await send(shop, own(2, '<unit-price>1</unit-price>'), key)
+  t.match([refused.statusCode, refused.json().type, refused.json().errors.length], [409, /order-number-taken$/, 1])
+})
+
+t.test('the faults of a large change are listed too, and the thread that serves does not parse it', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  const parsed: unknown[] = []
+  const listen = (length: unknown) => parsed.push(length)
+  parses.subscribe(listen)
+  t.teardown(() => parses.unsubscribe(listen))
+  const line = (i: number, status?: string) =>
+    ublLine({ id: String(i), ...(status ? { status } : {}), product: 'SCREW-3', price: i === 7 ? '1' : '' })
+  const many = (status?: string) => Array.from({ length: 500 }, (_, i) => line(i, status))
+  const unknown = await send(shop, ublChange({ header: allowance, lines: many('1') }), key)
+  t.match([unknown.statusCode, reasons(unknown)], [422, [/allowance/, /no order with the number/]])
+  const copy = await send(shop, ublOrder({ first: '<cbc:CopyIndicator>true</cbc:CopyIndicator>', lines: many() }), key)
+  t.match([copy.statusCode, reasons(copy)], [422, [/is a copy/, /costs 0\.0125/]])
+  await send(shop, ublOrder(), key)
+  const repeated = await send(shop, ublChange({ header: allowance, lines: many('1') }), key)
+  t.match([repeated.statusCode, reasons(repeated)], [422, [/allowance/, /has a line 1 already/, /costs 0\.0125/]])
+  t.same(parsed, [])
+})

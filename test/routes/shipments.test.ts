@@ -1,0 +1,211 @@
+import t from 'tap'
+import { build, orderXml, type Shop, xml } from '../build.ts'
+import { faultsByPublishedSchema } from '../representations/published.ts'
+import { hidden, html, post as postForm } from './form-post.ts'
+
+type Headers = Readonly<Record<string, string>>
+
+const products = { 'ABC-1': {}, 'ABC-2': {} }
+
+async function placed(shop: Shop, headers: Headers = {}): Promise<string> {
+  const payload = orderXml({ 'ABC-1': 4, 'ABC-2': 2 })
+  const { headers: got } = await shop.app.inject({ method: 'POST', url: '/order', headers: { ...xml, ...headers }, payload })
+  return String(got['location'])
+}
+
+const ship = ({ app }: Shop, order: string, payload: string, headers: Headers) =>
+  app.inject({ method: 'POST', url: `${order}/shipments`, headers: { ...xml, ...headers }, payload })
+
+const line = (number: number, quantity: string | number) => `<item line="${number}"><quantity>${quantity}</quantity></item>`
+
+t.test('an order is shipped in parts: each shipment has a URI, and the order follows', async (t) => {
+  const shop = await build(t, { products })
+  const seller = await shop.key('ERP', 'fulfilment')
+  const order = await placed(shop)
+  const parts =
+    '<shipped-at>2026-11-20T16:00:00+01:00</shipped-at><carrier>DHL</carrier><tracking-number>T1</tracking-number><tracking-uri>https://dhl.example/?a=1&amp;b=2</tracking-uri>'
+  const first = await ship(shop, order, `<shipment>${parts}${line(1, 3)}</shipment>`, seller)
+  t.match([first.statusCode, first.headers['location']], [201, `${order}/shipment/1`])
+  const id = order.split('/').at(-1)
+  t.match(first.body, `<shipment order="${id}" number="1">`)
+  t.match(first.body, '<shipped-at>2026-11-20T15:00:00Z</shipped-at>')
+  t.same(await faultsByPublishedSchema(shop.app, first.body), [])
+  const read = await shop.app.inject(`${order}/shipment/1`)
+  t.same([read.statusCode, read.body, read.headers['etag']], [200, first.body, first.headers['etag']])
+  const again = await shop.app.inject({ url: `${order}/shipment/1`, headers: { 'if-none-match': String(read.headers['etag']) } })
+  t.equal(again.statusCode, 304)
+  const partly = await shop.app.inject(order)
+  t.match(partly.body, /version="2"[\s\S]*<status>accepted<[\s\S]*<shipped-quantity>3<\/shipped-quantity>[\s\S]*rel="shipments"/)
+  t.same(await faultsByPublishedSchema(shop.app, partly.body), [])
+
+  const rest = await ship(shop, order, '<shipment/>', seller)
+  t.match([rest.statusCode, rest.headers['location']], [201, `${order}/shipment/2`])
+  t.match((await shop.app.inject(order)).body, '<status>shipped</status>')
+  const list = await shop.app.inject(`${order}/shipments`)
+  t.match(list.body, /number="2"[\s\S]*<item-count>2<[\s\S]*number="1"/)
+  t.same(await faultsByPublishedSchema(shop.app, list.body), [])
+  const json = (await shop.app.inject({ url: `${order}/shipments?limit=1`, headers: { accept: 'application/json' } })).json()
+  t.match(json, {
+    shipment: [{ number: '2', item: [{ line: '1', productId: { value: 'ABC-1' }, quantity: { value: '1', unit: 'C62' } }, {}] }]
+  })
+  const next = json.link.find(({ rel }: { rel: string }) => rel === 'next').href
+  t.match((await shop.app.inject(next)).body, /number="1"/)
+  for (const missing of ['3', '0', '01', 'x', '99999'])
+    t.equal((await shop.app.inject(`${order}/shipment/${missing}`)).statusCode, 404, missing)
+  t.equal((await shop.app.inject(`${order}/shipments?limit=101`)).statusCode, 400)
+  t.equal((await shop.app.inject(`${order}/shipments?after=x`)).statusCode, 400)
+})
+
+t.test('JSON ships as XML does', async (t) => {
+  const shop = await build(t, { products })
+  const seller = await shop.key('ERP', 'fulfilment')
+  const order = await placed(shop)
+  const payload = { carrier: 'UPS', item: [{ line: '1', quantity: '1.5' }] }
+  const post = (body: object) => shop.app.inject({ method: 'POST', url: `${order}/shipments`, headers: seller, payload: body })
+  const made = await post(payload)
+  t.match([made.statusCode, made.json()], [201, { number: '1', carrier: 'UPS', item: [{ line: '1', quantity: { value: '1.5' } }] }])
+  t.equal((await post({})).statusCode, 201)
+})
+
+t.test('a shipment that does not fit is refused, with every fault at its place', async (t) => {
+  const shop = await build(t, { products })
+  const seller = await shop.key('ERP', 'fulfilment')
+  const order = await placed(shop)
+  const post = (content: string) => ship(shop, order, `<shipment>\n${content}</shipment>`, seller)
+  const tooMuch = await post(`${line(1, 5)}\n${line(2, 3)}`)
+  t.match([tooMuch.statusCode, tooMuch.body], [409, 'shipment-refused'])
+  t.match(tooMuch.body, /ABC-1[\s\S]*<line>2<[\s\S]*ABC-2[\s\S]*<line>3</)
+  const unknown = await post(`${line(7, 1)}\n${line(1, 1)}\n${line(1, 1)}`)
+  t.match([unknown.statusCode, unknown.body], [422, /invalid-shipment[\s\S]*no line 7[\s\S]*<line>2<[\s\S]*twice[\s\S]*<line>4</])
+  for (const wrong of [
+    line(1, 0),
+    line(0, 1),
+    '<item><quantity>1</quantity></item>',
+    '<shipped-at>2026-11-20</shipped-at>',
+    '<shipped-at>2026-02-30T00:00:00Z</shipped-at>',
+    '<shipped-at>1969-12-31T00:00:00Z</shipped-at>',
+    '<tracking-uri>javascript:alert(1)</tracking-uri>',
+    '<tracking-uri>https://a b</tracking-uri>',
+    '<tracking-uri>http://[x</tracking-uri>',
+    `<tracking-uri>https://${'a'.repeat(1993)}</tracking-uri>`,
+    '<carrier/>',
+    `<carrier>${'c'.repeat(129)}</carrier>`
+  ]) {
+    const refused = await post(wrong)
+    t.match([refused.statusCode, refused.body], [422, 'invalid-document'], wrong.slice(0, 80))
+  }
+  t.match((await shop.app.inject(order)).body, 'version="1"')
+  t.match((await shop.app.inject(`${order}/shipments`)).body, /<shipments order="[^"]+">\s*<link/)
+})
+
+t.test('only the seller ships, and whoever may see the order sees its shipments', async (t) => {
+  const shop = await build(t, { products })
+  const [seller, acme, other] = [await shop.key('ERP', 'fulfilment'), await shop.key('ACME', 'order'), await shop.key('Other', 'order')]
+  const order = await placed(shop, acme)
+  t.equal((await ship(shop, order, '<shipment/>', {})).statusCode, 401)
+  t.equal((await ship(shop, order, '<shipment/>', acme)).statusCode, 403)
+  t.equal((await ship(shop, '/order/00000000-0000-4000-8000-000000000000', '<shipment/>', seller)).statusCode, 404)
+  t.notMatch((await shop.app.inject({ url: order, headers: acme })).body, 'rel="shipments"')
+  t.match((await shop.app.inject({ url: order, headers: seller })).body, 'rel="shipments"')
+  t.equal((await ship(shop, order, '<shipment/>', seller)).statusCode, 201)
+  for (const url of [`${order}/shipments`, `${order}/shipment/1`]) {
+    const statuses = [acme, seller, other, {}].map(async (headers) => (await shop.app.inject({ url, headers })).statusCode)
+    t.same(await Promise.all(statuses), [200, 200, 404, 404], url)
+  }
+  t.match((await shop.app.inject({ url: order, headers: acme })).body, 'rel="shipments"')
+})
+
+t.test('a shipment is repeated safely by its Idempotency-Key, which is that of one order', async (t) => {
+  const shop = await build(t, { products })
+  const seller = await shop.key('ERP', 'fulfilment')
+  const [order, second] = [await placed(shop), await placed(shop)]
+  const read = await shop.app.inject({ url: order, headers: seller })
+  const headers = { ...seller, 'idempotency-key': 'k', 'if-match': String(read.headers['etag']) }
+  const payload = `<shipment>${line(1, 1)}</shipment>`
+  const first = await ship(shop, order, payload, headers)
+  t.equal(first.statusCode, 201)
+  await ship(shop, order, payload, seller)
+  const replayed = await ship(shop, order, payload, headers)
+  t.same([replayed.statusCode, replayed.body, replayed.headers['location']], [201, first.body, first.headers['location']])
+  t.equal(replayed.headers['idempotent-replayed'], 'true')
+  const other = await ship(shop, order, '<shipment/>', headers)
+  t.match([other.statusCode, other.body], [422, 'idempotency-key-reused'])
+  const elsewhere = await ship(shop, second, payload, { ...seller, 'idempotency-key': 'k' })
+  t.match([elsewhere.statusCode, elsewhere.headers['location']], [201, `${second}/shipment/1`])
+})
+
+t.test('If-Match takes the tag of the order, its status or its shipments (RFC 9110 13.1.1)', async (t) => {
+  const shop = await build(t, { products })
+  const seller = await shop.key('ERP', 'fulfilment')
+  const order = await placed(shop)
+  const payload = `<shipment>${line(1, 1)}</shipment>`
+  let old = ''
+  for (const url of [order, `${order}/status`, `${order}/shipments`]) {
+    const { headers } = await shop.app.inject({ url, headers: { ...seller, accept: 'application/json' } })
+    if (old !== '') t.equal((await ship(shop, order, payload, { ...seller, 'if-match': old })).statusCode, 412)
+    old = String(headers['etag'])
+    t.equal((await ship(shop, order, payload, { ...seller, 'if-match': old })).statusCode, 201, url)
+  }
+  t.equal((await ship(shop, order, payload, { ...seller, 'if-match': old, 'idempotency-key': 'new' })).statusCode, 412)
+  t.equal((await ship(shop, order, payload, { ...seller, 'if-match': '*' })).statusCode, 201)
+})
+
+t.test('a page shows what was shipped, and the seller ships from a form', async (t) => {
+  const shop = await build(t, { products })
+  const seller = await shop.key('ERP', 'fulfilment')
+  const order = await placed(shop)
+  const page = (url: string, headers: Headers = seller) => shop.app.inject({ url, headers: { ...headers, accept: 'text/html' } })
+  await ship(shop, order, `<shipment><tracking-uri>https://dhl.example/T&amp;1</tracking-uri>${line(1, 3)}</shipment>`, seller)
+  const seen = await page(order, {})
+  t.match(
+    seen.body,
+    /3 shipped[\s\S]*Shipment 1[\s\S]*href="https:\/\/dhl.example\/T&amp;1" rel="noreferrer noopener"[\s\S]*3 units Hex bolt/
+  )
+  t.notMatch((await page(`${order}/shipments`, {})).body, '<form')
+  for (const url of [`${order}/status`, `${order}/shipments`]) t.match((await page(url)).body, `action="${order}/shipments"`)
+
+  const tag = hidden((await page(`${order}/status`)).body, '_if-match') ?? ''
+  const fields = { '_if-match': tag, '_idempotency-key': tag, carrier: 'DHL', 'tracking-number': '', 'tracking-uri': 'ftp://x' }
+  const post = (more: Readonly<Record<string, string>>) =>
+    postForm(shop.app, `${order}/shipments`, { ...fields, ...more }, { ...html, ...seller })
+  const refused = await post({})
+  t.match([refused.statusCode, refused.body], [422, /value="DHL"[\s\S]*value="ftp:\/\/x"[\s\S]*class="wrong"/])
+  for (const _ of [1, 2]) {
+    const sent = await post({ 'tracking-uri': 'http://x.example/' })
+    t.match([sent.statusCode, sent.headers['location']], [303, `${order}/shipment/2`], 'also when it is sent twice')
+  }
+  const stale = await post({ '_idempotency-key': 'other', 'tracking-uri': '' })
+  t.match([stale.statusCode, stale.body], [412, 'Somebody else changed the order'])
+  t.match((await page(`${order}/shipment/2`)).body, /by DHL[\s\S]*Track it[\s\S]*ABC-2/)
+  t.match((await page(order)).body, /Shipment 2[\s\S]*Shipment 1/)
+})
+
+t.test('cancelling an order that was shipped in part is repeated as any cancellation', async (t) => {
+  const shop = await build(t, { products })
+  const seller = await shop.key('ERP', 'fulfilment')
+  const order = await placed(shop)
+  await ship(shop, order, `<shipment>${line(1, 3)}</shipment>`, seller)
+  const { headers } = await shop.app.inject(order)
+  for (const condition of [{ 'if-match': String(headers['etag']) }, { 'if-match': String(headers['etag']) }, {}]) {
+    const cancelled = await shop.app.inject({ method: 'DELETE', url: order, headers: { ...xml, ...condition } })
+    t.match([cancelled.statusCode, cancelled.body], [200, /version="3"[\s\S]*<status>shipped<[\s\S]*<quantity unit="C62">3</])
+  }
+  t.equal((await shop.store.stock('ABC-1')).onHand, '97')
+  t.equal((await shop.store.stock('ABC-2')).onHand, '100')
+})
+
+t.test('a buyer changes what is left, on the bytes that GET gave', async (t) => {
+  const shop = await build(t, { products })
+  const seller = await shop.key('ERP', 'fulfilment')
+  const order = await placed(shop)
+  await ship(shop, order, `<shipment>${line(1, 3)}</shipment>`, seller)
+  for (const type of ['application/xml', 'application/json']) {
+    const got = await shop.app.inject({ url: order, headers: { accept: type } })
+    const headers = { 'content-type': type, accept: type, 'if-match': String(got.headers['etag']) }
+    const put = (payload: string) => shop.app.inject({ method: 'PUT', url: order, headers, payload })
+    const less = await put(got.body.replace(/(<quantity unit="C62">|"value": ")4/, '$12'))
+    t.match([less.statusCode, less.body], [409, /already|shipped/], type)
+    const same = await put(got.body)
+    t.match([same.statusCode, same.body], [200, /shipped-?[qQ]uantity\W+3/], type)
+  }
+})
