@@ -49,7 +49,7 @@ const attempt = (eventId: string, more: object = {}) => ({ eventId, attempt: 1, 
 
 export function webhookContract(rule: Rule): void {
   rule('a webhook is kept as it was made, and is seen and changed by its customer only', async (t, store) => {
-    const made = await makeWebhook(store, { types: ['order-placed', 'stock-set'].slice(0, 1) as EventType[] })
+    const made = await makeWebhook(store, { types: ['order-placed'] })
     t.match(made, {
       version: 1,
       url: 'https://erp.example/hooks',
@@ -104,11 +104,7 @@ export function webhookContract(rule: Rule): void {
     await store.setOrderStatus(order.id, 'shipped', {})
     await store.putProduct('P', { ...stocked(9), name: 'Other' }, {})
     const delivered = await deliverAll(store, 'w')
-    t.same(
-      delivered.get(seller.id),
-      ['order-placed', 'order-status-changed', 'product-changed'].filter((type) => delivered.get(seller.id)?.includes(type))
-    )
-    t.ok(delivered.get(seller.id)?.includes('order-placed') && delivered.get(seller.id)?.includes('product-changed'))
+    t.same(delivered.get(seller.id), ['order-placed', 'order-shipped', 'order-status-changed', 'product-changed'])
     t.same(delivered.get(catalogue.id), ['product-changed', 'stock-set'])
     t.same(delivered.get(own.id), delivered.get(seller.id))
     t.same(delivered.get(stranger.id), ['product-changed'])
