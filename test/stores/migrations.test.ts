@@ -19,7 +19,8 @@ const digests = {
     '0006-order-summary.sql': 'c5e69264c0d65901c0d16a7e63d6b30e8d42af359d8a99e8b39391bdb4110825',
     '0007-order-document.sql': '5462cbd2072ee186db14fd25039c9096a16ece2b365eea75f7f8fd18b8ee28ca',
     '0008-event.sql': 'be4984b456515e0f89b3c8055d01dd2f7e08ce13e39d98ff34ed213b0eb3ee3e',
-    '0009-shipment.sql': 'a891f4774370e1c6c0779b28c576abc925f1622ef0fe78f8fc2b5171e6866296'
+    '0009-shipment.sql': 'a891f4774370e1c6c0779b28c576abc925f1622ef0fe78f8fc2b5171e6866296',
+    '0010-webhook.sql': 'e81b1af20afe19e5f7b3928314f091614933f6b0398e0525cf9a64d6bccfe45f'
   },
   postgres: {
     '0001-shop.sql': '4a31d34979eca4ecda13f213a7e925dd41bf27924083fc3e250c55a8aaf90ea4',
