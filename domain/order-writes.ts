@@ -2,6 +2,8 @@
 
 import { DomainError } from './errors.ts'
 import type { Inventory } from './inventory.ts'
+import { decideLeniently } from './lenient.ts'
+import { asOrdered, itemsHad } from './line-answers.ts'
 import { holdsStock, isOpen, nextStatuses, type Order, type OrderHeader, type OrderStatus, type PurchaseOrder } from './order.ts'
 import { type Decision, decide, givenBack, matchesOrder, numberTaken } from './placing.ts'
 import { checkPrecondition } from './preconditions.ts'
@@ -28,17 +30,24 @@ type Taking = Pick<Decision, 'taken'>
  * @param id of a new order
  * @throws DomainError `invalid-order`, `order-refused`, `order-number-taken`
  */
-export function decidePlacing({ order, customer, status, document }: Placing, id: string, shop: Shop): PlacingAnswer & Taking {
+export function decidePlacing({ order, customer, status, document, handling }: Placing, id: string, shop: Shop): PlacingAnswer & Taking {
   // A document with faults repeats no order, whatever its number: `decide` lists them.
   if (order.objections) decide(order, shop.inventory, shop.currency)
   const other = namesake(customer, order, shop)
-  if (other && !matchesOrder(order, other, shop.inventory, shop.currency)) throw numberTaken(other)
+  if (other && !repeats(order, other, shop)) throw numberTaken(other)
   if (other) return { order: other, outcome: 'repeated', taken: new Map() }
   const earlier = customer === undefined || !document ? undefined : shop.orderOfDocument(customer, document.digest)
   if (earlier) throw sentBefore(earlier)
-  const decision = decide(order, shop.inventory, shop.currency)
+  const decision = (handling === 'lenient' ? decideLeniently : decide)(order, shop.inventory, shop.currency)
   const placed = { ...content(order, customer, decision), id, version: 1, status, placedAt: shop.now, modifiedAt: shop.now }
   return { order: placed, outcome: 'placed', taken: decision.taken }
+}
+
+/** Whether a document says the same as an order, as it stands or as it was ordered. */
+function repeats(order: PurchaseOrder, other: Order, { inventory, currency }: Shop): boolean {
+  if (matchesOrder(order, other, inventory, currency)) return true
+  const ordered = asOrdered(other)
+  return ordered !== undefined && matchesOrder(order, ordered, inventory, currency)
 }
 
 /** Decides what `Store.changeOrder` makes of an order. @throws DomainError what it throws */
@@ -54,7 +63,7 @@ export function decideChange(
   checkPrecondition(expected, before.version)
   const other = namesake(customer, order, shop)
   if (other && other.id !== id) throw numberTaken(other)
-  const decision = decide(order, shop.inventory, shop.currency, before, mostItems)
+  const decision = decide(order, shop.inventory, shop.currency, { ...before, items: itemsHad(before.items) }, mostItems)
   const kept = before.hasDocument ? { hasDocument: true as const } : {}
   const changed = { ...content(order, customer, decision), ...kept, id, status, placedAt, ...revised(before, shop) }
   return { order: changed, taken: decision.taken }

@@ -2,6 +2,7 @@
 
 import { DomainError, type Fault } from './errors.ts'
 import type { Inventory, StockItem } from './inventory.ts'
+import { itemsHad } from './line-answers.ts'
 import {
   isQuotedPrice,
   type Line,
@@ -26,6 +27,7 @@ import {
   type PurchaseOrderItem
 } from './order.ts'
 import { type PricedLine, priceLines, type WantedLine } from './pricing.ts'
+import { type Faults, refuse } from './refusing.ts'
 
 export interface Decision {
   readonly currency: string
@@ -36,10 +38,7 @@ export interface Decision {
 }
 
 /** The most that can be on hand and, below zero, on backorder: stock documents cannot express more. */
-const mostOnHand = '999999999999.999' as Decimal
-
-/** The most faults of an order that are listed. The message gives the number of all. */
-const mostFaults = 100
+export const mostOnHand = '999999999999.999' as Decimal
 
 /** The most that an order can be worth, in any currency: XML readers may lose digits of larger numbers. */
 const mostTotal = '999999999999999999' as Decimal
@@ -81,6 +80,11 @@ export function heldBy(order: Order): ReadonlyMap<string, Decimal> {
   return holdsStock(order.status) ? quantities(order.items) : new Map()
 }
 
+/** An order as it would be, with its lines and what stands in its way. */
+export interface Judgement extends Decision, Faults {
+  readonly lines: readonly Line[]
+}
+
 /**
  * Decides a whole order: every item is priced and covered by stock, or one error lists all faults.
  * @param previous the order that this one changes: its lines keep their prices, and its stock counts as available
@@ -88,13 +92,20 @@ export function heldBy(order: Order): ReadonlyMap<string, Decimal> {
  * @throws DomainError `invalid-order` when the document can never succeed as it is, `order-refused` when the state of
  *   the shop refuses it now
  */
-export function decide(
+export function decide(...of: Parameters<typeof judge>): Decision {
+  const { lines: _, invalid, refused, ...decision } = judge(...of)
+  refuse({ invalid, refused })
+  return decision
+}
+
+/** Prices an order and finds all its faults. The parameters are those of `decide`. */
+export function judge(
   order: PurchaseOrder,
   inventory: Inventory,
   shopCurrency: string,
   previous?: Order,
   mostItems = Number.POSITIVE_INFINITY
-): Decision {
+): Judgement {
   const invalid: Fault[] = [...(order.objections?.invalid ?? [])]
   const refused: Fault[] = [...(order.objections?.refused ?? [])]
   const currency = order.currency ?? shopCurrency
@@ -105,12 +116,13 @@ export function decide(
   const isUsable = ({ id, deleted }: StockItem) => !deleted || held.has(id)
   const lines = order.items.flatMap((item, i): Line[] => {
     if (item.quoted?.isUnnamed) return []
+    const position = item.position ?? i + 1
     const [found, other] = candidates(item, inventory, isUsable)
-    if (found && other) invalid.push(twoProducts(found.stockItem.id, other.stockItem.id, i + 1))
-    else if (!found) invalid.push(unknownProduct(item, i + 1))
+    if (found && other) invalid.push(twoProducts(found.stockItem.id, other.stockItem.id, position))
+    else if (!found) invalid.push(unknownProduct(item, position))
     if (!found || other) return []
     const { stockItem, product } = found
-    return [{ item: inUnitOf(stockItem, { ...item, product }), position: i + 1, productId: stockItem.id, stockItem }]
+    return [{ item: inUnitOf(stockItem, { ...item, product }), position, productId: stockItem.id, stockItem }]
   })
   const priced = priceLines(lines.map(wantedLine), previous?.items ?? [])
   const items = itemsOf(lines, priced, makeLineTotals(minorUnit(currency)))
@@ -127,11 +139,7 @@ export function decide(
   refused.push(...shortages(lines, taken), ...uncountable(lines, taken, inventory))
   const total = items.reduce<Decimal>((sum, item) => add(sum, item.lineTotal), round(zero, minorUnit(currency)))
   if (compare(total, mostTotal) > 0) invalid.push({ code: 'total-limit', detail: `An order is worth ${mostTotal} ${currency} at most.` })
-  const faults = inOrder([...invalid, ...refused])
-  const told = { faults: faults.slice(0, mostFaults) }
-  if (invalid.length > 0) throw new DomainError('invalid-order', summary(faults, 'can never be placed as it is'), told)
-  if (refused.length > 0) throw new DomainError('order-refused', summary(faults, 'cannot be placed now'), told)
-  return { currency, items, total, taken }
+  return { currency, items, total, taken, lines, invalid, refused }
 }
 
 function wantedLine({ item: { quantity, unit, unitPrice }, productId, stockItem }: Line): WantedLine {
@@ -150,16 +158,6 @@ function itemsOf(lines: readonly Line[], priced: readonly PricedLine[], totals: 
     }
   }
   return items
-}
-
-/** The header's faults first, then each line's, then those of the order as a whole. */
-function inOrder(faults: readonly Fault[]): readonly Fault[] {
-  const line = ({ at }: Fault) => (at ? (at[0] === 'item' ? Number(at[1]) : 0) : Number.MAX_SAFE_INTEGER)
-  return faults.toSorted((a, b) => line(a) - line(b))
-}
-
-function summary(faults: readonly Fault[], what: string): string {
-  return `The order ${what}: ${faults.length === 1 ? 'one thing stands' : `${faults.length} things stand`} in its way${faults.length > mostFaults ? `, of which the first ${mostFaults} are listed` : ''}. Nothing was stored.`
 }
 
 function shortages(lines: readonly Line[], taken: ReadonlyMap<string, Decimal>): Fault[] {
@@ -218,13 +216,14 @@ export const emptyInventory: Inventory = { byId: () => undefined, byGtin: () => 
 export function matchesOrder(order: PurchaseOrder, active: Order, inventory: Inventory, shopCurrency: string): boolean {
   if ((order.currency ?? shopCurrency) !== active.currency) return false
   if (header(order) !== header(active)) return false
+  const items = itemsHad(active.items)
   let next = 0
   for (const item of order.items) {
-    const count = sameItem(item, active.items, next, inventory)
+    const count = sameItem(item, items, next, inventory)
     if (count === 0) return false
     next += count
   }
-  return next === active.items.length
+  return next === items.length
 }
 
 /**
