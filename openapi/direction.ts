@@ -17,7 +17,9 @@ const directions: Readonly<Record<string, DirectionRules>> = {
   order: {
     alwaysSent: words(`id version status placed-at modified-at currency total total/currency
       item/line item/product-id item/product-id/href item/name item/quantity/unit item/unit-price item/line-total`),
-    managed: words('id version status placed-at modified-at customer total link item/line item/name item/line-total item/product-id/href'),
+    managed: words(
+      'id version status placed-at modified-at customer total link item/line item/name item/line-total item/ordered-quantity item/reason item/product-id/href'
+    ),
     requestOnly: ['item/gtin']
   },
   product: {

@@ -1,4 +1,5 @@
 import { hasScope, mayChange } from '../domain/caller.ts'
+import { itemsHad, type LineAnswer } from '../domain/line-answers.ts'
 import {
   type Address,
   type Extension,
@@ -100,6 +101,10 @@ function headerElements(order: OrderHeader): (Element | undefined)[] {
   ]
 }
 
+function answerElements({ lineStatus, orderedQuantity, reason }: LineAnswer): (Element | undefined)[] {
+  return [textElement('line-status', lineStatus), textElement('ordered-quantity', orderedQuantity), textElement('reason', reason)]
+}
+
 function extensionElements({ extensions = [] }: { readonly extensions?: readonly Extension[] }): Element[] {
   return extensions.map(({ name, value }) => element('extension', { name }, value))
 }
@@ -120,6 +125,7 @@ export function orderElement(order: Order, context: Pick<Context, 'base' | 'call
         element('quantity', { unit: item.unit }, item.quantity),
         element('unit-price', {}, item.unitPrice),
         element('line-total', {}, item.lineTotal),
+        ...answerElements(item),
         textElement('requested-delivery-date', item.requestedDeliveryDate),
         ...item.notes.map((note) => element('note', {}, note)),
         ...extensionElements(item)
@@ -137,7 +143,7 @@ export function orderTitle(order: Pick<Order, 'id' | 'orderNumber'>): string {
 
 /** The initial values of the form that changes an order, by field name. */
 export function orderValues(order: Order, context: Pick<Context, 'base' | 'caller'>): Map<string, string> {
-  const values = valuesOf(orderElement(order, context), rootType(orderXsd, 'purchase-order'))
+  const values = valuesOf(orderElement({ ...order, items: itemsHad(order.items) }, context), rootType(orderXsd, 'purchase-order'))
   // The form does not send unit prices and units: the shop sets the price of a changed line, in the product's unit.
   for (const name of values.keys()) if (/^item\.\d+\.(?:unit-price|quantity\.unit)$/.test(name)) values.delete(name)
   return values
