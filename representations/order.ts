@@ -173,7 +173,7 @@ function pageNumber(self: string): number {
 }
 
 /** The lines of one page. A number after the last page gives the last page. */
-function linesOfPage({ id, items }: Order, self: string) {
+export function linesOfPage({ id, items }: Order, self: string) {
   const pages = Math.max(1, Math.ceil(items.length / linesPerPage))
   const page = Math.min(pageNumber(self), pages)
   const from = (page - 1) * linesPerPage

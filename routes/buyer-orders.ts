@@ -13,6 +13,7 @@ import type { OrderWriteOptions } from '../domain/store.ts'
 import { challenge } from '../http/credentials.ts'
 import { Problem } from '../http/problem.ts'
 import type { BuyerRoute } from '../plugins/buyer-documents.ts'
+import { isDryRun } from './dry-run.ts'
 
 /** How often a change is decided again because another one came first. */
 const mostAttempts = 5
@@ -47,12 +48,14 @@ export function makeBuyerOrders(
     }
   }
 
-  function isTest({ isTest }: BuyerSubmission): boolean {
-    return isTest === true && config.TEST_ORDERS === 'check'
+  /** Whether nothing is to be stored: the document says that it is a test, or the request asks for a dry run. */
+  function isTest(request: FastifyRequest, { isTest }: BuyerSubmission): boolean {
+    return isDryRun(request) || (isTest === true && config.TEST_ORDERS === 'check')
   }
 
   /** @param isWhole whether the document is the whole content of the order */
-  function writing({ submission, mediaType }: FastifyRequest, buyer: BuyerSubmission, isWhole: boolean): OrderWriteOptions {
+  function writing(request: FastifyRequest, buyer: BuyerSubmission, isWhole: boolean): OrderWriteOptions {
+    const { submission, mediaType } = request
     if (!submission) throw new Error('a document was sent')
     const { revision, answer, masked = submission.bytes } = buyer
     return {
@@ -63,7 +66,7 @@ export function makeBuyerOrders(
         answer,
         ...(isWhole ? { bytes: masked } : {})
       },
-      ...(isTest(buyer) ? { mode: 'rehearse' } : {})
+      ...(isTest(request, buyer) ? { mode: 'rehearse' } : {})
     }
   }
 
@@ -72,7 +75,7 @@ export function makeBuyerOrders(
     const customer = caller?.kind === 'key' ? { customer: caller.customer } : {}
     const placing = { order: bodyOf(request), status, ...customer, ...writing(request, buyer, true) } as const
     await refuseEnded(request, buyer)
-    if (isTest(buyer)) {
+    if (isTest(request, buyer)) {
       await app.store.placeOrder(placing)
       return { kind: 'checked' }
     }
@@ -129,10 +132,10 @@ export function makeBuyerOrders(
     const cancelled = await onLatest(found, async (order) => {
       if (order.status === 'cancelled') return order
       refuseOutdated(buyer, last)
-      if (isTest(buyer) && nextStatuses(order.status).includes('cancelled')) return order
+      if (isTest(request, buyer) && nextStatuses(order.status).includes('cancelled')) return order
       return app.store.setOrderStatus(order.id, 'cancelled', { version: order.version })
     })
-    return isTest(buyer) ? { kind: 'checked' } : { kind: 'cancelled', order: cancelled, answer: following(buyer, last).answer }
+    return isTest(request, buyer) ? { kind: 'checked' } : { kind: 'cancelled', order: cancelled, answer: following(buyer, last).answer }
   }
 
   async function change(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
@@ -146,7 +149,7 @@ export function makeBuyerOrders(
       const change = following(buyer, last)
       return { kind: 'changed', order: await changeOnce(request, change, order, last), answer: change.answer }
     })
-    return isTest(buyer) ? { kind: 'checked' } : result
+    return isTest(request, buyer) ? { kind: 'checked' } : result
   }
 
   /** Writes again, on the order as it is by then, while another write came first. */
