@@ -153,7 +153,8 @@ const placeOrder = {
     303: 'To a form: the order was placed.'
   },
   problems: ['invalid-order', 'order-refused', 'order-number-taken'],
-  idempotent: true
+  idempotent: true,
+  checks: true
 } as const
 const getOrder = { id: 'getOrder', summary: 'One order', answers: { 200: 'The order.' }, problems: ['order-not-found'] } as const
 const changeOrder = {
