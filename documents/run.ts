@@ -2,6 +2,7 @@ import { changeLines } from '../domain/line-changes.ts'
 import { emptyInventory, matchesOrder } from '../domain/placing.ts'
 import { Problem } from '../http/problem.ts'
 import { mostFaults, shortDetail, shortFault } from '../http/problem-size.ts'
+import { checkedOrderRepresentations } from '../representations/checked-order.ts'
 import { eventsRepresentations } from '../representations/events.ts'
 import { orderRepresentations } from '../representations/order.ts'
 import { orderStatusRepresentations } from '../representations/order-status.ts'
@@ -16,6 +17,7 @@ import { locateInDocument, type ParsedDocuments, parseTogether, readDocument } f
 /** The resources that the document process can write, by name. */
 const writable: Readonly<Record<string, Representations<never>>> = {
   order: orderRepresentations,
+  'checked-order': checkedOrderRepresentations,
   events: eventsRepresentations,
   'order-status': orderStatusRepresentations,
   shipment: shipmentRepresentations

@@ -18,7 +18,8 @@ const directions: Readonly<Record<string, DirectionRules>> = {
     alwaysSent: words(`id version status placed-at modified-at currency total total/currency
       item/line item/product-id item/product-id/href item/name item/quantity/unit item/unit-price item/line-total`),
     managed: words(`id version status placed-at modified-at customer expected-delivery-date seller-note total link item/line item/name
-      item/line-total item/product-id/href item/shipped-quantity item/expected-delivery-date item/seller-note`),
+      item/line-total item/product-id/href item/ordered-quantity item/reason item/shipped-quantity item/expected-delivery-date
+      item/seller-note`),
     requestOnly: ['item/gtin']
   },
   product: {

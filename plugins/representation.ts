@@ -210,7 +210,7 @@ export default fp(
     /** Follows Prefer in the response to a write (RFC 7240 section 4.2). @returns false if the representation must still be sent */
     function sendMinimal(request: FastifyRequest, reply: FastifyReply, uri: string): boolean {
       const preferred = request.preferredReturn()
-      if (preferred) reply.header('preference-applied', `return=${preferred}`)
+      if (preferred) reply.applyPreference(`return=${preferred}`)
       if (preferred !== 'minimal') {
         // With Content-Location, the response's validators belong to that resource (RFC 9110 section 8.7).
         if (reply.statusCode < 300) reply.header('content-location', uri)

@@ -7,6 +7,7 @@ import { eventContract } from './contract-events.ts'
 import { importContract } from './contract-import.ts'
 import { keyContract } from './contract-keys.ts'
 import { largeContract } from './contract-large.ts'
+import { lenientContract } from './contract-lenient.ts'
 import { orderContract } from './contract-orders.ts'
 import { pagingContract } from './contract-paging.ts'
 import { placingContract } from './contract-placing.ts'
@@ -33,6 +34,7 @@ export function storeContract(t: Test, open: () => Promise<Store>): void {
   pagingContract(rule)
   importContract(rule)
   placingContract(rule)
+  lenientContract(rule)
   orderContract(rule)
   shipmentContract(rule)
   documentContract(rule)
