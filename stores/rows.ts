@@ -115,7 +115,11 @@ export function knownOf({
 
 /** @param content the text from `orderContent`. Large content is parsed only when it is first read. */
 export function orderFrom(row: CommonOrderRow, content: string): Order {
-  if (!isLarge(content)) return orderOf(row, JSON.parse(content))
+  return isLarge(content) ? deferredOrder(row, content) : orderOf(row, JSON.parse(content))
+}
+
+/** @param content the text from `orderContent`, of any size */
+export function deferredOrder(row: CommonOrderRow, content: string): Order {
   const columns = orderOf(row, {} as OrderContent)
   const known = knownOf(row.order_number === null ? columns : { ...columns, orderNumber: row.order_number })
   return defer(`${JSON.stringify(columns).slice(0, -1)},${content.slice(1)}`, known)
