@@ -5,6 +5,7 @@ import { mostFaults, shortDetail, shortFault } from '../http/problem-size.ts'
 import { eventsRepresentations } from '../representations/events.ts'
 import { orderRepresentations } from '../representations/order.ts'
 import { orderStatusRepresentations } from '../representations/order-status.ts'
+import { ordersRepresentations } from '../representations/orders.ts'
 import { type Representations, variantOf } from '../representations/representation.ts'
 import { shipmentRepresentations } from '../representations/shipment.ts'
 import { makeXmlGate } from '../xml/gate.ts'
@@ -16,6 +17,7 @@ import { locateInDocument, type ParsedDocuments, parseTogether, readDocument } f
 /** The resources that the document process can write, by name. */
 const writable: Readonly<Record<string, Representations<never>>> = {
   order: orderRepresentations,
+  orders: ordersRepresentations,
   events: eventsRepresentations,
   'order-status': orderStatusRepresentations,
   shipment: shipmentRepresentations
