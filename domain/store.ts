@@ -201,8 +201,8 @@ export interface Store {
   orders(query: OrderQuery): Promise<Page<OrderSummary>>
   /** The same list with whole orders, all of them deferred. A page ends early when their content reaches `mostContent`. */
   wholeOrders(query: OrderQuery): Promise<Page<Order>>
-  /** The position of the last event. It rises with every change of an order. */
-  lastEvent(): Promise<number>
+  /** Changes whenever a list of all orders, or of the customer's, may have changed. It reveals no count. */
+  ordersRevision(customer?: string): Promise<string>
   /**
    * @param mostItems the most items that the changed order may have; it may have more than its document, see `decide`
    * @throws `order-not-found`, `precondition-failed`, `transition-refused`, and what `placeOrder` throws

@@ -92,11 +92,11 @@ function sortingOf(query: Omit<OrderQuery, 'after'>): string {
 }
 
 /**
- * The validators of a page, by the last event before it was read. The page may show later changes, so its tag is weak. An equal
- * tag means that nothing has changed since. The key's id, which only the shop knows, hides how many events there were.
+ * The validators of a page, by the revision before it was read. The page may show later changes, so its tag is weak. An equal tag
+ * means that nothing has changed since. Callers with different rights see different orders and links.
  */
-function validatorsOf(query: Filters & PageQuery, caller: Caller, lastEvent: number): Validators {
-  const version = hash('sha256', JSON.stringify([lastEvent, caller, query])).slice(0, 24)
+function validatorsOf(query: Filters & PageQuery, caller: Caller, revision: string): Validators {
+  const version = hash('sha256', JSON.stringify([revision, caller, query])).slice(0, 24)
   return { version, isWeak: true, ...pageOf(caller) }
 }
 
@@ -131,7 +131,7 @@ const orders: RoutePlugin = async (app, { config }) => {
       const wanted = { ...filtersOf(filters, caller), limit }
       const sorting = sortingOf(wanted)
       const query = { ...wanted, ...(after === undefined ? {} : { after: readCursor(sorting, after) }) }
-      const validators = validatorsOf(request.query, caller, await app.store.lastEvent())
+      const validators = validatorsOf(request.query, caller, await app.store.ordersRevision(wanted.customer))
       if (reply.revalidate(validators)) return reply
       const restOf = ({ next }: Page<unknown>) => ({
         links: linksOf(request, next === undefined ? undefined : writeCursor(sorting, next)),

@@ -1,4 +1,5 @@
 import { PositionError } from '../../domain/errors.ts'
+import { orderEventTypes } from '../../domain/event.ts'
 import type { Order, OrderSummary } from '../../domain/order.ts'
 import { mostContent, type OrderList, orderList, orderPage, readPosition } from '../../domain/order-list.ts'
 import type { OrderQuery, Page } from '../../domain/store.ts'
@@ -84,4 +85,23 @@ export async function wholeOrders(database: Database, query: OrderQuery): Promis
   const { text, values } = wholeQuery(list, await start(database, list, query.after))
   const rows = await database.query<Omit<OrderRow, 'content'> & { readonly content: string | null }>(text, values)
   return orderPage(rows, list, (row) => (row.content === null ? undefined : deferredOrder(row, row.content)))
+}
+
+/**
+ * The id of the last event of an order, or of the last event of all when those of orders are not kept any more. Stock and products
+ * change more often than orders, and must not make a reader of orders read them again. A replica of an earlier release writes no
+ * events, so the last change of an order counts too.
+ */
+export async function ordersRevision(database: Database, customer: string | undefined): Promise<string> {
+  const values = [orderEventTypes, ...(customer === undefined ? [] : [customer])]
+  const [ofEvent, ofOrder] = customer === undefined ? ['', ''] : ['AND e.customer = $2', 'WHERE o.customer = $2']
+  const [row] = await database.query<{ event: string | null; change: string | null }>(
+    `SELECT (SELECT id FROM event WHERE position = coalesce(
+          (SELECT max(n.position) FROM unnest($1::text[]) AS w (type), LATERAL (
+            SELECT e.position FROM event e WHERE e.type = w.type ${ofEvent} ORDER BY e.position DESC LIMIT 1) n),
+          (SELECT max(position) FROM event))) AS event,
+      (SELECT o.modified_at || ' ' || o.version || ' ' || o.id FROM purchase_order o ${ofOrder} ORDER BY o.modified_at DESC, o.seq DESC LIMIT 1) AS change`,
+    values
+  )
+  return `${row?.event ?? ''} ${row?.change ?? ''}`
 }

@@ -2,13 +2,13 @@ import { orderNotFound } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
 import type { Database } from './database.ts'
 import { type DocumentRow, documentFrom } from './order-documents.ts'
-import { summaries, wholeOrders } from './order-pages.ts'
+import { ordersRevision, summaries, wholeOrders } from './order-pages.ts'
 import { isOrderId, type OrderRow, orderColumns, toOrder } from './rows.ts'
 
 /** The verbs that read orders. */
 export function makeOrders(
   database: Database
-): Pick<Store, 'order' | 'orderNumbered' | 'orders' | 'wholeOrders' | 'documentOf' | 'lastEvent'> {
+): Pick<Store, 'order' | 'orderNumbered' | 'orders' | 'wholeOrders' | 'documentOf' | 'ordersRevision'> {
   return {
     async order(id) {
       const sql = `SELECT ${orderColumns} FROM purchase_order o WHERE o.id = $1`
@@ -31,12 +31,6 @@ export function makeOrders(
     },
     orders: (query) => summaries(database, query),
     wholeOrders: (query) => wholeOrders(database, query),
-    // A stand-in until there are events.
-    async lastEvent() {
-      const sql =
-        'SELECT o.modified_at * 1000 + o.version % 1000 AS at FROM purchase_order o ORDER BY o.modified_at DESC, o.seq DESC LIMIT 1'
-      const [row] = await database.prepared<{ at: number }>(sql)
-      return row?.at ?? 0
-    }
+    ordersRevision: (customer) => ordersRevision(database, customer)
   }
 }

@@ -28,7 +28,6 @@ export interface Reader extends OrderPages {
   order(id: string): Order
   orderNumbered(customer: string, orderNumber: string): Order | undefined
   documentOf(id: string): OrderDocument | undefined
-  lastEvent(): number
   keys(): readonly ApiKey[]
   findKey(hash: string): ApiKey | undefined
   isEmpty(): boolean
@@ -65,11 +64,6 @@ export function makeReader(db: Connection, currency: string): Reader {
     .pluck()
   const any = db.prepare<[], number>('SELECT EXISTS (SELECT 1 FROM product)').pluck()
 
-  // A stand-in until there are events.
-  const lastEvent = db
-    .prepare<[], number>('SELECT modified_at * 1000 + version % 1000 FROM purchase_order ORDER BY modified_at DESC, seq DESC LIMIT 1')
-    .pluck()
-
   return {
     product(id) {
       return toProduct(requireActive(id, product.get(id)), currency)
@@ -100,9 +94,6 @@ export function makeReader(db: Connection, currency: string): Reader {
       return found ?? undefined
     },
     ...makeOrderPages(db),
-    lastEvent() {
-      return lastEvent.get() ?? 0
-    },
     keys() {
       return keys.all().map(toKey)
     },

@@ -113,7 +113,7 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
     documentOf: (id) => read(() => reader.documentOf(id)),
     orders: (query) => read(() => reader.orders(query)),
     wholeOrders: (query) => read(() => reader.wholeOrders(query)),
-    lastEvent: () => read(reader.lastEvent),
+    ordersRevision: (customer) => read(() => reader.ordersRevision(customer)),
     changeOrder: (...args) => writer.run('changeOrder', ...args),
     setOrderStatus: (...args) => writer.run('setOrderStatus', ...args),
     shipOrder: (...args) => writer.run('shipOrder', ...args),
