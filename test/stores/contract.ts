@@ -7,6 +7,7 @@ import { eventContract } from './contract-events.ts'
 import { importContract } from './contract-import.ts'
 import { keyContract } from './contract-keys.ts'
 import { largeContract } from './contract-large.ts'
+import { orderListContract } from './contract-order-lists.ts'
 import { orderContract } from './contract-orders.ts'
 import { pagingContract } from './contract-paging.ts'
 import { placingContract } from './contract-placing.ts'
@@ -35,6 +36,7 @@ export function storeContract(t: Test, open: () => Promise<Store>): void {
   placingContract(rule)
   orderContract(rule)
   shipmentContract(rule)
+  orderListContract(rule)
   documentContract(rule)
   eventContract(rule)
   largeContract(rule)
