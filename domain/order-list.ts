@@ -49,6 +49,29 @@ export function orderList(query: Omit<OrderQuery, 'after'>): OrderList {
   return { by, direction: order, indexed, checked, since, limit, rows: isChecked ? Math.max(limit + 1, mostLookedAt) : limit + 1 }
 }
 
+/** A place in a list: a time of `OrderList.by`, and a row number. Row numbers begin at 1. */
+export interface Place {
+  readonly time: number
+  readonly seq: number
+}
+
+/** The places between which a page is; neither belongs to it. */
+export interface Range {
+  readonly above: Place
+  readonly below: Place
+}
+
+/** @param after the place of the last order of the page before */
+export function rangeOf({ since, direction }: Pick<OrderList, 'since' | 'direction'>, after?: Place): Range {
+  const [above, below] = [
+    { time: since, seq: 0 },
+    { time: Number.MAX_SAFE_INTEGER, seq: 0 }
+  ]
+  if (!after) return { above, below }
+  if (direction === 'newest') return { above, below: after }
+  return { above: after.time < since ? above : after, below }
+}
+
 /** The columns of an order that decide its place in a list. */
 export interface ListedRow {
   readonly id: string

@@ -1,20 +1,21 @@
 import { PositionError } from '../../domain/errors.ts'
 import { orderEventTypes } from '../../domain/event.ts'
 import type { Order, OrderSummary } from '../../domain/order.ts'
-import { mostContent, type OrderList, orderList, orderPage, readPosition } from '../../domain/order-list.ts'
+import { mostContent, type OrderList, orderList, orderPage, type Range, rangeOf, readPosition } from '../../domain/order-list.ts'
 import type { OrderQuery, Page } from '../../domain/store.ts'
 import { type CommonOrderRow, deferredOrder } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { type OrderSummaryRow, toSummary } from './rows.ts'
 
-/** Where the rows of a page are: those of the range with a time and row number beyond `time` and `seq`. */
 interface Bounds {
   readonly customer: string | undefined
   readonly status: string | undefined
   readonly orderNumber: string | undefined
-  readonly since: number
-  readonly time: number
-  readonly seq: number
+  /** The range of the page. */
+  readonly aboveTime: number
+  readonly aboveSeq: number
+  readonly belowTime: number
+  readonly belowSeq: number
   readonly rows: number
   readonly lines: 0 | 1
 }
@@ -53,8 +54,9 @@ const summaries = 'CROSS JOIN order_summary s ON s.seq = o.seq'
 function sqlOf(list: OrderList, columns: string, joined: string): string {
   const { index, conditions } = indexOf(list)
   const time = `o.${list.by}_at`
-  const [beyond, direction] = list.direction === 'newest' ? ['<', 'DESC'] : ['>', 'ASC']
-  const where = [...conditions, `${time} >= @since`, `(${time}, o.seq) ${beyond} (@time, @seq)`].join(' AND ')
+  const direction = list.direction === 'newest' ? 'DESC' : 'ASC'
+  const range = [`(${time}, o.seq) > (@aboveTime, @aboveSeq)`, `(${time}, o.seq) < (@belowTime, @belowSeq)`]
+  const where = [...conditions, ...range].join(' AND ')
   return `SELECT ${columns} FROM purchase_order o INDEXED BY ${index} ${joined} WHERE ${where}
     ORDER BY ${time} ${direction}, o.seq ${direction} LIMIT @rows`
 }
@@ -90,18 +92,19 @@ export function makeOrderPages(db: Connection): OrderPages {
     return statement.all(bounds) as Row[]
   }
 
-  function start(list: OrderList, after: string | undefined): Pick<Bounds, 'time' | 'seq'> {
-    if (after === undefined) return list.direction === 'newest' ? { time: Number.MAX_SAFE_INTEGER, seq: 0 } : { time: -1, seq: 0 }
+  function rangeAfter(list: OrderList, after: string | undefined): Range {
+    if (after === undefined) return rangeOf(list)
     const { id, modifiedAt } = readPosition(after, list)
     const row = positions.get({ id, customer: list.indexed.customer ?? null })
     if (!row) throw new PositionError('not an order of this list')
-    return { time: modifiedAt ?? row.placed_at, seq: row.seq }
+    return rangeOf(list, { time: modifiedAt ?? row.placed_at, seq: row.seq })
   }
 
   function bounds(list: OrderList, { after, lines = false }: OrderQuery): Bounds {
     const { customer, status, orderNumber } = list.indexed
-    const { since, rows } = list
-    return { customer, status, orderNumber, since, rows, lines: lines ? 1 : 0, ...start(list, after) }
+    const { above, below } = rangeAfter(list, after)
+    const range = { aboveTime: above.time, aboveSeq: above.seq, belowTime: below.time, belowSeq: below.seq }
+    return { customer, status, orderNumber, ...range, rows: list.rows, lines: lines ? 1 : 0 }
   }
 
   // The content of an order is read after the page is known, in the same transaction.
