@@ -23,6 +23,7 @@ export interface OperationView {
   /** The names of the header fields that have an effect. */
   readonly fields: readonly string[]
   readonly reads: readonly string[]
+  /** Empty where it sends the media types that most operations send. */
   readonly sends: readonly string[]
   /** Undefined for a plain GET, which method and path say already. */
   readonly curl: string | undefined
@@ -31,6 +32,9 @@ export interface OperationView {
 
 /** HEAD and OPTIONS exist for every resource, so the page describes them once instead of for each operation. */
 const shownMethods = ['get', 'post', 'put', 'delete'] as const satisfies readonly OperationMethod[]
+
+/** The media types that most operations send. The page names them once. */
+const commonlySent = 'application/xml, text/xml, text/html, application/json'
 
 const lastSegment = ($ref: string) => $ref.slice($ref.lastIndexOf('/') + 1)
 
@@ -99,6 +103,7 @@ function view(method: string, path: string, item: PathItem, operation: Operation
   const own = (operation.parameters ?? []).flatMap(({ $ref }) => components.parameters[lastSegment($ref)] ?? [])
   const parameters = [...(item.parameters ?? []), ...own]
   const success = Object.values(operation.responses).find((response): response is Response => !('$ref' in response))
+  const sent = Object.keys(success?.content ?? {})
   return {
     id: operation.operationId,
     tag: operation.tags[0] ?? '',
@@ -110,7 +115,7 @@ function view(method: string, path: string, item: PathItem, operation: Operation
     parameters: parameters.filter((parameter) => parameter.in !== 'header').map(parameterView),
     fields: parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name),
     reads: Object.keys(operation.requestBody?.content ?? {}),
-    sends: Object.keys(success?.content ?? {}),
+    sends: sent.join(', ') === commonlySent ? [] : sent,
     curl: curl(method, path, operation, parameters),
     answers: Object.entries(operation.responses).map(([status, response]) => answerRow(status, response))
   }

@@ -33,23 +33,23 @@ const orderQuery = pagedQuery<Filters>({
   customer: {
     ...text,
     maxLength: 256,
-    description: 'Orders of this customer only. Another customer than your own needs the scope `fulfilment`.'
+    description: 'Orders of this customer only.'
   },
-  'order-number': { ...text, maxLength: 64, description: "Orders with this number only, the buyer's own." },
-  'placed-since': { ...time, description: 'Orders placed at this time or later (RFC 3339). Fractions of a second do not count.' },
+  'order-number': { ...text, maxLength: 64, description: "Orders with this number of the buyer's only." },
+  'placed-since': { ...time, description: 'Orders placed in this second or later (RFC 3339).' },
   'modified-since': {
     ...time,
-    description: 'Orders modified at this time or later (RFC 3339). They are sorted by that time, except with `order-number`.'
+    description: 'Orders modified in this second or later, and sorted by that time unless there is an `order-number`.'
   },
   order: {
     type: 'string',
     enum: ['newest', 'oldest'],
-    description: 'What comes first, by the time of placing, or with `modified-since` of the last change. Default: `newest`.'
+    description: 'What comes first. Default: `newest`.'
   },
   with: {
     type: 'string',
     enum: ['lines'],
-    description: '`lines`: whole orders, in XML and JSON. A page ends early when they have 512 KiB.'
+    description: 'Whole orders, in XML and JSON. A page ends early at 512 KiB.'
   }
 })
 
@@ -59,8 +59,7 @@ const mostCounted = pageLimit.default
 const describes = {
   id: 'listOrders',
   summary: 'The orders that you may see',
-  notes:
-    'With the scope `order` your own; with `fulfilment` all. Follow `next` to the page after: a page may be short, or empty, and still have one. A 304 does not count against the rate.',
+  notes: 'With the scope `order` your own; with `fulfilment` all. A page may be short, or empty, and have a `next`.',
   answers: { 200: 'A page of orders.' },
   problems: ['forbidden']
 } as const
