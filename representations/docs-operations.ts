@@ -20,7 +20,7 @@ export interface OperationView {
   readonly access: string
   /** Parameters of the query, and those of the path that no operation before has. */
   readonly parameters: readonly ParameterView[]
-  /** The names of the header fields that have an effect. */
+  /** The names of the header fields that have an effect. Empty where they are those of most reads. */
   readonly fields: readonly string[]
   readonly reads: readonly string[]
   /** Empty where it sends the media types that most operations send. */
@@ -35,6 +35,9 @@ const shownMethods = ['get', 'post', 'put', 'delete'] as const satisfies readonl
 
 /** The media types that most operations send. The page names them once. */
 const commonlySent = 'application/xml, text/xml, text/html, application/json'
+
+/** The header fields that have an effect on most reads. */
+const fieldsOfReads = 'If-Match, If-None-Match, If-Unmodified-Since, If-Modified-Since'
 
 const lastSegment = ($ref: string) => $ref.slice($ref.lastIndexOf('/') + 1)
 
@@ -103,6 +106,7 @@ function view(method: string, path: string, item: PathItem, operation: Operation
   const own = (operation.parameters ?? []).flatMap(({ $ref }) => components.parameters[lastSegment($ref)] ?? [])
   const parameters = [...(item.parameters ?? []), ...own]
   const success = Object.values(operation.responses).find((response): response is Response => !('$ref' in response))
+  const fields = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name)
   const sent = Object.keys(success?.content ?? {})
   return {
     id: operation.operationId,
@@ -113,7 +117,7 @@ function view(method: string, path: string, item: PathItem, operation: Operation
     notes: operation.description,
     access: accessText(operation),
     parameters: parameters.filter((parameter) => parameter.in !== 'header').map(parameterView),
-    fields: parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name),
+    fields: fields.join(', ') === fieldsOfReads ? [] : fields,
     reads: Object.keys(operation.requestBody?.content ?? {}),
     sends: sent.join(', ') === commonlySent ? [] : sent,
     curl: curl(method, path, operation, parameters),

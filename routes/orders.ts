@@ -33,23 +33,23 @@ const orderQuery = pagedQuery<Filters>({
   customer: {
     ...text,
     maxLength: 256,
-    description: 'Orders of this customer only.'
+    description: 'Of this customer only.'
   },
-  'order-number': { ...text, maxLength: 64, description: "Orders with this number of the buyer's only." },
-  'placed-since': { ...time, description: 'Orders placed in this second or later (RFC 3339).' },
+  'order-number': { ...text, maxLength: 64, description: "With this number of the buyer's only." },
+  'placed-since': { ...time, description: 'Placed in this second or later (RFC 3339).' },
   'modified-since': {
     ...time,
-    description: 'Orders modified in this second or later, and sorted by that time unless there is an `order-number`.'
+    description: 'Modified in this second or later, and sorted by that time.'
   },
   order: {
     type: 'string',
     enum: ['newest', 'oldest'],
-    description: 'What comes first. Default: `newest`.'
+    description: 'What comes first; default `newest`.'
   },
   with: {
     type: 'string',
     enum: ['lines'],
-    description: 'Whole orders, in XML and JSON. A page ends early at 512 KiB.'
+    description: 'Whole orders, in XML and JSON.'
   }
 })
 
