@@ -4,7 +4,7 @@ import { PositionError } from './errors.ts'
 import type { OrderStatus } from './order.ts'
 import type { OrderQuery, Page } from './store.ts'
 
-/** The filters that an index answers. Each combination has an index, which ends with the time and the row number. */
+/** The filters that an index answers. Each combination that `orderList` makes has an index, which ends with the time and the row number. */
 export interface IndexedFilters {
   readonly customer?: string | undefined
   readonly status?: OrderStatus | undefined
@@ -35,15 +35,21 @@ export interface OrderList {
 export const mostLookedAt = 1_000
 
 /**
- * Few orders have one number, so those are always sorted by the time of placing, which needs one index only. An order is never
+ * Every index makes placing an order slower. So a list by modification checks the status row by row: whoever asks for recent changes
+ * looks at few. Few orders have one number, so those are always sorted by the time of placing, which needs one index only. An order is never
  * modified before it is placed, so the later of both times bounds a list that is sorted by modification.
  */
 export function orderList(query: Omit<OrderQuery, 'after'>): OrderList {
   const { limit, customer, status, orderNumber, placedSince, modifiedSince, order = 'newest' } = query
   const isNumbered = orderNumber !== undefined
   const by = modifiedSince === undefined || isNumbered ? 'placed' : 'modified'
-  const indexed = isNumbered ? { customer, orderNumber } : { customer, status }
-  const checked = { ...(isNumbered ? { status, modifiedSince } : {}), ...(by === 'modified' ? { placedSince } : {}) }
+  const isByStatus = by === 'placed' && !isNumbered
+  const indexed = { customer, ...(isNumbered ? { orderNumber } : {}), ...(isByStatus ? { status } : {}) }
+  const checked = {
+    ...(isByStatus ? {} : { status }),
+    ...(isNumbered ? { modifiedSince } : {}),
+    ...(by === 'modified' ? { placedSince } : {})
+  }
   const since = by === 'placed' ? (placedSince ?? 0) : Math.max(modifiedSince ?? 0, placedSince ?? 0)
   const isChecked = Object.values(checked).some((value) => value !== undefined)
   return { by, direction: order, indexed, checked, since, limit, rows: isChecked ? Math.max(limit + 1, mostLookedAt) : limit + 1 }
