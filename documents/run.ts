@@ -6,6 +6,7 @@ import { checkedOrderRepresentations } from '../representations/checked-order.ts
 import { eventsRepresentations } from '../representations/events.ts'
 import { orderRepresentations } from '../representations/order.ts'
 import { orderStatusRepresentations } from '../representations/order-status.ts'
+import { ordersRepresentations } from '../representations/orders.ts'
 import { type Representations, variantOf } from '../representations/representation.ts'
 import { shipmentRepresentations } from '../representations/shipment.ts'
 import { makeXmlGate } from '../xml/gate.ts'
@@ -18,6 +19,7 @@ import { locateInDocument, type ParsedDocuments, parseTogether, readDocument } f
 const writable: Readonly<Record<string, Representations<never>>> = {
   order: orderRepresentations,
   'checked-order': checkedOrderRepresentations,
+  orders: ordersRepresentations,
   events: eventsRepresentations,
   'order-status': orderStatusRepresentations,
   shipment: shipmentRepresentations

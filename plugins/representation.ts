@@ -65,10 +65,10 @@ export default fp(
   async function representation(app: FastifyInstance, { config, release }: { config: Config; release: string }) {
     const tagSeed = `${release} ${config.BASE_URL.path} ${config.CURRENCY} ${config.SHOP_NAME}`
 
-    /** A strong entity tag for one representation of one version of one resource. No two URIs have the same tag. */
-    function tag(path: string, { version, page }: Validators, { suffix }: Representation<never>): string {
+    /** An entity tag for one representation of one version of one resource. No two URIs have the same tag. */
+    function tag(path: string, { version, page, isWeak }: Validators, { suffix }: Representation<never>): string {
       const digest = hash('sha256', `${tagSeed} ${path}`).slice(0, 8)
-      return `"${version}${suffix === 'html' && page !== undefined ? `.${page}` : ''}-${digest}-${suffix}"`
+      return `${isWeak ? 'W/' : ''}"${version}${suffix === 'html' && page !== undefined ? `.${page}` : ''}-${digest}-${suffix}"`
     }
 
     const represents = (request: FastifyRequest) => request.routeOptions.config.represents ?? noResource

@@ -122,7 +122,11 @@ function hasDocument(content: string): Pick<Order, 'hasDocument'> {
 
 /** @param content the text from `orderContent`. Large content is parsed only when it is first read. */
 export function orderFrom(row: CommonOrderRow, content: string): Order {
-  if (!isLarge(content)) return orderOf(row, JSON.parse(content))
+  return isLarge(content) ? deferredOrder(row, content) : orderOf(row, JSON.parse(content))
+}
+
+/** @param content the text from `orderContent`, of any size */
+export function deferredOrder(row: CommonOrderRow, content: string): Order {
   const columns = orderOf(row, {} as OrderContent)
   const numbered = row.order_number === null ? columns : { ...columns, orderNumber: row.order_number }
   const known = knownOf({ ...numbered, ...hasDocument(content) })
