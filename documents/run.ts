@@ -2,10 +2,12 @@ import { changeLines } from '../domain/line-changes.ts'
 import { emptyInventory, matchesOrder } from '../domain/placing.ts'
 import { Problem } from '../http/problem.ts'
 import { mostFaults, shortDetail, shortFault } from '../http/problem-size.ts'
+import { checkedOrderRepresentations } from '../representations/checked-order.ts'
 import { deliveryBody } from '../representations/delivery-body.ts'
 import { eventsRepresentations } from '../representations/events.ts'
 import { orderRepresentations } from '../representations/order.ts'
 import { orderStatusRepresentations } from '../representations/order-status.ts'
+import { ordersRepresentations } from '../representations/orders.ts'
 import { type Representations, variantOf } from '../representations/representation.ts'
 import { shipmentRepresentations } from '../representations/shipment.ts'
 import { makeXmlGate } from '../xml/gate.ts'
@@ -17,6 +19,8 @@ import { locateInDocument, type ParsedDocuments, parseTogether, readDocument } f
 /** The resources that the document process can write, by name. */
 const writable: Readonly<Record<string, Representations<never>>> = {
   order: orderRepresentations,
+  'checked-order': checkedOrderRepresentations,
+  orders: ordersRepresentations,
   events: eventsRepresentations,
   'order-status': orderStatusRepresentations,
   shipment: shipmentRepresentations,

@@ -3,6 +3,8 @@
 import { carryOver } from './carrying-over.ts'
 import { DomainError, type Fault } from './errors.ts'
 import type { Inventory } from './inventory.ts'
+import { decideLeniently } from './lenient.ts'
+import { asOrdered, itemsHad } from './line-answers.ts'
 import {
   holdsStock,
   isOpen,
@@ -42,20 +44,27 @@ type Taking = Pick<Decision, 'taken'>
  * @throws DomainError `invalid-order`, `order-refused`, `order-number-taken`
  */
 export function decidePlacing(placing: Placing, id: string, shop: Shop): PlacingAnswer & Taking {
-  const { customer, status, document } = placing
+  const { customer, status, document, handling } = placing
   const order = withObjections(placing.order, placing.objections)
-  const judge = (wanted: PurchaseOrder) => decide(wanted, shop.inventory, shop.currency)
+  const judge = (wanted: PurchaseOrder) => (handling === 'lenient' ? decideLeniently : decide)(wanted, shop.inventory, shop.currency)
   const other = namesake(customer, order, shop)
-  const repeats = other && matchesOrder(order, other, shop.inventory, shop.currency)
-  if (other && !repeats) throw allInTheWay([numberTaken(other)], order, judge)
+  const isRepeated = other !== undefined && repeats(order, other, shop)
+  if (other && !isRepeated) throw allInTheWay([numberTaken(other)], order, judge)
   // A document with faults repeats no order, whatever its number: `decide` lists them.
   if (order.objections) judge(order)
-  if (repeats) return { order: other, outcome: 'repeated', taken: new Map() }
+  if (other) return { order: other, outcome: 'repeated', taken: new Map() }
   const earlier = customer === undefined || !document ? undefined : shop.orderOfDocument(customer, document.digest)
   if (earlier) throw allInTheWay([sentBefore(earlier)], order, judge)
   const decision = judge(order)
   const placed = { ...content(order, customer, decision), id, version: 1, status, placedAt: shop.now, modifiedAt: shop.now }
   return { order: placed, outcome: 'placed', taken: decision.taken }
+}
+
+/** Whether a document says the same as an order, as it stands or as it was ordered. */
+function repeats(order: PurchaseOrder, other: Order, { inventory, currency }: Shop): boolean {
+  if (matchesOrder(order, other, inventory, currency)) return true
+  const ordered = asOrdered(other)
+  return ordered !== undefined && matchesOrder(order, ordered, inventory, currency)
 }
 
 /** Decides what `Store.changeOrder` makes of an order. @throws DomainError what it throws */
@@ -69,7 +78,8 @@ export function decideChange(
 ): { readonly order: Order } & Taking {
   const { id, customer, status, placedAt } = before
   const order = withObjections(document, objections)
-  const judge = (wanted: PurchaseOrder) => decide(wanted, shop.inventory, shop.currency, before, mostItems)
+  const judge = (wanted: PurchaseOrder) =>
+    decide(wanted, shop.inventory, shop.currency, { ...before, items: itemsHad(before.items) }, mostItems)
   const other = namesake(customer, order, shop)
   const taken = other && other.id !== id ? numberTaken(other) : undefined
   if (!isOpen(status)) {

@@ -1,4 +1,5 @@
 import type { Fault } from './errors.ts'
+import type { LineAnswer } from './line-answers.ts'
 import type { Decimal } from './money.ts'
 
 export interface Address {
@@ -90,6 +91,8 @@ export interface QuotedTerms {
 
 export interface PurchaseOrderItem extends LineDetails {
   readonly product: ProductReference
+  /** The item's position in its document, where items before it do not count. Absent: its position in the order. */
+  readonly position?: number
   /** Only of a buyer's own document. The item then has no `unit` and no `unitPrice`. */
   readonly quoted?: QuotedTerms
   readonly quantity: Decimal
@@ -148,7 +151,7 @@ export function sellerDetailsOf({ expectedDeliveryDate, sellerNote }: SellerDeta
 }
 
 /** An item as it was ordered: name, unit and price are snapshots that no catalogue change touches. */
-export interface OrderItem extends LineDetails, SellerDetails {
+export interface OrderItem extends LineDetails, SellerDetails, LineAnswer {
   readonly line: number
   readonly productId: string
   /** The GTIN the buyer ordered by, if any; it may since belong to another product. */

@@ -2,6 +2,7 @@
 
 import { DomainError, type Fault } from './errors.ts'
 import type { Inventory, StockItem } from './inventory.ts'
+import { itemsHad } from './line-answers.ts'
 import {
   isQuotedPrice,
   type Line,
@@ -26,6 +27,7 @@ import {
   type PurchaseOrderItem
 } from './order.ts'
 import { type PricedLine, priceLines, type WantedLine } from './pricing.ts'
+import { type Faults, refuse } from './refusing.ts'
 import { leftOf } from './shipping.ts'
 
 export interface Decision {
@@ -37,10 +39,7 @@ export interface Decision {
 }
 
 /** The most that can be on hand and, below zero, on backorder: stock documents cannot express more. */
-const mostOnHand = '999999999999.999' as Decimal
-
-/** The most faults of an order that are listed. The message gives the number of all. */
-const mostFaults = 100
+export const mostOnHand = '999999999999.999' as Decimal
 
 /** The most that an order can be worth, in any currency: XML readers may lose digits of larger numbers. */
 const mostTotal = '999999999999999999' as Decimal
@@ -82,6 +81,11 @@ export function heldBy(order: Order): ReadonlyMap<string, Decimal> {
   return holdsStock(order.status) ? quantities(order.items) : new Map()
 }
 
+/** An order as it would be, with its lines and what stands in its way. */
+export interface Judgement extends Decision, Faults {
+  readonly lines: readonly Line[]
+}
+
 /**
  * Decides a whole order: every item is priced and covered by stock, or one error lists all faults.
  * @param previous the order that this one changes: its lines keep their prices, and its stock counts as available
@@ -89,14 +93,20 @@ export function heldBy(order: Order): ReadonlyMap<string, Decimal> {
  * @throws DomainError `invalid-order` when the document can never succeed as it is, `order-refused` when the state of
  *   the shop refuses it now
  */
-export function decide(
+export function decide(...of: Parameters<typeof judge>): Decision {
+  const { lines: _, invalid, refused, ...decision } = judge(...of)
+  refuse({ invalid, refused }, of[0].objections)
+  return decision
+}
+
+/** Prices an order and finds all its faults, but for the order's own objections. The parameters are those of `decide`. */
+export function judge(
   order: PurchaseOrder,
   inventory: Inventory,
   shopCurrency: string,
   previous?: Order,
   mostItems = Number.POSITIVE_INFINITY
-): Decision {
-  const objections = order.objections ?? { invalid: [], refused: [] }
+): Judgement {
   const invalid: Fault[] = []
   const refused: Fault[] = []
   const currency = order.currency ?? shopCurrency
@@ -107,12 +117,13 @@ export function decide(
   const isUsable = ({ id, deleted }: StockItem) => !deleted || held.has(id)
   const lines = order.items.flatMap((item, i): Line[] => {
     if (item.quoted?.isUnnamed) return []
+    const position = item.position ?? i + 1
     const [found, other] = candidates(item, inventory, isUsable)
-    if (found && other) invalid.push(twoProducts(found.stockItem.id, other.stockItem.id, i + 1))
-    else if (!found) invalid.push(unknownProduct(item, i + 1))
+    if (found && other) invalid.push(twoProducts(found.stockItem.id, other.stockItem.id, position))
+    else if (!found) invalid.push(unknownProduct(item, position))
     if (!found || other) return []
     const { stockItem, product } = found
-    return [{ item: inUnitOf(stockItem, { ...item, product }), position: i + 1, productId: stockItem.id, stockItem }]
+    return [{ item: inUnitOf(stockItem, { ...item, product }), position, productId: stockItem.id, stockItem }]
   })
   const priced = priceLines(lines.map(wantedLine), previous?.items ?? [])
   const items = itemsOf(lines, priced, makeLineTotals(minorUnit(currency)))
@@ -129,13 +140,7 @@ export function decide(
   refused.push(...shortages(lines, taken), ...uncountable(lines, taken, inventory))
   const total = items.reduce<Decimal>((sum, item) => add(sum, item.lineTotal), round(zero, minorUnit(currency)))
   if (compare(total, mostTotal) > 0) invalid.push({ code: 'total-limit', detail: `An order is worth ${mostTotal} ${currency} at most.` })
-  // The objections come first, so that none is lost where the shop finds more faults than are listed.
-  const faults = [...objections.invalid, ...objections.refused, ...inOrder([...invalid, ...refused])]
-  const told = { faults: faults.slice(0, mostFaults) }
-  if (objections.invalid.length + invalid.length > 0)
-    throw new DomainError('invalid-order', summary(faults, 'can never be placed as it is'), told)
-  if (faults.length > 0) throw new DomainError('order-refused', summary(faults, 'cannot be placed now'), told)
-  return { currency, items, total, taken }
+  return { currency, items, total, taken, lines, invalid, refused }
 }
 
 function wantedLine({ item: { quantity, unit, unitPrice }, productId, stockItem }: Line): WantedLine {
@@ -154,16 +159,6 @@ function itemsOf(lines: readonly Line[], priced: readonly PricedLine[], totals: 
     }
   }
   return items
-}
-
-/** The header's faults first, then each line's, then those of the order as a whole. */
-function inOrder(faults: readonly Fault[]): readonly Fault[] {
-  const line = ({ at }: Fault) => (at ? (at[0] === 'item' ? Number(at[1]) : 0) : Number.MAX_SAFE_INTEGER)
-  return faults.toSorted((a, b) => line(a) - line(b))
-}
-
-function summary(faults: readonly Fault[], what: string): string {
-  return `The order ${what}: ${faults.length === 1 ? 'one thing stands' : `${faults.length} things stand`} in its way${faults.length > mostFaults ? `, of which the first ${mostFaults} are listed` : ''}. Nothing was stored.`
 }
 
 function shortages(lines: readonly Line[], taken: ReadonlyMap<string, Decimal>): Fault[] {
@@ -224,13 +219,14 @@ export function matchesOrder(order: PurchaseOrder, active: Order, inventory: Inv
   if ((order.currency ?? shopCurrency) !== active.currency) return false
   const isDocument = order.hasDocument === true
   if (header(order, isDocument) !== header(active, isDocument)) return false
+  const items = itemsHad(active.items)
   let next = 0
   for (const item of order.items) {
-    const count = sameItem(item, active.items, next, inventory)
+    const count = sameItem(item, items, next, inventory)
     if (count === 0) return false
     next += count
   }
-  return next === active.items.length
+  return next === items.length
 }
 
 /**

@@ -42,6 +42,13 @@ export interface OrderQuery extends PageQuery {
   /** Only this customer's. */
   readonly customer?: string
   readonly status?: OrderStatus
+  /** The buyer's own number. */
+  readonly orderNumber?: string
+  /** Milliseconds since the epoch; inclusive. */
+  readonly placedSince?: number
+  readonly modifiedSince?: number
+  /** By the time of placing, or, with `modifiedSince` and without a number, by that of the last modification. Default: `newest`. */
+  readonly order?: 'newest' | 'oldest'
   /** Whether summaries of orders with few lines include those lines. */
   readonly lines?: boolean
 }
@@ -105,6 +112,8 @@ export interface Placing extends OrderWriteOptions {
   readonly order: PurchaseOrder
   readonly customer?: string
   readonly status: 'received' | 'accepted'
+  /** `lenient`: the order takes what can be had, and each of its lines has an answer. Absent: all or nothing. */
+  readonly handling?: 'lenient' | undefined
   readonly idempotency?: Idempotency
 }
 
@@ -193,8 +202,12 @@ export interface Store extends WebhookStore {
   orderNumbered(customer: string, orderNumber: string): Promise<Order | undefined>
   /** The document that an order came from. Undefined when it came in the shop's own vocabulary. @throws `order-not-found` */
   documentOf(id: string): Promise<OrderDocument | undefined>
-  /** Newest first. */
+  /** A page may be short, or empty, and still have a next one: see `orderList`. */
   orders(query: OrderQuery): Promise<Page<OrderSummary>>
+  /** The same list with whole orders, all of them deferred. A page ends early when their content reaches `mostContent`. */
+  wholeOrders(query: OrderQuery): Promise<Page<Order>>
+  /** Changes whenever a list of all orders, or of the customer's, may have changed. It reveals no count. */
+  ordersRevision(customer?: string): Promise<string>
   /**
    * @param mostItems the most items that the changed order may have; it may have more than its document, see `decide`
    * @throws `order-not-found`, `precondition-failed`, `transition-refused`, and what `placeOrder` throws

@@ -18,9 +18,14 @@ const xsds: readonly Xsd[] = [orderXsd, productXsd, stockXsd, orderStatusXsd, sh
 export interface DocumentSchemas {
   /** A reference to the schema of the documents with this root element. */
   ref(root: string, direction: Direction): JsonSchema
+  /** A reference to the schema of a response about something that is not stored, and so has no identity and no dates. */
+  checkedRef(root: string): JsonSchema
   /** All schemas that were referred to, by name. */
   readonly schemas: Readonly<Record<string, JsonSchema>>
 }
+
+/** What only something that is stored has. */
+const ofStored: ReadonlySet<string> = new Set(['id', 'version', 'placedAt', 'modifiedAt'])
 
 /** `purchase-order` becomes `PurchaseOrder`. A document whose input differs has two names: `Order` in responses, `OrderInput` in requests. */
 function componentName(root: string, direction: Direction): string {
@@ -49,6 +54,14 @@ export function makeDocumentSchemas(base: string, bounds: Readonly<Record<string
 
   return {
     schemas,
+    checkedRef(root) {
+      this.ref(root, 'out')
+      const name = componentName(root, 'out')
+      const { properties, required, ...schema } = schemas[name] as { properties: object; required: readonly string[] }
+      const without = { properties: Object.fromEntries(Object.entries(properties).filter(([member]) => !ofStored.has(member))) }
+      const checked = { ...schema, ...without, required: required.filter((member) => !ofStored.has(member)) }
+      return keep(`Checked${name}`, checked) ?? checked
+    },
     ref(root, direction) {
       const xsd = xsds.find(({ vocabulary }) => vocabulary.has(root))
       if (!xsd) throw new Error(`no described schema declares ${root}`)

@@ -20,6 +20,8 @@ export interface Description {
   readonly problems?: readonly ProblemCode[]
   /** The route reads Idempotency-Key. */
   readonly idempotent?: true
+  /** The answer 200 can also be about something that is not stored. */
+  readonly checks?: true
   /** The route is outside the base path, for the operator. */
   readonly outside?: true
   /** The route reads HTML form posts. */

@@ -9,6 +9,8 @@ interface DirectionRules {
   readonly managed: readonly string[]
   /** In requests only. */
   readonly requestOnly: readonly string[]
+  /** Arrays that a response may lack, although a repeatable element is usually there as an empty array. */
+  readonly maybeAbsent?: readonly string[]
 }
 
 const words = (text: string) => text.trim().split(/\s+/)
@@ -18,8 +20,18 @@ const directions: Readonly<Record<string, DirectionRules>> = {
     alwaysSent: words(`id version status placed-at modified-at currency total total/currency
       item/line item/product-id item/product-id/href item/name item/quantity/unit item/unit-price item/line-total`),
     managed: words(`id version status placed-at modified-at customer expected-delivery-date seller-note total link item/line item/name
-      item/line-total item/product-id/href item/shipped-quantity item/expected-delivery-date item/seller-note`),
+      item/line-total item/product-id/href item/ordered-quantity item/reason item/shipped-quantity item/expected-delivery-date
+      item/seller-note`),
     requestOnly: ['item/gtin']
+  },
+  // In a list: a summary, or the whole order.
+  'orders/order': {
+    alwaysSent: words(
+      'total/currency item/line item/product-id item/product-id/href item/name item/quantity/unit item/unit-price item/line-total'
+    ),
+    managed: [],
+    requestOnly: ['item/gtin'],
+    maybeAbsent: words('note extension item')
   },
   product: {
     alwaysSent: words('id version unit price/currency backorder availability modified-at'),

@@ -187,7 +187,8 @@ function samples(base: string): Readonly<Record<string, unknown>> {
         { rel: 'self', href: uri.orders },
         { rel: 'first', href: uri.orders }
       ],
-      query: {}
+      query: {},
+      validators: { version: '1' }
     } satisfies OrderPage,
     events: {
       events: [{ position: 1, weight: 0, id: eventId, type: 'order-placed', subject: order.id, version: 1, at: placedAt, order }],

@@ -41,10 +41,14 @@ export const requestFields = {
       examples: ['"8e03978e-40d5-43dd-bc93-6894a57f9324"']
     }
   ),
-  Prefer: field('Prefer', 'Whether the response contains the representation (RFC 7240).', {
-    type: 'string',
-    examples: ['return=minimal', 'return=representation']
-  })
+  Prefer: field(
+    'Prefer',
+    'Whether the response contains the representation; of a new order, also whether it takes what can be had (RFC 7240).',
+    {
+      type: 'string',
+      examples: ['return=minimal', 'return=representation', 'handling=lenient']
+    }
+  )
 } as const
 
 export type RequestField = keyof typeof requestFields
@@ -59,7 +63,7 @@ const responseFieldTexts = {
   'Content-Location': 'The URI of the resource that the body represents.',
   'X-Request-Id': 'The id of this request in the log.',
   'Idempotent-Replayed': '`true` if an earlier request with the same Idempotency-Key did this.',
-  'Preference-Applied': 'The preference that was followed.',
+  'Preference-Applied': 'The preferences that were followed.',
   'Retry-After': 'Seconds to wait before you try again.',
   RateLimit: 'The remaining requests (`r`), and the seconds until the limit is reset (`t`).',
   'RateLimit-Policy':

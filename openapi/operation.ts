@@ -66,8 +66,19 @@ function successes(route: DescribedRoute, { base, documents, keepExample }: Writ
   return Object.entries(answers).map(([status, description]) => {
     const { headers } = responseFields(responseFieldsOf(route, Number(status)))
     const hasContent = status !== '204' && status !== '303'
-    return [status, { description, headers, ...(hasContent && Object.keys(content).length > 0 ? { content } : {}) }]
+    const own = describes.checks && status === '200' ? checkedToo(content, represents?.schema ?? '', documents) : content
+    return [status, { description, headers, ...(hasContent && Object.keys(own).length > 0 ? { content: own } : {}) }]
   })
+}
+
+/** Content that is the resource, or the same but not stored. */
+function checkedToo(content: NonNullable<Response['content']>, root: string, documents: DocumentSchemas): NonNullable<Response['content']> {
+  return Object.fromEntries(
+    Object.entries(content).map(([mediaType, one]) => {
+      const { schema } = one
+      return [mediaType, schema && '$ref' in schema ? { ...one, schema: { anyOf: [schema, documents.checkedRef(root)] } } : one]
+    })
+  )
 }
 
 /** Problems that any request can get. */

@@ -65,9 +65,10 @@ export function makeSchemaWriter(xsd: Xsd, { share, bounds }: SchemaWriterOption
 
   /** Applies the direction rules to a member: request only, always sent, or ignored in requests. */
   function applyDirection({ name, schema, required }: Member, { direction, root, path }: Site): readonly Member[] {
-    const { alwaysSent, managed, requestOnly } = directionOf(root)
+    const { alwaysSent, managed, requestOnly, maybeAbsent = [] } = directionOf(root)
     const place = path + name
-    if (direction !== 'in') return requestOnly.includes(place) ? [] : [{ name, schema, required: required || alwaysSent.includes(place) }]
+    const isSent = !maybeAbsent.includes(place) && (required || alwaysSent.includes(place))
+    if (direction !== 'in') return requestOnly.includes(place) ? [] : [{ name, schema, required: isSent }]
     const marks = { ...(managed.includes(place) ? { readOnly: true } : {}), ...(requestOnly.includes(place) ? { writeOnly: true } : {}) }
     return [{ name, schema: { ...schema, ...marks }, required }]
   }
@@ -78,9 +79,10 @@ export function makeSchemaWriter(xsd: Xsd, { share, bounds }: SchemaWriterOption
 
   function childMember(type: ElementType, { direction, root, path }: Site): Member {
     const { name, repeatable, required } = type
+    const own = [`${root}/${path}${name}`, name].find(hasDirection)
     const { xml, ...schema } = element(
       type,
-      hasDirection(name) ? { direction, root: name, path: '' } : { direction, root, path: `${path}${name}/` }
+      own === undefined ? { direction, root, path: `${path}${name}/` } : { direction, root: own, path: '' }
     )
     const hints = { ...(xml as object | undefined), ...named(name) }
     const one = Object.keys(hints).length > 0 ? { ...schema, xml: hints } : schema

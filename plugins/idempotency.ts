@@ -7,6 +7,8 @@ import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** Checks the form of the request's Idempotency-Key, if it has one, without using it. @throws Problem `malformed-request` */
+    checkIdempotencyKey(): void
     /**
      * Runs a write under the request's Idempotency-Key, if it has one. The write passes the key to the store.
      * @throws DomainError `idempotency-in-flight` while the first with this key is under way here
@@ -56,6 +58,10 @@ function scopeOf({ caller, method, routeOptions, url, params }: FastifyRequest):
 export default fp(
   async function idempotency(app: FastifyInstance) {
     const inFlight = new Set<string>()
+
+    app.decorateRequest('checkIdempotencyKey', function (this: FastifyRequest) {
+      keyOf(this)
+    })
 
     app.decorateRequest('idempotently', async function <
       T

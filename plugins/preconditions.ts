@@ -35,7 +35,7 @@ declare module 'fastify' {
 
 /** The representations that conditions are compared with. */
 export interface Selected {
-  /** The entity tags of the current representations, with their quotes. */
+  /** The entity tags of the current representations, with their quotes, and `W/` before a weak one. */
   readonly tags: readonly string[]
   readonly modifiedAt?: number
 }
@@ -89,7 +89,7 @@ function matchesStrongly(wanted: readonly EntityTag[] | '*', tags: readonly stri
 }
 
 function matchesWeakly(wanted: readonly EntityTag[] | '*', tags: readonly string[]): boolean {
-  return wanted === '*' || wanted.some(({ opaque }) => tags.includes(opaque))
+  return wanted === '*' || wanted.some(({ opaque }) => tags.includes(opaque) || tags.includes(`W/${opaque}`))
 }
 
 /** HTTP dates have no fractions of a second. */

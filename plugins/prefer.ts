@@ -1,8 +1,9 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { splitField } from '../http/accept.ts'
 
 export type PreferredReturn = 'minimal' | 'representation'
+export type PreferredHandling = 'strict' | 'lenient'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -10,6 +11,12 @@ declare module 'fastify' {
     preferredReturn(): PreferredReturn | undefined
     /** The seconds that the client will wait for something to happen (RFC 7240 section 4.3), at most `longestWait`. */
     preferredWait(): number | undefined
+    /** Whether the client wants all or nothing, or what can be had (RFC 7240 section 4.4). */
+    preferredHandling(): PreferredHandling | undefined
+  }
+  interface FastifyReply {
+    /** Adds a preference that was followed to Preference-Applied (RFC 7240 section 3). */
+    applyPreference(preference: string): FastifyReply
   }
 }
 
@@ -32,6 +39,12 @@ export function parseReturn(header: string): PreferredReturn | undefined {
   return found === 'minimal' || found === 'representation' ? found : undefined
 }
 
+/** Parses the `handling` preference. If its value is unknown, it is ignored. */
+export function parseHandling(header: string): PreferredHandling | undefined {
+  const found = parsePreference(header, 'handling')
+  return found === 'strict' || found === 'lenient' ? found : undefined
+}
+
 /** Parses the `wait` preference, in seconds. */
 export function parseWait(header: string): number | undefined {
   const found = parsePreference(header, 'wait')
@@ -51,6 +64,14 @@ export default fp(
     app.decorateRequest('preferredWait', function (this: FastifyRequest) {
       const header = preferHeader(this)
       return header === undefined ? undefined : parseWait(header)
+    })
+    app.decorateRequest('preferredHandling', function (this: FastifyRequest) {
+      const header = preferHeader(this)
+      return header === undefined ? undefined : parseHandling(header)
+    })
+    app.decorateReply('applyPreference', function (this: FastifyReply, preference: string) {
+      const before = this.getHeader('preference-applied')
+      return this.header('preference-applied', before === undefined ? preference : `${before}, ${preference}`)
     })
   },
   { name: 'prefer', fastify: '5.x' }

@@ -65,10 +65,10 @@ export default fp(
   async function representation(app: FastifyInstance, { config, release }: { config: Config; release: string }) {
     const tagSeed = `${release} ${config.BASE_URL.path} ${config.CURRENCY} ${config.SHOP_NAME}`
 
-    /** A strong entity tag for one representation of one version of one resource. No two URIs have the same tag. */
-    function tag(path: string, { version, page }: Validators, { suffix }: Representation<never>): string {
+    /** An entity tag for one representation of one version of one resource. No two URIs have the same tag. */
+    function tag(path: string, { version, page, isWeak }: Validators, { suffix }: Representation<never>): string {
       const digest = hash('sha256', `${tagSeed} ${path}`).slice(0, 8)
-      return `"${version}${suffix === 'html' && page !== undefined ? `.${page}` : ''}-${digest}-${suffix}"`
+      return `${isWeak ? 'W/' : ''}"${version}${suffix === 'html' && page !== undefined ? `.${page}` : ''}-${digest}-${suffix}"`
     }
 
     const represents = (request: FastifyRequest) => request.routeOptions.config.represents ?? noResource
@@ -210,7 +210,7 @@ export default fp(
     /** Follows Prefer in the response to a write (RFC 7240 section 4.2). @returns false if the representation must still be sent */
     function sendMinimal(request: FastifyRequest, reply: FastifyReply, uri: string): boolean {
       const preferred = request.preferredReturn()
-      if (preferred) reply.header('preference-applied', `return=${preferred}`)
+      if (preferred) reply.applyPreference(`return=${preferred}`)
       if (preferred !== 'minimal') {
         // With Content-Location, the response's validators belong to that resource (RFC 9110 section 8.7).
         if (reply.statusCode < 300) reply.header('content-location', uri)

@@ -20,9 +20,10 @@ export interface OperationView {
   readonly access: string
   /** Parameters of the query, and those of the path that no operation before has. */
   readonly parameters: readonly ParameterView[]
-  /** The names of the header fields that have an effect. */
+  /** The names of the header fields that have an effect. Empty where they are those of most reads. */
   readonly fields: readonly string[]
   readonly reads: readonly string[]
+  /** Empty where it sends the media types that most operations send. */
   readonly sends: readonly string[]
   /** Undefined for a plain GET, which method and path say already. */
   readonly curl: string | undefined
@@ -31,6 +32,12 @@ export interface OperationView {
 
 /** HEAD and OPTIONS exist for every resource, so the page describes them once instead of for each operation. */
 const shownMethods = ['get', 'post', 'put', 'delete'] as const satisfies readonly OperationMethod[]
+
+/** The media types that most operations send. The page names them once. */
+const commonlySent = 'application/xml, text/xml, text/html, application/json'
+
+/** The header fields that have an effect on most reads. */
+const fieldsOfReads = 'If-Match, If-None-Match, If-Unmodified-Since, If-Modified-Since'
 
 const lastSegment = ($ref: string) => $ref.slice($ref.lastIndexOf('/') + 1)
 
@@ -99,6 +106,8 @@ function view(method: string, path: string, item: PathItem, operation: Operation
   const own = (operation.parameters ?? []).flatMap(({ $ref }) => components.parameters[lastSegment($ref)] ?? [])
   const parameters = [...(item.parameters ?? []), ...own]
   const success = Object.values(operation.responses).find((response): response is Response => !('$ref' in response))
+  const fields = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name)
+  const sent = Object.keys(success?.content ?? {})
   return {
     id: operation.operationId,
     tag: operation.tags[0] ?? '',
@@ -108,9 +117,9 @@ function view(method: string, path: string, item: PathItem, operation: Operation
     notes: operation.description,
     access: accessText(operation),
     parameters: parameters.filter((parameter) => parameter.in !== 'header').map(parameterView),
-    fields: parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name),
+    fields: fields.join(', ') === fieldsOfReads ? [] : fields,
     reads: Object.keys(operation.requestBody?.content ?? {}),
-    sends: Object.keys(success?.content ?? {}),
+    sends: sent.join(', ') === commonlySent ? [] : sent,
     curl: curl(method, path, operation, parameters),
     answers: Object.entries(operation.responses).map(([status, response]) => answerRow(status, response))
   }

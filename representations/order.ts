@@ -1,4 +1,5 @@
 import { hasScope, mayChange } from '../domain/caller.ts'
+import { itemsHad, type LineAnswer } from '../domain/line-answers.ts'
 import {
   type Address,
   type Extension,
@@ -104,6 +105,10 @@ function headerElements(order: OrderHeader): (Element | undefined)[] {
   ]
 }
 
+function answerElements({ lineStatus, orderedQuantity, reason }: LineAnswer): (Element | undefined)[] {
+  return [textElement('line-status', lineStatus), textElement('ordered-quantity', orderedQuantity), textElement('reason', reason)]
+}
+
 function extensionElements({ extensions = [] }: { readonly extensions?: readonly Extension[] }): Element[] {
   return extensions.map(({ name, value }) => element('extension', { name }, value))
 }
@@ -129,6 +134,7 @@ export function orderElement(order: Order, context: Pick<Context, 'base' | 'call
         element('quantity', { unit: item.unit }, item.quantity),
         element('unit-price', {}, item.unitPrice),
         element('line-total', {}, item.lineTotal),
+        ...answerElements(item),
         textElement('shipped-quantity', item.shippedQuantity),
         ...sellerElements(item),
         textElement('requested-delivery-date', item.requestedDeliveryDate),
@@ -148,7 +154,7 @@ export function orderTitle(order: Pick<Order, 'id' | 'orderNumber'>): string {
 
 /** The initial values of the form that changes an order, by field name. */
 export function orderValues(order: Order, context: Pick<Context, 'base' | 'caller'>): Map<string, string> {
-  const values = valuesOf(orderElement(order, context), rootType(orderXsd, 'purchase-order'))
+  const values = valuesOf(orderElement({ ...order, items: itemsHad(order.items) }, context), rootType(orderXsd, 'purchase-order'))
   // The form does not send unit prices and units: the shop sets the price of a changed line, in the product's unit.
   for (const name of values.keys()) if (/^item\.\d+\.(?:unit-price|quantity\.unit)$/.test(name)) values.delete(name)
   return values
@@ -179,7 +185,7 @@ function pageNumber(self: string): number {
 }
 
 /** The lines of one page. A number after the last page gives the last page. */
-function linesOfPage({ id, items }: Order, self: string) {
+export function linesOfPage({ id, items }: Order, self: string) {
   const pages = Math.max(1, Math.ceil(items.length / linesPerPage))
   const page = Math.min(pageNumber(self), pages)
   const from = (page - 1) * linesPerPage

@@ -1,18 +1,33 @@
 import { hasScope } from '../domain/caller.ts'
-import { type OrderSummary, orderStatuses } from '../domain/order.ts'
+import { type Order, type OrderStatus, type OrderSummary, orderStatuses } from '../domain/order.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
-import { rootType } from '../schemas/vocabulary.ts'
+import { type ElementType, rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
-import { type Context, instant, represent } from './representation.ts'
+import { orderElement } from './order.ts'
+import { type Context, instant, represent, type Validators } from './representation.ts'
 import { statistics } from './statistics.ts'
 import { renderPage } from './views.ts'
 
-export interface OrderPage {
-  readonly orders: readonly OrderSummary[]
-  readonly links: readonly Link[]
-  readonly query: { readonly status?: string | undefined }
+/** The filters of a list of orders, as the query has them. */
+export interface OrderFilters {
+  readonly status?: OrderStatus | undefined
+  readonly customer?: string | undefined
+  readonly 'order-number'?: string | undefined
+  readonly 'placed-since'?: string | undefined
+  readonly 'modified-since'?: string | undefined
+  readonly order?: 'newest' | 'oldest' | undefined
 }
+
+export interface OrderPage {
+  /** Summaries, or the whole orders. */
+  readonly orders: readonly (OrderSummary | Order)[]
+  readonly links: readonly Link[]
+  readonly query: OrderFilters
+  readonly validators: Validators
+}
+
+const isWhole = (order: OrderSummary | Order): order is Order => 'items' in order
 
 function summaryElement(order: OrderSummary, { base }: Context): Element {
   const uri = uris(base)
@@ -29,27 +44,49 @@ function summaryElement(order: OrderSummary, { base }: Context): Element {
   ])
 }
 
+const page = rootType(orderXsd, 'orders')
+
+function withOrders(replace: (order: ElementType) => ElementType): ElementType {
+  return { ...page, children: page.children.map((child) => (child.name === 'order' ? replace(child) : child)) }
+}
+
+/** In JSON, a whole order has its empty arrays, as its own URI gives it. A summary has no arrays but its links. */
+const pageOfWhole = withOrders((listed) => ({ ...rootType(orderXsd, 'order'), repeatable: true, required: listed.required }))
+const pageOfSummaries = withOrders((listed) => ({
+  ...listed,
+  children: listed.children.filter(({ name, repeatable }) => !repeatable || name === 'link')
+}))
+
+/** Which orders the page lists, for people. */
+function leadOf({ order = 'newest', 'modified-since': since, 'order-number': number }: OrderFilters): string {
+  return `${order} first${since !== undefined && number === undefined ? ', by their last change' : ''}`
+}
+
+/** The charts count days from the first order on the page to the last, so they need orders that are sorted by day, the newest first. */
+function chartsOf({ orders, links, query }: OrderPage) {
+  const { status, order, 'placed-since': placedSince, 'modified-since': modifiedSince } = query
+  if (order === 'oldest' || modifiedSince !== undefined) return []
+  const hasNewer = links.some(({ rel, href }) => rel === 'self' && /[?&]after=/.test(href))
+  const hasOlder = placedSince !== undefined || links.some(({ rel }) => rel === 'next')
+  return statistics(orders as readonly OrderSummary[], { status, hasNewer, hasOlder })
+}
+
 export const ordersRepresentations = represent<OrderPage>({
-  type: rootType(orderXsd, 'orders'),
+  name: 'orders',
+  type: ({ orders }) => (orders.some(isWhole) ? pageOfWhole : pageOfSummaries),
   element: (page, context) =>
-    element('orders', {}, [...page.orders.map((order) => summaryElement(order, context)), ...page.links.map(linkElement)]),
+    element('orders', {}, [
+      ...page.orders.map((order) => (isWhole(order) ? orderElement(order, context) : summaryElement(order, context))),
+      ...page.links.map(linkElement)
+    ]),
   html: (page, context) => {
     const { caller } = context
-    const { links, query } = page
-    const range = {
-      status: query.status,
-      hasNewer: links.some(({ rel, href }) => rel === 'self' && /[?&]after=/.test(href)),
-      hasOlder: links.some(({ rel }) => rel === 'next')
-    }
     const isSeller = hasScope(caller, 'fulfilment')
     const customer = caller.kind === 'key' ? caller.customer : undefined
-    return renderPage(
-      'orders',
-      'Orders',
-      { ...page, isSeller, customer, statuses: orderStatuses, charts: isSeller ? statistics(page.orders, range) : [] },
-      context
-    )
+    const data = { ...page, lead: leadOf(page.query), isSeller, customer, statuses: orderStatuses, charts: isSeller ? chartsOf(page) : [] }
+    return renderPage('orders', 'Orders', data, context)
   },
+  validators: ({ validators }) => validators,
   links: ({ links }) => links,
   schema: 'orders'
 })

@@ -51,6 +51,8 @@ export interface Validators {
   readonly modifiedAt?: number
   /** The state never changes, so a private cache need not ask again. */
   readonly isFinal?: boolean
+  /** The representation may be of a later state than `version`, so its entity tag is weak (RFC 9110 section 8.8.1). */
+  readonly isWeak?: true
 }
 
 export interface Representations<T> {
@@ -79,20 +81,21 @@ const utf8 = (mediaType: string) => `${mediaType}; charset=utf-8`
 /**
  * Makes the representations of a resource: XML and JSON from the same elements, HTML from a view. `text/xml` is for older
  * clients.
- * @param options.type the type of the root element, which decides what is an array in JSON
+ * @param options.type the type of the root element, which decides what is an array in JSON, or a function that gives it for a value
  */
 export function represent<T>(options: {
   readonly name?: string
-  readonly type: ElementType
+  readonly type: ElementType | ((value: T) => ElementType)
   readonly element: (value: T, context: Context) => Element
   readonly html?: (value: T, context: Context) => string
   readonly validators?: (value: T, context: Context) => Validators | undefined
   readonly links?: (value: T, context: Pick<Context, 'base'>) => readonly Link[]
   readonly schema?: string
 }): Representations<T> {
-  const { type, element, html } = options
+  const { element, html } = options
+  const typeOf = (value: T) => (typeof options.type === 'function' ? options.type(value) : options.type)
   const xml = (value: T, context: Context) => writeXml(element(value, context))
-  const json = (value: T, context: Context) => `${JSON.stringify(toJson(element(value, context), type), null, 2)}\n`
+  const json = (value: T, context: Context) => `${JSON.stringify(toJson(element(value, context), typeOf(value)), null, 2)}\n`
   return {
     variants: [
       { mediaType: 'application/xml', contentType: utf8('application/xml'), suffix: 'xml', write: xml },

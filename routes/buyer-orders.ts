@@ -25,6 +25,7 @@ import {
   unknownCopy,
   unknownOrder
 } from './buyer-refusals.ts'
+import { isDryRun } from './dry-run.ts'
 
 /** How often a change is decided again because another one came first. */
 const mostAttempts = 5
@@ -59,12 +60,14 @@ export function makeBuyerOrders(
     }
   }
 
-  function isTest({ isTest }: BuyerSubmission): boolean {
-    return isTest === true && config.TEST_ORDERS === 'check'
+  /** Whether nothing is to be stored: the document says that it is a test, or the request asks for a dry run. */
+  function isTest(request: FastifyRequest, { isTest }: BuyerSubmission): boolean {
+    return isDryRun(request) || (isTest === true && config.TEST_ORDERS === 'check')
   }
 
   /** @param isWhole whether the document is the whole content of the order */
-  function writing({ submission, mediaType }: FastifyRequest, buyer: BuyerSubmission, isWhole: boolean): OrderWriteOptions {
+  function writing(request: FastifyRequest, buyer: BuyerSubmission, isWhole: boolean): OrderWriteOptions {
+    const { submission, mediaType } = request
     if (!submission) throw new Error('a document was sent')
     const { revision, answer, objections, masked = submission.bytes } = buyer
     return {
@@ -76,7 +79,7 @@ export function makeBuyerOrders(
         ...(isWhole ? { bytes: masked } : {})
       },
       ...(objections ? { objections } : {}),
-      ...(isTest(buyer) ? { mode: 'rehearse' } : {})
+      ...(isTest(request, buyer) ? { mode: 'rehearse' } : {})
     }
   }
 
@@ -89,7 +92,7 @@ export function makeBuyerOrders(
   async function place(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
     const ended = await endedBefore(request, buyer)
     const wanted = placing(request, { ...buyer, objections: joined(buyer.objections, ended) })
-    if (isTest(buyer)) {
+    if (isTest(request, buyer)) {
       await app.store.placeOrder(wanted)
       return { kind: 'checked' }
     }
@@ -148,10 +151,10 @@ export function makeBuyerOrders(
     const cancelled = await onLatest(found, async (order) => {
       if (order.status === 'cancelled' && !buyer.objections) return order
       refuseCancellation(joined(buyer.objections, outdated(buyer, last)), order)
-      if (isTest(buyer) && nextStatuses(order.status).includes('cancelled')) return order
+      if (isTest(request, buyer) && nextStatuses(order.status).includes('cancelled')) return order
       return app.store.setOrderStatus(order.id, 'cancelled', { version: order.version })
     })
-    return isTest(buyer) ? { kind: 'checked' } : { kind: 'cancelled', order: cancelled, answer: following(buyer, last).answer }
+    return isTest(request, buyer) ? { kind: 'checked' } : { kind: 'cancelled', order: cancelled, answer: following(buyer, last).answer }
   }
 
   async function change(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
@@ -165,7 +168,7 @@ export function makeBuyerOrders(
       const change = { ...following(buyer, last), objections: joined(buyer.objections, outdated(buyer, last)) }
       return { kind: 'changed', order: await changeOnce(request, change, order, last), answer: change.answer }
     })
-    return isTest(buyer) ? { kind: 'checked' } : result
+    return isTest(request, buyer) ? { kind: 'checked' } : result
   }
 
   /** Writes again, on the order as it is by then, while another write came first. */

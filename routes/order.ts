@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { jsonOf, textOf } from '../domain/deferred.ts'
 import { isOpen, type Order, type PurchaseOrder } from '../domain/order.ts'
@@ -9,6 +9,7 @@ import { uris } from '../representations/links.ts'
 import { blankOrderRepresentations, linesPerPage, orderRepresentations } from '../representations/order.ts'
 import { changedOrder, purchaseOrder } from '../schemas/purchase-order.ts'
 import { makeBuyerOrders } from './buyer-orders.ts'
+import { dryRunQuery, isDryRun, makeDryRun } from './dry-run.ts'
 import { orderForms } from './order-forms.ts'
 import { orderPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
@@ -18,6 +19,7 @@ const order: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
   const forms = orderForms(app, config)
   const buyers = makeBuyerOrders(app, config, matches)
+  const dryRun = makeDryRun(app, found)
   const one = { represents: orderRepresentations, caching: 'private' } as const
 
   // Every form carries a new idempotency key, so a page is never cached.
@@ -34,17 +36,21 @@ const order: RoutePlugin = async (app, { config }) => {
 
   app.post(
     '/order',
-    { schema: { body: purchaseOrder }, config: { ...one, access: toPlace, form: forms.newOrder, buyers, describes: placeOrder } },
+    {
+      schema: { body: purchaseOrder, querystring: dryRunQuery },
+      config: { ...one, access: toPlace, form: forms.newOrder, buyers, describes: placeOrder }
+    },
     async (request, reply) => {
       const customer = request.caller?.kind === 'key' ? { customer: request.caller.customer } : {}
       const status = config.ACCEPTANCE === 'manual' ? 'received' : 'accepted'
-      const { order, outcome, replayed } = await request.idempotently((idempotency) =>
-        app.store.placeOrder({ order: request.body, status, ...customer, ...idempotency })
-      )
+      // A person who sends a form gets what the page showed, or nothing.
+      const handling = request.submission?.notation === 'form' ? undefined : request.preferredHandling()
+      const placing = { order: request.body, status, ...customer, ...(handling === 'lenient' ? { handling } : {}) } as const
+      if (isDryRun(request)) return dryRun(request, reply, placing)
+      const { order, outcome, replayed } = await request.idempotently((idempotency) => app.store.placeOrder({ ...placing, ...idempotency }))
+      if (placing.handling) reply.applyPreference(`handling=${placing.handling}`)
       if (replayed) reply.header('idempotent-replayed', 'true')
-      const place = uri.order(order.id)
-      if (outcome === 'repeated') return reply.header('location', place).represent(order, place)
-      return reply.created(place, order)
+      return outcome === 'repeated' ? found(reply, order) : reply.created(uri.order(order.id), order)
     }
   )
 
@@ -86,6 +92,12 @@ const order: RoutePlugin = async (app, { config }) => {
       return reply.represent(await app.store.setOrderStatus(current.id, 'cancelled', expected))
     }
   )
+
+  /** Answers with an order that was placed before. */
+  function found(reply: FastifyReply, order: Order): FastifyReply {
+    const place = uri.order(order.id)
+    return reply.header('location', place).represent(order, place)
+  }
 
   /** Whether the order already has the wanted content. The document process compares large orders. */
   async function matches(request: FastifyRequest, wanted: PurchaseOrder, current: Order): Promise<boolean> {
@@ -138,14 +150,15 @@ const placeOrder = {
   id: 'placeOrder',
   summary: 'Place an order',
   notes:
-    'All or nothing: every item that stands in the way is named in one answer. With an `Idempotency-Key` it is safe to repeat. XML can also be a UBL 2 Order, OrderChange or OrderCancellation, or cXML, and is answered in kind.',
+    'All or nothing: every item that stands in the way is named in one answer. With `Prefer: handling=lenient` XML and JSON take what can be had, and each item says what became of it. With an `Idempotency-Key` it is safe to repeat. XML can also be a UBL 2 Order, OrderChange or OrderCancellation, or cXML, and is answered in kind.',
   answers: {
     201: 'The order as it was placed.',
-    200: 'The order of this number and content, which was placed before.',
+    200: 'The order of this number and content, which was placed before. With `dry-run=true`, the order as it would be.',
     303: 'To a form: the order was placed.'
   },
   problems: ['invalid-order', 'order-refused', 'order-number-taken'],
-  idempotent: true
+  idempotent: true,
+  checks: true
 } as const
 const getOrder = { id: 'getOrder', summary: 'One order', answers: { 200: 'The order.' }, problems: ['order-not-found'] } as const
 const changeOrder = {

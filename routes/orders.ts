@@ -1,13 +1,56 @@
+import { hash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { hasScope } from '../domain/caller.ts'
-import { type OrderStatus, orderStatuses } from '../domain/order.ts'
+import { type Caller, guest, hasScope } from '../domain/caller.ts'
+import { defer, isLarge, jsonOf } from '../domain/deferred.ts'
+import { type Order, type OrderStatus, orderStatuses } from '../domain/order.ts'
+import { orderList } from '../domain/order-list.ts'
+import type { OrderQuery, Page, PageQuery } from '../domain/store.ts'
+import { readInstant } from '../http/instant.ts'
 import { pagedQuery, pageLimit, pageUri, readCursor, writeCursor } from '../http/paging.ts'
+import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
-import { ordersRepresentations } from '../representations/orders.ts'
+import { type OrderPage, ordersRepresentations } from '../representations/orders.ts'
+import { pageOf, type Validators } from '../representations/representation.ts'
 import type { RoutePlugin } from './route.ts'
 
-const orderQuery = pagedQuery<{ readonly status?: OrderStatus }>({
-  status: { type: 'string', enum: [...orderStatuses], description: 'Orders in this status only.' }
+interface Filters {
+  readonly status?: OrderStatus
+  readonly customer?: string
+  readonly 'order-number'?: string
+  readonly 'placed-since'?: string
+  readonly 'modified-since'?: string
+  readonly order?: 'newest' | 'oldest'
+  readonly with?: 'lines'
+}
+
+/** PostgreSQL accepts no NUL in a text. */
+const text = { type: 'string', minLength: 1, pattern: '^[^\\u0000]*$' } as const
+const time = { type: 'string', format: 'date-time' } as const
+
+const orderQuery = pagedQuery<Filters>({
+  status: { type: 'string', enum: [...orderStatuses], description: 'Orders in this status only.' },
+  customer: {
+    ...text,
+    maxLength: 256,
+    description: 'Of this customer only.'
+  },
+  'order-number': { ...text, maxLength: 64, description: "With this number of the buyer's only." },
+  'placed-since': { ...time, description: 'Placed in this second or later (RFC 3339).' },
+  'modified-since': {
+    ...time,
+    description: 'Modified in this second or later, and sorted by that time.'
+  },
+  order: {
+    type: 'string',
+    enum: ['newest', 'oldest'],
+    description: 'What comes first; default `newest`.'
+  },
+  with: {
+    type: 'string',
+    enum: ['lines'],
+    description: 'Whole orders, in XML and JSON.'
+  }
 })
 
 /** A page of more orders does not count the products of their lines. */
@@ -15,13 +58,65 @@ const mostCounted = pageLimit.default
 
 const describes = {
   id: 'listOrders',
-  summary: 'The orders that you may see, newest first',
-  notes: 'With the scope `order` your own; with `fulfilment` all. Follow `next` to the page after.',
-  answers: { 200: 'A page of orders.' }
+  summary: 'The orders that you may see',
+  notes: 'With the scope `order` your own; with `fulfilment` all. A page may be short, or empty, and have a `next`.',
+  answers: { 200: 'A page of orders.' },
+  problems: ['forbidden']
 } as const
+
+/** Times are compared by the second, which is what the orders show. */
+const second = (parameter: string, time: string) => Math.floor(readInstant(parameter, time) / 1000) * 1000
+
+/** @throws Problem `malformed-request` when a time is none, `forbidden` when the caller may not see the customer's orders */
+function filtersOf(query: Filters, caller: Caller): Omit<OrderQuery, 'limit' | 'after'> {
+  const { status, customer, order, 'order-number': orderNumber, 'placed-since': placedSince, 'modified-since': modifiedSince } = query
+  const own = caller.kind === 'key' && !hasScope(caller, 'fulfilment') ? caller.customer : undefined
+  if (own !== undefined && customer !== undefined && customer !== own)
+    throw new Problem('forbidden', `Your key lists the orders of ${own} only. Those of other customers need the scope fulfilment.`)
+  const whose = own ?? customer
+  return {
+    ...(whose === undefined ? {} : { customer: whose }),
+    ...(status === undefined ? {} : { status }),
+    ...(orderNumber === undefined ? {} : { orderNumber }),
+    ...(placedSince === undefined ? {} : { placedSince: second('placed-since', placedSince) }),
+    ...(modifiedSince === undefined ? {} : { modifiedSince: second('modified-since', modifiedSince) }),
+    ...(order === undefined ? {} : { order })
+  }
+}
+
+/** Each order of sorting has cursors of its own. */
+function sortingOf(query: Omit<OrderQuery, 'after'>): string {
+  const { by, direction } = orderList(query)
+  return ['orders', ...(by === 'placed' ? [] : [by]), ...(direction === 'newest' ? [] : [direction])].join('-')
+}
+
+/**
+ * The validators of a page, by the revision before it was read. The page may show later changes, so its tag is weak. An equal tag
+ * means that nothing has changed since. Callers with different rights see different orders and links.
+ */
+function validatorsOf(query: Filters & PageQuery, caller: Caller, revision: string): Validators {
+  const version = hash('sha256', JSON.stringify([revision, caller, query])).slice(0, 24)
+  return { version, isWeak: true, ...pageOf(caller) }
+}
+
+/** The whole orders become a page as text, so that this thread parses no large one, nor many. */
+function wholePage(orders: readonly Order[], rest: Omit<OrderPage, 'orders'>): OrderPage {
+  const text = `{"orders":[${orders.map(jsonOf).join(',')}],${JSON.stringify(rest).slice(1)}`
+  return isLarge(text) ? defer<OrderPage>(text, rest) : JSON.parse(text)
+}
 
 const orders: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
+
+  function linksOf({ url, query }: FastifyRequest, next: string | undefined): OrderPage['links'] {
+    const { limit, after: _, ...filters } = query as Filters & PageQuery
+    const parameters = { ...filters, limit: limit === pageLimit.default ? undefined : limit }
+    return [
+      { rel: 'self', href: url },
+      { rel: 'first', href: pageUri(uri.orders, parameters) },
+      ...(next === undefined ? [] : [{ rel: 'next', href: pageUri(uri.orders, { ...parameters, after: next }) }])
+    ]
+  }
 
   app.get(
     '/orders',
@@ -30,28 +125,26 @@ const orders: RoutePlugin = async (app, { config }) => {
       config: { represents: ordersRepresentations, caching: 'private', access: { anyOf: ['order', 'fulfilment'] }, describes }
     },
     async (request, reply) => {
-      const { limit, after, status } = request.query
-      const { caller } = request
-      const isSeller = caller !== undefined && hasScope(caller, 'fulfilment')
-      const own = caller?.kind === 'key' && !isSeller ? { customer: caller.customer } : {}
-      const page = await app.store.orders({
-        limit,
-        ...own,
-        ...(after === undefined ? {} : { after: readCursor('orders', after) }),
-        ...(status === undefined ? {} : { status }),
-        lines: isSeller && request.representation?.suffix === 'html' && limit <= mostCounted
+      const { limit, after, with: shape, ...filters } = request.query
+      const caller = request.caller ?? guest
+      const wanted = { ...filtersOf(filters, caller), limit }
+      const sorting = sortingOf(wanted)
+      const query = { ...wanted, ...(after === undefined ? {} : { after: readCursor(sorting, after) }) }
+      const validators = validatorsOf(request.query, caller, await app.store.ordersRevision(wanted.customer))
+      if (reply.revalidate(validators)) return reply
+      const restOf = ({ next }: Page<unknown>) => ({
+        links: linksOf(request, next === undefined ? undefined : writeCursor(sorting, next)),
+        query: filters,
+        validators
       })
-      const query = { status, limit: limit === pageLimit.default ? undefined : limit }
-      const next = page.next === undefined ? undefined : pageUri(uri.orders, { ...query, after: writeCursor('orders', page.next) })
-      return reply.represent({
-        orders: page.items,
-        links: [
-          { rel: 'self', href: request.url },
-          { rel: 'first', href: pageUri(uri.orders, query) },
-          ...(next === undefined ? [] : [{ rel: 'next', href: next }])
-        ],
-        query: { status }
-      })
+      const isPage = request.representation?.suffix === 'html'
+      if (shape === 'lines' && !isPage) {
+        const page = await app.store.wholeOrders(query)
+        return reply.represent(wholePage(page.items, restOf(page)))
+      }
+      const lines = isPage && hasScope(caller, 'fulfilment') && limit <= mostCounted
+      const page = await app.store.orders({ ...query, lines })
+      return reply.represent({ orders: page.items, ...restOf(page) } satisfies OrderPage)
     }
   )
 }

@@ -1,8 +1,8 @@
 import { hash, randomUUID } from 'node:crypto'
 import fp from 'fastify-plugin'
 import type { PageQuery, ProductQuery, Revision, Store } from '../domain/store.ts'
+import { readInstant } from '../http/instant.ts'
 import { pagedQuery, pageLimit, pageUri, readCursor, writeCursor } from '../http/paging.ts'
-import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
 import { productRepresentations, productsRepresentations } from '../representations/product.ts'
 import { product } from '../schemas/product.ts'
@@ -40,26 +40,6 @@ const createProduct = {
   problems: ['product-exists', 'gtin-taken', 'invalid-product']
 } as const
 
-/**
- * A time in milliseconds since the epoch. A leap second, which Date does not know, is the second before it: a reader that
- * asks for what changed since then misses nothing.
- * @throws Problem `malformed-request` when RFC 3339 (section 5.6) does not write a time so
- */
-function readInstant(text: string): number {
-  const isWhole = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(text)
-  const at = isWhole
-    ? Date.parse(
-        text
-          .replace(/:60(?=[.Zz+-])/, ':59')
-          .replace(' ', 'T')
-          .toUpperCase()
-      )
-    : Number.NaN
-  if (!Number.isNaN(at)) return at
-  const detail = 'updated-since must be a time as RFC 3339 writes it, such as 2026-11-21T08:30:00Z.'
-  throw new Problem('malformed-request', detail, { faults: [{ detail, path: 'updated-since' }] })
-}
-
 /** A search has an order of its own, and so have its cursors. */
 const orderOf = (q: string | undefined) => (q ? 'text' : 'id')
 
@@ -70,7 +50,7 @@ function toQuery({ limit, after, q, category, 'updated-since': since }: Filters 
     ...(after === undefined ? {} : { after: readCursor(orderOf(q), after) }),
     ...(q ? { q } : {}),
     ...(category ? { category } : {}),
-    ...(since === undefined ? {} : { updatedSince: readInstant(since) })
+    ...(since === undefined ? {} : { updatedSince: readInstant('updated-since', since) })
   }
 }
 

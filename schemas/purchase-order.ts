@@ -41,7 +41,23 @@ function readPurchaseOrder(root: Element, report: Report, limits: { maxOrderItem
     )
     return { notes: [], extensions: [], items: [] }
   }
-  return { ...readHeader(root), items: items.map((item, i) => readItem(item, i + 1, report)) }
+  return { ...readHeader(root), items: readItems(items, report) }
+}
+
+/** An item that was rejected is in the order that GET answers. It does not count when the order is sent back. */
+function readItems(items: readonly Element[], report: Report): readonly PurchaseOrderItem[] {
+  const counted = [...items.entries()].filter(([, item]) => !(isNone(item) && tokenOf(item, 'line-status') === 'rejected'))
+  if (counted.length === 0 && items.length > 0) {
+    report(['item', 1], 'Every item was rejected, and none of them counts. Send an item with a quantity above 0, or cancel the order.')
+  }
+  return counted.map(([i, item], place) => ({
+    ...readItem(item, i + 1, report),
+    ...(i === place ? {} : { position: i + 1 })
+  }))
+}
+
+function isNone(item: Element): boolean {
+  return /^0(\.0+)?$/.test(tokenOf(item, 'quantity') ?? '')
 }
 
 function readHeader(root: Element): OrderHeader {
@@ -96,6 +112,8 @@ function readItem(item: Element, position: number, report: Report): PurchaseOrde
     report(['item', position, 'gtin'], `The check digit of the GTIN ${gtin} is wrong.`, 'wrong-check-digit')
   }
   const quantity = child(item, 'quantity')
+  if (isNone(item))
+    report(['item', position, 'quantity'], 'The quantity must be above 0. It can be 0 only where the line-status is rejected.')
   const unit = quantity?.attributes?.['unit']
   const unitPrice = tokenOf(item, 'unit-price')
   return {

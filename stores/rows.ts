@@ -2,6 +2,7 @@
 
 import type { ApiKey } from '../domain/caller.ts'
 import { defer, isLarge, type Known } from '../domain/deferred.ts'
+import { itemsHad } from '../domain/line-answers.ts'
 import type { Decimal } from '../domain/money.ts'
 import { mostSummarised, type Order, type OrderLine, type OrderStatus, type OrderSummary } from '../domain/order.ts'
 import type { Availability, Product } from '../domain/product.ts'
@@ -121,7 +122,11 @@ function hasDocument(content: string): Pick<Order, 'hasDocument'> {
 
 /** @param content the text from `orderContent`. Large content is parsed only when it is first read. */
 export function orderFrom(row: CommonOrderRow, content: string): Order {
-  if (!isLarge(content)) return orderOf(row, JSON.parse(content))
+  return isLarge(content) ? deferredOrder(row, content) : orderOf(row, JSON.parse(content))
+}
+
+/** @param content the text from `orderContent`, of any size */
+export function deferredOrder(row: CommonOrderRow, content: string): Order {
   const columns = orderOf(row, {} as OrderContent)
   const numbered = row.order_number === null ? columns : { ...columns, orderNumber: row.order_number }
   const known = knownOf({ ...numbered, ...hasDocument(content) })
@@ -141,7 +146,7 @@ export interface SummaryColumns {
 export type SummaryRow = CommonOrderRow & Omit<SummaryColumns, 'lines'>
 
 export function summaryOf({ items, currency, total, buyer }: Order): SummaryColumns {
-  const lines = items.map(({ productId, name, quantity, unit }): OrderLine => ({ productId, name, quantity, unit }))
+  const lines = itemsHad(items).map(({ productId, name, quantity, unit }): OrderLine => ({ productId, name, quantity, unit }))
   return {
     item_count: items.length,
     currency,

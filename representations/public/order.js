@@ -67,6 +67,8 @@ if (key) {
   if (type) {
     showDocument(type)
     form.addEventListener('submit', (event) => {
+      // The browser posts the form to be checked, and shows the page that answers.
+      if (event.submitter?.hasAttribute('formaction')) return
       event.preventDefault()
       void submit(type)
     })

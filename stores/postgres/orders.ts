@@ -1,13 +1,14 @@
-import { orderNotFound, PositionError } from '../../domain/errors.ts'
-import type { OrderSummary } from '../../domain/order.ts'
-import type { OrderQuery, Page, Store } from '../../domain/store.ts'
-import { toPage } from '../paging.ts'
+import { orderNotFound } from '../../domain/errors.ts'
+import type { Store } from '../../domain/store.ts'
 import type { Database } from './database.ts'
 import { type DocumentRow, documentFrom } from './order-documents.ts'
-import { isOrderId, type OrderRow, type OrderSummaryRow, orderColumns, toOrder, toSummary } from './rows.ts'
+import { ordersRevision, summaries, wholeOrders } from './order-pages.ts'
+import { isOrderId, type OrderRow, orderColumns, toOrder } from './rows.ts'
 
 /** The verbs that read orders. */
-export function makeOrders(database: Database): Pick<Store, 'order' | 'orderNumbered' | 'orders' | 'documentOf'> {
+export function makeOrders(
+  database: Database
+): Pick<Store, 'order' | 'orderNumbered' | 'orders' | 'wholeOrders' | 'documentOf' | 'ordersRevision'> {
   return {
     async order(id) {
       const sql = `SELECT ${orderColumns} FROM purchase_order o WHERE o.id = $1`
@@ -28,31 +29,8 @@ export function makeOrders(database: Database): Pick<Store, 'order' | 'orderNumb
       if (!row) throw orderNotFound()
       return documentFrom(row)
     },
-    orders: (query) => page(database, query)
+    orders: (query) => summaries(database, query),
+    wholeOrders: (query) => wholeOrders(database, query),
+    ordersRevision: (customer) => ordersRevision(database, customer)
   }
-}
-
-/** The row number of an order in the list. @throws PositionError if the order is not in the list */
-async function rowNumberOf(database: Database, id: string, customer: string | undefined): Promise<number> {
-  const sql = 'SELECT seq FROM purchase_order WHERE id = $1 AND ($2::text IS NULL OR customer = $2)'
-  const [row] = isOrderId(id) ? await database.query<{ readonly seq: number }>(sql, [id, customer ?? null]) : []
-  if (!row) throw new PositionError('not an order of this list')
-  return row.seq
-}
-
-/** Reads a page of orders, the newest first. Each combination of filters has an index, which ends with the row number. */
-async function page(database: Database, { limit, after, customer, status, lines = false }: OrderQuery): Promise<Page<OrderSummary>> {
-  const before = after === undefined ? Number.MAX_SAFE_INTEGER : await rowNumberOf(database, after, customer)
-  const values: unknown[] = [before, limit, lines]
-  const conditions = ['o.seq < $1']
-  if (customer !== undefined) conditions.push(`o.customer = $${values.push(customer)}`)
-  if (status !== undefined) conditions.push(`o.status = $${values.push(status)}`)
-  // An order that a replica of an earlier release placed or changed has no summary.
-  const sql = `SELECT o.seq, o.id, o.version, o.customer, o.order_number, o.status, o.placed_at, o.modified_at,
-      coalesce(o.item_count, json_array_length(o.content -> 'items')) AS item_count, coalesce(o.currency, o.content ->> 'currency') AS currency,
-      coalesce(o.total, o.content ->> 'total') AS total, o.buyer_name, CASE WHEN $3::boolean THEN o.lines END AS lines
-    FROM purchase_order o WHERE ${conditions.join(' AND ')} ORDER BY o.seq DESC LIMIT $2::bigint + 1`
-  const rows = await database.query<OrderSummaryRow>(sql, values)
-  // Unlike the row number, the id does not reveal how many orders there are.
-  return toPage(rows, limit, toSummary, ({ id }) => id)
 }

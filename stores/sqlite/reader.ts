@@ -1,16 +1,15 @@
 import type { ApiKey } from '../../domain/caller.ts'
-import { orderNotFound, PositionError } from '../../domain/errors.ts'
-import type { Order, OrderDocument, OrderSummary } from '../../domain/order.ts'
+import { orderNotFound } from '../../domain/errors.ts'
+import type { Order, OrderDocument } from '../../domain/order.ts'
 import { type Product, requireActive, type Stock } from '../../domain/product.ts'
-import type { OrderQuery, Page, Revision } from '../../domain/store.ts'
-import { toPage } from '../paging.ts'
+import type { Revision } from '../../domain/store.ts'
 import { keyColumns, productColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { makeDocumentReader } from './order-documents.ts'
+import { makeOrderPages, type OrderPages } from './order-pages.ts'
 import {
   type KeyRow,
   type OrderRow,
-  type OrderSummaryRow,
   orderColumns,
   type ProductRow,
   type StockRow,
@@ -18,11 +17,10 @@ import {
   toDeferredOrder,
   toKey,
   toProduct,
-  toStock,
-  toSummary
+  toStock
 } from './rows.ts'
 
-export interface Reader {
+export interface Reader extends OrderPages {
   product(id: string): Product
   mainCategories(limit: number): readonly string[]
   revision(): Revision
@@ -30,21 +28,12 @@ export interface Reader {
   order(id: string): Order
   orderNumbered(customer: string, orderNumber: string): Order | undefined
   documentOf(id: string): OrderDocument | undefined
-  orders(query: OrderQuery): Page<OrderSummary>
   keys(): readonly ApiKey[]
   findKey(hash: string): ApiKey | undefined
   isEmpty(): boolean
   ping(): void
   /** Undefined when there is no such product, or it is deleted. */
   productVersion(id: string): number | undefined
-}
-
-interface OrderBounds {
-  readonly customer: string | undefined
-  readonly status: string | undefined
-  readonly before: number
-  readonly limit: number
-  readonly lines: 0 | 1
 }
 
 /** The reads of the store, except pages of products. Each is one statement, which sees every write that was acknowledged before. */
@@ -61,11 +50,6 @@ export function makeReader(db: Connection, currency: string): Reader {
       ORDER BY status IN ('cancelled', 'rejected'), seq DESC LIMIT 1`
   )
   const findDocument = makeDocumentReader(db)
-  const rowNumberOf = db
-    .prepare<[{ id: string; customer: string | null }], number>(
-      'SELECT seq FROM purchase_order WHERE id = @id AND (@customer IS NULL OR customer = @customer)'
-    )
-    .pluck()
   const keys = db.prepare<[], KeyRow>(`SELECT ${keyColumns} FROM api_key ORDER BY created_at, id`)
   const key = db.prepare<[string], KeyRow>(`SELECT ${keyColumns} FROM api_key WHERE hash = ?`)
   // Each step looks up the next category in the index, so the time depends on the number of categories, not of products.
@@ -79,18 +63,6 @@ export function makeReader(db: Connection, currency: string): Reader {
     )
     .pluck()
   const any = db.prepare<[], number>('SELECT EXISTS (SELECT 1 FROM product)').pluck()
-
-  const page = (index: string, where: string) =>
-    db.prepare<[OrderBounds], OrderSummaryRow>(
-      `SELECT o.seq, o.id, o.version, o.customer, o.order_number, o.status, o.placed_at, o.modified_at,
-          s.item_count, s.currency, s.total, s.buyer_name, iif(@lines, s.lines, NULL) AS lines
-        FROM purchase_order o ${index} CROSS JOIN order_summary s ON s.seq = o.seq
-        WHERE ${where} o.seq < @before ORDER BY o.seq DESC LIMIT @limit + 1`
-    )
-  const all = page('', '')
-  const ofStatus = page('INDEXED BY order_status', 'status = @status AND')
-  const ofCustomer = page('INDEXED BY order_customer', 'customer = @customer AND')
-  const ofBoth = page('INDEXED BY order_customer_status', 'customer = @customer AND status = @status AND')
 
   return {
     product(id) {
@@ -121,14 +93,7 @@ export function makeReader(db: Connection, currency: string): Reader {
       if (found === undefined) throw orderNotFound()
       return found ?? undefined
     },
-    orders({ limit, after, customer, status, lines = false }) {
-      const statement = customer === undefined ? (status === undefined ? all : ofStatus) : status === undefined ? ofCustomer : ofBoth
-      const before = after === undefined ? Number.MAX_SAFE_INTEGER : rowNumberOf.get({ id: after, customer: customer ?? null })
-      if (before === undefined) throw new PositionError('not an order of this list')
-      const rows = statement.all({ customer, status, before, limit, lines: lines ? 1 : 0 })
-      // Unlike the row number, the id does not reveal how many orders there are.
-      return toPage(rows, limit, toSummary, ({ id }) => id)
-    },
+    ...makeOrderPages(db),
     keys() {
       return keys.all().map(toKey)
     },

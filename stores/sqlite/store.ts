@@ -114,6 +114,8 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
     orderNumbered: (customer, orderNumber) => read(() => reader.orderNumbered(customer, orderNumber)),
     documentOf: (id) => read(() => reader.documentOf(id)),
     orders: (query) => read(() => reader.orders(query)),
+    wholeOrders: (query) => read(() => reader.wholeOrders(query)),
+    ordersRevision: (customer) => read(() => reader.ordersRevision(customer)),
     changeOrder: (...args) => writer.run('changeOrder', ...args),
     setOrderStatus: (...args) => writer.run('setOrderStatus', ...args),
     shipOrder: (...args) => writer.run('shipOrder', ...args),

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseReturn } from '../../plugins/prefer.ts'
+import { parseHandling, parseReturn } from '../../plugins/prefer.ts'
 
 t.test('the return preference is read among others (RFC 7240 2, 4.2)', async (t) => {
   const rows: readonly [string, ReturnType<typeof parseReturn>][] = [
@@ -22,4 +22,17 @@ t.test('the return preference is read among others (RFC 7240 2, 4.2)', async (t)
     ['', undefined]
   ]
   for (const [header, expected] of rows) t.equal(parseReturn(header), expected, header)
+})
+
+t.test('the handling preference is read among others (RFC 7240 2, 4.4)', async (t) => {
+  const rows: readonly [string, ReturnType<typeof parseHandling>][] = [
+    ['handling=lenient', 'lenient'],
+    ['return=minimal, Handling="Lenient"; foo=bar', 'lenient'],
+    ['handling=strict, handling=lenient', 'strict'],
+    ['handling=all, handling=lenient', undefined],
+    ['handling', undefined],
+    ['foo="a, handling=lenient"', undefined],
+    ['', undefined]
+  ]
+  for (const [header, expected] of rows) t.equal(parseHandling(header), expected, header)
 })

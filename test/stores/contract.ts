@@ -7,6 +7,8 @@ import { eventContract } from './contract-events.ts'
 import { importContract } from './contract-import.ts'
 import { keyContract } from './contract-keys.ts'
 import { largeContract } from './contract-large.ts'
+import { lenientContract } from './contract-lenient.ts'
+import { orderListContract } from './contract-order-lists.ts'
 import { orderContract } from './contract-orders.ts'
 import { pagingContract } from './contract-paging.ts'
 import { placingContract } from './contract-placing.ts'
@@ -34,8 +36,10 @@ export function storeContract(t: Test, open: () => Promise<Store>): void {
   pagingContract(rule)
   importContract(rule)
   placingContract(rule)
+  lenientContract(rule)
   orderContract(rule)
   shipmentContract(rule)
+  orderListContract(rule)
   documentContract(rule)
   eventContract(rule)
   largeContract(rule)

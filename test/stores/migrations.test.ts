@@ -20,7 +20,8 @@ const digests = {
     '0007-order-document.sql': '5462cbd2072ee186db14fd25039c9096a16ece2b365eea75f7f8fd18b8ee28ca',
     '0008-event.sql': 'be4984b456515e0f89b3c8055d01dd2f7e08ce13e39d98ff34ed213b0eb3ee3e',
     '0009-shipment.sql': 'a891f4774370e1c6c0779b28c576abc925f1622ef0fe78f8fc2b5171e6866296',
-    '0010-webhook.sql': 'e81b1af20afe19e5f7b3928314f091614933f6b0398e0525cf9a64d6bccfe45f'
+    '0010-webhook.sql': 'e81b1af20afe19e5f7b3928314f091614933f6b0398e0525cf9a64d6bccfe45f',
+    '0011-order-lists.sql': '4671429beb3de43651e131969554cdcbdb145d024ab7a9ba333d955b1a15e01b'
   },
   postgres: {
     '0001-shop.sql': '4a31d34979eca4ecda13f213a7e925dd41bf27924083fc3e250c55a8aaf90ea4',
@@ -33,7 +34,8 @@ const digests = {
     '0008-order-document.sql': 'd9651e99c10946c6de93a638a36e03dca56509897244d0982acecb8c7df11a32',
     '0009-event.sql': '809e331c19e94f5a1c7780758dc131751613a9913a26b807f3e887242a14dfab',
     '0010-shipment.sql': '7428e1028af0d450dd713e404838481f7f4c8d115f0c7e95d4b89067007fd88f',
-    '0011-webhook.sql': 'a925f9c55ef4f5db46b69e5b553b19e0ffcf5780a434f218b1d249a3c64b4b01'
+    '0011-webhook.sql': 'a925f9c55ef4f5db46b69e5b553b19e0ffcf5780a434f218b1d249a3c64b4b01',
+    '0012-order-lists.sql': '35ada75dc9825a553748d2f407bc1d517b2e94b8300e9102c712eb7abd6ded52'
   }
 } as const
 

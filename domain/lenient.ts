@@ -1,0 +1,158 @@
+/** The rules for an order that takes what can be had. They are pure, like those of placing.ts. */
+
+import type { Inventory, StockItem } from './inventory.ts'
+import { isRejected, type LineAnswer, type LineStatus } from './line-answers.ts'
+import type { Line } from './line-faults.ts'
+import { add, compare, type Decimal, minorUnit, multipleBelow, plain, round, subtract, zero } from './money.ts'
+import { detailsOf, type OrderItem, type PurchaseOrder } from './order.ts'
+import { type Decision, decide, judge, mostOnHand } from './placing.ts'
+import { leastQuantity, type QuantityRule, quantityRule } from './quantities.ts'
+import { refuse } from './refusing.ts'
+
+/** A line, and what the order takes of it. */
+interface Settled {
+  readonly line: Line
+  readonly quantity: Decimal
+  readonly answer: LineAnswer
+}
+
+/**
+ * Decides a new order line by line. A line that is short gets what is left of its product, in multiples of the product's step.
+ * When all lines of a product together come to less than its minimum, they get nothing. Lines of one product share its stock
+ * in their order. A line that expects another price gets today's.
+ * @throws DomainError `invalid-order` as `decide` does, `order-refused` when nothing at all can be had
+ */
+export function decideLeniently(order: PurchaseOrder, inventory: Inventory, shopCurrency: string): Decision {
+  const { lines, invalid, refused, ...whole } = judge(order, inventory, shopCurrency)
+  refuse({ invalid, refused: [] })
+  const settled = settle(lines, whole.currency)
+  const had = settled.filter(({ answer }) => !isRejected(answer))
+  if (had.length === 0) refuse({ invalid, refused })
+  const decision = refused.length === 0 ? whole : decide({ ...order, items: had.map(reducedItem) }, inventory, shopCurrency)
+  const taken = decision.items.values()
+  const items = settled.map(({ line, answer }, i): OrderItem => {
+    const item = isRejected(answer) ? rejectedItem(line, whole.currency) : taken.next().value
+    if (!item) throw new Error('every line of a new order is one item')
+    return { ...item, line: i + 1, ...answer }
+  })
+  return { ...decision, items }
+}
+
+function reducedItem({ line, quantity }: Settled): PurchaseOrder['items'][number] {
+  const { unitPrice: _, ...item } = line.item
+  return { ...item, quantity }
+}
+
+function rejectedItem({ item, productId, stockItem: { name, unit, price } }: Line, currency: string): OrderItem {
+  const ordered = 'gtin' in item.product ? { gtin: item.product.gtin } : {}
+  const nothing = { quantity: zero, unit, unitPrice: price, lineTotal: round(zero, minorUnit(currency)) }
+  return { line: 0, productId, ...ordered, name, ...nothing, ...detailsOf(item) }
+}
+
+/** What is left of a product for its next line. */
+class Shelf {
+  readonly #stockItem: StockItem
+  readonly rule: QuantityRule
+  /** What is on hand and given to no line yet. */
+  onHand: Decimal
+  /** What a line can get, which is more where the product can be ordered without stock. */
+  left: Decimal
+
+  constructor(stockItem: StockItem) {
+    this.#stockItem = stockItem
+    this.rule = quantityRule(stockItem)
+    this.onHand = atLeastZero(stockItem.onHand)
+    this.left = stockItem.backorder ? atLeastZero(add(stockItem.onHand, mostOnHand)) : this.onHand
+  }
+
+  get backorder(): boolean {
+    return this.#stockItem.backorder
+  }
+
+  give(quantity: Decimal): Decimal {
+    const most = multipleBelow(this.left, this.rule.step)
+    const given = compare(quantity, most) <= 0 ? quantity : most
+    this.left = subtract(this.left, given)
+    this.onHand = atLeastZero(subtract(this.onHand, given))
+    return given
+  }
+}
+
+/** The products of which the lines can get less than the minimum, so that they get nothing. */
+function belowMinimum(lines: readonly Line[]): ReadonlySet<string> {
+  const shelves = new Map<string, { readonly shelf: Shelf; sum: Decimal }>()
+  for (const { item, productId, stockItem } of lines) {
+    const entry = shelves.get(productId) ?? { shelf: new Shelf(stockItem), sum: zero }
+    shelves.set(productId, entry)
+    entry.sum = add(entry.sum, entry.shelf.give(item.quantity))
+  }
+  return new Set([...shelves].flatMap(([id, { shelf, sum }]) => (compare(sum, shelf.rule.minimum) < 0 ? [id] : [])))
+}
+
+function settle(lines: readonly Line[], currency: string): readonly Settled[] {
+  const refused = belowMinimum(lines)
+  const shelves = new Map<string, Shelf>()
+  return lines.map((line): Settled => {
+    const shelf = shelves.get(line.productId) ?? new Shelf(line.stockItem)
+    shelves.set(line.productId, shelf)
+    const { onHand, left } = shelf
+    if (refused.has(line.productId)) return rejected(line, tooLittleReason(onHand, left, shelf))
+    const quantity = shelf.give(line.item.quantity)
+    if (compare(quantity, zero) === 0) return rejected(line, noneReason(line, left, shelf))
+    const isCut = compare(quantity, line.item.quantity) < 0
+    const expected = otherPrice(line)
+    const isBackordered = compare(onHand, quantity) < 0
+    const reasons = [
+      isCut ? cutReason(quantity, line.item.quantity, left, shelf) : undefined,
+      expected === undefined ? undefined : `It costs ${line.stockItem.price} ${currency}, not the expected ${expected}.`,
+      isBackordered ? backorderReason(onHand, quantity) : undefined
+    ].filter((reason) => reason !== undefined)
+    const lineStatus = isCut || expected !== undefined ? 'changed' : isBackordered ? 'backordered' : 'accepted'
+    return { line, quantity, answer: answerTo(line, lineStatus, isCut, reasons.join(' ')) }
+  })
+}
+
+function rejected(line: Line, reason: string): Settled {
+  return { line, quantity: zero, answer: answerTo(line, 'rejected', true, reason) }
+}
+
+function answerTo(line: Line, lineStatus: LineStatus, isOther: boolean, reason: string): LineAnswer {
+  const expectedPrice = otherPrice(line)
+  return {
+    lineStatus,
+    ...(isOther ? { orderedQuantity: line.item.quantity } : {}),
+    ...(expectedPrice === undefined ? {} : { expectedPrice }),
+    ...(reason === '' ? {} : { reason })
+  }
+}
+
+/** The price that a line expects, if the product has another. */
+function otherPrice({ item: { unitPrice }, stockItem }: Line): Decimal | undefined {
+  return unitPrice !== undefined && compare(unitPrice, stockItem.price) !== 0 ? unitPrice : undefined
+}
+
+function cutReason(quantity: Decimal, ordered: Decimal, left: Decimal, { backorder, rule }: Shelf): string {
+  const isInSteps = !backorder && compare(quantity, left) < 0
+  return `Only ${plain(quantity)} of the ${plain(ordered)} ordered can be had${isInSteps ? `: ${plain(left)} on hand, sold in multiples of ${plain(rule.step)}` : ''}.`
+}
+
+function noneReason({ stockItem }: Line, left: Decimal, { backorder, rule }: Shelf): string {
+  if (backorder) return 'No more of it can be ordered now.'
+  if (compare(left, zero) > 0) return `Only ${plain(left)} of it is left, and it is sold in multiples of ${plain(rule.step)}.`
+  return compare(stockItem.onHand, zero) > 0 ? 'Nothing of it is left for this line.' : 'None of it is on hand.'
+}
+
+function tooLittleReason(onHand: Decimal, left: Decimal, { backorder, rule }: Shelf): string {
+  if (backorder) return 'No more of it can be ordered now.'
+  if (compare(left, zero) === 0) return 'None of it is on hand.'
+  return `Only ${plain(onHand)} of it is on hand, and it is ordered from ${plain(leastQuantity(rule))} on.`
+}
+
+function backorderReason(onHand: Decimal, quantity: Decimal): string {
+  if (compare(onHand, zero) === 0) return 'None of it is on hand; it is on backorder.'
+  return `${plain(onHand)} of the ${plain(quantity)} is on hand; the rest is on backorder.`
+}
+
+function atLeastZero(quantity: Decimal): Decimal {
+  return compare(quantity, zero) > 0 ? quantity : zero
+}

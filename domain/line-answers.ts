@@ -1,0 +1,41 @@
+/** What the lines of an order say that took what could be had of its document. */
+
+import type { Decimal } from './money.ts'
+import type { Order, OrderItem } from './order.ts'
+
+export const lineStatuses = ['accepted', 'changed', 'backordered', 'rejected'] as const
+
+/**
+ * `accepted`: as ordered. `changed`: less than was ordered, or at another price than was expected. `backordered`: as ordered,
+ * but not all of it is on hand. `rejected`: the order has nothing of it, its quantity is 0.
+ */
+export type LineStatus = (typeof lineStatuses)[number]
+
+/** The answer to one line. An order that took all or nothing has none. */
+export interface LineAnswer {
+  readonly lineStatus?: LineStatus
+  /** The quantity of the document, where the order has another. */
+  readonly orderedQuantity?: Decimal
+  /** The price that the document expected, where the line has another. It is kept to know the document again. */
+  readonly expectedPrice?: Decimal
+  /** Why the line is not as it was ordered, for people. */
+  readonly reason?: string
+}
+
+export function isRejected({ lineStatus }: LineAnswer): boolean {
+  return lineStatus === 'rejected'
+}
+
+/** The items of which an order has something. */
+export function itemsHad<T extends LineAnswer>(items: readonly T[]): readonly T[] {
+  return items.some(isRejected) ? items.filter((item) => !isRejected(item)) : items
+}
+
+/** The order with the quantities and expected prices of its document. Undefined when its lines have no answers. */
+export function asOrdered(order: Order): Order | undefined {
+  return order.items.some(({ lineStatus }) => lineStatus) ? { ...order, items: order.items.map(itemAsOrdered) } : undefined
+}
+
+function itemAsOrdered({ lineStatus: _, reason: _r, orderedQuantity, expectedPrice, ...item }: OrderItem): OrderItem {
+  return { ...item, quantity: orderedQuantity ?? item.quantity, unitPrice: expectedPrice ?? item.unitPrice }
+}

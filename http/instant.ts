@@ -1,0 +1,21 @@
+import { Problem } from './problem.ts'
+
+/**
+ * Reads a time of a query parameter, in milliseconds since the epoch. A leap second, which Date does not know, is the second
+ * before it: a reader that asks for what changed since then misses nothing.
+ * @throws Problem `malformed-request` when RFC 3339 (section 5.6) does not write a time so
+ */
+export function readInstant(parameter: string, text: string): number {
+  const isWhole = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(text)
+  const at = isWhole
+    ? Date.parse(
+        text
+          .replace(/:60(?=[.Zz+-])/, ':59')
+          .replace(' ', 'T')
+          .toUpperCase()
+      )
+    : Number.NaN
+  if (!Number.isNaN(at)) return at
+  const detail = `${parameter} must be a time as RFC 3339 writes it, such as 2026-11-21T08:30:00Z.`
+  throw new Problem('malformed-request', detail, { faults: [{ detail, path: parameter }] })
+}

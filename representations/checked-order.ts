@@ -1,0 +1,30 @@
+import type { Order } from '../domain/order.ts'
+import { element } from '../schemas/element.ts'
+import { orderXsd } from '../schemas/purchase-order.ts'
+import { rootType } from '../schemas/vocabulary.ts'
+import { linesOfPage, orderElement } from './order.ts'
+import { represent } from './representation.ts'
+import { renderPage } from './views.ts'
+
+/** Elements that only an order has that was placed. */
+const ofPlaced: ReadonlySet<string> = new Set(['placed-at', 'modified-at', 'link'])
+
+/** An order as it would be. It has no URI, so it has no id, version, dates and links. */
+export const checkedOrderRepresentations = represent<Order>({
+  name: 'checked-order',
+  type: rootType(orderXsd, 'order'),
+  element: (order, context) =>
+    element(
+      'order',
+      {},
+      orderElement(order, context).children?.filter(({ name }) => !ofPlaced.has(name))
+    ),
+  html: (order, context) =>
+    renderPage(
+      'order',
+      'What the order would be',
+      { order, ...linesOfPage(order, context.self), isChecked: true, hasForm: true, links: [] },
+      context
+    ),
+  schema: 'order'
+})

@@ -1,0 +1,130 @@
+import { PositionError } from '../../domain/errors.ts'
+import { orderEventTypes } from '../../domain/event.ts'
+import type { Order, OrderSummary } from '../../domain/order.ts'
+import {
+  mostContent,
+  type OrderList,
+  orderList,
+  orderPage,
+  type Place,
+  type Range,
+  rangeOf,
+  readPosition
+} from '../../domain/order-list.ts'
+import type { OrderQuery, Page } from '../../domain/store.ts'
+import { type CommonOrderRow, deferredOrder } from '../rows.ts'
+import type { Database } from './database.ts'
+import { isOrderId, type OrderSummaryRow, toSummary } from './rows.ts'
+
+export interface Statement {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** @throws PositionError if the order is not in the list */
+async function rangeAfter(database: Database, list: OrderList, after: string | undefined): Promise<Range> {
+  if (after === undefined) return rangeOf(list)
+  const { id, modifiedAt } = readPosition(after, list)
+  const sql = 'SELECT seq, placed_at FROM purchase_order WHERE id = $1 AND ($2::text IS NULL OR customer = $2)'
+  const values = [id, list.indexed.customer ?? null]
+  const [row] = isOrderId(id) ? await database.query<{ readonly seq: number; readonly placed_at: number }>(sql, values) : []
+  if (!row) throw new PositionError('not an order of this list')
+  return rangeOf(list, { time: modifiedAt ?? row.placed_at, seq: row.seq })
+}
+
+/**
+ * The rows of a page, in the order of the list. The range and the order name every column of one index, and no column is compared
+ * for equality: otherwise the planner follows an index without the status where it believes that the status is common, and reads
+ * all orders that are newer than the first with that status.
+ */
+function rowsOf(list: OrderList, { above, below }: Range, columns: string, values: unknown[] = []): Statement {
+  const { customer, status, orderNumber } = list.indexed
+  const filters = Object.entries({ customer, order_number: orderNumber, status }).filter(([, value]) => value !== undefined)
+  const key = [...filters.map(([column]) => column), `${list.by}_at`, 'seq'].map((column) => `o.${column}`)
+  const filtered = filters.map(([, value]) => `$${values.push(value)}::text`)
+  const place = ({ time, seq }: Place) => [...filtered, `$${values.push(time)}::bigint`, `$${values.push(seq)}::bigint`].join(', ')
+  const direction = list.direction === 'newest' ? 'DESC' : 'ASC'
+  const conditions = [
+    `(${key.join(', ')}) > (${place(above)})`,
+    `(${key.join(', ')}) < (${place(below)})`,
+    // The planner does not infer these from the range, and needs them to use indexes without NULL.
+    ...filters.map(([column]) => `o.${column} IS NOT NULL`)
+  ]
+  const text = `SELECT ${columns} FROM purchase_order o WHERE ${conditions.join(' AND ')}
+    ORDER BY ${key.map((column) => `${column} ${direction}`).join(', ')} LIMIT $${values.push(list.rows)}::bigint`
+  return { text, values }
+}
+
+const listed = 'o.seq, o.id, o.version, o.customer, o.order_number, o.status, o.placed_at, o.modified_at'
+
+/** The query of a page of summaries. An order that a replica of an earlier release placed or changed has no summary. */
+export function summariesQuery(list: OrderList, range: Range, lines: boolean): Statement {
+  const columns = `${listed},
+      coalesce(o.item_count, json_array_length(o.content -> 'items')) AS item_count, coalesce(o.currency, o.content ->> 'currency') AS currency,
+      coalesce(o.total, o.content ->> 'total') AS total, o.buyer_name, CASE WHEN $1::boolean THEN o.lines END AS lines`
+  return rowsOf(list, range, columns, [lines])
+}
+
+/** The query of a page of whole orders. Only the content that the page shows is read: the first order's, and what fits beside it. */
+export function wholeQuery(list: OrderList, range: Range): Statement {
+  const { status, placedSince, modifiedSince } = list.checked
+  const values = [mostContent, status ?? null, placedSince ?? 0, modifiedSince ?? 0]
+  const isListed = '($2::text IS NULL OR o.status = $2) AND o.placed_at >= $3::bigint AND o.modified_at >= $4::bigint'
+  const order = list.direction === 'newest' ? `r.${list.by}_at DESC, r.seq DESC` : `r.${list.by}_at, r.seq`
+  const rows = rowsOf(list, range, `${listed}, CASE WHEN ${isListed} THEN o.content_size ELSE 0 END AS size`, values)
+  const text = `WITH k AS MATERIALIZED (${rows.text}),
+      r AS (SELECT r.*, sum(r.size) OVER (ORDER BY ${order}) AS running FROM k r)
+    SELECT r.seq, r.id, r.version, r.customer, r.order_number, r.status, r.placed_at, r.modified_at,
+      CASE WHEN r.size > 0 AND (r.running <= $1::bigint OR r.running = r.size)
+        THEN (SELECT content FROM purchase_order o WHERE o.seq = r.seq) END AS content
+    FROM r ORDER BY ${order}`
+  return { text, values: rows.values }
+}
+
+/**
+ * Runs the query of a page. Without sorts and bitmaps, only the index that has the order of the list is left: else the planner
+ * reads and sorts all orders of a filter when it believes that there are few. All statements are sent at once.
+ */
+async function run<Row extends Record<string, unknown>>(database: Database, { text, values }: Statement): Promise<Row[]> {
+  const { rows } = await database.transaction(async ({ query }) => {
+    void query(planning)
+    return { rows: query<Row>(text, values) }
+  })
+  return rows
+}
+
+/** For tests of the plans too. */
+export const planning = "SELECT set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)"
+
+/** Reads pages of orders. */
+export async function summaries(database: Database, query: OrderQuery): Promise<Page<OrderSummary>> {
+  const list = orderList(query)
+  const statement = summariesQuery(list, await rangeAfter(database, list, query.after), query.lines ?? false)
+  return orderPage(await run<OrderSummaryRow & Record<string, unknown>>(database, statement), list, toSummary)
+}
+
+export async function wholeOrders(database: Database, query: OrderQuery): Promise<Page<Order>> {
+  const list = orderList(query)
+  const statement = wholeQuery(list, await rangeAfter(database, list, query.after))
+  const rows = await run<CommonOrderRow & { readonly content: string | null } & Record<string, unknown>>(database, statement)
+  return orderPage(rows, list, (row) => (row.content === null ? undefined : deferredOrder(row, row.content)))
+}
+
+/**
+ * The id of the last event of an order, or of the last event of all when those of orders are not kept any more. Stock and products
+ * change more often than orders, and must not make a reader of orders read them again. A replica of an earlier release writes no
+ * events, so the last change of an order counts too.
+ */
+export async function ordersRevision(database: Database, customer: string | undefined): Promise<string> {
+  const values = [orderEventTypes, ...(customer === undefined ? [] : [customer])]
+  const [ofEvent, ofOrder] = customer === undefined ? ['', ''] : ['AND e.customer = $2', 'WHERE o.customer = $2']
+  const [row] = await database.query<{ event: string | null; change: string | null }>(
+    `SELECT (SELECT id FROM event WHERE position = coalesce(
+          (SELECT max(n.position) FROM unnest($1::text[]) AS w (type), LATERAL (
+            SELECT e.position FROM event e WHERE e.type = w.type ${ofEvent} ORDER BY e.position DESC LIMIT 1) n),
+          (SELECT max(position) FROM event))) AS event,
+      (SELECT o.modified_at || ' ' || o.version || ' ' || o.id FROM purchase_order o ${ofOrder} ORDER BY o.modified_at DESC, o.seq DESC LIMIT 1) AS change`,
+    values
+  )
+  return `${row?.event ?? ''} ${row?.change ?? ''}`
+}

@@ -1,0 +1,131 @@
+import { PositionError } from '../../domain/errors.ts'
+import { orderEventTypes } from '../../domain/event.ts'
+import type { Order, OrderSummary } from '../../domain/order.ts'
+import { mostContent, type OrderList, orderList, orderPage, type Range, rangeOf, readPosition } from '../../domain/order-list.ts'
+import type { OrderQuery, Page } from '../../domain/store.ts'
+import { type CommonOrderRow, deferredOrder } from '../rows.ts'
+import type { Connection } from './connection.ts'
+import { type OrderSummaryRow, toSummary } from './rows.ts'
+
+interface Bounds {
+  readonly customer: string | undefined
+  readonly status: string | undefined
+  readonly orderNumber: string | undefined
+  /** The range of the page. */
+  readonly aboveTime: number
+  readonly aboveSeq: number
+  readonly belowTime: number
+  readonly belowSeq: number
+  readonly rows: number
+  readonly lines: 0 | 1
+}
+
+interface SizedRow extends CommonOrderRow {
+  readonly size: number
+}
+
+export interface OrderPages {
+  orders(query: OrderQuery): Page<OrderSummary>
+  wholeOrders(query: OrderQuery): Page<Order>
+  ordersRevision(customer: string | undefined): string
+}
+
+/** The index of the filters, with the conditions that it answers. */
+function indexOf({ by, indexed: { customer, status, orderNumber } }: OrderList): { readonly index: string; readonly conditions: string[] } {
+  const conditions = [
+    ...(customer === undefined ? [] : ['o.customer = @customer']),
+    ...(status === undefined ? [] : ['o.status = @status']),
+    ...(orderNumber === undefined ? [] : ['o.order_number = @orderNumber'])
+  ]
+  if (orderNumber !== undefined) return { index: customer === undefined ? 'order_numbered' : 'order_any_number', conditions }
+  const names = [...(customer === undefined ? [] : ['customer']), ...(status === undefined ? [] : ['status'])]
+  if (by === 'modified' || names.length === 0) names.push(by)
+  return { index: ['order', ...names].join('_'), conditions }
+}
+
+const listed = 'o.seq, o.id, o.version, o.customer, o.order_number, o.status, o.placed_at, o.modified_at'
+const summaryOf = `${listed}, s.item_count, s.currency, s.total, s.buyer_name, iif(@lines, s.lines, NULL) AS lines`
+const summaries = 'CROSS JOIN order_summary s ON s.seq = o.seq'
+
+/**
+ * The statement of a page. Its index gives the rows in the order of the list, and only such as the list has but for its checked
+ * filters. Of several orders of one time, the row numbers before the position are skipped in the index.
+ */
+function sqlOf(list: OrderList, columns: string, joined: string): string {
+  const { index, conditions } = indexOf(list)
+  const time = `o.${list.by}_at`
+  const direction = list.direction === 'newest' ? 'DESC' : 'ASC'
+  const range = [`(${time}, o.seq) > (@aboveTime, @aboveSeq)`, `(${time}, o.seq) < (@belowTime, @belowSeq)`]
+  const where = [...conditions, ...range].join(' AND ')
+  return `SELECT ${columns} FROM purchase_order o INDEXED BY ${index} ${joined} WHERE ${where}
+    ORDER BY ${time} ${direction}, o.seq ${direction} LIMIT @rows`
+}
+
+/** The statement of a page of summaries, for tests of its plan. */
+export const summariesSql = (list: OrderList) => sqlOf(list, summaryOf, summaries)
+
+/**
+ * The id of the last event of an order, or of the last event of all when those of orders are not kept any more. Stock and products
+ * change more often than orders, and must not make a reader of orders read them again.
+ */
+function revisionSql(index: string, condition: string): string {
+  const newest = orderEventTypes.map(
+    (type) => `SELECT max(position) AS position FROM event INDEXED BY ${index} WHERE ${condition} type = '${type}'`
+  )
+  return `SELECT id FROM event WHERE position = coalesce((SELECT max(position) FROM (${newest.join(' UNION ALL ')})), (SELECT max(position) FROM event))`
+}
+
+export function makeOrderPages(db: Connection): OrderPages {
+  const positions = db.prepare<[{ id: string; customer: string | null }], { readonly seq: number; readonly placed_at: number }>(
+    'SELECT seq, placed_at FROM purchase_order WHERE id = @id AND (@customer IS NULL OR customer = @customer)'
+  )
+  const contents = db.prepare<[number], string>('SELECT content FROM purchase_order WHERE seq = ?').pluck()
+
+  const revision = db.prepare<[], string>(revisionSql('event_type', '')).pluck()
+  const ownRevision = db.prepare<[{ customer: string }], string>(revisionSql('event_customer', 'customer = @customer AND')).pluck()
+
+  // Each of the few dozen statements is prepared when it is first needed.
+  const prepared = new Map<string, ReturnType<Connection['prepare']>>()
+  function rowsOf<Row>(sql: string, bounds: Bounds): readonly Row[] {
+    const statement = prepared.get(sql) ?? db.prepare(sql)
+    prepared.set(sql, statement)
+    return statement.all(bounds) as Row[]
+  }
+
+  function rangeAfter(list: OrderList, after: string | undefined): Range {
+    if (after === undefined) return rangeOf(list)
+    const { id, modifiedAt } = readPosition(after, list)
+    const row = positions.get({ id, customer: list.indexed.customer ?? null })
+    if (!row) throw new PositionError('not an order of this list')
+    return rangeOf(list, { time: modifiedAt ?? row.placed_at, seq: row.seq })
+  }
+
+  function bounds(list: OrderList, { after, lines = false }: OrderQuery): Bounds {
+    const { customer, status, orderNumber } = list.indexed
+    const { above, below } = rangeAfter(list, after)
+    const range = { aboveTime: above.time, aboveSeq: above.seq, belowTime: below.time, belowSeq: below.seq }
+    return { customer, status, orderNumber, ...range, rows: list.rows, lines: lines ? 1 : 0 }
+  }
+
+  // The content of an order is read after the page is known, in the same transaction.
+  const whole = db.transaction((query: OrderQuery): Page<Order> => {
+    const list = orderList(query)
+    const rows = rowsOf<SizedRow>(sqlOf(list, `${listed}, octet_length(o.content) AS size`, ''), bounds(list, query))
+    let size = 0
+    return orderPage(rows, list, (row) => {
+      const isFirst = size === 0
+      size += row.size
+      if (!isFirst && size > mostContent) return undefined
+      return deferredOrder(row, contents.get(row.seq) ?? '')
+    })
+  })
+
+  return {
+    orders(query) {
+      const list = orderList(query)
+      return orderPage(rowsOf<OrderSummaryRow>(summariesSql(list), bounds(list, query)), list, toSummary)
+    },
+    wholeOrders: (query) => whole(query),
+    ordersRevision: (customer) => (customer === undefined ? revision.get() : ownRevision.get({ customer })) ?? ''
+  }
+}

@@ -1,0 +1,72 @@
+import t from 'tap'
+import { mostLookedAt, orderList, rangeOf } from '../../domain/order-list.ts'
+import type { OrderQuery } from '../../domain/store.ts'
+import { Database } from '../../stores/postgres/database.ts'
+import { planning, type Statement, summariesQuery, wholeQuery } from '../../stores/postgres/order-pages.ts'
+import { openPostgresStore } from '../../stores/postgres/store.ts'
+import { execute, postgresFor } from './embedded.ts'
+import { shopCurrency } from './fixtures.ts'
+import { everyOrderQuery } from './order-list-queries.ts'
+
+const server = await postgresFor(t)
+
+/** Orders that tempt a planner: the newest and the last changed ones have none of the customer, the status and the number. */
+const fill = `INSERT INTO purchase_order (id, version, customer, order_number, status, placed_at, modified_at, content, item_count, currency, total)
+  SELECT gen_random_uuid(), 1, CASE WHEN n % 2 = 0 AND n < 10000 THEN 'acme' ELSE 'other' || n % 50 END,
+    CASE WHEN n % 4 = 0 AND n < 10000 THEN 'PO-1' ELSE 'PO-' || n END, CASE WHEN n < 10000 AND n % 4 = 0 THEN 'cancelled' WHEN n < 10000 THEN 'received' ELSE 'accepted' END,
+    10000 + n, 10000 + n, '{"items":[]}', 1, 'EUR', '1.00' FROM generate_series(1, 40000) n`
+
+interface Plan {
+  readonly 'Node Type': string
+  readonly 'Actual Rows': number
+  readonly 'Relation Name'?: string
+  readonly Alias?: string
+  readonly 'Rows Removed by Filter'?: number
+  readonly 'Shared Hit Blocks': number
+  readonly 'Shared Read Blocks': number
+  readonly Plans?: readonly Plan[]
+}
+
+const nodes = (plan: Plan): readonly Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
+
+t.test('each combination of filters is answered by one range of an index, in the order of the list, and looks at few rows', async (t) => {
+  const url = await server.database()
+  const store = await openPostgresStore({ url, currency: shopCurrency })
+  await execute(url, 'DROP INDEX purchase_order_number')
+  await execute(url, fill)
+  await execute(url, 'ANALYZE purchase_order')
+  const database = new Database(url, 1)
+  t.teardown(() => Promise.all([store.close(), database.close()]))
+  const plan = async ({ text, values }: Statement) => {
+    const explain = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`
+    const [row] = await database.transaction(async ({ query }) => {
+      void query(planning)
+      return query<{ 'QUERY PLAN': string }>(explain, values)
+    })
+    return nodes(JSON.parse(row?.['QUERY PLAN'] ?? '')[0].Plan)
+  }
+  for (const query of [...everyOrderQuery(), { limit: 10, order: 'newest', placedSince: 1e12 } satisfies OrderQuery]) {
+    const list = orderList(query)
+    for (const statement of [summariesQuery(list, rangeOf(list), true), wholeQuery(list, rangeOf(list))]) {
+      const steps = await plan(statement)
+      const title = JSON.stringify(query)
+      t.notOk(
+        steps.some((step) => step['Rows Removed by Filter']),
+        `no row is read in vain: ${title}`
+      )
+      const read = steps.filter((step) => step['Relation Name'] === 'purchase_order')
+      t.ok(
+        read.every((step) => /^Index (?:Only )?Scan$/.test(step['Node Type']) && step['Actual Rows'] <= mostLookedAt),
+        `${title}: ${read.map((step) => `${step['Node Type']} ${step['Actual Rows']}`)}`
+      )
+      // An index that is searched by too few columns is read in vain, although no row is.
+      const blocks = (steps[0]?.['Shared Hit Blocks'] ?? 0) + (steps[0]?.['Shared Read Blocks'] ?? 0)
+      t.ok(blocks <= 20 + 5 * list.rows, `${blocks} blocks: ${title}`)
+      const sorted = steps.filter((step) => /Sort/.test(step['Node Type'])).map((step) => step['Actual Rows'])
+      t.ok(
+        sorted.every((rows) => rows <= mostLookedAt),
+        `at most a page is sorted: ${sorted}`
+      )
+    }
+  }
+})
