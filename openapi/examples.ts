@@ -208,7 +208,7 @@ export function answerExample(representations: Representations<never>, mediaType
   const variant = variantOf(representations, mediaType)
   if (sample === undefined || !variant || mediaType === 'text/html') return undefined
   const written = variant.write(sample as never, { base, currency: 'EUR', shop: 'Tradepost', caller: guest, self: `${base}/` })
-  return mediaType.endsWith('json') ? JSON.parse(written) : written
+  return /[/+]json$/.test(mediaType) ? JSON.parse(written) : written
 }
 
 export function requestXml(root: string): string | undefined {
