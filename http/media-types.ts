@@ -17,9 +17,9 @@ export function charsets({ schema }: RouteDeclaration): readonly string[] {
   return isDocumentSchema(schema?.body) && schema.body.takesOthers ? ['utf-8', 'us-ascii'] : ['utf-8']
 }
 
-/** The charset of a Content-Type, in lower case. */
+/** The charset of a Content-Type, as it was sent. */
 export function charsetOf(contentType: string): string | undefined {
-  return /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType)?.[1]?.toLowerCase()
+  return /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType)?.[1]
 }
 
 /** The media types that a route accepts: those of its document schema, or of an HTML form that the route validates itself. */

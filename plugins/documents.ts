@@ -174,7 +174,7 @@ export default fp(
       ['application/xml', 'text/xml', ...ublMediaTypes],
       { parseAs: 'buffer' },
       async (request: FastifyRequest, bytes: Buffer) =>
-        submit(request, { notation: 'xml', bytes, isAscii: charsetOf(request.headers['content-type'] ?? '') === 'us-ascii' })
+        submit(request, { notation: 'xml', bytes, isAscii: charsetOf(request.headers['content-type'] ?? '')?.toLowerCase() === 'us-ascii' })
     )
     app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) =>
       submit(request, { notation: 'json', bytes })

@@ -46,7 +46,7 @@ function checkContent(request: FastifyRequest): void {
     throw unsupported(request, `${JSON.stringify(type)} is not supported here. Send ${accepts.join(' or ')}.${hint}`, accepts)
   }
   const charset = charsetOf(type)
-  if (charset !== undefined && !charsets(request.routeOptions).includes(charset)) {
+  if (charset !== undefined && !charsets(request.routeOptions).includes(charset.toLowerCase())) {
     throw unsupported(request, `The charset ${JSON.stringify(charset)} is not supported. Send UTF-8.`, accepts)
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Documentation, docsPage } from './docs-page.ts'
+import { type Documentation, docsGroupPage, docsPage, type GroupDocumentation } from './docs-page.ts'
 import type { Representations } from './representation.ts'
 import { renderPage } from './views.ts'
 
@@ -98,6 +98,20 @@ export const docsRepresentations: Representations<Documentation> = {
       contentType: 'text/html; charset=utf-8',
       suffix: 'html',
       write: (documentation, context) => renderPage('docs', 'For developers', docsPage(documentation, context.base), context)
+    }
+  ],
+  validators: ({ description }) => ({ version: digestOf(description) })
+}
+
+/** The operations of one tag, for people. */
+export const docsGroupRepresentations: Representations<GroupDocumentation> = {
+  variants: [
+    {
+      mediaType: 'text/html',
+      contentType: 'text/html; charset=utf-8',
+      suffix: 'html',
+      write: (documentation, context) =>
+        renderPage('docs-group', `For developers: ${documentation.tag}`, docsGroupPage(documentation, context.base), context)
     }
   ],
   validators: ({ description }) => ({ version: digestOf(description) })

@@ -23,7 +23,7 @@ export const checkedOrderRepresentations = represent<Order>({
     renderPage(
       'order',
       'What the order would be',
-      { order, ...linesOfPage(order, context.self), isChecked: true, hasForm: true, links: [] },
+      { order, ...linesOfPage(order, context.self), isChecked: true, hasForm: true, shipments: [], links: [] },
       context
     ),
   schema: 'order'

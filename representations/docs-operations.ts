@@ -18,12 +18,13 @@ export interface OperationView {
   readonly summary: string
   readonly notes: string | undefined
   readonly access: string
-  /** Parameters of the query, and those of the path that no operation before has. */
+  /** Parameters of the path and of the query. */
   readonly parameters: readonly ParameterView[]
-  /** The names of the header fields that have an effect. Empty where they are those of most reads. */
+  /** The names of the header fields that have an effect. */
   readonly fields: readonly string[]
   readonly reads: readonly string[]
-  /** Empty where it sends the media types that most operations send. */
+  /** The JSON schemas of the documents that it reads as XML. */
+  readonly documents: readonly string[]
   readonly sends: readonly string[]
   /** Undefined for a plain GET, which method and path say already. */
   readonly curl: string | undefined
@@ -32,12 +33,6 @@ export interface OperationView {
 
 /** HEAD and OPTIONS exist for every resource, so the page describes them once instead of for each operation. */
 const shownMethods = ['get', 'post', 'put', 'delete'] as const satisfies readonly OperationMethod[]
-
-/** The media types that most operations send. The page names them once. */
-const commonlySent = 'application/xml, text/xml, text/html, application/json'
-
-/** The header fields that have an effect on most reads. */
-const fieldsOfReads = 'If-Match, If-None-Match, If-Unmodified-Since, If-Modified-Since'
 
 const lastSegment = ($ref: string) => $ref.slice($ref.lastIndexOf('/') + 1)
 
@@ -96,6 +91,16 @@ function curl(method: string, path: string, operation: Operation, parameters: re
   return given.length === 1 && method === 'GET' ? undefined : given.join(' \\\n  ')
 }
 
+interface DocumentRefs extends Partial<Reference> {
+  readonly anyOf?: readonly Reference[]
+}
+
+/** An operation that reads one of several documents has them in `anyOf`. */
+function documentsOf({ requestBody }: Operation): readonly string[] {
+  const schema: DocumentRefs = requestBody?.content['application/xml']?.schema ?? {}
+  return [schema, ...(schema.anyOf ?? [])].flatMap(({ $ref }) => ($ref === undefined ? [] : [lastSegment($ref)]))
+}
+
 function answerRow(status: string, response: Response | Reference): AnswerRow {
   if (!('$ref' in response)) return { status, text: response.description, problems: [] }
   // The name of a problem response consists of its problem types.
@@ -106,8 +111,6 @@ function view(method: string, path: string, item: PathItem, operation: Operation
   const own = (operation.parameters ?? []).flatMap(({ $ref }) => components.parameters[lastSegment($ref)] ?? [])
   const parameters = [...(item.parameters ?? []), ...own]
   const success = Object.values(operation.responses).find((response): response is Response => !('$ref' in response))
-  const fields = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name)
-  const sent = Object.keys(success?.content ?? {})
   return {
     id: operation.operationId,
     tag: operation.tags[0] ?? '',
@@ -117,27 +120,18 @@ function view(method: string, path: string, item: PathItem, operation: Operation
     notes: operation.description,
     access: accessText(operation),
     parameters: parameters.filter((parameter) => parameter.in !== 'header').map(parameterView),
-    fields: fields.join(', ') === fieldsOfReads ? [] : fields,
+    fields: parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name),
     reads: Object.keys(operation.requestBody?.content ?? {}),
-    sends: sent.join(', ') === commonlySent ? [] : sent,
+    documents: documentsOf(operation),
+    sends: Object.keys(success?.content ?? {}),
     curl: curl(method, path, operation, parameters),
     answers: Object.entries(operation.responses).map(([status, response]) => answerRow(status, response))
   }
 }
 
+/** All operations that the pages show, in the order of the paths. */
 export function operationViews(description: ApiDescription): readonly OperationView[] {
-  const views = Object.entries(description.paths).flatMap(([path, item]) =>
+  return Object.entries(description.paths).flatMap(([path, item]) =>
     shownMethods.flatMap((method) => (item[method] ? [view(method.toUpperCase(), path, item, item[method], description)] : []))
   )
-  return withoutRepeats(views)
-}
-
-/** The page describes a parameter of the path where it first occurs. Most paths have the same ones. */
-function withoutRepeats(views: readonly OperationView[]): readonly OperationView[] {
-  const shown = new Set<string>()
-  return views.map((one) => {
-    const parameters = one.parameters.filter((parameter) => parameter.in !== 'path' || !shown.has(parameter.name))
-    for (const { name } of parameters) shown.add(name)
-    return { ...one, parameters }
-  })
 }

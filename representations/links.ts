@@ -11,6 +11,7 @@ export function uris(base: string) {
     events: `${base}/events`,
     openapi: `${base}/openapi.json`,
     docs: `${base}/docs`,
+    docsGroup: (group: string) => `${base}/docs/${group}`,
     product: (id: string) => `${base}/product/${id}`,
     stock: (productId: string) => `${base}/product/${productId}/stock`,
     order: (id: string) => `${base}/order/${id}`,

@@ -1,13 +1,40 @@
 import fp from 'fastify-plugin'
+import { Problem } from '../http/problem.ts'
 import { problemTypes } from '../http/problem-types.ts'
-import { docsRepresentations } from '../representations/api-description.ts'
+import type { QuerySchema } from '../http/query-schema.ts'
+import { docsGroupRepresentations, docsRepresentations } from '../representations/api-description.ts'
+import { groupSegment } from '../representations/docs-groups.ts'
 import type { RoutePlugin } from './route.ts'
 
+const groupPath: QuerySchema<{ readonly group: string }> = {
+  type: 'object',
+  required: ['group'],
+  properties: { group: { type: 'string', description: 'The name of a tag in lower case.', examples: ['orders'] } }
+}
+
 const describes = { id: 'getDocumentation', summary: 'This description, for people', answers: { 200: 'A page.' } } as const
+
+const describesGroup = {
+  id: 'getDocumentationGroup',
+  summary: 'The operations of one tag and their documents, for people',
+  answers: { 200: 'A page.' }
+} as const
 
 const docs: RoutePlugin = async (app) => {
   app.get('/docs', { config: { represents: docsRepresentations, caching: 'catalogue', describes } }, async (_request, reply) =>
     reply.represent({ description: app.apiDescription(), problems: problemTypes })
+  )
+
+  app.get(
+    '/docs/:group',
+    { schema: { params: groupPath }, config: { represents: docsGroupRepresentations, caching: 'catalogue', describes: describesGroup } },
+    async (request, reply) => {
+      const description = app.apiDescription()
+      const tags = description.tags.map(({ name }) => name)
+      const tag = tags.find((name) => groupSegment(name) === request.params.group)
+      if (tag === undefined) throw new Problem('not-found', `There is no such page; there is ${tags.map(groupSegment).join(', ')}.`)
+      return reply.represent({ description, tag })
+    }
   )
 }
 

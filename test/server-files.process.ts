@@ -39,6 +39,7 @@ t.test('a service that runs needs none of its files: every page is there after t
     order,
     `${order}/status`,
     '/docs',
+    '/docs/orders',
     '/openapi.json',
     '/session',
     '/problems/not-found',

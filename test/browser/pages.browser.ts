@@ -23,6 +23,8 @@ const placed = await Promise.all(
 )
 const order = placed[0]?.order.id
 
+const { tags } = (await (await fetch(`${shop.url}/openapi.json`)).json()) as { tags: readonly { readonly name: string }[] }
+
 /** Every kind of page; those marked are refused, which is a page too. */
 const pages: readonly (readonly [path: string, status?: number])[] = [
   ['/'],
@@ -40,6 +42,7 @@ const pages: readonly (readonly [path: string, status?: number])[] = [
   ['/orders?status=shipped'],
   ['/session'],
   ['/docs'],
+  ...tags.map(({ name }) => [`/docs/${name.toLowerCase()}`] as const),
   ['/problems/order-refused'],
   ['/nothing-here', 404],
   ['/products?limit=x', 400]

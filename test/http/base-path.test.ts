@@ -17,6 +17,7 @@ t.test('under a base path', async (t) => {
       '/shop/problems/not-found',
       '/shop/openapi.json',
       '/shop/docs',
+      '/shop/docs/orders',
       '/health/live',
       '/health/ready'
     ]) {
@@ -52,7 +53,8 @@ t.test('under a base path', async (t) => {
       '/shop/orders',
       '/shop/order',
       '/shop/nothing',
-      '/shop/docs'
+      '/shop/docs',
+      '/shop/docs/orders'
     ]
     for (const path of paths) {
       for (const accept of ['application/xml', 'text/html', 'application/json']) {

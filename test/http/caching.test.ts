@@ -23,7 +23,8 @@ t.test('caching headers', async (t) => {
       '/problems/not-found',
       '/schemas/product.xsd',
       '/openapi.json',
-      '/docs'
+      '/docs',
+      '/docs/orders'
     ]) {
       const { headers, status } = await get(path)
       t.match([status, headers['cache-control'], headers['etag']], [200, catalogue, /^"/], path)

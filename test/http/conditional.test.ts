@@ -19,7 +19,8 @@ t.test('conditional reads', async (t) => {
     '/schemas/product.xsd',
     '/problems/not-found',
     '/openapi.json',
-    '/docs'
+    '/docs',
+    '/docs/orders'
   ]
 
   t.test('every resource that has an ETag answers 304 to it, for GET and HEAD (RFC 9110 13.1.2)', async (t) => {

@@ -2,35 +2,145 @@ import t from 'tap'
 import { problemTypes } from '../../http/problem-types.ts'
 import type { ApiDescription } from '../../representations/api-description.ts'
 import { build } from '../build.ts'
+import { operationsOf } from './api-walk.ts'
+
+type Shop = Awaited<ReturnType<typeof build>>
+
+interface Page {
+  readonly body: string
+  readonly ids: readonly string[]
+  readonly links: readonly string[]
+}
+
+const attributes = (body: string, name: string) =>
+  [...body.matchAll(new RegExp(` ${name}="([^"]+)"`, 'g'))].map(([, value = '']) => value.replaceAll('&amp;', '&'))
+
+/** Every page of the documentation by its URI: the first one, and that of every tag. */
+async function pagesOf({ app, config }: Shop): Promise<ReadonlyMap<string, Page>> {
+  const first = `${config.BASE_URL.path}/docs`
+  const { tags } = app.apiDescription()
+  const pages = new Map<string, Page>()
+  for (const url of [first, ...tags.map(({ name }) => `${first}/${name.toLowerCase()}`)]) {
+    const { body, statusCode } = await app.inject({ url, headers: { accept: 'text/html' } })
+    if (statusCode !== 200) throw new Error(`${url} is ${statusCode}`)
+    pages.set(url, { body, ids: attributes(body, 'id'), links: [...new Set(attributes(body, 'href'))] })
+  }
+  return pages
+}
+
+/** What only pages post is not for developers. */
+function shownOperations(description: ApiDescription) {
+  return operationsOf(description).filter(
+    ({ method, operation }) => method !== 'head' && method !== 'options' && Object.keys(operation.requestBody?.content ?? {}).length !== 1
+  )
+}
 
 for (const BASE_URL of ['/', '/shop']) {
-  t.test(`under ${BASE_URL} the page shows every operation, document and problem type, and its links lead somewhere`, async (t) => {
-    const { app, config } = await build(t, { settings: { BASE_URL } })
+  t.test(`documentation under ${BASE_URL}`, async (t) => {
+    const shop = await build(t, { settings: { BASE_URL } })
+    const { app, config } = shop
     const base = config.BASE_URL.path
-    const answer = await app.inject({ url: `${base}/docs`, headers: { accept: 'text/html' } })
-    t.equal(answer.statusCode, 200)
-    const page = answer.body
-    const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id ?? '')
-    t.equal(new Set(ids).size, ids.length, 'ids are there once')
-    const description = (await app.inject(`${base}/openapi.json`)).json<ApiDescription>()
-    for (const { get, post, put, delete: remove } of Object.values(description.paths)) {
-      for (const operation of [get, post, put, remove]) {
-        // What only pages post is not for developers.
-        const reads = Object.keys(operation?.requestBody?.content ?? {})
-        if (operation && reads.length !== 1) t.ok(ids.includes(operation.operationId), operation.operationId)
+    const docs = `${base}/docs`
+    const pages = await pagesOf(shop)
+    const description = app.apiDescription()
+
+    t.test('every operation is described on the page of its tag, and the first page leads there', async (t) => {
+      const first = pages.get(docs)
+      for (const { operation, method, path } of shownOperations(description)) {
+        const url = `${docs}/${operation.tags[0]?.toLowerCase()}`
+        const id = operation.operationId
+        const described = [...pages].filter(([, { body }]) => body.includes(`<h3 id="${id}">`)).map(([one]) => one)
+        t.strictSame(described, [url], id)
+        t.match(pages.get(url)?.body, `<code>${method.toUpperCase()} ${path}</code>`)
+        t.ok(first?.ids.includes(id), `${docs}#${id}`)
+        t.ok(first?.links.includes(`${url}#${id}`), `${url}#${id}`)
       }
-    }
-    for (const code of Object.keys(problemTypes)) t.ok(ids.includes(code), code)
-    const links = new Set([...page.matchAll(/ href="([^"]+)"/g)].map(([, href]) => (href ?? '').replaceAll('&amp;', '&')))
-    for (const link of links) {
-      if (link.startsWith('#')) t.ok(ids.includes(link.slice(1)), link)
-      else {
-        t.match(link, /^\/(?!\/)/, `${link} is here`)
-        const { statusCode } = await app.inject({ url: link, headers: { accept: 'text/html, */*;q=0.1' } })
-        t.ok(statusCode === 200 || (link === `${base}/orders` && statusCode === 401), `${link} ${statusCode}`)
+      for (const { name } of description.tags) t.ok(first?.ids.includes(name), `${docs}#${name}`)
+    })
+
+    t.test('every document that an operation reads is described on the same page, and the first page leads there', async (t) => {
+      for (const { operation } of shownOperations(description)) {
+        const { schema } = operation.requestBody?.content['application/xml'] ?? {}
+        if (typeof schema?.['$ref'] !== 'string') continue
+        const component = description.components.schemas[schema['$ref'].split('/').at(-1) ?? ''] as { xml: { name: string } }
+        const id = `document-${component.xml.name}`
+        const url = `${docs}/${operation.tags[0]?.toLowerCase()}`
+        t.ok(pages.get(url)?.ids.includes(id), `${url}#${id}`)
+        t.ok(pages.get(docs)?.ids.includes(id), `${docs}#${id}`)
+        t.ok(pages.get(docs)?.links.includes(`${url}#${id}`), `a link to ${url}#${id}`)
       }
-    }
-    for (const text of ['item/quantity/@unit', `SHOP=https://HOST${base}\n`]) t.ok(page.includes(text), text)
+      const documents = [...pages].map(([url, { ids }]) => [url.slice(docs.length), ids.filter((id) => id.startsWith('document-')).length])
+      t.ok(Object.fromEntries(documents)['/orders'] >= 2, JSON.stringify(documents))
+      t.match(pages.get(`${docs}/orders`)?.body, 'item/quantity/@unit')
+    })
+
+    t.test('the first page has every problem type and every header field of requests', async (t) => {
+      const ids = pages.get(docs)?.ids ?? []
+      for (const code of Object.keys(problemTypes)) t.ok(ids.includes(code), code)
+      for (const { in: place, name } of Object.values(description.components.parameters))
+        if (place === 'header') t.ok(ids.includes(name), name)
+      t.match(pages.get(docs)?.body, `SHOP=https://HOST${base}\n`)
+    })
+
+    t.test('every parameter is described on a page whose operations have it', async (t) => {
+      for (const { operation, path } of shownOperations(description)) {
+        const page = pages.get(`${docs}/${operation.tags[0]?.toLowerCase()}`)?.body
+        for (const { name } of description.paths[path]?.parameters ?? []) t.match(page, `<code>${name}</code></th><td>path</td>`)
+      }
+    })
+
+    t.test('ids are there once, and links lead somewhere, with their fragments', async (t) => {
+      for (const [url, { ids, links }] of pages) {
+        t.equal(new Set(ids).size, ids.length, `ids of ${url}`)
+        for (const link of links) {
+          const [path = '', fragment] = link.split('#')
+          const target = pages.get(path === '' ? url : path)
+          if (target && fragment !== undefined) t.ok(target.ids.includes(fragment), `${url}: ${link}`)
+          if (target) continue
+          t.match(link, /^\/(?!\/)/, `${link} is here`)
+          const { statusCode } = await app.inject({ url: link, headers: { accept: 'text/html, */*;q=0.1' } })
+          t.ok(statusCode === 200 || (link === `${base}/orders` && statusCode === 401), `${link} ${statusCode}`)
+        }
+      }
+    })
+
+    t.test('every page stays small, needs nothing from elsewhere, and has no script of its own and no inline style', async (t) => {
+      for (const [url, { body }] of pages) {
+        t.ok(Buffer.byteLength(body) < 50_000, `${url}: ${Buffer.byteLength(body)} bytes`)
+        t.strictSame(body.match(/(?:src|href)="(?:https?:)?\/\/|<script| style=|<style| on[a-z]+=/g), null, url)
+      }
+      const { headers } = await app.inject({ url: docs, headers: { accept: 'text/html' } })
+      t.notMatch(String(headers['content-security-policy']), 'unsafe-inline')
+    })
+
+    t.test('a page is marked where it is listed, and only there', async (t) => {
+      for (const [url, { body }] of pages) {
+        const current = [...body.matchAll(/<a href="([^"]+)" aria-current="page"/g)].map(([, href]) => href)
+        t.strictSame(current, url === docs ? [] : [url], url)
+      }
+    })
+
+    t.test('every page is cached as the catalogue is, and revalidated (RFC 9110 section 13.1.2)', async (t) => {
+      for (const [url, { body }] of pages) {
+        const answer = await app.inject({ url, headers: { accept: 'text/html' } })
+        t.match(answer.headers['cache-control'], /^public, max-age=/)
+        t.equal(answer.body, body, `${url} is the same from the cache`)
+        for (const method of ['GET', 'HEAD'] as const) {
+          const again = await app.inject({ method, url, headers: { 'if-none-match': String(answer.headers['etag']) } })
+          t.match([again.statusCode, again.body], [304, ''], `${method} ${url}`)
+        }
+        t.equal((await app.inject({ url, headers: { accept: 'application/json' } })).statusCode, 406)
+      }
+    })
+
+    t.test('a page that does not exist is 404, and the problem lists those that do', async (t) => {
+      for (const path of ['/nothing', '/Orders', '/orders/', '/', '/__proto__', '/orders%2F']) {
+        t.equal((await app.inject(`${docs}${path}`)).statusCode, 404, path)
+      }
+      const { body } = await app.inject({ url: `${docs}/nothing`, headers: { accept: 'application/problem+json, text/html;q=0.5' } })
+      t.match(JSON.parse(body), { type: `${base}/problems/not-found`, detail: /catalogue, orders, / })
+      for (const url of pages.keys()) t.match(url, /^(?:\/shop)?\/docs(?:\/[a-z-]+)?$/, 'a clean URI')
+    })
   })
 }
 
@@ -50,21 +160,4 @@ t.test('the examples go to the address that BASE_URL has, and never to one that 
       t.equal(servers[0]?.url, shop.replace('https://HOST', ''))
     })
   }
-})
-
-t.test('the page needs nothing from elsewhere, no script of its own and no inline style', async (t) => {
-  const { app } = await build(t)
-  const { body, headers } = await app.inject({ url: '/docs', headers: { accept: 'text/html' } })
-  t.strictSame(body.match(/(?:src|href)="(?:https?:)?\/\/|<script| style=|<style| on[a-z]+=/g), null)
-  t.notMatch(String(headers['content-security-policy']), 'unsafe-inline')
-  t.ok(Buffer.byteLength(body) < 50_000, `${Buffer.byteLength(body)} bytes`)
-})
-
-t.test('the page is cached as the catalogue is, and revalidated (RFC 9110 section 13.1.2)', async (t) => {
-  const { app } = await build(t)
-  const answer = await app.inject('/docs')
-  t.match(answer.headers['cache-control'], /^public, max-age=/)
-  const again = await app.inject({ url: '/docs', headers: { 'if-none-match': String(answer.headers['etag']) } })
-  t.equal(again.statusCode, 304)
-  t.equal((await app.inject({ url: '/docs', headers: { accept: 'application/json' } })).statusCode, 406)
 })

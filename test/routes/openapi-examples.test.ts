@@ -13,7 +13,7 @@ async function client(t: Parameters<typeof build>[0], settings: Readonly<Record<
   const description = (await app.inject('/openapi.json')).json<ApiDescription>()
   const check = makeChecker(t, description)
   const seller = await key('Seller', 'catalogue', 'fulfilment', 'order')
-  const values: Record<string, string> = { product_id: 'ABC-1', file: 'product.xsd', code: 'not-found' }
+  const values: Record<string, string> = { product_id: 'ABC-1', file: 'product.xsd', code: 'not-found', group: 'orders' }
 
   const send = async (method: OperationMethod, path: string, headers: Headers = {}, payload?: string | object) => {
     const url = path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? name)
@@ -108,6 +108,7 @@ t.test('everything else that can be read is answered as described', async (t) =>
     '/problems/{code}',
     '/openapi.json',
     '/docs',
+    '/docs/{group}',
     '/health/live',
     '/health/ready',
     '/metrics',
