@@ -26,8 +26,8 @@ interface Saved {
   readonly status: string
 }
 
-async function shopWithKey(t: Test, settings: Readonly<Record<string, string>>) {
-  const database = `sqlite:${join(t.testdir(), 'shop.db')}`
+async function shopWithKey(t: Test, folder: string, settings: Readonly<Record<string, string>>) {
+  const database = `sqlite:${join(folder, 'shop.db')}`
   const key = `tp_${'k'.repeat(32)}`
   const store = await openStore(database, 'EUR')
   await store.createKey({ customer: 'ERP', scopes: ['fulfilment'], hash: hashKey(key) })
@@ -50,8 +50,8 @@ async function ordersOf(base: string, key: string): Promise<Saved[]> {
 t.test(
   `the program of docs/erp.md, killed ${kills} times, has exactly the orders that the shop has, and confirmed each once`,
   async (t) => {
-    const { base, key } = await shopWithKey(t, { ACCEPTANCE: 'manual' })
     const folder = t.testdir()
+    const { base, key } = await shopWithKey(t, folder, { ACCEPTANCE: 'manual' })
     const orders = join(folder, 'orders')
     mkdirSync(orders, { recursive: true })
     const file = join(folder, 'erp.mjs')
@@ -59,7 +59,7 @@ t.test(
     const start = (...args: readonly string[]): ChildProcess =>
       spawn(process.execPath, [file, ...args], {
         env: { PATH: process.env['PATH'], SHOP: base, KEY: key, FOLDER: orders },
-        stdio: 'inherit'
+        stdio: ['ignore', 'ignore', 'inherit']
       })
 
     const posting = new AbortController()
@@ -75,9 +75,12 @@ t.test(
     const posts = [post(), post()]
     for (let i = 0; i < kills; i++) {
       const running = start()
+      const ended = once(running, 'exit')
       await sleep(40 + Math.random() * 160)
       running.kill('SIGKILL')
-      await once(running, 'exit')
+      const [status] = await ended
+      // By itself it ends only where it fails.
+      if (status !== null) throw new Error(`the program ended with ${status}`)
     }
     posting.abort()
     await Promise.all(posts)
