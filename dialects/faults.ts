@@ -1,9 +1,7 @@
+import { mostFaults } from '../domain/errors.ts'
 import { shorten } from '../schemas/shorten.ts'
 import type { BuyerFault, BuyerFaultCode } from './buyer-document.ts'
 import { locationOf, type XmlElement } from './xml-element.ts'
-
-/** More faults than this are not listed: whoever has mended these sees the next. */
-const maxFaults = 100
 
 /** Where in an element a fault is. */
 export interface FaultPlace {
@@ -30,7 +28,7 @@ export class FaultList {
 
   add(code: BuyerFaultCode, at: XmlElement, detail: string, { attribute, item }: FaultPlace = {}): void {
     const details = this.#places.get(at) ?? new Set()
-    if (this.#faults.length >= maxFaults || details.has(detail)) return
+    if (this.#faults.length >= mostFaults || details.has(detail)) return
     this.#places.set(at, details.add(detail))
     const { line, path } = locationOf(at)
     const full = this.#maskPath(attribute === undefined ? path : `${path}/@${attribute}`)

@@ -1,3 +1,4 @@
+import { mostFaults } from '../domain/errors.ts'
 import { compare, type Decimal, plain, zero } from '../domain/money.ts'
 import type { ProductReference, QuotedPrice, QuotedTerms } from '../domain/order.ts'
 import { isGtin, isProductId } from '../domain/product.ts'
@@ -28,9 +29,6 @@ interface BuildOptions {
 
 /** The most notes, and the most extensions, of an order or an item. */
 const mostTexts = 100
-
-/** The most faults that are listed. */
-const mostFaults = 100
 
 /** Seller's ids that senders write where they have none. */
 const placeholders = new Set(['non catalog item', 'not available', 'non item', 'n/a', 'na', 'none'])

@@ -2,7 +2,7 @@ import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
 import { type Element, elementAt, type Place } from '../schemas/element.ts'
 import { readForm } from '../schemas/form.ts'
 import { camelCase, readJson } from '../schemas/json.ts'
-import type { TreeReading } from '../schemas/tree.ts'
+import type { Tree, TreeReading } from '../schemas/tree.ts'
 import { rootType } from '../schemas/vocabulary.ts'
 import { writeXml } from '../schemas/xml.ts'
 import { maxErrors } from '../xml/faults.ts'
@@ -13,9 +13,20 @@ import type { TreeSource } from './sources.ts'
 /** @param maxElements the most elements that the document may have */
 export function readTreeSource(source: TreeSource, schema: DocumentSchema<unknown>, maxElements: number): TreeReading {
   const type = rootType(schema.xsd, schema.roots[0])
-  return source.notation === 'json'
-    ? readJson(source.value, type, { repeated: source.repeated, most: maxElements })
-    : readForm(source.fields, type, maxElements)
+  if (source.notation === 'form') return readForm(source.fields, type, maxElements)
+  const reading = readJson(source.value, type, { repeated: source.repeated, most: maxElements })
+  const empty = emptyLists(source.value, schema)
+  return empty.length === 0 ? reading : { ...reading, faults: [...reading.faults, ...empty] }
+}
+
+function emptyLists(value: Tree, { noEmpty = [] }: DocumentSchema<unknown>): TreeReading['faults'] {
+  if (noEmpty.length === 0 || typeof value !== 'object' || value === null) return []
+  const members = new Map(Object.entries(value))
+  return noEmpty.map(camelCase).flatMap((name) => {
+    const list: unknown = members.get(name)
+    if (!Array.isArray(list) || list.length > 0) return []
+    return [{ path: `/${name}`, detail: `${name} is empty. List what is meant, or leave ${name} out to mean all.` }]
+  })
 }
 
 /** Error messages write the names of elements as the sender's notation does. */

@@ -32,6 +32,9 @@ export interface Fault {
   readonly at?: readonly (string | number)[]
 }
 
+/** The most faults of one document that are listed. */
+export const mostFaults = 100
+
 export class DomainError extends Error {
   override readonly name = 'DomainError'
   readonly code: DomainErrorCode

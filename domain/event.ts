@@ -1,6 +1,7 @@
 /** What happens in the shop, as the outbox keeps it: which events a write makes, and who hears them. */
 
 import { type Caller, hasScope } from './caller.ts'
+import { jsonOf } from './deferred.ts'
 import { compare, zero } from './money.ts'
 import type { Order } from './order.ts'
 import type { CatalogueChange } from './product-writes.ts'
@@ -38,6 +39,12 @@ export interface EventHead extends NewEvent {
 export interface ShopEvent extends EventHead {
   /** The order as it was then. Only events of orders have one. */
   readonly order?: Order
+}
+
+/** An event as JSON. Its order may still be text, and is not parsed. */
+export function eventJson({ order, ...head }: ShopEvent): string {
+  const text = JSON.stringify(head)
+  return order ? `${text.slice(0, -1)},"order":${jsonOf(order)}}` : text
 }
 
 /** The events that a caller hears: all of some types, and of others only those of one customer. */

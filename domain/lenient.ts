@@ -50,7 +50,7 @@ function rejectedItem({ item, productId, stockItem: { name, unit, price } }: Lin
 }
 
 /** What is left of a product for its next line. */
-class Shelf {
+class RemainingStock {
   readonly #stockItem: StockItem
   readonly rule: QuantityRule
   /** What is on hand and given to no line yet. */
@@ -80,30 +80,30 @@ class Shelf {
 
 /** The products of which the lines can get less than the minimum, so that they get nothing. */
 function belowMinimum(lines: readonly Line[]): ReadonlySet<string> {
-  const shelves = new Map<string, { readonly shelf: Shelf; sum: Decimal }>()
+  const remaining = new Map<string, { readonly remainingStock: RemainingStock; sum: Decimal }>()
   for (const { item, productId, stockItem } of lines) {
-    const entry = shelves.get(productId) ?? { shelf: new Shelf(stockItem), sum: zero }
-    shelves.set(productId, entry)
-    entry.sum = add(entry.sum, entry.shelf.give(item.quantity))
+    const entry = remaining.get(productId) ?? { remainingStock: new RemainingStock(stockItem), sum: zero }
+    remaining.set(productId, entry)
+    entry.sum = add(entry.sum, entry.remainingStock.give(item.quantity))
   }
-  return new Set([...shelves].flatMap(([id, { shelf, sum }]) => (compare(sum, shelf.rule.minimum) < 0 ? [id] : [])))
+  return new Set([...remaining].flatMap(([id, { remainingStock, sum }]) => (compare(sum, remainingStock.rule.minimum) < 0 ? [id] : [])))
 }
 
 function settle(lines: readonly Line[], currency: string): readonly Settled[] {
   const refused = belowMinimum(lines)
-  const shelves = new Map<string, Shelf>()
+  const remaining = new Map<string, RemainingStock>()
   return lines.map((line): Settled => {
-    const shelf = shelves.get(line.productId) ?? new Shelf(line.stockItem)
-    shelves.set(line.productId, shelf)
-    const { onHand, left } = shelf
-    if (refused.has(line.productId)) return rejected(line, tooLittleReason(onHand, left, shelf))
-    const quantity = shelf.give(line.item.quantity)
-    if (compare(quantity, zero) === 0) return rejected(line, noneReason(line, left, shelf))
+    const remainingStock = remaining.get(line.productId) ?? new RemainingStock(line.stockItem)
+    remaining.set(line.productId, remainingStock)
+    const { onHand, left } = remainingStock
+    if (refused.has(line.productId)) return rejected(line, tooLittleReason(onHand, left, remainingStock))
+    const quantity = remainingStock.give(line.item.quantity)
+    if (compare(quantity, zero) === 0) return rejected(line, noneReason(line, left, remainingStock))
     const isCut = compare(quantity, line.item.quantity) < 0
     const expected = otherPrice(line)
     const isBackordered = compare(onHand, quantity) < 0
     const reasons = [
-      isCut ? cutReason(quantity, line.item.quantity, left, shelf) : undefined,
+      isCut ? cutReason(quantity, line.item.quantity, left, remainingStock) : undefined,
       expected === undefined ? undefined : `It costs ${line.stockItem.price} ${currency}, not the expected ${expected}.`,
       isBackordered ? backorderReason(onHand, quantity) : undefined
     ].filter((reason) => reason !== undefined)
@@ -131,18 +131,18 @@ function otherPrice({ item: { unitPrice }, stockItem }: Line): Decimal | undefin
   return unitPrice !== undefined && compare(unitPrice, stockItem.price) !== 0 ? unitPrice : undefined
 }
 
-function cutReason(quantity: Decimal, ordered: Decimal, left: Decimal, { backorder, rule }: Shelf): string {
+function cutReason(quantity: Decimal, ordered: Decimal, left: Decimal, { backorder, rule }: RemainingStock): string {
   const isInSteps = !backorder && compare(quantity, left) < 0
-  return `Only ${plain(quantity)} of the ${plain(ordered)} ordered can be had${isInSteps ? `: ${plain(left)} on hand, sold in multiples of ${plain(rule.step)}` : ''}.`
+  return `Only ${plain(quantity)} of the ${plain(ordered)} ordered are available${isInSteps ? `: ${plain(left)} on hand, sold in multiples of ${plain(rule.step)}` : ''}.`
 }
 
-function noneReason({ stockItem }: Line, left: Decimal, { backorder, rule }: Shelf): string {
+function noneReason({ stockItem }: Line, left: Decimal, { backorder, rule }: RemainingStock): string {
   if (backorder) return 'No more of it can be ordered now.'
   if (compare(left, zero) > 0) return `Only ${plain(left)} of it is left, and it is sold in multiples of ${plain(rule.step)}.`
   return compare(stockItem.onHand, zero) > 0 ? 'Nothing of it is left for this line.' : 'None of it is on hand.'
 }
 
-function tooLittleReason(onHand: Decimal, left: Decimal, { backorder, rule }: Shelf): string {
+function tooLittleReason(onHand: Decimal, left: Decimal, { backorder, rule }: RemainingStock): string {
   if (backorder) return 'No more of it can be ordered now.'
   if (compare(left, zero) === 0) return 'None of it is on hand.'
   return `Only ${plain(onHand)} of it is on hand, and it is ordered from ${plain(leastQuantity(rule))} on.`

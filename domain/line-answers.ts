@@ -1,4 +1,4 @@
-/** What the lines of an order say that took what could be had of its document. */
+/** The shop's answer to each line of an order that was taken line by line. */
 
 import type { Decimal } from './money.ts'
 import type { Order, OrderItem } from './order.ts'
@@ -27,7 +27,7 @@ export function isRejected({ lineStatus }: LineAnswer): boolean {
 }
 
 /** The items of which an order has something. */
-export function itemsHad<T extends LineAnswer>(items: readonly T[]): readonly T[] {
+export function acceptedItems<T extends LineAnswer>(items: readonly T[]): readonly T[] {
   return items.some(isRejected) ? items.filter((item) => !isRejected(item)) : items
 }
 

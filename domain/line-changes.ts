@@ -1,7 +1,7 @@
 /** Changes of single lines of an order, which buyers' systems name by their own numbers. */
 
 import type { Fault } from './errors.ts'
-import { itemsHad } from './line-answers.ts'
+import { acceptedItems } from './line-answers.ts'
 import { add, compare } from './money.ts'
 import {
   detailsOf,
@@ -133,7 +133,7 @@ function linesOf({ items }: Order): Lines {
   const lines = new Lines()
   let first: OrderItem | undefined
   let last: Slot | undefined
-  for (const item of itemsHad(items)) {
+  for (const item of acceptedItems(items)) {
     if (first && last?.line && isPartOf(item, first)) {
       const whole = last.line.item
       last.line = { position: undefined, item: { ...whole, quantity: add(whole.quantity, item.quantity) } }

@@ -4,7 +4,7 @@ import { carryOver } from './carrying-over.ts'
 import { DomainError, type Fault } from './errors.ts'
 import type { Inventory } from './inventory.ts'
 import { decideLeniently } from './lenient.ts'
-import { asOrdered, itemsHad } from './line-answers.ts'
+import { acceptedItems, asOrdered } from './line-answers.ts'
 import {
   holdsStock,
   isOpen,
@@ -79,7 +79,7 @@ export function decideChange(
   const { id, customer, status, placedAt } = before
   const order = withObjections(document, objections)
   const judge = (wanted: PurchaseOrder) =>
-    decide(wanted, shop.inventory, shop.currency, { ...before, items: itemsHad(before.items) }, mostItems)
+    decide(wanted, shop.inventory, shop.currency, { ...before, items: acceptedItems(before.items) }, mostItems)
   const other = namesake(customer, order, shop)
   const taken = other && other.id !== id ? numberTaken(other) : undefined
   if (!isOpen(status)) {
@@ -120,8 +120,8 @@ export function decideStatus(
   if (detailed) return rewriting({ ...detailed, ...revised(before, shop.now) })
   if (!nextStatuses(before.status).includes(status)) throw refusedTransition(before.status, status)
   const decided = transition(before, status, shop)
-  const told = details && decideDetails(decided.rewritten ?? before, details)
-  return told ? { ...decided, rewritten: { ...told, ...decided.change } } : decided
+  const withDetails = details && decideDetails(decided.rewritten ?? before, details)
+  return withDetails ? { ...decided, rewritten: { ...withDetails, ...decided.change } } : decided
 }
 
 /** An allowed change of the status. An order that was shipped in part is not cancelled: what was shipped of it stays. */
@@ -149,8 +149,8 @@ function withObjections(order: PurchaseOrder, objections: Objections | undefined
 }
 
 /**
- * The refusal of an order for reasons that come before its content. A buyer's own document is told all that is wrong with its
- * content too, since whoever mends it there has to send it again each time. The shop's own vocabulary is told the first.
+ * The refusal of an order for reasons that come before its content. A buyer's own document gets every fault at once, because
+ * each correction is a new document there. The shop's own vocabulary gets only the first reason.
  */
 function allInTheWay(obstacles: readonly [DomainError, ...DomainError[]], order: PurchaseOrder, judge: (wanted: PurchaseOrder) => unknown) {
   const [first] = obstacles

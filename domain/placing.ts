@@ -2,7 +2,7 @@
 
 import { DomainError, type Fault } from './errors.ts'
 import type { Inventory, StockItem } from './inventory.ts'
-import { itemsHad } from './line-answers.ts'
+import { acceptedItems } from './line-answers.ts'
 import {
   isQuotedPrice,
   type Line,
@@ -219,7 +219,7 @@ export function matchesOrder(order: PurchaseOrder, active: Order, inventory: Inv
   if ((order.currency ?? shopCurrency) !== active.currency) return false
   const isDocument = order.hasDocument === true
   if (header(order, isDocument) !== header(active, isDocument)) return false
-  const items = itemsHad(active.items)
+  const items = acceptedItems(active.items)
   let next = 0
   for (const item of order.items) {
     const count = sameItem(item, items, next, inventory)

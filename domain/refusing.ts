@@ -1,13 +1,10 @@
-import { DomainError, type Fault } from './errors.ts'
+import { DomainError, type Fault, mostFaults } from './errors.ts'
 
 /** What stands in the way of an order. `invalid`: for ever, whatever becomes of the shop. `refused`: now. */
 export interface Faults {
   readonly invalid: readonly Fault[]
   readonly refused: readonly Fault[]
 }
-
-/** The most faults of an order that are listed. The message gives the number of all. */
-const mostFaults = 100
 
 /**
  * @param objections faults of a buyer's own document. They come first, so that none is lost where the shop finds more faults than
@@ -16,10 +13,10 @@ const mostFaults = 100
  */
 export function refuse({ invalid, refused }: Faults, objections: Faults = { invalid: [], refused: [] }): void {
   const faults = [...objections.invalid, ...objections.refused, ...inOrder([...invalid, ...refused])]
-  const told = { faults: faults.slice(0, mostFaults) }
+  const listed = { faults: faults.slice(0, mostFaults) }
   if (objections.invalid.length + invalid.length > 0)
-    throw new DomainError('invalid-order', summary(faults, 'can never be placed as it is'), told)
-  if (faults.length > 0) throw new DomainError('order-refused', summary(faults, 'cannot be placed now'), told)
+    throw new DomainError('invalid-order', summary(faults, 'can never be placed as it is'), listed)
+  if (faults.length > 0) throw new DomainError('order-refused', summary(faults, 'cannot be placed now'), listed)
 }
 
 /** The header's faults first, then each line's, then those of the order as a whole. */

@@ -1,6 +1,6 @@
 /** What the seller tells the buyer with a status. */
 
-import { DomainError } from './errors.ts'
+import { DomainError, mostFaults } from './errors.ts'
 import type { Order, SellerDetails } from './order.ts'
 import { unknownLine } from './shipping.ts'
 
@@ -14,9 +14,6 @@ export interface StatusDetails extends DetailsDraft {
   readonly items?: readonly (DetailsDraft & { readonly line: number })[]
 }
 
-/** The most faults that are listed. */
-const mostFaults = 100
-
 /**
  * The order with the details; undefined when it has them all already.
  * @throws DomainError `invalid-status` when the order has not all of the lines
@@ -26,7 +23,7 @@ export function decideDetails(before: Order, details: StatusDetails): Order | un
   const lines = new Map(before.items.map((item, i) => [item.line, i]))
   const faults = wanted.flatMap(({ line }, i) => (lines.has(line) ? [] : unknownLine(line, i + 1)))
   if (faults.length > 0) {
-    const detail = 'The document names lines that the order has not. Nothing was stored.'
+    const detail = 'The document names lines that are not in the order. Nothing was stored.'
     throw new DomainError('invalid-status', detail, { faults: faults.slice(0, mostFaults) })
   }
   const items = [...before.items]

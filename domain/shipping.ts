@@ -1,6 +1,6 @@
 /** Decides what is shipped of an order. A store calls these functions on rows that it has locked. */
 
-import { DomainError, type Fault } from './errors.ts'
+import { DomainError, type Fault, mostFaults } from './errors.ts'
 import { makeLineTotals } from './line-totals.ts'
 import { add, compare, type Decimal, minorUnit, multiply, plain, round, subtract, zero } from './money.ts'
 import { type Order, type OrderItem, revised } from './order.ts'
@@ -55,9 +55,6 @@ export interface ShipmentDecision {
 /** The most shipments of one order. The last one must be of all that is left. */
 export const mostShipments = 1000
 
-/** The most faults that are listed. */
-const mostFaults = 100
-
 const allLeft: ShipmentDraft = {}
 
 /** The quantity of a line that was not shipped yet. */
@@ -67,7 +64,7 @@ export function leftOf({ quantity, shippedQuantity }: Pick<OrderItem, 'quantity'
 
 const isShipped = (item: OrderItem) => compare(leftOf(item), zero) <= 0
 
-/** Whether something of the order was shipped, and nothing of it is left. */
+/** Whether nothing of the order is left to ship. */
 export function isAllShipped({ items }: Pick<Order, 'items'>): boolean {
   return items.every(isShipped)
 }
@@ -106,8 +103,8 @@ function ship(before: Order, draft: ShipmentDraft, now: number): ShipmentDecisio
     const detail = `An order has ${mostShipments} shipments at most, and this is the last: ship all that is left.`
     throw new DomainError('shipment-refused', detail, { faults: [{ code: 'too-many-shipments', detail }] })
   }
-  const { items: _items, shippedAt = now, ...said } = draft
-  const shipment = { orderId: before.id, number, shippedAt, ...said, itemCount: shipmentItems.length, items: shipmentItems }
+  const { items: _items, shippedAt = now, ...details } = draft
+  const shipment = { orderId: before.id, number, shippedAt, ...details, itemCount: shipmentItems.length, items: shipmentItems }
   const status = isAll ? ('shipped' as const) : before.status
   return { order: { ...before, ...revised(before, now), status, items, shipmentCount: number }, shipment }
 }

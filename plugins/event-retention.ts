@@ -13,6 +13,7 @@ export default fp(
   async function eventRetention(app: FastifyInstance, { config }: { readonly config: Config }) {
     let timer: NodeJS.Timeout | undefined
     let isClosing = false
+    let pruning = Promise.resolve()
 
     async function prune(): Promise<void> {
       try {
@@ -25,13 +26,14 @@ export default fp(
     }
 
     function pruneLater(): void {
-      if (!isClosing) timer = setTimeout(() => void prune(), interval).unref()
+      if (!isClosing) timer = setTimeout(() => (pruning = prune()), interval).unref()
     }
 
     app.addHook('onReady', async () => pruneLater())
     app.addHook('preClose', async () => {
       isClosing = true
       clearTimeout(timer)
+      await pruning
     })
   },
   { name: 'event-retention', fastify: '5.x', dependencies: ['store'] }

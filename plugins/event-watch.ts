@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import { type Audience, type EventHead, everyone, hears } from '../domain/event.ts'
@@ -30,12 +30,20 @@ const interval = 250
 /** The most events of one look. If there are more, all waiting requests are answered. */
 const mostEvents = 1_000
 
-/** Requests that are answered in one turn of the event loop. */
-const answersPerTurn = 20
+/** Requests that are answered at once. The next ones follow when these have their answers, or after `interval`. */
+const answeredAtOnce = 20
 
 interface Waiter {
   readonly audience: Audience
   readonly wake: () => void
+  /** Resolves when the request has its answer. */
+  readonly answered: Promise<void>
+}
+
+function signal(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = () => {}
+  const promise = new Promise<void>((fulfil) => (resolve = fulfil))
+  return { promise, resolve }
 }
 
 /**
@@ -56,12 +64,12 @@ export default fp(
 
     async function look(): Promise<void> {
       try {
-        if (isStopping()) await wake([...waiters])
-        else await wake(await waitersToAnswer())
+        if (isStopping()) for (const { wake } of waiters) wake()
+        else await answer(await waitersToAnswer())
       } catch {
-        // The database is out of reach. The next look may reach it, and every request ends after its time.
+        // The database is out of reach. The requests ask it themselves, and are told so.
         seen = undefined
-        await wake([...waiters])
+        for (const { wake } of waiters) wake()
       }
       timer = undefined
       if (waiters.size > 0) lookSoon()
@@ -69,6 +77,7 @@ export default fp(
     }
 
     async function waitersToAnswer(): Promise<readonly Waiter[]> {
+      seen ??= app.store.lastEvent()
       const before = await seen
       const last = await app.store.lastEvent()
       if (!last || last.id === before?.id) return []
@@ -79,33 +88,43 @@ export default fp(
       return [...waiters].filter(({ audience }) => events.some((event) => hears(audience, event)))
     }
 
-    /** Many requests may wait for the same event, so they are answered over several turns. */
-    async function wake(awake: readonly Waiter[]): Promise<void> {
-      for (const [i, waiter] of awake.entries()) {
-        if (i > 0 && i % answersPerTurn === 0) await nextTurn()
-        waiter.wake()
+    /** Many requests may wait for the same event. Their reads must not all be before those of others. */
+    async function answer(waiting: readonly Waiter[]): Promise<void> {
+      for (let i = 0; i < waiting.length; i += answeredAtOnce) {
+        const group = waiting.slice(i, i + answeredAtOnce)
+        for (const { wake } of group) wake()
+        if (i + answeredAtOnce >= waiting.length) return
+        const late = new AbortController()
+        await Promise.race([Promise.all(group.map(({ answered }) => answered)), sleep(interval, undefined, late).catch(() => {})])
+        late.abort()
       }
     }
 
     app.decorateReply('watchEvents', async function (this: FastifyReply, audience: Audience): Promise<EventWatch | undefined> {
       const { name } = this.request.sender()
       if (isStopping() || quota.acquire(name, 1)) return undefined
-      let wakeUp = () => {}
-      const awake = new Promise<void>((resolve) => (wakeUp = resolve))
-      const waiter: Waiter = { audience, wake: wakeUp }
+      const [awake, answered] = [signal(), signal()]
+      const waiter: Waiter = { audience, wake: awake.resolve, answered: answered.promise }
       waiters.add(waiter)
       whenAnswered(this.request, this, () => {
         waiters.delete(waiter)
         quota.release(name, 1)
-        wakeUp()
+        awake.resolve()
+        answered.resolve()
       })
-      seen ??= app.store.lastEvent()
-      await seen
       lookSoon()
+      seen ??= app.store.lastEvent()
+      const known = seen
+      try {
+        await known
+      } catch (error) {
+        if (seen === known) seen = undefined
+        throw error
+      }
       return {
         async event(seconds) {
-          const timeout = setTimeout(wakeUp, seconds * 1000).unref()
-          await awake
+          const timeout = setTimeout(awake.resolve, seconds * 1000).unref()
+          await awake.promise
           clearTimeout(timeout)
           waiters.delete(waiter)
         }

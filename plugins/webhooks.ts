@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import { jsonOf, mostInline } from '../domain/deferred.ts'
+import { mostInline } from '../domain/deferred.ts'
 import { DomainError } from '../domain/errors.ts'
-import type { EventHead, ShopEvent } from '../domain/event.ts'
+import { type EventHead, eventJson, type ShopEvent } from '../domain/event.ts'
 import type { Attempt, WebhookTarget } from '../domain/webhook.ts'
 import { deliveryBody } from '../representations/delivery-body.ts'
 import { type Context, variantOf } from '../representations/representation.ts'
@@ -24,12 +24,6 @@ declare module 'fastify' {
       send(webhook: WebhookTarget, event: EventHead): Promise<Attempt | undefined>
     }
   }
-}
-
-/** The JSON of an event whose order may still be text. */
-function eventJson({ order, ...head }: ShopEvent): string {
-  const text = JSON.stringify(head)
-  return order ? `${text.slice(0, -1)},"order":${jsonOf(order)}}` : text
 }
 
 /** Delivers events to webhooks while the service listens. */

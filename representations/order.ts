@@ -1,5 +1,5 @@
 import { hasScope, mayChange } from '../domain/caller.ts'
-import { itemsHad, type LineAnswer } from '../domain/line-answers.ts'
+import { acceptedItems, type LineAnswer } from '../domain/line-answers.ts'
 import {
   type Address,
   type Extension,
@@ -154,7 +154,7 @@ export function orderTitle(order: Pick<Order, 'id' | 'orderNumber'>): string {
 
 /** The initial values of the form that changes an order, by field name. */
 export function orderValues(order: Order, context: Pick<Context, 'base' | 'caller'>): Map<string, string> {
-  const values = valuesOf(orderElement({ ...order, items: itemsHad(order.items) }, context), rootType(orderXsd, 'purchase-order'))
+  const values = valuesOf(orderElement({ ...order, items: acceptedItems(order.items) }, context), rootType(orderXsd, 'purchase-order'))
   // The form does not send unit prices and units: the shop sets the price of a changed line, in the product's unit.
   for (const name of values.keys()) if (/^item\.\d+\.(?:unit-price|quantity\.unit)$/.test(name)) values.delete(name)
   return values

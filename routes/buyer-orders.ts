@@ -108,7 +108,7 @@ export function makeBuyerOrders(
     return !document || isRepeated(request, document) ? undefined : endedOrder(order, buyer)
   }
 
-  /** Refuses a document that says nothing of an order that there is, with all that would stand in the way of its content. */
+  /** Refuses a document that names no existing order, and lists the faults of its content too. */
   async function refuseWhole(request: FastifyRequest, buyer: BuyerSubmission, reason: Objections): Promise<never> {
     const objections = joined(buyer.objections, reason)
     await app.store.placeOrder({ ...placing(request, { ...buyer, objections }), mode: 'rehearse' })

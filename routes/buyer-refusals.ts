@@ -60,7 +60,7 @@ export function refuseCancellation(objections: Objections, { status }: Order): v
   throw refusal(joined(objections, isFinal ? { invalid: [], refused: [{ detail }] } : none))
 }
 
-/** An error with a place in the document: what is about the whole order is about its number. */
+/** An error with a place in the document. A fault without a place is placed at the order's number. */
 export function placed(error: DomainError, { numberAt }: BuyerSubmission): DomainError {
   const { code, message, faults, orderId } = error
   if (!numberAt || (faults.length > 0 && faults.every((fault) => fault.at || 'line' in fault))) return error

@@ -29,7 +29,7 @@ export function isDryRun({ query }: FastifyRequest): boolean {
 
 export type DryRun = (request: FastifyRequest, reply: FastifyReply, placing: Placing) => Promise<FastifyReply>
 
-/** @param found answers with an order that there is already, which the document repeats */
+/** @param found answers with the existing order that the document repeats */
 export function makeDryRun(app: FastifyInstance, found: (reply: FastifyReply, order: Order) => FastifyReply): DryRun {
   return async (request, reply, placing) => {
     request.checkIdempotencyKey()

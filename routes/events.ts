@@ -2,9 +2,18 @@ import { hash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import { guest } from '../domain/caller.ts'
-import { defer, jsonOf, mostInline } from '../domain/deferred.ts'
+import { defer, mostInline } from '../domain/deferred.ts'
 import { PositionError } from '../domain/errors.ts'
-import { type Audience, audienceOf, type EventHead, type EventType, eventTypes, narrow, type ShopEvent } from '../domain/event.ts'
+import {
+  type Audience,
+  audienceOf,
+  type EventHead,
+  type EventType,
+  eventJson,
+  eventTypes,
+  narrow,
+  type ShopEvent
+} from '../domain/event.ts'
 import type { EventQuery } from '../domain/store.ts'
 import { pagedQuery, pageUri } from '../http/paging.ts'
 import { Problem } from '../http/problem.ts'
@@ -12,7 +21,12 @@ import { type EventsPage, eventsRepresentations } from '../representations/event
 import { uris } from '../representations/links.ts'
 import type { RoutePlugin } from './route.ts'
 
-const eventQuery = pagedQuery<{ readonly type?: readonly EventType[] }>({
+interface Filters {
+  readonly type?: readonly EventType[]
+  readonly limit: number
+}
+
+const eventQuery = pagedQuery<Filters>({
   after: {
     type: 'string',
     pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
@@ -52,41 +66,41 @@ function withinWeight(heads: readonly EventHead[]): readonly EventHead[] {
 function pageOf(events: readonly ShopEvent[], page: Omit<EventsPage, 'events'>): EventsPage {
   const weight = events.reduce((sum, event) => sum + event.weight, 0)
   if (weight <= mostInline) return { ...page, events }
-  const texts = events.map(({ order, ...head }) => {
-    const text = JSON.stringify(head)
-    return order ? `${text.slice(0, -1)},"order":${jsonOf(order)}}` : text
-  })
+  const texts = events.map(eventJson)
   return defer<EventsPage>(`${JSON.stringify(page).slice(0, -1)},"events":[${texts.join(',')}]}`, page)
 }
 
 const events: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
 
-  async function headsOf(query: EventQuery): Promise<readonly EventHead[]> {
-    try {
-      return await app.store.eventHeads(query)
-    } catch (error) {
-      if (error instanceof PositionError) throw await expired()
-      throw error
-    }
-  }
-
   /** The events of a page. If there are none, the request waits for the first, as long as the client prefers. */
   async function headsInTime(wait: number | undefined, reply: FastifyReply, query: EventQuery): Promise<readonly EventHead[]> {
     const watch = wait === undefined ? undefined : await reply.watchEvents(query.audience)
-    const found = await headsOf(query)
+    const found = await app.store.eventHeads(query)
     if (!watch || wait === undefined) return found
-    reply.header('preference-applied', `wait=${wait}`)
+    reply.applyPreference(`wait=${wait}`)
     if (found.length > 0) return found
     await watch.event(wait)
-    return headsOf(query)
+    return app.store.eventHeads(query)
   }
 
-  async function expired(): Promise<Problem> {
+  async function wholeEvents(heads: readonly EventHead[]): Promise<readonly ShopEvent[]> {
+    const found = await app.store.events(heads)
+    if (found.length < heads.length) throw new PositionError('an event of the page was deleted meanwhile')
+    return found
+  }
+
+  /** @throws Problem `cursor-expired`, also when an event of the page is deleted meanwhile */
+  async function unlessExpired<T>({ type, limit }: Filters, read: () => Promise<T>): Promise<T> {
+    try {
+      return await read()
+    } catch (error) {
+      if (!(error instanceof PositionError)) throw error
+    }
     const last = await app.store.lastEvent()
-    const next = pageUri(uri.events, { after: last?.id })
-    const detail = `The event after which you ask is not kept, or never was. Note this link: ${next}. Read the orders and the products again as a whole, and then go on from that link.`
-    return new Problem('cursor-expired', detail, { headers: { link: `<${next}>; rel="next"` } })
+    const next = pageUri(uri.events, { type, limit, after: last?.id })
+    const detail = `The event after which you ask is no longer kept, or never existed. Note this link: ${next}. Read the orders and the products again as a whole, and then go on from that link.`
+    throw new Problem('cursor-expired', detail, { headers: { link: `<${next}>; rel="next"` } })
   }
 
   app.get(
@@ -105,7 +119,7 @@ const events: RoutePlugin = async (app, { config }) => {
       const all = audienceOf(request.caller ?? guest)
       const audience: Audience = types.length === 0 ? all : narrow(all, types)
       const query = { audience, limit, ...(after === undefined ? {} : { after }) }
-      const found = await headsInTime(request.preferredWait(), reply, query)
+      const found = await unlessExpired(request.query, () => headsInTime(request.preferredWait(), reply, query))
       const heads = withinWeight(found)
       const isFull = after !== undefined && (heads.length === limit || heads.length < found.length)
       const [first, last] = [heads[0]?.id, heads.at(-1)?.id ?? after]
@@ -114,8 +128,7 @@ const events: RoutePlugin = async (app, { config }) => {
       reply.header('vary', 'Accept, Authorization, Cookie')
       const isFinal = isFull && request.representation?.suffix !== 'html'
       if (reply.revalidate({ version, isFinal })) return reply
-      const read = await app.store.events(heads)
-      if (read.length < heads.length) throw await expired()
+      const read = await unlessExpired(request.query, () => wholeEvents(heads))
       const links = [
         { rel: 'self', href: request.url },
         { rel: 'next', href: pageUri(uri.events, { type: types, limit, after: last }) }

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { guest, mayChange } from '../domain/caller.ts'
 import { textOf } from '../domain/deferred.ts'
-import { itemsHad } from '../domain/line-answers.ts'
+import { acceptedItems } from '../domain/line-answers.ts'
 import { isOpen, type Order } from '../domain/order.ts'
 import { Problem } from '../http/problem.ts'
 import { mostBytes } from '../http/problem-size.ts'
@@ -102,7 +102,7 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
       action: uri.order(current.id),
       values,
       tag: readTag ?? request.formTag(current) ?? '',
-      kept: isSmall(current) ? itemsHad(current.items) : [],
+      kept: isSmall(current) ? acceptedItems(current.items) : [],
       products: await productOptions(app.store, values),
       guestsMayOrder
     }

@@ -23,6 +23,8 @@ export interface DocumentSchema<T> {
   readonly takesOthers?: true
   /** Whether a browser's form can be the document. */
   readonly forms?: true
+  /** Elements of which JSON must not have an empty array, because without them the document means something else than none. */
+  readonly noEmpty?: readonly string[]
   /** The properties of its value that the serving thread reads. It does not parse a large value for them. */
   readonly known?: readonly string[]
   /** Turns a document that is valid against the XSD into its domain value. Each reported fault makes the document invalid. */

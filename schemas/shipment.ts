@@ -13,6 +13,8 @@ export const shipment: DocumentSchema<ShipmentDraft> = {
   name: 'shipment',
   roots: ['shipment'],
   forms: true,
+  // A program that found no line to ship must not ship everything.
+  noEmpty: ['item'],
   read(root, report, limits) {
     const shippedAt = readMoment(root, report)
     const trackingUri = readAddress(root, report)

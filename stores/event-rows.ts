@@ -1,8 +1,9 @@
 /** The rows of the outbox that both databases share, and the query that finds the next ones. */
 
+import { mostInline } from '../domain/deferred.ts'
 import type { Audience, EventHead, EventType, ShopEvent } from '../domain/event.ts'
 import type { OrderStatus } from '../domain/order.ts'
-import { orderFrom } from './rows.ts'
+import { deferredOrder, orderFrom } from './rows.ts'
 
 export interface HeadRow {
   readonly position: number
@@ -48,11 +49,20 @@ export interface EventOrderRow {
   readonly content: string | null
 }
 
-export function eventOf(head: EventHead, { status, order_number, placed_at, content }: EventOrderRow): ShopEvent {
+/** The events of a page. Orders that are large together stay text, because they are sent as text. */
+export function eventsOf(heads: readonly EventHead[], rowOf: (head: EventHead) => EventOrderRow | undefined): readonly ShopEvent[] {
+  const toOrder = heads.reduce((sum, { weight }) => sum + weight, 0) > mostInline ? deferredOrder : orderFrom
+  return heads.flatMap((head) => {
+    const row = rowOf(head)
+    return row ? [eventOf(head, row, toOrder)] : []
+  })
+}
+
+function eventOf(head: EventHead, { status, order_number, placed_at, content }: EventOrderRow, toOrder: typeof orderFrom): ShopEvent {
   if (status === null || content === null || placed_at === null) return head
   const { subject: id, version, customer = null, at: modified_at } = head
   const columns = { seq: 0, id, version, customer, order_number, status, placed_at, modified_at }
-  return { ...head, order: orderFrom(columns, content) }
+  return { ...head, order: toOrder(columns, content) }
 }
 
 /** One look-up in an index: the events of a type, or those of a type and a customer. */

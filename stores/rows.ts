@@ -2,7 +2,7 @@
 
 import type { ApiKey } from '../domain/caller.ts'
 import { defer, isLarge, type Known } from '../domain/deferred.ts'
-import { itemsHad } from '../domain/line-answers.ts'
+import { acceptedItems } from '../domain/line-answers.ts'
 import type { Decimal } from '../domain/money.ts'
 import { mostSummarised, type Order, type OrderLine, type OrderStatus, type OrderSummary } from '../domain/order.ts'
 import type { Availability, Product } from '../domain/product.ts'
@@ -146,7 +146,7 @@ export interface SummaryColumns {
 export type SummaryRow = CommonOrderRow & Omit<SummaryColumns, 'lines'>
 
 export function summaryOf({ items, currency, total, buyer }: Order): SummaryColumns {
-  const lines = itemsHad(items).map(({ productId, name, quantity, unit }): OrderLine => ({ productId, name, quantity, unit }))
+  const lines = acceptedItems(items).map(({ productId, name, quantity, unit }): OrderLine => ({ productId, name, quantity, unit }))
   return {
     item_count: items.length,
     currency,

@@ -57,7 +57,8 @@ export function guard(bytes: Buffer, marks?: number, others: Partial<Limits> = {
 export function requireAscii(bytes: Buffer): void {
   if (isAscii(bytes)) return
   const offset = bytes.findIndex((byte) => byte > 0x7f)
-  const detail = 'The document is said to be in US-ASCII, but has a character here that is not. Send it in UTF-8, and say that or nothing.'
+  const detail =
+    'The document is said to be in US-ASCII, but has a character here that is not. Send it as UTF-8, and declare UTF-8 or no encoding.'
   throw forbidden(detail, lineAt(bytes.toString('latin1', 0, offset), offset))
 }
 

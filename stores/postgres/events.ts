@@ -1,7 +1,7 @@
 import { PositionError } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
 import { isEventId } from '../event-ids.ts'
-import { type EventOrderRow, eventOf, type HeadRow, headColumns, headOf, lookupsOf } from '../event-rows.ts'
+import { type EventOrderRow, eventsOf, type HeadRow, headColumns, headOf, lookupsOf } from '../event-rows.ts'
 import type { Database } from './database.ts'
 
 type EventRow = HeadRow & Record<string, unknown>
@@ -40,10 +40,7 @@ export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'even
         [heads.map(({ position }) => position)]
       )
       const found = new Map(rows.map((row) => [row.position, row]))
-      return heads.flatMap((head) => {
-        const row = found.get(head.position)
-        return row ? [eventOf(head, row)] : []
-      })
+      return eventsOf(heads, ({ position }) => found.get(position))
     },
     async lastEvent() {
       const [row] = await database.query<EventRow>(`SELECT ${headColumns} FROM event e ORDER BY e.position DESC LIMIT 1`)

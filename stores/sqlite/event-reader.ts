@@ -2,7 +2,7 @@ import { PositionError } from '../../domain/errors.ts'
 import type { EventHead, ShopEvent } from '../../domain/event.ts'
 import type { EventQuery, Store } from '../../domain/store.ts'
 import { isEventId } from '../event-ids.ts'
-import { type EventOrderRow, eventOf, type HeadRow, headColumns, headOf, lookupsOf } from '../event-rows.ts'
+import { type EventOrderRow, eventsOf, type HeadRow, headColumns, headOf, lookupsOf } from '../event-rows.ts'
 import type { Connection } from './connection.ts'
 
 type EventReads = {
@@ -61,10 +61,7 @@ export function makeEventReader(db: Connection): EventReads {
         .map(headOf)
     },
     events(heads: readonly EventHead[]): readonly ShopEvent[] {
-      return heads.flatMap((head) => {
-        const row = orderRow.get(head.position)
-        return row ? [eventOf(head, row)] : []
-      })
+      return eventsOf(heads, ({ position }) => orderRow.get(position))
     },
     lastEvent() {
       const row = last.get()

@@ -38,9 +38,9 @@ t.test('a line that can be had as it was ordered is accepted, and says no more',
 
 t.test('a quantity is cut to what is on hand, on the step and not below the minimum', async (t) => {
   const steps = { quantityStep: decimal('2'), minimumQuantity: decimal('4') }
-  t.same(answers([stock('a', 3)], item('a', 5)), [['changed', '3', 'Only 3 of the 5 ordered can be had.']])
+  t.same(answers([stock('a', 3)], item('a', 5)), [['changed', '3', 'Only 3 of the 5 ordered are available.']])
   t.same(answers([stock('a', 7, steps)], item('a', 10)), [
-    ['changed', '6', 'Only 6 of the 10 ordered can be had: 7 on hand, sold in multiples of 2.']
+    ['changed', '6', 'Only 6 of the 10 ordered are available: 7 on hand, sold in multiples of 2.']
   ])
   t.same(answers([stock('a', 3, steps), stock('b', 9)], item('a', 10), item('b', 1)), [
     ['rejected', '0', 'Only 3 of it is on hand, and it is ordered from 4 on.'],
@@ -56,7 +56,7 @@ t.test('a quantity is cut to what is on hand, on the step and not below the mini
 t.test('the lines of one product share its stock in their order', async (t) => {
   t.same(answers([stock('a', 5)], item('a', 3), item('a', 3), item('a', 1)), [
     ['accepted', '3', ''],
-    ['changed', '2', 'Only 2 of the 3 ordered can be had.'],
+    ['changed', '2', 'Only 2 of the 3 ordered are available.'],
     ['rejected', '0', 'Nothing of it is left for this line.']
   ])
   const minimum = { minimumQuantity: decimal('4') }

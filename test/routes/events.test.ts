@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { parses } from '../../domain/deferred.ts'
+import { DomainError } from '../../domain/errors.ts'
 import { everyone } from '../../domain/event.ts'
-import { build, orderXml, type Shop, xml } from '../build.ts'
+import { build, draft, orderXml, type Shop, xml } from '../build.ts'
 import { listening } from '../http/wire.ts'
 
 const json = { accept: 'application/json' }
@@ -140,6 +141,7 @@ t.test('a bad cursor is 400; one that is not kept is 410, and says where to go o
   t.equal(gone.statusCode, 410)
   t.match(gone.json(), { type: '/problems/cursor-expired', title: 'The event of this cursor is no longer kept' })
   const on = /<([^>]*)>; rel="next"/.exec(String(gone.headers.link))?.[1] ?? ''
+  t.match(on, /^\/events\?limit=1&after=/, 'with the parameters that were sent')
   t.same((await read(shop, on, erp)).page.event, [])
   const late = await place(shop)
   t.equal((await read(shop, on, erp)).page.event[0]?.resource, late)
@@ -227,6 +229,36 @@ t.test('a wait ends after its time with the empty page; what is no wait, or no e
     t.equal((await read(shop, next, { ...erp, prefer })).headers['preference-applied'], undefined, prefer)
   const full = await read(shop, '/events', { ...erp, prefer: 'wait=600' })
   t.same([full.page.event.length > 0, full.headers['preference-applied']], [true, 'wait=60'])
+})
+
+t.test('a database that is lost for a moment ends no later wait', async (t) => {
+  const { shop, erp, next } = await emptyPage(t)
+  const { lastEvent } = shop.store
+  const isLost = { next: true }
+  Object.assign(shop.store, {
+    lastEvent: () => {
+      if (!isLost.next) return lastEvent()
+      isLost.next = false
+      return Promise.reject(new DomainError('store-unavailable', 'The database cannot be reached.'))
+    }
+  })
+  const lost = await read(shop, next, { ...erp, prefer: 'wait=50' })
+  t.equal(lost.statusCode, 503)
+  const waiting = read(shop, next, { ...erp, prefer: 'wait=50' })
+  await new Promise((resolve) => setImmediate(resolve))
+  const uri = await place(shop)
+  t.equal((await waiting).page.event[0]?.resource, uri)
+})
+
+t.test('of one caller a thousand requests wait; one more is answered at once', async (t) => {
+  const { shop, erp, acme, next } = await emptyPage(t)
+  const waiting = Array.from({ length: 1_000 }, () => read(shop, next, { ...erp, prefer: 'wait=60' }))
+  const more = await read(shop, next, { ...erp, prefer: 'wait=60' })
+  t.same([more.statusCode, more.page.event, more.headers['preference-applied']], [200, [], undefined])
+  const other = read(shop, next, { ...acme, prefer: 'wait=60' })
+  await shop.store.putProduct('ABC-2', draft(), {})
+  t.equal((await other).headers['preference-applied'], 'wait=60', 'another caller can wait')
+  for (const { statusCode, page } of await Promise.all(waiting)) t.same([statusCode, page.event.length], [200, 1])
 })
 
 t.test('a client that goes away leaves no waiting request behind, so a thousand can come after it', async (t) => {

@@ -42,7 +42,7 @@ t.test('a lenient order takes what can be had, and each item says what became of
     <line-total>29.97</line-total>
     <line-status>changed</line-status>
     <ordered-quantity>5</ordered-quantity>
-    <reason>Only 3 of the 5 ordered can be had.</reason>
+    <reason>Only 3 of the 5 ordered are available.</reason>
   </item>
   <item line="2">
     <line-id>20</line-id>

@@ -98,6 +98,19 @@ t.test('a shipment that does not fit is refused, with every fault at its place',
   t.match((await shop.app.inject(`${order}/shipments`)).body, /<shipments order="[^"]+">\s*<link/)
 })
 
+t.test('JSON with an empty list of items ships nothing: a program that found no line must not ship everything', async (t) => {
+  const shop = await build(t, { products })
+  const seller = await shop.key('ERP', 'fulfilment')
+  const order = await placed(shop)
+  const headers = { ...seller, 'content-type': 'application/json' }
+  const refused = await shop.app.inject({ method: 'POST', url: `${order}/shipments`, headers, payload: '{"item":[]}' })
+  t.equal(refused.statusCode, 422)
+  t.match(refused.json(), { errors: [{ path: '/item', detail: /leave item out/ }] })
+  t.equal((await shop.app.inject(`${order}/shipment/1`)).statusCode, 404)
+  const whole = await shop.app.inject({ method: 'POST', url: `${order}/shipments`, headers, payload: '{}' })
+  t.equal(whole.statusCode, 201)
+})
+
 t.test('only the seller ships, and whoever may see the order sees its shipments', async (t) => {
   const shop = await build(t, { products })
   const [seller, acme, other] = [await shop.key('ERP', 'fulfilment'), await shop.key('ACME', 'order'), await shop.key('Other', 'order')]

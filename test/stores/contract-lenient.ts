@@ -25,7 +25,7 @@ export function lenientContract(rule: Rule): void {
     const { order, outcome } = await store.placeOrder({ ...lenient, order: mixed() })
     t.equal(outcome, 'placed')
     t.same(statuses(order), statuses(rehearsed.order))
-    t.match(order.items[0], { orderedQuantity: '5', reason: 'Only 3 of the 5 ordered can be had.' })
+    t.match(order.items[0], { orderedQuantity: '5', reason: 'Only 3 of the 5 ordered are available.' })
     t.equal(order.total, '79.92')
     t.same(await store.order(order.id), order, 'it is read as it was answered')
     for (const [id, left] of Object.entries({ a: '0', b: '0', c: '-3', d: '0' })) t.equal(await onHand(store, id), left, id)

@@ -1,0 +1,23 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { everyone } from '../../domain/event.ts'
+import { build, draft } from '../build.ts'
+
+t.test('events are deleted when EVENTS_KEEP is over, all but the newest', async (t) => {
+  const { app, store } = await build(t, { settings: { EVENTS_KEEP: '0.000001' } })
+  await app.ready()
+  for (const id of ['A-1', 'A-2', 'A-3']) await store.putProduct(id, draft(), {})
+  const left = () => store.eventHeads({ audience: everyone, limit: 100 })
+  const newest = await store.lastEvent()
+  t.ok((await left()).length > 3)
+  // They are looked for every ten seconds.
+  while ((await left()).length > 1) await sleep(100)
+  t.same(await left(), [newest])
+})
+
+t.test('events are kept for as long as EVENTS_KEEP says, and it must be days', async (t) => {
+  const { config } = await build(t, { settings: { EVENTS_KEEP: '0.5' } })
+  t.equal(config.EVENTS_KEEP, 12 * 60 * 60 * 1000)
+  for (const value of ['0', '-1', 'x', '1e3', '1000000'])
+    await t.rejects(build(t, { settings: { EVENTS_KEEP: value } }), /EVENTS_KEEP/, value)
+})
