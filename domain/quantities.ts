@@ -43,6 +43,12 @@ export function isCounted(unit: string): boolean {
 const one = decimal('1')
 const thousandth = decimal('0.001')
 
+/** The step in which a quantity of a unit can be divided. A quantity that is no multiple of it was ordered by a rule of its product. */
+export function isDivisible(part: Decimal, { quantity, unit }: { readonly quantity: Decimal; readonly unit: string }): boolean {
+  const step = isCounted(unit) ? one : thousandth
+  return isMultiple(part, step) || !isMultiple(quantity, step)
+}
+
 /** A product's rule. Where the product has none of its own, its unit decides. */
 export function quantityRule({
   unit,

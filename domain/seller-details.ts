@@ -2,7 +2,7 @@
 
 import { DomainError, mostFaults } from './errors.ts'
 import type { Order, SellerDetails } from './order.ts'
-import { unknownLine } from './shipping.ts'
+import { repeatedLine, unknownLine } from './shipping.ts'
 
 /** Of an order or a line. What is absent stays as it is; an empty note removes the one that there is. */
 export interface DetailsDraft {
@@ -21,9 +21,15 @@ export interface StatusDetails extends DetailsDraft {
 export function decideDetails(before: Order, details: StatusDetails): Order | undefined {
   const { items: wanted = [] } = details
   const lines = new Map(before.items.map((item, i) => [item.line, i]))
-  const faults = wanted.flatMap(({ line }, i) => (lines.has(line) ? [] : unknownLine(line, i + 1)))
+  const named = new Set<number>()
+  const faults = wanted.flatMap(({ line }, i) => {
+    const isRepeated = named.has(line)
+    named.add(line)
+    if (isRepeated) return repeatedLine(line, i + 1)
+    return lines.has(line) ? [] : unknownLine(line, i + 1)
+  })
   if (faults.length > 0) {
-    const detail = 'The document names lines that are not in the order. Nothing was stored.'
+    const detail = 'The lines of the document do not fit those of the order. Nothing was stored.'
     throw new DomainError('invalid-status', detail, { faults: faults.slice(0, mostFaults) })
   }
   const items = [...before.items]

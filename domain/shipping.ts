@@ -5,6 +5,7 @@ import { makeLineTotals } from './line-totals.ts'
 import { add, compare, type Decimal, minorUnit, multiply, plain, round, subtract, zero } from './money.ts'
 import { type Order, type OrderItem, revised } from './order.ts'
 import { checkPrecondition } from './preconditions.ts'
+import { isDivisible } from './quantities.ts'
 import type { Precondition } from './store.ts'
 
 /** One line of a shipment as the seller sends it. */
@@ -133,22 +134,24 @@ function quantitiesOf(wanted: readonly ShipmentDraftItem[], { items }: Order): R
 
 /** The fault of a line that can never be shipped as it is sent. */
 function unusable(
-  { line, unit }: ShipmentDraftItem,
+  { line, quantity, unit }: ShipmentDraftItem,
   found: OrderItem | undefined,
   isRepeated: boolean,
   position: number
 ): Fault | undefined {
   if (!found) return unknownLine(line, position)
-  if (isRepeated) {
-    return {
-      code: 'repeated-line',
-      at: ['item', position],
-      detail: `The line ${line} is there twice. Send one item with its whole quantity.`
-    }
+  if (isRepeated) return repeatedLine(line, position)
+  if (!isDivisible(quantity, found)) {
+    const detail = `The line ${line} is counted in whole ${found.unit}: ${plain(quantity)} of it cannot be shipped.`
+    return { code: 'quantity-step', at: ['item', position, 'quantity'], detail }
   }
   if (unit === undefined || unit === found.unit) return undefined
   const detail = `The line ${line} was ordered by the unit ${found.unit}, not ${unit}.`
   return { code: 'wrong-unit', at: ['item', position, 'quantity', 'unit'], detail }
+}
+
+export function repeatedLine(line: number, position: number): Fault {
+  return { code: 'repeated-line', at: ['item', position], detail: `The line ${line} is there twice. Send one item for it.` }
 }
 
 export function unknownLine(line: number, position: number): Fault {

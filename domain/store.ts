@@ -236,8 +236,8 @@ export interface Store extends WebhookStore {
   eventHeads(query: EventQuery): Promise<readonly EventHead[]>
   /** The events with the orders as they were then. An event that is not kept any more is left out. */
   events(heads: readonly EventHead[]): Promise<readonly ShopEvent[]>
-  /** The newest event. It changes with everything that a list of orders shows. */
-  lastEvent(): Promise<EventHead | undefined>
+  /** The newest event that an audience hears. Without an audience, the newest of all. */
+  lastEvent(audience?: Audience): Promise<EventHead | undefined>
   /**
    * Deletes events, the oldest first. The newest event of all stays.
    * @param before milliseconds since the epoch: only older events

@@ -203,7 +203,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
   },
   'invalid-status': {
     status: 422,
-    title: 'The status names lines that the order has not',
+    title: 'The lines of the status do not fit those of the order',
     explanation: 'Each item of a status names a line of the order by its number. Read the order again. Nothing was stored.'
   },
   'invalid-shipment': {

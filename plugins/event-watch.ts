@@ -31,7 +31,7 @@ const interval = 250
 const mostEvents = 1_000
 
 /** Requests that are answered at once. The next ones follow when these have their answers, or after `interval`. */
-const answeredAtOnce = 20
+const answeredAtOnce = 5
 
 interface Waiter {
   readonly audience: Audience

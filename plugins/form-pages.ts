@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { DomainError } from '../domain/errors.ts'
 import { Problem } from '../http/problem.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 
@@ -57,7 +58,9 @@ async function refusedForm({ refused }: FormPages, request: FastifyRequest, prob
   try {
     return await refused(request, problem)
   } catch (error) {
-    if (!(error instanceof Problem)) request.log.warn({ err: error }, 'the form could not be shown again')
+    // Whoever may not see the order, or names none, gets the problem only.
+    const isExpected = error instanceof Problem || error instanceof DomainError
+    if (!isExpected) request.log.warn({ err: error }, 'the form could not be shown again')
     return undefined
   }
 }

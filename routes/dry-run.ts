@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { textOf } from '../domain/deferred.ts'
 import type { Order } from '../domain/order.ts'
 import type { Placing } from '../domain/store.ts'
+import { checking } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
 import { checkedOrderRepresentations } from '../representations/checked-order.ts'
@@ -26,6 +27,20 @@ export const dryRunQuery: QuerySchema<DryRunQuery> = {
 export function isDryRun({ query }: FastifyRequest): boolean {
   return (query as DryRunQuery)['dry-run'] === true
 }
+
+/**
+ * Refuses a parameter that can only be meant as `dry-run`, where it would be ignored: the client wants nothing to be stored.
+ * @throws Problem `malformed-request`
+ */
+export const refuseStrayDryRun = checking(({ query, method, routeOptions }) => {
+  for (const name of Object.keys(query ?? {})) {
+    const isMeant = name.toLowerCase().replaceAll(/[^a-z]/g, '') === 'dryrun'
+    const isRight = name === 'dry-run' && method === 'POST' && routeOptions.url?.endsWith('/order')
+    if (!isMeant || isRight) continue
+    const detail = `There is no parameter ${name} here. Only POST /order can be a dry run, with dry-run=true. Nothing was stored.`
+    throw new Problem('malformed-request', detail, { faults: [{ detail, path: name }] })
+  }
+})
 
 export type DryRun = (request: FastifyRequest, reply: FastifyReply, placing: Placing) => Promise<FastifyReply>
 

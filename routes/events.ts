@@ -91,13 +91,13 @@ const events: RoutePlugin = async (app, { config }) => {
   }
 
   /** @throws Problem `cursor-expired`, also when an event of the page is deleted meanwhile */
-  async function unlessExpired<T>({ type, limit }: Filters, read: () => Promise<T>): Promise<T> {
+  async function unlessExpired<T>(audience: Audience, { type, limit }: Filters, read: () => Promise<T>): Promise<T> {
     try {
       return await read()
     } catch (error) {
       if (!(error instanceof PositionError)) throw error
     }
-    const last = await app.store.lastEvent()
+    const last = await app.store.lastEvent(audience)
     const next = pageUri(uri.events, { type, limit, after: last?.id })
     const detail = `The event after which you ask is no longer kept, or never existed. Note this link: ${next}. Read the orders and the products again as a whole, and then go on from that link.`
     throw new Problem('cursor-expired', detail, { headers: { link: `<${next}>; rel="next"` } })
@@ -119,7 +119,7 @@ const events: RoutePlugin = async (app, { config }) => {
       const all = audienceOf(request.caller ?? guest)
       const audience: Audience = types.length === 0 ? all : narrow(all, types)
       const query = { audience, limit, ...(after === undefined ? {} : { after }) }
-      const found = await unlessExpired(request.query, () => headsInTime(request.preferredWait(), reply, query))
+      const found = await unlessExpired(audience, request.query, () => headsInTime(request.preferredWait(), reply, query))
       const heads = withinWeight(found)
       const isFull = after !== undefined && (heads.length === limit || heads.length < found.length)
       const [first, last] = [heads[0]?.id, heads.at(-1)?.id ?? after]
@@ -128,7 +128,7 @@ const events: RoutePlugin = async (app, { config }) => {
       reply.header('vary', 'Accept, Authorization, Cookie')
       const isFinal = isFull && request.representation?.suffix !== 'html'
       if (reply.revalidate({ version, isFinal })) return reply
-      const read = await unlessExpired(request.query, () => wholeEvents(heads))
+      const read = await unlessExpired(audience, request.query, () => wholeEvents(heads))
       const links = [
         { rel: 'self', href: request.url },
         { rel: 'next', href: pageUri(uri.events, { type: types, limit, after: last }) }

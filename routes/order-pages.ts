@@ -7,12 +7,14 @@ import { orderRepresentations } from '../representations/order.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { refusalNotice } from '../representations/views.ts'
 import { purchaseOrder } from '../schemas/purchase-order.ts'
+import { refuseStrayDryRun } from './dry-run.ts'
 import { orderForms } from './order-forms.ts'
 import { orderPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
 /** The forms that an order's pages post: the form that changes the order, and the button that cancels it. */
 const orderPages: RoutePlugin = async (app, { config }) => {
+  app.addHook('preValidation', refuseStrayDryRun)
   const forms = orderForms(app, config)
   const one = { represents: orderRepresentations, caching: 'private' } as const
   const toChange = { anyOf: ['order'], guests: true } as const

@@ -9,13 +9,14 @@ import { uris } from '../representations/links.ts'
 import { blankOrderRepresentations, linesPerPage, orderRepresentations } from '../representations/order.ts'
 import { changedOrder, purchaseOrder } from '../schemas/purchase-order.ts'
 import { makeBuyerOrders } from './buyer-orders.ts'
-import { dryRunQuery, isDryRun, makeDryRun } from './dry-run.ts'
+import { dryRunQuery, isDryRun, makeDryRun, refuseStrayDryRun } from './dry-run.ts'
 import { orderForms } from './order-forms.ts'
 import { orderPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
 /** Orders as documents. The form that changes an order is posted to the routes in order-pages.ts. */
 const order: RoutePlugin = async (app, { config }) => {
+  app.addHook('preValidation', refuseStrayDryRun)
   const uri = uris(config.BASE_URL.path)
   const forms = orderForms(app, config)
   const buyers = makeBuyerOrders(app, config, matches)

@@ -42,8 +42,21 @@ export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'even
       const found = new Map(rows.map((row) => [row.position, row]))
       return eventsOf(heads, ({ position }) => found.get(position))
     },
-    async lastEvent() {
-      const [row] = await database.query<EventRow>(`SELECT ${headColumns} FROM event e ORDER BY e.position DESC LIMIT 1`)
+    async lastEvent(audience) {
+      const newest = 'ORDER BY e.position DESC LIMIT 1'
+      if (audience === undefined) {
+        const [row] = await database.query<EventRow>(`SELECT ${headColumns} FROM event e ${newest}`)
+        return row && headOf(row)
+      }
+      const lookups = lookupsOf(audience)
+      const [row] = await database.query<EventRow>(
+        `SELECT ${headColumns} FROM unnest($1::text[], $2::text[]) AS w (type, customer), LATERAL (
+            (SELECT position FROM event WHERE w.customer IS NULL AND type = w.type ORDER BY position DESC LIMIT 1)
+            UNION ALL
+            (SELECT position FROM event WHERE customer = w.customer AND type = w.type ORDER BY position DESC LIMIT 1)
+          ) AS found JOIN event e ON e.position = found.position ${newest}`,
+        [lookups.map(({ type }) => type), lookups.map(({ customer }) => customer)]
+      )
       return row && headOf(row)
     },
     async pruneEvents(before, most) {

@@ -1,5 +1,5 @@
 import { PositionError } from '../../domain/errors.ts'
-import type { EventHead, ShopEvent } from '../../domain/event.ts'
+import type { Audience, EventHead, ShopEvent } from '../../domain/event.ts'
 import type { EventQuery, Store } from '../../domain/store.ts'
 import { isEventId } from '../event-ids.ts'
 import { type EventOrderRow, eventsOf, type HeadRow, headColumns, headOf, lookupsOf } from '../event-rows.ts'
@@ -11,14 +11,21 @@ type EventReads = {
 
 type Bound = readonly (string | number)[]
 
-const ofType = 'SELECT position FROM event INDEXED BY event_type WHERE type = ? AND position > ? ORDER BY position LIMIT ?'
-const ofCustomer = `SELECT position FROM event INDEXED BY event_customer
+const newestOfType = 'SELECT position FROM event INDEXED BY event_type WHERE type = ? ORDER BY position DESC LIMIT 1'
+const newestOfCustomer =
+  'SELECT position FROM event INDEXED BY event_customer WHERE customer = ? AND type = ? ORDER BY position DESC LIMIT 1'
+
+const nextOfType = 'SELECT position FROM event INDEXED BY event_type WHERE type = ? AND position > ? ORDER BY position LIMIT ?'
+const nextOfCustomer = `SELECT position FROM event INDEXED BY event_customer
   WHERE customer = ? AND type = ? AND position > ? ORDER BY position LIMIT ?`
 
 /** Reads the outbox. */
 export function makeEventReader(db: Connection): EventReads {
   const positionOf = db.prepare<[string], number>('SELECT position FROM event WHERE id = ?').pluck()
   const last = db.prepare<[], HeadRow>(`SELECT ${headColumns} FROM event e ORDER BY e.position DESC LIMIT 1`)
+  const at = db.prepare<[number], HeadRow>(`SELECT ${headColumns} FROM event e WHERE e.position = ?`)
+  const ofType = db.prepare<[string], number>(newestOfType).pluck()
+  const ofCustomer = db.prepare<[string, string], number>(newestOfCustomer).pluck()
   // The subject of an event is looked up as an order only where the event is one of an order.
   const orderRow = db.prepare<[number], EventOrderRow>(
     `SELECT e.position, e.status, o.order_number, o.placed_at, coalesce(e.content, o.content) AS content
@@ -28,7 +35,7 @@ export function makeEventReader(db: Connection): EventReads {
   const statements = new Map<string, ReturnType<typeof prepareLookups>>()
 
   function prepareLookups(types: number, ownTypes: number) {
-    const parts = [...Array<string>(types).fill(ofType), ...Array<string>(ownTypes).fill(ofCustomer)]
+    const parts = [...Array<string>(types).fill(nextOfType), ...Array<string>(ownTypes).fill(nextOfCustomer)]
     const found = parts.map((part) => `SELECT * FROM (${part})`).join(' UNION ALL ')
     return db.prepare<Bound[], HeadRow>(
       `SELECT ${headColumns} FROM event e WHERE e.position IN (SELECT position FROM (${found}) ORDER BY position LIMIT ?) ORDER BY e.position`
@@ -40,6 +47,13 @@ export function makeEventReader(db: Connection): EventReads {
     const statement = statements.get(name) ?? prepareLookups(types, ownTypes)
     statements.set(name, statement)
     return statement
+  }
+
+  function newestPosition(audience: Audience): number {
+    const positions = lookupsOf(audience).map(({ type, customer }) =>
+      customer === null ? ofType.get(type) : ofCustomer.get(customer, type)
+    )
+    return Math.max(0, ...positions.map((position) => position ?? 0))
   }
 
   function startOf(after: string | undefined): number {
@@ -63,8 +77,8 @@ export function makeEventReader(db: Connection): EventReads {
     events(heads: readonly EventHead[]): readonly ShopEvent[] {
       return eventsOf(heads, ({ position }) => orderRow.get(position))
     },
-    lastEvent() {
-      const row = last.get()
+    lastEvent(audience) {
+      const row = audience === undefined ? last.get() : at.get(newestPosition(audience))
       return row && headOf(row)
     }
   }

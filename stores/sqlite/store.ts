@@ -124,7 +124,7 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
 
     eventHeads: (query) => read(() => events.eventHeads(query)),
     events: (heads) => read(() => events.events(heads)),
-    lastEvent: () => read(events.lastEvent),
+    lastEvent: (audience) => read(() => events.lastEvent(audience)),
     pruneEvents: (before, most) => writer.run('pruneEvents', before, most),
 
     createWebhook: (webhook, secret) => writer.run('createWebhook', webhook, secret),

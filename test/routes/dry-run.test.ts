@@ -187,3 +187,23 @@ t.test('no large order is parsed in the thread that serves when it is checked', 
   }
   t.same(parsed, [])
 })
+
+t.test('a parameter that can only be meant as dry-run is refused where it would be ignored, and nothing is stored', async (t) => {
+  const shop = await build(t)
+  const { headers } = await postXml(shop, '/order', orderXml())
+  const order = String(headers['location'])
+  for (const [method, url] of [
+    ['POST', '/order?dryrun=true'],
+    ['POST', '/order?Dry-Run=true'],
+    ['POST', '/order?dry_run=1'],
+    ['PUT', `${order}?dry-run=true`],
+    ['DELETE', `${order}?dry-run=true`]
+  ] as const) {
+    const payload = method === 'DELETE' ? undefined : orderXml({ 'ABC-1': 2 })
+    const answer = await shop.app.inject({ method, url, headers: method === 'DELETE' ? {} : xml, ...(payload ? { payload } : {}) })
+    t.equal(answer.statusCode, 400, `${method} ${url}`)
+    t.match(answer.body, /Only POST \/order can be a dry run/)
+  }
+  t.equal(await stored(shop), 1)
+  t.match((await shop.app.inject(order)).body, /version="1"[\s\S]*<status>accepted/)
+})

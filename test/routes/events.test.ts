@@ -147,6 +147,23 @@ t.test('a bad cursor is 400; one that is not kept is 410, and says where to go o
   t.equal((await read(shop, on, erp)).page.event[0]?.resource, late)
 })
 
+t.test('the link of an expired cursor tells a customer nothing of the orders of others', async (t) => {
+  const shop = await build(t)
+  const [acme, other] = [await shop.key('acme', 'order'), await shop.key('other', 'order')]
+  await place(shop, acme)
+  const expired = async () => {
+    const url = '/events?type=order-placed&after=00000000-0000-7000-8000-000000000000'
+    const { statusCode, headers } = await shop.app.inject({ url, headers: { ...acme, ...json } })
+    t.equal(statusCode, 410)
+    return headers.link
+  }
+  const before = await expired()
+  await place(shop, other)
+  t.equal(await expired(), before)
+  await place(shop, acme)
+  t.not(await expired(), before)
+})
+
 t.test('NDJSON has an event a line, and HEAD has the headers of GET', async (t) => {
   const shop = await build(t)
   const erp = await shop.key('erp', 'fulfilment')

@@ -60,10 +60,10 @@ t.test('JSON ships as XML does', async (t) => {
   const shop = await build(t, { products })
   const seller = await shop.key('ERP', 'fulfilment')
   const order = await placed(shop)
-  const payload = { carrier: 'UPS', item: [{ line: '1', quantity: '1.5' }] }
+  const payload = { carrier: 'UPS', item: [{ line: '1', quantity: '2' }] }
   const post = (body: object) => shop.app.inject({ method: 'POST', url: `${order}/shipments`, headers: seller, payload: body })
   const made = await post(payload)
-  t.match([made.statusCode, made.json()], [201, { number: '1', carrier: 'UPS', item: [{ line: '1', quantity: { value: '1.5' } }] }])
+  t.match([made.statusCode, made.json()], [201, { number: '1', carrier: 'UPS', item: [{ line: '1', quantity: { value: '2' } }] }])
   t.equal((await post({})).statusCode, 201)
 })
 
@@ -109,6 +109,20 @@ t.test('JSON with an empty list of items ships nothing: a program that found no 
   t.equal((await shop.app.inject(`${order}/shipment/1`)).statusCode, 404)
   const whole = await shop.app.inject({ method: 'POST', url: `${order}/shipments`, headers, payload: '{}' })
   t.equal(whole.statusCode, 201)
+})
+
+t.test('half a piece is not shipped, and a form for an order that is not there leaves no stack in the log', async (t) => {
+  const log: string[] = []
+  const shop = await build(t, { products, logTo: { write: (text: string) => log.push(text) } })
+  const seller = await shop.key('ERP', 'fulfilment')
+  const order = await placed(shop)
+  const half = await ship(shop, order, `<shipment>${line(1, '0.5')}</shipment>`, seller)
+  t.equal(half.statusCode, 422)
+  t.match(half.body, 'counted in whole C62')
+  const headers = { ...seller, ...html, 'content-type': 'application/x-www-form-urlencoded' }
+  const url = '/order/00000000-0000-4000-8000-000000000000/shipments'
+  t.equal((await shop.app.inject({ method: 'POST', url, headers, payload: 'item.1.line=x' })).statusCode, 422)
+  t.notMatch(log.join(''), /could not be shown|"stack"/)
 })
 
 t.test('only the seller ships, and whoever may see the order sees its shipments', async (t) => {
