@@ -198,7 +198,7 @@ t.test('a COMMIT whose answer is lost is answered as unavailable, and not tried 
   t.ok((await store.placeOrder(placing('a', 2, { idempotency }))).replayed, 'and a client that tries again with its key learns so')
 })
 
-for (const cut of ['FOR UPDATE', 'UPDATE catalogue', 'UPDATE event_head']) {
+for (const cut of ['FOR UPDATE', 'UPDATE catalogue']) {
   t.test(`a connection that is lost at ${cut} is answered as unavailable, and the service lives on`, async (t) => {
     const { url, fail } = await proxied(t, await server.database())
     const store = await open(t, url)
