@@ -142,9 +142,9 @@ async function follow(store: Store, { say, refused, isStopped }: Course, reader:
 /** Places an order at one replica, and does to it at another what orders go through. */
 async function writeOrder(store: Store, other: Store, acknowledge: Acknowledge, writer: number, i: number): Promise<void> {
   const key = `${writer}-${i}`
-  const scenario = i % 6
+  const scenario = (writer + i) % 6
   const products = crashProducts.slice(i % 4, (i % 4) + 1 + (writer % 3))
-  const padding = scenario < 4 ? 0 : writer === 0 ? 40_000 : 5_000
+  const padding = scenario < 4 ? 0 : writer < 6 ? 40_000 : 5_000
   const told =
     (...types: readonly EventType[]) =>
     (order: Order) => ({ key, order, events: types.map((type) => ({ type, subject: order.id, version: order.version })) })
