@@ -81,8 +81,7 @@ async function readHolders({ query }: Queries, writes: readonly ProductWrite[]):
 
 /** Raises the catalogue's revision if a product changes. @returns a function that sets the times of a change */
 async function stamp(queries: Queries, isRevised: boolean): Promise<(change: CatalogueChange) => CatalogueChange> {
-  const revised = isRevised ? revise(queries) : Promise.resolve(0)
-  const [row] = await queries.query<{ now: number }>(`SELECT ${now} AS now`)
-  const revisedAt = await revised
+  // Both are awaited together: when the connection is lost, the one that is not awaited would end the process.
+  const [revisedAt, [row]] = await Promise.all([isRevised ? revise(queries) : 0, queries.query<{ now: number }>(`SELECT ${now} AS now`)])
   return (change) => withTimes(change, revisedAt, row?.now ?? 0)
 }

@@ -5,15 +5,15 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { add, decimal, plain, zero } from '../../domain/money.ts'
 import type { Order } from '../../domain/order.ts'
 import { heldBy } from '../../domain/placing.ts'
 import type { Store } from '../../domain/store.ts'
-import { type Acknowledged, crashProducts, keyed, startStock } from './crash-load.ts'
-import { everyOrder, onHand, stocked } from './fixtures.ts'
+import { eventFaults, isSame } from './crash-events.ts'
+import { type Acknowledged, crashProducts, keyed, type ReaderName, type Said, startStock, stockShop } from './crash-load.ts'
+import { everyOrder, onHand } from './fixtures.ts'
 
 /** A new, empty database of a round. */
 export interface Ground {
@@ -30,45 +30,48 @@ const longest = 400
 export function crashSuite(t: Test, rounds: number, fresh: (round: number) => Promise<Ground>): void {
   const limit = rounds * 200_000
   t.setTimeout(limit)
-  t.test(`killed ${rounds} times under load, the store loses nothing that it acknowledged, and stock adds up`, async (t) => {
-    t.setTimeout(limit)
-    let acknowledged = 0
-    for (let round = 0; round < rounds; round++) {
-      const ground = await fresh(round)
-      await stock(ground)
-      const known = await writeAndKill(ground)
-      acknowledged += known.size
-      const store = await ground.open()
-      const wrong = await check(store, known).finally(() => store.close())
-      if (wrong.length > 0) t.fail(`round ${round}`, { wrong })
+  t.test(
+    `killed ${rounds} times under load, the store loses nothing that it acknowledged, each change has its event, and stock adds up`,
+    async (t) => {
+      t.setTimeout(limit)
+      let acknowledged = 0
+      for (let round = 0; round < rounds; round++) {
+        const ground = await fresh(round)
+        await stock(ground)
+        const said = await writeAndKill(ground)
+        acknowledged += said.filter((line) => 'acknowledged' in line).length
+        const store = await ground.open()
+        const wrong = await check(store, said).finally(() => store.close())
+        if (wrong.length > 0) t.fail(`round ${round}`, { wrong })
+      }
+      t.ok(acknowledged > rounds, `${acknowledged} writes were acknowledged in ${rounds} rounds`)
     }
-    t.ok(acknowledged > rounds, `${acknowledged} orders were acknowledged in ${rounds} rounds`)
-  })
+  )
 }
 
 async function stock({ open }: Ground): Promise<void> {
   const store = await open()
-  for (const id of crashProducts) await store.createProduct(id, stocked(startStock, { unit: 'KGM' }))
-  await store.close()
+  await stockShop(store).finally(() => store.close())
 }
 
-/** The last that was acknowledged of each order. */
-async function writeAndKill({ program, argument }: Ground): Promise<Map<string, Acknowledged>> {
+async function writeAndKill({ program, argument }: Ground): Promise<Said[]> {
   const child = spawn(process.execPath, [...process.execArgv, program.pathname, argument], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const known = new Map<string, Acknowledged>()
-  const [exited, lines] = [once(child, 'exit'), createInterface({ input: child.stdout })]
-  const ended = once(lines, 'close')
-  lines.on('line', (line) => {
-    if (known.size === 0) void killSoon(child)
-    // The last line may have been cut short: its write was acknowledged to nobody.
-    if (!line.endsWith('}')) return
-    const acknowledged: Acknowledged = JSON.parse(line)
-    known.set(acknowledged.order.id, acknowledged)
+  const [exited, ended] = [once(child, 'exit'), once(child.stdout, 'end')]
+  let said = ''
+  let isEnding = false
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    if (!isEnding && text.includes('"acknowledged"')) {
+      isEnding = true
+      void killSoon(child)
+    }
+    said += text
   })
   const [, signal] = await exited
   await ended
   if (signal !== 'SIGKILL') throw new Error(`the program ended by itself, with ${child.exitCode ?? signal}`)
-  return known
+  // The last line may have been cut short: its write was acknowledged to nobody.
+  const lines = said.split('\n').slice(0, -1)
+  return lines.map((line) => JSON.parse(line))
 }
 
 async function killSoon(child: ChildProcess): Promise<void> {
@@ -76,41 +79,38 @@ async function killSoon(child: ChildProcess): Promise<void> {
   child.kill('SIGKILL')
 }
 
-/** What is wrong with a store after a crash, in words. */
-async function check(store: Store, known: ReadonlyMap<string, Acknowledged>): Promise<string[]> {
+/** What is wrong with a store after a crash, in words. @param said what the load said, in its order */
+export async function check(store: Store, said: readonly Said[]): Promise<string[]> {
   const wrong: string[] = []
+  const acknowledged = said.flatMap((line) => ('acknowledged' in line ? line.acknowledged : []))
+  const seenBy = (name: ReaderName) => said.flatMap((line) => ('reader' in line && line.reader === name ? line.seen : []))
   const orders = await everyOrder(store)
   const there = new Map(orders.map((order) => [order.id, order]))
   const keys = new Set(orders.flatMap(({ notes }) => notes))
   if (there.size !== orders.length || keys.size !== orders.length) wrong.push('an order is there twice')
-  for (const { order } of known.values()) wrong.push(...lost(order, there.get(order.id)))
-  for (const { key, order } of sample([...known.values()])) {
-    const again = await store.placeOrder(
-      keyed(
-        key,
-        order.items.map(({ productId }) => productId)
-      )
-    )
-    if (!again.replayed || again.order.id !== order.id) wrong.push(`the key ${key} was ${again.outcome} anew`)
+  wrong.push(...(await eventFaults(store, there, acknowledged, { everything: seenBy('everything'), buyer: seenBy('buyer') })))
+  const known = new Map(acknowledged.flatMap((write) => (write.key === undefined ? [] : [[write.key, write] as const])))
+  for (const write of known.values()) wrong.push(...lost(write, there))
+  for (const [key, { events }] of sample([...known])) {
+    const again = await store.placeOrder(keyed(key, [crashProducts[0]]))
+    if (!again.replayed || again.order.id !== events[0]?.subject) wrong.push(`the key ${key} was ${again.outcome} anew`)
   }
-  for (const id of crashProducts) {
+  for (const [id, start] of startStock) {
     const held = orders.reduce((sum, order) => add(sum, heldBy(order).get(id) ?? zero), zero)
     const sum = plain(add(await onHand(store, id), held))
-    if (sum !== decimal(startStock)) wrong.push(`of ${id} there were ${startStock}, and now ${sum} with what orders hold`)
+    if (sum !== decimal(start)) wrong.push(`of ${id} there were ${start}, and now ${sum} with what orders hold`)
   }
   return wrong
 }
 
 /** An order is only ever written by one after another: past what was acknowledged, one write at most was under way. */
-function lost(order: Order, there: Order | undefined): string[] {
-  if (!there) return [`${order.id} was acknowledged and is not there`]
-  if (there.version === order.version + 1) return []
-  const same = JSON.stringify(sorted(there)) === JSON.stringify(sorted(order))
-  return same ? [] : [`${order.id} was acknowledged as ${JSON.stringify(order)} and is ${JSON.stringify(there)}`]
-}
-
-function sorted(order: Order): unknown {
-  return Object.entries(order).sort(([a], [b]) => (a < b ? -1 : 1))
+function lost({ events, order }: Acknowledged, orders: ReadonlyMap<string, Order>): string[] {
+  const [{ subject, version } = { subject: '', version: 0 }] = events
+  const there = orders.get(subject)
+  if (!there) return [`${subject} was acknowledged and is not there`]
+  if (there.version === version + 1) return []
+  if (there.version === version && (!order || isSame(there, order))) return []
+  return [`${subject} was acknowledged as ${JSON.stringify(order ?? version)} and is ${JSON.stringify(there)}`]
 }
 
 function sample<T>(all: readonly T[]): T[] {

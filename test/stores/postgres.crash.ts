@@ -20,7 +20,8 @@ async function alone(url: string): Promise<void> {
 }
 
 if (argument.startsWith('postgres:')) {
-  await writeUntilKilled(await open(argument))
+  // Two replicas.
+  await writeUntilKilled([await open(argument), await open(argument)])
 } else {
   const { default: t } = await import('tap')
   const server = await startPostgres()

@@ -4,4 +4,4 @@ import { openSqliteStore } from '../../stores/sqlite/store.ts'
 import { writeUntilKilled } from './crash-load.ts'
 import { shopCurrency } from './fixtures.ts'
 
-await writeUntilKilled(await openSqliteStore({ path: process.argv[2] ?? '', currency: shopCurrency }))
+await writeUntilKilled([await openSqliteStore({ path: process.argv[2] ?? '', currency: shopCurrency })])
