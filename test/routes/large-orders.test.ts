@@ -211,7 +211,7 @@ t.test('no large order is parsed in the thread that serves when it is placed, ch
 })
 
 t.test('no large order, status or shipment is parsed in the thread that serves when the order is shipped', async (t) => {
-  const shop = await build(t, { products: manyProducts })
+  const shop = await build(t, { products: { 'ABC-1': { onHand: '1000000' as never, unit: 'KGM' } } })
   const { app } = shop
   const seller = await shop.key('ERP', 'fulfilment')
   const lines = 2_000
