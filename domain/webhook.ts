@@ -24,6 +24,8 @@ export interface Webhook extends WebhookDraft {
   readonly modifiedAt: number
   /** Why it is disabled, if its owner did not do that. */
   readonly reason?: string
+  /** The events that it delivers. */
+  readonly hears: Audience
 }
 
 /** The key that made a webhook, or changed it last: the webhook delivers what this key may see, for as long as the key is valid. */
@@ -78,20 +80,32 @@ export interface WebhookTarget extends Omit<WebhookDraft, 'status' | 'types'> {
 
 /** A webhook that a dispatcher has claimed: no other one delivers for it until the claim ends. */
 export interface ClaimedWebhook extends WebhookTarget {
+  /** The version that was claimed. When the owner changes the webhook, the claim's outcome counts no more. */
+  readonly version: number
   /** The failed attempts to deliver the next event. */
   readonly failures: number
   /** The event to deliver next. */
   readonly next: EventHead
+  /** The id of an event whose last attempt failed, and which is not kept any more. It and maybe later ones are never delivered. */
+  readonly lost?: string
 }
+
+/** A webhook as a dispatcher has claimed it. */
+export type WebhookClaim = Pick<ClaimedWebhook, 'id' | 'version'>
 
 /** What a dispatcher did for a webhook that it has claimed. */
 export interface WebhookProgress {
   /** The attempt to log, if there was one. */
   readonly delivery?: Delivery
-  /** `delivered`: the event at this position. `retry`: the same event again, in so many milliseconds. `disable`: for this reason. */
+  /**
+   * `delivered`: the event at this position; with `yields` the claim ends, although more events may wait. `retry`: the receiver
+   * failed, and gets the same event again in so many milliseconds. `postpone`: the shop failed, which does not count as an attempt.
+   * `disable`: for this reason.
+   */
   readonly step:
-    | { readonly kind: 'delivered'; readonly position: number }
+    | { readonly kind: 'delivered'; readonly position: number; readonly yields?: boolean }
     | { readonly kind: 'retry'; readonly in: number }
+    | { readonly kind: 'postpone'; readonly in: number }
     | { readonly kind: 'disable'; readonly reason: string }
 }
 

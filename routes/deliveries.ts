@@ -60,7 +60,7 @@ const deliveries: RoutePlugin = async (app, { config }) => {
       const { eventId } = request.body
       const { webhook, event } = await app.store.redelivery(id, holderOf(request).customer, eventId)
       request.charge(cost)
-      const attempt = await app.webhooks.send(webhook, event)
+      const attempt = await app.webhooks.send(webhook, event, request.sender().signal)
       if (!attempt) throw unknownEvent()
       const { retryAfter: _, ...outcome } = attempt
       const sent: Delivery = { eventId, attempt: 0, ...outcome }

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import type { Scope } from '../../domain/caller.ts'
 import { parses } from '../../domain/deferred.ts'
 import { everyone } from '../../domain/event.ts'
-import { Dispatcher, type DispatcherParts } from '../../webhooks/dispatcher.ts'
+import { Dispatcher, type DispatcherOptions } from '../../webhooks/dispatcher.ts'
 import { Sender } from '../../webhooks/sender.ts'
 import { Targets } from '../../webhooks/targets.ts'
 import { build, draft, orderXml, type Shop, xml } from '../build.ts'
@@ -194,9 +194,10 @@ t.test('while the database cannot be written, a webhook waits, and then it goes 
   const sender = new Sender(new Targets(['127.0.0.1']))
   const warnings: string[] = []
   const lost = { claim: false, settle: false }
-  const flaky: DispatcherParts['store'] = {
+  const flaky: DispatcherOptions['store'] = {
     lastEvent: () => store.lastEvent(),
     events: (heads) => store.events(heads),
+    renewClaim: (...args) => store.renewClaim(...args),
     releaseWebhooks: (worker) => store.releaseWebhooks(worker),
     // The claim and the first delivery are stored, but the shop is not told so.
     async claimWebhooks(...args) {
