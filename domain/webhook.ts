@@ -156,6 +156,20 @@ export function hearing(types: readonly EventType[], caller: Caller): Audience {
   return types.length === 0 ? all : narrow(all, types)
 }
 
+/** Whether a caller hears all that a webhook of its customer delivers. Only such a caller may change it, or see what it delivered. */
+export function mayManage(caller: Caller, { hears: { types, own } }: Pick<Webhook, 'hears'>): boolean {
+  const mine = audienceOf(caller)
+  const hearsAll = (type: EventType) => mine.types.includes(type)
+  const hearsOwn = (type: EventType) => hearsAll(type) || (mine.own?.customer === own?.customer && mine.own?.types.includes(type))
+  return types.every(hearsAll) && (own?.types ?? []).every(hearsOwn)
+}
+
+/** A webhook whose key is no longer valid delivers nothing, also not again. */
+export function keyEnded(): DomainError {
+  const detail = 'The key of this webhook was revoked or has expired, so it delivers nothing. PUT the webhook with your key first.'
+  return new DomainError('unknown-event', detail, { faults: [{ detail, at: [] }] })
+}
+
 /** An event that is not kept any more, or that the webhook does not deliver. */
 export function unknownEvent(): DomainError {
   const detail = 'There is no event with this id, it is not kept any more, or this webhook does not deliver it.'

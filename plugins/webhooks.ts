@@ -50,8 +50,8 @@ export default fp(
     })
 
     /** Large orders are written in the document process, in turn with the customers' own documents. */
-    async function write(event: ShopEvent, target: WebhookTarget, signal: AbortSignal): Promise<Uint8Array> {
-      const { customer, keyId, scopes = [], mediaType } = target
+    async function write(event: ShopEvent, target: WebhookTarget, signal: AbortSignal): Promise<Uint8Array | undefined> {
+      const { id, customer, keyId, scopes = [], mediaType } = target
       const context: Context = {
         base: config.BASE_URL.path,
         currency: config.CURRENCY,
@@ -61,9 +61,15 @@ export default fp(
       }
       const variant = variantOf(deliveryBody, mediaType)
       if (!variant) throw new Error(`no event is written as ${mediaType}`)
-      if (event.weight <= mostInline) return Buffer.from(variant.write(event, context))
-      const payer = { sender: () => ({ name: `webhooks of ${customer}`, signal }), chargeWork: () => {} }
-      return app.documents.write(payer, 'delivery', mediaType, eventJson(event), context)
+      try {
+        if (event.weight <= mostInline) return Buffer.from(variant.write(event, context))
+        const payer = { sender: () => ({ name: `webhooks of ${customer}`, signal }), chargeWork: () => {} }
+        return await app.documents.write(payer, 'delivery', mediaType, eventJson(event), context)
+      } catch (error) {
+        if (signal.aborted || isOverload(error)) throw error
+        app.log.warn({ err: error, webhook: id, event: event.id }, 'an event cannot be written for a webhook')
+        return undefined
+      }
     }
 
     app.decorate('webhooks', {

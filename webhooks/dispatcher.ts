@@ -11,8 +11,11 @@ import { signatureHeaders } from './signature.ts'
 export interface DispatcherOptions {
   readonly store: Pick<Store, 'lastEvent' | 'events' | 'claimWebhooks' | 'renewClaim' | 'settleWebhook' | 'releaseWebhooks'>
   readonly sender: Sender
-  /** Writes the body of a delivery. It throws when the shop has no time for that now, and when the signal aborts. */
-  readonly write: (event: ShopEvent, webhook: WebhookTarget, signal: AbortSignal) => Promise<Uint8Array>
+  /**
+   * Writes the body of a delivery. It throws when the shop has no time for that now, and when the signal aborts.
+   * @returns undefined if it can never be written
+   */
+  readonly write: (event: ShopEvent, webhook: WebhookTarget, signal: AbortSignal) => Promise<Uint8Array | undefined>
   /** Logs what an operator should know. */
   readonly warn: (details: object, message: string) => void
   /** Milliseconds after which a claim is renewed before a POST. */
@@ -109,7 +112,9 @@ export class Dispatcher {
     return this.#memory.with(webhook.customer, head.weight, AbortSignal.any([signal, this.#stopping.signal]), async () => {
       const [event] = await store.events([head])
       if (!event) return 'gone'
+      const at = Date.now()
       const body = await write(event, webhook, AbortSignal.any([signal, this.#cut.signal]))
+      if (!body) return { at, durationMs: Date.now() - at, failure: 'The shop could not write the event.' }
       if (!(await mayPost())) return 'kept-back'
       const message = { id: head.id, timestamp: Math.floor(Date.now() / 1000), body }
       const headers = { 'content-type': webhook.mediaType, 'user-agent': 'Tradepost', ...signatureHeaders(webhook.secrets, message) }
