@@ -282,11 +282,10 @@ t.test('a warning says once that a webhook misses events', async (t) => {
   const { store, dispatcher, warnings, id } = await dispatching(t, receiver.url)
   await store.createProduct('A', draft({}))
   const [claimed] = await store.claimWebhooks('before', 1)
-  console.error(claimed)
   const delivery = { eventId: claimed?.next.id ?? '', attempt: 1, at: 1, durationMs: 1, failure: 'It hangs.' }
   await store.settleWebhook('before', { id, version: 1 }, { delivery, step: { kind: 'retry', in: 0 } })
   await createProducts({ store } as Shop, 'B', 'C')
-  t.equal(await store.pruneEvents(Number.MAX_SAFE_INTEGER, 2), 2)
+  t.equal(await store.pruneEvents(Number.MAX_SAFE_INTEGER, claimed?.next.position ?? 0), claimed?.next.position)
   dispatcher.start()
   await receiver.count(1)
   await dispatcher.stop()
