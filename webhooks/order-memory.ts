@@ -41,6 +41,9 @@ export class OrderMemory {
     } finally {
       customer.held -= weight
       this.#held -= weight
+      // Who has just had a turn goes to the end of the turn order.
+      this.#customers.delete(name)
+      this.#customers.set(name, customer)
       this.#forget(name, customer)
       this.#admit()
     }
