@@ -1,6 +1,6 @@
 import type { EventHead } from './event.ts'
 import type { Page, PageQuery, Precondition } from './store.ts'
-import type { ClaimedWebhook, Delivery, NewWebhook, Webhook, WebhookProgress, WebhookTarget } from './webhook.ts'
+import type { ClaimedWebhook, Delivery, NewWebhook, Webhook, WebhookClaim, WebhookProgress, WebhookTarget } from './webhook.ts'
 
 /** The verbs of the store about webhooks. `customer` is who asks: another's webhook is `webhook-not-found`. */
 export interface WebhookStore {
@@ -27,13 +27,17 @@ export interface WebhookStore {
    * holder has not settled it for a time.
    * @param worker the unguessable name of a dispatcher. On SQLite there is one, so another's claims end at once
    * @param serving the webhooks that the worker has claimed and not settled. A claim of which it never heard ends
+   * @param since only webhooks that hear one of the events after this position. Without it each active webhook is looked at
    */
-  claimWebhooks(worker: string, limit: number, serving?: readonly string[]): Promise<readonly ClaimedWebhook[]>
+  claimWebhooks(worker: string, limit: number, serving?: readonly string[], since?: number): Promise<readonly ClaimedWebhook[]>
+  /** Makes a claim last as long as a new one. @returns false when it has ended, or the webhook was changed */
+  renewClaim(worker: string, claim: WebhookClaim): Promise<boolean>
   /**
-   * Stores what was done, and logs the attempt. A webhook that is disabled makes an event.
+   * Stores what was done, and logs the attempt. A webhook that is disabled makes an event. If the webhook was changed since it was
+   * claimed, the attempt is only logged, so that it undoes nothing of the change.
    * @returns the webhook with the event to deliver next; undefined when the claim has ended, also because nothing is left to do
    */
-  settleWebhook(worker: string, id: string, progress: WebhookProgress): Promise<ClaimedWebhook | undefined>
+  settleWebhook(worker: string, claim: WebhookClaim, progress: WebhookProgress): Promise<ClaimedWebhook | undefined>
   /** Ends all claims of a worker. */
   releaseWebhooks(worker: string): Promise<void>
   /** What is needed to send an event again. @throws `webhook-not-found`, `unknown-event` */

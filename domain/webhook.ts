@@ -24,6 +24,8 @@ export interface Webhook extends WebhookDraft {
   readonly modifiedAt: number
   /** Why it is disabled, if its owner did not do that. */
   readonly reason?: string
+  /** The events that it delivers. */
+  readonly hears: Audience
 }
 
 /** The key that made a webhook, or changed it last: the webhook delivers what this key may see, for as long as the key is valid. */
@@ -78,20 +80,32 @@ export interface WebhookTarget extends Omit<WebhookDraft, 'status' | 'types'> {
 
 /** A webhook that a dispatcher has claimed: no other one delivers for it until the claim ends. */
 export interface ClaimedWebhook extends WebhookTarget {
+  /** The version that was claimed. When the owner changes the webhook, the claim's outcome counts no more. */
+  readonly version: number
   /** The failed attempts to deliver the next event. */
   readonly failures: number
   /** The event to deliver next. */
   readonly next: EventHead
+  /** The id of an event whose last attempt failed, and which is not kept any more. It and maybe later ones are never delivered. */
+  readonly lost?: string
 }
+
+/** A webhook as a dispatcher has claimed it. */
+export type WebhookClaim = Pick<ClaimedWebhook, 'id' | 'version'>
 
 /** What a dispatcher did for a webhook that it has claimed. */
 export interface WebhookProgress {
   /** The attempt to log, if there was one. */
   readonly delivery?: Delivery
-  /** `delivered`: the event at this position. `retry`: the same event again, in so many milliseconds. `disable`: for this reason. */
+  /**
+   * `delivered`: the event at this position; with `yields` the claim ends, although more events may wait. `retry`: the receiver
+   * failed, and gets the same event again in so many milliseconds. `postpone`: the shop failed, which does not count as an attempt.
+   * `disable`: for this reason.
+   */
   readonly step:
-    | { readonly kind: 'delivered'; readonly position: number }
+    | { readonly kind: 'delivered'; readonly position: number; readonly yields?: boolean }
     | { readonly kind: 'retry'; readonly in: number }
+    | { readonly kind: 'postpone'; readonly in: number }
     | { readonly kind: 'disable'; readonly reason: string }
 }
 
@@ -140,6 +154,20 @@ export function hearing(types: readonly EventType[], caller: Caller): Audience {
   if (faults.length > 0)
     throw new DomainError('invalid-webhook', 'The webhook asks for events that your key does not show you.', { faults })
   return types.length === 0 ? all : narrow(all, types)
+}
+
+/** Whether a caller hears all that a webhook of its customer delivers. Only such a caller may change it, or see what it delivered. */
+export function mayManage(caller: Caller, { hears: { types, own } }: Pick<Webhook, 'hears'>): boolean {
+  const mine = audienceOf(caller)
+  const hearsAll = (type: EventType) => mine.types.includes(type)
+  const hearsOwn = (type: EventType) => hearsAll(type) || (mine.own?.customer === own?.customer && mine.own?.types.includes(type))
+  return types.every(hearsAll) && (own?.types ?? []).every(hearsOwn)
+}
+
+/** A webhook whose key is no longer valid delivers nothing, also not again. */
+export function keyEnded(): DomainError {
+  const detail = 'The key of this webhook was revoked or has expired, so it delivers nothing. PUT the webhook with your key first.'
+  return new DomainError('unknown-event', detail, { faults: [{ detail, at: [] }] })
 }
 
 /** An event that is not kept any more, or that the webhook does not deliver. */

@@ -149,7 +149,8 @@ const webhook: Webhook = {
   mediaType: 'application/json',
   status: 'active',
   createdAt: placedAt,
-  modifiedAt: placedAt
+  modifiedAt: placedAt,
+  hears: { types: ['order-placed'] }
 }
 
 const delivery: Delivery = { eventId, attempt: 1, at: placedAt, status: 204, durationMs: 12 }

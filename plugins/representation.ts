@@ -239,7 +239,8 @@ export default fp(
     app.decorateReply('represent', function (this: FastifyReply, value: unknown, uri = this.request.url): FastifyReply {
       const { request } = this
       const path = pathOf(uri)
-      const validators = represents(request).validators?.(value as never, request.context())
+      const isShownOnce = represents(request).isShownOnce?.(value as never) ?? false
+      const validators = isShownOnce ? undefined : represents(request).validators?.(value as never, request.context())
       const known = validators && sentValidators(request, path, validators)
       setHeaders(request, this, known)
       const isUnchanged = isNotModified(request, known)
@@ -247,7 +248,7 @@ export default fp(
       if (!isUnchanged && sendCached(this, key)) return this
       setLinks(request, this, value, uri)
       if (isUnchanged) return this.code(304).removeHeader('content-type').send()
-      if (!isSafe(request.method) && sendMinimal(request, this, path)) return this
+      if (!isSafe(request.method) && !isShownOnce && sendMinimal(request, this, path)) return this
       return sendBody(request, this, key, value, uri)
     })
 

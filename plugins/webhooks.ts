@@ -5,6 +5,7 @@ import { mostInline } from '../domain/deferred.ts'
 import { DomainError } from '../domain/errors.ts'
 import { type EventHead, eventJson, type ShopEvent } from '../domain/event.ts'
 import type { Attempt, WebhookTarget } from '../domain/webhook.ts'
+import { Problem } from '../http/problem.ts'
 import { deliveryBody } from '../representations/delivery-body.ts'
 import { type Context, variantOf } from '../representations/representation.ts'
 import { Dispatcher } from '../webhooks/dispatcher.ts'
@@ -20,17 +21,27 @@ declare module 'fastify' {
       checkUrl(url: string): Promise<void>
       /** Delivers at once to webhooks that were made or changed. */
       wake(): void
-      /** Sends an event once. @returns undefined if the event is not kept any more */
-      send(webhook: WebhookTarget, event: EventHead): Promise<Attempt | undefined>
+      /**
+       * Sends an event once.
+       * @param client ends the wait for memory, and for the document process
+       * @returns undefined if the event is not kept any more
+       * @throws Problem `overloaded` when it cannot be sent soon
+       */
+      send(webhook: WebhookTarget, event: EventHead, client: AbortSignal): Promise<Attempt | undefined>
     }
   }
 }
+
+/** Milliseconds until an event that is sent again on demand must have its turn. */
+const longestWait = 10_000
+
+const isOverload = (error: unknown) => error instanceof Problem && error.code === 'overloaded'
+const notSent = () => new Problem('overloaded', 'The event cannot be sent now. Nothing was sent. Try again in a few seconds.')
 
 /** Delivers events to webhooks while the service listens. */
 export default fp(
   async function webhooks(app: FastifyInstance, { config }: { readonly config: Config }) {
     const targets = new Targets(config.WEBHOOK_ALLOW)
-    const stop = new AbortController()
     const dispatcher = new Dispatcher({
       store: app.store,
       sender: new Sender(targets),
@@ -39,7 +50,8 @@ export default fp(
     })
 
     /** Large orders are written in the document process, in turn with the customers' own documents. */
-    async function write(event: ShopEvent, { customer, keyId, scopes = [], mediaType }: WebhookTarget): Promise<Uint8Array> {
+    async function write(event: ShopEvent, target: WebhookTarget, signal: AbortSignal): Promise<Uint8Array | undefined> {
+      const { id, customer, keyId, scopes = [], mediaType } = target
       const context: Context = {
         base: config.BASE_URL.path,
         currency: config.CURRENCY,
@@ -49,15 +61,27 @@ export default fp(
       }
       const variant = variantOf(deliveryBody, mediaType)
       if (!variant) throw new Error(`no event is written as ${mediaType}`)
-      if (event.weight <= mostInline) return Buffer.from(variant.write(event, context))
-      const payer = { sender: () => ({ name: `webhooks of ${customer}`, signal: stop.signal }), chargeWork: () => {} }
-      return app.documents.write(payer, 'delivery', mediaType, eventJson(event), context)
+      try {
+        if (event.weight <= mostInline) return Buffer.from(variant.write(event, context))
+        const payer = { sender: () => ({ name: `webhooks of ${customer}`, signal }), chargeWork: () => {} }
+        return await app.documents.write(payer, 'delivery', mediaType, eventJson(event), context)
+      } catch (error) {
+        if (signal.aborted || isOverload(error)) throw error
+        app.log.warn({ err: error, webhook: id, event: event.id }, 'an event cannot be written for a webhook')
+        return undefined
+      }
     }
 
     app.decorate('webhooks', {
       newSecret: makeSecret,
       wake: () => dispatcher.wake(),
-      send: (webhook, event) => dispatcher.attempt(webhook, event),
+      async send(webhook, event, client) {
+        const end = AbortSignal.any([client, AbortSignal.timeout(longestWait)])
+        const sent = await dispatcher.attempt(webhook, event, end).catch((error) => {
+          throw end.aborted || isOverload(error) ? notSent() : error
+        })
+        return typeof sent === 'string' ? undefined : sent
+      },
       async checkUrl(url) {
         try {
           await targets.check(url)
@@ -71,11 +95,7 @@ export default fp(
     })
 
     app.addHook('onListen', async () => dispatcher.start())
-    app.addHook('onClose', async () => {
-      const stopped = dispatcher.stop()
-      stop.abort()
-      await stopped
-    })
+    app.addHook('onClose', () => dispatcher.stop())
   },
   { name: 'webhooks', fastify: '5.x', dependencies: ['documents', 'store'] }
 )

@@ -61,6 +61,8 @@ export interface Representations<T> {
   /** In order of preference, which decides between media types of equal quality: XML, HTML, JSON. */
   readonly variants: readonly Representation<T>[]
   readonly validators?: (value: T, context: Context) => Validators | undefined
+  /** A value that is shown only now, for example with a secret: it is sent whatever `Prefer` says, and has no validators. */
+  readonly isShownOnce?: (value: T) => boolean
   /** The links that are also sent in the Link header field (RFC 8288): those of a list's page to other pages, and those that a resource has of its own. */
   readonly links?: (value: T, context: Pick<Context, 'base'>) => readonly Link[]
   /** The name of its XML schema under /schemas/. */
@@ -89,6 +91,7 @@ export function represent<T>(options: {
   readonly element: (value: T, context: Context) => Element
   readonly html?: (value: T, context: Context) => string
   readonly validators?: (value: T, context: Context) => Validators | undefined
+  readonly isShownOnce?: (value: T) => boolean
   readonly links?: (value: T, context: Pick<Context, 'base'>) => readonly Link[]
   readonly schema?: string
 }): Representations<T> {
@@ -105,6 +108,7 @@ export function represent<T>(options: {
     ],
     ...(options.name === undefined ? {} : { name: options.name }),
     ...(options.validators ? { validators: options.validators } : {}),
+    ...(options.isShownOnce ? { isShownOnce: options.isShownOnce } : {}),
     ...(options.links ? { links: options.links } : {}),
     ...(options.schema === undefined ? {} : { schema: options.schema })
   }

@@ -48,6 +48,7 @@ export const webhookRepresentations = represent<ShownWebhook>({
   type: rootType(webhookXsd, 'webhook'),
   element: webhookElement,
   html: (webhook, context) => renderPage('webhook', 'Webhook', { webhook, types: eventTypes, mediaTypes: webhookMediaTypes }, context),
+  isShownOnce: ({ secret }) => secret !== undefined,
   validators: ({ version, modifiedAt }, { caller }) => ({
     version: `${version}.${modifiedAt.toString(36)}`,
     modifiedAt,

@@ -1,12 +1,12 @@
 import fp from 'fastify-plugin'
-import { type Delivery, unknownEvent } from '../domain/webhook.ts'
+import { type Delivery, keyEnded, unknownEvent } from '../domain/webhook.ts'
 import { pagedQuery, pageLimit, pageUri, readCursor, writeCursor } from '../http/paging.ts'
 import { uris } from '../representations/links.ts'
 import { deliveriesRepresentations, deliveryRepresentations } from '../representations/webhook.ts'
 import { delivery } from '../schemas/webhook.ts'
 import { webhookPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
-import { anyKey, holderOf } from './webhooks.ts'
+import { anyKey, holderOf, managedBy } from './webhooks.ts'
 
 const listDeliveries = {
   id: 'listDeliveries',
@@ -36,11 +36,11 @@ const deliveries: RoutePlugin = async (app, { config }) => {
       config: { represents: deliveriesRepresentations, caching: 'private', access: anyKey, describes: listDeliveries }
     },
     async (request, reply) => {
-      const { customer } = holderOf(request)
+      const holder = holderOf(request)
       const { limit, after } = request.query
-      const webhook = await app.store.webhook(request.params.webhook_id, customer)
+      const webhook = await managedBy(holder, request.params.webhook_id, app.store)
       const query = { limit, ...(after === undefined ? {} : { after: readCursor('deliveries', after) }) }
-      const page = await app.store.deliveries(webhook.id, customer, query)
+      const page = await app.store.deliveries(webhook.id, holder.customer, query)
       const path = uri.deliveries(webhook.id)
       const size = limit === pageLimit.default ? undefined : limit
       const next = page.next === undefined ? undefined : pageUri(path, { limit: size, after: writeCursor('deliveries', page.next) })
@@ -56,11 +56,13 @@ const deliveries: RoutePlugin = async (app, { config }) => {
       config: { represents: deliveryRepresentations, caching: 'private', access: anyKey, describes: sendAgain }
     },
     async (request, reply) => {
-      const { webhook_id: id } = request.params
       const { eventId } = request.body
-      const { webhook, event } = await app.store.redelivery(id, holderOf(request).customer, eventId)
+      const holder = holderOf(request)
+      const { id } = await managedBy(holder, request.params.webhook_id, app.store)
+      const { webhook, event } = await app.store.redelivery(id, holder.customer, eventId)
+      if (!webhook.scopes) throw keyEnded()
       request.charge(cost)
-      const attempt = await app.webhooks.send(webhook, event)
+      const attempt = await app.webhooks.send(webhook, event, request.sender().signal)
       if (!attempt) throw unknownEvent()
       const { retryAfter: _, ...outcome } = attempt
       const sent: Delivery = { eventId, attempt: 0, ...outcome }

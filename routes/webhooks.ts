@@ -1,8 +1,8 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type Caller, guest } from '../domain/caller.ts'
 import { audienceOf, eventTypes } from '../domain/event.ts'
-import { hearing, type NewWebhook, type WebhookDraft } from '../domain/webhook.ts'
+import { hearing, mayManage, type NewWebhook, type Webhook, type WebhookDraft } from '../domain/webhook.ts'
 import { challenge } from '../http/credentials.ts'
 import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
@@ -20,6 +20,20 @@ type KeyHolder = Extract<Caller, { kind: 'key' }>
 export function holderOf({ caller }: FastifyRequest): KeyHolder {
   if (caller?.kind === 'key') return caller
   throw new Problem('unauthenticated', 'This needs an API key.', { headers: challenge })
+}
+
+/**
+ * The webhook of a request that changes it, or reads what it delivered.
+ * @throws DomainError `webhook-not-found`
+ * @throws Problem `forbidden` when the key does not see all that the webhook delivers
+ */
+export async function managedBy(holder: KeyHolder, id: string, store: FastifyInstance['store']): Promise<Webhook> {
+  const found = await store.webhook(id, holder.customer)
+  if (mayManage(holder, found)) return found
+  throw new Problem(
+    'forbidden',
+    'This webhook delivers events that your key does not show you. Use a key with the scopes of the one that made it.'
+  )
 }
 
 /** @throws DomainError `invalid-webhook` */
@@ -59,7 +73,7 @@ const webhooks: RoutePlugin = async (app, { config }) => {
     { schema: { params: webhookPath, body: webhook }, config: { ...one, describes: changeWebhook } },
     async (request, reply) => {
       const holder = holderOf(request)
-      const current = await app.store.webhook(request.params.webhook_id, holder.customer)
+      const current = await managedBy(holder, request.params.webhook_id, app.store)
       const expected = request.precondition(request.currentOf(current), 'replaces')
       const wanted = ownedBy(holder, request.body)
       await app.webhooks.checkUrl(wanted.url)
@@ -73,9 +87,9 @@ const webhooks: RoutePlugin = async (app, { config }) => {
     '/webhook/:webhook_id',
     { schema: { params: webhookPath }, config: { ...one, describes: deleteWebhook } },
     async (request, reply) => {
-      const { customer } = holderOf(request)
-      const current = await app.store.webhook(request.params.webhook_id, customer)
-      await app.store.deleteWebhook(current.id, customer, request.precondition(request.currentOf(current)))
+      const holder = holderOf(request)
+      const current = await managedBy(holder, request.params.webhook_id, app.store)
+      await app.store.deleteWebhook(current.id, holder.customer, request.precondition(request.currentOf(current)))
       return request.form() ? reply.redirect(uri.webhooks, 303) : reply.code(204).send()
     }
   )
@@ -91,9 +105,10 @@ const webhooks: RoutePlugin = async (app, { config }) => {
     '/webhook/:webhook_id/secret',
     { schema: { params: webhookPath }, config: { ...one, describes: newSecret } },
     async (request, reply) => {
-      const { customer } = holderOf(request)
+      const holder = holderOf(request)
+      const { id } = await managedBy(holder, request.params.webhook_id, app.store)
       const secret = app.webhooks.newSecret()
-      const changed = await app.store.addWebhookSecret(request.params.webhook_id, customer, secret)
+      const changed = await app.store.addWebhookSecret(id, holder.customer, secret)
       return reply.represent({ ...changed, secret } satisfies ShownWebhook, uri.webhook(changed.id))
     }
   )
@@ -132,7 +147,7 @@ const postWebhook = {
 const newSecret = {
   id: 'newWebhookSecret',
   summary: 'Make a new secret',
-  notes: 'Deliveries are signed with both: the secret before it is valid for another 24 hours, any earlier one no more.',
+  notes: 'Deliveries are signed with both: the secret before it is valid for another 24 hours, older secrets stop working.',
   answers: { 200: 'The webhook with its new secret.' },
   problems: ['webhook-not-found']
 } as const

@@ -1,6 +1,7 @@
 /** The rows of webhooks, which both databases share. Lists are JSON. */
 
 import type { Scope } from '../domain/caller.ts'
+import type { Audience } from '../domain/event.ts'
 import {
   type ClaimedWebhook,
   type Delivery,
@@ -12,18 +13,27 @@ import {
 } from '../domain/webhook.ts'
 import { type HeadRow, headOf } from './event-rows.ts'
 
-export const webhookColumns = 'w.id, w.version, w.url, w.types, w.media_type, w.status, w.reason, w.created_at, w.modified_at'
+export const webhookColumns =
+  'w.id, w.version, w.customer, w.url, w.types, w.hears, w.hears_own, w.media_type, w.status, w.reason, w.created_at, w.modified_at'
 
 export interface WebhookRow {
   readonly id: string
   readonly version: number
+  readonly customer: string
   readonly url: string
   readonly types: string
+  readonly hears: string
+  readonly hears_own: string
   readonly media_type: Webhook['mediaType']
   readonly status: Webhook['status']
   readonly reason: string | null
   readonly created_at: number
   readonly modified_at: number
+}
+
+/** The audience of a webhook's row. */
+export function audienceIn({ customer, hears, hears_own }: Pick<WebhookRow, 'customer' | 'hears' | 'hears_own'>): Audience {
+  return { types: JSON.parse(hears), own: { customer, types: JSON.parse(hears_own) } }
 }
 
 export function webhookOf(row: WebhookRow): Webhook {
@@ -36,7 +46,8 @@ export function webhookOf(row: WebhookRow): Webhook {
     status: row.status,
     ...(row.reason === null ? {} : { reason: row.reason }),
     createdAt: row.created_at,
-    modifiedAt: row.modified_at
+    modifiedAt: row.modified_at,
+    hears: audienceIn(row)
   }
 }
 
@@ -84,12 +95,17 @@ export function targetOf(row: TargetRow, now: number): WebhookTarget {
 }
 
 /** The columns of the event to deliver next. */
-export const nextColumns =
+const nextColumns =
   'e.position AS next_position, e.id AS next_id, e.type AS next_type, e.subject AS next_subject, e.version AS next_version, e.at AS next_at, e.customer AS next_customer, e.weight AS next_weight'
 
 type NextRow = { readonly [Name in keyof HeadRow as `next_${Name}`]: HeadRow[Name] }
 
-export type ClaimedRow = TargetRow & NextRow & { readonly failures: number }
+/** The columns of a claimed webhook. It has lost an event if the newest attempt failed, and its event was deleted. */
+export const claimedColumns = `${targetColumns}, w.version, w.failures, ${nextColumns},
+  (SELECT d.event FROM delivery d WHERE d.webhook = w.seq AND d.number = (SELECT max(number) FROM delivery WHERE webhook = w.seq AND attempt > 0)
+    AND coalesce(d.status, 0) NOT BETWEEN 200 AND 299 AND NOT EXISTS (SELECT 1 FROM event WHERE id = d.event)) AS lost`
+
+export type ClaimedRow = TargetRow & NextRow & { readonly version: number; readonly failures: number; readonly lost: string | null }
 
 export function claimedOf(row: ClaimedRow, now: number): ClaimedWebhook {
   const next = headOf({
@@ -102,7 +118,8 @@ export function claimedOf(row: ClaimedRow, now: number): ClaimedWebhook {
     customer: row.next_customer,
     weight: row.next_weight
   })
-  return { ...targetOf(row, now), failures: row.failures, next }
+  const { version, failures, lost } = row
+  return { ...targetOf(row, now), version, failures, next, ...(lost === null ? {} : { lost }) }
 }
 
 export interface DeliveryRow {

@@ -1,7 +1,7 @@
 import type { ClaimedWebhook, Delivery, WebhookProgress } from '../../domain/webhook.ts'
 import { mostDeliveries } from '../../domain/webhook.ts'
 import type { WebhookStore } from '../../domain/webhook-store.ts'
-import { type ClaimedRow, claimedOf, nextColumns, targetColumns } from '../webhook-rows.ts'
+import { type ClaimedRow, claimedColumns, claimedOf } from '../webhook-rows.ts'
 import type { Database, Queries } from './database.ts'
 import { EventLog } from './event-log.ts'
 
@@ -12,7 +12,7 @@ import { EventLog } from './event-log.ts'
 const lease = 30_000
 
 /** The time by the database's clock, as an expression that can be compared with an index. */
-const now = 'floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint'
+const statementTime = 'floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint'
 
 /** The first event after the position of a webhook that it hears. Each type is one look-up in an index. */
 const nextPosition = `(SELECT min(found.position) FROM (
@@ -23,11 +23,15 @@ const nextPosition = `(SELECT min(found.position) FROM (
       ORDER BY e.position LIMIT 1)
     FROM json_array_elements_text(w.hears_own) AS t (value)) AS found)`
 
+/** Webhooks that hear one of the events after a position. Other webhooks cost one look at their row each. */
+const hearsSince = `(EXISTS (SELECT 1 FROM json_array_elements_text(w.hears) AS t (value) JOIN fresh f ON f.type = t.value)
+  OR EXISTS (SELECT 1 FROM json_array_elements_text(w.hears_own) AS t (value) JOIN fresh f ON f.type = t.value AND f.customer = w.customer))`
+
 type Row = ClaimedRow & { readonly at: number } & Record<string, unknown>
 
 async function readClaimed(queries: Queries, worker: string, ids: readonly string[]): Promise<readonly ClaimedWebhook[]> {
   const rows = await queries.query<Row>(
-    `SELECT ${targetColumns}, w.failures, ${nextColumns}, ${now} AS at FROM webhook w JOIN api_key k ON k.id = w.key_id
+    `SELECT ${claimedColumns}, ${statementTime} AS at FROM webhook w JOIN api_key k ON k.id = w.key_id
       CROSS JOIN LATERAL (SELECT ${nextPosition} AS position) n JOIN event e ON e.position = n.position
       WHERE w.id = ANY($1::uuid[]) AND w.status = 'active' AND w.claimed_by = $2 ORDER BY w.next_attempt_at`,
     [ids, worker]
@@ -58,8 +62,11 @@ function writeStep({ query }: Queries, id: string, { seq, version, customer, at 
   const events = new EventLog()
   if (step.kind === 'delivered') {
     void query(`UPDATE webhook SET position = $2, failures = 0, claimed_until = $3 WHERE seq = $1`, [seq, step.position, at + lease])
-  } else if (step.kind === 'retry') {
-    void query('UPDATE webhook SET failures = failures + 1, next_attempt_at = $2, claimed_by = NULL WHERE seq = $1', [seq, at + step.in])
+    if (step.yields) void query('UPDATE webhook SET next_attempt_at = $2, claimed_by = NULL WHERE seq = $1', [seq, at])
+  } else if (step.kind === 'retry' || step.kind === 'postpone') {
+    const failed = step.kind === 'retry' ? 1 : 0
+    const sql = 'UPDATE webhook SET failures = failures + $3, next_attempt_at = $2, claimed_by = NULL WHERE seq = $1'
+    void query(sql, [seq, at + step.in, failed])
   } else {
     void query(
       `UPDATE webhook SET version = version + 1, status = 'disabled', reason = $2, modified_at = $3, claimed_by = NULL WHERE seq = $1`,
@@ -73,16 +80,17 @@ function writeStep({ query }: Queries, id: string, { seq, version, customer, at 
 /** The verbs by which the replicas share the deliveries. */
 export function makeWebhookClaims(
   database: Database
-): Pick<WebhookStore, 'claimWebhooks' | 'settleWebhook' | 'releaseWebhooks' | 'logDelivery'> {
+): Pick<WebhookStore, 'claimWebhooks' | 'renewClaim' | 'settleWebhook' | 'releaseWebhooks' | 'logDelivery'> {
   return {
-    async claimWebhooks(worker, limit, serving = []) {
+    async claimWebhooks(worker, limit, serving = [], since) {
       const claimed = await database.query<{ readonly id: string }>(
-        `UPDATE webhook SET claimed_by = $1, claimed_until = ${now} + ${lease} WHERE seq IN (
-          SELECT w.seq FROM webhook w WHERE w.status = 'active' AND w.next_attempt_at <= ${now}
-            AND (w.claimed_by IS NULL OR w.claimed_by = $1 OR w.claimed_until < ${now})
-            AND w.id <> ALL ($3::uuid[]) AND ${nextPosition} IS NOT NULL
+        `WITH fresh AS MATERIALIZED (SELECT DISTINCT type, customer FROM event WHERE position > $4::bigint)
+          UPDATE webhook SET claimed_by = $1, claimed_until = ${statementTime} + ${lease} WHERE seq IN (
+          SELECT w.seq FROM webhook w WHERE w.status = 'active' AND w.next_attempt_at <= ${statementTime}
+            AND (w.claimed_by IS NULL OR w.claimed_by = $1 OR w.claimed_until < ${statementTime})
+            AND w.id <> ALL ($3::uuid[]) AND ($4 IS NULL OR ${hearsSince}) AND ${nextPosition} IS NOT NULL
             ORDER BY w.next_attempt_at LIMIT $2 FOR UPDATE OF w SKIP LOCKED) RETURNING id`,
-        [worker, limit, serving]
+        [worker, limit, serving, since ?? null]
       )
       if (claimed.length === 0) return []
       return readClaimed(
@@ -91,16 +99,27 @@ export function makeWebhookClaims(
         claimed.map(({ id }) => id)
       )
     },
-    settleWebhook: (worker, id, { delivery, step }) =>
+    async renewClaim(worker, { id, version }) {
+      const renewed = await database.query(
+        `UPDATE webhook SET claimed_until = ${statementTime} + ${lease} WHERE id = $1 AND claimed_by = $2 AND version = $3 RETURNING seq`,
+        [id, worker, version]
+      )
+      return renewed.length > 0
+    },
+    settleWebhook: (worker, { id, version }, { delivery, step }) =>
       database.transaction(async (queries) => {
         const [held] = await queries.query<HeldRow>(
-          `SELECT seq, version, customer, delivery_count, ${now} AS at FROM webhook WHERE id = $1 AND claimed_by = $2 FOR UPDATE`,
+          `SELECT seq, version, customer, delivery_count, ${statementTime} AS at FROM webhook WHERE id = $1 AND claimed_by = $2 FOR UPDATE`,
           [id, worker]
         )
         if (!held) return undefined
         if (delivery) writeDelivery(queries, held.seq, held.delivery_count + 1, delivery)
+        if (held.version !== version) {
+          void queries.query('UPDATE webhook SET claimed_by = NULL WHERE seq = $1', [held.seq])
+          return undefined
+        }
         const events = writeStep(queries, id, held, step)
-        if (step.kind !== 'delivered') {
+        if (step.kind !== 'delivered' || step.yields) {
           events.write(queries)
           return undefined
         }

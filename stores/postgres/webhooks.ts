@@ -6,6 +6,7 @@ import { isEventId } from '../event-ids.ts'
 import { type HeadRow, headColumns, headOf } from '../event-rows.ts'
 import { position, toPage } from '../paging.ts'
 import {
+  audienceIn,
   type DeliveryRow,
   deliveryOf,
   draftColumns,
@@ -114,8 +115,7 @@ export function makeWebhooks(database: Database): WebhookStore {
       if (!row) throw webhookNotFound()
       const sql = `SELECT ${headColumns} FROM event e WHERE e.id = $1`
       const [head] = isEventId(eventId) ? await database.query<HeadRow & Record<string, unknown>>(sql, [eventId]) : []
-      const audience = { types: JSON.parse(row.hears), own: { customer, types: JSON.parse(row.hears_own) } }
-      if (!head || !hears(audience, headOf(head))) throw unknownEvent()
+      if (!head || !hears(audienceIn(row), headOf(head))) throw unknownEvent()
       return { webhook: targetOf(row, at), event: headOf(head) }
     }
   }

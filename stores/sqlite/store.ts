@@ -136,6 +136,7 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
     deliveries: (...args) => read(() => webhooks.deliveries(...args)),
     claimWebhooks: (...args) => writer.run('claimWebhooks', ...args),
     settleWebhook: (...args) => writer.run('settleWebhook', ...args),
+    renewClaim: (...args) => writer.run('renewClaim', ...args),
     releaseWebhooks: (worker) => writer.run('releaseWebhooks', worker),
     redelivery: (...args) => read(() => webhooks.redelivery(...args)),
     logDelivery: (id, delivery) => writer.run('logDelivery', id, delivery),

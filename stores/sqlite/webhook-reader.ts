@@ -6,6 +6,7 @@ import { isEventId } from '../event-ids.ts'
 import { type HeadRow, headColumns, headOf } from '../event-rows.ts'
 import { position, toPage } from '../paging.ts'
 import {
+  audienceIn,
   type DeliveryRow,
   deliveryOf,
   type TargetRow,
@@ -53,8 +54,7 @@ export function makeWebhookReader(db: Connection): WebhookReads {
       const row = target.get(id, customer)
       if (!row) throw webhookNotFound()
       const head = isEventId(eventId) ? event.get(eventId) : undefined
-      const audience = { types: JSON.parse(row.hears), own: { customer, types: JSON.parse(row.hears_own) } }
-      if (!head || !hears(audience, headOf(head))) throw unknownEvent()
+      if (!head || !hears(audienceIn(row), headOf(head))) throw unknownEvent()
       return { webhook: targetOf(row, Date.now()), event: headOf(head) }
     }
   }

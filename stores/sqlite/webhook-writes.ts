@@ -1,16 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { checkPrecondition } from '../../domain/preconditions.ts'
 import { type Delivery, mostDeliveries, requireRoom, rotated, type WebhookProgress, webhookNotFound } from '../../domain/webhook.ts'
-import {
-  type ClaimedRow,
-  claimedOf,
-  draftColumns,
-  nextColumns,
-  targetColumns,
-  type WebhookRow,
-  webhookColumns,
-  webhookOf
-} from '../webhook-rows.ts'
+import { type ClaimedRow, claimedColumns, claimedOf, draftColumns, type WebhookRow, webhookColumns, webhookOf } from '../webhook-rows.ts'
 import type { Connection } from './connection.ts'
 import type { EventLog } from './event-log.ts'
 import type { Writes } from './writes.ts'
@@ -22,12 +13,12 @@ export type WebhookWriteVerb =
   | 'deleteWebhook'
   | 'claimWebhooks'
   | 'settleWebhook'
+  | 'renewClaim'
   | 'releaseWebhooks'
   | 'logDelivery'
 
 interface FoundRow extends WebhookRow {
   readonly seq: number
-  readonly customer: string
   readonly secrets: string
   readonly failures: number
 }
@@ -40,6 +31,10 @@ const nextPosition = `(SELECT min(found) FROM (
   SELECT (SELECT min(position) FROM event INDEXED BY event_customer WHERE customer = w.customer AND type = t.value AND position > w.position)
     FROM json_each(w.hears_own) t))`
 
+/** Webhooks that hear one of the events after a position. Other webhooks cost one look at their row each. */
+const hearsSince = `(EXISTS (SELECT 1 FROM json_each(w.hears) t JOIN fresh f ON f.type = t.value)
+  OR EXISTS (SELECT 1 FROM json_each(w.hears_own) t JOIN fresh f ON f.type = t.value AND f.customer = w.customer))`
+
 export function makeWebhookWrites(db: Connection, events: EventLog): Writes<WebhookWriteVerb> {
   const count = db.prepare<[string], { readonly own: number; readonly total: number }>(
     'SELECT (SELECT count(*) FROM webhook WHERE customer = ?) AS own, (SELECT count(*) FROM webhook) AS total'
@@ -50,9 +45,7 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
       VALUES (@id, 1, @customer, @key_id, @url, @types, @hears, @hears_own, @media_type, @status, @secrets, @now, @now,
         (SELECT coalesce(max(position), 0) FROM event), 0)`
   )
-  const findRow = db.prepare<[string], FoundRow>(
-    `SELECT w.seq, w.customer, w.secrets, w.failures, ${webhookColumns} FROM webhook w WHERE w.id = ?`
-  )
+  const findRow = db.prepare<[string], FoundRow>(`SELECT w.seq, w.secrets, w.failures, ${webhookColumns} FROM webhook w WHERE w.id = ?`)
   const update = db.prepare<[object]>(
     `UPDATE webhook SET version = version + 1, key_id = @key_id, url = @url, types = @types, hears = @hears, hears_own = @hears_own,
       media_type = @media_type, status = @status, reason = NULL, modified_at = @now, failures = 0, next_attempt_at = 0 WHERE id = @id`
@@ -62,19 +55,22 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
   )
   const remove = db.prepare<[string]>('DELETE FROM webhook WHERE id = ?')
   const due = db
-    .prepare<[{ readonly now: number; readonly serving: string; readonly limit: number }], number>(
-      `SELECT w.seq FROM webhook w WHERE w.status = 'active' AND w.next_attempt_at <= @now AND w.id NOT IN (SELECT value FROM json_each(@serving))
-        AND ${nextPosition} IS NOT NULL ORDER BY w.next_attempt_at LIMIT @limit`
+    .prepare<[{ readonly now: number; readonly serving: string; readonly limit: number; readonly since: number | null }], number>(
+      `WITH fresh AS MATERIALIZED (SELECT DISTINCT type, customer FROM event WHERE position > @since)
+        SELECT w.seq FROM webhook w WHERE w.status = 'active' AND w.next_attempt_at <= @now
+          AND w.id NOT IN (SELECT value FROM json_each(@serving)) AND (@since IS NULL OR ${hearsSince})
+          AND ${nextPosition} IS NOT NULL ORDER BY w.next_attempt_at LIMIT @limit`
     )
     .pluck()
   const claim = db.prepare<[string, number]>('UPDATE webhook SET claimed_by = ? WHERE seq = ?')
   const claimed = db.prepare<[number, string], ClaimedRow>(
-    `SELECT ${targetColumns}, w.failures, ${nextColumns} FROM webhook w JOIN api_key k ON k.id = w.key_id
+    `SELECT ${claimedColumns} FROM webhook w JOIN api_key k ON k.id = w.key_id
       JOIN event e ON e.position = ${nextPosition} WHERE w.seq = ? AND w.status = 'active' AND w.claimed_by = ?`
   )
   const release = db.prepare<[number, number, string]>(
     'UPDATE webhook SET claimed_by = NULL, next_attempt_at = ? WHERE seq = ? AND claimed_by = ?'
   )
+  const endClaim = db.prepare<[number]>('UPDATE webhook SET claimed_by = NULL WHERE seq = ?')
   const releaseAll = db.prepare<[string]>('UPDATE webhook SET claimed_by = NULL WHERE claimed_by = ?')
   const holder = db.prepare<[number], string | null>('SELECT claimed_by FROM webhook WHERE seq = ?').pluck()
   const advance = db.prepare<[number, number]>('UPDATE webhook SET position = ?, failures = 0 WHERE seq = ?')
@@ -105,11 +101,12 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
 
   function apply({ seq, id, version, customer }: FoundRow, step: WebhookProgress['step'], worker: string): void {
     const now = Date.now()
-    if (step.kind === 'delivered') advance.run(step.position, seq)
-    if (step.kind === 'retry') {
-      fail.run(seq)
-      release.run(now + step.in, seq, worker)
+    if (step.kind === 'delivered') {
+      advance.run(step.position, seq)
+      if (step.yields) release.run(now, seq, worker)
     }
+    if (step.kind === 'retry') fail.run(seq)
+    if (step.kind === 'retry' || step.kind === 'postpone') release.run(now + step.in, seq, worker)
     if (step.kind === 'disable') {
       disable.run(step.reason, now, seq)
       events.write([{ type: 'webhook-disabled', subject: id, version: version + 1, at: now, customer }])
@@ -138,18 +135,26 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
       checkPrecondition(expected, find(id, customer).version)
       remove.run(id)
     },
-    claimWebhooks(worker, limit, serving = []) {
+    claimWebhooks(worker, limit, serving = [], since) {
       const now = Date.now()
-      return due.all({ now, serving: JSON.stringify(serving), limit }).flatMap((seq) => {
+      return due.all({ now, serving: JSON.stringify(serving), limit, since: since ?? null }).flatMap((seq) => {
         claim.run(worker, seq)
         const row = claimed.get(seq, worker)
         return row ? [claimedOf(row, now)] : []
       })
     },
-    settleWebhook(worker, id, { delivery, step }) {
+    renewClaim(worker, { id, version }) {
+      const found = findRow.get(id)
+      return found !== undefined && found.version === version && holder.get(found.seq) === worker
+    },
+    settleWebhook(worker, { id, version }, { delivery, step }) {
       const found = findRow.get(id)
       if (!found || holder.get(found.seq) !== worker) return undefined
       if (delivery) keep(found.seq, delivery)
+      if (found.version !== version) {
+        endClaim.run(found.seq)
+        return undefined
+      }
       apply(found, step, worker)
       const row = claimed.get(found.seq, worker)
       if (!row) release.run(0, found.seq, worker)

@@ -126,6 +126,56 @@ t.test('a new secret is shown once', async (t) => {
   t.not(secret(renewed.body), secret(made.body))
 })
 
+t.test('a representation with a secret is sent whatever Prefer says, and has no entity tag', async (t) => {
+  const { shop, key } = await seller(t)
+  const minimal = { ...key, prefer: 'return=minimal' }
+  const made = await make(shop, minimal)
+  const url = String(made.headers['location'])
+  const renewed = await shop.app.inject({ method: 'POST', url: `${url}/secret`, headers: minimal })
+  for (const { headers, body } of [made, renewed]) {
+    t.match(body, /<secret>whsec_/)
+    t.match([headers['cache-control'], headers['etag'], headers['preference-applied']], ['no-store', undefined, undefined])
+  }
+  t.match([made.statusCode, renewed.statusCode], [201, 200])
+})
+
+t.test('a key of the same customer manages only what its own events cover', async (t) => {
+  const { shop, key } = await seller(t)
+  const buyer = await shop.key('ERP', 'order')
+  const all = String((await make(shop, key)).headers['location'])
+  const own = String((await make(shop, buyer)).headers['location'])
+  const document = '<webhook><url>http://127.0.0.1:9/</url></webhook>'
+  const requests = (url: string, headers: Headers) =>
+    [
+      { method: 'GET', url: `${url}/deliveries`, headers },
+      { method: 'POST', url: `${url}/deliveries`, headers: { ...xml, ...headers }, payload: '<delivery event="x"/>' },
+      { method: 'POST', url: `${url}/secret`, headers },
+      { method: 'PUT', url, headers: { ...xml, ...headers, 'if-match': '*' }, payload: document },
+      { method: 'DELETE', url, headers }
+    ] as const
+  for (const request of requests(all, buyer)) {
+    const refused = await shop.app.inject(request)
+    t.match([refused.statusCode, refused.body], [403, 'forbidden'], `${request.method} ${request.url}`)
+  }
+  t.equal((await shop.app.inject({ url: all, headers: buyer })).statusCode, 200, 'it is seen by its customer')
+  const statuses: number[] = []
+  for (const request of requests(own, key)) statuses.push((await shop.app.inject(request)).statusCode)
+  t.same(statuses, [200, 422, 200, 200, 204])
+})
+
+t.test('nothing is sent again for a key that was revoked', async (t) => {
+  const { shop, key } = await seller(t)
+  const receiver = await startReceiver(t)
+  const url = `${(await make(shop, key, receiver.url)).headers['location']}/deliveries`
+  await shop.store.createProduct('B', { name: 'B', price: '1' as never, unit: 'C62', categories: [], images: [], backorder: false })
+  const event = await shop.store.lastEvent()
+  for (const { id } of await shop.store.keys()) await shop.store.revokeKey(id)
+  const headers = { ...xml, ...(await shop.key('ERP', 'fulfilment')) }
+  const sent = await shop.app.inject({ method: 'POST', url, headers, payload: `<delivery event="${event?.id}"/>` })
+  t.match([sent.statusCode, sent.body], [422, /key of this webhook was revoked/])
+  t.equal(receiver.received.length, 0)
+})
+
 t.test('an event is sent again on demand, and is in the log', async (t) => {
   const { shop, key } = await seller(t)
   const receiver = await startReceiver(t)

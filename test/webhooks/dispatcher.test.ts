@@ -3,11 +3,14 @@ import t, { type Test } from 'tap'
 import type { Scope } from '../../domain/caller.ts'
 import { parses } from '../../domain/deferred.ts'
 import { everyone } from '../../domain/event.ts'
-import { Dispatcher, type DispatcherParts } from '../../webhooks/dispatcher.ts'
+import type { Store } from '../../domain/store.ts'
+import type { WebhookProgress } from '../../domain/webhook.ts'
+import { Dispatcher, type DispatcherOptions } from '../../webhooks/dispatcher.ts'
 import { Sender } from '../../webhooks/sender.ts'
 import { Targets } from '../../webhooks/targets.ts'
 import { build, draft, orderXml, type Shop, xml } from '../build.ts'
 import { faultsByPublishedSchema } from '../representations/published.ts'
+import { deferred } from './deferred.ts'
 import { type Received, type Receiver, startReceiver } from './receiver.ts'
 
 /** A shop that delivers, because it listens. */
@@ -187,6 +190,111 @@ t.test('a service that stops lets a delivery in progress finish, and begins no o
   t.equal(receiver.received.length, 1)
 })
 
+/** A dispatcher of its own on the shop's store, of which verbs can be replaced, and one webhook. */
+async function dispatching(t: Test, url: string, more: Partial<DispatcherOptions> & { readonly verbs?: Partial<Store> } = {}) {
+  const { store } = await build(t)
+  const warnings: string[] = []
+  const { verbs = {}, ...options } = more
+  const dispatcher = new Dispatcher({
+    store: { ...store, ...verbs },
+    sender: new Sender(new Targets(['127.0.0.1'])),
+    write: async ({ id }) => Buffer.from(id),
+    warn: (_, message) => warnings.push(message),
+    ...options
+  })
+  t.teardown(() => dispatcher.stop())
+  const key = await store.createKey({ customer: 'ERP', scopes: ['fulfilment'], hash: 'a'.repeat(64) })
+  const owner = { customer: 'ERP', keyId: key.id }
+  const wanted = { url, types: [], mediaType: 'application/json', status: 'active', owner, hears: everyone } as const
+  const { id } = await store.createWebhook(wanted, 'whsec_AAAA')
+  return { store, dispatcher, warnings, id }
+}
+
+t.test('what the shop cannot write or read now does not count as an attempt', async (t) => {
+  const receiver = await startReceiver(t)
+  const steps: WebhookProgress[] = []
+  const settled = deferred()
+  const shop = await dispatching(t, receiver.url, {
+    write: () => Promise.reject(new Error('busy')),
+    verbs: {
+      async settleWebhook(...args) {
+        steps.push(args[2])
+        const next = await shop.store.settleWebhook(...args)
+        settled.resolve()
+        return next
+      }
+    }
+  })
+  await shop.store.createProduct('A', draft({}))
+  shop.dispatcher.start()
+  await settled.promise
+  t.match(steps, [{ step: { kind: 'postpone', in: Number }, delivery: undefined }])
+  t.same((await shop.store.deliveries(shop.id, 'ERP', { limit: 5 })).items, [])
+  t.match(shop.warnings, [/cannot be sent to a webhook now/])
+})
+
+t.test('a write that ends because the service stops counts for nothing', async (t) => {
+  const receiver = await startReceiver(t)
+  const steps: WebhookProgress[] = []
+  const writing = deferred()
+  const shop = await dispatching(t, receiver.url, {
+    write: (_event, _webhook, signal) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason))
+        writing.resolve()
+      }),
+    verbs: {
+      async settleWebhook(...args) {
+        steps.push(args[2])
+        return undefined
+      }
+    }
+  })
+  await shop.store.createProduct('A', draft({}))
+  shop.dispatcher.start()
+  await writing.promise
+  await shop.dispatcher.stop()
+  t.same(steps, [])
+  t.match(await shop.store.claimWebhooks('next', 5), [{ id: shop.id, failures: 0 }])
+})
+
+t.test('a claim that has ended is noticed before the POST', async (t) => {
+  const receiver = await startReceiver(t)
+  const asked = deferred()
+  const shop = await dispatching(t, receiver.url, {
+    renewAfter: 0,
+    verbs: {
+      async renewClaim() {
+        asked.resolve()
+        return false
+      }
+    }
+  })
+  await shop.store.createProduct('A', draft({}))
+  shop.dispatcher.start()
+  await asked.promise
+  await shop.dispatcher.stop()
+  t.equal(receiver.received.length, 0)
+})
+
+t.test('a warning says once that a webhook misses events', async (t) => {
+  const receiver = await startReceiver(t)
+  const { store, dispatcher, warnings, id } = await dispatching(t, receiver.url)
+  await store.createProduct('A', draft({}))
+  const [claimed] = await store.claimWebhooks('before', 1)
+  const delivery = { eventId: claimed?.next.id ?? '', attempt: 1, at: 1, durationMs: 1, failure: 'It hangs.' }
+  await store.settleWebhook('before', { id, version: 1 }, { delivery, step: { kind: 'retry', in: 0 } })
+  await createProducts({ store } as Shop, 'B', 'C')
+  t.equal(await store.pruneEvents(Number.MAX_SAFE_INTEGER, claimed?.next.position ?? 0), claimed?.next.position)
+  dispatcher.start()
+  await receiver.count(1)
+  await dispatcher.stop()
+  t.same(
+    warnings.map((message) => /misses events.*EVENTS_KEEP/.test(message)),
+    [true]
+  )
+})
+
 t.test('while the database cannot be written, a webhook waits, and then it goes on', async (t) => {
   const shop = await build(t)
   const receiver = await startReceiver(t)
@@ -194,9 +302,10 @@ t.test('while the database cannot be written, a webhook waits, and then it goes 
   const sender = new Sender(new Targets(['127.0.0.1']))
   const warnings: string[] = []
   const lost = { claim: false, settle: false }
-  const flaky: DispatcherParts['store'] = {
+  const flaky: DispatcherOptions['store'] = {
     lastEvent: () => store.lastEvent(),
     events: (heads) => store.events(heads),
+    renewClaim: (...args) => store.renewClaim(...args),
     releaseWebhooks: (worker) => store.releaseWebhooks(worker),
     // The claim and the first delivery are stored, but the shop is not told so.
     async claimWebhooks(...args) {

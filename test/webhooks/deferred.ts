@@ -1,0 +1,6 @@
+/** A promise, and what resolves it. */
+export function deferred() {
+  let resolve = () => {}
+  const promise = new Promise<void>((settle) => (resolve = settle))
+  return { promise, resolve }
+}
