@@ -138,7 +138,10 @@ export function requireRoom(ofCustomer: number, inAll: number): void {
   if (ofCustomer >= mostWebhooks.ofCustomer)
     throw new DomainError('too-many-webhooks', `You have ${ofCustomer} webhooks, which is the most. Delete one first.`)
   if (inAll >= mostWebhooks.inAll)
-    throw new DomainError('too-many-webhooks', `The shop has ${inAll} webhooks, which is the most. Ask the shop to delete some.`)
+    throw new DomainError(
+      'too-many-webhooks',
+      `The shop has ${inAll} active webhooks, which is the most. Ask the shop: the webhooks of a key end when the key is revoked.`
+    )
 }
 
 /**

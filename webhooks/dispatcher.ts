@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventHead, ShopEvent } from '../domain/event.ts'
 import type { Store } from '../domain/store.ts'
@@ -73,6 +74,8 @@ export class Dispatcher {
   #nextStart = 0
 
   constructor(options: DispatcherOptions) {
+    // Every delivery in progress listens to both.
+    setMaxListeners(0, this.#stopping.signal, this.#cut.signal)
     this.#options = options
   }
 

@@ -51,7 +51,7 @@ export function makeWebhooks(database: Database): WebhookStore {
         const c = draftColumns(webhook)
         await query('SELECT pg_advisory_xact_lock($1)', [lock])
         const [count] = await query<{ own: number; total: number }>(
-          'SELECT (SELECT count(*) FROM webhook WHERE customer = $1) AS own, (SELECT count(*) FROM webhook) AS total',
+          `SELECT (SELECT count(*) FROM webhook WHERE customer = $1) AS own, (SELECT count(*) FROM webhook w JOIN api_key k ON k.id = w.key_id WHERE w.status = 'active' AND k.revoked_at IS NULL) AS total`,
           [c.customer]
         )
         requireRoom(count?.own ?? 0, count?.total ?? 0)

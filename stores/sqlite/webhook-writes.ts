@@ -37,7 +37,7 @@ const hearsSince = `(EXISTS (SELECT 1 FROM json_each(w.hears) t JOIN fresh f ON 
 
 export function makeWebhookWrites(db: Connection, events: EventLog): Writes<WebhookWriteVerb> {
   const count = db.prepare<[string], { readonly own: number; readonly total: number }>(
-    'SELECT (SELECT count(*) FROM webhook WHERE customer = ?) AS own, (SELECT count(*) FROM webhook) AS total'
+    `SELECT (SELECT count(*) FROM webhook WHERE customer = ?) AS own, (SELECT count(*) FROM webhook w JOIN api_key k ON k.id = w.key_id WHERE w.status = 'active' AND k.revoked_at IS NULL) AS total`
   )
   const insert = db.prepare<[object]>(
     `INSERT INTO webhook (id, version, customer, key_id, url, types, hears, hears_own, media_type, status, secrets, created_at, modified_at,
