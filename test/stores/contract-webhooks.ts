@@ -91,6 +91,15 @@ export function webhookContract(rule: Rule): void {
     await t.resolves(makeWebhook(store, { customer: 'other' }))
   })
 
+  rule('the number of all webhooks is limited, and those of a revoked key do not count', async (t, store) => {
+    const customers = Array.from({ length: mostWebhooks.inAll / mostWebhooks.ofCustomer }, (_, i) => `customer ${i}`)
+    const drafts = await Promise.all(customers.map((customer) => draft(store, { customer })))
+    for (const wanted of drafts) await Promise.all(Array.from({ length: mostWebhooks.ofCustomer }, () => store.createWebhook(wanted, 's')))
+    await t.rejects(makeWebhook(store), { code: 'too-many-webhooks' })
+    await store.revokeKey(drafts[0]?.owner.keyId ?? '')
+    await t.resolves(makeWebhook(store))
+  })
+
   rule('a webhook is given the events after it was made that its key hears, in order', async (t, store) => {
     await store.createProduct('P', stocked(5))
     const [seller, catalogue, own, stranger, placedOnly] = await Promise.all([
