@@ -1,5 +1,6 @@
+import { type AgentOptions, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import { Agent, type Dispatcher, request } from 'undici'
 import type { Attempt } from '../domain/webhook.ts'
 import { readRetryAfter } from './schedule.ts'
 import { TargetError, type Targets } from './targets.ts'
@@ -23,20 +24,18 @@ const timeouts = {
 /** The most bytes that are read of an answer. */
 const longestAnswer = 64 * 1024
 
-/** Posts deliveries. No redirect is followed, and only addresses that `targets` allows are connected to. */
+/**
+ * Posts deliveries. No redirect is followed, and only addresses that `targets` allows are connected to. The client is that of
+ * node:http: in undici 7.30.2 an assertion fails outside of any promise when a receiver ends its answer while reading is paused.
+ */
 export class Sender {
   readonly #targets: Targets
-  readonly #agent: Agent
+  readonly #agents: { readonly http: HttpAgent; readonly https: HttpsAgent }
 
   constructor(targets: Targets) {
     this.#targets = targets
-    this.#agent = new Agent({
-      connect: { lookup: checkedLookup(targets), timeout: timeouts.attempt },
-      headersTimeout: timeouts.attempt,
-      bodyTimeout: timeouts.attempt,
-      keepAliveTimeout: timeouts.idle,
-      keepAliveMaxTimeout: timeouts.idle
-    })
+    const options: AgentOptions = { keepAlive: true, timeout: timeouts.idle, lookup: checkedLookup(targets) }
+    this.#agents = { http: new HttpAgent(options), https: new HttpsAgent(options) }
   }
 
   /** Never throws: what goes wrong is the outcome. @param stop ends the attempt early */
@@ -54,11 +53,10 @@ export class Sender {
     try {
       // An address in the URL is not looked up, so it is checked here.
       const target = this.#targets.read(url)
-      const answer = await request(target, { method: 'POST', headers, body, dispatcher: this.#agent, signal: end })
-      const field = answer.headers['retry-after']
-      const retryAfter = readRetryAfter(typeof field === 'string' ? field : field?.[0], Date.now())
-      await discard(answer.body)
-      return finish({ status: answer.statusCode, ...(retryAfter === undefined ? {} : { retryAfter }) })
+      const answer = await this.#send(target, headers, body, end)
+      const retryAfter = readRetryAfter(answer.headers['retry-after'], Date.now())
+      await discard(answer)
+      return finish({ status: answer.statusCode ?? 0, ...(retryAfter === undefined ? {} : { retryAfter }) })
     } catch (error) {
       return finish({ failure: late.signal.aborted ? `There was no answer within ${timeouts.attempt / 1000} seconds.` : explain(error) })
     } finally {
@@ -67,8 +65,27 @@ export class Sender {
   }
 
   /** Closes all connections at once. */
-  close(): Promise<void> {
-    return this.#agent.destroy()
+  close(): void {
+    this.#agents.http.destroy()
+    this.#agents.https.destroy()
+  }
+
+  /** @returns the answer when its header has arrived */
+  #send(target: URL, headers: Post['headers'], body: Uint8Array, signal: AbortSignal): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const options = { method: 'POST', headers, signal }
+      const isTls = target.protocol === 'https:'
+      const request = isTls
+        ? httpsRequest(target, { ...options, agent: this.#agents.https })
+        : httpRequest(target, { ...options, agent: this.#agents.http })
+      // It stays: after the header, an error of the connection must not be unhandled.
+      request.on('error', reject)
+      request.on('response', (answer) => {
+        answer.on('error', () => {})
+        resolve(answer)
+      })
+      request.end(body)
+    })
   }
 }
 
@@ -89,7 +106,7 @@ function checkedLookup(targets: Targets): LookupFunction {
 }
 
 /** Reads the rest of an answer, so that its connection can be used again, or closes the connection when that takes long. */
-async function discard(body: Dispatcher.ResponseData['body']): Promise<void> {
+async function discard(body: IncomingMessage): Promise<void> {
   const timer = setTimeout(() => body.destroy(), timeouts.rest)
   try {
     let length = 0
@@ -109,7 +126,6 @@ const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'The receiver refused the connection.',
   ECONNRESET: 'The receiver closed the connection without an answer.',
   EPIPE: 'The receiver closed the connection without an answer.',
-  UND_ERR_SOCKET: 'The receiver closed the connection without an answer.',
   ENOTFOUND: 'The host cannot be found.',
   ENODATA: 'The host cannot be found.',
   EAI_AGAIN: 'The host cannot be looked up now.',
@@ -118,8 +134,8 @@ const reasons: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'The receiver cannot be reached.',
   ENETUNREACH: 'The receiver cannot be reached.',
   ETIMEDOUT: 'The receiver cannot be reached.',
-  UND_ERR_CONNECT_TIMEOUT: 'The receiver cannot be reached.',
-  UND_ERR_HEADERS_OVERFLOW: 'The header of the answer is too large.'
+  EPROTO: 'No TLS connection could be made.',
+  HPE_HEADER_OVERFLOW: 'The header of the answer is too large.'
 }
 
 /** Why an attempt failed, in plain words: the owner of the webhook reads them. */
@@ -132,6 +148,6 @@ function explain(error: unknown): string {
   if (code !== undefined && Object.hasOwn(reasons, code)) return reasons[code] ?? ''
   if (/CERT|SELF_SIGNED|UNABLE_TO_/.test(code ?? '')) return 'The certificate of the receiver is not trusted.'
   if (/SSL|TLS/.test(code ?? '')) return 'No TLS connection could be made.'
-  if (code?.startsWith('HPE_') || name === 'HTTPParserError') return 'The answer is not HTTP.'
+  if (code?.startsWith('HPE_')) return 'The answer is not HTTP.'
   return 'The receiver could not be called.'
 }
