@@ -19,12 +19,12 @@ export interface AnswerContext {
   readonly orderUri: string
 }
 
-/** What was done with a document. `checked`: it was a test, and nothing was stored. */
+/** The outcome of a document. `checked`: it was a test, and nothing was stored. */
 export type Result =
   | {
       readonly kind: 'placed' | 'repeated' | 'changed' | 'cancelled'
       readonly order: Order
-      /** What the answer repeats. Absent: what the document says. */
+      /** The parts that the answer repeats. Absent: those of the document. */
       readonly answer?: AnswerBasis
       /** The answer to an earlier request, sent again. */
       readonly isReplayed?: true
@@ -86,7 +86,7 @@ function payloadIdOf({ id, version }: Order, { payloadId = '' }: CxmlAnswerBasis
   return `${id}.${version}.${hash('sha256', payloadId).slice(0, 8)}@${host}`
 }
 
-/** What the answer to a change or a cancellation repeats: parties, references and profile are those of the order. */
+/** The parts that the answer to a change or a cancellation repeats: parties, references and profile are those of the order. */
 export function answerOf(change: AnswerBasis, order: AnswerBasis): AnswerBasis {
   if (change.vocabulary !== 'ubl' || order.vocabulary !== 'ubl') return change
   const { document: _document, changeId: _changeId, orderNumber: _orderNumber, ...ofOrder } = order

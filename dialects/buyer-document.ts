@@ -1,4 +1,4 @@
-/** What a document in a buyer's vocabulary (UBL, cXML) says, in the shop's terms. */
+/** The content of a document in a buyer's vocabulary (UBL, cXML), in the shop's terms. */
 
 import type { LocatedFault } from '../schemas/document.ts'
 import type { XmlElement } from './xml-element.ts'
@@ -113,7 +113,7 @@ export interface LineChange {
   readonly item: ItemDraft
 }
 
-/** What the buyer asks for. */
+/** The buyer's request. */
 export type BuyerRequest =
   /** `revision`: changes of the order must be above it. `copies`: the document says that it is a copy, which is never placed. */
   | { readonly kind: 'place'; readonly revision?: Sourced | undefined; readonly order: OrderDraft; readonly copies?: true }
@@ -150,7 +150,7 @@ export interface PartyIdentity {
   readonly registrationName?: string
 }
 
-/** What the answer to a UBL document repeats. It is plain data: it is stored with the order. */
+/** The parts of a UBL document that its answer repeats. It is plain data: it is stored with the order. */
 export interface UblAnswerBasis {
   readonly vocabulary: 'ubl'
   readonly document: 'Order' | 'OrderChange' | 'OrderCancellation'
@@ -165,7 +165,7 @@ export interface UblAnswerBasis {
   readonly buyer?: PartyIdentity
 }
 
-/** What the answer to a cXML document repeats. It is plain data: it is stored with the order. It holds no secret. */
+/** The parts of a cXML document that its answer repeats. It is plain data: it is stored with the order. It holds no secret. */
 export interface CxmlAnswerBasis {
   readonly vocabulary: 'cxml'
   readonly payloadId?: string
@@ -188,7 +188,7 @@ export interface SecretRange {
   readonly to: number
 }
 
-/** Who sends a cXML document, and whether it is only a test. */
+/** The sender of a cXML document, and whether the document is only a test. */
 export interface CxmlSender {
   /** Sender/Credential/SharedSecret: an API key. Absent or empty: undefined. */
   readonly sharedSecret?: string

@@ -3,7 +3,7 @@ import { shorten } from '../schemas/shorten.ts'
 import type { BuyerFault, BuyerFaultCode } from './buyer-document.ts'
 import { locationOf, type XmlElement } from './xml-element.ts'
 
-/** Where in an element a fault is. */
+/** The place of a fault in an element. */
 export interface FaultPlace {
   readonly attribute?: string
   /** The sender's number of the line that the element is in. */

@@ -55,7 +55,7 @@ export function buildPurchaseOrder(draft: OrderDraft, options: BuildOptions): Bu
 class Builder {
   readonly #options: BuildOptions
   readonly #faults: BuyerFault[] = []
-  /** What the origins of the elements stand for: each is the position of its source in this list. */
+  /** The sources of the elements: each origin is the position of its source in this list. */
   readonly #sources: Pick<Sourced, 'from' | 'attribute'>[] = []
 
   constructor(options: BuildOptions) {
@@ -259,7 +259,7 @@ class Builder {
   }
 }
 
-/** Where a value stands in the sender's document. */
+/** The place of a value in the sender's document. */
 export function placeOfValue({ from, attribute }: Pick<Sourced, 'from' | 'attribute'>): { readonly line: number; readonly path: string } {
   const { line, path } = locationOf(from)
   return { line, path: attribute === undefined ? path : `${path}/@${attribute}` }

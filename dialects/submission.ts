@@ -16,12 +16,12 @@ export interface BuyerSubmission {
   /** Of `change-lines`, for each item: how it changes which line. */
   readonly lines?: readonly { readonly kind: LineChange['kind']; readonly lineId?: string }[]
   readonly answer: AnswerBasis
-  /** What is wrong with the document by itself. Absent: nothing. */
+  /** The faults of the document by itself. Absent: none. */
   readonly objections?: Objections
   readonly sender?: CxmlSender
   /** The document says that it is only a test. */
   readonly isTest?: true
-  /** Where the document has the order's number, and `revision`. */
+  /** The places of the order's number and of `revision` in the document. */
   readonly numberAt?: { readonly line: number; readonly path: string }
   readonly revisionAt?: { readonly line: number; readonly path: string }
   /** The document with its secrets masked. Absent: it has none. */

@@ -27,7 +27,7 @@ import { BuyerProblem } from './buyer-problem.ts'
 import type { DocumentLimits, Location, ReadDocument, ReadJob } from './job.ts'
 import { gateTree, originOf } from './trees.ts'
 
-/** What a buyer can ask without an order in the document. */
+/** The requests that need no order in the document. */
 const noOrder: Pick<PurchaseOrder, 'notes' | 'extensions' | 'items'> = { notes: [], extensions: [], items: [] }
 
 interface Parsed {

@@ -1,11 +1,11 @@
-/** What an order keeps when the buyer changes it: what was shipped of it, and what the seller told the buyer. */
+/** Carries over to a changed order the shipped quantities and the seller's details. */
 
 import { DomainError, type Fault, mostFaults } from './errors.ts'
 import { add, compare, type Decimal, plain, subtract, zero } from './money.ts'
 import { type Order, type OrderItem, sellerDetailsOf } from './order.ts'
 import { isAllShipped, leftOf } from './shipping.ts'
 
-/** What was sold on the same terms. Lines that move in the document are found by it. */
+/** Identifies goods that were sold on the same terms. Lines that move in the document are found by it. */
 const termsOf = ({ productId, unit, unitPrice }: OrderItem) => `${productId} ${unit} ${plain(unitPrice)}`
 
 /**

@@ -1,4 +1,4 @@
-/** What happens in the shop, as the outbox keeps it: which events a write makes, and who hears them. */
+/** The events of the outbox: which events a write makes, and who hears them. */
 
 import { type Caller, hasScope } from './caller.ts'
 import { jsonOf } from './deferred.ts'
@@ -71,6 +71,11 @@ export function audienceOf(caller: Caller): Audience {
   if (isSeller) return { types }
   const own: readonly EventType[] = [...(hasScope(caller, 'order') ? orderEventTypes : []), 'webhook-disabled']
   return { types, own: { customer: caller.customer, types: own } }
+}
+
+/** An audience of orders: of all, or of one customer's. */
+export function ordersAudience(customer: string | undefined): Audience {
+  return customer === undefined ? { types: orderEventTypes } : { types: [], own: { customer, types: orderEventTypes } }
 }
 
 /** The part of an audience that has one of some types. */

@@ -24,7 +24,7 @@ interface Settled {
  */
 export function decideLeniently(order: PurchaseOrder, inventory: Inventory, shopCurrency: string): Decision {
   const { lines, invalid, refused, ...whole } = judge(order, inventory, shopCurrency)
-  refuse({ invalid, refused: [] })
+  refuse({ invalid, refused: [] }, order.objections)
   const settled = settle(lines, whole.currency)
   const had = settled.filter(({ answer }) => !isRejected(answer))
   if (had.length === 0) refuse({ invalid, refused })
@@ -49,13 +49,13 @@ function rejectedItem({ item, productId, stockItem: { name, unit, price } }: Lin
   return { line: 0, productId, ...ordered, name, ...nothing, ...detailsOf(item) }
 }
 
-/** What is left of a product for its next line. */
+/** The stock that is left of a product for its next line. */
 class RemainingStock {
   readonly #stockItem: StockItem
   readonly rule: QuantityRule
-  /** What is on hand and given to no line yet. */
+  /** The quantity that is on hand and given to no line yet. */
   onHand: Decimal
-  /** What a line can get, which is more where the product can be ordered without stock. */
+  /** The most that a line can get, which is more where the product can be ordered without stock. */
   left: Decimal
 
   constructor(stockItem: StockItem) {

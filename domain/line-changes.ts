@@ -25,7 +25,7 @@ export interface ChangedLines {
   readonly order: PurchaseOrder
   /** For each item of that order, its position in the document (from 1). Undefined where the document does not have it. */
   readonly positions: readonly (number | undefined)[]
-  /** What cannot be done. The places are those of the document. */
+  /** The changes that cannot be made. The places are those of the document. */
   readonly faults: readonly Fault[]
 }
 

@@ -18,6 +18,7 @@ import {
 } from './order.ts'
 import { type Decision, decide, givenBack, matchesOrder, numberTaken } from './placing.ts'
 import { checkPrecondition } from './preconditions.ts'
+import { joinObjections } from './refusing.ts'
 import { decideDetails, type StatusDetails } from './seller-details.ts'
 import { cutToShipped, type Shipment, shipRest } from './shipping.ts'
 import type { Placing, PlacingAnswer, Precondition } from './store.ts'
@@ -144,8 +145,7 @@ function rewriting(order: Order): StatusDecision {
 
 function withObjections(order: PurchaseOrder, objections: Objections | undefined): PurchaseOrder {
   if (!objections || objections.invalid.length + objections.refused.length === 0) return order
-  const { invalid = [], refused = [] } = order.objections ?? {}
-  return { ...order, objections: { invalid: [...invalid, ...objections.invalid], refused: [...refused, ...objections.refused] } }
+  return { ...order, objections: joinObjections(order.objections, objections) }
 }
 
 /**

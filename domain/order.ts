@@ -135,7 +135,7 @@ export function namedProducts({ items }: Pick<PurchaseOrder, 'items'>): readonly
   return items.flatMap(({ product, quoted }) => (quoted ? [product, ...quoted.alsoNamed] : [product]))
 }
 
-/** What the seller tells the buyer about an order or one of its lines. */
+/** The seller's details of an order or one of its lines, for the buyer. */
 export interface SellerDetails {
   /** `YYYY-MM-DD` (xs:date), as given. */
   readonly expectedDeliveryDate?: string

@@ -19,6 +19,7 @@ import {
   detailsOf,
   hasNoDetails,
   holdsStock,
+  type Objections,
   type Order,
   type OrderHeader,
   type OrderItem,
@@ -27,7 +28,7 @@ import {
   type PurchaseOrderItem
 } from './order.ts'
 import { type PricedLine, priceLines, type WantedLine } from './pricing.ts'
-import { type Faults, refuse } from './refusing.ts'
+import { refuse } from './refusing.ts'
 import { leftOf } from './shipping.ts'
 
 export interface Decision {
@@ -82,7 +83,7 @@ export function heldBy(order: Order): ReadonlyMap<string, Decimal> {
 }
 
 /** An order as it would be, with its lines and what stands in its way. */
-export interface Judgement extends Decision, Faults {
+export interface Judgement extends Decision, Objections {
   readonly lines: readonly Line[]
 }
 

@@ -1,9 +1,10 @@
 import { DomainError, type Fault, mostFaults } from './errors.ts'
+import type { Objections } from './order.ts'
 
-/** What stands in the way of an order. `invalid`: for ever, whatever becomes of the shop. `refused`: now. */
-export interface Faults {
-  readonly invalid: readonly Fault[]
-  readonly refused: readonly Fault[]
+export const noObjections: Objections = { invalid: [], refused: [] }
+
+export function joinObjections(...all: readonly (Objections | undefined)[]): Objections {
+  return { invalid: all.flatMap((one) => one?.invalid ?? []), refused: all.flatMap((one) => one?.refused ?? []) }
 }
 
 /**
@@ -11,7 +12,7 @@ export interface Faults {
  *   are listed
  * @throws DomainError `invalid-order` or `order-refused` with all faults, if there are any
  */
-export function refuse({ invalid, refused }: Faults, objections: Faults = { invalid: [], refused: [] }): void {
+export function refuse({ invalid, refused }: Objections, objections = noObjections): void {
   const faults = [...objections.invalid, ...objections.refused, ...inOrder([...invalid, ...refused])]
   const listed = { faults: faults.slice(0, mostFaults) }
   if (objections.invalid.length + invalid.length > 0)

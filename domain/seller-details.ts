@@ -1,10 +1,10 @@
-/** What the seller tells the buyer with a status. */
+/** Decides the details that the seller gives the buyer with a status. */
 
 import { DomainError, mostFaults } from './errors.ts'
 import type { Order, SellerDetails } from './order.ts'
 import { repeatedLine, unknownLine } from './shipping.ts'
 
-/** Of an order or a line. What is absent stays as it is; an empty note removes the one that there is. */
+/** Details of an order or a line. A detail that is absent stays as it is; an empty note removes the one that there is. */
 export interface DetailsDraft {
   readonly expectedDeliveryDate?: string
   readonly note?: string

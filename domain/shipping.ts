@@ -110,7 +110,7 @@ function ship(before: Order, draft: ShipmentDraft, now: number): ShipmentDecisio
   return { order: { ...before, ...revised(before, now), status, items, shipmentCount: number }, shipment }
 }
 
-/** What is shipped of each line, by its number. @throws DomainError `invalid-shipment`, `shipment-refused` */
+/** The quantity that is shipped of each line, by its number. @throws DomainError `invalid-shipment`, `shipment-refused` */
 function quantitiesOf(wanted: readonly ShipmentDraftItem[], { items }: Order): ReadonlyMap<number, Decimal> {
   const lines = new Map(items.map((item) => [item.line, item]))
   const quantities = new Map<number, Decimal>()

@@ -40,7 +40,7 @@ export interface WebhookStore {
   settleWebhook(worker: string, claim: WebhookClaim, progress: WebhookProgress): Promise<ClaimedWebhook | undefined>
   /** Ends all claims of a worker. */
   releaseWebhooks(worker: string): Promise<void>
-  /** What is needed to send an event again. @throws `webhook-not-found`, `unknown-event` */
+  /** Everything that is needed to send an event again. @throws `webhook-not-found`, `unknown-event` */
   redelivery(id: string, customer: string, eventId: string): Promise<{ readonly webhook: WebhookTarget; readonly event: EventHead }>
   /** Logs an event that was sent again. */
   logDelivery(id: string, delivery: Delivery): Promise<void>

@@ -8,7 +8,7 @@ export type WebhookStatus = 'active' | 'disabled'
 export const webhookMediaTypes = ['application/json', 'application/xml'] as const
 export type WebhookMediaType = (typeof webhookMediaTypes)[number]
 
-/** What the owner of a webhook decides. */
+/** The settings that the owner of a webhook chooses. */
 export interface WebhookDraft {
   readonly url: string
   /** The types of events that are delivered. Empty: all that the owner may see. */
@@ -67,7 +67,7 @@ export interface Delivery extends Omit<Attempt, 'retryAfter'> {
   readonly attempt: number
 }
 
-/** What is needed to deliver to a webhook. */
+/** Everything that is needed to deliver to a webhook. */
 export interface WebhookTarget extends Omit<WebhookDraft, 'status' | 'types'> {
   readonly id: string
   readonly customer: string
@@ -93,7 +93,7 @@ export interface ClaimedWebhook extends WebhookTarget {
 /** A webhook as a dispatcher has claimed it. */
 export type WebhookClaim = Pick<ClaimedWebhook, 'id' | 'version'>
 
-/** What a dispatcher did for a webhook that it has claimed. */
+/** The result of a dispatcher's work for a webhook that it has claimed. */
 export interface WebhookProgress {
   /** The attempt to log, if there was one. */
   readonly delivery?: Delivery

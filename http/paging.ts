@@ -3,9 +3,10 @@ import type { QuerySchema } from './query-schema.ts'
 
 export const pageLimit = { default: 100, max: 1000 }
 
-/** A query schema with the given parameters and the paging parameters. All others are refused. */
+/** A query schema with the given parameters and the paging parameters. All others are refused. @param limits those of `limit` */
 export function pagedQuery<T>(
-  parameters: Readonly<Record<string, unknown>>
+  parameters: Readonly<Record<string, unknown>>,
+  limits = pageLimit
 ): QuerySchema<T & { readonly limit: number; readonly after?: string }> {
   return {
     type: 'object',
@@ -14,8 +15,8 @@ export function pagedQuery<T>(
       limit: {
         type: 'integer',
         minimum: 1,
-        maximum: pageLimit.max,
-        default: pageLimit.default,
+        maximum: limits.max,
+        default: limits.default,
         description: 'The maximum number of items on a page.'
       },
       after: { type: 'string', minLength: 1, maxLength: 1024, description: 'The cursor from the `next` link of the previous page.' },

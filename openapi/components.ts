@@ -24,7 +24,7 @@ export interface DocumentSchemas {
   readonly schemas: Readonly<Record<string, JsonSchema>>
 }
 
-/** What only something that is stored has. */
+/** The properties that only a stored order has. */
 const ofStored: ReadonlySet<string> = new Set(['id', 'version', 'placedAt', 'modifiedAt'])
 
 /** `purchase-order` becomes `PurchaseOrder`. A document whose input differs has two names: `Order` in responses, `OrderInput` in requests. */

@@ -10,7 +10,7 @@ import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 
-/** What a route does with a document in a buyer's vocabulary. */
+/** A route's handling of a document in a buyer's vocabulary. */
 export type BuyerRoute = (request: FastifyRequest, buyer: BuyerSubmission) => Promise<Result>
 
 declare module 'fastify' {

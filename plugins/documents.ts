@@ -47,7 +47,7 @@ export interface Submission {
   readonly fields?: FormFields
   /** Hexadecimal SHA-256 of the bytes, once the document was read. */
   readonly digest?: string
-  /** What a document in a buyer's vocabulary asks for, once it was read. Absent: it is in the shop's own. */
+  /** The request of a document in a buyer's vocabulary, once it was read. Absent: it is in the shop's own. */
   readonly buyer?: BuyerSubmission
   /** The schema that the document was read with. */
   readonly schema?: DocumentSchema<unknown>

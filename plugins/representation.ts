@@ -18,7 +18,7 @@ declare module 'fastify' {
      */
     currentOf(value: { readonly version: number } | undefined, uri?: string, of?: Representations<never>): Current | undefined
     context(): Context
-    /** What else the page of the resource shows. */
+    /** More parts of the resource's page. */
     alsoShown?: Pick<Context, 'shipments'>
     /**
      * The entity tag that the forms of a page send back in `_if-match`. It is the tag of the XML, because that stays the same

@@ -11,7 +11,7 @@ function writeJson(event: ShopEvent, context: Context): string {
   return JSON.stringify({ type: event.type, timestamp: eventTime(event), data: toJson(eventElement(event, context), eventType) })
 }
 
-/** What a webhook's receiver gets: the event as Standard Webhooks wants it, or the `<event>` of the feed. */
+/** The body that a webhook's receiver gets: the event as Standard Webhooks wants it, or the `<event>` of the feed. */
 export const deliveryBody: Representations<ShopEvent> = {
   name: 'delivery',
   variants: [

@@ -57,7 +57,7 @@ const pageOfSummaries = withOrders((listed) => ({
   children: listed.children.filter(({ name, repeatable }) => !repeatable || name === 'link')
 }))
 
-/** Which orders the page lists, for people. */
+/** Describes for people which orders the page lists. */
 function leadOf({ order = 'newest', 'modified-since': since, 'order-number': number }: OrderFilters): string {
   return `${order} first${since !== undefined && number === undefined ? ', by their last change' : ''}`
 }

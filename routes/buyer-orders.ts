@@ -9,6 +9,7 @@ import { fromJson, jsonOf, textOf } from '../domain/deferred.ts'
 import { DomainError } from '../domain/errors.ts'
 import { type ChangedLines, changeLines, type LineChange } from '../domain/line-changes.ts'
 import { holdsStock, nextStatuses, type Objections, type Order, type OrderDocument, type PurchaseOrder } from '../domain/order.ts'
+import { joinObjections } from '../domain/refusing.ts'
 import type { OrderWriteOptions, Placing } from '../domain/store.ts'
 import { challenge } from '../http/credentials.ts'
 import { Problem } from '../http/problem.ts'
@@ -17,7 +18,6 @@ import {
   endedOrder,
   inDocument,
   isVersion,
-  joined,
   outdated,
   placed,
   refusal,
@@ -49,7 +49,7 @@ export function makeBuyerOrders(
       case 'profile':
         return { kind: 'profile' }
       case 'unsupported':
-        throw refusal(joined(buyer.objections))
+        throw refusal(joinObjections(buyer.objections))
       case 'place':
         return buyer.copies ? repeatOf(request, buyer) : place(request, buyer)
       case 'cancel':
@@ -91,7 +91,7 @@ export function makeBuyerOrders(
 
   async function place(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
     const ended = await endedBefore(request, buyer)
-    const wanted = placing(request, { ...buyer, objections: joined(buyer.objections, ended) })
+    const wanted = placing(request, { ...buyer, objections: joinObjections(buyer.objections, ended) })
     if (isTest(request, buyer)) {
       await app.store.placeOrder(wanted)
       return { kind: 'checked' }
@@ -110,7 +110,7 @@ export function makeBuyerOrders(
 
   /** Refuses a document that names no existing order, and lists the faults of its content too. */
   async function refuseWhole(request: FastifyRequest, buyer: BuyerSubmission, reason: Objections): Promise<never> {
-    const objections = joined(buyer.objections, reason)
+    const objections = joinObjections(buyer.objections, reason)
     await app.store.placeOrder({ ...placing(request, { ...buyer, objections }), mode: 'rehearse' })
     throw refusal(objections)
   }
@@ -146,11 +146,11 @@ export function makeBuyerOrders(
 
   async function cancel(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
     const found = await named(request, buyer)
-    if (!found) throw refusal(joined(buyer.objections, unknownOrder(buyer)))
+    if (!found) throw refusal(joinObjections(buyer.objections, unknownOrder(buyer)))
     const last = await app.store.documentOf(found.id)
     const cancelled = await onLatest(found, async (order) => {
       if (order.status === 'cancelled' && !buyer.objections) return order
-      refuseCancellation(joined(buyer.objections, outdated(buyer, last)), order)
+      refuseCancellation(joinObjections(buyer.objections, outdated(buyer, last)), order)
       if (isTest(request, buyer) && nextStatuses(order.status).includes('cancelled')) return order
       return app.store.setOrderStatus(order.id, 'cancelled', { version: order.version })
     })
@@ -161,11 +161,11 @@ export function makeBuyerOrders(
     const found = (await named(request, buyer)) ?? (await renumbered(request, buyer))
     if (!found && buyer.kind === 'replace' && buyer.placesUnknown) return place(request, buyer)
     if (!found && buyer.kind === 'replace') return refuseWhole(request, buyer, unknownOrder(buyer))
-    if (!found) throw refusal(joined(buyer.objections, unknownOrder(buyer)))
+    if (!found) throw refusal(joinObjections(buyer.objections, unknownOrder(buyer)))
     const result = await onLatest(found, async (order): Promise<Result> => {
       const last = await app.store.documentOf(order.id)
       if (isRepeated(request, last)) return answerAgain(order, last)
-      const change = { ...following(buyer, last), objections: joined(buyer.objections, outdated(buyer, last)) }
+      const change = { ...following(buyer, last), objections: joinObjections(buyer.objections, outdated(buyer, last)) }
       return { kind: 'changed', order: await changeOnce(request, change, order, last), answer: change.answer }
     })
     return isTest(request, buyer) ? { kind: 'checked' } : result
@@ -218,7 +218,7 @@ export function makeBuyerOrders(
     }
     const { order: after, positions, faults } = await changed(request, order, body, buyer.lines ?? [])
     // Places in the whole order are others than those in the document.
-    const objections = joined(buyer.objections, { invalid: await request.locate(faults), refused: [] })
+    const objections = joinObjections(buyer.objections, { invalid: await request.locate(faults), refused: [] })
     try {
       // An order that came in the shop's own vocabulary has no document yet.
       const options = writing(request, { ...buyer, objections }, last === undefined)

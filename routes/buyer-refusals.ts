@@ -1,15 +1,10 @@
-/** Why a document in a buyer's vocabulary (UBL, cXML) is refused. */
+/** The reasons for which a document in a buyer's vocabulary (UBL, cXML) is refused. */
 
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import { DomainError, type Fault } from '../domain/errors.ts'
 import { nextStatuses, type Objections, type Order, type OrderDocument } from '../domain/order.ts'
 import { refusedTransition } from '../domain/order-writes.ts'
-
-const none: Objections = { invalid: [], refused: [] }
-
-export function joined(...all: readonly (Objections | undefined)[]): Objections {
-  return { invalid: all.flatMap((one) => one?.invalid ?? []), refused: all.flatMap((one) => one?.refused ?? []) }
-}
+import { joinObjections, noObjections } from '../domain/refusing.ts'
 
 /** The refusal of a document for reasons of its own. What can never succeed decides the code. */
 export function refusal({ invalid, refused }: Objections): DomainError {
@@ -36,14 +31,14 @@ export function endedOrder({ id, status }: Order, { numberAt }: BuyerSubmission)
   return { invalid: [], refused: [{ code: 'sent-before', detail, ...numberAt }] }
 }
 
-/** What stands in the way of a change that is not newer than the last one. */
+/** The objection to a change that is not newer than the last one. */
 export function outdated({ revision, revisionAt }: BuyerSubmission, document: OrderDocument | undefined): Objections {
   const last = document?.revision
   if (revision !== undefined && !isVersion(revision)) {
     const detail = `The version ${JSON.stringify(revision)} is not a number. Send a number that is above that of the last change.`
     return { invalid: [{ code: 'invalid-value', detail, ...revisionAt } as Fault], refused: [] }
   }
-  if (revision === undefined || last === undefined || Number(revision) > Number(last)) return none
+  if (revision === undefined || last === undefined || Number(revision) > Number(last)) return noObjections
   const detail = `The order has been changed by version ${last} already; this is version ${revision}. Send a version above it.`
   return { invalid: [], refused: [{ code: 'outdated-revision', detail, ...revisionAt } as Fault] }
 }
@@ -57,7 +52,7 @@ export function refuseCancellation(objections: Objections, { status }: Order): v
   if (objections.invalid.length + objections.refused.length === 0) return
   const isFinal = status !== 'cancelled' && !nextStatuses(status).includes('cancelled')
   const detail = refusedTransition(status, 'cancelled').message
-  throw refusal(joined(objections, isFinal ? { invalid: [], refused: [{ detail }] } : none))
+  throw refusal(joinObjections(objections, isFinal ? { invalid: [], refused: [{ detail }] } : noObjections))
 }
 
 /** An error with a place in the document. A fault without a place is placed at the order's number. */

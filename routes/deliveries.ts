@@ -23,7 +23,7 @@ const sendAgain = {
   problems: ['webhook-not-found', 'unknown-event']
 } as const
 
-/** What sending an event again counts as against the rate: it keeps a connection to the receiver for up to ten seconds. */
+/** Requests that sending an event again counts as against the rate: it keeps a connection to the receiver for up to ten seconds. */
 const cost = 5
 
 const deliveries: RoutePlugin = async (app, { config }) => {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type Caller, guest, hasScope } from '../domain/caller.ts'
-import { defer, isLarge, jsonOf } from '../domain/deferred.ts'
+import { fromJson, jsonOf } from '../domain/deferred.ts'
 import { type Order, type OrderStatus, orderStatuses } from '../domain/order.ts'
 import { orderList } from '../domain/order-list.ts'
 import type { OrderQuery, Page, PageQuery } from '../domain/store.ts'
@@ -101,8 +101,7 @@ function validatorsOf(query: Filters & PageQuery, caller: Caller, revision: stri
 
 /** The whole orders become a page as text, so that this thread parses no large one, nor many. */
 function wholePage(orders: readonly Order[], rest: Omit<OrderPage, 'orders'>): OrderPage {
-  const text = `{"orders":[${orders.map(jsonOf).join(',')}],${JSON.stringify(rest).slice(1)}`
-  return isLarge(text) ? defer<OrderPage>(text, rest) : JSON.parse(text)
+  return fromJson<OrderPage>(`{"orders":[${orders.map(jsonOf).join(',')}],${JSON.stringify(rest).slice(1)}`, rest)
 }
 
 const orders: RoutePlugin = async (app, { config }) => {

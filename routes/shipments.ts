@@ -6,7 +6,6 @@ import type { Order } from '../domain/order.ts'
 import type { Precondition } from '../domain/store.ts'
 import { pagedQuery, pageUri, readCursor, writeCursor } from '../http/paging.ts'
 import { Problem } from '../http/problem.ts'
-import type { QuerySchema } from '../http/query-schema.ts'
 import { uris } from '../representations/links.ts'
 import { orderRepresentations } from '../representations/order.ts'
 import { orderStatusRepresentations } from '../representations/order-status.ts'
@@ -21,15 +20,7 @@ import type { RoutePlugin } from './route.ts'
 /** Shipments on a page. Those that are short come with their lines, so a page has fewer of them than of orders. */
 const pageLimit = { default: 20, max: 100 }
 
-const shipmentQuery: QuerySchema<{ readonly limit: number; readonly after?: string }> = pagedQuery({
-  limit: {
-    type: 'integer',
-    minimum: 1,
-    maximum: pageLimit.max,
-    default: pageLimit.default,
-    description: 'The maximum number of items on a page.'
-  }
-})
+const shipmentQuery = pagedQuery({}, pageLimit)
 
 const toSee = { anyOf: ['order', 'fulfilment'], guests: true } as const
 
@@ -56,7 +47,7 @@ const getShipment = {
   problems: ['order-not-found']
 } as const
 
-/** What was shipped of an order. */
+/** The shipments of an order. */
 const shipments: RoutePlugin = async (app, { config }) => {
   const pages = shipmentPages(app, config)
   const uri = uris(config.BASE_URL.path)

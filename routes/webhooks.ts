@@ -51,8 +51,8 @@ const webhooks: RoutePlugin = async (app, { config }) => {
     { config: { represents: webhooksRepresentations, caching: 'private', access: anyKey, describes: listWebhooks } },
     async (request, reply) => {
       const { types, own } = audienceOf(request.caller ?? guest)
-      const choice = eventTypes.filter((type) => types.includes(type) || own?.types.includes(type))
-      return reply.represent({ webhooks: await app.store.webhooks(holderOf(request).customer), types: choice })
+      const typeOptions = eventTypes.filter((type) => types.includes(type) || own?.types.includes(type))
+      return reply.represent({ webhooks: await app.store.webhooks(holderOf(request).customer), types: typeOptions })
     }
   )
 

@@ -19,7 +19,7 @@ export const webhook: DocumentSchema<WebhookDraft> = {
   })
 }
 
-/** What is sent to have an event delivered again. */
+/** The document that has an event delivered again. */
 export const delivery: DocumentSchema<{ readonly eventId: string }> = {
   xsd: webhookXsd,
   name: 'delivery',

@@ -63,7 +63,7 @@ export class Dispatcher {
   readonly #losses = new Map<string, string>()
   /** Nothing new begins. */
   readonly #stopping = new AbortController()
-  /** What is in progress ends. */
+  /** Deliveries in progress end. */
   readonly #cut = new AbortController()
   #running: Promise<void> | undefined
   /** The position of the last event that was looked at. */

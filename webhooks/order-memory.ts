@@ -41,7 +41,7 @@ export class OrderMemory {
     } finally {
       customer.held -= weight
       this.#held -= weight
-      // Who has just had a turn goes to the end of the turn order.
+      // The customer that has just had a turn goes to the end of the turn order.
       this.#customers.delete(name)
       this.#customers.set(name, customer)
       this.#forget(name, customer)
@@ -91,7 +91,7 @@ export class OrderMemory {
     return undefined
   }
 
-  /** What is larger than a limit fits alone. */
+  /** An order that is larger than a limit fits alone. */
   #fits({ weight }: Waiting, held: number, limit: number): boolean {
     return held === 0 || held + weight <= limit
   }

@@ -112,7 +112,7 @@ export class Targets {
     this.#resolve = resolve
   }
 
-  /** What is wrong with a URL, without a look-up of its host. @throws TargetError */
+  /** Checks a URL without a look-up of its host. @throws TargetError */
   read(text: string): URL {
     const url = URL.canParse(text) ? new URL(text) : refuse('This is not an absolute URL.')
     if (url.protocol !== 'https:' && url.protocol !== 'http:') refuse('The URL must begin with https://.')

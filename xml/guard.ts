@@ -21,7 +21,7 @@ export const namespacedLimits: Partial<Limits> = {
   longTexts: new Set(['EmbeddedDocumentBinaryObject'])
 }
 
-/** Which encodings a document may have besides UTF-8. */
+/** The encodings that a document may have besides UTF-8. */
 export interface Encodings {
   /** The document may declare US-ASCII, which is a part of UTF-8. */
   readonly mayDeclareAscii?: boolean

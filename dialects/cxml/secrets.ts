@@ -3,7 +3,7 @@ import { cardNumbers } from '../hidden-secrets.ts'
 import { makeNeedle, mask, merge, type Needle } from '../occurrences.ts'
 import { contentRange, type XmlElement } from '../xml-element.ts'
 
-/** What a cXML document must keep secret: the content of these elements, and the numbers of payment cards. */
+/** The secrets of a cXML document: the content of these elements, and the numbers of payment cards. */
 const secretElements: ReadonlySet<string> = new Set(['sharedsecret', 'digitalsignature', 'credentialmac'])
 
 /** Far above the needs of any order, which has one or two. It bounds the time of the search. */

@@ -1,5 +1,4 @@
 import { PositionError } from '../../domain/errors.ts'
-import { orderEventTypes } from '../../domain/event.ts'
 import type { Order, OrderSummary } from '../../domain/order.ts'
 import { mostContent, type OrderList, orderList, orderPage, type Range, rangeOf, readPosition } from '../../domain/order-list.ts'
 import type { OrderQuery, Page } from '../../domain/store.ts'
@@ -27,7 +26,6 @@ interface SizedRow extends CommonOrderRow {
 export interface OrderPages {
   orders(query: OrderQuery): Page<OrderSummary>
   wholeOrders(query: OrderQuery): Page<Order>
-  ordersRevision(customer: string | undefined): string
 }
 
 /** The index of the filters, with the conditions that it answers. */
@@ -64,25 +62,11 @@ function sqlOf(list: OrderList, columns: string, joined: string): string {
 /** The statement of a page of summaries, for tests of its plan. */
 export const summariesSql = (list: OrderList) => sqlOf(list, summaryOf, summaries)
 
-/**
- * The id of the last event of an order, or of the last event of all when those of orders are not kept any more. Stock and products
- * change more often than orders, and must not make a reader of orders read them again.
- */
-function revisionSql(index: string, condition: string): string {
-  const newest = orderEventTypes.map(
-    (type) => `SELECT max(position) AS position FROM event INDEXED BY ${index} WHERE ${condition} type = '${type}'`
-  )
-  return `SELECT id FROM event WHERE position = coalesce((SELECT max(position) FROM (${newest.join(' UNION ALL ')})), (SELECT max(position) FROM event))`
-}
-
 export function makeOrderPages(db: Connection): OrderPages {
   const positions = db.prepare<[{ id: string; customer: string | null }], { readonly seq: number; readonly placed_at: number }>(
     'SELECT seq, placed_at FROM purchase_order WHERE id = @id AND (@customer IS NULL OR customer = @customer)'
   )
   const contents = db.prepare<[number], string>('SELECT content FROM purchase_order WHERE seq = ?').pluck()
-
-  const revision = db.prepare<[], string>(revisionSql('event_type', '')).pluck()
-  const ownRevision = db.prepare<[{ customer: string }], string>(revisionSql('event_customer', 'customer = @customer AND')).pluck()
 
   // Each of the few dozen statements is prepared when it is first needed.
   const prepared = new Map<string, ReturnType<Connection['prepare']>>()
@@ -125,7 +109,6 @@ export function makeOrderPages(db: Connection): OrderPages {
       const list = orderList(query)
       return orderPage(rowsOf<OrderSummaryRow>(summariesSql(list), bounds(list, query)), list, toSummary)
     },
-    wholeOrders: (query) => whole(query),
-    ordersRevision: (customer) => (customer === undefined ? revision.get() : ownRevision.get({ customer })) ?? ''
+    wholeOrders: (query) => whole(query)
   }
 }

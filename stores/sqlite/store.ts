@@ -1,3 +1,4 @@
+import { ordersAudience } from '../../domain/event.ts'
 import { isSearch, type Store } from '../../domain/store.ts'
 import { notStored } from '../outcomes.ts'
 import { type Connection, checkFile, connectReader, databasePath, fileIdentity } from './connection.ts'
@@ -115,7 +116,8 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
     documentOf: (id) => read(() => reader.documentOf(id)),
     orders: (query) => read(() => reader.orders(query)),
     wholeOrders: (query) => read(() => reader.wholeOrders(query)),
-    ordersRevision: (customer) => read(() => reader.ordersRevision(customer)),
+    // When no event of an order is kept, the last event of all stands for it.
+    ordersRevision: (customer) => read(() => (events.lastEvent(ordersAudience(customer)) ?? events.lastEvent())?.id ?? ''),
     changeOrder: (...args) => writer.run('changeOrder', ...args),
     setOrderStatus: (...args) => writer.run('setOrderStatus', ...args),
     shipOrder: (...args) => writer.run('shipOrder', ...args),
