@@ -67,9 +67,7 @@ export default fp(
         if (isStopping()) for (const { wake } of waiters) wake()
         else await answer(await waitersToAnswer())
       } catch {
-        // The database is out of reach. The requests ask it themselves, and are told so.
-        seen = undefined
-        for (const { wake } of waiters) wake()
+        // The database is out of reach or busy. The next look asks again, and a wait that ends before it does is told by its own read.
       }
       timer = undefined
       if (waiters.size > 0) lookSoon()
@@ -77,7 +75,8 @@ export default fp(
     }
 
     async function waitersToAnswer(): Promise<readonly Waiter[]> {
-      seen ??= app.store.lastEvent()
+      // Undefined while the requests have not begun to wait, because the database is out of reach.
+      if (!seen) return []
       const before = await seen
       const last = await app.store.lastEvent()
       if (!last || last.id === before?.id) return []
