@@ -137,7 +137,7 @@ async function reads(database: string): Promise<void> {
   const path = `/product/${productId(Math.floor(products / 2), products)}`
   const { headers } = await exchange(service.port, get(path))
   await compare(service, { name: 'product, hot', requests: [get(path)], status: 200, route: path, goal: 0.9 })
-  await compare(service, { name: '304', requests: [get(path, headers['etag'])], status: 304, route: path, goal: 1 })
+  await compare(service, { name: '304', requests: [get(path, { tag: headers['etag'] })], status: 304, route: path, goal: 1 })
   for (const limit of [20, 100]) {
     await compare(service, {
       name: `page of ${limit}`,

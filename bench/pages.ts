@@ -36,7 +36,7 @@ async function close({ db, cached, plain }: Catalogue): Promise<void> {
 
 /** Measures one client that sends one request at a time, so that no request waits for another. */
 function alone(shop: Served, paths: readonly string[], tag?: string): () => Promise<Measured> {
-  const requests = paths.map((path) => get(path, tag))
+  const requests = paths.map((path) => get(path, { tag }))
   return under(loader, shop, { requests, clients: 1, milliseconds, seed, status: tag === undefined ? 200 : 304 })
 }
 

@@ -57,7 +57,7 @@ async function against(what: string, contest: Readonly<Record<string, () => Prom
 /** Compares the same resources with and without the body cache, as 200 and as 304. */
 async function compareCaching(what: string, plain: Served, shop: Served, paths: readonly string[]): Promise<string> {
   const full = paths.map((path) => get(path))
-  const known = await Promise.all(paths.map(async (path) => get(path, await tagOf(shop, path))))
+  const known = await Promise.all(paths.map(async (path) => get(path, { tag: await tagOf(shop, path) })))
   return against(what, {
     '200, BODY_CACHE=0': alone(plain, full),
     '200, with the body cache': alone(shop, full),

@@ -78,13 +78,16 @@ export function postOrder(next: () => number): string {
   return `${head}\r\n\r\n${body}`
 }
 
-export function get(path: string, tag?: string): string {
-  return `GET ${path} HTTP/1.1\r\nHost: shop\r\n${tag === undefined ? '' : `If-None-Match: ${tag}\r\n`}\r\n`
+/** @param sent the entity tag that the client knows, and its credentials */
+export function get(path: string, sent: { readonly tag?: string | undefined; readonly authorization?: string } = {}): string {
+  const fields = { Host: 'shop', 'If-None-Match': sent.tag, Authorization: sent.authorization }
+  const lines = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${value}\r\n`]))
+  return `GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`
 }
 
 /** The current entity tag of a resource. */
-export async function tagOf({ port }: Served, path: string): Promise<string> {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`)
+export async function tagOf({ port }: Served, path: string, authorization?: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, authorization === undefined ? {} : { headers: { authorization } })
   const tag = response.headers.get('etag')
   if (response.status !== 200 || tag === null) throw new Error(`${path} was answered with ${response.status} and the entity tag ${tag}`)
   await response.arrayBuffer()

@@ -8,19 +8,20 @@ type EventRow = HeadRow & Record<string, unknown>
 
 /** The verbs that read the outbox, and the one that deletes old events. */
 export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'events' | 'lastEvent' | 'pruneEvents'> {
-  async function startOf(after: string | undefined): Promise<number> {
-    if (after === undefined) return 0
-    const sql = 'SELECT position FROM event WHERE id = $1'
-    const [row] = isEventId(after) ? await database.prepared<{ position: number }>(sql, [after]) : []
+  /** Also tells whether there is any later event: most polls find nothing new. */
+  async function startOf(after: string | undefined): Promise<{ readonly start: number; readonly isNewest: boolean }> {
+    if (after === undefined) return { start: 0, isNewest: false }
+    const sql = 'SELECT position, position = (SELECT max(position) FROM event) AS newest FROM event WHERE id = $1'
+    const [row] = isEventId(after) ? await database.prepared<{ position: number; newest: boolean }>(sql, [after]) : []
     if (!row) throw new PositionError('no event that is kept')
-    return row.position
+    return { start: row.position, isNewest: row.newest }
   }
 
   return {
     async eventHeads({ audience, limit, after }) {
-      const start = await startOf(after)
+      const { start, isNewest } = await startOf(after)
       const lookups = lookupsOf(audience)
-      if (lookups.length === 0) return []
+      if (isNewest || lookups.length === 0) return []
       const rows = await database.query<EventRow>(
         `SELECT ${headColumns} FROM unnest($1::text[], $2::text[]) AS w (type, customer), LATERAL (
             (SELECT position FROM event WHERE w.customer IS NULL AND type = w.type AND position > $3 ORDER BY position LIMIT $4)

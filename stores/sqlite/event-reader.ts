@@ -23,6 +23,7 @@ const nextOfCustomer = `SELECT position FROM event INDEXED BY event_customer
 export function makeEventReader(db: Connection): EventReads {
   const positionOf = db.prepare<[string], number>('SELECT position FROM event WHERE id = ?').pluck()
   const last = db.prepare<[], HeadRow>(`SELECT ${headColumns} FROM event e ORDER BY e.position DESC LIMIT 1`)
+  const newestId = db.prepare<[], string>('SELECT id FROM event ORDER BY position DESC LIMIT 1').pluck()
   const at = db.prepare<[number], HeadRow>(`SELECT ${headColumns} FROM event e WHERE e.position = ?`)
   const ofType = db.prepare<[string], number>(newestOfType).pluck()
   const ofCustomer = db.prepare<[string, string], number>(newestOfCustomer).pluck()
@@ -65,6 +66,8 @@ export function makeEventReader(db: Connection): EventReads {
 
   return {
     eventHeads({ audience, limit, after }: EventQuery): readonly EventHead[] {
+      // Most polls find nothing new, which one look-up tells.
+      if (after !== undefined && after === newestId.get()) return []
       const start = startOf(after)
       const lookups = lookupsOf(audience)
       if (lookups.length === 0) return []
