@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events'
 import type { Socket } from 'node:net'
-import AjvCompiler from '@fastify/ajv-compiler'
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler, FastifyTypeProvider } from 'fastify'
 import fp from 'fastify-plugin'
@@ -10,6 +9,7 @@ import { BuyerProblem } from '../documents/buyer-problem.ts'
 import { Documents, type Sender } from '../documents/documents.ts'
 import type { DocumentLimits, FormFields, Notation } from '../documents/job.ts'
 import { fromJson } from '../domain/deferred.ts'
+import { jsonValidator } from '../http/json-validator.ts'
 import { charsetOf, refuseDocument, ublMediaTypes } from '../http/media-types.ts'
 import { Problem } from '../http/problem.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
@@ -75,38 +75,18 @@ function documentLimits({ MAX_ORDER_ITEMS }: Config): DocumentLimits {
   return { maxOrderItems: MAX_ORDER_ITEMS, marks: Math.max(minMarks, marksPerItem * MAX_ORDER_ITEMS) }
 }
 
-type Validator = ReturnType<FastifySchemaCompiler<unknown>>
-
-/** Requires digits for an integer. Ajv accepts everything that JavaScript converts to a number: `0x10`, `1e2`, ` 1`. */
-function strictIntegers(schema: unknown, validate: Validator): Validator {
-  const { properties = {} } = schema as { properties?: Readonly<Record<string, { type?: unknown }>> }
-  const integers = Object.keys(properties).filter((name) => properties[name]?.type === 'integer')
-  const strict: Validator = (given: Readonly<Record<string, unknown>>) => {
-    const malformed = integers.filter((name) => typeof given?.[name] === 'string' && !/^-?\d+$/.test(given[name]))
-    if (malformed.length === 0) {
-      const isValid = validate(given)
-      // Fastify reads the errors from the validator function itself.
-      Object.assign(strict, { errors: (validate as { errors?: unknown }).errors })
-      return isValid
-    }
-    const faults = malformed.map((path) => ({ path, detail: `${path} must be integer.` }))
-    return { error: new Problem('malformed-request', faults.map(({ detail }) => detail).join(' '), { faults }) }
-  }
-  return strict
-}
-
 /**
  * The validator of a document schema. Fastify ignores the value that an asynchronous validator resolves with, so the
  * submission itself replaces the request's body.
  */
-function documentValidator(schema: DocumentSchema<unknown>): Validator {
+function documentValidator(schema: DocumentSchema<unknown>): ReturnType<FastifySchemaCompiler<unknown>> {
   const validate = async (body: unknown) => {
     if (!isSubmission(body)) throw emptyBody()
     await body.readAs(schema)
     return true
   }
   // Fastify's types allow synchronous validators only.
-  return validate as unknown as Validator
+  return validate as unknown as ReturnType<FastifySchemaCompiler<unknown>>
 }
 
 /**
@@ -181,15 +161,8 @@ export default fp(
     )
     await app.register(formbody, { bodyLimit: config.BODY_LIMIT, parser: (text) => ({ form: text }) })
 
-    const compileJsonSchema = AjvCompiler()(
-      {},
-      { customOptions: { allErrors: true, removeAdditional: false, coerceTypes: 'array', verbose: true } }
-    )
-    const compile: FastifySchemaCompiler<unknown> = (route) => {
-      const { schema } = route
-      if (!isDocumentSchema(schema)) return strictIntegers(schema, compileJsonSchema(route as Parameters<typeof compileJsonSchema>[0]))
-      return documentValidator(schema)
-    }
+    const compile: FastifySchemaCompiler<unknown> = ({ schema }) =>
+      isDocumentSchema(schema) ? documentValidator(schema) : jsonValidator(schema)
     app.setValidatorCompiler(compile)
 
     // @fastify/formbody gives only the text. It becomes a submission here, before the validation.
