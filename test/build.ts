@@ -11,7 +11,7 @@ import type { ProductDraft } from '../domain/product.ts'
 import type { Store } from '../domain/store.ts'
 import { hashKey } from '../http/credentials.ts'
 import { openStore } from '../stores/open.ts'
-import { execute } from './stores/embedded.ts'
+import { newPostgresDatabase, newSqliteFile } from './stores/new-database.ts'
 
 export interface Shop {
   readonly app: FastifyInstance
@@ -75,10 +75,7 @@ export async function build(t: Test, { settings = {}, products = { 'ABC-1': {} }
 /** A new database that goes with the test. */
 export async function databaseUrl(t: Test): Promise<string> {
   const server = process.env['TEST_DATABASE_URL']
-  if (server === undefined) return `sqlite:${join(t.testdir(), 'tradepost.db')}`
-  const name = `test_${randomBytes(8).toString('hex')}`
-  await execute(server, `CREATE DATABASE ${name}`)
-  return Object.assign(new URL(server), { pathname: `/${name}` }).href
+  return server === undefined ? `sqlite:${await newSqliteFile(join(t.testdir(), 'tradepost.db'))}` : newPostgresDatabase(server)
 }
 
 /** The smallest order, or one of several products. */

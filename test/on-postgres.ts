@@ -5,13 +5,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { startPostgres } from './stores/embedded.ts'
+import { makePostgresTemplate } from './stores/new-database.ts'
 
 const named = process.argv.slice(2).map((name) => (name.endsWith('.ts') ? name : `${name}/*.test.ts`))
 const suites = ['test/**/*.postgres.ts', 'test/suites/http.suite.ts', 'test/suites/routes.suite.ts', 'test/concurrency/*.test.ts']
-const server = await startPostgres({ fsync: 'off', max_connections: '400' })
+// Autovacuum would start a process for every database of the tests, again and again.
+const server = await startPostgres({ fsync: 'off', full_page_writes: 'off', autovacuum: 'off', max_connections: '400' })
 try {
+  const template = await makePostgresTemplate(await server.database())
   const tap = spawn('npx', ['tap', ...(named.length > 0 ? ['--disable-coverage', ...named] : suites)], {
-    env: { ...process.env, TEST_DATABASE_URL: await server.database() },
+    env: { ...process.env, ...template, TEST_DATABASE_URL: await server.database() },
     stdio: 'inherit'
   })
   const [code] = await once(tap, 'exit')

@@ -7,11 +7,12 @@ import type { Placed, Placing, Store } from '../../domain/store.ts'
 import { openWithWriter } from '../../stores/postgres/store.ts'
 import { execute, postgresFor } from './embedded.ts'
 import { everyOrder, item, onHand, placing, purchase, shopCurrency, stocked } from './fixtures.ts'
+import { newShopDatabase } from './new-database.ts'
 
 const server = await postgresFor(t)
 
 async function open(t: Test, options: { poolSize?: number } = {}) {
-  const url = await server.database()
+  const url = await newShopDatabase(server)
   const parts = await openWithWriter({ url, currency: shopCurrency, ...options })
   t.teardown(() => parts.store.close())
   await parts.store.createProduct('a', stocked(1_000_000))

@@ -12,11 +12,12 @@ import { orderContract } from './contract-orders.ts'
 import { placingContract } from './contract-placing.ts'
 import { postgresFor } from './embedded.ts'
 import { shopCurrency } from './fixtures.ts'
+import { newShopDatabase } from './new-database.ts'
 
 const server = await postgresFor(t)
 
 async function open(): Promise<Store> {
-  const url = await server.database()
+  const url = await newShopDatabase(server)
   const store = await openPostgresStore({ url, currency: shopCurrency })
   const database = new Database(url, 2)
   const write = makeOrderWrites(database, shopCurrency, 'beside')

@@ -13,6 +13,7 @@ import { openSqliteStore } from '../../stores/sqlite/store.ts'
 import { storeContract } from './contract.ts'
 import { keepsItsCurrency } from './currency.ts'
 import { draft, everything, onHand, placing, shopCurrency, stocked } from './fixtures.ts'
+import { newSqliteFile } from './new-database.ts'
 import { openParts } from './sqlite-parts.ts'
 
 const folder = t.testdir({})
@@ -20,7 +21,7 @@ let files = 0
 const newPath = () => join(folder, 'made', `shop-${files++}.db`)
 const open = (path: string) => openSqliteStore({ path, currency: shopCurrency })
 
-storeContract(t, () => open(newPath()))
+storeContract(t, async () => open(await newSqliteFile(join(folder, `contract-${files++}.db`))))
 
 t.test('closing writes what waits, then leaves one file without a log, and refuses what comes after', async (t) => {
   const path = newPath()

@@ -10,15 +10,16 @@ import { makeWebhook } from './contract-webhooks.ts'
 import { keepsItsCurrency } from './currency.ts'
 import { execute, postgresFor } from './embedded.ts'
 import { draft, everyOrder, everything, item, onHand, placing, purchase, shopCurrency, stocked } from './fixtures.ts'
+import { newShopDatabase } from './new-database.ts'
 
 const server = await postgresFor(t)
 const open = (url: string) => openPostgresStore({ url, currency: shopCurrency })
 
-storeContract(t, async () => open(await server.database()))
+storeContract(t, async () => open(await newShopDatabase(server)))
 
-/** Stores of so many replicas on one new database. */
-async function replicas(t: Test, count: number): Promise<{ stores: readonly Store[]; url: string }> {
-  const url = await server.database()
+/** Stores of so many replicas on one database, by default that of a new shop. */
+async function replicas(t: Test, count: number, database = newShopDatabase(server)): Promise<{ stores: readonly Store[]; url: string }> {
+  const url = await database
   const stores = await Promise.all(Array.from({ length: count }, () => open(url)))
   t.teardown(() => Promise.all(stores.map((store) => store.close())))
   return { stores, url }
@@ -36,7 +37,7 @@ function shared<T>(stores: readonly Store[], count: number, act: (store: Store, 
 }
 
 t.test('ten replicas that open one empty database at the same moment all succeed, and migrate it once', async (t) => {
-  const { stores, url } = await replicas(t, 10)
+  const { stores, url } = await replicas(t, 10, server.database())
   await shared(stores, 10, (store, i) => store.createProduct(`p${i}`, draft()))
   const [first] = stores
   t.equal((await first?.products({ limit: 20 }))?.items.length, 10)
