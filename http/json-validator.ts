@@ -8,7 +8,9 @@ type Validate = ((given: unknown) => boolean) & { errors?: unknown }
 /** The schemas are constants of the code, so there are few of them, and services of one process share their validators. */
 const compiled = new Map<string, Validate>()
 
-let compile: (route: { schema: unknown }) => Validate = (route) => {
+let compiler: ((route: { readonly schema: unknown }) => Validate) | undefined
+
+function makeCompiler() {
   const customOptions = {
     allErrors: true,
     removeAdditional: false as const,
@@ -18,9 +20,7 @@ let compile: (route: { schema: unknown }) => Validate = (route) => {
     meta: false,
     validateSchema: false
   }
-  const ready = AjvCompiler()({}, { customOptions })
-  compile = ready as unknown as typeof compile
-  return compile(route)
+  return AjvCompiler()({}, { customOptions }) as unknown as NonNullable<typeof compiler>
 }
 
 /** Compiles at the first use. Compiling the schemas of all routes took a tenth of the service's start. */
@@ -28,7 +28,8 @@ function validatorOf(schema: unknown): Validate {
   const text = JSON.stringify(schema)
   const known = compiled.get(text)
   if (known) return known
-  const made = compile({ schema })
+  compiler ??= makeCompiler()
+  const made = compiler({ schema })
   compiled.set(text, made)
   return made
 }
