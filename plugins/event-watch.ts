@@ -124,9 +124,8 @@ export default fp(
       const endInTurn = () => app.schedule(network, awake.resolve)
       waiters.add(waiter)
       whenAnswered(this.request, this, () => {
-        waiters.delete(waiter)
+        if (waiters.delete(waiter)) endInTurn()
         quota.release(name, 1)
-        endInTurn()
         answered.resolve()
       })
       lookSoon()
