@@ -1,6 +1,8 @@
 import t from 'tap'
 import { startCursor } from '../../domain/event-start.ts'
+import { connectWriter } from '../../stores/sqlite/connection.ts'
 import { build, orderXml, type Shop, xml } from '../build.ts'
+import { execute } from '../stores/embedded.ts'
 
 const json = { accept: 'application/json' }
 const day = 24 * 60 * 60 * 1000
@@ -69,4 +71,25 @@ t.test('a 304 of the page for people has the tag of the page, and the tag holds 
   const again = await get({ 'if-none-match': etag })
   t.same([again.statusCode, again.headers.etag], [304, etag])
   t.equal((await get({ 'if-match': etag })).statusCode, 200)
+})
+
+/** Makes the shop's second event old, as a clock that was set back after the first one does. */
+async function ageSecondEvent({ config }: Shop): Promise<void> {
+  const url = config.DATABASE_URL
+  const statement = 'UPDATE event SET at = 1 WHERE position = 2'
+  if (!url.startsWith('sqlite:')) return void (await execute(url, statement))
+  const db = connectWriter(url.slice('sqlite:'.length))
+  db.exec(statement)
+  db.close()
+}
+
+t.test('no event is missing after a cursor, also when the clock was set back', async (t) => {
+  const shop = await build(t)
+  const erp = await shop.key('erp', 'fulfilment')
+  for (const _ of [1, 2, 3]) await place(shop)
+  const { next } = await read(shop, '/events?limit=1', erp)
+  await ageSecondEvent(shop)
+  t.equal(await shop.store.pruneEvents(2, 100), 2, 'an event goes with a later one that is old')
+  t.equal((await read(shop, next, erp)).statusCode, 410)
+  t.equal((await read(shop, '/events', erp)).resources.length, 3)
 })
