@@ -15,6 +15,8 @@ const secrets: readonly { readonly hint: string | RegExp; readonly pattern: RegE
     pattern: /(?<!"reqId":"|\/product\/)\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi,
     replacement: '$1…'
   },
+  // A cursor of `/orders` has the id of an order. As base64 it begins like this, because `writeCursor` begins it with "orders".
+  { hint: 'b3JkZXJz', pattern: /\bb3JkZXJz[A-Za-z0-9_-]+/g, replacement: 'b3JkZXJz…' },
   { hint: 'tp_', pattern: /\btp_[A-Za-z0-9_-]+/g, replacement: 'tp_…' },
   { hint: /B(?:earer|asic) /i, pattern: /\b(Bearer|Basic) +[A-Za-z0-9+/=._~-]+/gi, replacement: '$1 …' },
   { hint: 'tradepost-session=', pattern: /\b(tradepost-session)=[^;"\\\s]+/g, replacement: '$1=…' }

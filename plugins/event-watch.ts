@@ -35,6 +35,8 @@ const answeredAtOnce = 5
 
 interface Waiter {
   readonly audience: Audience
+  /** As `request.network`. */
+  readonly network: string
   readonly wake: () => void
   /** Resolves when the request has its answer. */
   readonly answered: Promise<void>
@@ -64,7 +66,7 @@ export default fp(
 
     async function look(): Promise<void> {
       try {
-        if (isStopping()) for (const { wake } of waiters) wake()
+        if (isStopping()) for (const waiter of [...waiters]) await wakeInTurn(waiter)
         else await answer(await waitersToAnswer())
       } catch {
         // The database is out of reach or busy. The next look asks again, and a wait that ends before it does is told by its own read.
@@ -87,11 +89,24 @@ export default fp(
       return [...waiters].filter(({ audience }) => events.some((event) => hears(audience, event)))
     }
 
+    /**
+     * Wakes a request when it is its address's turn. Resolves when the request has done what it can do at once, so that the
+     * scheduler knows how much of the turn is left for the next one.
+     */
+    function wakeInTurn({ network, wake }: Waiter): Promise<void> {
+      return new Promise((resolve) =>
+        app.schedule(network, () => {
+          wake()
+          queueMicrotask(() => process.nextTick(resolve))
+        })
+      )
+    }
+
     /** Many requests may wait for the same event. Their reads must not all be before those of others. */
     async function answer(waiting: readonly Waiter[]): Promise<void> {
       for (let i = 0; i < waiting.length; i += answeredAtOnce) {
         const group = waiting.slice(i, i + answeredAtOnce)
-        for (const { wake } of group) wake()
+        for (const waiter of group) await wakeInTurn(waiter)
         if (i + answeredAtOnce >= waiting.length) return
         const late = new AbortController()
         await Promise.race([Promise.all(group.map(({ answered }) => answered)), sleep(interval, undefined, late).catch(() => {})])
@@ -100,15 +115,17 @@ export default fp(
     }
 
     app.decorateReply('watchEvents', async function (this: FastifyReply, audience: Audience): Promise<EventWatch | undefined> {
+      const { network } = this.request
       const { name } = this.request.sender()
       if (isStopping() || quota.acquire(name, 1)) return undefined
       const [awake, answered] = [signal(), signal()]
-      const waiter: Waiter = { audience, wake: awake.resolve, answered: answered.promise }
+      const waiter: Waiter = { audience, network, wake: awake.resolve, answered: answered.promise }
+      // Many waits can end at the same time: because their time is over, or because their clients go away.
+      const endInTurn = () => app.schedule(network, awake.resolve)
       waiters.add(waiter)
       whenAnswered(this.request, this, () => {
-        waiters.delete(waiter)
+        if (waiters.delete(waiter)) endInTurn()
         quota.release(name, 1)
-        awake.resolve()
         answered.resolve()
       })
       lookSoon()
@@ -122,7 +139,7 @@ export default fp(
       }
       return {
         async event(seconds) {
-          const timeout = setTimeout(awake.resolve, seconds * 1000).unref()
+          const timeout = setTimeout(endInTurn, seconds * 1000).unref()
           await awake.promise
           clearTimeout(timeout)
           waiters.delete(waiter)
@@ -132,5 +149,5 @@ export default fp(
 
     app.addHook('onClose', async () => clearTimeout(timer))
   },
-  { name: 'event-watch', fastify: '5.x', dependencies: ['documents', 'problems', 'store'] }
+  { name: 'event-watch', fastify: '5.x', dependencies: ['documents', 'problems', 'scheduling', 'store'] }
 )

@@ -14,11 +14,13 @@ import {
   narrow,
   type ShopEvent
 } from '../domain/event.ts'
+import { isStart, isStartKept, startCursor } from '../domain/event-start.ts'
 import type { EventQuery } from '../domain/store.ts'
 import { pagedQuery, pageUri } from '../http/paging.ts'
 import { Problem } from '../http/problem.ts'
 import { type EventsPage, eventsRepresentations } from '../representations/events.ts'
 import { uris } from '../representations/links.ts'
+import { pageOf } from '../representations/representation.ts'
 import type { RoutePlugin } from './route.ts'
 
 interface Filters {
@@ -30,7 +32,7 @@ const eventQuery = pagedQuery<Filters>({
   after: {
     type: 'string',
     pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
-    description: 'Only events after this one: the id of an event, as the `next` link has it.'
+    description: 'Only events after this cursor, as the `next` link has it.'
   },
   type: {
     type: 'array',
@@ -63,7 +65,7 @@ function withinWeight(heads: readonly EventHead[]): readonly EventHead[] {
 }
 
 /** The page as a value that is written here, or in the document process if its orders are large together. */
-function pageOf(events: readonly ShopEvent[], page: Omit<EventsPage, 'events'>): EventsPage {
+function eventsPage(events: readonly ShopEvent[], page: Omit<EventsPage, 'events'>): EventsPage {
   const weight = events.reduce((sum, event) => sum + event.weight, 0)
   if (weight <= mostInline) return { ...page, events }
   const texts = events.map(eventJson)
@@ -72,16 +74,29 @@ function pageOf(events: readonly ShopEvent[], page: Omit<EventsPage, 'events'>):
 
 const events: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
+  const keep = config.EVENTS_KEEP * 24 * 60 * 60 * 1000
+
+  async function headsAfter(after: string | undefined, query: EventQuery): Promise<readonly EventHead[]> {
+    if (after === undefined || !isStart(after)) return app.store.eventHeads(after === undefined ? query : { ...query, after })
+    const found = await app.store.eventHeads(query)
+    if (!isStartKept(after, Date.now(), keep)) throw new PositionError('a start that is not kept any more')
+    return found
+  }
 
   /** The events of a page. If there are none, the request waits for the first, as long as the client prefers. */
-  async function headsInTime(wait: number | undefined, reply: FastifyReply, query: EventQuery): Promise<readonly EventHead[]> {
+  async function headsInTime(
+    wait: number | undefined,
+    reply: FastifyReply,
+    after: string | undefined,
+    query: EventQuery
+  ): Promise<readonly EventHead[]> {
     const watch = wait === undefined ? undefined : await reply.watchEvents(query.audience)
-    const found = await app.store.eventHeads(query)
+    const found = await headsAfter(after, query)
     if (!watch || wait === undefined) return found
     reply.applyPreference(`wait=${wait}`)
     if (found.length > 0) return found
     await watch.event(wait)
-    return app.store.eventHeads(query)
+    return headsAfter(after, query)
   }
 
   async function wholeEvents(heads: readonly EventHead[]): Promise<readonly ShopEvent[]> {
@@ -98,7 +113,7 @@ const events: RoutePlugin = async (app, { config }) => {
       if (!(error instanceof PositionError)) throw error
     }
     const last = await app.store.lastEvent(audience)
-    const next = pageUri(uri.events, { type, limit, after: last?.id })
+    const next = pageUri(uri.events, { type, limit, after: last?.id ?? startCursor(Date.now(), keep) })
     const detail = `The event after which you ask is no longer kept, or never existed. Note this link: ${next}. Read the orders and the products again as a whole, and then go on from that link.`
     throw new Problem('cursor-expired', detail, { headers: { link: `<${next}>; rel="next"` } })
   }
@@ -118,22 +133,28 @@ const events: RoutePlugin = async (app, { config }) => {
       const { limit, after, type: types = [] } = request.query
       const all = audienceOf(request.caller ?? guest)
       const audience: Audience = types.length === 0 ? all : narrow(all, types)
-      const query = { audience, limit, ...(after === undefined ? {} : { after }) }
-      const found = await unlessExpired(audience, request.query, () => headsInTime(request.preferredWait(), reply, query))
+      const found = await unlessExpired(audience, request.query, () =>
+        headsInTime(request.preferredWait(), reply, after, { audience, limit })
+      )
       const heads = withinWeight(found)
-      const isFull = after !== undefined && (heads.length === limit || heads.length < found.length)
-      const [first, last] = [heads[0]?.id, heads.at(-1)?.id ?? after]
+      // Without an event to begin after, the oldest events of the page are deleted some day.
+      const event = after === undefined || isStart(after) ? undefined : after
+      const isFull = event !== undefined && (heads.length === limit || heads.length < found.length)
+      const [first, last] = [heads[0]?.id, heads.at(-1)?.id ?? event ?? startCursor(Date.now(), keep)]
       const version = hash('sha256', JSON.stringify([request.url, audience, first, last, heads.length])).slice(0, 16)
       // A cache that forgets this finds the events of one key for another.
       reply.header('vary', 'Accept, Authorization, Cookie')
       const isFinal = isFull && request.representation?.suffix !== 'html'
-      if (reply.revalidate({ version, isFinal })) return reply
-      const read = await unlessExpired(audience, request.query, () => wholeEvents(heads))
+      if (reply.revalidate({ version, isFinal, ...pageOf(request.caller ?? guest) })) return reply
+      const weight = heads.reduce((sum, head) => sum + head.weight, 0)
+      const readAll = () => unlessExpired(audience, request.query, () => wholeEvents(heads))
+      // Large orders are not even read while too many are being written.
+      const read = await (weight > mostInline ? request.withRoomFor(weight, readAll) : readAll())
       const links = [
         { rel: 'self', href: request.url },
         { rel: 'next', href: pageUri(uri.events, { type: types, limit, after: last }) }
       ]
-      return reply.represent(pageOf(read, { links, version, isFinal, types }))
+      return reply.represent(eventsPage(read, { links, version, isFinal, types }))
     }
   )
 }

@@ -30,12 +30,15 @@ export const shipment: DocumentSchema<ShipmentDraft> = {
   }
 }
 
+/** In UTC, years after 9999 have more digits than the schema of a shipment allows. */
+const endOfTime = Date.UTC(10_000, 0)
+
 function readMoment(root: Element, report: Report): number | undefined {
   const text = tokenOf(root, 'shipped-at')
   if (text === undefined) return undefined
   const time = Date.parse(text)
-  if (!Number.isNaN(time) && time >= 0) return time
-  report(['shipped-at'], 'shipped-at must be a date and time since 1970, such as 2026-11-20T15:00:00Z.')
+  if (time >= 0 && time < endOfTime) return time
+  report(['shipped-at'], 'shipped-at must be a date and time from 1970 to 9999, such as 2026-11-20T15:00:00Z.')
   return undefined
 }
 

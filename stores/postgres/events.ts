@@ -61,11 +61,15 @@ export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'even
       return row && headOf(row)
     },
     async pruneEvents(before, most) {
-      // Rows that a transaction is copying a content into are left for the next time.
+      // All events before an old one go with it, as on SQLite. Rows that a transaction is copying a content into are left for the
+      // next time, and so are all after them.
       const rows = await database.query<{ position: number }>(
-        `DELETE FROM event WHERE position = ANY (ARRAY(
-          SELECT e.position FROM (SELECT position FROM event ORDER BY position LIMIT $2) o JOIN event e USING (position)
-          WHERE e.at < $1 AND e.position < (SELECT last FROM event_head) FOR UPDATE OF e SKIP LOCKED)) RETURNING position`,
+        `WITH oldest AS (SELECT position, at FROM event ORDER BY position LIMIT $2),
+          due AS (SELECT position FROM oldest
+            WHERE position <= (SELECT max(position) FROM oldest WHERE at < $1) AND position < (SELECT last FROM event_head)),
+          free AS (SELECT e.position FROM due JOIN event e USING (position) FOR UPDATE OF e SKIP LOCKED)
+          DELETE FROM event WHERE position = ANY (ARRAY(
+            SELECT position FROM free WHERE position < ALL (SELECT position FROM due EXCEPT SELECT position FROM free))) RETURNING position`,
         [before, most]
       )
       return rows.length

@@ -58,6 +58,12 @@ t.test('no key, cookie, idempotency key or whole order id is in the log of a ses
     await send('DELETE', `/order/none/${id}`, headers)
     await send('GET', `/orders?after=${id}`, headers)
   }
+  const cursors: string[] = []
+  for (const list of ['/orders?limit=1', '/orders?limit=1&order=oldest', '/orders?limit=1&modified-since=2020-01-01T00:00:00Z']) {
+    const [, next = ''] = /<([^>]*)>; rel="next"/.exec(String((await send('GET', list, customer)).headers.link)) ?? []
+    t.equal((await send('GET', next, customer)).statusCode, 200)
+    cursors.push(new URL(next, 'http://shop').searchParams.get('after') ?? '')
+  }
   const broken = new Error(`no row (id)=(${id}) for Bearer ${secret} at /order/${id}`)
   store.order = () => Promise.reject(broken)
   t.equal((await send('GET', uri)).statusCode, 500)
@@ -69,6 +75,10 @@ t.test('no key, cookie, idempotency key or whole order id is in the log of a ses
   t.match(text, `/order/${id.slice(0, 8)}…`, 'enough of an order is there to find it')
   const [, sealed = ''] = cookie.split('=')
   t.ok(sealed.length > 20, 'there was a cookie')
+  for (const cursor of cursors) {
+    t.ok(cursor.length > 40, 'there was a cursor')
+    t.notMatch(text, cursor, 'a cursor has the id of an order')
+  }
   for (const [what, hidden] of Object.entries({
     secret,
     basic,
