@@ -13,11 +13,11 @@ export function webhookPages(app: FastifyInstance, config: Config): { readonly o
 
   function typedIn(request: FastifyRequest): NonNullable<RefusedWebhook['typed']> {
     const fields = [...(request.form() ?? [])]
-    const valueOf = (name: string) => fields.find(([field]) => field === name)?.[1] ?? ''
+    const sent = (name: string) => fields.find(([field]) => field === name)?.[1] ?? ''
     return {
-      url: valueOf('url'),
+      url: sent('url'),
       types: fields.filter(([name]) => name.startsWith('type.')).map(([, value]) => value),
-      mediaType: valueOf('media-type')
+      mediaType: sent('media-type')
     }
   }
 

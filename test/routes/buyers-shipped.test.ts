@@ -63,7 +63,10 @@ t.test('a delete in cXML of an order that was shipped in part cancels the rest, 
   for (const _ of [1, 2]) {
     const [code, text] = cxmlAnswer(await order.cxml('delete'))
     t.equal(code, '200')
-    t.match(text, /^The rest of order [0-9a-f-]{36} is cancelled: 1 line, total 28\.50 EUR\. .*stays ordered: 3 of BOLT-8\. Its status is shipped\.$/)
+    t.match(
+      text,
+      /^The rest of order [0-9a-f-]{36} is cancelled: 1 line, total 28\.50 EUR\. .*stays ordered: 3 of BOLT-8\. Its status is shipped\.$/
+    )
   }
   t.match(await order.response(), /type="accept"[^>]*>\s*<Comments[^>]*>Only what was not shipped yet is cancelled\./)
 })
@@ -122,7 +125,9 @@ t.test('the response in UBL has the expected delivery date as PromisedDeliveryPe
   t.match(body, new RegExp(`</cac:BuyerCustomerParty>\\s*<cac:Delivery>\\s*${period}`))
   const told = ['Two parcels &amp; one pallet\nLine 20: Expected delivery on 2026-12-08. Late']
   t.same(ublAnswer({ body }), { code: 'AP', notes: told })
-  const again = await order.ubl(ublOrder({ lines: [ublLine({ id: '10', quantity: '4' }), ublLine({ id: '20', product: 'SCREW-3', price: '' })] }))
+  const again = await order.ubl(
+    ublOrder({ lines: [ublLine({ id: '10', quantity: '4' }), ublLine({ id: '20', product: 'SCREW-3', price: '' })] })
+  )
   t.match([again.statusCode, ublAnswer(again).notes, again.body], [200, told, '<cac:PromisedDeliveryPeriod>'])
   const cancelled = await order.ubl(ublCancellation())
   t.same(ublAnswer(cancelled), { code: 'AP', notes: [] })
