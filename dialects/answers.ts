@@ -1,11 +1,11 @@
 /** Answers to buyers' documents, each in the vocabulary of its document. */
 
 import { hash, randomUUID } from 'node:crypto'
-import { isLarge, jsonOf } from '../domain/deferred.ts'
 import type { Order, OrderStatus } from '../domain/order.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import type { AnswerBasis, CxmlAnswerBasis, UblAnswerBasis } from './buyer-document.ts'
 import { type CxmlStatusCode, writeConfirmation, writeCxmlResponse, writeProfileResponse } from './cxml/responses.ts'
+import { endingLines, isReadable, restCancelled, sellerLines } from './standing.ts'
 import { writeOrderResponse } from './ubl/order-response.ts'
 
 export interface AnswerContext {
@@ -51,7 +51,7 @@ export function writeStanding(basis: AnswerBasis, order: Order, context: AnswerC
   const type = confirmationTypes[order.status]
   if (!type) return undefined
   const confirmation = { type, confirmId: `${order.id}.${order.version}`, payloadId: payloadId(context), at: context.now }
-  return writeConfirmation(basis, { ...confirmation, ...(type === 'reject' ? { reason: `The order is ${order.status}.` } : {}) })
+  return writeConfirmation(basis, { ...confirmation, reason: [...endingLines(order), ...sellerLines(order, false)].join('\n') })
 }
 
 const ublCodes = {
@@ -73,8 +73,16 @@ const confirmationTypes: Readonly<Record<OrderStatus, 'accept' | 'reject' | unde
 }
 
 /** It follows from the order alone, so that an answer that is sent again is the same to the byte. */
-function ublContent({ id, version, modifiedAt }: Order, { currency }: AnswerContext) {
-  return { id: `${id}.${version}`, salesOrderId: id, reasons: [], currency, at: modifiedAt }
+function ublContent(order: Order, { currency }: AnswerContext) {
+  const { id, version, modifiedAt, status } = order
+  const reasons = [...endingLines(order), ...sellerLines(order, isPromised(status))]
+  const promised = isPromised(status) && isReadable(order) ? { promisedDate: order.expectedDeliveryDate } : {}
+  return { id: `${id}.${version}`, salesOrderId: id, reasons, currency, at: modifiedAt, ...promised }
+}
+
+/** Whether something can still be delivered, or was. */
+function isPromised(status: OrderStatus): boolean {
+  return ublCodes[status] !== 'RE'
 }
 
 function payloadId({ host }: AnswerContext): string {
@@ -107,9 +115,17 @@ function ublResult(basis: UblAnswerBasis, result: Result, context: AnswerContext
     return writeOrderResponse(basis, { id: randomUUID(), code: 'AP', reasons: [checked], currency, at })
   }
   const { order, kind } = result
-  // AP in answer to an OrderCancellation accepts the cancellation.
-  const code = kind === 'cancelled' ? 'AP' : ublCodes[order.status]
-  return writeOrderResponse(basis, { ...ublContent(order, context), code })
+  // AP in answer to an OrderCancellation accepts the cancellation. What was shipped before is beyond it.
+  if (kind === 'cancelled') {
+    const { promisedDate: _, ...content } = ublContent(order, context)
+    return writeOrderResponse(basis, { ...content, code: 'AP', reasons: isCut(order) ? [restCancelled(order)] : [] })
+  }
+  return writeOrderResponse(basis, { ...ublContent(order, context), code: ublCodes[order.status] })
+}
+
+/** Whether an order that was cancelled keeps what had been shipped of it. */
+function isCut({ status }: Order): boolean {
+  return status !== 'cancelled'
 }
 
 function cxmlResult(basis: CxmlAnswerBasis, result: Result, context: AnswerContext): string {
@@ -127,13 +143,16 @@ function cxmlResult(basis: CxmlAnswerBasis, result: Result, context: AnswerConte
 function cxmlSentence(result: Exclude<Result, { kind: 'profile' }>): string {
   if (result.kind === 'checked') return checked
   const { id, status } = result.order
+  if (result.kind === 'cancelled' && isCut(result.order)) {
+    return `The rest of order ${id} is cancelled${contentOf(result.order)}. ${restCancelled(result.order)} Its status is ${status}.`
+  }
   const done = { placed: 'placed', repeated: 'placed before', changed: 'changed', cancelled: 'cancelled' }[result.kind]
   return `Order ${id} is ${done}${contentOf(result.order)}. Its status is ${status}.`
 }
 
 /** A large order is not described, because the serving thread would have to parse it. */
 function contentOf(order: Order): string {
-  if (isLarge(jsonOf(order))) return ''
+  if (!isReadable(order)) return ''
   const { items, total, currency } = order
   return `: ${items.length === 1 ? '1 line' : `${items.length} lines`}, total ${total} ${currency}`
 }

@@ -85,6 +85,6 @@ function belowShipped(terms: string, missing: Decimal, before: Order, { items }:
   if (!old) return []
   const sameTerms = items.filter((item) => termsOf(item) === terms)
   const wanted = sameTerms.reduce<Decimal>((sum, { quantity }) => add(sum, quantity), zero)
-  const detail = `${plain(add(wanted, missing))} of ${old.productId} at ${old.unitPrice} ${before.currency} was shipped, but the changed order has only ${plain(wanted)} of it.`
+  const detail = `${plain(add(wanted, missing))} of ${old.productId} at ${old.unitPrice} ${before.currency} was shipped, but the changed order has only ${plain(wanted)} of it. Order at least what was shipped, at the same price.`
   return [{ code: 'already-shipped', detail }]
 }

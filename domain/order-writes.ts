@@ -84,7 +84,7 @@ export function decideChange(
   const other = namesake(customer, order, shop)
   const taken = other && other.id !== id ? numberTaken(other) : undefined
   if (!isOpen(status)) {
-    const closed = new DomainError('transition-refused', `The order is ${status}: it can no longer be changed.`)
+    const closed = new DomainError('transition-refused', `The order is ${status}: it can no longer be changed.${insteadOfChange(before)}`)
     throw allInTheWay(taken ? [closed, taken] : [closed], order, judge)
   }
   checkPrecondition(expected, before.version)
@@ -187,7 +187,18 @@ function content(
   return { ...header, currency, items, total, ...(customer === undefined ? {} : { customer }) }
 }
 
+/** What a buyer can do about an order that is not open. */
+function insteadOfChange({ status, isRestCancelled }: Order): string {
+  if (!holdsStock(status)) return ' To order again, send a new order.'
+  const why = isRestCancelled ? ' Its rest was cancelled after a part had been shipped.' : ''
+  return `${why} To get more, send a new order; to return goods, ask the seller.`
+}
+
 export function refusedTransition(from: OrderStatus, to: OrderStatus): DomainError {
+  if (to === 'cancelled' && holdsStock(from)) {
+    return new DomainError('transition-refused', `The order is ${from}: it can no longer be cancelled. To return goods, ask the seller.`)
+  }
+  if (to === 'cancelled') return new DomainError('transition-refused', `The order is ${from}: there is nothing left to cancel.`)
   const next = nextStatuses(from)
   const allowed = next.length === 0 ? 'nothing follows that' : `it can become ${next.join(' or ')}`
   return new DomainError('transition-refused', `The order is ${from} and cannot become ${to}: ${allowed}.`)

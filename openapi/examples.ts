@@ -202,7 +202,7 @@ function samples(base: string): Readonly<Record<string, unknown>> {
       types: []
     } satisfies EventsPage,
     webhook,
-    webhooks: { webhooks: [webhook], types: [] } satisfies WebhookList,
+    webhooks: { webhooks: [webhook] } satisfies WebhookList,
     delivery,
     deliveries: { webhook, deliveries: [delivery], links: [{ rel: 'self', href: uri.deliveries(webhook.id) }] } satisfies DeliveryPage,
     stock: { productId: product.id, version: 7, onHand: decimal('477'), modifiedAt: placedAt },

@@ -10,6 +10,8 @@ export interface FormPages {
   readonly refused: (request: FastifyRequest, problem: ProblemDocument) => Promise<string | undefined>
   /** The form with more lines, or with the products that its lines name, after a `_more` button. Nothing is judged or stored. */
   readonly more?: (request: FastifyRequest) => Promise<string | undefined>
+  /** The result itself is the answer, and no redirect to it: it has something that is shown only once. */
+  readonly showsResult?: true
 }
 
 declare module 'fastify' {
@@ -29,7 +31,7 @@ export default fp(
       const pages = config?.form
       if (!pages) return
       route.handler = function (request, reply) {
-        if (request.form()) redirectToResult(reply)
+        if (request.form() && !pages.showsResult) redirectToResult(reply)
         return handler.call(this, request, reply)
       }
       if (pages.more) route.preValidation = [showMore, ...[route.preValidation ?? []].flat()]

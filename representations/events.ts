@@ -1,5 +1,5 @@
-import { guest } from '../domain/caller.ts'
-import type { EventType, NewEvent, ShopEvent } from '../domain/event.ts'
+import { type Caller, guest, hasScope } from '../domain/caller.ts'
+import { audienceOf, type EventType, eventTypes, type NewEvent, type ShopEvent } from '../domain/event.ts'
 import { type Element, element } from '../schemas/element.ts'
 import { toJson } from '../schemas/json.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
@@ -48,6 +48,26 @@ export function eventElement(event: ShopEvent, { base }: Pick<Context, 'base'>):
 const eventsType = rootType(orderXsd, 'events')
 export const eventType = childType(eventsType, 'event')
 
+/** The kinds of events that people choose from, by what the names of their types begin with. */
+const kinds = { All: [''], Orders: ['order-'], 'Products and stock': ['product-', 'stock-'], Webhooks: ['webhook-'] } as const
+
+function eventsUri(types: readonly EventType[], { base }: Pick<Context, 'base'>): string {
+  const query = new URLSearchParams(types.map((type): [string, string] => ['type', type])).toString()
+  return query === '' ? uris(base).events : `${uris(base).events}?${query}`
+}
+
+/** The links to the events of each kind that the caller hears. */
+function kindsOf({ types }: EventsPage, { base, caller }: { readonly base: string; readonly caller: Caller }) {
+  const { types: all, own } = audienceOf(caller)
+  const heard = eventTypes.filter((type) => all.includes(type) || own?.types.includes(type))
+  return Object.entries(kinds).flatMap(([title, starts]) => {
+    const ofKind = heard.filter((type) => starts.some((start) => type.startsWith(start)))
+    const asked = title === 'All' ? [] : ofKind
+    const isCurrent = types.length === asked.length && asked.every((type) => types.includes(type))
+    return ofKind.length === 0 ? [] : [{ title, href: eventsUri(asked, { base }), isCurrent }]
+  })
+}
+
 const lines: Representation<EventsPage> = {
   mediaType: 'application/x-ndjson',
   contentType: 'application/x-ndjson; charset=utf-8',
@@ -62,7 +82,9 @@ const documents = represent<EventsPage>({
     element('events', {}, [...events.map((event) => eventElement(event, context)), ...links.map(linkElement)]),
   html: (page, context) => {
     const events = page.events.map((event) => ({ ...event, time: eventTime(event), resource: eventResource(event, context.base) }))
-    return renderPage('events', 'Events', { ...page, events }, context)
+    const isLater = /[?&]after=/.test(context.self)
+    const data = { ...page, events, isLater, first: eventsUri(page.types, context), kinds: kindsOf(page, context) }
+    return renderPage('events', 'Events', { ...data, isSeller: hasScope(context.caller, 'fulfilment') }, context)
   },
   // The page for people shows who is signed in.
   validators: ({ version, isFinal }, { caller }) => ({ version, isFinal, ...pageOf(caller) }),

@@ -6,7 +6,7 @@ import { childType, rootType } from '../schemas/vocabulary.ts'
 import { linkElement, uris } from './links.ts'
 import { orderLinks, orderTitle, orderValidators } from './order.ts'
 import { type Context, instant, represent } from './representation.ts'
-import { shipFields } from './shipment.ts'
+import { shipForm } from './shipment.ts'
 import { fieldOf, placeErrors } from './views/fields.ts'
 import { renderPage } from './views.ts'
 
@@ -56,7 +56,7 @@ export const orderStatusRepresentations = represent<Order>({
       notice: context.notice,
       next: isSeller ? nextStatuses(order.status) : [],
       fields: isSeller ? detailFields(order) : [],
-      shipFields: isSeller && order.status === 'accepted' ? shipFields() : [],
+      shipForm: isSeller && order.status === 'accepted' ? shipForm(order) : undefined,
       links: orderLinks(order, context)
     }
     return renderPage('order-status', `Status of ${orderTitle(order).replace('Order', 'order')}`, data, context)

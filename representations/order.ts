@@ -147,6 +147,12 @@ export function orderElement(order: Order, context: Pick<Context, 'base' | 'call
   ])
 }
 
+/** What the status does not tell people about an order of which only a part was shipped. */
+function partlyShipped({ status, shipmentCount, isRestCancelled }: Order): string | undefined {
+  if (isRestCancelled) return 'The rest was cancelled'
+  return status === 'accepted' && shipmentCount !== undefined ? 'Shipped in part' : undefined
+}
+
 /** The order's name for people: the buyer's number, or else the start of its id. */
 export function orderTitle(order: Pick<Order, 'id' | 'orderNumber'>): string {
   return `Order ${order.orderNumber ?? order.id.slice(0, 8)}`
@@ -166,7 +172,8 @@ export const orderRepresentations = represent<Order>({
   element: orderElement,
   html: (order, context) => {
     const { notice, self, shipments = [] } = context
-    const data = { order, ...linesOfPage(order, self), hasForm: fitsForm(order), notice, shipments, links: orderLinks(order, context) }
+    const links = orderLinks(order, context)
+    const data = { order, ...linesOfPage(order, self), hasForm: fitsForm(order), notice, shipments, links, partly: partlyShipped(order) }
     return renderPage('order', orderTitle(order), data, context)
   },
   validators: (order, context) => pageValidators(orderValidators(order, context), context),

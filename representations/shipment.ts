@@ -1,6 +1,8 @@
 import { hasScope } from '../domain/caller.ts'
+import { textOf } from '../domain/deferred.ts'
+import { compare, plain, zero } from '../domain/money.ts'
 import type { Order } from '../domain/order.ts'
-import type { Shipment, ShipmentItem, ShipmentSummary } from '../domain/shipping.ts'
+import { leftOf, type Shipment, type ShipmentItem, type ShipmentSummary } from '../domain/shipping.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { shipmentXsd } from '../schemas/shipment.ts'
@@ -27,11 +29,36 @@ export interface ShipmentPage {
 
 const type = rootType(shipmentXsd, 'shipment')
 
-/** The fields of the form that ships all that is left of an order. */
-export function shipFields(typed: Values = new Map(), faults: readonly LocatedFault[] = []): readonly Field[] {
+/** The form that ships what is left of an order. */
+export interface ShipForm {
+  /** A field for the quantity of each line. None: the form ships all that is left. */
+  readonly lines: readonly { readonly field: Field; readonly left: string; readonly unit: string; readonly name: string }[]
+  readonly fields: readonly Field[]
+}
+
+/** An order of which more lines are left is shipped in parts by a machine only. */
+const mostLinesOfForm = 100
+
+const quantityType = childType(childType(type, 'item'), 'quantity')
+
+/** A large order is not parsed for it. */
+export function shipForm(order: Order, typed?: Values, faults: readonly LocatedFault[] = []): ShipForm {
+  const items = textOf(order) === undefined ? order.items.filter((item) => compare(leftOf(item), zero) > 0) : []
+  const shown = items.length > mostLinesOfForm ? [] : items
+  const nameOf = (line: number) => `item.${line}.quantity`
+  const values = typed ?? new Map(shown.map((item) => [nameOf(item.line), plain(leftOf(item))]))
   const names = ['carrier', 'tracking-number', 'tracking-uri']
-  const errors = placeErrors(faults, (path) => names.find((name) => name === path))
-  return names.map((name) => fieldOf(childType(type, name), name, typed, errors))
+  const all = [...names, ...shown.map(({ line }) => nameOf(line))]
+  const errors = placeErrors(faults, (path) => all.find((name) => name === path || name === `${path}.quantity`))
+  return {
+    lines: shown.map((item) => ({
+      field: fieldOf(quantityType, nameOf(item.line), values, errors),
+      left: plain(leftOf(item)),
+      unit: item.unit,
+      name: item.name
+    })),
+    fields: names.map((name) => fieldOf(childType(type, name), name, values, errors))
+  }
 }
 
 function itemElement({ line, productId, name, unit, quantity }: ShipmentItem, { base }: Context): Element {
@@ -88,7 +115,7 @@ export const shipmentsRepresentations = represent<ShipmentPage>({
   },
   html: ({ order, shipments, links, typed, faults }, context) => {
     const mayShip = hasScope(context.caller, 'fulfilment') && order.status === 'accepted'
-    const data = { order, shipments, links, notice: context.notice, shipFields: mayShip ? shipFields(typed, faults) : [] }
+    const data = { order, shipments, links, notice: context.notice, shipForm: mayShip ? shipForm(order, typed, faults) : undefined }
     return renderPage('shipments', `Shipments of ${orderTitle(order).replace('Order', 'order')}`, data, context)
   },
   validators: ({ order, position }, context) => {

@@ -1,6 +1,8 @@
-import { type EventType, eventTypes } from '../domain/event.ts'
+import type { Caller } from '../domain/caller.ts'
+import { audienceOf, type EventType, eventTypes } from '../domain/event.ts'
 import type { Delivery, Webhook } from '../domain/webhook.ts'
 import { webhookMediaTypes } from '../domain/webhook.ts'
+import type { LocatedFault } from '../schemas/document.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { rootType } from '../schemas/vocabulary.ts'
 import { webhookXsd } from '../schemas/webhook.ts'
@@ -8,19 +10,35 @@ import { type Link, linkElement, uris } from './links.ts'
 import { type Context, instant, pageOf, represent } from './representation.ts'
 import { renderPage } from './views.ts'
 
-/** A webhook, and its newest secret where that is shown. */
-export type ShownWebhook = Webhook & { readonly secret?: string }
+/** A form that was refused: what was typed, and what is wrong with it. */
+export interface RefusedWebhook {
+  readonly typed?: Pick<Webhook, 'url'> & { readonly types: readonly string[]; readonly mediaType: string }
+  readonly faults?: readonly LocatedFault[]
+}
 
-export interface WebhookList {
+/** A webhook, and its newest secret where that is shown. */
+export type ShownWebhook = Webhook & RefusedWebhook & { readonly secret?: string }
+
+export interface WebhookList extends RefusedWebhook {
   readonly webhooks: readonly Webhook[]
-  /** The types that the caller can choose. */
-  readonly types: readonly EventType[]
 }
 
 export interface DeliveryPage {
   readonly webhook: Webhook
   readonly deliveries: readonly Delivery[]
   readonly links: readonly Link[]
+}
+
+/** The types of events that the caller can choose. */
+function typesFor(caller: Caller): readonly EventType[] {
+  const { types, own } = audienceOf(caller)
+  return eventTypes.filter((type) => types.includes(type) || own?.types.includes(type))
+}
+
+/** What the form of a webhook needs. */
+function formOf({ typed, faults = [] }: RefusedWebhook, { caller, notice }: Context) {
+  const wrong = faults.filter(({ path }) => path === 'url').map(({ detail }) => detail)
+  return { types: typesFor(caller), mediaTypes: webhookMediaTypes, typed, notice, wrong: wrong.join(' ') }
 }
 
 function webhookElement(webhook: ShownWebhook, { base }: Pick<Context, 'base'>): Element {
@@ -47,7 +65,7 @@ function webhookElement(webhook: ShownWebhook, { base }: Pick<Context, 'base'>):
 export const webhookRepresentations = represent<ShownWebhook>({
   type: rootType(webhookXsd, 'webhook'),
   element: webhookElement,
-  html: (webhook, context) => renderPage('webhook', 'Webhook', { webhook, types: eventTypes, mediaTypes: webhookMediaTypes }, context),
+  html: (webhook, context) => renderPage('webhook', 'Webhook', { webhook, ...formOf(webhook, context) }, context),
   isShownOnce: ({ secret }) => secret !== undefined,
   validators: ({ version, modifiedAt }, { caller }) => ({
     version: `${version}.${modifiedAt.toString(36)}`,
@@ -64,7 +82,7 @@ export const webhooksRepresentations = represent<WebhookList>({
       ...webhooks.map((webhook) => webhookElement(webhook, context)),
       linkElement({ rel: 'self', href: uris(context.base).webhooks })
     ]),
-  html: (list, context) => renderPage('webhooks', 'Webhooks', { ...list, mediaTypes: webhookMediaTypes }, context),
+  html: (list, context) => renderPage('webhooks', 'Webhooks', { ...list, ...formOf(list, context) }, context),
   schema: 'webhooks'
 })
 

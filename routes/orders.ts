@@ -12,6 +12,7 @@ import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
 import { type OrderPage, ordersRepresentations } from '../representations/orders.ts'
 import { pageOf, type Validators } from '../representations/representation.ts'
+import { tidyFilters } from './order-filters.ts'
 import type { RoutePlugin } from './route.ts'
 
 interface Filters {
@@ -121,6 +122,7 @@ const orders: RoutePlugin = async (app, { config }) => {
     '/orders',
     {
       schema: { querystring: orderQuery },
+      preValidation: tidyFilters,
       config: { represents: ordersRepresentations, caching: 'private', access: { anyOf: ['order', 'fulfilment'] }, describes }
     },
     async (request, reply) => {

@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
+import { textOf } from '../domain/deferred.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
+import type { ShipmentDraft } from '../domain/shipping.ts'
 import type { Precondition } from '../domain/store.ts'
 import { pagedQuery, pageUri, readCursor, writeCursor } from '../http/paging.ts'
 import { Problem } from '../http/problem.ts'
@@ -79,6 +81,7 @@ const shipments: RoutePlugin = async (app, { config }) => {
     },
     async (request, reply) => {
       const order = await request.visibleOrder(request.params.order_id)
+      refuseEmptyForm(request)
       const { shipment, replayed } = await request.idempotently(({ idempotency }) =>
         app.store.shipOrder(order.id, request.body, pages.expected(request, order), idempotency)
       )
@@ -154,6 +157,13 @@ function shipmentPages(app: FastifyInstance, config: Config) {
   }
 
   return { read, expected, refused }
+}
+
+/** A person who left every line of the form empty does not mean all that is left, as a document without items does. */
+function refuseEmptyForm(request: FastifyRequest): void {
+  const body = request.body as ShipmentDraft
+  if (!request.form()?.has('_lines') || textOf(body) !== undefined || body.items) return
+  throw new DomainError('invalid-shipment', 'Enter a quantity for at least one line. Nothing was stored.')
 }
 
 function firstPage(order: Order): ShipmentPage {

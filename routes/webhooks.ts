@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { type Caller, guest } from '../domain/caller.ts'
-import { audienceOf, eventTypes } from '../domain/event.ts'
+import type { Caller } from '../domain/caller.ts'
 import { hearing, mayManage, type NewWebhook, type Webhook, type WebhookDraft } from '../domain/webhook.ts'
 import { challenge } from '../http/credentials.ts'
 import { Problem } from '../http/problem.ts'
@@ -10,6 +9,7 @@ import { type ShownWebhook, webhookRepresentations, webhooksRepresentations } fr
 import { webhook } from '../schemas/webhook.ts'
 import { webhookPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
+import { webhookPages } from './webhook-pages.ts'
 
 /** Every key may have webhooks: they deliver what the key may see. */
 export const anyKey = { anyOf: ['order', 'catalogue', 'fulfilment'] } as const
@@ -44,25 +44,27 @@ function ownedBy(caller: KeyHolder, draft: WebhookDraft): NewWebhook {
 const webhooks: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
   const one = { represents: webhookRepresentations, caching: 'private', access: anyKey } as const
-  const refused = async () => undefined
+  const pages = webhookPages(app, config)
 
   app.get(
     '/webhooks',
     { config: { represents: webhooksRepresentations, caching: 'private', access: anyKey, describes: listWebhooks } },
     async (request, reply) => {
-      const { types, own } = audienceOf(request.caller ?? guest)
-      const typeOptions = eventTypes.filter((type) => types.includes(type) || own?.types.includes(type))
-      return reply.represent({ webhooks: await app.store.webhooks(holderOf(request).customer), types: typeOptions })
+      return reply.represent({ webhooks: await app.store.webhooks(holderOf(request).customer) })
     }
   )
 
-  app.post('/webhooks', { schema: { body: webhook }, config: { ...one, describes: createWebhook } }, async (request, reply) => {
-    const wanted = ownedBy(holderOf(request), request.body)
-    await app.webhooks.checkUrl(wanted.url)
-    const secret = app.webhooks.newSecret()
-    const made = await app.store.createWebhook(wanted, secret)
-    return reply.created(uri.webhook(made.id), { ...made, secret } satisfies ShownWebhook)
-  })
+  app.post(
+    '/webhooks',
+    { schema: { body: webhook }, config: { ...one, form: pages.ofList, describes: createWebhook } },
+    async (request, reply) => {
+      const wanted = ownedBy(holderOf(request), request.body)
+      await app.webhooks.checkUrl(wanted.url)
+      const secret = app.webhooks.newSecret()
+      const made = await app.store.createWebhook(wanted, secret)
+      return reply.created(uri.webhook(made.id), { ...made, secret } satisfies ShownWebhook)
+    }
+  )
 
   app.get('/webhook/:webhook_id', { schema: { params: webhookPath }, config: { ...one, describes: getWebhook } }, async (request, reply) =>
     reply.represent(await app.store.webhook(request.params.webhook_id, holderOf(request).customer))
@@ -97,7 +99,7 @@ const webhooks: RoutePlugin = async (app, { config }) => {
   // A browser's forms know no PUT and no DELETE.
   app.post(
     '/webhook/:webhook_id',
-    { schema: { params: webhookPath }, config: { ...one, form: { refused }, describes: postWebhook } },
+    { schema: { params: webhookPath }, config: { ...one, form: pages.ofOne, describes: postWebhook } },
     app.performs({ PUT: { body: webhook }, DELETE: {} })
   )
 

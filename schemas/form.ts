@@ -6,7 +6,7 @@ export const formMediaType = 'application/x-www-form-urlencoded'
 /**
  * The names of form fields are the XSD's names with dots between the levels: `order-number`, `buyer.address.city`. A
  * repeatable element has a number: `item.1.product-id`, `item.2.quantity`, `note.1`. The text of an element that has
- * attributes is `name.value`, or just `name`.
+ * attributes is `name.value`, or just `name`. Where an item must name a line, its number is that of the line.
  */
 type Fields = Map<string, Fields | string>
 
@@ -83,10 +83,18 @@ function toTree(fields: Fields, type: ElementType, place: string, rowNumbers: Ro
     )
     return [
       name,
-      rows.map(([number, row]) => (typeof row === 'string' ? row : toTree(row, child, `${there}.${number}`, rowNumbers, faults)))
+      rows.map(([number, row]) =>
+        typeof row === 'string' ? row : toTree(withLine(row, child, number), child, `${there}.${number}`, rowNumbers, faults)
+      )
     ]
   })
   return Object.fromEntries(members)
+}
+
+/** Adds the number of a row where each row must name a line: `item.3.quantity` is of the line 3. */
+function withLine(row: Fields, type: ElementType, number: string): Fields {
+  const namesLine = type.attributes.some(({ name, required }) => name === 'line' && required)
+  return namesLine && !row.has('line') ? new Map([...row, ['line', String(Number(number))]]) : row
 }
 
 function isNumber(name: string, place: string, faults: TreeFault[]): boolean {

@@ -11,6 +11,8 @@ export interface OrderResponseContent {
   /** AB: received. AP: accepted, or done as asked. RE: refused. */
   readonly code: 'AB' | 'AP' | 'RE'
   readonly reasons: readonly string[]
+  /** When the seller expects to deliver (xs:date). */
+  readonly promisedDate?: string | undefined
   readonly currency: string
   /** Milliseconds since the epoch. */
   readonly at: number
@@ -57,9 +59,15 @@ export function writeOrderResponse(basis: UblAnswerBasis, content: OrderResponse
       aggregate('OrderReference', basic('ID', basis.orderNumber?.trim() || notAvailable)),
       ...basic('ID', changeId).map((one) => aggregate('OrderChangeDocumentReference', [one])),
       partyOf('SellerSupplierParty', basis.seller),
-      partyOf('BuyerCustomerParty', basis.buyer)
+      partyOf('BuyerCustomerParty', basis.buyer),
+      ...(content.promisedDate === undefined ? [] : [deliveryOn(content.promisedDate.slice(0, 10))])
     ]
   })
+}
+
+/** One day is a period too. Both ends are there, because a receiver may read either (Peppol allows both). */
+function deliveryOn(date: string): Element {
+  return aggregate('Delivery', [aggregate('PromisedDeliveryPeriod', [...basic('StartDate', date), ...basic('EndDate', date)])])
 }
 
 /** A name or an identifier besides the EndpointID is required of each party by rules T76-R001 and R002 of Peppol. */

@@ -1,6 +1,8 @@
-import { type Decimal, minorUnit, plain } from '../../domain/money.ts'
+import { compare, type Decimal, minorUnit, plain, zero } from '../../domain/money.ts'
+import type { OrderItem } from '../../domain/order.ts'
 import { isImageUri, type Product } from '../../domain/product.ts'
 import { leastQuantity, quantityRule } from '../../domain/quantities.ts'
+import { leftOf } from '../../domain/shipping.ts'
 import { perUnit, unitName, unitNameOf } from './units.ts'
 
 const locale = 'en'
@@ -40,6 +42,12 @@ export function soldIn(product: Pick<Product, 'unit' | 'minimumQuantity' | 'quan
   return `From ${quantity(leastQuantity(quantityRule(product)), unit)}${steps}`
 }
 
+/** Tells how much of a line was shipped: `all shipped`, or `2 shipped, 4 to come`. */
+export function shipped({ quantity, shippedQuantity = zero }: Pick<OrderItem, 'quantity' | 'shippedQuantity'>): string {
+  const left = leftOf({ quantity, shippedQuantity })
+  return compare(left, zero) > 0 ? `${number(shippedQuantity)} shipped, ${number(left)} to come` : 'all shipped'
+}
+
 export { perUnit, unitName }
 
 const dayAndTime = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
@@ -63,6 +71,7 @@ export function label(name: string): string {
 }
 
 const spellings: Readonly<Record<string, string>> = {
+  'tracking-uri': 'Link to the tracking page',
   'product-id': 'Product',
   gtin: 'GTIN',
   'tax-id': 'Tax id',

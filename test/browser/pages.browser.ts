@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openShop, signIn, violations, visit } from './shop.ts'
 
-const shop = await openShop()
+const shop = await openShop({ WEBHOOK_ALLOW: '127.0.0.1' })
 t.teardown(() => shop.close())
 
 const seller = await shop.key('Seller & Sons', 'order', 'fulfilment', 'catalogue')
@@ -22,6 +22,14 @@ const placed = await Promise.all(
   )
 )
 const order = placed[0]?.order.id
+await shop.store.setOrderStatus(order ?? '', 'accepted', {}, { expectedDeliveryDate: '2026-12-03', note: 'Two parcels' })
+await shop.store.shipOrder(order ?? '', { carrier: 'DHL', trackingNumber: '0034043416', items: [{ line: 1, quantity: '2' as never }] }, {})
+const made = await fetch(`${shop.url}/webhooks`, {
+  method: 'POST',
+  headers: { authorization: `Bearer ${seller}`, 'content-type': 'application/json' },
+  body: JSON.stringify({ url: `http://127.0.0.1:9/${'long'.repeat(40)}` })
+})
+const webhook = made.headers.get('location')
 
 const { tags } = (await (await fetch(`${shop.url}/openapi.json`)).json()) as { tags: readonly { readonly name: string }[] }
 
@@ -38,8 +46,16 @@ const pages: readonly (readonly [path: string, status?: number])[] = [
   [`/order/${order}`],
   [`/order/${order}?form=change`],
   [`/order/${order}/status`],
+  [`/order/${order}/shipments`],
+  [`/order/${order}/shipment/1`],
   ['/orders'],
   ['/orders?status=shipped'],
+  ['/orders?customer=Nobody'],
+  ['/events'],
+  ['/events?type=webhook-disabled'],
+  ['/webhooks'],
+  [`${webhook}`],
+  [`${webhook}/deliveries`],
   ['/session'],
   ['/docs'],
   ...tags.map(({ name }) => [`/docs/${name.toLowerCase()}`] as const),

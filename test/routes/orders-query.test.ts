@@ -215,3 +215,16 @@ t.test('the page for people keeps the filters in its links, and shows charts onl
   t.match(await page(''), 'Orders per day')
   t.match(await page('?modified-since=2020-01-01T00:00:00Z'), 'newest first, by their last change')
 })
+
+t.test('blank filters are dropped for a page only: a machine that sends one would list more than it meant', async (t) => {
+  const { app, key } = await build(t)
+  const seller = await key('ERP', 'fulfilment')
+  const get = (url: string, accept: string) => app.inject({ url, headers: { ...seller, accept } })
+  const url = '/orders?customer=&order-number=%20PO-1&placed-since=2026-11-20&limit='
+  const page = await get(url, 'text/html')
+  t.match([page.statusCode, page.headers['location']], [303, '/orders?order-number=PO-1&placed-since=2026-11-20T00%3A00%3A00Z'])
+  t.equal((await get(String(page.headers['location']), 'text/html')).statusCode, 200)
+  t.equal((await get('/orders?placed-since=2026-11-31', 'text/html')).statusCode, 303)
+  t.equal((await get('/orders?placed-since=2026-11-31T00%3A00%3A00Z', 'text/html')).statusCode, 400, 'no such day')
+  for (const machine of [url, '/orders?customer=']) t.equal((await get(machine, 'application/json')).statusCode, 400)
+})

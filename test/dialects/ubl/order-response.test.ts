@@ -125,7 +125,13 @@ function* answers(): Generator<{ readonly version: '2.1' | '2.2'; readonly xml: 
     { ...basis, buyer: { identifications: [] } },
     { ...basis, seller: { endpoint: { id: '1', scheme: '0088' }, identifications: [] } }
   ]
-  const contents = [content, { ...content, code: 'AB' }, { ...content, code: 'RE', reasons: ['no'] }, refusal] as const
+  const contents = [
+    content,
+    { ...content, code: 'AB' },
+    { ...content, code: 'RE', reasons: ['no'] },
+    refusal,
+    { ...content, promisedDate: '2026-12-03Z' }
+  ] as const
   const kinds = (['Order', 'OrderChange', 'OrderCancellation'] as const).flatMap((document) =>
     [{ document }, { document, profile: 'ordering' as const }, { document, profile: 'advanced' as const }].map((kind) => ({
       ...kind,

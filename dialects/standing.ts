@@ -1,0 +1,50 @@
+/** Tells a buyer in sentences what a vocabulary has no element for: why an order ended, and what the seller says about it. */
+
+import { isLarge, jsonOf } from '../domain/deferred.ts'
+import { mostSummarised, type Order, type OrderItem, type SellerDetails } from '../domain/order.ts'
+
+/** Whether the serving thread may read all of an order. It does not parse a large one. */
+export function isReadable(order: Order): boolean {
+  return !isLarge(jsonOf(order))
+}
+
+/**
+ * What the seller lets the buyer know, a sentence each. Nothing of a large order, which the serving thread does not parse.
+ * @param isDateTold whether the answer has an element for the expected delivery date of the order
+ */
+export function sellerLines(order: Order, isDateTold: boolean): readonly string[] {
+  if (!isReadable(order)) return []
+  const { expectedDeliveryDate, sellerNote, items } = order
+  const header = detailsText({ ...(isDateTold || expectedDeliveryDate === undefined ? {} : { expectedDeliveryDate }), ...note(sellerNote) })
+  const lines = items.flatMap((item) => {
+    const text = detailsText(item)
+    return text === '' ? [] : [`Line ${item.lineId ?? item.line}: ${text}`]
+  })
+  return [...(header === '' ? [] : [header]), ...lines]
+}
+
+const note = (sellerNote: string | undefined) => (sellerNote === undefined ? {} : { sellerNote })
+
+function detailsText({ expectedDeliveryDate, sellerNote }: SellerDetails): string {
+  const date = expectedDeliveryDate === undefined ? '' : `Expected delivery on ${expectedDeliveryDate.slice(0, 10)}.`
+  return [date, sellerNote?.trim() ?? ''].filter((part) => part !== '').join(' ')
+}
+
+/** Why an order is as it is, where its status does not say so; empty for one that goes its way. */
+export function endingLines(order: Order): readonly string[] {
+  const { status } = order
+  if (status === 'rejected' || status === 'cancelled') return [`The order is ${status}.`]
+  return isReadable(order) && order.isRestCancelled ? [restCancelled(order)] : []
+}
+
+/** What became of an order that was cancelled after a part of it had been shipped. */
+export function restCancelled(order: Order): string {
+  const rest = 'Only what was not shipped yet is cancelled. What was shipped stays ordered'
+  return isReadable(order) ? `${rest}: ${shipped(order.items)}.` : `${rest}.`
+}
+
+function shipped(items: readonly OrderItem[]): string {
+  const named = items.slice(0, mostSummarised).map(({ quantity, productId }) => `${quantity} of ${productId}`)
+  const more = items.length - named.length
+  return [...named, ...(more > 0 ? [more === 1 ? '1 more line' : `${more} more lines`] : [])].join(', ')
+}

@@ -1,0 +1,21 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { pageUri } from '../http/paging.ts'
+
+const day = /^\d{4}-\d{2}-\d{2}$/
+
+/**
+ * Redirects what the filters of the page of orders send to the URI that it means: a browser's form sends its blank fields too, and a
+ * day without a time. A machine's blank parameter is refused, because it would list more than was meant.
+ */
+export async function tidyFilters(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  if (request.representation?.suffix !== 'html') return undefined
+  const [path = '', search = ''] = request.url.split(/\?(.*)/s)
+  const sent = [...new URLSearchParams(search)]
+  if (!sent.some(([name, value]) => value.trim() === '' || (name === 'placed-since' && day.test(value)))) return undefined
+  const meant = new Map<string, string[]>()
+  for (const [name, value] of sent) {
+    const text = value.trim()
+    if (text !== '') meant.set(name, [...(meant.get(name) ?? []), name === 'placed-since' && day.test(text) ? `${text}T00:00:00Z` : text])
+  }
+  return reply.redirect(pageUri(path, Object.fromEntries(meant)), 303)
+}
