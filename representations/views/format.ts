@@ -7,7 +7,13 @@ import { perUnit, unitName, unitNameOf } from './units.ts'
 
 const locale = 'en'
 const currencies = new Map<string, Intl.NumberFormat>()
-const plainNumber = new Intl.NumberFormat(locale, { maximumFractionDigits: 20 })
+const plainNumber = atFirstUse(() => new Intl.NumberFormat(locale, { maximumFractionDigits: 20 }))
+
+/** Formats are made when they are first used: loading the data of a locale takes as long as many other parts of the start together. */
+function atFirstUse<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
+}
 
 /** Intl formats a decimal string exactly, without binary floating point (ECMA-402, NumberFormat v3). */
 const exactly = (value: Decimal) => value as `${number}`
@@ -31,7 +37,7 @@ export function quantity(value: Decimal, unit: string): string {
 }
 
 export function number(value: Decimal): string {
-  return plainNumber.format(exactly(plain(value)))
+  return plainNumber().format(exactly(plain(value)))
 }
 
 /** The quantities in which a product is sold, such as `From 10 kg, in steps of 2.5 kg`; undefined if its unit's rule holds. */
@@ -50,18 +56,18 @@ export function shipped({ quantity, shippedQuantity = zero }: Pick<OrderItem, 'q
 
 export { perUnit, unitName }
 
-const dayAndTime = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
-const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+const dayAndTime = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }))
+const day = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }))
 
 /** Formats a time in UTC, since a cached page is the same for everybody. */
 export function moment(milliseconds: number): string {
-  return `${dayAndTime.format(milliseconds)} UTC`
+  return `${dayAndTime().format(milliseconds)} UTC`
 }
 
 /** Formats an xs:date. Any other text stays as it is. */
 export function date(text: string): string {
   const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(`${text.slice(0, 10)}T00:00:00Z`) : Number.NaN
-  return Number.isNaN(time) ? text : `${day.format(time)}${text.slice(10)}`
+  return Number.isNaN(time) ? text : `${day().format(time)}${text.slice(10)}`
 }
 
 /** The label of an element: `requested-delivery-date` becomes `Requested delivery date`. */
