@@ -1,6 +1,15 @@
 import type { EventHead } from './event.ts'
 import type { Page, PageQuery, Precondition } from './store.ts'
-import type { ClaimedWebhook, Delivery, NewWebhook, Webhook, WebhookBacklog, WebhookClaim, WebhookProgress, WebhookTarget } from './webhook.ts'
+import type {
+  ClaimedWebhook,
+  Delivery,
+  NewWebhook,
+  Webhook,
+  WebhookBacklog,
+  WebhookClaim,
+  WebhookProgress,
+  WebhookTarget
+} from './webhook.ts'
 
 export interface Claiming {
   /** The webhooks that the worker has claimed and not settled. A claim of which it never heard ends. */

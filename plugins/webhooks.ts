@@ -9,6 +9,7 @@ import { Problem } from '../http/problem.ts'
 import { deliveryBody } from '../representations/delivery-body.ts'
 import { type Context, variantOf } from '../representations/representation.ts'
 import { Dispatcher } from '../webhooks/dispatcher.ts'
+import { NotSentError, sendAgain } from '../webhooks/redelivery.ts'
 import { Sender } from '../webhooks/sender.ts'
 import { makeSecret } from '../webhooks/signature.ts'
 import { TargetError, Targets } from '../webhooks/targets.ts'
@@ -32,10 +33,8 @@ declare module 'fastify' {
   }
 }
 
-/** Milliseconds until an event that is sent again on demand must have its turn. */
-const longestWait = 10_000
-
-const isOverload = (error: unknown) => error instanceof Problem && error.code === 'overloaded'
+/** An event that takes too long to write takes as long the next time, so it counts as one that cannot be written. */
+const isOverload = (error: unknown) => error instanceof Problem && error.code === 'overloaded' && error.cause !== 'too-costly'
 const notSent = () => new Problem('overloaded', 'The event cannot be sent now. Nothing was sent. Try again in a few seconds.')
 
 /** Delivers events to webhooks while the service listens. */
@@ -76,11 +75,9 @@ export default fp(
       newSecret: makeSecret,
       wake: () => dispatcher.wake(),
       async send(webhook, event, client) {
-        const end = AbortSignal.any([client, AbortSignal.timeout(longestWait)])
-        const sent = await dispatcher.attempt(webhook, event, end).catch((error) => {
-          throw end.aborted || isOverload(error) ? notSent() : error
+        return sendAgain(dispatcher, webhook, event, client).catch((error) => {
+          throw error instanceof NotSentError || isOverload(error) ? notSent() : error
         })
-        return typeof sent === 'string' ? undefined : sent
       },
       async checkUrl(url) {
         try {

@@ -129,7 +129,9 @@ export interface BacklogRow {
   readonly due_since: number | null
 }
 
-export function backlogOf({ waiting, oldest_at, due_since }: BacklogRow = { waiting: 0, oldest_at: null, due_since: null }): WebhookBacklog {
+export function backlogOf(
+  { waiting, oldest_at, due_since }: BacklogRow = { waiting: 0, oldest_at: null, due_since: null }
+): WebhookBacklog {
   return {
     waiting,
     ...(oldest_at === null ? {} : { oldestAt: oldest_at }),

@@ -1,72 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EventHead, ShopEvent } from '../domain/event.ts'
-import type { Store } from '../domain/store.ts'
+import type { EventHead } from '../domain/event.ts'
 import { type Attempt, type ClaimedWebhook, mostWebhooks, type WebhookProgress, type WebhookTarget } from '../domain/webhook.ts'
-import { type MemoryLimits, OrderMemory } from './order-memory.ts'
+import { type DispatcherOptions, orderMemory, parallel, times, turn } from './dispatcher-options.ts'
+import { OrderMemory } from './order-memory.ts'
 import { backOff, nextStep } from './schedule.ts'
-import type { Sender } from './sender.ts'
 import { signatureHeaders } from './signature.ts'
 import { Turns } from './turns.ts'
-
-/** The end of an attempt. `postponed`: the shop could not make it. `lost`: events were deleted before they could be delivered. */
-export type Outcome = 'delivered' | 'failed' | 'disabled' | 'postponed' | 'lost'
-
-export interface DispatcherOptions {
-  readonly store: Pick<Store, 'lastEvent' | 'events' | 'claimWebhooks' | 'renewClaim' | 'settleWebhook' | 'releaseWebhooks'>
-  readonly sender: Sender
-  /**
-   * Writes the body of a delivery. It throws when the shop has no time for that now, and when the signal aborts.
-   * @returns undefined if it can never be written
-   */
-  readonly write: (event: ShopEvent, webhook: WebhookTarget, signal: AbortSignal) => Promise<Uint8Array | undefined>
-  /** Logs what an operator should know. */
-  readonly warn: (details: object, message: string) => void
-  /** Counts what the dispatcher does. */
-  readonly count?: (outcome: Outcome) => void
-  /** Milliseconds after which a claim is renewed before a POST. */
-  readonly renewAfter?: number
-  /** The most webhooks that are served at once. */
-  readonly parallel?: number
-  readonly turn?: TurnLimits
-}
-
-/** When a turn ends although more events wait. */
-export interface TurnLimits {
-  readonly deliveries: number
-  /** A delivery that has begun by then is still made. */
-  readonly milliseconds: number
-}
-
-/** Milliseconds. */
-const times = {
-  /** Between looks for a new event. Each is one look-up in an index. */
-  poll: 250,
-  /** Until webhooks that are due by time alone are looked for, if no attempt of this process is due before. */
-  check: 5_000,
-  /** After an error when the database is read. */
-  recovery: 1_000,
-  /** After an error when an attempt is stored. It doubles. */
-  storing: { first: 1_000, longest: 30_000 },
-  /** Between the beginnings of two deliveries, so that requests come first: the serving thread makes both. */
-  pace: 4,
-  /** Until an event that the shop could not send is tried again. It doubles. */
-  postponement: { first: 5_000, longest: 300_000 },
-  /** After which a claim is renewed before a POST: with that and the POST it must not last longer than a claim. */
-  renewal: 10_000,
-  /** For deliveries in progress when the service stops. */
-  grace: 2_000
-}
-
-/** The most webhooks that are served at once. Each has one connection at most. */
-const parallel = 256
-
-/** The most that a webhook gets in one go while others may wait. */
-const turn: TurnLimits = { deliveries: 8, milliseconds: 1_000 }
-
-/** The orders of deliveries in progress. A slow receiver holds them until it answers. */
-const orderMemory: MemoryLimits = { total: 32 * 1024 * 1024, perCustomer: 4 * 1024 * 1024 }
 
 /**
  * Delivers the events of the outbox: for each webhook one after the other, for many webhooks at once. Every delivery is made at
@@ -77,7 +18,7 @@ export class Dispatcher {
   readonly #worker = randomUUID()
   readonly #serving = new Map<string, Promise<void>>()
   readonly #turns: Turns
-  readonly #memory = new OrderMemory(orderMemory)
+  readonly #memory: OrderMemory
   /** By webhook: the event that it misses, of which a warning was logged. */
   readonly #losses = new Map<string, string>()
   /** By webhook: how often in a row the shop could not send its next event. */
@@ -98,6 +39,7 @@ export class Dispatcher {
     // Every delivery in progress listens to both.
     setMaxListeners(0, this.#stopping.signal, this.#cut.signal)
     this.#options = options
+    this.#memory = new OrderMemory(options.memory ?? orderMemory)
     this.#turns = new Turns(options.parallel ?? parallel)
   }
 

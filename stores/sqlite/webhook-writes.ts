@@ -1,7 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { checkPrecondition } from '../../domain/preconditions.ts'
 import { type Delivery, mostDeliveries, requireRoom, rotated, type WebhookProgress, webhookNotFound } from '../../domain/webhook.ts'
-import { type BacklogRow, backlogOf, type ClaimedRow, claimedColumns, claimedOf, draftColumns, type WebhookRow, webhookColumns, webhookOf } from '../webhook-rows.ts'
+import {
+  type BacklogRow,
+  backlogOf,
+  type ClaimedRow,
+  claimedColumns,
+  claimedOf,
+  draftColumns,
+  type WebhookRow,
+  webhookColumns,
+  webhookOf
+} from '../webhook-rows.ts'
 import type { Connection } from './connection.ts'
 import type { EventLog } from './event-log.ts'
 import type { Writes } from './writes.ts'
