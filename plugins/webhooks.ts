@@ -9,6 +9,7 @@ import { Problem } from '../http/problem.ts'
 import { deliveryBody } from '../representations/delivery-body.ts'
 import { type Context, variantOf } from '../representations/representation.ts'
 import { Dispatcher } from '../webhooks/dispatcher.ts'
+import { measureDeliveries } from '../webhooks/metrics.ts'
 import { NotSentError, sendAgain } from '../webhooks/redelivery.ts'
 import { Sender } from '../webhooks/sender.ts'
 import { makeSecret } from '../webhooks/signature.ts'
@@ -41,10 +42,12 @@ const notSent = () => new Problem('overloaded', 'The event cannot be sent now. N
 export default fp(
   async function webhooks(app: FastifyInstance, { config }: { readonly config: Config }) {
     const targets = new Targets(config.WEBHOOK_ALLOW)
-    const dispatcher = new Dispatcher({
+    const count = measureDeliveries({ registry: app.metrics.registry, store: app.store, serving: () => dispatcher.serving })
+    const dispatcher: Dispatcher = new Dispatcher({
       store: app.store,
       sender: new Sender(targets),
       write,
+      count,
       warn: (details, message) => app.log.warn(details, message)
     })
 
@@ -94,5 +97,5 @@ export default fp(
     app.addHook('onListen', async () => dispatcher.start())
     app.addHook('onClose', () => dispatcher.stop())
   },
-  { name: 'webhooks', fastify: '5.x', dependencies: ['documents', 'store'] }
+  { name: 'webhooks', fastify: '5.x', dependencies: ['documents', 'observability', 'store'] }
 )
