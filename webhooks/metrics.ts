@@ -46,14 +46,14 @@ export function measureDeliveries({ registry, store, serving }: Measured): (outc
     return backlog
   }
   /** A gauge that has no value while the database does not answer. */
-  const gauge = (metric: string, help: string, valueOf: (backlog: WebhookBacklog) => number) =>
+  const gauge = (metric: string, help: string, measured: (backlog: WebhookBacklog) => number) =>
     new Gauge({
       name: metric,
       help,
       registers,
       async collect() {
         const found = await read()
-        if (found) this.set(valueOf(found))
+        if (found) this.set(measured(found))
         else this.remove()
       }
     })
