@@ -1,12 +1,13 @@
 import t from 'tap'
 import type { WebhookProgress } from '../../domain/webhook.ts'
+import { Problem } from '../../http/problem.ts'
 import { Dispatcher } from '../../webhooks/dispatcher.ts'
 import type { DispatcherOptions } from '../../webhooks/dispatcher-options.ts'
 import { Sender } from '../../webhooks/sender.ts'
 import { Targets } from '../../webhooks/targets.ts'
-import { build, draft, type Shop } from '../build.ts'
+import { build, draft, type Shop, xml } from '../build.ts'
 import { deferred } from './deferred.ts'
-import { createProducts, dispatching, eventIds, ownedWebhook } from './delivering.ts'
+import { addWebhook, createProducts, dispatching, eventIds, logged, open, ownedWebhook } from './delivering.ts'
 import { startReceiver } from './receiver.ts'
 
 t.test('what the shop cannot write or read now does not count as an attempt', async (t) => {
@@ -166,4 +167,17 @@ t.test('the shop waits longer each time that it cannot write an event, until it 
     [5, 10, 20, 40, 80, 160, 300, 300, 300].map((seconds) => seconds * 1_000)
   )
   t.same([receiver.received.length, steps.at(-1)], [1, 'delivered'])
+})
+
+t.test('an event that takes too long to write is an attempt that failed, so that it is not written again and again', async (t) => {
+  const shop = await open(t)
+  const receiver = await startReceiver(t)
+  const webhook = await addWebhook(shop, receiver.url, { more: { type: ['order-placed'] } })
+  // What the documents throw when their process was ended for taking too long.
+  shop.app.documents.write = () => Promise.reject(new Problem('overloaded', 'It cannot be written now.', { cause: 'too-costly' }))
+  await shop.store.putProduct('ABC-1', draft({ unit: 'KGM' }), {})
+  const payload = `<purchase-order>${'<item><product-id>ABC-1</product-id><quantity>0.001</quantity></item>'.repeat(1_000)}</purchase-order>`
+  await shop.app.inject({ method: 'POST', url: '/order', headers: { ...xml, prefer: 'return=minimal' }, payload })
+  t.match(await logged(shop, webhook, 1), [{ attempt: '1', failure: 'The shop could not write the event.' }])
+  t.equal(receiver.received.length, 0)
 })
