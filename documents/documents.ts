@@ -91,7 +91,10 @@ export class Documents {
     return bytes.length <= maxSmallSize ? readFields(bytes) : this.#run(payer, { kind: 'fields', bytes }, bytes.length)
   }
 
-  /** @param text the value as JSON */
+  /**
+   * @param text the value as JSON
+   * @throws Problem `overloaded`, whose `cause` is the JobFailure
+   */
   write(payer: Payer, resource: string, mediaType: string, text: string, context: Context): Promise<Uint8Array> {
     return this.#run(payer, { kind: 'write', resource, mediaType, text, context }, text.length)
   }
@@ -113,7 +116,7 @@ export class Documents {
     if (outcome === 'unavailable') outcome = await this.#small.run(name, job, size, signal)
     payer.chargeWork(costOf(outcome))
     // The value that is written has been stored already, so the problem must not say that nothing was stored.
-    if (job.kind === 'write' && typeof outcome === 'string') throw answerNotWritten()
+    if (job.kind === 'write' && typeof outcome === 'string') throw answerNotWritten(outcome)
     return resultOf(outcome) as ResultOf<J>
   }
 }
@@ -128,10 +131,11 @@ function costOf(outcome: FinishedJob | JobFailure): number {
   return typeof outcome === 'string' ? 0 : (outcome.spent ?? 0)
 }
 
-function answerNotWritten(): Problem {
+function answerNotWritten(cause: JobFailure): Problem {
   return new Problem(
     'overloaded',
-    'The request was carried out, but the answer cannot be written now. Read the resource again in a few seconds.'
+    'The request was carried out, but the answer cannot be written now. Read the resource again in a few seconds.',
+    { cause }
   )
 }
 

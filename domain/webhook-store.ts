@@ -1,6 +1,24 @@
 import type { EventHead } from './event.ts'
 import type { Page, PageQuery, Precondition } from './store.ts'
-import type { ClaimedWebhook, Delivery, NewWebhook, Webhook, WebhookClaim, WebhookProgress, WebhookTarget } from './webhook.ts'
+import type {
+  ClaimedWebhook,
+  Delivery,
+  NewWebhook,
+  Webhook,
+  WebhookBacklog,
+  WebhookClaim,
+  WebhookProgress,
+  WebhookTarget
+} from './webhook.ts'
+
+export interface Claiming {
+  /** The webhooks that the worker has claimed and not settled. A claim of which it never heard ends. */
+  readonly serving?: readonly string[]
+  /** Only webhooks that hear one of the events after this position. Without it each active webhook is looked at. */
+  readonly since?: number
+  /** The most webhooks of a customer that the worker has then, with those of `serving`. */
+  readonly perCustomer?: number
+}
 
 /** The verbs of the store about webhooks. `customer` is who asks: another's webhook is `webhook-not-found`. */
 export interface WebhookStore {
@@ -26,10 +44,9 @@ export interface WebhookStore {
    * Claims webhooks that are due: they are active, an event waits for them, and nobody has claimed them. A claim ends when its
    * holder has not settled it for a time.
    * @param worker the unguessable name of a dispatcher. On SQLite there is one, so another's claims end at once
-   * @param serving the webhooks that the worker has claimed and not settled. A claim of which it never heard ends
-   * @param since only webhooks that hear one of the events after this position. Without it each active webhook is looked at
+   * @returns those of customers that have the fewest claims of the worker first
    */
-  claimWebhooks(worker: string, limit: number, serving?: readonly string[], since?: number): Promise<readonly ClaimedWebhook[]>
+  claimWebhooks(worker: string, limit: number, claiming?: Claiming): Promise<readonly ClaimedWebhook[]>
   /** Makes a claim last as long as a new one. @returns false when it has ended, or the webhook was changed */
   renewClaim(worker: string, claim: WebhookClaim): Promise<boolean>
   /**
@@ -40,6 +57,8 @@ export interface WebhookStore {
   settleWebhook(worker: string, claim: WebhookClaim, progress: WebhookProgress): Promise<ClaimedWebhook | undefined>
   /** Ends all claims of a worker. */
   releaseWebhooks(worker: string): Promise<void>
+  /** What the active webhooks wait for. It looks at each of them. */
+  webhookBacklog(): Promise<WebhookBacklog>
   /** Everything that is needed to send an event again. @throws `webhook-not-found`, `unknown-event` */
   redelivery(id: string, customer: string, eventId: string): Promise<{ readonly webhook: WebhookTarget; readonly event: EventHead }>
   /** Logs an event that was sent again. */

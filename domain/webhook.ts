@@ -109,6 +109,16 @@ export interface WebhookProgress {
     | { readonly kind: 'disable'; readonly reason: string }
 }
 
+/** What the active webhooks wait for. */
+export interface WebhookBacklog {
+  /** The webhooks with an event that has not been delivered. */
+  readonly waiting: number
+  /** When the oldest of these events happened. Milliseconds since the epoch, as below. */
+  readonly oldestAt?: number
+  /** Since when the shop could have sent the one that has waited longest, but nobody has claimed its webhook. */
+  readonly dueSince?: number
+}
+
 /** How long the secret before the newest one signs too, in milliseconds. */
 export const secretOverlap = 24 * 3_600_000
 

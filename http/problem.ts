@@ -13,6 +13,8 @@ interface ProblemOptions {
   readonly available?: readonly string[]
   /** The notation of the request's document, if it is not the one that the Content-Type names. */
   readonly notation?: DocumentNotation
+  /** Why, for the service itself. The client is not told. */
+  readonly cause?: unknown
 }
 
 /** Thrown to refuse a request. `detail` is for the client: it says what is wrong and what to do. */
@@ -25,7 +27,7 @@ export class Problem extends Error {
   readonly notation: DocumentNotation | undefined
 
   constructor(code: HttpProblemCode, detail: string, options: ProblemOptions = {}) {
-    super(detail)
+    super(detail, options.cause === undefined ? {} : { cause: options.cause })
     this.code = code
     this.faults = options.faults ?? []
     this.headers = options.headers ?? {}

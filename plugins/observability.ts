@@ -14,6 +14,8 @@ declare module 'fastify' {
 
 export interface Metrics {
   readonly contentType: string
+  /** Where the plugins put their own metrics. */
+  readonly registry: Registry
   /** All metrics, in Prometheus's text format. */
   read(): Promise<string>
   /** Measures a request that the application does not see. @param milliseconds from its head to its response */
@@ -126,6 +128,7 @@ export default fp(
 
     app.decorate('metrics', {
       contentType: registry.contentType,
+      registry,
       observe: (request, milliseconds) => durations.observe(request, milliseconds / 1000),
       read: async () => `${await registry.metrics()}\n${await processRegistry().metrics()}`
     })

@@ -9,6 +9,8 @@ import { Problem } from '../http/problem.ts'
 import { deliveryBody } from '../representations/delivery-body.ts'
 import { type Context, variantOf } from '../representations/representation.ts'
 import { Dispatcher } from '../webhooks/dispatcher.ts'
+import { measureDeliveries } from '../webhooks/metrics.ts'
+import { NotSentError, sendAgain } from '../webhooks/redelivery.ts'
 import { Sender } from '../webhooks/sender.ts'
 import { makeSecret } from '../webhooks/signature.ts'
 import { TargetError, Targets } from '../webhooks/targets.ts'
@@ -32,20 +34,20 @@ declare module 'fastify' {
   }
 }
 
-/** Milliseconds until an event that is sent again on demand must have its turn. */
-const longestWait = 10_000
-
-const isOverload = (error: unknown) => error instanceof Problem && error.code === 'overloaded'
+/** An event that takes too long to write takes as long the next time, so it counts as one that cannot be written. */
+const isOverload = (error: unknown) => error instanceof Problem && error.code === 'overloaded' && error.cause !== 'too-costly'
 const notSent = () => new Problem('overloaded', 'The event cannot be sent now. Nothing was sent. Try again in a few seconds.')
 
 /** Delivers events to webhooks while the service listens. */
 export default fp(
   async function webhooks(app: FastifyInstance, { config }: { readonly config: Config }) {
     const targets = new Targets(config.WEBHOOK_ALLOW)
-    const dispatcher = new Dispatcher({
+    const count = measureDeliveries({ registry: app.metrics.registry, store: app.store, serving: () => dispatcher.serving })
+    const dispatcher: Dispatcher = new Dispatcher({
       store: app.store,
       sender: new Sender(targets),
       write,
+      count,
       warn: (details, message) => app.log.warn(details, message)
     })
 
@@ -76,11 +78,9 @@ export default fp(
       newSecret: makeSecret,
       wake: () => dispatcher.wake(),
       async send(webhook, event, client) {
-        const end = AbortSignal.any([client, AbortSignal.timeout(longestWait)])
-        const sent = await dispatcher.attempt(webhook, event, end).catch((error) => {
-          throw end.aborted || isOverload(error) ? notSent() : error
+        return sendAgain(dispatcher, webhook, event, client).catch((error) => {
+          throw error instanceof NotSentError || isOverload(error) ? notSent() : error
         })
-        return typeof sent === 'string' ? undefined : sent
       },
       async checkUrl(url) {
         try {
@@ -97,5 +97,5 @@ export default fp(
     app.addHook('onListen', async () => dispatcher.start())
     app.addHook('onClose', () => dispatcher.stop())
   },
-  { name: 'webhooks', fastify: '5.x', dependencies: ['documents', 'store'] }
+  { name: 'webhooks', fastify: '5.x', dependencies: ['documents', 'observability', 'store'] }
 )

@@ -19,6 +19,8 @@ export function serviceLinks(base: string): readonly Link[] {
     { rel: 'catalogue', href: uri.catalogue, title: 'All products as one document, streamed' },
     { rel: 'order', href: uri.placeOrder, title: 'A blank order; POST a filled one here' },
     { rel: 'orders', href: uri.orders, title: 'The orders that you may see' },
+    { rel: 'events', href: uri.events, title: 'What happened, oldest first, for your key' },
+    { rel: 'webhooks', href: uri.webhooks, title: 'Have that delivered to a URL of yours, with your key' },
     { rel: 'service-desc', href: uri.openapi, title: 'This service, described for machines (OpenAPI)' },
     { rel: 'service-doc', href: uri.docs, title: 'This service, described for people' },
     { rel: 'describedby', href: uri.schema('purchase-order'), title: 'The schema of orders' },

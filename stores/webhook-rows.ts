@@ -8,6 +8,7 @@ import {
   type NewWebhook,
   validSecrets,
   type Webhook,
+  type WebhookBacklog,
   type WebhookSecret,
   type WebhookTarget
 } from '../domain/webhook.ts'
@@ -120,6 +121,22 @@ export function claimedOf(row: ClaimedRow, now: number): ClaimedWebhook {
   })
   const { version, failures, lost } = row
   return { ...targetOf(row, now), version, failures, next, ...(lost === null ? {} : { lost }) }
+}
+
+export interface BacklogRow {
+  readonly waiting: number
+  readonly oldest_at: number | null
+  readonly due_since: number | null
+}
+
+export function backlogOf(
+  { waiting, oldest_at, due_since }: BacklogRow = { waiting: 0, oldest_at: null, due_since: null }
+): WebhookBacklog {
+  return {
+    waiting,
+    ...(oldest_at === null ? {} : { oldestAt: oldest_at }),
+    ...(due_since === null ? {} : { dueSince: due_since })
+  }
 }
 
 export interface DeliveryRow {

@@ -1,54 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EventHead, ShopEvent } from '../domain/event.ts'
-import type { Store } from '../domain/store.ts'
+import type { EventHead } from '../domain/event.ts'
 import { type Attempt, type ClaimedWebhook, mostWebhooks, type WebhookProgress, type WebhookTarget } from '../domain/webhook.ts'
-import { type MemoryLimits, OrderMemory } from './order-memory.ts'
-import { nextStep } from './schedule.ts'
-import type { Sender } from './sender.ts'
+import { type DispatcherOptions, orderMemory, parallel, times, turn } from './dispatcher-options.ts'
+import { OrderMemory } from './order-memory.ts'
+import { backOff, nextStep } from './schedule.ts'
 import { signatureHeaders } from './signature.ts'
-
-export interface DispatcherOptions {
-  readonly store: Pick<Store, 'lastEvent' | 'events' | 'claimWebhooks' | 'renewClaim' | 'settleWebhook' | 'releaseWebhooks'>
-  readonly sender: Sender
-  /**
-   * Writes the body of a delivery. It throws when the shop has no time for that now, and when the signal aborts.
-   * @returns undefined if it can never be written
-   */
-  readonly write: (event: ShopEvent, webhook: WebhookTarget, signal: AbortSignal) => Promise<Uint8Array | undefined>
-  /** Logs what an operator should know. */
-  readonly warn: (details: object, message: string) => void
-  /** Milliseconds after which a claim is renewed before a POST. */
-  readonly renewAfter?: number
-}
-
-/** Milliseconds. */
-const times = {
-  /** Between looks for a new event. Each is one look-up in an index. */
-  poll: 250,
-  /** Until webhooks that are due by time alone are looked for, if no attempt of this process is due before. */
-  check: 5_000,
-  /** After an error of the database. */
-  recovery: 1_000,
-  /** Between the beginnings of two deliveries, so that requests come first: the serving thread makes both. */
-  pace: 4,
-  /** Until an event that the shop could not send is tried again. */
-  postponement: 5_000,
-  /** After which a claim is renewed before a POST: with that and the POST it must not last longer than a claim. */
-  renewal: 10_000,
-  /** For deliveries in progress when the service stops. */
-  grace: 2_000
-}
-
-/** The most webhooks that are served at once. Each has one connection at most, and one customer has few of them (`mostWebhooks`). */
-const parallel = 256
-
-/** The most deliveries that are made to a webhook in one go when as many as possible are served: others may wait. */
-const mostPerTurn = 8
-
-/** The orders of deliveries in progress. A slow receiver holds them until it answers. */
-const orderMemory: MemoryLimits = { total: 32 * 1024 * 1024, perCustomer: 4 * 1024 * 1024 }
+import { Turns } from './turns.ts'
 
 /**
  * Delivers the events of the outbox: for each webhook one after the other, for many webhooks at once. Every delivery is made at
@@ -58,9 +17,12 @@ export class Dispatcher {
   readonly #options: DispatcherOptions
   readonly #worker = randomUUID()
   readonly #serving = new Map<string, Promise<void>>()
-  readonly #memory = new OrderMemory(orderMemory)
+  readonly #turns: Turns
+  readonly #memory: OrderMemory
   /** By webhook: the event that it misses, of which a warning was logged. */
   readonly #losses = new Map<string, string>()
+  /** By webhook: how often in a row the shop could not send its next event. */
+  readonly #postponements = new Map<string, number>()
   /** Nothing new begins. */
   readonly #stopping = new AbortController()
   /** Deliveries in progress end. */
@@ -77,6 +39,13 @@ export class Dispatcher {
     // Every delivery in progress listens to both.
     setMaxListeners(0, this.#stopping.signal, this.#cut.signal)
     this.#options = options
+    this.#memory = new OrderMemory(options.memory ?? orderMemory)
+    this.#turns = new Turns(options.parallel ?? parallel)
+  }
+
+  /** The webhooks that are served now. */
+  get serving(): number {
+    return this.#turns.taken
   }
 
   start(): void {
@@ -141,27 +110,45 @@ export class Dispatcher {
 
   /** Claims the webhooks that are due, if there is a new event or it is time. */
   async #claim(): Promise<true> {
-    const { store } = this.#options
-    const limit = parallel - this.#serving.size
-    const last = (await store.lastEvent())?.position ?? 0
+    const last = (await this.#options.store.lastEvent())?.position ?? 0
     const isTime = Date.now() >= this.#checkAt
-    if (limit === 0 || (last === this.#seen && !isTime)) return true
+    if (this.#turns.free === 0 || (last === this.#seen && !isTime)) return true
     if (isTime) this.#planCheck()
-    const claimedAt = performance.now()
     // Between two checks, only the webhooks that hear one of the new events are looked at.
-    const since = isTime ? undefined : this.#seen
-    const claimed = await store.claimWebhooks(this.#worker, limit, [...this.#serving.keys()], since).catch((error) => {
+    const hasAll = await this.#claimAll(isTime ? undefined : this.#seen).catch((error) => {
       this.#checkAt = 0
       throw error
     })
-    // When as many as possible were claimed, others may be due as well.
-    if (claimed.length < limit) this.#seen = last
+    if (hasAll) this.#seen = last
     else this.#checkAt = 0
-    for (const webhook of claimed) {
-      const serving = this.#serve(webhook, claimedAt).finally(() => this.#serving.delete(webhook.id))
-      this.#serving.set(webhook.id, serving)
-    }
     return true
+  }
+
+  /**
+   * Claims few at a time, because what a customer may have depends on what is free.
+   * @returns false when others may be due as well
+   */
+  async #claimAll(since: number | undefined): Promise<boolean> {
+    const turns = this.#turns
+    while (turns.free > 0 && !this.#stopping.signal.aborted) {
+      const claimedAt = performance.now()
+      const { share } = turns
+      const claiming = { serving: [...this.#serving.keys()], perCustomer: share, ...(since === undefined ? {} : { since }) }
+      const claimed = await this.#options.store.claimWebhooks(this.#worker, share, claiming)
+      for (const webhook of claimed) this.#begin(webhook, claimedAt)
+      if (claimed.length < share) return true
+    }
+    return false
+  }
+
+  #begin(webhook: ClaimedWebhook, claimedAt: number): void {
+    const { id, customer } = webhook
+    this.#turns.take(customer)
+    const serving = this.#serve(webhook, claimedAt).finally(() => {
+      this.#turns.giveBack(customer)
+      this.#serving.delete(id)
+    })
+    this.#serving.set(id, serving)
   }
 
   #planCheck(): void {
@@ -170,22 +157,21 @@ export class Dispatcher {
   }
 
   /**
-   * Delivers to one webhook until nothing is left, an attempt fails, or others may be waiting.
+   * Delivers to one webhook until nothing is left, an attempt fails, or its turn is over.
    * @param claimedAt when its claim began or was renewed, by the monotonic clock
    */
   async #serve(claimed: ClaimedWebhook, claimedAt: number): Promise<void> {
+    const begin = performance.now()
+    const { deliveries, milliseconds } = this.#options.turn ?? turn
     let heldSince = claimedAt
     let webhook: ClaimedWebhook | undefined = claimed
     for (let count = 1; webhook && !this.#stopping.signal.aborted; count++) {
       const progress: WebhookProgress | undefined = await this.#deliver(webhook, heldSince)
       heldSince = performance.now()
-      webhook = progress && (await this.#settle(webhook, this.#isTurnOver(count) ? yielding(progress) : progress))
+      const isOver: boolean = this.#turns.isCrowded(webhook.customer) && (count >= deliveries || heldSince - begin >= milliseconds)
+      webhook = progress && (await this.#settle(webhook, isOver ? yielding(progress) : progress))
       if (!webhook) this.#checkAgain(progress)
     }
-  }
-
-  #isTurnOver(count: number): boolean {
-    return count >= mostPerTurn && this.#serving.size >= parallel
   }
 
   /** A webhook that was left may be due again: at once, as its owner may have changed it, or after a failed attempt. */
@@ -200,7 +186,7 @@ export class Dispatcher {
     const { next, scopes, failures } = webhook
     if (!scopes) return { step: { kind: 'disable', reason: 'The key that made the webhook was revoked or has expired.' } }
     this.#warnOfLoss(webhook)
-    await this.#turn()
+    await this.#pace()
     if (this.#stopping.signal.aborted) return undefined
     const attempt = await this.attempt(webhook, next, this.#cut.signal, () => this.#isHeld(webhook, heldSince)).catch((error) =>
       this.#notAttempted(error, webhook)
@@ -208,6 +194,7 @@ export class Dispatcher {
     if (!attempt || attempt === 'kept-back') return undefined
     if (attempt === 'gone') return { step: { kind: 'delivered', position: next.position } }
     if ('step' in attempt) return attempt
+    this.#postponements.delete(webhook.id)
     // An attempt that the service ended says nothing about the receiver.
     if (this.#cut.signal.aborted && attempt.status === undefined) return undefined
     const { retryAfter: _, ...logged } = attempt
@@ -228,38 +215,45 @@ export class Dispatcher {
   #notAttempted(error: unknown, { id, next }: ClaimedWebhook): WebhookProgress | undefined {
     if (this.#stopping.signal.aborted) return undefined
     this.#options.warn({ err: error, webhook: id, event: next.id }, 'an event cannot be sent to a webhook now')
-    return { step: { kind: 'postpone', in: times.postponement } }
+    const count = (this.#postponements.get(id) ?? 0) + 1
+    if (this.#postponements.size >= mostWebhooks.inAll) this.#postponements.clear()
+    this.#postponements.set(id, count)
+    return { step: { kind: 'postpone', in: backOff(count, times.postponement) } }
   }
 
   #warnOfLoss({ id, lost, next }: ClaimedWebhook): void {
     if (lost === undefined || this.#losses.get(id) === lost) return
     if (this.#losses.size >= mostWebhooks.inAll) this.#losses.clear()
     this.#losses.set(id, lost)
+    this.#options.count?.('lost')
     const message = 'a webhook misses events, because they were deleted before they could be delivered (EVENTS_KEEP)'
     this.#options.warn({ webhook: id, event: lost, next: next.id }, message)
   }
 
   /** Stores what was done. As long as the database cannot be written, nothing more is delivered to the webhook. */
   async #settle({ id, version }: ClaimedWebhook, progress: WebhookProgress): Promise<ClaimedWebhook | undefined> {
-    for (;;) {
+    this.#options.count?.(outcomes[progress.step.kind])
+    for (let count = 1; ; count++) {
       try {
         return await this.#options.store.settleWebhook(this.#worker, { id, version }, progress)
       } catch (error) {
         this.#options.warn({ err: error, webhook: id }, 'a delivery could not be stored')
         if (this.#stopping.signal.aborted) return undefined
-        await this.#pause(times.recovery)
+        await this.#pause(backOff(count, times.storing))
       }
     }
   }
 
   /** Deliveries begin one after the other, each webhook in its turn. */
-  async #turn(): Promise<void> {
+  async #pace(): Promise<void> {
     const now = performance.now()
     const start = Math.max(now, this.#nextStart)
     this.#nextStart = start + times.pace
     if (start > now) await this.#pause(start - now)
   }
 }
+
+const outcomes = { delivered: 'delivered', retry: 'failed', postpone: 'postponed', disable: 'disabled' } as const
 
 /** The same progress, but the webhook is left to whoever claims it next. */
 function yielding({ step, ...logged }: WebhookProgress): WebhookProgress {

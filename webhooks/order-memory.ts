@@ -3,6 +3,8 @@ export interface MemoryLimits {
   readonly total: number
   /** One customer holds more only with a single order that is larger. */
   readonly perCustomer: number
+  /** An order up to this size never waits: the turns limit how many of them there are. */
+  readonly small: number
 }
 
 interface Waiting {
@@ -15,7 +17,7 @@ interface Customer {
   readonly waiting: Waiting[]
 }
 
-/** Limits the orders that deliveries hold in memory. Customers take turns, and a customer that holds its share keeps nobody waiting. */
+/** Limits the large orders that deliveries hold in memory. Customers take turns, and a customer that holds its share keeps nobody waiting. */
 export class OrderMemory {
   readonly #limits: MemoryLimits
   /** In turn order: the first customer is next. */
@@ -27,12 +29,12 @@ export class OrderMemory {
   }
 
   /**
-   * Runs work when there is memory for an order. An event without an order never waits.
+   * Runs work when there is memory for an order. An event without an order, or with a small one, never waits.
    * @param signal ends the wait: then its reason is thrown
    */
   async with<T>(name: string, weight: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted()
-    if (weight === 0) return work()
+    if (weight <= this.#limits.small) return work()
     const customer = this.#customers.get(name) ?? { held: 0, waiting: [] }
     this.#customers.set(name, customer)
     await this.#enter(name, customer, weight, signal)

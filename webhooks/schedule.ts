@@ -52,3 +52,8 @@ export function readRetryAfter(field: string | undefined, now: number): number |
   const at = /^[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }
+
+/** A wait that doubles with each failure of the shop itself, in milliseconds. @param count the failures in a row, from 1 */
+export function backOff(count: number, { first, longest }: { readonly first: number; readonly longest: number }): number {
+  return Math.min(longest, first * 2 ** (count - 1))
+}

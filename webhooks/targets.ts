@@ -102,6 +102,32 @@ export const resolveHost: Resolve = async (host, trusted) => {
   return found
 }
 
+/** A URL that can be called, wherever it leads. @throws TargetError */
+function readUrl(text: string): URL {
+  // The parser would remove them silently (WHATWG URL, section 4.4), or repair the slashes.
+  if (/[\s\p{Cc}\\]/u.test(text)) refuse('The URL must not have spaces, control characters or backslashes.')
+  const url = URL.canParse(text) ? new URL(text) : refuse('This is not an absolute URL.')
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') refuse('The URL must begin with https://.')
+  if (!/^https?:\/\/[^/]/i.test(text)) refuse('The URL must begin with https:// and a host.')
+  if (url.username !== '' || url.password !== '') refuse('The URL must not have a user name or a password.')
+  if (text.includes('#')) refuse('The URL must not have a fragment (#).')
+  if (url.port === '0') refuse('The URL must not have the port 0.')
+  return url
+}
+
+/** The lengths of RFC 1035 section 2.3.4, as they can be written. */
+const longest = { name: 253, label: 63 }
+
+/** Underscores are not for hosts, but there are hosts that have them. @param host without a dot at its end */
+function checkName(host: string): void {
+  if (host.length > longest.name) refuse(`The host has more than ${longest.name} characters.`)
+  for (const label of host.split('.')) {
+    if (label === '') refuse('The host has an empty part between two dots.')
+    if (label.length > longest.label) refuse(`A part of the host has more than ${longest.label} characters.`)
+    if (!/^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?$/.test(label)) refuse(`The host has a part that cannot be in a name: ${label}`)
+  }
+}
+
 export class Targets {
   readonly #allowed: Allowed
   readonly #resolve: Resolve
@@ -114,14 +140,12 @@ export class Targets {
 
   /** Checks a URL without a look-up of its host. @throws TargetError */
   read(text: string): URL {
-    const url = URL.canParse(text) ? new URL(text) : refuse('This is not an absolute URL.')
-    if (url.protocol !== 'https:' && url.protocol !== 'http:') refuse('The URL must begin with https://.')
-    if (url.username !== '' || url.password !== '') refuse('The URL must not have a user name or a password.')
-    if (text.includes('#')) refuse('The URL must not have a fragment (#).')
+    const url = readUrl(text)
     const host = hostOf(url)
     if (url.protocol === 'http:' && !this.#isNamed(host))
       refuse('The URL must begin with https://. Plain http is only for hosts that the shop allows (WEBHOOK_ALLOW).')
     if (isIP(host) !== 0) this.#check(host, host)
+    else checkName(host)
     return url
   }
 

@@ -1,7 +1,7 @@
 import type { ClaimedWebhook, Delivery, WebhookProgress } from '../../domain/webhook.ts'
 import { mostDeliveries } from '../../domain/webhook.ts'
 import type { WebhookStore } from '../../domain/webhook-store.ts'
-import { type ClaimedRow, claimedColumns, claimedOf } from '../webhook-rows.ts'
+import { type BacklogRow, backlogOf, type ClaimedRow, claimedColumns, claimedOf } from '../webhook-rows.ts'
 import type { Database, Queries } from './database.ts'
 import { EventLog } from './event-log.ts'
 
@@ -26,6 +26,10 @@ const nextPosition = `(SELECT min(found.position) FROM (
 /** Webhooks that hear one of the events after a position. Other webhooks cost one look at their row each. */
 const hearsSince = `(EXISTS (SELECT 1 FROM json_array_elements_text(w.hears) AS t (value) JOIN fresh f ON f.type = t.value)
   OR EXISTS (SELECT 1 FROM json_array_elements_text(w.hears_own) AS t (value) JOIN fresh f ON f.type = t.value AND f.customer = w.customer))`
+
+/** A webhook that the worker ($1) can claim, and does not serve ($3). */
+const isClaimable = `w.status = 'active' AND w.next_attempt_at <= ${statementTime} AND w.id <> ALL ($3::uuid[])
+  AND (w.claimed_by IS NULL OR w.claimed_by = $1 OR w.claimed_until < ${statementTime})`
 
 type Row = ClaimedRow & { readonly at: number } & Record<string, unknown>
 
@@ -80,17 +84,21 @@ function writeStep({ query }: Queries, id: string, { seq, version, customer, at 
 /** The verbs by which the replicas share the deliveries. */
 export function makeWebhookClaims(
   database: Database
-): Pick<WebhookStore, 'claimWebhooks' | 'renewClaim' | 'settleWebhook' | 'releaseWebhooks' | 'logDelivery'> {
+): Pick<WebhookStore, 'claimWebhooks' | 'renewClaim' | 'settleWebhook' | 'releaseWebhooks' | 'webhookBacklog' | 'logDelivery'> {
   return {
-    async claimWebhooks(worker, limit, serving = [], since) {
+    async claimWebhooks(worker, limit, { serving = [], since = null, perCustomer = Number.MAX_SAFE_INTEGER } = {}) {
+      // Another replica may claim a webhook between the look and the lock, so the lock asks again whether it can be claimed.
       const claimed = await database.query<{ readonly id: string }>(
-        `WITH fresh AS MATERIALIZED (SELECT DISTINCT type, customer FROM event WHERE position > $4::bigint)
+        `WITH fresh AS MATERIALIZED (SELECT DISTINCT type, customer FROM event WHERE position > $4::bigint),
+          held AS (SELECT customer, count(*) AS turns FROM webhook WHERE id = ANY ($3::uuid[]) GROUP BY customer),
+          due AS MATERIALIZED (SELECT w.seq, coalesce(h.turns, 0)
+              + row_number() OVER (PARTITION BY w.customer ORDER BY w.next_attempt_at, w.seq) AS turn
+            FROM webhook w LEFT JOIN held h ON h.customer = w.customer WHERE ${isClaimable}
+              AND ($4 IS NULL OR ${hearsSince}) AND ${nextPosition} IS NOT NULL)
           UPDATE webhook SET claimed_by = $1, claimed_until = ${statementTime} + ${lease} WHERE seq IN (
-          SELECT w.seq FROM webhook w WHERE w.status = 'active' AND w.next_attempt_at <= ${statementTime}
-            AND (w.claimed_by IS NULL OR w.claimed_by = $1 OR w.claimed_until < ${statementTime})
-            AND w.id <> ALL ($3::uuid[]) AND ($4 IS NULL OR ${hearsSince}) AND ${nextPosition} IS NOT NULL
-            ORDER BY w.next_attempt_at LIMIT $2 FOR UPDATE OF w SKIP LOCKED) RETURNING id`,
-        [worker, limit, serving, since ?? null]
+          SELECT w.seq FROM webhook w JOIN due ON due.seq = w.seq WHERE due.turn <= $5 AND ${isClaimable}
+            ORDER BY due.turn, w.next_attempt_at, w.seq LIMIT $2 FOR UPDATE OF w SKIP LOCKED) RETURNING id`,
+        [worker, limit, serving, since, perCustomer]
       )
       if (claimed.length === 0) return []
       return readClaimed(
@@ -129,6 +137,16 @@ export function makeWebhookClaims(
       }),
     async releaseWebhooks(worker) {
       await database.query('UPDATE webhook SET claimed_by = NULL WHERE claimed_by = $1', [worker])
+    },
+    async webhookBacklog() {
+      const [row] = await database.query<BacklogRow & Record<string, unknown>>(
+        `SELECT count(*) AS waiting, min(at) AS oldest_at, min(due_at) AS due_since FROM (
+          SELECT e.at, CASE WHEN (w.claimed_by IS NULL OR w.claimed_until < ${statementTime}) AND w.next_attempt_at <= ${statementTime}
+              THEN greatest(e.at, w.next_attempt_at) END AS due_at
+            FROM webhook w CROSS JOIN LATERAL (SELECT ${nextPosition} AS position) n JOIN event e ON e.position = n.position
+            WHERE w.status = 'active') waiting`
+      )
+      return backlogOf(row)
     },
     async logDelivery(id, delivery) {
       await database.transaction(async (queries) => {

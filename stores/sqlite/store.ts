@@ -140,6 +140,7 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
     settleWebhook: (...args) => writer.run('settleWebhook', ...args),
     renewClaim: (...args) => writer.run('renewClaim', ...args),
     releaseWebhooks: (worker) => writer.run('releaseWebhooks', worker),
+    webhookBacklog: () => writer.run('webhookBacklog'),
     redelivery: (...args) => read(() => webhooks.redelivery(...args)),
     logDelivery: (id, delivery) => writer.run('logDelivery', id, delivery),
 

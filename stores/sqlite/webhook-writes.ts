@@ -1,7 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { checkPrecondition } from '../../domain/preconditions.ts'
 import { type Delivery, mostDeliveries, requireRoom, rotated, type WebhookProgress, webhookNotFound } from '../../domain/webhook.ts'
-import { type ClaimedRow, claimedColumns, claimedOf, draftColumns, type WebhookRow, webhookColumns, webhookOf } from '../webhook-rows.ts'
+import {
+  type BacklogRow,
+  backlogOf,
+  type ClaimedRow,
+  claimedColumns,
+  claimedOf,
+  draftColumns,
+  type WebhookRow,
+  webhookColumns,
+  webhookOf
+} from '../webhook-rows.ts'
 import type { Connection } from './connection.ts'
 import type { EventLog } from './event-log.ts'
 import type { Writes } from './writes.ts'
@@ -16,11 +26,22 @@ export type WebhookWriteVerb =
   | 'renewClaim'
   | 'releaseWebhooks'
   | 'logDelivery'
+  | 'webhookBacklog'
 
 interface FoundRow extends WebhookRow {
   readonly seq: number
   readonly secrets: string
   readonly failures: number
+}
+
+/** The parameters of a look for webhooks that are due. */
+interface Due {
+  readonly now: number
+  /** A JSON array of ids. */
+  readonly serving: string
+  readonly limit: number
+  readonly since: number | null
+  readonly perCustomer: number
 }
 
 /** The first event after the position of a webhook that it hears. Each type is one look-up in an index. */
@@ -55,13 +76,22 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
   )
   const remove = db.prepare<[string]>('DELETE FROM webhook WHERE id = ?')
   const due = db
-    .prepare<[{ readonly now: number; readonly serving: string; readonly limit: number; readonly since: number | null }], number>(
-      `WITH fresh AS MATERIALIZED (SELECT DISTINCT type, customer FROM event WHERE position > @since)
-        SELECT w.seq FROM webhook w WHERE w.status = 'active' AND w.next_attempt_at <= @now
+    .prepare<[Due], number>(
+      `WITH fresh AS MATERIALIZED (SELECT DISTINCT type, customer FROM event WHERE position > @since),
+        held AS (SELECT customer, count(*) AS turns FROM webhook WHERE id IN (SELECT value FROM json_each(@serving)) GROUP BY customer),
+        due AS (SELECT w.seq, w.next_attempt_at, coalesce(h.turns, 0)
+            + row_number() OVER (PARTITION BY w.customer ORDER BY w.next_attempt_at, w.seq) AS turn
+          FROM webhook w LEFT JOIN held h ON h.customer = w.customer WHERE w.status = 'active' AND w.next_attempt_at <= @now
           AND w.id NOT IN (SELECT value FROM json_each(@serving)) AND (@since IS NULL OR ${hearsSince})
-          AND ${nextPosition} IS NOT NULL ORDER BY w.next_attempt_at LIMIT @limit`
+          AND ${nextPosition} IS NOT NULL)
+        SELECT seq FROM due WHERE turn <= @perCustomer ORDER BY turn, next_attempt_at, seq LIMIT @limit`
     )
     .pluck()
+  const backlog = db.prepare<[{ readonly now: number }], BacklogRow>(
+    `SELECT count(*) AS waiting, min(at) AS oldest_at, min(due_at) AS due_since FROM (
+      SELECT e.at, iif(w.claimed_by IS NULL AND w.next_attempt_at <= @now, max(e.at, w.next_attempt_at), NULL) AS due_at
+        FROM webhook w JOIN event e ON e.position = ${nextPosition} WHERE w.status = 'active')`
+  )
   const claim = db.prepare<[string, number]>('UPDATE webhook SET claimed_by = ? WHERE seq = ?')
   const claimed = db.prepare<[number, string], ClaimedRow>(
     `SELECT ${claimedColumns} FROM webhook w JOIN api_key k ON k.id = w.key_id
@@ -135,9 +165,9 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
       checkPrecondition(expected, find(id, customer).version)
       remove.run(id)
     },
-    claimWebhooks(worker, limit, serving = [], since) {
+    claimWebhooks(worker, limit, { serving = [], since = null, perCustomer = Number.MAX_SAFE_INTEGER } = {}) {
       const now = Date.now()
-      return due.all({ now, serving: JSON.stringify(serving), limit, since: since ?? null }).flatMap((seq) => {
+      return due.all({ now, serving: JSON.stringify(serving), limit, since, perCustomer }).flatMap((seq) => {
         claim.run(worker, seq)
         const row = claimed.get(seq, worker)
         return row ? [claimedOf(row, now)] : []
@@ -163,6 +193,7 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
     releaseWebhooks(worker) {
       releaseAll.run(worker)
     },
+    webhookBacklog: () => backlogOf(backlog.get({ now: Date.now() })),
     logDelivery(id, delivery) {
       const found = findRow.get(id)
       if (found) keep(found.seq, delivery)

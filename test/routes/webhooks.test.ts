@@ -73,6 +73,14 @@ t.test('a URL that may not be called is 422 with the reason and its place', asyn
     ['https://[::1]/', 'not a public one'],
     ['https://a:b@erp.example/', 'user name'],
     ['https://erp.example/#a', 'fragment'],
+    ['https://[::ffff:127.0.0.1]/', 'not a public one'],
+    ['https://0x7f.1/', '127.0.0.1'],
+    ['https://localhost./', 'not a public one'],
+    ['https://a..b/', 'empty part'],
+    ['https://-/', 'cannot be in a name'],
+    ['https://erp.example:0/', 'port 0'],
+    [`https://${'a.'.repeat(126)}ab/`, '253 characters'],
+    ['https://erp.example/a b', 'spaces'],
     ['nonsense', 'absolute URL']
   ] as const) {
     const refused = await make(shop, key, url)

@@ -128,16 +128,16 @@ export function webhookContract(rule: Rule): void {
     await store.placeOrder(placing('P'))
     const some = await store.claimWebhooks('w', 2)
     const serving = some.map(({ id }) => id)
-    const others = await store.claimWebhooks('w', 10, serving)
+    const others = await store.claimWebhooks('w', 10, { serving })
     const ids = [...some, ...others].map(({ id }) => id)
     t.same([some.length, others.length], [2, 4])
     t.same(ids.toSorted(), made.map(({ id }) => id).toSorted())
-    t.same(await store.claimWebhooks('w', 10, ids), [])
+    t.same(await store.claimWebhooks('w', 10, { serving: ids }), [])
     const [first] = some
     t.match(first, { customer: /^c\d$/, failures: 0, secrets: ['whsec_one'], scopes: ['fulfilment'], next: { type: 'order-placed' } })
     const step = { kind: 'delivered', position: first?.next.position ?? 0 } as const
     t.equal(await store.settleWebhook('other', claimOf(first), { step }), undefined, 'another worker has no claim')
-    t.equal((await store.claimWebhooks('w', 10, serving)).length, 4, 'claims that the worker never heard of')
+    t.equal((await store.claimWebhooks('w', 10, { serving })).length, 4, 'claims that the worker never heard of')
     await store.releaseWebhooks('w')
     t.equal((await store.claimWebhooks('other', 10)).length, 6)
     t.equal(await store.settleWebhook('w', claimOf(first), { step }), undefined, 'a claim that another worker took')
@@ -214,7 +214,7 @@ export function webhookContract(rule: Rule): void {
     await store.createProduct('A', stocked(5))
     const { position = 0 } = (await store.lastEvent()) ?? {}
     await store.placeOrder(placing('A', 1, { customer: 'acme' }))
-    const idsSince = async (since: number) => (await store.claimWebhooks('w', 10, [], since)).map(({ id }) => id)
+    const idsSince = async (since: number) => (await store.claimWebhooks('w', 10, { since })).map(({ id }) => id)
     t.same(await idsSince(position), [acme.id])
     t.same(await idsSince((await store.lastEvent())?.position ?? 0), [])
     t.same((await idsSince(0)).toSorted(), [acme.id, products.id].toSorted())
@@ -253,7 +253,7 @@ export function webhookContract(rule: Rule): void {
       [other.id]
     )
     t.notMatch(await store.changeWebhook(id, await draft(store), {}), { reason: String })
-    t.match(await store.claimWebhooks('w', 5, [other.id]), [{ id, next: { subject: 'A' } }], 'it goes on where it was')
+    t.match(await store.claimWebhooks('w', 5, { serving: [other.id] }), [{ id, next: { subject: 'A' } }], 'it goes on where it was')
   })
 
   rule('a webhook whose key was revoked or has expired is given no scopes', async (t, store) => {

@@ -58,7 +58,7 @@ t.test('replicas share the webhooks, and take over those of a replica that was k
   const claims = (await shared(stores, 4, (store, i) => store.claimWebhooks(`worker-${i}`, 5))).flat()
   const ids = claims.map(({ id }) => id)
   t.equal(new Set(ids).size, ids.length, 'none is claimed twice')
-  const rest = await first.claimWebhooks('worker-0', 20, ids)
+  const rest = await first.claimWebhooks('worker-0', 20, { serving: ids })
   t.equal(ids.length + rest.length, made.length)
   t.same(await first.claimWebhooks('another', 20), [])
   await execute(url, 'UPDATE webhook SET claimed_until = claimed_until - 30000')

@@ -17,12 +17,12 @@ function held(memory: OrderMemory, customer: string, weight: number, signal = ne
 const running = (...works: readonly { readonly isRunning: boolean }[]) => works.map(({ isRunning }) => isRunning)
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-t.test('a customer with more than its share waits alone, and events without an order never wait', async (t) => {
-  const memory = new OrderMemory({ total: 100, perCustomer: 30 })
+t.test('a customer with more than its share waits alone, and events with a small order, or none, never wait', async (t) => {
+  const memory = new OrderMemory({ total: 100, perCustomer: 30, small: 5 })
   const slow = [held(memory, 'slow', 20), held(memory, 'slow', 20), held(memory, 'slow', 20)]
-  const [other, light] = [held(memory, 'other', 30), held(memory, 'slow', 0)]
+  const [other, light, small] = [held(memory, 'other', 30), held(memory, 'slow', 0), held(memory, 'slow', 5)]
   await settled()
-  t.same(running(...slow, other, light), [true, false, false, true, true])
+  t.same(running(...slow, other, light, small), [true, false, false, true, true, true])
   slow[0]?.end()
   await slow[0]?.done
   await settled()
@@ -30,7 +30,7 @@ t.test('a customer with more than its share waits alone, and events without an o
 })
 
 t.test('customers take turns for what is left, and an order that is larger than everything fits alone', async (t) => {
-  const memory = new OrderMemory({ total: 50, perCustomer: 50 })
+  const memory = new OrderMemory({ total: 50, perCustomer: 50, small: 5 })
   const [first, again, newcomer, huge] = [held(memory, 'a', 50), held(memory, 'a', 50), held(memory, 'b', 50), held(memory, 'c', 999)]
   const order = [first, newcomer, huge, again]
   for (const [i, work] of order.entries()) {
@@ -45,7 +45,7 @@ t.test('customers take turns for what is left, and an order that is larger than 
 })
 
 t.test('a wait can be ended, and leaves nothing behind', async (t) => {
-  const memory = new OrderMemory({ total: 50, perCustomer: 50 })
+  const memory = new OrderMemory({ total: 50, perCustomer: 50, small: 5 })
   const client = new AbortController()
   const [first, left, next] = [held(memory, 'a', 40), held(memory, 'b', 50, client.signal), held(memory, 'c', 10)]
   await settled()

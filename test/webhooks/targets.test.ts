@@ -88,6 +88,44 @@ t.test(
   }
 )
 
+t.test('a URL that can never be called is refused', async (t) => {
+  const targets = new Targets([])
+  const label = 'a'.repeat(63)
+  const longest = `${[label, label, label].join('.')}.${'b'.repeat(61)}`
+  for (const url of [
+    `https://${longest}/`,
+    `https://${longest}./`,
+    'https://my_erp.example/',
+    'https://xn--bcher-kva.example/',
+    'https://bücher.example/'
+  ])
+    t.doesNotThrow(() => targets.read(url), url)
+  for (const [url, reason] of [
+    ['https://a..b/', /empty part/],
+    ['https://.example/', /empty part/],
+    ['https://localhost../', /empty part/],
+    ['https://-/', /cannot be in a name: -/],
+    ['https://-a.example/', /cannot be in a name/],
+    ['https://a-.example/', /cannot be in a name/],
+    ['https://a!b.example/', /cannot be in a name/],
+    [`https://${label}a.example/`, /63 characters/],
+    [`https://${longest}b/`, /253 characters/],
+    ['https://erp.example:0/', /port 0/],
+    ['https://erp.example:65536/', /absolute/],
+    ['https://erp.example/ ', /spaces/],
+    [' https://erp.example/', /spaces/],
+    ['https://erp.example/a b', /spaces/],
+    ['https://erp.ex\tample/', /spaces/],
+    ['https://erp.example/\n', /spaces/],
+    ['https:\\\\erp.example\\', /backslashes/],
+    ['https:erp.example', /and a host/],
+    ['https:///erp.example', /and a host/],
+    ['https://', /absolute/],
+    ['', /absolute/]
+  ] as const)
+    t.throws(() => targets.read(url), { name: 'TargetError', message: reason }, JSON.stringify(url))
+})
+
 t.test('WEBHOOK_ALLOW names hosts, addresses and ranges', async (t) => {
   const targets = new Targets(['ERP.internal', '10.1.0.0/16', '::1', 'fd00::/8'], resolvingTo('10.1.2.3'))
   for (const url of ['http://erp.internal/', 'https://erp.internal.:8080/', 'http://10.1.2.3/', 'http://[::1]/', 'https://[fd12::1]/'])

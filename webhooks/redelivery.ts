@@ -1,0 +1,30 @@
+import type { EventHead } from '../domain/event.ts'
+import type { Attempt, WebhookTarget } from '../domain/webhook.ts'
+import type { Dispatcher } from './dispatcher.ts'
+
+export class NotSentError extends Error {
+  override readonly name = 'NotSentError'
+}
+
+/** Milliseconds until an event that is sent again on demand must have been written. The POST has a limit of its own. */
+const longestWait = 10_000
+
+/**
+ * Sends an event once, on demand.
+ * @param client ends the wait for memory, and for the document process
+ * @returns undefined if the event is not kept any more
+ * @throws NotSentError when its turn does not come in time
+ */
+export async function sendAgain(
+  dispatcher: Pick<Dispatcher, 'attempt'>,
+  webhook: WebhookTarget,
+  event: EventHead,
+  client: AbortSignal,
+  wait = longestWait
+): Promise<Attempt | undefined> {
+  const end = AbortSignal.any([client, AbortSignal.timeout(wait)])
+  const sent = await dispatcher.attempt(webhook, event, end).catch((error) => {
+    throw end.aborted ? new NotSentError('the event had no turn in time') : error
+  })
+  return typeof sent === 'string' ? undefined : sent
+}
