@@ -32,11 +32,11 @@ export const createProducts = async ({ store }: Pick<Shop, 'store'>, ...ids: str
   for (const id of ids) await store.createProduct(id, draft({ onHand: undefined as never }))
 }
 
-/** Resolves when the log of the webhook has so many attempts. */
+/** Resolves with the first attempts of the webhook's log, the newest first, when there are so many. */
 export async function logged({ app }: Shop, { url, headers }: { url: string; headers: Record<string, string> }, count: number) {
   for (;;) {
     const { delivery } = (await app.inject({ url: `${url}/deliveries`, headers: { ...headers, accept: 'application/json' } })).json()
-    if (delivery.length >= count) return delivery as readonly Record<string, string>[]
+    if (delivery.length >= count) return delivery.slice(-count) as readonly Record<string, string>[]
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

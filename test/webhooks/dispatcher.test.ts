@@ -84,7 +84,7 @@ t.test('receivers that hang, close or redirect delay nobody else', async (t) => 
   await addWebhook(shop, well.url)
   await createProducts(shop, 'A', 'B', 'C')
   await Promise.all([well.count(3), hanging.count(15), closing.count(1), moved.count(1)])
-  t.equal(hanging.received.length, 15, 'each has one event at a time')
+  t.equal(new Set(eventIds(hanging.received)).size, 1, 'each has one event at a time')
   t.match(await logged(shop, shut, 1), [{ attempt: '1', failure: /closed the connection/ }])
   t.match(await logged(shop, redirected, 1), [{ attempt: '1', status: '308' }])
   t.equal(elsewhere.received.length, 0)
