@@ -56,8 +56,8 @@ export default fp(
         if (current.status !== status && !isCancelledRest) return undefined
         if (current.status === status && details === undefined) return current
         try {
-          // Only the store compares a large order. No order has this version, so it changes nothing.
-          return await app.store.setOrderStatus(current.id, status, { version: 0 }, details)
+          // Only the store compares a large order.
+          return await app.store.setOrderStatus(current.id, status, { onlyRepeat: true }, details)
         } catch (error) {
           if (error instanceof DomainError && error.code !== 'store-unavailable' && error.code !== 'store-overloaded') return undefined
           throw error

@@ -126,10 +126,7 @@ function shipmentPages(app: FastifyInstance, config: Config) {
     return { version: order.version, order, shipments: items, links, position }
   }
 
-  /**
-   * The condition of a request on the order. Where it does not hold, one that no order meets: the store still repeats the
-   * answer to a key that it knows.
-   */
+  /** The condition of a request on the order. Where it does not hold, a request with a key may still get its first answer again. */
   function expected(request: FastifyRequest, order: Order): Precondition {
     const current = [
       request.currentOf(order, uri.order(order.id), orderRepresentations),
@@ -141,7 +138,7 @@ function shipmentPages(app: FastifyInstance, config: Config) {
     } catch (error) {
       const isOvertaken = error instanceof DomainError && error.code === 'precondition-failed'
       if (!isOvertaken || request.operation.idempotencyKey === undefined) throw error
-      return { version: 0 }
+      return { onlyRepeat: true }
     }
   }
 
