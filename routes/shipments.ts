@@ -6,7 +6,7 @@ import { DomainError } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
 import type { ShipmentDraft } from '../domain/shipping.ts'
 import type { Precondition } from '../domain/store.ts'
-import { pagedQuery, pageUri, readCursor, writeCursor } from '../http/paging.ts'
+import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
 import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
 import { orderRepresentations } from '../representations/order.ts'
@@ -110,19 +110,15 @@ function shipmentPages(app: FastifyInstance, config: Config) {
   const uri = uris(config.BASE_URL.path)
 
   async function read(request: FastifyRequest, order: Order, { limit, after }: { limit: number; after?: string }): Promise<ShipmentPage> {
-    const cursor = after === undefined ? {} : { after: readCursor('shipments', after) }
-    const { items, next } = await app.store.shipments(order.id, { limit, ...cursor })
-    const path = uri.shipments(order.id)
-    const size = limit === pageLimit.default ? undefined : limit
-    const following =
-      next === undefined ? [] : [{ rel: 'next', href: pageUri(path, { limit: size, after: writeCursor('shipments', next) }) }]
+    const { items, next } = await app.store.shipments(order.id, { limit, ...startOfPage('shipments', after) })
+    const list = { path: uri.shipments(order.id), sorting: 'shipments', limit, defaultLimit: pageLimit.default }
     const links = [
-      { rel: 'self', href: request.method === 'GET' ? request.url : path },
+      { rel: 'self', href: request.method === 'GET' ? request.url : list.path },
       { rel: 'order', href: uri.order(order.id) },
-      { rel: 'first', href: pageUri(path, { limit: size }) },
-      ...following
+      firstLink(list),
+      ...nextLinks(list, next)
     ]
-    const position = after === undefined && size === undefined ? '' : `.${limit}.${after ?? ''}`
+    const position = after === undefined && limit === pageLimit.default ? '' : `.${limit}.${after ?? ''}`
     return { version: order.version, order, shipments: items, links, position }
   }
 
