@@ -6,11 +6,11 @@ import { Database } from '../../stores/postgres/database.ts'
 import { migratePostgres } from '../../stores/postgres/migrations.ts'
 import { openPostgresStore } from '../../stores/postgres/store.ts'
 import { storeContract } from './contract.ts'
-import { makeWebhook } from './contract-webhooks.ts'
 import { keepsItsCurrency } from './currency.ts'
 import { execute, postgresFor } from './embedded.ts'
 import { draft, everyOrder, everything, item, onHand, placing, purchase, shopCurrency, stocked } from './fixtures.ts'
 import { newShopDatabase } from './new-database.ts'
+import { makeWebhook } from './webhook-fixtures.ts'
 
 const server = await postgresFor(t)
 const open = (url: string) => openPostgresStore({ url, currency: shopCurrency })
