@@ -1,7 +1,7 @@
 import t from 'tap'
-import { parses } from '../../domain/deferred.ts'
 import { everyone } from '../../domain/event.ts'
 import { build, orderXml, xml } from '../build.ts'
+import { watchParses } from '../parses.ts'
 import { json, place, read } from './feed.ts'
 
 t.test('the feed has every event once, oldest first, over pages that a reader follows by next', async (t) => {
@@ -159,10 +159,7 @@ t.test('a page ends before its orders weigh too much, and no large order is pars
   const shop = await build(t, { products: { 'ABC-1': { onHand: '1000000' as never } } })
   const erp = await shop.key('erp', 'fulfilment')
   for (const lines of [2_000, 2_000, 5, 5]) await place(shop, {}, `<purchase-order>${line.repeat(lines)}</purchase-order>`)
-  const parsed: unknown[] = []
-  const listen = (length: unknown) => parsed.push(length)
-  parses.subscribe(listen)
-  t.teardown(() => parses.unsubscribe(listen))
+  const parsed = watchParses(t)
   const sizes: number[] = []
   let url = '/events?type=order-placed'
   for (const accept of ['application/json', 'application/json', 'application/json']) {
