@@ -52,7 +52,7 @@ function rowsOf(list: OrderList, { above, below }: Range, columns: string, value
     ...filters.map(([column]) => `o.${column} IS NOT NULL`)
   ]
   const text = `SELECT ${columns} FROM purchase_order o WHERE ${conditions.join(' AND ')}
-    ORDER BY ${key.map((column) => `${column} ${direction}`).join(', ')} LIMIT $${values.push(list.rows)}::bigint`
+    ORDER BY ${key.map((column) => `${column} ${direction}`).join(', ')} LIMIT $${values.push(list.mostRows)}::bigint`
   return { text, values }
 }
 
