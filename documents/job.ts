@@ -2,7 +2,7 @@
 
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import type { ChangedLines, LineChange } from '../domain/line-changes.ts'
-import type { HttpProblemCode } from '../http/problem-types.ts'
+import type { HttpProblemCode } from '../http/problem-codes.ts'
 import type { Context } from '../representations/representation.ts'
 import type { LocatedFault, ReadingLimits } from '../schemas/document.ts'
 import type { Place } from '../schemas/element.ts'

@@ -17,16 +17,16 @@ const termsOf = ({ productId, unit, unitPrice }: OrderItem) => `${productId} ${u
  */
 export function carryOver(before: Order, changed: Order): Order {
   const previous = continued(before.items, changed.items)
-  const left = shippedByTerms(before.items)
-  const isTouched = left.size > 0
+  const unassigned = shippedByTerms(before.items)
+  const isPartlyShipped = unassigned.size > 0
   const items = changed.items.map((item, i) => {
     const old = previous[i]
     if (!old) return item
-    const own = isTouched ? claim(left, item, old.shippedQuantity ?? zero) : zero
+    const own = isPartlyShipped ? claim(unassigned, item, old.shippedQuantity ?? zero) : zero
     return withShipped({ ...item, ...sellerDetailsOf(old) }, own)
   })
-  const filled = isTouched ? items.map((item) => withShipped(item, claim(left, item, leftOf(item)))) : items
-  const faults = [...left].flatMap(([terms, quantity]) =>
+  const filled = isPartlyShipped ? items.map((item) => withShipped(item, claim(unassigned, item, leftOf(item)))) : items
+  const faults = [...unassigned].flatMap(([terms, quantity]) =>
     compare(quantity, zero) > 0 ? belowShipped(terms, quantity, before, changed) : []
   )
   if (faults.length > 0) {
@@ -35,7 +35,7 @@ export function carryOver(before: Order, changed: Order): Order {
   }
   const { shipmentCount } = before
   const kept = { ...changed, ...sellerDetailsOf(before), items: filled, ...(shipmentCount === undefined ? {} : { shipmentCount }) }
-  return isTouched && isAllShipped(kept) ? { ...kept, status: 'shipped' } : kept
+  return isPartlyShipped && isAllShipped(kept) ? { ...kept, status: 'shipped' } : kept
 }
 
 /** For each new line the old line that it continues. */
@@ -66,12 +66,12 @@ function shippedByTerms(items: readonly OrderItem[]): Map<string, Decimal> {
   return sums
 }
 
-/** Takes what was shipped for a line: up to a quantity, up to what the line has room for, and up to what there is. */
-function claim(left: Map<string, Decimal>, item: OrderItem, most: Decimal): Decimal {
+/** Gives a line a part of what was shipped and no line has yet: at most `most`, and no more than is left to ship of the line. */
+function claim(unassigned: Map<string, Decimal>, item: OrderItem, most: Decimal): Decimal {
   const terms = termsOf(item)
-  const there = left.get(terms) ?? zero
+  const there = unassigned.get(terms) ?? zero
   const claimed = [there, most, leftOf(item)].reduce((least, quantity) => (compare(quantity, least) < 0 ? quantity : least))
-  if (compare(claimed, zero) > 0) left.set(terms, subtract(there, claimed))
+  if (compare(claimed, zero) > 0) unassigned.set(terms, subtract(there, claimed))
   return claimed
 }
 

@@ -1,4 +1,4 @@
-/** The refusals of the shop's rules. A code is never reused; plugins/problem-types maps each to its status and page. */
+/** The refusals of the shop's rules. A code is never reused. http/problem-types.ts gives each its status and the text of its page. */
 export type DomainErrorCode =
   | 'product-not-found'
   | 'product-deleted'

@@ -90,7 +90,7 @@ export function hears({ types, own }: Audience, { type, customer }: Pick<NewEven
 
 /**
  * The events that a write of an order makes.
- * @param what `set`: the seller set its status, or what the buyer should know with it
+ * @param what `set`: the seller set the status, or the details that the buyer gets with it
  * @param before the order before the write; undefined when it was placed
  */
 export function orderEvents(what: 'placed' | 'changed' | 'shipped' | 'set', before: Order | undefined, order: Order): readonly NewEvent[] {

@@ -26,9 +26,9 @@ export function decideLeniently(order: PurchaseOrder, inventory: Inventory, shop
   const { lines, invalid, refused, ...whole } = judge(order, inventory, shopCurrency)
   refuse({ invalid, refused: [] }, order.objections)
   const settled = settle(lines, whole.currency)
-  const had = settled.filter(({ answer }) => !isRejected(answer))
-  if (had.length === 0) refuse({ invalid, refused })
-  const decision = refused.length === 0 ? whole : decide({ ...order, items: had.map(reducedItem) }, inventory, shopCurrency)
+  const obtained = settled.filter(({ answer }) => !isRejected(answer))
+  if (obtained.length === 0) refuse({ invalid, refused })
+  const decision = refused.length === 0 ? whole : decide({ ...order, items: obtained.map(reducedItem) }, inventory, shopCurrency)
   const taken = decision.items.values()
   const items = settled.map(({ line, answer }, i): OrderItem => {
     const item = isRejected(answer) ? rejectedItem(line, whole.currency) : taken.next().value
@@ -78,7 +78,7 @@ class RemainingStock {
   }
 }
 
-/** The products of which the lines can get less than the minimum, so that they get nothing. */
+/** The products of which the lines get nothing, because together they could get less than its minimum. */
 function belowMinimum(lines: readonly Line[]): ReadonlySet<string> {
   const remaining = new Map<string, { readonly remainingStock: RemainingStock; sum: Decimal }>()
   for (const { item, productId, stockItem } of lines) {
@@ -116,11 +116,11 @@ function rejected(line: Line, reason: string): Settled {
   return { line, quantity: zero, answer: answerTo(line, 'rejected', true, reason) }
 }
 
-function answerTo(line: Line, lineStatus: LineStatus, isOther: boolean, reason: string): LineAnswer {
+function answerTo(line: Line, lineStatus: LineStatus, isOtherQuantity: boolean, reason: string): LineAnswer {
   const expectedPrice = otherPrice(line)
   return {
     lineStatus,
-    ...(isOther ? { orderedQuantity: line.item.quantity } : {}),
+    ...(isOtherQuantity ? { orderedQuantity: line.item.quantity } : {}),
     ...(expectedPrice === undefined ? {} : { expectedPrice }),
     ...(reason === '' ? {} : { reason })
   }

@@ -16,7 +16,7 @@ export interface LineAnswer {
   readonly lineStatus?: LineStatus
   /** The quantity of the document, where the order has another. */
   readonly orderedQuantity?: Decimal
-  /** The price that the document expected, where the line has another. It is kept to know the document again. */
+  /** The price that the document expected, where the line has another. It is kept so that the document is recognised when it is sent again. */
   readonly expectedPrice?: Decimal
   /** Why the line is not as it was ordered, for people. */
   readonly reason?: string

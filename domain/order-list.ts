@@ -28,7 +28,7 @@ export interface OrderList {
   readonly since: number
   readonly limit: number
   /** The most rows that a page looks at. */
-  readonly rows: number
+  readonly mostRows: number
 }
 
 /** A page whose filters have no index of their own looks at this many rows, and may have fewer orders than its limit. */
@@ -52,7 +52,7 @@ export function orderList(query: Omit<OrderQuery, 'after'>): OrderList {
   }
   const since = by === 'placed' ? (placedSince ?? 0) : Math.max(modifiedSince ?? 0, placedSince ?? 0)
   const isChecked = Object.values(checked).some((value) => value !== undefined)
-  return { by, direction: order, indexed, checked, since, limit, rows: isChecked ? Math.max(limit + 1, mostLookedAt) : limit + 1 }
+  return { by, direction: order, indexed, checked, since, limit, mostRows: isChecked ? Math.max(limit + 1, mostLookedAt) : limit + 1 }
 }
 
 /** A place in a list: a time of `OrderList.by`, and a row number. Row numbers begin at 1. */
@@ -86,7 +86,7 @@ export interface ListedRow {
   readonly modified_at: number
 }
 
-/** Whether a row has what the index did not filter. */
+/** Whether a row passes the filters that the index does not answer. */
 export function isListed({ status, placed_at, modified_at }: ListedRow, { checked }: Pick<OrderList, 'checked'>): boolean {
   return (
     (checked.status === undefined || checked.status === status) &&
@@ -95,12 +95,15 @@ export function isListed({ status, placed_at, modified_at }: ListedRow, { checke
   )
 }
 
-/** A position names an order by its id, which reveals no count. When an order was modified changes, so the position says it too. */
+/**
+ * A position names an order by its id, which reveals no count. In a list by modification it has the time as well, because the
+ * order may be modified again before the next page is read.
+ */
 function positionOf({ id, modified_at }: ListedRow, { by }: Pick<OrderList, 'by'>): string {
   return by === 'placed' ? id : `${modified_at} ${id}`
 }
 
-/** The order that a position names, and the time that it was modified in a list that is sorted so. @throws PositionError */
+/** The order that a position names. In a list by modification, also when it was modified then. @throws PositionError */
 export function readPosition(position: string, { by }: Pick<OrderList, 'by'>): { readonly id: string; readonly modifiedAt?: number } {
   if (by === 'placed') return { id: position }
   const [, at, id] = /^(\d{1,15}) (.+)$/s.exec(position) ?? []
@@ -109,8 +112,8 @@ export function readPosition(position: string, { by }: Pick<OrderList, 'by'>): {
 }
 
 /**
- * The page that the rows make. It has a next page when rows were left, also when the rows that were looked at are used up.
- * @param rows up to `list.rows`, in the order of the list
+ * The page that the rows make. It has a next page when rows are left, and when the list may go on after `mostRows` rows.
+ * @param rows up to `list.mostRows`, in the order of the list
  * @param read gives the item of a row; undefined where the page ends before the row
  */
 export function orderPage<Row extends ListedRow, T>(rows: readonly Row[], list: OrderList, read: (row: Row) => T | undefined): Page<T> {
@@ -124,7 +127,7 @@ export function orderPage<Row extends ListedRow, T>(rows: readonly Row[], list: 
     }
     last = row
   }
-  return last && rows.length >= list.rows ? { items, next: positionOf(last, list) } : { items }
+  return last && rows.length >= list.mostRows ? { items, next: positionOf(last, list) } : { items }
 }
 
 /** The most bytes of content on a page of whole orders. A larger order has a page of its own. */

@@ -95,6 +95,14 @@ export function decideChange(
   return { order: carryOver(before, changed), taken: decision.taken }
 }
 
+/**
+ * Whether setting the status may change nothing. Only the whole order tells for sure: it has the details, and whether the rest
+ * of a shipped order was cancelled.
+ */
+export function mayHaveStatus({ status: current }: Pick<Order, 'status'>, status: OrderStatus): boolean {
+  return current === status || (status === 'cancelled' && (current === 'shipped' || current === 'completed'))
+}
+
 export interface StatusDecision extends Taking {
   readonly change: Pick<Order, 'status' | 'version' | 'modifiedAt'>
   /** The order after the change, where more of it changes than that. */

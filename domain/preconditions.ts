@@ -2,13 +2,14 @@ import { DomainError } from './errors.ts'
 import type { Precondition } from './store.ts'
 
 /**
+ * Is asked only about a write that would change something: a write that repeats an earlier one needs no precondition.
  * @param current the version of what is there now; undefined when there is nothing
  * @throws DomainError `precondition-failed`
  */
 export function checkPrecondition(expected: Precondition, current: number | undefined): void {
   if (expected.exists === true && current === undefined) fail('There is nothing here to change.')
   if (expected.exists === false && current !== undefined) fail('There is something here already.')
-  if (expected.version !== undefined && expected.version !== current) {
+  if (expected.onlyRepeat || (expected.version !== undefined && expected.version !== current)) {
     fail(current === undefined ? 'There is nothing here to change.' : 'It has changed since it was read: read it again.')
   }
 }

@@ -17,6 +17,8 @@ export interface Precondition {
   readonly version?: number
   /** Whether there must be something (`If-Match: *`) or nothing (`If-None-Match: *`). */
   readonly exists?: boolean
+  /** The write may only repeat an earlier one, so that it changes nothing. Any other fails. */
+  readonly onlyRepeat?: true
 }
 
 export interface PageQuery {

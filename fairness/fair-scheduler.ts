@@ -1,12 +1,7 @@
 import { FairQueue } from './fair-queue.ts'
 
-/** Durations in milliseconds. */
-const durations = {
-  /** New work starts within this time of a turn's begin; the rest waits for a later turn. */
-  slice: 4,
-  /** While clients connect, phases of this length alternate: one accepts connections, the next does work. */
-  phase: 20
-} as const
+/** Milliseconds. While clients connect, phases of this length alternate: one accepts connections, the next does work. */
+const phase = 20
 
 /** Connections that are read in one turn of the event loop. Each read may bring 64 KiB, which Node parses at once. */
 const maxReadsPerTurn = 2
@@ -26,6 +21,12 @@ export class FairScheduler {
   #hasAccepted = false
   #acceptsUntil = 0
   #worksUntil = 0
+  readonly #slice: number
+
+  /** @param slice milliseconds from a turn's begin in which new work starts; the rest waits for a later turn */
+  constructor(slice = 4) {
+    this.#slice = slice
+  }
 
   /** Calls `start` now, or when it is the caller's turn. */
   schedule(caller: string, start: () => void): void {
@@ -51,8 +52,8 @@ export class FairScheduler {
     this.#hasAccepted = true
     const now = performance.now()
     if (now >= this.#worksUntil) {
-      this.#acceptsUntil = now + durations.phase
-      this.#worksUntil = this.#acceptsUntil + durations.phase
+      this.#acceptsUntil = now + phase
+      this.#worksUntil = this.#acceptsUntil + phase
     }
     if (!this.#isTurnScheduled) this.#scheduleTurn()
   }
@@ -60,7 +61,7 @@ export class FairScheduler {
   #mayStart(): boolean {
     if (this.#reads >= maxReadsPerTurn) return false
     const now = performance.now()
-    return now >= this.#acceptsUntil && now - this.#turnStartedAt < durations.slice
+    return now >= this.#acceptsUntil && now - this.#turnStartedAt < this.#slice
   }
 
   #scheduleTurn(): void {

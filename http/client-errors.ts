@@ -8,7 +8,8 @@ import { problemRepresentations } from '../representations/problem.ts'
 import { connectionOf, stopReading } from './connection.ts'
 import { freeChunks, minAverageSize, tooManyChunks } from './parsing-limits.ts'
 import { retryAfter } from './problem.ts'
-import { type ProblemCode, problemTypes } from './problem-types.ts'
+import type { ProblemCode } from './problem-codes.ts'
+import { problemTypes } from './problem-types.ts'
 
 const refused = new WeakSet<Socket>()
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep, setImmediate as turnOfTheLoop } from 'node:timers/promises'
-import { FairQueue } from '../fairness/fair-queue.ts'
+import { FairScheduler } from '../fairness/fair-scheduler.ts'
 import { type Connection, connectionOf, hasSentLastResponse, hold, openConnection, release, stateOf, stopReading } from './connection.ts'
 import { limitParsing } from './parsing-limits.ts'
 
@@ -50,8 +50,7 @@ export class Connections {
   /** Queued requests by address. */
   readonly #queuedBy = new Map<string, number>()
   /** Starts the next queued request of a connection, by the connection's address. */
-  readonly #starts = new FairQueue<() => void>()
-  #isStarting = false
+  readonly #starts = new FairScheduler(startingTime)
   #listenerClosing: Promise<void> | undefined
 
   /** @param refuse answers a client that has sent only a part of a request, and ends the connection */
@@ -235,18 +234,8 @@ export class Connections {
   }
 
   /** Starts one request of a connection per turn of the event loop, and few of all, so that long pipelines do not delay other clients. */
-  #startLater(socket: Socket, start: () => void): void {
-    this.#starts.add(socket.remoteAddress ?? '', start)
-    if (this.#isStarting) return
-    this.#isStarting = true
-    setImmediate(() => this.#startNext())
-  }
-
-  #startNext(): void {
-    const turnStartedAt = performance.now()
-    while (!this.#starts.isEmpty && performance.now() - turnStartedAt < startingTime) this.#starts.take()?.()
-    this.#isStarting = !this.#starts.isEmpty
-    if (this.#isStarting) setImmediate(() => this.#startNext())
+  #startLater({ remoteAddress = '' }: Socket, start: () => void): void {
+    setImmediate(() => this.#starts.schedule(remoteAddress, start))
   }
 
   /** Whether all connections have too many queued requests together, and those of this address are many of them. */

@@ -1,3 +1,4 @@
+import type { Link } from '../representations/links.ts'
 import { Problem } from './problem.ts'
 import type { QuerySchema } from './query-schema.ts'
 
@@ -56,4 +57,35 @@ export function pageUri(path: string, query: Readonly<Record<string, QueryValue>
   )
   const search = new URLSearchParams(given).toString()
   return search === '' ? path : `${path}?${search}`
+}
+
+/** A list as a client asked for it. */
+export interface AskedList {
+  readonly path: string
+  /** Which sort order the cursors belong to. */
+  readonly sorting: string
+  /** The parameters that the pages have in common, other than `limit`. */
+  readonly filters?: Readonly<Record<string, QueryValue>>
+  readonly limit: number
+  /** The limit of a client that gives none. */
+  readonly defaultLimit?: number
+}
+
+/** The part of a store's query that says where the page begins. @throws Problem `malformed-request` when it is not a cursor of the list */
+export function startOfPage(sorting: string, after: string | undefined): { readonly after?: string } {
+  return after === undefined ? {} : { after: readCursor(sorting, after) }
+}
+
+export function firstLink(list: AskedList): Link {
+  return { rel: 'first', href: pageUri(list.path, parametersOf(list)) }
+}
+
+/** The link to the next page, if there is one. @param position the position of the last item, when more follow */
+export function nextLinks(list: AskedList, position: string | undefined): readonly Link[] {
+  if (position === undefined) return []
+  return [{ rel: 'next', href: pageUri(list.path, { ...parametersOf(list), after: writeCursor(list.sorting, position) }) }]
+}
+
+function parametersOf({ filters, limit, defaultLimit = pageLimit.default }: AskedList): Readonly<Record<string, QueryValue>> {
+  return { ...filters, limit: limit === defaultLimit ? undefined : limit }
 }

@@ -1,4 +1,4 @@
-import type { DomainErrorCode } from '../domain/errors.ts'
+import type { ProblemCode } from './problem-codes.ts'
 
 export interface ProblemType {
   readonly status: number
@@ -6,35 +6,6 @@ export interface ProblemType {
   /** The meaning of the problem, and advice. This is the text of its page. */
   readonly explanation: string
 }
-
-/** Problems of HTTP, independent of the rules of the shop. */
-export type HttpProblemCode =
-  | 'malformed-document'
-  | 'forbidden-xml'
-  | 'malformed-request'
-  | 'unauthenticated'
-  | 'forbidden'
-  | 'not-found'
-  | 'cursor-expired'
-  | 'method-not-allowed'
-  | 'not-acceptable'
-  | 'request-timeout'
-  | 'body-too-large'
-  | 'uri-too-long'
-  | 'unsupported-media-type'
-  | 'invalid-document'
-  | 'document-too-costly'
-  | 'precondition-required'
-  | 'too-many-requests'
-  | 'headers-too-large'
-  | 'expectation-failed'
-  | 'internal-error'
-  | 'not-implemented'
-  | 'version-not-supported'
-  | 'overloaded'
-  | 'stopping'
-
-export type ProblemCode = DomainErrorCode | HttpProblemCode
 
 /** The registry of problem types. Tests pin the codes and statuses, and compare the titles with docs/http-api.md. */
 export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
@@ -289,19 +260,4 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     explanation:
       'Try again after the time in Retry-After. A write in progress may or may not have been stored. You can safely repeat it with the same Idempotency-Key.'
   }
-}
-
-/** The codes for errors of Fastify and its plugins, by their status. */
-export const codesByStatus: Readonly<Record<number, ProblemCode>> = {
-  400: 'malformed-request',
-  404: 'not-found',
-  405: 'method-not-allowed',
-  408: 'request-timeout',
-  413: 'body-too-large',
-  414: 'uri-too-long',
-  415: 'unsupported-media-type',
-  429: 'too-many-requests',
-  431: 'headers-too-large',
-  500: 'internal-error',
-  503: 'overloaded'
 }

@@ -1,7 +1,7 @@
 import type { Fault } from '../domain/errors.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import type { DocumentNotation } from './notation.ts'
-import type { HttpProblemCode } from './problem-types.ts'
+import type { HttpProblemCode } from './problem-codes.ts'
 
 /** For every 503: the client should wait this many seconds. */
 export const retryAfter = { 'retry-after': '5' }

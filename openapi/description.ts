@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../http/problem-types.ts'
+import type { ProblemCode } from '../http/problem-codes.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../http/problem-types.ts'
+import type { ProblemCode } from '../http/problem-codes.ts'
 import type { Operation, Parameter, Reference, Response } from '../representations/api-description.ts'
 import { isDocumentSchema } from '../schemas/document.ts'
 import { answerContent, type KeepExample, pageForm, plainContent, requestContent } from './bodies.ts'

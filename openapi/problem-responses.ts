@@ -1,4 +1,5 @@
-import { type ProblemCode, problemTypes } from '../http/problem-types.ts'
+import type { ProblemCode } from '../http/problem-codes.ts'
+import { problemTypes } from '../http/problem-types.ts'
 import type { Reference, Response } from '../representations/api-description.ts'
 import { uris } from '../representations/links.ts'
 import { problemRepresentations } from '../representations/problem.ts'

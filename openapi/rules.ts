@@ -1,5 +1,5 @@
 import type { FastifyContextConfig } from 'fastify'
-import type { ProblemCode } from '../http/problem-types.ts'
+import type { ProblemCode } from '../http/problem-codes.ts'
 import { isDocumentSchema } from '../schemas/document.ts'
 import type { Description } from './description.ts'
 import type { RequestField, ResponseField } from './fields.ts'

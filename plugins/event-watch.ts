@@ -24,7 +24,10 @@ export interface EventWatch {
 /** A waiting request holds its connection and a few KB of memory, but no thread, no transaction and no connection of the database. */
 const limits: Limits = { total: 2_000, perCaller: 1_000 }
 
-/** Milliseconds between two looks for new events, while requests wait. */
+/**
+ * Milliseconds between two looks for new events, while requests wait. The dispatcher of webhooks has looks of its own. A look here waits for
+ * answers, and that must delay no delivery; and two look-ups in an index cost less than one watcher that serves both.
+ */
 const interval = 250
 
 /** The most events of one look. If there are more, all waiting requests are answered. */

@@ -4,7 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { DomainError } from '../domain/errors.ts'
 import type { Store } from '../domain/store.ts'
 import { Problem } from '../http/problem.ts'
-import { codesByStatus, type ProblemCode } from '../http/problem-types.ts'
+import { codesByStatus, type ProblemCode } from '../http/problem-codes.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 import { type Delivery, keyEnded, unknownEvent } from '../domain/webhook.ts'
-import { pagedQuery, pageLimit, pageUri, readCursor, writeCursor } from '../http/paging.ts'
+import { nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
 import { uris } from '../representations/links.ts'
 import { deliveriesRepresentations, deliveryRepresentations } from '../representations/webhook.ts'
 import { delivery } from '../schemas/webhook.ts'
@@ -39,12 +39,9 @@ const deliveries: RoutePlugin = async (app, { config }) => {
       const holder = holderOf(request)
       const { limit, after } = request.query
       const webhook = await managedBy(holder, request.params.webhook_id, app.store)
-      const query = { limit, ...(after === undefined ? {} : { after: readCursor('deliveries', after) }) }
-      const page = await app.store.deliveries(webhook.id, holder.customer, query)
-      const path = uri.deliveries(webhook.id)
-      const size = limit === pageLimit.default ? undefined : limit
-      const next = page.next === undefined ? undefined : pageUri(path, { limit: size, after: writeCursor('deliveries', page.next) })
-      const links = [{ rel: 'self', href: request.url }, ...(next === undefined ? [] : [{ rel: 'next', href: next }])]
+      const page = await app.store.deliveries(webhook.id, holder.customer, { limit, ...startOfPage('deliveries', after) })
+      const list = { path: uri.deliveries(webhook.id), sorting: 'deliveries', limit }
+      const links = [{ rel: 'self', href: request.url }, ...nextLinks(list, page.next)]
       return reply.represent({ webhook, deliveries: page.items, links })
     }
   )

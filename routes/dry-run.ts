@@ -29,14 +29,14 @@ export function isDryRun({ query }: FastifyRequest): boolean {
 }
 
 /**
- * Refuses a parameter that can only be meant as `dry-run`, where it would be ignored: the client wants nothing to be stored.
+ * Refuses a parameter that would be ignored but is clearly meant as `dry-run`, because its client wants nothing to be stored.
  * @throws Problem `malformed-request`
  */
 export const refuseStrayDryRun = checking(({ query, method, routeOptions }) => {
   for (const name of Object.keys(query ?? {})) {
-    const isMeant = name.toLowerCase().replaceAll(/[^a-z]/g, '') === 'dryrun'
-    const isRight = name === 'dry-run' && method === 'POST' && routeOptions.url?.endsWith('/order')
-    if (!isMeant || isRight) continue
+    const isDryRunMeant = name.toLowerCase().replaceAll(/[^a-z]/g, '') === 'dryrun'
+    const isAllowed = name === 'dry-run' && method === 'POST' && routeOptions.url?.endsWith('/order')
+    if (!isDryRunMeant || isAllowed) continue
     const detail = `There is no parameter ${name} here. Only POST /order can be a dry run, with dry-run=true. Nothing was stored.`
     throw new Problem('malformed-request', detail, { faults: [{ detail, path: name }] })
   }

@@ -83,6 +83,8 @@ const events: RoutePlugin = async (app, { config }) => {
     return found
   }
 
+  const uriAfter = (id: string | undefined, { type, limit }: Filters) => pageUri(uri.events, { type, limit, after: id })
+
   /** The events of a page. If there are none, the request waits for the first, as long as the client prefers. */
   async function headsInTime(
     wait: number | undefined,
@@ -106,14 +108,14 @@ const events: RoutePlugin = async (app, { config }) => {
   }
 
   /** @throws Problem `cursor-expired`, also when an event of the page is deleted meanwhile */
-  async function unlessExpired<T>(audience: Audience, { type, limit }: Filters, read: () => Promise<T>): Promise<T> {
+  async function unlessExpired<T>(audience: Audience, filters: Filters, read: () => Promise<T>): Promise<T> {
     try {
       return await read()
     } catch (error) {
       if (!(error instanceof PositionError)) throw error
     }
     const last = await app.store.lastEvent(audience)
-    const next = pageUri(uri.events, { type, limit, after: last?.id ?? startCursor(Date.now(), keep) })
+    const next = uriAfter(last?.id ?? startCursor(Date.now(), keep), filters)
     const detail = `The event after which you ask is no longer kept, or never existed. Note this link: ${next}. Read the orders and the products again as a whole, and then go on from that link.`
     throw new Problem('cursor-expired', detail, { headers: { link: `<${next}>; rel="next"` } })
   }
@@ -152,7 +154,7 @@ const events: RoutePlugin = async (app, { config }) => {
       const read = await (weight > mostInline ? request.withRoomFor(weight, readAll) : readAll())
       const links = [
         { rel: 'self', href: request.url },
-        { rel: 'next', href: pageUri(uri.events, { type: types, limit, after: last }) }
+        { rel: 'next', href: uriAfter(last, request.query) }
       ]
       return reply.represent(eventsPage(read, { links, version, isFinal, types }))
     }

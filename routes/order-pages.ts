@@ -8,6 +8,7 @@ import type { ProblemDocument } from '../representations/problem.ts'
 import { refusalNotice } from '../representations/views.ts'
 import { purchaseOrder } from '../schemas/purchase-order.ts'
 import { refuseStrayDryRun } from './dry-run.ts'
+import { showShipments } from './latest-shipments.ts'
 import { orderForms } from './order-forms.ts'
 import { orderPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
@@ -34,7 +35,7 @@ const orderPages: RoutePlugin = async (app, { config }) => {
     if (isChange && isOpen(current.status) && mayChange(request.caller ?? guest, current)) {
       return forms.change(request, current, typed, problem)
     }
-    await request.showShipments(current)
+    await showShipments(request, current, app.store)
     return request.page(current, { notice: refusalNotice(problem, 'the order') })
   }
 

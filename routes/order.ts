@@ -10,8 +10,10 @@ import { blankOrderRepresentations, linesPerPage, orderRepresentations } from '.
 import { changedOrder, purchaseOrder } from '../schemas/purchase-order.ts'
 import { makeBuyerOrders } from './buyer-orders.ts'
 import { dryRunQuery, isDryRun, makeDryRun, refuseStrayDryRun } from './dry-run.ts'
+import { showShipments } from './latest-shipments.ts'
 import { orderForms } from './order-forms.ts'
 import { orderPath } from './parameters.ts'
+import { orderWithStatus } from './repeated-status.ts'
 import type { RoutePlugin } from './route.ts'
 
 /** Orders as documents. The form that changes an order is posted to the routes in order-pages.ts. */
@@ -62,7 +64,7 @@ const order: RoutePlugin = async (app, { config }) => {
       const order = await request.visibleOrder(request.params.order_id)
       const form = request.query.form === 'change' ? await forms.toChange(request, order) : undefined
       if (form === undefined) {
-        await request.showShipments(order)
+        await showShipments(request, order, app.store)
         return reply.represent(order)
       }
       return reply.headers({ 'cache-control': app.cachePolicies.never }).type('text/html; charset=utf-8').send(form)
@@ -87,7 +89,7 @@ const order: RoutePlugin = async (app, { config }) => {
     { schema: { params: orderPath }, config: { ...one, access: toChange, describes: cancelOrder } },
     async (request, reply) => {
       const current = await request.changeableOrder(request.params.order_id)
-      const unchanged = await request.unchangedOrder(current, 'cancelled')
+      const unchanged = await orderWithStatus(app.store, current, 'cancelled')
       if (request.isAlreadySatisfied(unchanged !== undefined)) return reply.represent(unchanged)
       const expected = request.precondition(request.currentOf(current))
       return reply.represent(await app.store.setOrderStatus(current.id, 'cancelled', expected))

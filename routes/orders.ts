@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type Caller, guest, hasScope } from '../domain/caller.ts'
 import { fromJson, jsonOf } from '../domain/deferred.ts'
@@ -7,7 +6,7 @@ import { type Order, type OrderStatus, orderStatuses } from '../domain/order.ts'
 import { orderList } from '../domain/order-list.ts'
 import type { OrderQuery, Page, PageQuery } from '../domain/store.ts'
 import { readInstant } from '../http/instant.ts'
-import { pagedQuery, pageLimit, pageUri, readCursor, writeCursor } from '../http/paging.ts'
+import { firstLink, nextLinks, pagedQuery, pageLimit, startOfPage } from '../http/paging.ts'
 import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
 import { type OrderPage, ordersRepresentations } from '../representations/orders.ts'
@@ -108,16 +107,6 @@ function wholePage(orders: readonly Order[], rest: Omit<OrderPage, 'orders'>): O
 const orders: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
 
-  function linksOf({ url, query }: FastifyRequest, next: string | undefined): OrderPage['links'] {
-    const { limit, after: _, ...filters } = query as Filters & PageQuery
-    const parameters = { ...filters, limit: limit === pageLimit.default ? undefined : limit }
-    return [
-      { rel: 'self', href: url },
-      { rel: 'first', href: pageUri(uri.orders, parameters) },
-      ...(next === undefined ? [] : [{ rel: 'next', href: pageUri(uri.orders, { ...parameters, after: next }) }])
-    ]
-  }
-
   app.get(
     '/orders',
     {
@@ -126,15 +115,17 @@ const orders: RoutePlugin = async (app, { config }) => {
       config: { represents: ordersRepresentations, caching: 'private', access: { anyOf: ['order', 'fulfilment'] }, describes }
     },
     async (request, reply) => {
-      const { limit, after, with: shape, ...filters } = request.query
+      const { limit, after, ...parameters } = request.query
+      const { with: shape, ...filters } = parameters
       const caller = request.caller ?? guest
       const wanted = { ...filtersOf(filters, caller), limit }
       const sorting = sortingOf(wanted)
-      const query = { ...wanted, ...(after === undefined ? {} : { after: readCursor(sorting, after) }) }
+      const query = { ...wanted, ...startOfPage(sorting, after) }
       const validators = validatorsOf(request.query, caller, await app.store.ordersRevision(wanted.customer))
       if (reply.revalidate(validators)) return reply
+      const list = { path: uri.orders, sorting, filters: parameters, limit }
       const restOf = ({ next }: Page<unknown>) => ({
-        links: linksOf(request, next === undefined ? undefined : writeCursor(sorting, next)),
+        links: [{ rel: 'self', href: request.url }, firstLink(list), ...nextLinks(list, next)],
         query: filters,
         validators
       })

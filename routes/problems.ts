@@ -1,6 +1,7 @@
 import fp from 'fastify-plugin'
 import { Problem } from '../http/problem.ts'
-import { type ProblemCode, problemTypes } from '../http/problem-types.ts'
+import type { ProblemCode } from '../http/problem-codes.ts'
+import { problemTypes } from '../http/problem-types.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
 import { uris } from '../representations/links.ts'
 import { problemTypeRepresentations } from '../representations/problem.ts'

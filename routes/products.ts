@@ -2,7 +2,7 @@ import { hash, randomUUID } from 'node:crypto'
 import fp from 'fastify-plugin'
 import type { PageQuery, ProductQuery, Revision, Store } from '../domain/store.ts'
 import { readInstant } from '../http/instant.ts'
-import { pagedQuery, pageLimit, pageUri, readCursor, writeCursor } from '../http/paging.ts'
+import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
 import { uris } from '../representations/links.ts'
 import { productRepresentations, productsRepresentations } from '../representations/product.ts'
 import { product } from '../schemas/product.ts'
@@ -47,7 +47,7 @@ const orderOf = (q: string | undefined) => (q ? 'text' : 'id')
 function toQuery({ limit, after, q, category, 'updated-since': since }: Filters & PageQuery): ProductQuery {
   return {
     limit,
-    ...(after === undefined ? {} : { after: readCursor(orderOf(q), after) }),
+    ...startOfPage(orderOf(q), after),
     ...(q ? { q } : {}),
     ...(category ? { category } : {}),
     ...(since === undefined ? {} : { updatedSince: readInstant('updated-since', since) })
@@ -110,16 +110,11 @@ const products: RoutePlugin = async (app, { config }) => {
         categories: isWholeShop ? await choice(app.store) : undefined
       }))
       const { page, categories } = found
-      const query = { q, category, 'updated-since': updatedSince, limit: limit === pageLimit.default ? undefined : limit }
-      const next = page.next === undefined ? undefined : pageUri(uri.products, { ...query, after: writeCursor(orderOf(q), page.next) })
+      const list = { path: uri.products, sorting: orderOf(q), filters: { q, category, 'updated-since': updatedSince }, limit }
       return reply.represent({
         products: page.items,
         categories,
-        links: [
-          { rel: 'self', href: request.url },
-          { rel: 'first', href: pageUri(uri.products, query) },
-          ...(next === undefined ? [] : [{ rel: 'next', href: next }])
-        ],
+        links: [{ rel: 'self', href: request.url }, firstLink(list), ...nextLinks(list, page.next)],
         query: { q, category, updatedSince },
         validators: at && validatorsOf(at)
       })

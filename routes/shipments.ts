@@ -6,7 +6,7 @@ import { DomainError } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
 import type { ShipmentDraft } from '../domain/shipping.ts'
 import type { Precondition } from '../domain/store.ts'
-import { pagedQuery, pageUri, readCursor, writeCursor } from '../http/paging.ts'
+import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
 import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
 import { orderRepresentations } from '../representations/order.ts'
@@ -110,26 +110,19 @@ function shipmentPages(app: FastifyInstance, config: Config) {
   const uri = uris(config.BASE_URL.path)
 
   async function read(request: FastifyRequest, order: Order, { limit, after }: { limit: number; after?: string }): Promise<ShipmentPage> {
-    const cursor = after === undefined ? {} : { after: readCursor('shipments', after) }
-    const { items, next } = await app.store.shipments(order.id, { limit, ...cursor })
-    const path = uri.shipments(order.id)
-    const size = limit === pageLimit.default ? undefined : limit
-    const following =
-      next === undefined ? [] : [{ rel: 'next', href: pageUri(path, { limit: size, after: writeCursor('shipments', next) }) }]
+    const { items, next } = await app.store.shipments(order.id, { limit, ...startOfPage('shipments', after) })
+    const list = { path: uri.shipments(order.id), sorting: 'shipments', limit, defaultLimit: pageLimit.default }
     const links = [
-      { rel: 'self', href: request.method === 'GET' ? request.url : path },
+      { rel: 'self', href: request.method === 'GET' ? request.url : list.path },
       { rel: 'order', href: uri.order(order.id) },
-      { rel: 'first', href: pageUri(path, { limit: size }) },
-      ...following
+      firstLink(list),
+      ...nextLinks(list, next)
     ]
-    const position = after === undefined && size === undefined ? '' : `.${limit}.${after ?? ''}`
+    const position = after === undefined && limit === pageLimit.default ? '' : `.${limit}.${after ?? ''}`
     return { version: order.version, order, shipments: items, links, position }
   }
 
-  /**
-   * The condition of a request on the order. Where it does not hold, one that no order meets: the store still repeats the
-   * answer to a key that it knows.
-   */
+  /** The condition of a request on the order. Where it does not hold, a request with a key may still get its first answer again. */
   function expected(request: FastifyRequest, order: Order): Precondition {
     const current = [
       request.currentOf(order, uri.order(order.id), orderRepresentations),
@@ -141,7 +134,7 @@ function shipmentPages(app: FastifyInstance, config: Config) {
     } catch (error) {
       const isOvertaken = error instanceof DomainError && error.code === 'precondition-failed'
       if (!isOvertaken || request.operation.idempotencyKey === undefined) throw error
-      return { version: 0 }
+      return { onlyRepeat: true }
     }
   }
 

@@ -6,6 +6,7 @@ import type { ProblemDocument } from '../representations/problem.ts'
 import { refusalNotice } from '../representations/views.ts'
 import { orderStatus, type StatusDocument } from '../schemas/order-status.ts'
 import { orderPath } from './parameters.ts'
+import { orderWithStatus } from './repeated-status.ts'
 import type { RoutePlugin } from './route.ts'
 
 const getStatus = {
@@ -55,7 +56,7 @@ const status: RoutePlugin = async (app) => {
       const { status } = request.body
       const current = await request.visibleOrder(request.params.order_id)
       const details = hasDetails(request.body) ? [request.body] : []
-      const unchanged = await request.unchangedOrder(current, status, ...details)
+      const unchanged = await orderWithStatus(app.store, current, status, ...details)
       if (request.isAlreadySatisfied(unchanged !== undefined)) return reply.represent(unchanged)
       const expected = request.precondition(request.currentOf(current), 'replaces')
       return reply.represent(await app.store.setOrderStatus(current.id, status, expected, ...details))

@@ -1,8 +1,9 @@
 import { PositionError } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
 import { isEventId } from '../event-ids.ts'
-import { type EventOrderRow, eventsOf, type HeadRow, headColumns, headOf, lookupsOf } from '../event-rows.ts'
+import { type EventOrderRow, eventsOf, type HeadRow, headColumns, headOf } from '../event-rows.ts'
 import type { Database } from './database.ts'
+import { lookupValues, newestHeard, positionsHeard } from './event-lookups.ts'
 
 type EventRow = HeadRow & Record<string, unknown>
 
@@ -20,15 +21,12 @@ export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'even
   return {
     async eventHeads({ audience, limit, after }) {
       const { start, isNewest } = await startOf(after)
-      const lookups = lookupsOf(audience)
-      if (isNewest || lookups.length === 0) return []
+      const [types, customers] = lookupValues(audience)
+      if (isNewest || types.length === 0) return []
       const rows = await database.query<EventRow>(
-        `SELECT ${headColumns} FROM unnest($1::text[], $2::text[]) AS w (type, customer), LATERAL (
-            (SELECT position FROM event WHERE w.customer IS NULL AND type = w.type AND position > $3 ORDER BY position LIMIT $4)
-            UNION ALL
-            (SELECT position FROM event WHERE customer = w.customer AND type = w.type AND position > $3 ORDER BY position LIMIT $4)
-          ) AS found JOIN event e ON e.position = found.position ORDER BY e.position LIMIT $4`,
-        [lookups.map(({ type }) => type), lookups.map(({ customer }) => customer), start, limit]
+        `SELECT ${headColumns} FROM (${positionsHeard('AND position > $3 ORDER BY position LIMIT $4')}) AS heard
+          JOIN event e USING (position) ORDER BY e.position LIMIT $4`,
+        [types, customers, start, limit]
       )
       return rows.map(headOf)
     },
@@ -44,20 +42,9 @@ export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'even
       return eventsOf(heads, ({ position }) => found.get(position))
     },
     async lastEvent(audience) {
-      const newest = 'ORDER BY e.position DESC LIMIT 1'
-      if (audience === undefined) {
-        const [row] = await database.query<EventRow>(`SELECT ${headColumns} FROM event e ${newest}`)
-        return row && headOf(row)
-      }
-      const lookups = lookupsOf(audience)
-      const [row] = await database.query<EventRow>(
-        `SELECT ${headColumns} FROM unnest($1::text[], $2::text[]) AS w (type, customer), LATERAL (
-            (SELECT position FROM event WHERE w.customer IS NULL AND type = w.type ORDER BY position DESC LIMIT 1)
-            UNION ALL
-            (SELECT position FROM event WHERE customer = w.customer AND type = w.type ORDER BY position DESC LIMIT 1)
-          ) AS found JOIN event e ON e.position = found.position ${newest}`,
-        [lookups.map(({ type }) => type), lookups.map(({ customer }) => customer)]
-      )
+      const newest = audience === undefined ? 'SELECT max(position) FROM event' : newestHeard
+      const values = audience === undefined ? [] : lookupValues(audience)
+      const [row] = await database.query<EventRow>(`SELECT ${headColumns} FROM event e WHERE e.position = (${newest})`, values)
       return row && headOf(row)
     },
     async pruneEvents(before, most) {

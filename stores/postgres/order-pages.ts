@@ -1,5 +1,5 @@
 import { PositionError } from '../../domain/errors.ts'
-import { orderEventTypes } from '../../domain/event.ts'
+import { ordersAudience } from '../../domain/event.ts'
 import type { Order, OrderSummary } from '../../domain/order.ts'
 import {
   mostContent,
@@ -14,6 +14,7 @@ import {
 import type { OrderQuery, Page } from '../../domain/store.ts'
 import { type CommonOrderRow, deferredOrder } from '../rows.ts'
 import type { Database } from './database.ts'
+import { lookupValues, newestHeard } from './event-lookups.ts'
 import { isOrderId, type OrderSummaryRow, toSummary } from './rows.ts'
 
 export interface Statement {
@@ -51,7 +52,7 @@ function rowsOf(list: OrderList, { above, below }: Range, columns: string, value
     ...filters.map(([column]) => `o.${column} IS NOT NULL`)
   ]
   const text = `SELECT ${columns} FROM purchase_order o WHERE ${conditions.join(' AND ')}
-    ORDER BY ${key.map((column) => `${column} ${direction}`).join(', ')} LIMIT $${values.push(list.rows)}::bigint`
+    ORDER BY ${key.map((column) => `${column} ${direction}`).join(', ')} LIMIT $${values.push(list.mostRows)}::bigint`
   return { text, values }
 }
 
@@ -116,14 +117,11 @@ export async function wholeOrders(database: Database, query: OrderQuery): Promis
  * events, so the last change of an order counts too.
  */
 export async function ordersRevision(database: Database, customer: string | undefined): Promise<string> {
-  const values = [orderEventTypes, ...(customer === undefined ? [] : [customer])]
-  const [ofEvent, ofOrder] = customer === undefined ? ['', ''] : ['AND e.customer = $2', 'WHERE o.customer = $2']
+  const values = [...lookupValues(ordersAudience(customer)), ...(customer === undefined ? [] : [customer])]
   const [row] = await database.query<{ event: string | null; change: string | null }>(
-    `SELECT (SELECT id FROM event WHERE position = coalesce(
-          (SELECT max(n.position) FROM unnest($1::text[]) AS w (type), LATERAL (
-            SELECT e.position FROM event e WHERE e.type = w.type ${ofEvent} ORDER BY e.position DESC LIMIT 1) n),
-          (SELECT max(position) FROM event))) AS event,
-      (SELECT o.modified_at || ' ' || o.version || ' ' || o.id FROM purchase_order o ${ofOrder} ORDER BY o.modified_at DESC, o.seq DESC LIMIT 1) AS change`,
+    `SELECT (SELECT id FROM event WHERE position = coalesce((${newestHeard}), (SELECT max(position) FROM event))) AS event,
+      (SELECT o.modified_at || ' ' || o.version || ' ' || o.id FROM purchase_order o ${customer === undefined ? '' : 'WHERE o.customer = $3'}
+        ORDER BY o.modified_at DESC, o.seq DESC LIMIT 1) AS change`,
     values
   )
   return `${row?.event ?? ''} ${row?.change ?? ''}`

@@ -88,7 +88,7 @@ export function makeOrderPages(db: Connection): OrderPages {
     const { customer, status, orderNumber } = list.indexed
     const { above, below } = rangeAfter(list, after)
     const range = { aboveTime: above.time, aboveSeq: above.seq, belowTime: below.time, belowSeq: below.seq }
-    return { customer, status, orderNumber, ...range, rows: list.rows, lines: lines ? 1 : 0 }
+    return { customer, status, orderNumber, ...range, rows: list.mostRows, lines: lines ? 1 : 0 }
   }
 
   // The content of an order is read after the page is known, in the same transaction.

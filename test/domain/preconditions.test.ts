@@ -15,7 +15,9 @@ t.test('a precondition on existence or version is checked; an empty one accepts 
     [{ exists: true }, undefined, nothing],
     [{ exists: false }, 3, something],
     [{ version: 3 }, undefined, nothing],
-    [{ version: 3 }, 4, 'It has changed since it was read: read it again.']
+    [{ version: 3 }, 4, 'It has changed since it was read: read it again.'],
+    [{ onlyRepeat: true }, 3, 'It has changed since it was read: read it again.'],
+    [{ onlyRepeat: true }, undefined, nothing]
   ] as const)
     t.throws(() => checkPrecondition(expected, current), { code: 'precondition-failed', message })
 })

@@ -1,7 +1,8 @@
 import t from 'tap'
 import { DomainError, type DomainErrorCode } from '../../domain/errors.ts'
 import { Problem } from '../../http/problem.ts'
-import { type HttpProblemCode, problemTypes } from '../../http/problem-types.ts'
+import type { HttpProblemCode } from '../../http/problem-codes.ts'
+import { problemTypes } from '../../http/problem-types.ts'
 import { build } from '../build.ts'
 import { faultsByPublishedSchema } from '../representations/published.ts'
 

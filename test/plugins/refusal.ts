@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { ProblemCode } from '../../http/problem-types.ts'
+import type { ProblemCode } from '../../http/problem-codes.ts'
 import { problemTypes } from '../../http/problem-types.ts'
 import { build, orderXml, type Shop, xml } from '../build.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { parses } from '../../domain/deferred.ts'
 import { build } from '../build.ts'
+import { watchParses } from '../parses.ts'
 import {
   cxmlAnswer,
   cxmlLine,
@@ -99,10 +99,7 @@ t.test('the shop’s own vocabulary is told of a taken number alone, as before',
 t.test('the faults of a large change are listed too, and the thread that serves does not parse it', async (t) => {
   const shop = await build(t, { products })
   const key = await shop.key('acme', 'order')
-  const parsed: unknown[] = []
-  const listen = (length: unknown) => parsed.push(length)
-  parses.subscribe(listen)
-  t.teardown(() => parses.unsubscribe(listen))
+  const parsed = watchParses(t)
   const line = (i: number, status?: string) =>
     ublLine({ id: String(i), ...(status ? { status } : {}), product: 'SCREW-3', price: i === 7 ? '1' : '' })
   const many = (status?: string) => Array.from({ length: 500 }, (_, i) => line(i, status))

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { parses } from '../../domain/deferred.ts'
 import { decimal } from '../../domain/money.ts'
 import { build } from '../build.ts'
+import { watchParses } from '../parses.ts'
 import { cxmlAnswer, cxmlLine, cxmlOrder, send, ublAnswer, ublCancellation, ublChange, ublLine, ublOrder } from './buyer-fixtures.ts'
 
 const products = { 'BOLT-8': { price: decimal('9.50'), onHand: decimal('1000000') } }
@@ -13,10 +13,7 @@ const lines = (count: number) => Array.from({ length: count }, (_, i) => ublLine
 t.test('an order of 3,000 UBL lines is placed, repeated, answered and cancelled, and the thread that serves parses it never', async (t) => {
   const shop = await build(t, { products })
   const key = await shop.key('acme', 'order')
-  const parsed: unknown[] = []
-  const listen = (length: unknown) => parsed.push(length)
-  parses.subscribe(listen)
-  t.teardown(() => parses.unsubscribe(listen))
+  const parsed = watchParses(t)
   const payload = ublOrder({ lines: lines(3_000) })
   t.ok(payload.length > 1_800_000 && payload.length < 2_097_152, String(payload.length))
   const placed = await send(shop, payload, key)
@@ -37,10 +34,7 @@ t.test('an order of 3,000 UBL lines is placed, repeated, answered and cancelled,
 t.test('nor when a few lines of a large order change', async (t) => {
   const shop = await build(t, { products })
   const key = await shop.key('acme', 'order')
-  const parsed: unknown[] = []
-  const listen = (length: unknown) => parsed.push(length)
-  parses.subscribe(listen)
-  t.teardown(() => parses.unsubscribe(listen))
+  const parsed = watchParses(t)
   const placed = await send(shop, ublOrder({ lines: lines(1_000) }), key)
   const changes = [
     ublLine({ id: '3', quantity: '5', status: '3' }),
@@ -63,10 +57,7 @@ t.test('nor when a few lines of a large order change', async (t) => {
 t.test('nor does it parse a large cXML order', async (t) => {
   const shop = await build(t, { products })
   const key = await shop.key('acme', 'order')
-  const parsed: unknown[] = []
-  const listen = (length: unknown) => parsed.push(length)
-  parses.subscribe(listen)
-  t.teardown(() => parses.unsubscribe(listen))
+  const parsed = watchParses(t)
   const payload = cxmlOrder({ lines: Array.from({ length: 1_000 }, (_, i) => cxmlLine({ number: String(i + 1) })) })
   const placed = await send(shop, payload, key)
   t.match(cxmlAnswer(placed), ['200', /is placed/])

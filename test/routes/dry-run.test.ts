@@ -1,6 +1,6 @@
 import t from 'tap'
-import { parses } from '../../domain/deferred.ts'
 import { build, orderXml, type Shop, xml } from '../build.ts'
+import { watchParses } from '../parses.ts'
 import { faultsByPublishedSchema } from '../representations/published.ts'
 import {
   cxmlAnswer,
@@ -170,10 +170,7 @@ t.test("buyers' documents are answered as their tests are", async (t) => {
 
 t.test('no large order is parsed in the thread that serves when it is checked', async (t) => {
   const shop = await build(t, { products: { 'ABC-1': { onHand: '1000000' as never } } })
-  const parsed: unknown[] = []
-  const listen = (length: unknown) => parsed.push(length)
-  parses.subscribe(listen)
-  t.teardown(() => parses.unsubscribe(listen))
+  const parsed = watchParses(t)
   const payload = `<purchase-order>${'<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'.repeat(2_000)}</purchase-order>`
   for (const [accept, content] of [
     ['application/xml', /<item line="2000">.*<total currency="EUR">19980\.00/s],

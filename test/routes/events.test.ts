@@ -1,36 +1,8 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
-import t, { type Test } from 'tap'
-import { parses } from '../../domain/deferred.ts'
-import { DomainError } from '../../domain/errors.ts'
+import t from 'tap'
 import { everyone } from '../../domain/event.ts'
-import { build, draft, orderXml, type Shop, xml } from '../build.ts'
-import { listening } from '../http/wire.ts'
-
-const json = { accept: 'application/json' }
-
-interface Page {
-  readonly event: readonly {
-    readonly id: string
-    readonly type: string
-    readonly resource: string
-    readonly order?: { readonly id: string }
-  }[]
-  readonly link: readonly { readonly rel: string; readonly href: string }[]
-}
-
-async function place({ app }: Shop, headers: Readonly<Record<string, string>> = {}, payload = orderXml()): Promise<string> {
-  const response = await app.inject({ method: 'POST', url: '/order', headers: { ...xml, ...headers }, payload })
-  if (response.statusCode !== 201) throw new Error(response.body)
-  return String(response.headers.location)
-}
-
-async function read({ app }: Shop, url: string, headers: Readonly<Record<string, string>>) {
-  const response = await app.inject({ url, headers: { ...json, ...headers } })
-  const page = response.statusCode === 200 ? (response.json() as Page) : { event: [], link: [] }
-  const next = page.link.find(({ rel }) => rel === 'next')?.href ?? ''
-  return { ...response, statusCode: response.statusCode, headers: response.headers, page, next }
-}
+import { build, orderXml, xml } from '../build.ts'
+import { watchParses } from '../parses.ts'
+import { json, place, read } from './feed.ts'
 
 t.test('the feed has every event once, oldest first, over pages that a reader follows by next', async (t) => {
   const shop = await build(t)
@@ -187,10 +159,7 @@ t.test('a page ends before its orders weigh too much, and no large order is pars
   const shop = await build(t, { products: { 'ABC-1': { onHand: '1000000' as never } } })
   const erp = await shop.key('erp', 'fulfilment')
   for (const lines of [2_000, 2_000, 5, 5]) await place(shop, {}, `<purchase-order>${line.repeat(lines)}</purchase-order>`)
-  const parsed: unknown[] = []
-  const listen = (length: unknown) => parsed.push(length)
-  parses.subscribe(listen)
-  t.teardown(() => parses.unsubscribe(listen))
+  const parsed = watchParses(t)
   const sizes: number[] = []
   let url = '/events?type=order-placed'
   for (const accept of ['application/json', 'application/json', 'application/json']) {
@@ -209,121 +178,6 @@ t.test('a page ends before its orders weigh too much, and no large order is pars
     t.ok(body.length > 100, accept)
   }
   t.same(parsed, [])
-})
-
-async function emptyPage(t: Test) {
-  const shop = await build(t)
-  const erp = await shop.key('erp', 'fulfilment')
-  const acme = await shop.key('acme', 'order')
-  const { next } = await read(shop, '/events', erp)
-  return { shop, erp, acme, next }
-}
-
-t.test('Prefer: wait holds a request for an empty page until something happens that the caller hears', async (t) => {
-  const { shop, erp, acme, next } = await emptyPage(t)
-  const [seller, buyer] = [read(shop, next, { ...erp, prefer: 'wait=50' }), read(shop, next, { ...acme, prefer: 'respond-async, wait=40' })]
-  const guests = await place(shop)
-  const heard = await seller
-  t.equal(heard.headers['preference-applied'], 'wait=50')
-  t.equal(heard.page.event[0]?.resource, guests)
-  const own = await place(shop, acme)
-  const answer = await buyer
-  t.equal(answer.headers['preference-applied'], 'wait=40')
-  t.same(
-    answer.page.event.map(({ resource }) => resource),
-    [own],
-    'the order of a guest has not ended the wait'
-  )
-})
-
-t.test('a wait ends after its time with the empty page; what is no wait, or no empty page, is answered at once', async (t) => {
-  const { shop, erp, next } = await emptyPage(t)
-  const empty = await read(shop, next, { ...erp, prefer: 'wait=1' })
-  t.same([empty.statusCode, empty.page.event, empty.headers['preference-applied']], [200, [], 'wait=1'])
-  const again = await read(shop, next, { ...erp, prefer: 'wait=0', 'if-none-match': String(empty.headers.etag) })
-  t.equal(again.statusCode, 304)
-  for (const prefer of ['wait=x', 'wait', 'wait=-1', 'return=minimal'])
-    t.equal((await read(shop, next, { ...erp, prefer })).headers['preference-applied'], undefined, prefer)
-  const full = await read(shop, '/events', { ...erp, prefer: 'wait=600' })
-  t.same([full.page.event.length > 0, full.headers['preference-applied']], [true, 'wait=60'])
-})
-
-t.test('a database that is lost for a moment ends no later wait', async (t) => {
-  const { shop, erp, next } = await emptyPage(t)
-  const { lastEvent } = shop.store
-  const isLost = { next: true }
-  Object.assign(shop.store, {
-    lastEvent: () => {
-      if (!isLost.next) return lastEvent()
-      isLost.next = false
-      return Promise.reject(new DomainError('store-unavailable', 'The database cannot be reached.'))
-    }
-  })
-  const lost = await read(shop, next, { ...erp, prefer: 'wait=50' })
-  t.equal(lost.statusCode, 503)
-  const waiting = read(shop, next, { ...erp, prefer: 'wait=50' })
-  await new Promise((resolve) => setImmediate(resolve))
-  const uri = await place(shop)
-  t.equal((await waiting).page.event[0]?.resource, uri)
-})
-
-t.test('a database that is lost for a moment while requests wait ends no wait', async (t) => {
-  const { shop, erp, next } = await emptyPage(t)
-  const { lastEvent } = shop.store
-  let looks = 0
-  const lost = new Promise<void>((resolve) => {
-    Object.assign(shop.store, {
-      lastEvent: async () => {
-        looks++
-        if (looks === 1 || looks > 3) return lastEvent()
-        if (looks === 3) resolve()
-        throw new DomainError('store-unavailable', 'The database cannot be reached.')
-      }
-    })
-  })
-  const waiting = read(shop, next, { ...erp, prefer: 'wait=50' })
-  await lost
-  const uri = await place(shop)
-  const { statusCode, page } = await waiting
-  t.same([statusCode, page.event.map(({ resource }) => resource)], [200, [uri]])
-})
-
-t.test('of one caller a thousand requests wait; one more is answered at once', async (t) => {
-  const { shop, erp, acme, next } = await emptyPage(t)
-  // Which of them is one too many is open: their keys are looked up at the same time.
-  const reads = Array.from({ length: 1_001 }, () => read(shop, next, { ...erp, prefer: 'wait=60' }))
-  const more = await Promise.race(reads)
-  t.same([more.statusCode, more.page.event, more.headers['preference-applied']], [200, [], undefined])
-  const other = read(shop, next, { ...acme, prefer: 'wait=60' })
-  await shop.store.putProduct('ABC-2', draft(), {})
-  t.equal((await other).headers['preference-applied'], 'wait=60', 'another caller can wait')
-  const waited = (await Promise.all(reads)).filter((answer) => answer !== more)
-  for (const { statusCode, headers, page } of waited)
-    t.same([statusCode, headers['preference-applied'], page.event.length], [200, 'wait=60', 1])
-})
-
-t.test('a client that goes away leaves no waiting request behind, so a thousand can come after it', async (t) => {
-  const { shop, erp, next } = await emptyPage(t)
-  const { port } = new URL(await listening(shop.app))
-  for (const round of [1, 2]) {
-    const sockets = Array.from({ length: 600 }, () => connect(Number(port), '127.0.0.1'))
-    await Promise.all(sockets.map((socket) => once(socket, 'connect')))
-    for (const socket of sockets)
-      socket.write(`GET ${next} HTTP/1.1\r\nHost: shop\r\nAuthorization: ${erp.authorization}\r\nPrefer: wait=60\r\n\r\n`)
-    if (round === 1) {
-      await Promise.all(
-        sockets.map((socket) => {
-          socket.destroy()
-          return once(socket, 'close')
-        })
-      )
-      continue
-    }
-    const answers = sockets.map((socket) => once(socket, 'data'))
-    await place(shop)
-    for (const [data] of await Promise.all(answers)) t.match(String(data), /^HTTP\/1.1 200.*preference-applied: wait=60/s)
-    for (const socket of sockets) socket.destroy()
-  }
 })
 
 t.test('the feed and the outbox agree', async (t) => {

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { parses } from '../../domain/deferred.ts'
 import { decimal } from '../../domain/money.ts'
 import { build, orderXml, type Shop, xml } from '../build.ts'
+import { watchParses } from '../parses.ts'
 import { faultsByPublishedSchema } from '../representations/published.ts'
 import { onHand, orderCount, send, ublAnswer, ublLine, ublOrder } from './buyer-fixtures.ts'
 import { html, line, post } from './form-post.ts'
@@ -195,10 +195,7 @@ t.test("forms and buyers' documents are all or nothing, whatever they prefer", a
 
 t.test('no large order is parsed in the thread that serves when it is answered line by line', async (t) => {
   const shop = await build(t, { products: { 'ABC-1': { onHand: decimal('1500') } } })
-  const parsed: unknown[] = []
-  const listen = (length: unknown) => parsed.push(length)
-  parses.subscribe(listen)
-  t.teardown(() => parses.unsubscribe(listen))
+  const parsed = watchParses(t)
   const item = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
   const placed = await place(shop, `<purchase-order>${item.repeat(2_000)}</purchase-order>`)
   t.equal(placed.statusCode, 201)

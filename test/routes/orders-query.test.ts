@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
-import { parses } from '../../domain/deferred.ts'
 import type { Order } from '../../domain/order.ts'
 import { mostContent } from '../../domain/order-list.ts'
 import { build, type Shop } from '../build.ts'
+import { watchParses } from '../parses.ts'
 import { faultsByPublishedSchema } from '../representations/published.ts'
 import { placing, purchase, untilLater } from '../stores/fixtures.ts'
 
@@ -191,10 +191,7 @@ t.test('a large page of whole orders ends early, and is written without parsing 
     Array.from({ length: 400 }, () => ({ product: { productId: 'ABC-1' }, quantity: '1' as never, notes: ['x'.repeat(300)] }))
   )
   for (let i = 0; i < 8; i++) await store.placeOrder({ order: noted, status: 'accepted' })
-  const parsed: unknown[] = []
-  const listen = (length: unknown) => parsed.push(length)
-  parses.subscribe(listen)
-  t.teardown(() => parses.unsubscribe(listen))
+  const parsed = watchParses(t)
   const page = await list('?with=lines')
   t.ok(page.order.length > 1 && page.order.length < 8, `${page.order.length} orders`)
   t.ok(next(page))

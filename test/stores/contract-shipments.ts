@@ -199,12 +199,16 @@ export function shipmentContract(rule: Rule): void {
     const key = { scope: 'customer ERP POST', key: 'k', fingerprint: 'one' }
     const first = await store.shipOrder(id, of([1, 1]), {}, key)
     await store.shipOrder(id, {}, {})
-    t.same(await store.shipOrder(id, of([1, 1]), { version: 1 }, key), { shipment: first.shipment, replayed: true })
+    for (const expected of [{ version: 1 }, { onlyRepeat: true } as const]) {
+      t.same(await store.shipOrder(id, of([1, 1]), expected, key), { shipment: first.shipment, replayed: true })
+    }
     await t.rejects(store.shipOrder(id, of([1, 1]), {}, { ...key, fingerprint: 'two' }), { code: 'idempotency-key-reused' })
     await t.rejects(store.shipOrder(id, {}, {}, { ...key, key: 'l' }), { code: 'transition-refused' })
     t.equal((await store.shipments(id, { limit: 5 })).items.length, 2)
     const { order } = await store.placeOrder(placing('a', 1))
-    t.match(await store.shipOrder(order.id, {}, {}, { ...key, key: 'l' }), { replayed: false }, 'a refused attempt leaves no trace')
+    const unknown = { ...key, key: 'l' }
+    await t.rejects(store.shipOrder(order.id, {}, { onlyRepeat: true }, unknown), { code: 'precondition-failed' })
+    t.match(await store.shipOrder(order.id, {}, {}, unknown), { replayed: false }, 'a refused attempt leaves no trace')
   })
 
   rule('of twenty shipments of the last piece at once one is made', async (t, store) => {
@@ -239,9 +243,14 @@ export function shipmentContract(rule: Rule): void {
     t.match(accepted.items[1], { expectedDeliveryDate: '2026-12-24', sellerNote: 'Late' })
     t.same(await store.order(order.id), accepted)
     for (const same of [details, undefined, {}, { items: [{ line: 2 }] }]) {
-      t.same(await store.setOrderStatus(order.id, 'accepted', { version: 1 }, same), accepted, 'nothing changes')
+      for (const expected of [{ version: 1 }, { onlyRepeat: true } as const]) {
+        t.same(await store.setOrderStatus(order.id, 'accepted', expected, same), accepted, 'nothing changes')
+      }
     }
-    await t.rejects(store.setOrderStatus(order.id, 'accepted', { version: 1 }, { note: 'x' }), { code: 'precondition-failed' })
+    for (const expected of [{ version: 1 }, { onlyRepeat: true } as const]) {
+      await t.rejects(store.setOrderStatus(order.id, 'accepted', expected, { note: 'x' }), { code: 'precondition-failed' })
+      await t.rejects(store.setOrderStatus(order.id, 'shipped', expected), { code: 'precondition-failed' })
+    }
     await t.rejects(store.setOrderStatus(order.id, 'accepted', {}, { items: [{ line: 3, note: 'x' }] }), {
       code: 'invalid-status',
       faults: [{ code: 'line-unknown', at: ['item', 1] }]

@@ -1,8 +1,8 @@
 import type { Store } from '../../domain/store.ts'
 import type { ClaimedWebhook } from '../../domain/webhook.ts'
 import type { Rule } from './contract.ts'
-import { makeWebhook } from './contract-webhooks.ts'
 import { stocked } from './fixtures.ts'
+import { makeWebhook } from './webhook-fixtures.ts'
 
 const customersOf = (claimed: readonly ClaimedWebhook[]) => claimed.map(({ customer }) => customer).toSorted()
 const idsOf = (claimed: readonly ClaimedWebhook[]) => claimed.map(({ id }) => id)

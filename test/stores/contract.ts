@@ -14,6 +14,7 @@ import { pagingContract } from './contract-paging.ts'
 import { placingContract } from './contract-placing.ts'
 import { shipmentContract } from './contract-shipments.ts'
 import { stockContract } from './contract-stock.ts'
+import { webhookClaimContract } from './contract-webhook-claims.ts'
 import { webhookTurnsContract } from './contract-webhook-turns.ts'
 import { webhookContract } from './contract-webhooks.ts'
 
@@ -46,6 +47,7 @@ export function storeContract(t: Test, open: () => Promise<Store>): void {
   largeContract(rule)
   keyContract(rule)
   webhookContract(rule)
+  webhookClaimContract(rule)
   webhookTurnsContract(rule)
   concurrencyContract(rule)
 }

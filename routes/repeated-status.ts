@@ -1,0 +1,23 @@
+import { DomainError } from '../domain/errors.ts'
+import type { Order, OrderStatus } from '../domain/order.ts'
+import { mayHaveStatus } from '../domain/order-writes.ts'
+import type { StatusDetails } from '../domain/seller-details.ts'
+import type { Store } from '../domain/store.ts'
+
+/** The order, if it has the status, and the details, already: a write that is repeated changes nothing. */
+export async function orderWithStatus(
+  store: Pick<Store, 'setOrderStatus'>,
+  current: Order,
+  status: OrderStatus,
+  details?: StatusDetails
+): Promise<Order | undefined> {
+  if (!mayHaveStatus(current, status)) return undefined
+  if (current.status === status && details === undefined) return current
+  try {
+    // Only the store compares a large order.
+    return await store.setOrderStatus(current.id, status, { onlyRepeat: true }, details)
+  } catch (error) {
+    if (error instanceof DomainError && (error.code === 'precondition-failed' || error.code === 'invalid-status')) return undefined
+    throw error
+  }
+}
