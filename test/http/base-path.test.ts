@@ -76,7 +76,7 @@ t.test('under a base path', async (t) => {
       if (seen.has(path) || seen.size > 60) continue
       seen.add(path)
       const { status, body } = await get(path)
-      t.ok(status === 200 || (status === 401 && path === '/shop/orders'), `${path} is ${status}`)
+      t.ok(status === 200 || (status === 401 && ['/shop/orders', '/shop/events', '/shop/webhooks'].includes(path)), `${path} is ${status}`)
       queue.push(...[...body.matchAll(/<(?:link|product-id)[^>]* href="(\/[^"]*)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&')))
     }
     t.ok(seen.has('/shop/product/ABC-2/stock'), 'as far as a stock')

@@ -174,7 +174,10 @@ t.test('an event that takes too long to write is an attempt that failed, so that
   const receiver = await startReceiver(t)
   const webhook = await addWebhook(shop, receiver.url, { more: { type: ['order-placed'] } })
   // What the documents throw when their process was ended for taking too long.
-  shop.app.documents.write = () => Promise.reject(new Problem('overloaded', 'It cannot be written now.', { cause: 'too-costly' }))
+  const { documents } = shop.app
+  // The services of one process share their documents.
+  t.teardown(() => Reflect.deleteProperty(documents, 'write'))
+  documents.write = () => Promise.reject(new Problem('overloaded', 'It cannot be written now.', { cause: 'too-costly' }))
   await shop.store.putProduct('ABC-1', draft({ unit: 'KGM' }), {})
   const payload = `<purchase-order>${'<item><product-id>ABC-1</product-id><quantity>0.001</quantity></item>'.repeat(1_000)}</purchase-order>`
   await shop.app.inject({ method: 'POST', url: '/order', headers: { ...xml, prefer: 'return=minimal' }, payload })

@@ -44,7 +44,8 @@ t.test('a large order is not parsed in the serving thread', async (t) => {
   t.teardown(() => parses.unsubscribe(listen))
   const payload = `<purchase-order>${'<item><product-id>ABC-1</product-id><quantity>0.001</quantity></item>'.repeat(1_000)}</purchase-order>`
   await shop.store.putProduct('ABC-1', draft({ unit: 'KGM' }), {})
-  t.equal((await shop.app.inject({ method: 'POST', url: '/order', headers: xml, payload })).statusCode, 201)
+  const placed = await shop.app.inject({ method: 'POST', url: '/order', headers: xml, payload })
+  t.equal(placed.statusCode, 201, placed.body)
   const [{ body } = { body: '' }] = await receiver.count(1)
   t.equal(JSON.parse(body).data.order.item.length, 1_000)
   t.same(parsed, [])
