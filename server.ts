@@ -1,10 +1,11 @@
 // Imported first, so that signals are handled while the other modules load.
 import './stopping.ts'
 import { setFlagsFromString } from 'node:v8'
-import { type DestinationStream, destination } from 'pino'
+import type { DestinationStream } from 'pino'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { StoreOpenError } from './domain/errors.ts'
 import { ListenError, listen } from './listening.ts'
+import { standardOutput } from './logging/standard-output.ts'
 import { bufferTurn } from './logging/turn-buffer.ts'
 import { release } from './release.ts'
 import { stopper } from './stopping.ts'
@@ -16,7 +17,7 @@ setFlagsFromString('--heap-growing-percent=100')
 
 /** On a terminal the log is text. Otherwise it is JSON. */
 async function logDestination(): Promise<DestinationStream> {
-  if (!process.stdout.isTTY) return bufferTurn(destination({ dest: 1, sync: true }))
+  if (!process.stdout.isTTY) return bufferTurn(standardOutput())
   const { terminalLog } = await import('./logging/terminal.ts')
   return terminalLog(process.stdout, { colors: process.stdout.hasColors() })
 }

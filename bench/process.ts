@@ -74,17 +74,20 @@ export function processorTime(pid: number): number {
   return sum(tasks.map((path) => Number(readFileSync(path, 'utf8').split(' ')[0]))) / 1e9
 }
 
-/** Waits until a service listens. @returns the address from its log */
-export async function listening({ child }: Watched): Promise<string> {
-  let log = ''
-  for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
-    log += String(chunk)
-    const address = /"address":"([^"]+)"/.exec(log)?.[1]
-    if (address === undefined) continue
-    child.stdout?.resume()
-    return address
-  }
-  throw new Error('the service did not start')
+/** Waits until a service listens, and reads its log until it ends. @returns the address from its log */
+export function listening({ child }: Watched): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let log = ''
+    const read = (chunk: Buffer) => {
+      log += String(chunk)
+      const address = /"address":"([^"]+)"/.exec(log)?.[1]
+      if (address === undefined) return
+      child.stdout?.off('data', read).resume()
+      resolve(address)
+    }
+    child.stdout?.on('data', read)
+    child.once('exit', () => reject(new Error('the service did not start')))
+  })
 }
 
 /** Waits for the end of a process. @throws Error if its status is not 0 */

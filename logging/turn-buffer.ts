@@ -4,7 +4,7 @@ import type { DestinationStream } from 'pino'
  * Writes the log lines of one turn of the event loop at once, because a write takes longer than to format a line. The
  * process writes what is left when it exits. A kill loses the lines of the current turn.
  */
-export function bufferTurn(to: DestinationStream): DestinationStream & { flushSync(): void } {
+export function bufferTurn(to: DestinationStream & { finish?(): void }): DestinationStream & { flushSync(): void } {
   let lines = ''
   const flushSync = () => {
     if (lines === '') return
@@ -12,7 +12,10 @@ export function bufferTurn(to: DestinationStream): DestinationStream & { flushSy
     lines = ''
     to.write(written)
   }
-  process.once('exit', flushSync)
+  process.once('exit', () => {
+    flushSync()
+    to.finish?.()
+  })
   return {
     write(line) {
       if (lines === '') setImmediate(flushSync)

@@ -1,0 +1,61 @@
+import { type DestinationStream, destination } from 'pino'
+
+/** Bytes of lines that may wait for who reads standard output. What comes when they are full is dropped. */
+const mostWaiting = 4 * 1024 * 1024
+
+/** Milliseconds until lines that could not be written are tried again. A later line tries them sooner. */
+const pause = 100
+
+/** How often a process that exits tries to write what is left. */
+const lastTries = 10
+
+export interface StandardOutput extends DestinationStream {
+  /** Writes what waits, before the process exits. Gives up after a second if nobody reads. */
+  finish(): void
+}
+
+/**
+ * Standard output that never holds up or ends the service: not when nobody reads the pipe, and not when the disk of the file is
+ * full. Lines wait up to a limit, and a later line says how many were dropped.
+ *
+ * pino's own destination would block the thread until the pipe has room, and after some minutes end the process with a stack
+ * overflow. It needs a pipe that does not block, which Node makes of it when `process.stdout` is first used.
+ */
+export function standardOutput(fd = process.stdout.fd): StandardOutput {
+  const out = destination({ dest: fd, sync: true, maxLength: mostWaiting, retryEAGAIN: () => false })
+  let timer: NodeJS.Timeout | undefined
+  let hasFailed = false
+  let dropped = 0
+  out.on('error', ({ code }: NodeJS.ErrnoException) => {
+    hasFailed = true
+    // Who read the pipe is gone for ever.
+    if (code === 'EPIPE') out.write = () => true
+    else if (!timer) timer = setTimeout(retry, pause).unref()
+  })
+  out.on('drop', (lines: string) => (dropped += lines.split('\n').length - 1))
+  out.on('drain', () => {
+    if (dropped === 0) return
+    const msg = `${dropped} lines of the log were dropped, because nobody read standard output or its disk was full`
+    dropped = 0
+    out.write(`${JSON.stringify({ level: 40, time: Date.now(), pid: process.pid, msg })}\n`)
+  })
+
+  function retry(): void {
+    timer = undefined
+    hasFailed = false
+    // Every write also tries what waits.
+    out.write('')
+  }
+
+  return {
+    write: (lines) => void out.write(lines),
+    finish() {
+      for (let tries = 0; tries < lastTries; tries++) {
+        retry()
+        if (!hasFailed) return
+        // Nothing else runs while a process exits.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause)
+      }
+    }
+  }
+}
