@@ -9,7 +9,7 @@ export function isReadable(order: Order): boolean {
 }
 
 /**
- * What the seller lets the buyer know, a sentence each. Nothing of a large order, which the serving thread does not parse.
+ * Lists what the seller lets the buyer know, a sentence each. It is empty for a large order, which the serving thread does not parse.
  * @param isDateTold whether the answer has an element for the expected delivery date of the order
  */
 export function sellerLines(order: Order, isDateTold: boolean): readonly string[] {
@@ -37,7 +37,7 @@ export function endingLines(order: Order): readonly string[] {
   return isReadable(order) && order.isRestCancelled ? [restCancelled(order)] : []
 }
 
-/** What became of an order that was cancelled after a part of it had been shipped. */
+/** Says what became of an order that was cancelled after a part of it had been shipped. */
 export function restCancelled(order: Order): string {
   const rest = 'Only what was not shipped yet is cancelled. What was shipped stays ordered'
   return isReadable(order) ? `${rest}: ${shipped(order.items)}.` : `${rest}.`

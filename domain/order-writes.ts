@@ -195,7 +195,7 @@ function content(
   return { ...header, currency, items, total, ...(customer === undefined ? {} : { customer }) }
 }
 
-/** What a buyer can do about an order that is not open. */
+/** Says what a buyer can do about an order that is not open. */
 function insteadOfChange({ status, isRestCancelled }: Order): string {
   if (!holdsStock(status)) return ' To order again, send a new order.'
   const why = isRestCancelled ? ' Its rest was cancelled after a part had been shipped.' : ''

@@ -65,8 +65,7 @@ function withinWeight(heads: readonly EventHead[]): readonly EventHead[] {
 }
 
 /** The page as a value that is written here, or in the document process if its orders are large together. */
-function eventsPage(events: readonly ShopEvent[], page: Omit<EventsPage, 'events'>): EventsPage {
-  const weight = events.reduce((sum, event) => sum + event.weight, 0)
+function eventsPage(events: readonly ShopEvent[], weight: number, page: Omit<EventsPage, 'events'>): EventsPage {
   if (weight <= mostInline) return { ...page, events }
   const texts = events.map(eventJson)
   return defer<EventsPage>(`${JSON.stringify(page).slice(0, -1)},"events":[${texts.join(',')}]}`, page)
@@ -156,7 +155,7 @@ const events: RoutePlugin = async (app, { config }) => {
         { rel: 'self', href: request.url },
         { rel: 'next', href: uriAfter(last, request.query) }
       ]
-      return reply.represent(eventsPage(read, { links, version, isFinal, types }))
+      return reply.represent(eventsPage(read, weight, { links, version, isFinal, types }))
     }
   )
 }

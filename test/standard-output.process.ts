@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { openSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { compile } from './cli/compile.ts'
+import { freePort } from './free-port.ts'
 import { runServer } from './run-server.ts'
 
 /** Log lines of 2 KB each: together more than the pipe and the service keep. */
@@ -46,15 +46,6 @@ t.test('a service whose log nobody reads stops as any other', async (t) => {
   t.same(await ask(base, 1_000), new Set([200]))
   t.equal(await end('SIGTERM'), 0)
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 t.test('a service whose log is on a full disk answers, and stops as any other', { skip: process.platform !== 'linux' }, async (t) => {
   const settings = { HOST: '127.0.0.1', SHUTDOWN_DELAY: '0', DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}` }

@@ -2,13 +2,14 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { build, type Shop } from '../build.ts'
+import { freePort } from '../free-port.ts'
 
 export interface Answer {
   readonly status: number
@@ -148,15 +149,6 @@ function looksUpAgain(): boolean {
   const { stderr } = spawnSync('nginx', ['-v'], { env: environment, encoding: 'utf8' })
   const [major = 0, minor = 0, patch = 0] = (/\d+\.\d+\.\d+/.exec(stderr)?.[0] ?? '').split('.').map(Number)
   return major * 1e6 + minor * 1e3 + patch >= 1_027_003
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 async function isOpen(port: number): Promise<boolean> {

@@ -2,15 +2,15 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { build, orderXml, type Shop, xml } from '../build.ts'
+import { build, type Shop } from '../build.ts'
 import { listening } from '../http/wire.ts'
+import { place, read } from '../routes/feed.ts'
 
 /** A shop whose waiting requests get no turn until `give` is called; then each gets one when `give` is called again. */
 async function shopWithTurns(t: Test) {
   const shop = await build(t)
   const erp = await shop.key('erp', 'fulfilment')
-  const { headers } = await shop.app.inject({ url: '/events', headers: erp })
-  const next = /<([^>]*)>; rel="next"/.exec(String(headers.link))?.[1] ?? ''
+  const { next } = await read(shop, '/events', erp)
   const held: { readonly network: string; readonly start: () => void }[] = []
   let report = () => {}
   Object.assign(shop.app, {
@@ -25,8 +25,6 @@ async function shopWithTurns(t: Test) {
   }
   return { shop, erp, next, asked }
 }
-
-const place = ({ app }: Shop) => app.inject({ method: 'POST', url: '/order', headers: xml, payload: orderXml() })
 
 /** Counts the reads of the requests, apart from the looks for all of them. */
 function countReads({ store }: Shop): { count: number } {

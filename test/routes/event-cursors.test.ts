@@ -1,10 +1,10 @@
 import t from 'tap'
 import { startCursor } from '../../domain/event-start.ts'
 import { connectWriter } from '../../stores/sqlite/connection.ts'
-import { build, orderXml, type Shop, xml } from '../build.ts'
+import { build, type Shop } from '../build.ts'
 import { execute } from '../stores/embedded.ts'
+import { json, place } from './feed.ts'
 
-const json = { accept: 'application/json' }
 const day = 24 * 60 * 60 * 1000
 const keep = 30 * day
 
@@ -13,11 +13,6 @@ async function read({ app }: Shop, url: string, headers: Readonly<Record<string,
   const { event = [] } = response.json() as { readonly event?: readonly { readonly resource: string }[] }
   const next = /<([^>]*)>; rel="next"/.exec(String(response.headers.link))?.[1] ?? ''
   return { ...response, statusCode: response.statusCode, headers: response.headers, resources: event.map(({ resource }) => resource), next }
-}
-
-async function place({ app }: Shop, headers: Readonly<Record<string, string>> = {}): Promise<string> {
-  const { headers: answer } = await app.inject({ method: 'POST', url: '/order', headers: { ...xml, ...headers }, payload: orderXml() })
-  return String(answer.location)
 }
 
 t.test('the next link of a reader who has heard nothing finds all that happens later', async (t) => {

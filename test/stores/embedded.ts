@@ -9,13 +9,13 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { chown, cp, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import type { Test } from 'tap'
+import { freePort } from '../free-port.ts'
 
 const run = promisify(execFile)
 
@@ -218,16 +218,6 @@ async function readableBinaries(home: string, user: User): Promise<string> {
     await cp(join(bin, '..'), join(home, 'native'), { recursive: true, verbatimSymlinks: true })
     return join(home, 'native', 'bin')
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }
 
 async function childrenOf(pid: number): Promise<number[]> {

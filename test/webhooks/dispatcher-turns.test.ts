@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { EventHead } from '../../domain/event.ts'
 import type { Store } from '../../domain/store.ts'
 import { mostWebhooks, type WebhookTarget } from '../../domain/webhook.ts'
@@ -33,16 +33,16 @@ t.test('customers with slow receivers never take all turns, so that others are s
   t.ok(most < 192, `of 256 turns ${most} were taken at most`)
 })
 
+/** A receiver that notes its name for each delivery. */
+const noting = (t: Test, order: string[], name: string) =>
+  startReceiver(t, (response) => {
+    order.push(name)
+    response.writeHead(204).end()
+  })
+
 t.test('when every turn is taken, a slow receiver gives its turn to the others after one delivery', async (t) => {
   const order: string[] = []
-  const slow = await startReceiver(t, (response) => {
-    order.push('slow')
-    response.writeHead(204).end()
-  })
-  const other = await startReceiver(t, (response) => {
-    order.push('other')
-    response.writeHead(204).end()
-  })
+  const [slow, other] = [await noting(t, order, 'slow'), await noting(t, order, 'other')]
   const { store, dispatcher } = await dispatching(t, slow.url, { parallel: 1, turn: { deliveries: 8, milliseconds: 0 } })
   await ownedWebhook(store, 'other', other.url)
   await createProducts({ store }, ...names(3))
@@ -53,14 +53,7 @@ t.test('when every turn is taken, a slow receiver gives its turn to the others a
 
 t.test('when every turn is taken, a fast receiver gives its turn to the others after eight deliveries', async (t) => {
   const order: string[] = []
-  const fast = await startReceiver(t, (response) => {
-    order.push('fast')
-    response.writeHead(204).end()
-  })
-  const other = await startReceiver(t, (response) => {
-    order.push('other')
-    response.writeHead(204).end()
-  })
+  const [fast, other] = [await noting(t, order, 'fast'), await noting(t, order, 'other')]
   const { store, dispatcher } = await dispatching(t, fast.url, { parallel: 1, turn: { deliveries: 8, milliseconds: Number.MAX_VALUE } })
   await ownedWebhook(store, 'other', other.url)
   await createProducts({ store }, ...names(10))
