@@ -1,5 +1,5 @@
 /**
- * Compiles the service to dist/, unless dist/ was made from the same files.
+ * Checks the types of the service and bundles it to dist/, unless dist/ was made from the same files.
  *
  * Each build has its own folder under .builds/. The symbolic link dist is moved to it when the build is complete. So dist is
  * always a complete build, and a running service keeps the build that it was started from.
@@ -9,7 +9,6 @@ import { createHash } from 'node:crypto'
 import {
   chmodSync,
   copyFileSync,
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -32,10 +31,6 @@ const keptBuilds = 5
 /** A folder without build.json is a build in progress. When it is this old, in milliseconds, the build was interrupted. */
 const abandonedAfter = 3_600_000
 
-/** These folders have files besides code, which are copied next to the code that reads them. */
-const assetFolders = ['schemas', 'representations', 'stores', 'samples']
-const isAsset = (source) => !/\.(?:ts|md)$/.test(source)
-
 /** All files in a folder, sorted, so that a digest of them does not depend on the order on the disk. */
 function filesIn(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -44,14 +39,17 @@ function filesIn(folder) {
     .sort()
 }
 
-/** All files that a build depends on. The lock file in node_modules lists what npm has installed, such as the compiler. */
+/** The files that are read at run time are in folders of sources, and in this one. */
+const otherFolders = ['samples']
+
+/** All files that a build depends on. The lock file in node_modules lists what npm has installed: the compiler, and the packages. */
 function inputFiles() {
   const { include } = JSON.parse(readFileSync('tsconfig.build.json', 'utf8'))
   const here = readdirSync('.').filter((name) => name.endsWith('.ts'))
   const sources = include.flatMap((entry) => (entry === '*.ts' ? here : filesIn(entry)))
-  const settings = ['build.js', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']
+  const settings = ['build.js', 'bundle.js', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']
   const installed = ['node_modules/.package-lock.json'].filter((path) => existsSync(path))
-  return [...new Set([...settings, ...installed, ...sources, ...assetFolders.flatMap(filesIn)])]
+  return [...new Set([...settings, ...installed, ...sources, ...otherFolders.flatMap(filesIn)])]
 }
 
 /** A digest of names and contents. Modification times are not reliable after a checkout, or within one tick of the clock. */
@@ -76,17 +74,18 @@ function isCurrent() {
   }
 }
 
-function compile(to) {
+async function compile(to) {
   // Only the compiler of the lock file is used, not one that Node.js might find elsewhere.
   if (!existsSync(compiler)) throw new Error('the compiler is not installed. Run: npm ci')
-  execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', to], { stdio: 'inherit' })
-  for (const folder of assetFolders) cpSync(folder, join(to, folder), { recursive: true, filter: isAsset })
+  execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { stdio: 'inherit' })
+  const { bundle } = await import('./bundle.js')
+  await bundle(to)
   // npm makes it executable only when it links the command, not after a later build.
   chmodSync(join(to, 'cli.js'), 0o755)
 }
 
 /** @returns the folder, relative to here, whose `dist` is the build */
-function build() {
+async function build() {
   mkdirSync(builds, { recursive: true })
   const folder = mkdtempSync(`${builds}/`)
   // mkdtemp makes a folder that only its owner can enter.
@@ -98,7 +97,7 @@ function build() {
       // If a file is saved while the compiler runs, it is unknown whether the output includes the change.
       inputs = digest(inputFiles())
       rmSync(output, { recursive: true, force: true })
-      compile(output)
+      await compile(output)
     } while (inputs !== digest(inputFiles()))
     // The service reads its version from the folder above its code.
     copyFileSync('package.json', join(folder, 'package.json'))
@@ -150,7 +149,7 @@ process.chdir(fileURLToPath(new URL('.', import.meta.url)))
 if (!isCurrent()) {
   process.stderr.write('Compiling to dist/ ...\n')
   try {
-    publish(build())
+    publish(await build())
     removeOld()
   } catch (error) {
     process.stderr.write(`The build failed, and dist/ was not changed: ${reason(error)}\n`)

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { DomainError, StoreOpenError } from './domain/errors.ts'
 import type { ImportItem, ImportOutcome, Store } from './domain/store.ts'
+import { serviceFile } from './files.ts'
 import { childrenOf } from './schemas/element.ts'
 import { readProduct } from './schemas/product.ts'
 import { readXml } from './schemas/xml.ts'
 
-export const sampleFile = new URL('./samples/catalogue.xml', import.meta.url)
+export const sampleFile = serviceFile('samples/catalogue.xml')
 
 /**
  * Loads the sample catalogue. Its prices name no currency, so they are in the shop's. It is not validated here, since libxml2

@@ -4,6 +4,7 @@ import { setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { processEnvironment } from '../config.ts'
 import { FairQueue } from '../fairness/fair-queue.ts'
+import { entryModule } from '../files.ts'
 import type { FinishedJob, FromProcess, Job } from './job.ts'
 
 /**
@@ -31,7 +32,7 @@ export interface ChildOptions {
   readonly warn: (details: object, message: string) => void
 }
 
-const entry = fileURLToPath(new URL(`./process.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url))
+const entry = fileURLToPath(entryModule('documents/process'))
 
 /** The heap limit of the process in MiB: several times the need of one document of 2 MiB. */
 const heapSize = 256

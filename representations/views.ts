@@ -2,12 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
+import { serviceFile } from '../files.ts'
 import { uris } from './links.ts'
 import { type Context, instant } from './representation.ts'
 import * as format from './views/format.ts'
 import { publicPath } from './views/public-files.ts'
 
-const folder = fileURLToPath(new URL('./views', import.meta.url))
+const folder = fileURLToPath(serviceFile('representations/views'))
 
 /** All templates by their paths. They are read once at start, so that a running service does not depend on its files. */
 const templates: ReadonlyMap<string, string> = new Map(

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { serviceFile } from '../files.ts'
 import { child, childrenOf, type Element, tokenOf } from './element.ts'
 import { readXml } from './xml.ts'
 
@@ -163,6 +164,6 @@ export function childType(parent: ElementType, name: string): ElementType {
 
 /** Loads `schemas/<name>.xsd`. */
 export function loadXsd(name: string): Xsd {
-  const source = readFileSync(new URL(`./${name}.xsd`, import.meta.url))
+  const source = readFileSync(serviceFile(`schemas/${name}.xsd`))
   return { name, source, vocabulary: readVocabulary(source.toString('utf8')) }
 }

@@ -1,10 +1,5 @@
 import { Worker } from 'node:worker_threads'
 
-/** The URL of a thread's entry in the folder of the module `url`. The entry is compiled if that module is. */
-export function entryBeside(url: string, name: string): URL {
-  return new URL(`./${name}.${url.endsWith('.ts') ? 'ts' : 'js'}`, url)
-}
-
 /** Threads without an open database, by entry. They do not keep the process alive. */
 const idle = new Map<string, Worker[]>()
 

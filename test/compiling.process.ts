@@ -19,27 +19,43 @@ import t, { type Test } from 'tap'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
-/** A project of the same shape that compiles in no time, with the real build script. */
+/** A project of the same shape that is built in no time, with the real build scripts. */
 function project(t: Test): string {
-  const options = { target: 'es2023', module: 'nodenext', strict: true, types: [], skipLibCheck: true, noEmit: true, rootDir: '.' }
+  const options = {
+    target: 'es2023',
+    module: 'nodenext',
+    strict: true,
+    types: [],
+    skipLibCheck: true,
+    noEmit: true,
+    allowImportingTsExtensions: true,
+    rootDir: '.'
+  }
+  const entry = 'export const entry = true\n'
   const folder = t.testdir({
     'package.json': '{"type":"module","version":"1.0.0"}',
     'package-lock.json': '{}',
     'tsconfig.json': JSON.stringify({ compilerOptions: options }),
     'tsconfig.build.json': JSON.stringify({
       extends: './tsconfig.json',
-      compilerOptions: { noEmit: false },
-      include: ['*.ts', 'schemas']
+      include: ['*.ts', 'documents', 'representations', 'schemas', 'stores']
     }),
     'cli.ts': "export const cli: string = 'one'\n",
+    'server.ts': entry,
+    documents: { 'process.ts': entry },
     schemas: { 'a.ts': 'export const a = 1\n', 'a.xsd': '<a/>', 'README.md': '' },
     representations: { views: { 'home.eta': 'home' } },
-    stores: { 'a.sql': 'SELECT 1' },
+    stores: {
+      'a.sql': 'SELECT 1',
+      postgres: { 'order-thread.ts': entry },
+      sqlite: { 'reader-thread.ts': entry, 'writer-thread.ts': entry }
+    },
     samples: { 'a.xml': '<a/>' }
   })
-  copyFileSync(join(root, 'build.js'), join(folder, 'build.js'))
+  for (const name of ['build.js', 'bundle.js']) copyFileSync(join(root, name), join(folder, name))
   mkdirSync(join(folder, 'node_modules'))
-  for (const name of ['typescript', '@types']) symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+  for (const name of ['typescript', '@types', 'esbuild', '@esbuild'])
+    symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
   return folder
 }
 
@@ -81,16 +97,16 @@ t.test('what has not changed is not built again, and any change of a source, an 
   for (const [path, content, built] of changes) {
     writeFileSync(join(folder, path), content)
     t.match(await build(folder), { code: 0, said: /Compiling/ }, path)
-    t.match(dist(folder, built), content.match(/'two'/)?.[0] ?? content)
+    t.match(dist(folder, built), content.match(/two/)?.[0] ?? content)
     t.same(await build(folder), { code: 0, said: '' }, path)
   }
   rmSync(join(folder, 'representations/views/new.eta'))
   t.match(await build(folder), { code: 0, said: /Compiling/ }, 'a file that is gone')
   t.notOk(existsSync(join(folder, 'dist/representations/views/new.eta')))
 
-  rmSync(join(folder, 'dist/schemas/a.js'))
+  rmSync(join(folder, 'dist/schemas/a.xsd'))
   t.match(await build(folder), { code: 0, said: /Compiling/ }, 'what was built is damaged')
-  t.ok(existsSync(join(folder, 'dist/schemas/a.js')))
+  t.ok(existsSync(join(folder, 'dist/schemas/a.xsd')))
   t.ok(readdirSync(join(folder, '.builds')).length <= 5, 'old builds do not pile up')
 })
 
@@ -104,6 +120,8 @@ t.test('a build that fails or is killed leaves the one before as it was', async 
   t.match(failed.said, /cli\.ts\(1,14\): error TS2322/)
   t.match(failed.said, /The build failed, and dist\/ was not changed: the compiler found errors/)
   t.notMatch(failed.said, /\n +at /, 'no stack trace')
+  writeFileSync(join(folder, 'cli.ts'), '// @ts-ignore\nexport const cli: string = import.meta.url\n')
+  t.match(await build(folder), { code: 1, said: /was not changed: [^]*cli\.ts[^]*Use serviceFile\(\) of files\.ts/ })
   t.same([readlinkSync(join(folder, 'dist')), dist(folder, 'cli.js').includes('one')], [before, true])
 
   writeFileSync(join(folder, 'cli.ts'), "export const cli: string = 'two'\n")
@@ -121,7 +139,9 @@ t.test('two builds at once are both right, and the folder of an earlier version 
   mkdirSync(join(folder, 'dist', 'old'), { recursive: true })
   writeFileSync(join(folder, 'dist', 'old', 'a.js'), '')
   t.match(await Promise.all([build(folder), build(folder)]), [{ code: 0 }, { code: 0 }])
-  t.same(readdirSync(join(folder, 'dist')), ['cli.js', 'representations', 'samples', 'schemas', 'stores'])
+  const code = ['cli.js', 'cli.js.map', 'documents', 'server.js', 'server.js.map']
+  const files = [...code, 'representations', 'samples', 'schemas', 'stores'].sort()
+  t.same(readdirSync(join(folder, 'dist')).sort(), files)
   t.same(await build(folder), { code: 0, said: '' })
   const moved = `${folder}-moved`
   renameSync(folder, moved)

@@ -25,7 +25,7 @@ const compiled = join(await compile(), 'server.js')
 export function spawnServer(t: Test, settings: Readonly<Record<string, string>>, file = compiled, descriptors?: number): ChildProcess {
   const limit = descriptors === undefined ? '' : `ulimit -n ${descriptors} && `
   // It needs none of the tests' loaders. Only the shell can take them away: tap gives them to each process that is spawned.
-  const child = spawn('/bin/sh', ['-c', `unset NODE_OPTIONS; ${limit}exec "$0" "$@"`, process.execPath, '--enable-source-maps', file], {
+  const child = spawn('/bin/sh', ['-c', `unset NODE_OPTIONS; ${limit}exec "$0" "$@"`, process.execPath, file], {
     env: { ...process.env, HOST: '127.0.0.1', PORT: '0', RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off', ...settings },
     stdio: ['ignore', 'pipe', 'pipe']
   })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
+import { serviceFile } from '../../files.ts'
 
 export interface PublicFile {
   readonly bytes: Buffer
@@ -15,7 +16,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml; charset=utf-8'
 }
 
-const folder = new URL('../public/', import.meta.url)
+const folder = serviceFile('representations/public/')
 
 /** The files that pages load, by name. They are read once at start, so that no request can name a path on the disk. */
 export const publicFiles: ReadonlyMap<string, PublicFile> = new Map(

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type pg from 'pg'
 import { StoreOpenError } from '../../domain/errors.ts'
+import { serviceFile } from '../../files.ts'
 import { type Migrated, type Migration, migrationsIn, refuseNewer } from '../migrations.ts'
 import { databaseName, makeClient, openError } from './open-error.ts'
 
-const folder = new URL('./migrations/', import.meta.url)
+const folder = serviceFile('stores/postgres/migrations/')
 
 /** The id of the advisory lock for migrations. It is arbitrary, but must be the same in every release. */
 const lock = '7020210519732'

@@ -1,11 +1,11 @@
 import type { Order } from '../../domain/order.ts'
 import type { Placed, Shipped, Store } from '../../domain/store.ts'
+import { entryModule } from '../../files.ts'
 import { Batcher, type Settled } from '../batcher.ts'
 import { packCommand, unpackOutcomes } from '../crossing.ts'
 import { DatabaseThread, ThreadLost } from '../database-thread.ts'
 import { fromFailure, lostWrite } from '../outcomes.ts'
 import { detailsSize, orderSize } from '../sizes.ts'
-import { entryBeside } from '../threads.ts'
 import type { Database } from './database.ts'
 import type { OrderAnswer, OrderThreadData } from './order-thread.ts'
 import { LargeTwin, makeOrderWrites, type OrderCommand } from './order-writes.ts'
@@ -13,7 +13,7 @@ import { LargeTwin, makeOrderWrites, type OrderCommand } from './order-writes.ts
 type OrderVerb = OrderCommand['verb']
 type Written = Placed | Order | Shipped
 
-const entry = entryBeside(import.meta.url, 'order-thread')
+const entry = entryModule('stores/postgres/order-thread')
 
 /** The number of batches that each thread runs at once, each on its own connection. While one commits, the next is decided. */
 const parallel = 2

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { StoreOpenError } from '../../domain/errors.ts'
+import { serviceFile } from '../../files.ts'
 import { type Migrated, type Migration, migrationsIn, refuseNewer } from '../migrations.ts'
 import { type Connection, connectWriter, databasePath, prepareFile } from './connection.ts'
 import { openError } from './explain.ts'
 import { applicationId } from './file.ts'
 
-const folder = new URL('./migrations/', import.meta.url)
+const folder = serviceFile('stores/sqlite/migrations/')
 
 /**
  * Migrates a database file to the schema of this code, and makes the file if it does not exist. Each migration is one

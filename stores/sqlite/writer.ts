@@ -1,16 +1,16 @@
 import type { Store } from '../../domain/store.ts'
+import { entryModule } from '../../files.ts'
 import { Batcher, type Settled } from '../batcher.ts'
 import { packCommand, unpackOutcomes } from '../crossing.ts'
 import { DatabaseThread, ThreadLost } from '../database-thread.ts'
 import { type CommandOutcome, lostWrite, notStored } from '../outcomes.ts'
-import { entryBeside } from '../threads.ts'
 import { commandSize } from './command-size.ts'
 import { explained } from './explain.ts'
 import { isStoreUnavailable } from './failures.ts'
 import type { WriterData } from './writer-thread.ts'
 import type { WriteCommand, WriteVerb } from './writes.ts'
 
-const entry = entryBeside(import.meta.url, 'writer-thread')
+const entry = entryModule('stores/sqlite/writer-thread')
 
 /**
  * The only writer. It runs in a separate thread, which gets the commands in batches: each batch has the commands that arrived

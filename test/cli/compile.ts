@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -17,8 +17,7 @@ const compiled = join(root, '.tap', 'service')
 const kept = 24 * 60 * 60 * 1000
 
 /**
- * Compiles the service and its command, without checking types: a loader that does it in every process that
- * is started would take far longer. The build is made once for all who ask, until a file changes.
+ * Bundles the service and its command. The build is made once for all who ask, until a file changes.
  * @returns the folder with `cli.js` and `server.js`
  */
 export async function compile(): Promise<string> {
@@ -28,7 +27,7 @@ export async function compile(): Promise<string> {
     utimesSync(build, new Date(), new Date())
   } catch {
     removeOld()
-    await make(paths, build)
+    await make(build)
   }
   return join(build, 'dist')
 }
@@ -46,13 +45,7 @@ function sources(): string[] {
 /** Of all that the build is made of: a build of this name is never stale. */
 function digest(paths: readonly string[]): string {
   const hash = createHash('sha256')
-  const makers = [
-    'package.json',
-    'package-lock.json',
-    'tsconfig.json',
-    'tsconfig.build.json',
-    fileURLToPath(import.meta.url).slice(root.length)
-  ]
+  const makers = ['bundle.js', 'package.json', 'package-lock.json', 'tsconfig.json', fileURLToPath(import.meta.url).slice(root.length)]
   for (const path of [...makers, ...paths]) {
     const bytes = readFileSync(join(root, path))
     hash.update(`${path}\0${bytes.length}\0`).update(bytes)
@@ -60,16 +53,12 @@ function digest(paths: readonly string[]): string {
   return hash.digest('hex')
 }
 
-async function make(paths: readonly string[], build: string): Promise<void> {
-  const transpile = await compiler()
+async function make(build: string): Promise<void> {
+  // Loaded only where a build is made.
+  const { bundle } = await import('../../bundle.js')
   // Made aside and renamed: whoever finds the folder finds all of it.
   const aside = `${build}.${randomBytes(6).toString('hex')}`
-  for (const path of paths) {
-    const target = join(aside, 'dist', path)
-    mkdirSync(dirname(target), { recursive: true })
-    if (path.endsWith('.ts')) writeFileSync(target.replace(/\.ts$/, '.js'), transpile(path))
-    else copyFileSync(join(root, path), target)
-  }
+  await bundle(join(aside, 'dist'))
   copyFileSync(join(root, 'package.json'), join(aside, 'package.json'))
   try {
     renameSync(aside, build)
@@ -88,16 +77,4 @@ function removeOld(): void {
     const { mtimeMs } = statSync(old, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
     if (Date.now() - mtimeMs > kept) rmSync(old, { recursive: true, force: true })
   }
-}
-
-async function compiler(): Promise<(path: string) => string> {
-  // Loaded only where something is compiled: it takes half a second.
-  const { default: ts } = await import('typescript')
-  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile)
-  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root)
-  const { sourceMap: _map, ...rest } = options
-  // Seeing one file only, it cannot tell by package.json that this is a module.
-  const esm = { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler }
-  const compilerOptions = { ...rest, ...esm, noEmit: false, inlineSourceMap: true, inlineSources: true }
-  return (path) => ts.transpileModule(readFileSync(join(root, path), 'utf8'), { fileName: path, compilerOptions }).outputText
 }

@@ -19,7 +19,7 @@ export const cli = join(await compile(), 'cli.js')
 export function start(args: readonly string[], settings: Settings): ChildProcessWithoutNullStreams {
   // The compiled command needs none of the tests' loaders, which take longer to start than it does. Only `env` can take
   // them away: tap gives them to each process that is spawned.
-  const command = ['-u', 'NODE_OPTIONS', process.execPath, '--enable-source-maps', cli, ...args]
+  const command = ['-u', 'NODE_OPTIONS', process.execPath, cli, ...args]
   return spawn('env', command, { env: { ...process.env, ...settings }, stdio: 'pipe' })
 }
 

@@ -1,0 +1,2 @@
+/** Writes the service as bundles to a folder. It checks no types. */
+export function bundle(folder: string): Promise<void>
