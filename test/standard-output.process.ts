@@ -48,7 +48,7 @@ t.test('a service whose log nobody reads stops as any other', async (t) => {
 })
 
 t.test('a service whose log is on a full disk answers, and stops as any other', { skip: process.platform !== 'linux' }, async (t) => {
-  const settings = { HOST: '127.0.0.1', SHUTDOWN_DELAY: '0', DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}` }
+  const settings = { HOST: '127.0.0.1', SHUTDOWN_DELAY: '0', OVERLOAD_DELAY: 'off', DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}` }
   const file = join(await compile(), 'server.js')
   // The log that would tell the port is lost, so the port is chosen here. If somebody takes it first, the service ends.
   const start = async () => {
