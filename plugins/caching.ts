@@ -16,7 +16,8 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     cachePolicies: Readonly<Record<CachePolicy, string>>
-    bodies: BodyCache
+    /** Undefined if no bodies are kept. */
+    bodies: BodyCache | undefined
   }
 }
 
@@ -35,9 +36,9 @@ export interface BodyCache {
 /** The approximate size of an entry's bookkeeping, in bytes. */
 const overhead = 512
 
-/** A cache of limited bytes. Keys contain the version read from the store, so no replica ever sends a stale body. */
-export function makeBodyCache(maxBytes: number): BodyCache {
-  if (maxBytes === 0) return { get: () => undefined, set: () => {} }
+/** A cache of limited bytes; undefined for no bytes. Keys contain the version read from the store, so no replica ever sends a stale body. */
+export function makeBodyCache(maxBytes: number): BodyCache | undefined {
+  if (maxBytes === 0) return undefined
   return new LRUCache<string, Body>({
     maxSize: maxBytes,
     maxEntrySize: Math.max(1, Math.floor(maxBytes / 16)),

@@ -10,6 +10,9 @@ declare module 'fastify' {
   interface FastifyInstance {
     metrics: Metrics
   }
+  interface FastifyRequest {
+    isMeasured: boolean
+  }
 }
 
 export interface Metrics {
@@ -101,7 +104,7 @@ export default fp(
       if (error instanceof DomainError || error instanceof Problem) codes.set(request, error.code)
     })
 
-    const finished = new WeakSet<FastifyRequest>()
+    app.decorateRequest('isMeasured', false)
 
     function measure({ method, routeOptions }: FastifyRequest, status: string, reply: FastifyReply): void {
       durations.observe({ method, route: routeOptions.url ?? 'unknown', status }, reply.elapsedTime / 1000)
@@ -111,13 +114,13 @@ export default fp(
       inFlight.inc()
       reply.raw.once('close', () => {
         inFlight.dec()
-        if (!finished.has(request)) measure(request, 'aborted', reply)
+        if (!request.isMeasured) measure(request, 'aborted', reply)
       })
       done()
     })
 
     app.addHook('onResponse', (request, reply, done) => {
-      finished.add(request)
+      request.isMeasured = true
       measure(request, String(reply.statusCode), reply)
       const problem = reply.statusCode >= 400 ? (codes.get(request) ?? codesByStatus[reply.statusCode]) : undefined
       if (problem) problems.inc({ code: problem })

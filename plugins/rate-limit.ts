@@ -5,6 +5,7 @@ import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
 import { hashKey, shownKey } from '../http/credentials.ts'
+import { checking, checkingPayload } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 
 /** Milliseconds. */
@@ -37,6 +38,8 @@ declare module 'fastify' {
     countOutside(network: string, cost: number): string | undefined
   }
   interface FastifyRequest {
+    /** Undefined if the request is not counted. */
+    charged: Charge | undefined
     /** The requests that this one has been charged as. */
     cost(): number
     /**
@@ -135,7 +138,6 @@ export default fp(
     }
     const tally = makeTally()
     const validKeys = new LRUCache<string, true>({ max: maxCallers })
-    const charges = new WeakMap<FastifyRequest, Charge>()
 
     const isChunked = ({ headers }: FastifyRequest) => headers['transfer-encoding'] !== undefined
     /** The Content-Length, at most BODY_LIMIT: a larger body is never read. */
@@ -177,14 +179,15 @@ export default fp(
       return field(current, Math.ceil(ttl / 1000))
     })
 
+    app.decorateRequest('charged', undefined)
     app.decorateRequest('charge', function (this: FastifyRequest, requests: number) {
-      const charge = charges.get(this)
-      if (!charge || requests === 0) return
-      charge.current = tally.charge(charge.caller, requests)
-      charge.cost += requests
+      const { charged } = this
+      if (!charged || requests === 0) return
+      charged.current = tally.charge(charged.caller, requests)
+      charged.cost += requests
     })
     app.decorateRequest('cost', function (this: FastifyRequest) {
-      return charges.get(this)?.cost ?? 1
+      return this.charged?.cost ?? 1
     })
     app.decorateRequest('chargeWork', function (this: FastifyRequest, milliseconds: number) {
       this.charge(Math.floor(milliseconds / costs.workMilliseconds))
@@ -195,7 +198,7 @@ export default fp(
       const counted = await count(request)
       if (counted.isAllowed) return
       const charge = { caller: counted.key, current: max - counted.remaining, cost: 1, resetsIn: counted.ttlInSeconds }
-      charges.set(request, charge)
+      request.charged = charge
       setHeaders(reply, charge)
       if (!counted.isExceeded) return request.charge(costOf(declaredLength(request)))
       if (tally.charge(charge.caller, 0) > 2 * max) await sleep(refusalDelay)
@@ -209,20 +212,26 @@ export default fp(
     })
 
     // The length of a chunked body is known only now.
-    app.addHook('preValidation', async (request) => {
-      if (isChunked(request)) request.charge(costOf(bytesOf(request.body)))
-    })
+    app.addHook(
+      'preValidation',
+      checking((request) => {
+        if (isChunked(request)) request.charge(costOf(bytesOf(request.body)))
+      })
+    )
 
-    app.addHook('onSend', async (request, reply) => {
-      const charge = charges.get(request)
-      if (!charge) return
-      if (reply.statusCode === 413 && isChunked(request)) request.charge(costOf(config.BODY_LIMIT))
-      setHeaders(reply, charge)
-      const hash = hashOf(request)
-      if (hash === undefined) return
-      if (reply.statusCode === 401) validKeys.delete(hash)
-      else if (request.caller?.kind === 'key') validKeys.set(hash, true)
-    })
+    app.addHook(
+      'onSend',
+      checkingPayload((request, reply) => {
+        const { charged } = request
+        if (!charged) return
+        if (reply.statusCode === 413 && isChunked(request)) request.charge(costOf(config.BODY_LIMIT))
+        setHeaders(reply, charged)
+        const hash = hashOf(request)
+        if (hash === undefined) return
+        if (reply.statusCode === 401) validKeys.delete(hash)
+        else if (request.caller?.kind === 'key') validKeys.set(hash, true)
+      })
+    )
   },
   { name: 'rate-limit', fastify: '5.x', dependencies: ['problems', 'scheduling'] }
 )

@@ -67,26 +67,30 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
     await writer.close()
   }
 
+  let isFileChecked = false
+
+  /** Checks the file once in a turn of the event loop. @throws SqliteError, Error */
+  function checkOnce(): void {
+    if (isFileChecked) return
+    checkFile(path, identity)
+    isFileChecked = true
+    setImmediate(() => (isFileChecked = false))
+  }
+
   async function read<T>(query: () => T): Promise<T> {
     if (!db.open) throw notStored()
     try {
-      checkFile(path, identity)
+      checkOnce()
       return query()
     } catch (error) {
       throw isOutOfReach(error) ? notStored(explained(error, path)) : error
     }
   }
 
-  let isFileChecked = false
-
-  /** Undefined if the database is out of reach. The file is checked once in a turn of the event loop. */
+  /** Undefined if the database is out of reach. */
   function readNow<T>(query: () => T): T | undefined {
     try {
-      if (!isFileChecked) {
-        checkFile(path, identity)
-        isFileChecked = true
-        setImmediate(() => (isFileChecked = false))
-      }
+      checkOnce()
       return query()
     } catch {
       return undefined
