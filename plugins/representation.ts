@@ -142,14 +142,12 @@ export default fp(
     function setLinks(request: FastifyRequest, reply: FastifyReply, value: unknown, uri: string) {
       const { variants, schema, links = () => [] } = represents(request)
       const chosen = selected(request)
-      const linked = links(value as never, request.context()).filter(({ rel }) => rel !== 'self')
-      const fields = [
-        ...variants
-          .filter((variant) => variant !== chosen && !variant.alias)
-          .map(({ mediaType }) => `<${uri}>; rel="alternate"; type="${mediaType}"`),
-        ...(schema === undefined ? [] : [`<${uris(config.BASE_URL.path).schema(schema)}>; rel="describedby"; type="application/xml"`]),
-        ...linked.map(({ rel, href }) => `<${href}>; rel="${rel}"`)
-      ]
+      const fields: string[] = []
+      for (const variant of variants) {
+        if (variant !== chosen && !variant.alias) fields.push(`<${uri}>; rel="alternate"; type="${variant.mediaType}"`)
+      }
+      if (schema !== undefined) fields.push(`<${uris(config.BASE_URL.path).schema(schema)}>; rel="describedby"; type="application/xml"`)
+      for (const { rel, href } of links(value as never, request.context())) if (rel !== 'self') fields.push(`<${href}>; rel="${rel}"`)
       if (fields.length > 0) reply.header('link', fields.join(', '))
     }
 
@@ -166,7 +164,7 @@ export default fp(
     }
 
     function sendCached(reply: FastifyReply, key: string | undefined): boolean {
-      const body = key === undefined ? undefined : app.bodies.get(key)
+      const body = key === undefined ? undefined : app.bodies?.get(key)
       if (!body) return false
       if (body.link !== undefined) reply.header('link', body.link)
       reply.send(body.bytes)
@@ -200,11 +198,10 @@ export default fp(
         return reply
       }
       const body = selected(request).write(value as never, context)
-      if (key === undefined) return reply.send(body)
       const link = reply.getHeader('link')
-      const bytes = Buffer.from(body)
-      app.bodies.set(key, { bytes, link: link === undefined ? undefined : String(link) })
-      return reply.send(bytes)
+      if (key !== undefined) app.bodies?.set(key, { bytes: Buffer.from(body), link: link === undefined ? undefined : String(link) })
+      // Node sends a string in one piece with the header section, which takes less time than a Buffer after it.
+      return reply.send(body)
     }
 
     /** Follows Prefer in the response to a write (RFC 7240 section 4.2). @returns false if the representation must still be sent */

@@ -26,7 +26,8 @@ interface StoredResponse {
   /** The indexes of values that differ between responses. 0: the response has no such field. */
   readonly requestIdAt: number
   readonly rateLimitAt: number
-  readonly body: Buffer | undefined
+  /** A small body is a string, with a character for each byte. */
+  readonly body: Buffer | string | undefined
   readonly version: number
   readonly currentVersion: () => number | undefined
   /** The requests that it is charged as. */
@@ -56,9 +57,20 @@ interface Client {
   readonly network: string
 }
 
+/**
+ * Sends a header section and a small body in one piece. With `end(body)` Node would hand two pieces to the socket, the second of
+ * them empty, and its whole answer would take a tenth longer.
+ * @param body with a character for each byte
+ */
+function sendAtOnce(response: ServerResponse, body: string): void {
+  response.write(body, 'latin1')
+  response.socket?.uncork()
+  response.end()
+}
+
 /** Larger bodies are not stored. Bytes. */
 const maxBody = 512 * 1024
-/** Larger bodies are not copied to a string. Bytes. */
+/** Larger bodies are not kept as strings. Bytes. */
 const maxString = 16 * 1024
 /** The approximate size of an entry without its body and key, in bytes. */
 const overhead = 2_048
@@ -98,7 +110,9 @@ export default fp(
       }
       const onSend = (request: FastifyRequest, _reply: FastifyReply, payload: unknown, done: () => void) => {
         const recording = recordings.get(request.raw)
-        if (recording && Buffer.isBuffer(payload)) recording.body = payload
+        if (!recording) return done()
+        if (Buffer.isBuffer(payload)) recording.body = payload
+        else if (typeof payload === 'string') recording.body = Buffer.from(payload)
         done()
       }
       const after = (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
@@ -132,7 +146,7 @@ export default fp(
         headers,
         requestIdAt: headers.indexOf('x-request-id') + 1,
         rateLimitAt: headers.indexOf('ratelimit') + 1,
-        body: method === 'HEAD' ? undefined : body,
+        body: method === 'HEAD' ? undefined : body && body.length <= maxString ? body.toString('latin1') : body,
         version,
         currentVersion,
         cost: request.cost(),
@@ -162,9 +176,7 @@ export default fp(
       if (stored.requestIdAt > 0) headers[stored.requestIdAt] = id
       if (stored.rateLimitAt > 0) headers[stored.rateLimitAt] = rateLimit
       response.writeHead(stored.status, headers)
-      if (stored.body === undefined) response.end()
-      // Node sends a string in one piece with the header section, which takes less time than a Buffer after it.
-      else if (stored.body.length <= maxString) response.end(stored.body.toString('latin1'), 'latin1')
+      if (typeof stored.body === 'string') sendAtOnce(response, stored.body)
       else response.end(stored.body)
       const responseTime = performance.now() - request.receivedAt
       app.metrics.observe(stored.measured, responseTime)

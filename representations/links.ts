@@ -1,7 +1,6 @@
 import { type Element, element } from '../schemas/element.ts'
 
-/** Every URI of the service, under a base path. Ids need no escaping: they have only characters that a path segment allows. */
-export function uris(base: string) {
+function makeUris(base: string) {
   return {
     home: `${base}/`,
     products: `${base}/products`,
@@ -27,6 +26,15 @@ export function uris(base: string) {
     schema: (name: string) => `${base}/schemas/${name}.xsd`,
     problem: (code: string) => `${base}/problems/${code}`
   }
+}
+
+let known: { readonly base: string; readonly uris: ReturnType<typeof makeUris> } | undefined
+
+/** Every URI of the service, under a base path. Ids need no escaping: they have only characters that a path segment allows. */
+export function uris(base: string): ReturnType<typeof makeUris> {
+  // A service has one base path. Every product of a page asks for its URIs.
+  if (known?.base !== base) known = { base, uris: makeUris(base) }
+  return known.uris
 }
 
 export interface Link {

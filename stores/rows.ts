@@ -37,22 +37,24 @@ export function quantitiesOf({
 
 /** @param rest the values that the databases store differently */
 export function productOf(row: CommonProductRow, rest: Pick<Product, 'currency' | 'categories' | 'images' | 'backorder'>): Product {
-  return {
+  const product: { -readonly [Key in keyof Product]: Product[Key] } = {
     id: row.id,
     version: row.version,
     name: row.name,
-    ...(row.description === null ? {} : { description: row.description }),
     price: row.price,
     currency: rest.currency,
     unit: row.unit,
-    ...quantitiesOf(row),
-    ...(row.gtin === null ? {} : { gtin: row.gtin }),
     categories: rest.categories,
     images: rest.images,
     backorder: rest.backorder,
     availability: row.availability,
     modifiedAt: row.modified_at
   }
+  if (row.description !== null) product.description = row.description
+  if (row.minimum_quantity !== null) product.minimumQuantity = row.minimum_quantity
+  if (row.quantity_step !== null) product.quantityStep = row.quantity_step
+  if (row.gtin !== null) product.gtin = row.gtin
+  return product
 }
 
 /** The reverse of `productOf`. */
