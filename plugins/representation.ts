@@ -53,6 +53,9 @@ interface SentValidators {
   readonly isFinal?: boolean
 }
 
+/** Longer bodies are sent as bytes, because plugins/sending counts the unsent bytes of slow readers. Characters. */
+const maxString = 16 * 1024
+
 const noResource: Representations<never> = { variants: [] }
 
 const isSafe = (method: string) => method === 'GET' || method === 'HEAD'
@@ -198,10 +201,13 @@ export default fp(
         return reply
       }
       const body = selected(request).write(value as never, context)
-      const link = reply.getHeader('link')
-      if (key !== undefined) app.bodies?.set(key, { bytes: Buffer.from(body), link: link === undefined ? undefined : String(link) })
       // Node sends a string in one piece with the header section, which takes less time than a Buffer after it.
-      return reply.send(body)
+      const isSmall = body.length <= maxString
+      if (key === undefined || (isSmall && !app.bodies)) return reply.send(body)
+      const link = reply.getHeader('link')
+      const bytes = Buffer.from(body)
+      app.bodies?.set(key, { bytes, link: link === undefined ? undefined : String(link) })
+      return reply.send(isSmall ? body : bytes)
     }
 
     /** Follows Prefer in the response to a write (RFC 7240 section 4.2). @returns false if the representation must still be sent */
