@@ -2,7 +2,7 @@
 
 import { DomainError, mostFaults } from './errors.ts'
 import type { Order, SellerDetails } from './order.ts'
-import { repeatedLine, unknownLine } from './shipping.ts'
+import { type NamedLine, repeatedLine, unknownLine } from './shipping.ts'
 
 /** Details of an order or a line. A detail that is absent stays as it is; an empty note removes the one that there is. */
 export interface DetailsDraft {
@@ -11,7 +11,7 @@ export interface DetailsDraft {
 }
 
 export interface StatusDetails extends DetailsDraft {
-  readonly items?: readonly (DetailsDraft & { readonly line: number })[]
+  readonly items?: readonly (DetailsDraft & { readonly line: NamedLine })[]
 }
 
 /**
@@ -20,8 +20,8 @@ export interface StatusDetails extends DetailsDraft {
  */
 export function decideDetails(before: Order, details: StatusDetails): Order | undefined {
   const { items: wanted = [] } = details
-  const lines = new Map(before.items.map((item, i) => [item.line, i]))
-  const named = new Set<number>()
+  const lines = new Map<NamedLine, number>(before.items.map((item, i) => [item.line, i]))
+  const named = new Set<NamedLine>()
   const faults = wanted.flatMap(({ line }, i) => {
     const isRepeated = named.has(line)
     named.add(line)

@@ -8,10 +8,12 @@ import { checkPrecondition } from './preconditions.ts'
 import { isDivisible } from './quantities.ts'
 import type { Precondition } from './store.ts'
 
+/** The number of a line as a document names it. One that no line can have, and that a number would round, is its digits. */
+export type NamedLine = number | string
+
 /** One line of a shipment as the seller sends it. */
 export interface ShipmentDraftItem {
-  /** The number of the order's line. */
-  readonly line: number
+  readonly line: NamedLine
   readonly quantity: Decimal
   readonly unit?: string
 }
@@ -89,7 +91,9 @@ export function shipRest(before: Order, { now }: { now: number }): ShipmentDecis
 }
 
 function ship(before: Order, draft: ShipmentDraft, now: number): ShipmentDecision {
-  const shipped = draft.items ? quantitiesOf(draft.items, before) : new Map(before.items.map((item) => [item.line, leftOf(item)]))
+  const shipped = draft.items
+    ? quantitiesOf(draft.items, before)
+    : new Map<NamedLine, Decimal>(before.items.map((item) => [item.line, leftOf(item)]))
   const shipmentItems: ShipmentItem[] = []
   const items = before.items.map((item) => {
     const quantity = shipped.get(item.line)
@@ -111,9 +115,9 @@ function ship(before: Order, draft: ShipmentDraft, now: number): ShipmentDecisio
 }
 
 /** The quantity that is shipped of each line, by its number. @throws DomainError `invalid-shipment`, `shipment-refused` */
-function quantitiesOf(wanted: readonly ShipmentDraftItem[], { items }: Order): ReadonlyMap<number, Decimal> {
-  const lines = new Map(items.map((item) => [item.line, item]))
-  const quantities = new Map<number, Decimal>()
+function quantitiesOf(wanted: readonly ShipmentDraftItem[], { items }: Order): ReadonlyMap<NamedLine, Decimal> {
+  const lines = new Map<NamedLine, OrderItem>(items.map((item) => [item.line, item]))
+  const quantities = new Map<NamedLine, Decimal>()
   const [invalid, refused]: [Fault[], Fault[]] = [[], []]
   for (const [i, item] of wanted.entries()) {
     const line = lines.get(item.line)
@@ -150,11 +154,11 @@ function unusable(
   return { code: 'wrong-unit', at: ['item', position, 'quantity', 'unit'], detail }
 }
 
-export function repeatedLine(line: number, position: number): Fault {
+export function repeatedLine(line: NamedLine, position: number): Fault {
   return { code: 'repeated-line', at: ['item', position], detail: `The line ${line} is there twice. Send one item for it.` }
 }
 
-export function unknownLine(line: number, position: number): Fault {
+export function unknownLine(line: NamedLine, position: number): Fault {
   return {
     code: 'line-unknown',
     at: ['item', position],

@@ -16,6 +16,12 @@ export function readInstant(parameter: string, text: string): number {
       )
     : Number.NaN
   if (!Number.isNaN(at)) return at
-  const detail = `${parameter} must be a time as RFC 3339 writes it, such as 2026-11-21T08:30:00Z.`
+  const detail = notAnInstant(parameter, text)
   throw new Problem('malformed-request', detail, { faults: [{ detail, path: parameter }] })
+}
+
+/** What is wrong with a text that is no time. */
+export function notAnInstant(parameter: string, text: string): string {
+  const hint = / \d\d:\d\d$/.test(text) ? ' A + in a URI is a space: write %2B for it.' : ''
+  return `${parameter} must be a time as RFC 3339 writes it, such as 2026-11-21T08:30:00Z.${hint}`
 }

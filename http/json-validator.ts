@@ -1,9 +1,9 @@
 import AjvCompiler from '@fastify/ajv-compiler'
 import type { FastifySchemaCompiler } from 'fastify'
-import { Problem } from './problem.ts'
+import { type AjvFault, type Parameters, refusedQuery } from './query-faults.ts'
 
 type Validator = ReturnType<FastifySchemaCompiler<unknown>>
-type Validate = ((given: unknown) => boolean) & { errors?: unknown }
+type Validate = ((given: unknown) => boolean) & { errors?: readonly AjvFault[] | null }
 
 /** The schemas are constants of the code, so there are few of them, and services of one process share their validators. */
 const compiled = new Map<string, Validate>()
@@ -35,24 +35,18 @@ function validatorOf(schema: unknown): Validate {
 }
 
 /**
- * The validator of a JSON Schema, by Ajv. For an integer it requires digits: Ajv accepts everything that JavaScript converts
- * to a number, such as `0x10`, `1e2` and ` 1`.
+ * The validator of a query's JSON Schema, by Ajv. For an integer it requires digits: Ajv accepts everything that JavaScript
+ * converts to a number, such as `0x10`, `1e2` and ` 1`.
  */
 export function jsonValidator(schema: unknown): Validator {
-  const { properties = {} } = schema as { properties?: Readonly<Record<string, { type?: unknown }>> }
+  const { properties = {} } = schema as { properties?: Parameters }
   const integers = Object.keys(properties).filter((name) => properties[name]?.type === 'integer')
   let validate: Validate | undefined
-  const strict: Validator = (given: Readonly<Record<string, unknown>>) => {
+  return (given: Readonly<Record<string, unknown>>) => {
     const malformed = integers.filter((name) => typeof given?.[name] === 'string' && !/^-?\d+$/.test(given[name]))
-    if (malformed.length === 0) {
-      validate ??= validatorOf(schema)
-      const isValid = validate(given)
-      // Fastify reads the errors from the validator function itself.
-      Object.assign(strict, { errors: validate.errors })
-      return isValid
-    }
-    const faults = malformed.map((path) => ({ path, detail: `${path} must be integer.` }))
-    return { error: new Problem('malformed-request', faults.map(({ detail }) => detail).join(' '), { faults }) }
+    const faults = malformed.map((name) => ({ instancePath: `/${name}`, keyword: 'type', params: {}, data: given[name] }))
+    if (faults.length > 0) return { error: refusedQuery(properties, faults) }
+    validate ??= validatorOf(schema)
+    return validate(given) || { error: refusedQuery(properties, validate.errors ?? []) }
   }
-  return strict
 }

@@ -15,7 +15,6 @@ import { uris } from '../representations/links.ts'
 import { type ProblemDocument, problemRepresentations } from '../representations/problem.ts'
 import type { Context, Representation } from '../representations/representation.ts'
 import type { LocatedFault } from '../schemas/document.ts'
-import { shorten } from '../schemas/shorten.ts'
 import { nothing } from './methods.ts'
 
 /** Makes the page of a problem. Undefined: the problem has no page of its own. */
@@ -111,7 +110,6 @@ async function contentOf(error: Refusal, request: FastifyRequest, config: Config
     const { code, message, headers, available, notation } = error
     return { code, detail: message, faults: await located(error.faults, request), headers, available, notation }
   }
-  if (error.validation) return validationContent(error)
   const status = error.statusCode ?? 500
   const code = fastifyCodes[error.code] ?? codesByStatus[status] ?? (status >= 400 && status < 500 ? 'malformed-request' : 'internal-error')
   if (code === 'body-too-large') {
@@ -132,22 +130,6 @@ async function contentOf(error: Refusal, request: FastifyRequest, config: Config
 /** Whether the service refused the request by its own decision, also with a 503. Anything else is an error to log. */
 function isRefusal(error: unknown, code: ProblemCode): boolean {
   return problemTypes[code].status < 500 || error instanceof Problem || code === 'store-overloaded'
-}
-
-/** A query's faults. If a parameter is unknown, the content lists the known ones. */
-function validationContent(error: FastifyError): ProblemContent {
-  const known = new Set<string>()
-  const faults = (error.validation ?? []).map((fault): LocatedFault => {
-    const { instancePath, keyword, params, message = '' } = fault
-    const name = String(params['additionalProperty'] ?? instancePath.slice(1))
-    if (keyword !== 'additionalProperties') return { detail: `${shorten(name)} ${message}.`, path: name }
-    const { parentSchema } = fault as { parentSchema?: { properties?: object } }
-    for (const one of Object.keys(parentSchema?.properties ?? {})) known.add(one)
-    return { detail: `There is no parameter ${JSON.stringify(shorten(name))}.`, path: name }
-  })
-  const detail = faults.map((fault) => fault.detail).join(' ')
-  if (known.size === 0) return { code: 'malformed-request', detail, faults }
-  return { code: 'malformed-request', detail: `${detail} There is ${[...known].join(', ')}.`, faults, available: [...known] }
 }
 
 /** Answers every error as RFC 9457, in the best of three media types. */

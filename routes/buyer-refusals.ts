@@ -2,6 +2,7 @@
 
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import { DomainError, type Fault } from '../domain/errors.ts'
+import { compare, decimal } from '../domain/money.ts'
 import { nextStatuses, type Objections, type Order, type OrderDocument } from '../domain/order.ts'
 import { refusedTransition } from '../domain/order-writes.ts'
 import { joinObjections, noObjections } from '../domain/refusing.ts'
@@ -38,7 +39,7 @@ export function outdated({ revision, revisionAt }: BuyerSubmission, document: Or
     const detail = `The version ${JSON.stringify(revision)} is not a number. Send a number that is above that of the last change.`
     return { invalid: [{ code: 'invalid-value', detail, ...revisionAt } as Fault], refused: [] }
   }
-  if (revision === undefined || last === undefined || Number(revision) > Number(last)) return noObjections
+  if (revision === undefined || last === undefined || compare(decimal(revision), decimal(last)) > 0) return noObjections
   const detail = `The order has been changed by version ${last} already; this is version ${revision}. Send a version above it.`
   return { invalid: [], refused: [{ code: 'outdated-revision', detail, ...revisionAt } as Fault] }
 }

@@ -16,6 +16,7 @@ export interface DryRunQuery {
 
 export const dryRunQuery: QuerySchema<DryRunQuery> = {
   type: 'object',
+  additionalProperties: false,
   properties: {
     'dry-run': {
       type: 'boolean',

@@ -130,6 +130,7 @@ const blankQuery: QuerySchema<{ readonly product?: readonly string[] }> = {
 
 const orderQuery: QuerySchema<{ readonly form?: string; readonly page?: number }> = {
   type: 'object',
+  additionalProperties: false,
   properties: {
     form: {
       type: 'string',

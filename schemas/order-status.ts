@@ -1,7 +1,9 @@
 import type { OrderStatus } from '../domain/order.ts'
 import type { DetailsDraft, StatusDetails } from '../domain/seller-details.ts'
+import type { NamedLine } from '../domain/shipping.ts'
 import type { DocumentSchema, ReadingLimits, Report } from './document.ts'
 import { childrenOf, collapse, type Element, textOf, tokenOf } from './element.ts'
+import { shorten } from './shorten.ts'
 import { loadXsd } from './vocabulary.ts'
 
 export const orderStatusXsd = loadXsd('order-status')
@@ -27,12 +29,23 @@ function readDetails(parent: Element): DetailsDraft {
 }
 
 /** Reads the items of a document, which name lines of an order. There can be as many as an order can have lines. */
-export function readLines<T>(root: Element, report: Report, limits: ReadingLimits, read: (item: Element, line: number) => T): readonly T[] {
+export function readLines<T>(
+  root: Element,
+  report: Report,
+  limits: ReadingLimits,
+  read: (item: Element, line: NamedLine) => T
+): readonly T[] {
   const items = childrenOf(root, 'item')
   const most = limits.maxOrderItems
   if (items.length > most) {
     report(['item', most + 1], `An order may have ${most} items at most; this document has ${items.length}.`, 'too-many-items')
     return []
   }
-  return items.map((item) => read(item, Number(collapse(item.attributes?.['line'] ?? ''))))
+  return items.map((item) => read(item, lineNamed(collapse(item.attributes?.['line'] ?? ''))))
+}
+
+/** A number that would be rounded stays as it was sent, so that a refusal names it so. */
+function lineNamed(text: string): NamedLine {
+  const line = Number(text)
+  return Number.isSafeInteger(line) ? line : shorten(text)
 }

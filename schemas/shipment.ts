@@ -1,5 +1,5 @@
 import { decimal } from '../domain/money.ts'
-import type { ShipmentDraft, ShipmentDraftItem } from '../domain/shipping.ts'
+import type { NamedLine, ShipmentDraft, ShipmentDraftItem } from '../domain/shipping.ts'
 import type { DocumentSchema, Report } from './document.ts'
 import { child, collapse, type Element, tokenOf } from './element.ts'
 import { readLines } from './order-status.ts'
@@ -49,7 +49,7 @@ function readAddress(root: Element, report: Report): string | undefined {
   return text
 }
 
-function readItem(item: Element, line: number): ShipmentDraftItem {
+function readItem(item: Element, line: NamedLine): ShipmentDraftItem {
   const quantity = child(item, 'quantity')
   const unit = quantity?.attributes?.['unit']
   return { line, quantity: decimal(quantity?.text ?? ''), ...(unit === undefined ? {} : { unit: collapse(unit) }) }

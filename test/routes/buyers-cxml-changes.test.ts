@@ -34,6 +34,16 @@ t.test('the version of a new order counts too: an update must be above it', asyn
   t.match(cxmlAnswer(await post(as('delete', '5'), '5')), ['200', /is cancelled/])
 })
 
+t.test('versions are compared to the last digit', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  const post = (version: string, quantity: string) =>
+    send(shop, cxmlOrder({ attributes: as('update', version), lines: [cxmlLine({ quantity })] }), key)
+  t.match(cxmlAnswer(await post('123456789012345.000000000000001', '2')), ['200', /is placed/])
+  t.match(cxmlAnswer(await post('123456789012345.000000000000002', '5')), ['200', /is changed/])
+  t.match(cxmlAnswer(await post('123456789012345.000000000000001', '6')), ['409', /version above it/])
+})
+
 t.test('an update that is sent 50 times at once makes one order', async (t) => {
   const shop = await build(t, { products })
   const key = await shop.key('acme', 'order')

@@ -99,6 +99,25 @@ t.test('a shipment that does not fit is refused, with every fault at its place',
   t.match((await shop.app.inject(`${order}/shipments`)).body, /<shipments order="[^"]+">\s*<link/)
 })
 
+t.test('a line number that no number holds exactly is named in the refusal as it was sent, in every notation', async (t) => {
+  const shop = await build(t, { products })
+  const seller = await shop.key('ERP', 'fulfilment')
+  const order = await placed(shop)
+  const { headers } = await shop.app.inject({ url: `${order}/status`, headers: seller })
+  const sent = '12345678901234567890'
+  const put = `<order-status><status>accepted</status><item line="${sent}"><note>x</note></item></order-status>`
+  const form = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/xml' }
+  for (const [method, path, payload, type] of [
+    ['POST', 'shipments', `<shipment>${line(sent as never, 1)}</shipment>`, xml],
+    ['POST', 'shipments', `{"item":[{"line":${sent},"quantity":1}]}`, { 'content-type': 'application/json' }],
+    ['POST', 'shipments', `item.1.line=${sent}&item.1.quantity=1`, form],
+    ['PUT', 'status', put, { ...xml, 'if-match': String(headers['etag']) }]
+  ] as const) {
+    const refused = await shop.app.inject({ method, url: `${order}/${path}`, headers: { ...type, ...seller }, payload })
+    t.match([refused.statusCode, refused.body], [422, `The order has no line ${sent}.`], payload)
+  }
+})
+
 t.test('JSON with an empty list of items ships nothing: a program that found no line must not ship everything', async (t) => {
   const shop = await build(t, { products })
   const seller = await shop.key('ERP', 'fulfilment')
