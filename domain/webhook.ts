@@ -63,6 +63,8 @@ export interface Attempt {
 /** One line of a webhook's log. */
 export interface Delivery extends Omit<Attempt, 'retryAfter'> {
   readonly eventId: string
+  /** The type of the event. It is not stored with the delivery: absent when the event is not kept any more. */
+  readonly type?: EventType
   /** From 1. An event that its owner had sent again is attempt 0. */
   readonly attempt: number
 }

@@ -52,7 +52,7 @@ const directions: Readonly<Record<string, DirectionRules>> = {
   },
   delivery: {
     alwaysSent: words('attempt at duration-ms'),
-    managed: words('attempt at status duration-ms failure'),
+    managed: words('type attempt at status duration-ms failure'),
     requestOnly: []
   }
 }

@@ -153,7 +153,7 @@ const webhook: Webhook = {
   hears: { types: ['order-placed'] }
 }
 
-const delivery: Delivery = { eventId, attempt: 1, at: placedAt, status: 204, durationMs: 12 }
+const delivery: Delivery = { eventId, type: 'order-placed', attempt: 1, at: placedAt, status: 204, durationMs: 12 }
 
 const shipment: Shipment = {
   orderId: exampleOrderId,

@@ -86,11 +86,12 @@ export const webhooksRepresentations = represent<WebhookList>({
   schema: 'webhooks'
 })
 
-function deliveryElement({ eventId, attempt, at, status, failure, durationMs }: Delivery): Element {
+function deliveryElement({ eventId, type, attempt, at, status, failure, durationMs }: Delivery): Element {
   return element(
     'delivery',
     {
       event: eventId,
+      type,
       attempt: String(attempt),
       at: new Date(at).toISOString(),
       status: status === undefined ? undefined : String(status),

@@ -62,7 +62,7 @@ const deliveries: RoutePlugin = async (app, { config }) => {
       const attempt = await app.webhooks.send(webhook, event, request.sender().signal)
       if (!attempt) throw unknownEvent()
       const { retryAfter: _, ...outcome } = attempt
-      const sent: Delivery = { eventId, attempt: 0, ...outcome }
+      const sent: Delivery = { eventId, type: event.type, attempt: 0, ...outcome }
       await app.store.logDelivery(id, sent)
       return request.form() ? reply.redirect(uri.deliveries(id), 303) : reply.represent(sent)
     }

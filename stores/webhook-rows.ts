@@ -1,7 +1,7 @@
 /** The rows of webhooks, which both databases share. Lists are JSON. */
 
 import type { Scope } from '../domain/caller.ts'
-import type { Audience } from '../domain/event.ts'
+import type { Audience, EventType } from '../domain/event.ts'
 import {
   type ClaimedWebhook,
   type Delivery,
@@ -139,9 +139,13 @@ export function backlogOf(
   }
 }
 
+export const deliveryColumns =
+  'd.number, d.event, (SELECT type FROM event WHERE id = d.event) AS type, d.attempt, d.at, d.duration_ms, d.status, d.failure'
+
 export interface DeliveryRow {
   readonly number: number
   readonly event: string
+  readonly type: EventType | null
   readonly attempt: number
   readonly at: number
   readonly duration_ms: number
@@ -149,9 +153,10 @@ export interface DeliveryRow {
   readonly failure: string | null
 }
 
-export function deliveryOf({ event, attempt, at, duration_ms, status, failure }: DeliveryRow): Delivery {
+export function deliveryOf({ event, type, attempt, at, duration_ms, status, failure }: DeliveryRow): Delivery {
   return {
     eventId: event,
+    ...(type === null ? {} : { type }),
     attempt,
     at,
     durationMs: duration_ms,

@@ -8,6 +8,7 @@ import { position, toPage } from '../paging.ts'
 import {
   audienceIn,
   type DeliveryRow,
+  deliveryColumns,
   deliveryOf,
   draftColumns,
   type TargetRow,
@@ -100,8 +101,7 @@ export function makeWebhooks(database: Database): WebhookStore {
       const before = after === undefined ? Number.MAX_SAFE_INTEGER : position(after)
       const { seq } = await find(database, id, customer)
       const rows = await database.query<DeliveryRow & Record<string, unknown>>(
-        `SELECT number, event, attempt, at, duration_ms, status, failure FROM delivery WHERE webhook = $1 AND number < $2
-          ORDER BY number DESC LIMIT $3::bigint + 1`,
+        `SELECT ${deliveryColumns} FROM delivery d WHERE d.webhook = $1 AND d.number < $2 ORDER BY d.number DESC LIMIT $3::bigint + 1`,
         [seq, before, limit]
       )
       return toPage(rows, limit, deliveryOf, ({ number }) => String(number))

@@ -8,6 +8,7 @@ import { position, toPage } from '../paging.ts'
 import {
   audienceIn,
   type DeliveryRow,
+  deliveryColumns,
   deliveryOf,
   type TargetRow,
   targetColumns,
@@ -28,8 +29,7 @@ export function makeWebhookReader(db: Connection): WebhookReads {
   )
   const all = db.prepare<[string], WebhookRow>(`SELECT ${webhookColumns} FROM webhook w WHERE w.customer = ? ORDER BY w.seq`)
   const log = db.prepare<[number, number, number], DeliveryRow>(
-    `SELECT number, event, attempt, at, duration_ms, status, failure FROM delivery WHERE webhook = ? AND number < ?
-      ORDER BY number DESC LIMIT ? + 1`
+    `SELECT ${deliveryColumns} FROM delivery d WHERE d.webhook = ? AND d.number < ? ORDER BY d.number DESC LIMIT ? + 1`
   )
   const target = db.prepare<[string, string], TargetRow & { readonly hears: string; readonly hears_own: string }>(
     `SELECT ${targetColumns}, w.hears, w.hears_own FROM webhook w JOIN api_key k ON k.id = w.key_id WHERE w.id = ? AND w.customer = ?`

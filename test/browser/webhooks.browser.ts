@@ -54,7 +54,7 @@ for (const javaScriptEnabled of [false, true]) {
     const rows = page.locator('.list > tbody > tr')
     // The attempt is logged after the receiver has answered.
     while ((await rows.count()) === 0) await page.reload()
-    t.match(await rows.first().innerText(), /1\s+Delivered\s+204/)
+    t.match(await rows.first().innerText(), /Order placed[\s\S]+1\s+Delivered\s+204/)
     await page.getByRole('button', { name: 'Send again' }).click()
     await rows.nth(1).waitFor()
     t.match(await rows.first().innerText(), /by hand\s+Delivered\s+204/)

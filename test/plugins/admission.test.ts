@@ -1,19 +1,12 @@
+import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { build, xml } from '../build.ts'
 
 const line = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
 
-t.test('large orders that wait to be written have bounded room: more are 503, for who asks for too many and nobody else', async (t) => {
-  const { app } = await build(t, { products: { 'ABC-1': { onHand: '1000000' as never } } })
-  const payload = `<purchase-order>${line.repeat(10_000)}</purchase-order>`
-  const placed = await app.inject({ method: 'POST', url: '/order', headers: xml, payload })
-  t.equal(placed.statusCode, 201)
-  const url = String(placed.headers.location)
-  const get = (remoteAddress: string, accept = 'application/xml') => app.inject({ url, remoteAddress, headers: { accept } })
-
-  const { documents } = app
-  const { write } = documents
-  let letGo: (() => void) | undefined
+/** Holds the answers of the document process back, so that the room that they take stays reserved. */
+function holdWrites({ documents }: FastifyInstance, write = documents.write) {
+  let letGo = () => {}
   const held = new Promise<void>((resolve) => {
     letGo = resolve
   })
@@ -23,6 +16,18 @@ t.test('large orders that wait to be written have bounded room: more are 503, fo
     await held
     return write.apply(documents, given)
   }
+  return { letGo, waiting: () => waiting }
+}
+
+t.test('large orders that wait to be written have bounded room: more are 503, for who asks for too many and nobody else', async (t) => {
+  const { app } = await build(t, { products: { 'ABC-1': { onHand: '1000000' as never } } })
+  const payload = `<purchase-order>${line.repeat(10_000)}</purchase-order>`
+  const placed = await app.inject({ method: 'POST', url: '/order', headers: xml, payload })
+  t.equal(placed.statusCode, 201)
+  const url = String(placed.headers.location)
+  const get = (remoteAddress: string, accept = 'application/xml') => app.inject({ url, remoteAddress, headers: { accept } })
+
+  const { letGo, waiting } = holdWrites(app)
   const asked = Array.from({ length: 60 }, () => get('192.0.2.1'))
   // Those that are refused are answered while the others are held.
   const refused = await Promise.race(asked)
@@ -31,14 +36,40 @@ t.test('large orders that wait to be written have bounded room: more are 503, fo
   const cancel = { method: 'POST', url, remoteAddress: '192.0.2.1', headers: form, payload: '_method=DELETE&_if-match="x"' } as const
   t.match(await app.inject(cancel), { statusCode: 412, body: /<h1/ }, 'a page that has no room for the order is there without it')
   const other = get('192.0.2.2')
-  const before = waiting
-  while (waiting === before) await new Promise(setImmediate)
-  letGo?.()
+  const before = waiting()
+  while (waiting() === before) await new Promise(setImmediate)
+  letGo()
   t.equal((await other).statusCode, 200)
   const statuses = (await Promise.all(asked)).map(({ statusCode }) => statusCode)
   t.same([...new Set(statuses)].sort(), [200, 503])
   t.ok(statuses.filter((status) => status === 200).length < 32)
   t.equal((await get('192.0.2.1')).statusCode, 200, 'then there is room again')
+})
+
+t.test('the large orders of a page of events are not read without room for them', async (t) => {
+  const shop = await build(t, { products: { 'ABC-1': { onHand: '1000000' as never } } })
+  const { app, store } = shop
+  const seller = await shop.key('ERP', 'fulfilment')
+  const payload = `<purchase-order>${line.repeat(10_000)}</purchase-order>`
+  t.equal((await app.inject({ method: 'POST', url: '/order', headers: xml, payload })).statusCode, 201)
+  const url = '/events?type=order-placed'
+  const { letGo, waiting } = holdWrites(app, async () => Buffer.from('<events/>'))
+  const read = store.events
+  let reads = 0
+  Object.assign(store, {
+    events: (...given: Parameters<typeof read>) => {
+      reads += 1
+      return read(...given)
+    }
+  })
+  const asked = Array.from({ length: 60 }, () => app.inject({ url, headers: seller }))
+  const refused = await Promise.race(asked)
+  t.match(refused, { statusCode: 503, body: /Too many large orders are being read right now/ })
+  letGo()
+  const statuses = (await Promise.all(asked)).map(({ statusCode }) => statusCode)
+  const answered = statuses.filter((status) => status === 200).length
+  t.ok(answered > 0 && answered < 60, `${answered} pages`)
+  t.same([reads, waiting()], [answered, answered], 'each page that was read had room')
 })
 
 t.test('who pays for a request is found out once', async (t) => {

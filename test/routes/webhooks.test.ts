@@ -195,7 +195,7 @@ t.test('an event is sent again on demand, and is in the log', async (t) => {
   const sent = await again(event?.id)
   t.match(
     [sent.statusCode, sent.body],
-    [200, new RegExp(`<delivery event="${event?.id}" attempt="0" at="[^"]+" status="204" duration-ms="`)]
+    [200, new RegExp(`<delivery event="${event?.id}" type="product-created" attempt="0" at="[^"]+" status="204" duration-ms="`)]
   )
   t.match(receiver.received[0], { path: '/hooks', headers: { 'webhook-id': event?.id } })
   t.match(JSON.parse(receiver.received[0]?.body ?? ''), {
@@ -206,7 +206,11 @@ t.test('an event is sent again on demand, and is in the log', async (t) => {
   for (const document of [sent.body, (await shop.app.inject({ url, headers: key })).body])
     t.same(await faultsByPublishedSchema(shop.app, document), [])
   const listed = await shop.app.inject({ url: `${url}?limit=1`, headers: { ...key, accept: 'application/json' } })
-  t.match(listed.json(), { delivery: [{ event: event?.id, attempt: '0', status: '204' }] })
+  t.match(listed.json(), { delivery: [{ event: event?.id, type: 'product-created', attempt: '0', status: '204' }] })
+  t.match(
+    (await shop.app.inject({ url, headers: { ...key, accept: 'text/html' } })).body,
+    `Product created <small class="code">${event?.id}<`
+  )
   t.match([(await again('01a203d4-9152-7530-9420-de2890300176')).statusCode, (await again('x')).statusCode], [422, 422])
   t.equal((await shop.app.inject({ url: `${url}?after=x`, headers: key })).statusCode, 400)
 })

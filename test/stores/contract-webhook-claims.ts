@@ -98,7 +98,7 @@ export function webhookClaimContract(rule: Rule): void {
       const delivery = attempt(claimed?.next.id ?? '', { status: 500 })
       t.equal(await store.settleWebhook('w', claimOf(claimed), { delivery, step }), undefined, step.kind)
       t.match(await store.webhook(id, 'ERP'), { version: 2, status: 'active', url: 'https://new.example/' })
-      t.same((await store.deliveries(id, 'ERP', { limit: 5 })).items, [delivery])
+      t.same((await store.deliveries(id, 'ERP', { limit: 5 })).items, [{ ...delivery, type: claimed?.next.type }])
       const again = (await store.claimWebhooks('other', 10)).find((one) => one.id === id)
       t.match(again, { version: 2, failures: 0, next: { id: claimed?.next.id } }, 'its claim has ended, and it is due')
       await store.deleteWebhook(id, 'ERP', {})

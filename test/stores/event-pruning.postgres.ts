@@ -1,0 +1,29 @@
+import pg from 'pg'
+import t from 'tap'
+import { everyone } from '../../domain/event.ts'
+import { openPostgresStore } from '../../stores/postgres/store.ts'
+import { postgresFor } from './embedded.ts'
+import { draft, shopCurrency } from './fixtures.ts'
+import { newShopDatabase } from './new-database.ts'
+
+const server = await postgresFor(t)
+const later = Date.now() + 3_600_000
+
+t.test('a row that another transaction has locked is not waited for: it stays, and so do all after it', async (t) => {
+  const url = await newShopDatabase(server)
+  const store = await openPostgresStore({ url, currency: shopCurrency })
+  const other = new pg.Client({ connectionString: url })
+  await other.connect()
+  t.teardown(() => Promise.all([store.close(), other.end()]))
+  for (const id of ['a', 'b', 'c', 'd', 'e']) await store.createProduct(id, draft())
+  const subjects = async () => (await store.eventHeads({ audience: everyone, limit: 10 })).map(({ subject }) => subject)
+
+  await other.query("BEGIN; SELECT position FROM event WHERE subject = 'c' FOR UPDATE")
+  // A statement that waits for the lock fails by its own timeout.
+  t.equal(await store.pruneEvents(later, 100), 2)
+  t.same(await subjects(), ['c', 'd', 'e'])
+  t.equal(await store.pruneEvents(later, 100), 0, 'the locked row is the oldest now')
+  await other.query('ROLLBACK')
+  t.equal(await store.pruneEvents(later, 100), 2)
+  t.same(await subjects(), ['e'])
+})
