@@ -22,7 +22,8 @@ export interface AnswerContext {
 /** The outcome of a document. `checked`: it was a test, and nothing was stored. */
 export type Result =
   | {
-      readonly kind: 'placed' | 'repeated' | 'changed' | 'cancelled'
+      /** `repeated`: the order was placed before. `done`: the document was carried out before, and nothing is changed now. */
+      readonly kind: 'placed' | 'repeated' | 'changed' | 'cancelled' | 'done'
       readonly order: Order
       /** The parts that the answer repeats. Absent: those of the document. */
       readonly answer?: AnswerBasis
@@ -146,6 +147,8 @@ function cxmlSentence(result: Exclude<Result, { kind: 'profile' }>): string {
   if (result.kind === 'cancelled' && isCut(result.order)) {
     return `The rest of order ${id} is cancelled${contentOf(result.order)}. ${restCancelled(result.order)} Its status is ${status}.`
   }
+  if (result.kind === 'done')
+    return `Nothing is changed: this was done before. Order ${id} stands${contentOf(result.order)}. Its status is ${status}.`
   const done = { placed: 'placed', repeated: 'placed before', changed: 'changed', cancelled: 'cancelled' }[result.kind]
   return `Order ${id} is ${done}${contentOf(result.order)}. Its status is ${status}.`
 }

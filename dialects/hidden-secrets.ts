@@ -1,10 +1,12 @@
 import { attribute, match } from '../xml/tag-syntax.ts'
 import type { SecretRange } from './buyer-document.ts'
+import { escapedSecrets, lessThan } from './escaped-secrets.ts'
+import { maskRanges } from './occurrences.ts'
 
 const names = 'SharedSecret|DigitalSignature|CredentialMac|PrimaryAccountNumberID|CV2ID'
 
 /** Nearly no document has any, and this is faster than to read its markup. */
-const anyName = new RegExp(`<(?:[\\w.-]+:)?(?:${names}|PCard)\\b`, 'i')
+const anyName = new RegExp(`(?:<|${lessThan})(?:[\\w.-]+:)?(?:${names}|PCard)\\b`, 'i')
 
 const tag = `</?(?<name>(?:[\\w.-]+:)?(?:${names}|(?<card>PCard)))(?![\\w.-])(?:"[^"<]*"|'[^'<]*'|[^<>"'])*>`
 const token = new RegExp(`<!--|<!\\[CDATA\\[|<\\?|-->|\\]\\]>|\\?>|${tag}`, 'gi')
@@ -20,13 +22,23 @@ interface OpenSecret {
   readonly part: string | undefined
 }
 
+/** Whether a text names a secret as markup does, escaped or not. */
+export function namesSecrets(source: string): boolean {
+  return anyName.test(source)
+}
+
+/** Masks the secrets of markup that is the text of a value. */
+export function maskMarkup(text: string): string {
+  return maskRanges(text, hiddenSecrets(text))
+}
+
 /**
- * The content of secrets where no reader looks: in comments, CDATA sections and processing instructions, and in elements of
- * another vocabulary. The document is read once, however many there are: its sender chooses that.
+ * The content of secrets where no reader looks: in comments, CDATA sections and processing instructions, in escaped markup, and
+ * in elements of another vocabulary. The document is read once, however many there are: its sender chooses that.
  */
 export function hiddenSecrets(source: string): readonly SecretRange[] {
-  if (!anyName.test(source)) return []
-  const found: SecretRange[] = []
+  if (!namesSecrets(source)) return []
+  const found: SecretRange[] = [...escapedSecrets(source, names)]
   let part: string | undefined
   let open: OpenSecret | undefined
   for (const { index, 0: text, groups: { name, card } = {} } of source.matchAll(token)) {
@@ -40,6 +52,8 @@ export function hiddenSecrets(source: string): readonly SecretRange[] {
     else if (card !== undefined) found.push(...cardNumbers(source, index + 1 + name.length, index + text.length))
     else if (!text.endsWith('/>')) open = { name, from: index + text.length, part }
   }
+  // In a document every element ends. A text can have the beginning of one.
+  if (open) found.push({ from: open.from, to: source.length })
   return found.filter(({ from, to }) => to > from)
 }
 

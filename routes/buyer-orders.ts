@@ -234,9 +234,12 @@ function isRepeated({ submission }: FastifyRequest, last: OrderDocument | undefi
   return last !== undefined && last.digest === submission?.digest
 }
 
-/** The answer to the document that an order has. Only one that placed it has left it in its first version. */
+/**
+ * The answer to the document that an order has. Only one that placed it has left it in its first version. Of a later version
+ * nobody knows whether the document made it: the seller may have set the status since.
+ */
 function answerAgain(order: Order, { answer }: OrderDocument): Result {
-  return { kind: order.version === 1 ? 'placed' : 'changed', order, answer: answer as AnswerBasis, isReplayed: true }
+  return { kind: order.version === 1 ? 'placed' : 'done', order, answer: answer as AnswerBasis, isReplayed: true }
 }
 
 function isOvertaken(error: unknown): boolean {

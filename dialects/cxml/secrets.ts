@@ -1,5 +1,5 @@
 import type { SecretRange } from '../buyer-document.ts'
-import { cardNumbers } from '../hidden-secrets.ts'
+import { cardNumbers, maskMarkup, namesSecrets } from '../hidden-secrets.ts'
 import { makeNeedle, mask, merge, type Needle } from '../occurrences.ts'
 import { contentRange, type XmlElement } from '../xml-element.ts'
 
@@ -49,13 +49,15 @@ export function findSecrets(root: XmlElement, source: string): Secrets {
   }
   collect(root)
   const needles = makeNeedles(values)
+  // Nearly no document quotes markup in a text.
+  const maskQuoted = namesSecrets(source) ? maskMarkup : (text: string) => text
   const inValues = needles.filter(({ length }) => length >= minLengthInValues)
   const repeated = inValues.flatMap((needle) => needle.find(source)).filter(({ from }) => !isNameOfTag(source, from))
   return {
     ranges: merge([...ranges, ...repeated].filter(({ from, to }) => to > from)),
     isOverLimit: [...values].filter((value) => value.length >= minLengthInProse).length > maxSecretValues,
-    maskValue: (text) => mask(text, inValues),
-    maskProse: (text) => mask(text, needles)
+    maskValue: (text) => maskQuoted(mask(text, inValues)),
+    maskProse: (text) => maskQuoted(mask(text, needles))
   }
 }
 

@@ -1,4 +1,5 @@
 import type { SecretRange } from '../buyer-document.ts'
+import { maskMarkup, namesSecrets } from '../hidden-secrets.ts'
 import { makeNeedle, mask, merge } from '../occurrences.ts'
 import { contentRange, trimmedText, type XmlElement } from '../xml-element.ts'
 
@@ -25,7 +26,7 @@ const noCards: Cards = { ranges: [], isOverLimit: false, masked: (root) => root 
 /** Finds the cards of a document, and where else it repeats their numbers. */
 export function findCards(root: XmlElement, source: string): Cards {
   // Nearly no document has any, and to search its text is faster than to visit all elements.
-  if (!secrets.some((name) => source.includes(name))) return noCards
+  if (!namesSecrets(source)) return noCards
   const ranges: SecretRange[] = []
   const numbers = new Set<string>()
   const open = [root]
@@ -38,15 +39,16 @@ export function findCards(root: XmlElement, source: string): Cards {
     if (number !== undefined && number.length >= minLength) numbers.add(number)
   }
   const needles = [...numbers].slice(0, maxCards).map(makeNeedle)
+  const masked = (text: string) => maskMarkup(mask(text, needles))
   const maskAll = ({ text, attributes, children, ...element }: XmlElement): XmlElement => ({
     ...element,
-    text: mask(text, needles),
-    attributes: Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, mask(value, needles)])),
+    text: masked(text),
+    attributes: Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, masked(value)])),
     children: children.map(maskAll)
   })
   return {
     ranges: merge([...ranges, ...needles.flatMap((needle) => needle.find(source))]),
     isOverLimit: numbers.size > maxCards,
-    masked: (element) => (needles.length === 0 ? element : maskAll(element))
+    masked: maskAll
   }
 }

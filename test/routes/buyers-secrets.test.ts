@@ -79,6 +79,35 @@ t.test('no shared secret or card number is in the database, the log or any respo
   }
 })
 
+t.test('a secret in markup that a text quotes is masked there, in the original and in the order', async (t) => {
+  const { shop, log, answers, post, get } = await watched(t)
+  const key = await shop.key('acme', 'order')
+  const quoted = [
+    '&lt;SharedSecret&gt;escaped-once&lt;/SharedSecret&gt;, sent twice',
+    '&amp;lt;x:DigitalSignature a="b"&amp;gt;escaped-twice&amp;lt;/x:DigitalSignature&amp;gt;',
+    '&#60;CV2ID&#x3E;escaped-code&#60;/CV2ID&#x3E;',
+    `&lt;PCard expiration=&quot;2030&quot; number=&quot;${card}&quot;/&gt;`,
+    '<![CDATA[<SharedSecret>escaped-cdata</SharedSecret>]]>',
+    '&lt;SharedSecret&gt;escaped-cut'
+  ]
+  for (const payload of [
+    ...quoted.map((text, i) => cxmlOrder({ number: `C-${i}`, payloadId: `p${i}`, header: `<Comments>see ${text}</Comments>` })),
+    ...quoted.map((text, i) => ublOrder({ number: `U-${i}`, header: `<cbc:Note>see ${text}</cbc:Note>` }))
+  ]) {
+    const placed = await post(payload, key)
+    const url = String(placed.headers['location'])
+    const order = await get(url, { ...key, accept: 'application/json' })
+    t.match(JSON.parse(order.body).note, [/^see .*\*\*\*/s], payload)
+    const document = await get(`${url}/document`, key)
+    t.equal(document.body.length, payload.length)
+    t.equal(document.body.replaceAll('*', ''), payload.replace(/escaped-\w+|4111111111111111/g, ''))
+  }
+  for (const part of ['escaped-', card]) {
+    t.notOk(databaseBytes(shop).includes(part), `${part} in the database`)
+    t.notOk([...log.lines, ...answers].join('').includes(part), `${part} in the log or an answer`)
+  }
+})
+
 t.test('a secret in cXML that is not well-formed is not quoted', async (t) => {
   const { shop, log, answers, post } = await watched(t)
   for (const secret of ['pass&hidden1word', 'pass&hidden1word;', 'pass<hidden1word', 'pass]]>hidden1word', '&#xhidden1word;']) {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { hiddenSecrets } from '../../../dialects/hidden-secrets.ts'
 import { makeNeedle, mask, merge } from '../../../dialects/occurrences.ts'
 import { processorTime } from '../../growth.ts'
 import { envelope, line, order, plain, read } from './documents.ts'
@@ -107,4 +108,17 @@ t.test('the time of the search does not grow with the length of the secret', asy
     })
   const [short, long] = [search(20), search(60_000)]
   t.ok(long < 100 * short, `${long} ms and ${short} ms: a search in the product of both lengths would take 3,000 times as long`)
+})
+
+t.test('escaped markup is read once, however many secrets begin in it', async (t) => {
+  for (const part of [
+    '&lt;SharedSecret&gt;',
+    '&lt;SharedSecret ',
+    '&lt;PCard number=&quot;',
+    '&lt;SharedSecret&gt;a&lt;/SharedSecret&gt;',
+    '&amp;'.padEnd(9, 'amp;')
+  ]) {
+    const time = (count: number) => processorTime(() => hiddenSecrets(part.repeat(count)))
+    t.ok(time(40_000) < 40 * Math.max(time(4_000), 1), part)
+  }
 })

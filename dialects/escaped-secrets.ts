@@ -1,0 +1,41 @@
+import type { SecretRange } from './buyer-document.ts'
+
+/** A `<` that is escaped, once or more often. */
+export const lessThan = '&(?:amp;)*(?:lt|#0*60|#x0*3c);'
+const greaterThan = '&(?:amp;)*(?:gt|#0*62|#x0*3e);'
+
+const quote = `["']|&(?:amp;)*(?:quot|apos|#0*3[49]|#x0*2[27]);`
+const cardNumber = new RegExp(`(?<![\\w-])number\\s*=\\s*(?:${quote})(?<number>(?:(?!${quote})[^])*)`, 'dgi')
+
+/**
+ * The content of secrets in escaped markup, such as `&lt;SharedSecret&gt;`: a note can quote a document. A secret whose end is
+ * not there ends with the text that it is in, so that no markup of the document itself is masked.
+ * @param names those of the elements, as alternatives of a regular expression
+ */
+export function escapedSecrets(source: string, names: string): readonly SecretRange[] {
+  const name = `(?:[\\w.-]+:)?(?:${names})(?![\\w.-])`
+  const rest = `(?:(?!${lessThan}|${greaterThan})[^<>])*`
+  const start = new RegExp(`${lessThan}(?:${name}(?<isEmpty>${rest})${greaterThan}|(?:[\\w.-]+:)?PCard(?![\\w.-])(?<card>${rest}))`, 'gi')
+  const end = new RegExp(`${lessThan}/${name}`, 'i')
+  const found: SecretRange[] = []
+  let textEnd = 0
+  let done = 0
+  for (const { index, 0: tag, groups: { isEmpty, card } = {} } of source.matchAll(start)) {
+    if (index < done) continue
+    const from = index + tag.length
+    if (card !== undefined) found.push(...cardNumbers(card, from - card.length))
+    if (isEmpty === undefined || isEmpty.endsWith('/')) continue
+    if (textEnd < from) textEnd = source.indexOf('<', from) < 0 ? source.length : source.indexOf('<', from)
+    const length = source.slice(from, textEnd).search(end)
+    done = length < 0 ? textEnd : from + length
+    found.push({ from, to: done })
+  }
+  return found
+}
+
+function cardNumbers(attributes: string, at: number): readonly SecretRange[] {
+  return Array.from(attributes.matchAll(cardNumber), ({ indices }) => {
+    const [from, to] = indices?.groups?.['number'] ?? [0, 0]
+    return { from: at + from, to: at + to }
+  })
+}
