@@ -1,15 +1,15 @@
 /** Tells a buyer in sentences what a vocabulary has no element for: why an order ended, and what the seller says about it. */
 
-import { isLarge, jsonOf } from '../domain/deferred.ts'
+import { textOf } from '../domain/deferred.ts'
 import { mostSummarised, type Order, type OrderItem, type SellerDetails } from '../domain/order.ts'
 
-/** Whether the serving thread may read all of an order. It does not parse a large one. */
+/** Whether all of an order can be read here. The serving thread does not parse a large one: the document process has it parsed. */
 export function isReadable(order: Order): boolean {
-  return !isLarge(jsonOf(order))
+  return textOf(order) === undefined
 }
 
 /**
- * Lists what the seller lets the buyer know, a sentence each. It is empty for a large order, which the serving thread does not parse.
+ * Lists what the seller lets the buyer know, a sentence each. It is empty for an order that is not parsed here.
  * @param isDateTold whether the answer has an element for the expected delivery date of the order
  */
 export function sellerLines(order: Order, isDateTold: boolean): readonly string[] {

@@ -7,6 +7,7 @@ import { BuyerProblem } from './buyer-problem.ts'
 import { type ChildOptions, DocumentChild, type JobFailure } from './child.ts'
 import { readFields } from './fields.ts'
 import type {
+  AnswerJob,
   ChangeLinesJob,
   DocumentLimits,
   FinishedJob,
@@ -104,6 +105,11 @@ export class Documents {
     return this.#run(payer, { kind: 'compare', wanted, active, currency }, wanted.length + active.length)
   }
 
+  /** Writes an answer about an order, which is JSON, in the vocabulary of its buyer. */
+  answer(payer: Payer, job: Omit<AnswerJob, 'kind'>): Promise<string | undefined> {
+    return this.#run(payer, { kind: 'answer', ...job }, job.text.length)
+  }
+
   /** Changes single lines of an order. Order and document are JSON, and so is the result. */
   changeLines(payer: Payer, before: string, document: string, changes: readonly LineChange[]): Promise<ResultOf<ChangeLinesJob>> {
     return this.#run(payer, { kind: 'change-lines', before, document, changes }, before.length + document.length)
@@ -116,7 +122,7 @@ export class Documents {
     if (outcome === 'unavailable') outcome = await this.#small.run(name, job, size, signal)
     payer.chargeWork(costOf(outcome))
     // The value that is written has been stored already, so the problem must not say that nothing was stored.
-    if (job.kind === 'write' && typeof outcome === 'string') throw answerNotWritten(outcome)
+    if ((job.kind === 'write' || job.kind === 'answer') && typeof outcome === 'string') throw answerNotWritten(outcome)
     return resultOf(outcome) as ResultOf<J>
   }
 }

@@ -1,5 +1,7 @@
 /** The messages between the serving process and the document process. All of them are plain data. */
 
+import type { AnswerContext, Result } from '../dialects/answers.ts'
+import type { AnswerBasis } from '../dialects/buyer-document.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import type { ChangedLines, LineChange } from '../domain/line-changes.ts'
 import type { HttpProblemCode } from '../http/problem-codes.ts'
@@ -71,7 +73,21 @@ export interface ChangeLinesJob {
   readonly changes: readonly LineChange[]
 }
 
-export type Job = ReadJob | LocateJob | FieldsJob | WriteJob | CompareJob | ChangeLinesJob
+/** Writes an answer about an order in the vocabulary of its buyer. */
+export interface AnswerJob {
+  readonly kind: 'answer'
+  /** The order as JSON. */
+  readonly text: string
+  readonly basis: AnswerBasis
+  readonly context: AnswerContext
+  /** What was done with the order. Absent: the answer says how the order is now. */
+  readonly done?: Outcome
+}
+
+/** A result without its order. */
+export type Outcome = Omit<Extract<Result, { readonly order: unknown }>, 'order'>
+
+export type Job = AnswerJob | ReadJob | LocateJob | FieldsJob | WriteJob | CompareJob | ChangeLinesJob
 
 /** A Problem as plain data. */
 export interface Refusal {
@@ -107,6 +123,8 @@ interface Results {
   readonly fields: FormFields
   readonly write: Uint8Array
   readonly compare: boolean
+  /** Undefined while the vocabulary has no word for the order's status. */
+  readonly answer: string | undefined
   /** The changed order as JSON. */
   readonly 'change-lines': Omit<ChangedLines, 'order'> & { readonly text: string }
 }

@@ -1,4 +1,6 @@
+import { writeResult, writeStanding } from '../dialects/answers.ts'
 import { changeLines } from '../domain/line-changes.ts'
+import type { Order } from '../domain/order.ts'
 import { emptyInventory, matchesOrder } from '../domain/placing.ts'
 import { Problem } from '../http/problem.ts'
 import { mostFaults, shortDetail, shortFault } from '../http/problem-size.ts'
@@ -13,7 +15,7 @@ import { shipmentRepresentations } from '../representations/shipment.ts'
 import { makeXmlGate } from '../xml/gate.ts'
 import { BuyerProblem } from './buyer-problem.ts'
 import { readFields } from './fields.ts'
-import type { ChangeLinesJob, CompareJob, FinishedJob, Job, JobResult, ResultOf, WriteJob } from './job.ts'
+import type { AnswerJob, ChangeLinesJob, CompareJob, FinishedJob, Job, JobResult, ResultOf, WriteJob } from './job.ts'
 import { locateInDocument, type ParsedDocuments, parseTogether, readDocument } from './read.ts'
 
 /** The resources that the document process can write, by name. */
@@ -25,6 +27,11 @@ const writable: Readonly<Record<string, Representations<never>>> = {
   'order-status': orderStatusRepresentations,
   shipment: shipmentRepresentations,
   delivery: deliveryBody
+}
+
+function answer({ text, basis, context, done }: AnswerJob): string | undefined {
+  const order = JSON.parse(text) as Order
+  return done ? writeResult(basis, { ...done, order }, context) : writeStanding(basis, order, context)
 }
 
 function write({ resource, mediaType, text, context }: WriteJob): Uint8Array {
@@ -44,7 +51,7 @@ function changeOrderLines({ before, document, changes }: ChangeLinesJob) {
 
 /** Jobs of one kind share compiled code and schemas, so the first one in a process takes far longer than the others. */
 function kindOf(job: Job): string {
-  if (job.kind === 'fields' || job.kind === 'compare' || job.kind === 'change-lines') return job.kind
+  if (job.kind === 'answer' || job.kind === 'fields' || job.kind === 'compare' || job.kind === 'change-lines') return job.kind
   return job.kind === 'write' ? `${job.kind} ${job.resource} ${job.mediaType}` : `${job.kind} ${job.notation} ${job.schema}`
 }
 
@@ -70,6 +77,8 @@ export function makeRunner(): (jobs: readonly Job[]) => Iterable<FinishedJob> {
         return write(job)
       case 'compare':
         return compare(job)
+      case 'answer':
+        return answer(job)
       case 'change-lines':
         return changeOrderLines(job)
     }

@@ -5,6 +5,7 @@ import { type AnswerContext, type Result, writeRefusal, writeResult } from '../d
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import { BuyerProblem } from '../documents/buyer-problem.ts'
 import { guest } from '../domain/caller.ts'
+import { textOf } from '../domain/deferred.ts'
 import { challenge } from '../http/credentials.ts'
 import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
@@ -56,7 +57,8 @@ export default fp(
         await authenticate(request, buyer)
         const result = await perform(request, buyer)
         if ('isReplayed' in result) reply.header('idempotent-replayed', 'true')
-        return 'order' in result && asksForJson(request) ? sendOwn(reply, result) : sendResult(request, reply, buyer, result)
+        if ('order' in result && asksForJson(request)) return sendOwn(reply, result)
+        return sendResult(request, reply, result, await bodyOf(request, buyer, result))
       }
       route.errorHandler = async (error, request, reply) => {
         if (!(error instanceof BuyerProblem)) return errorHandler ? errorHandler.call(app, error, request, reply) : reply.sendProblem(error)
@@ -99,8 +101,20 @@ export default fp(
       return kind === 'placed' ? reply.created(place, order) : reply.header('location', place).represent(order, place)
     }
 
-    function sendResult(request: FastifyRequest, reply: FastifyReply, { answer }: BuyerSubmission, result: Result): FastifyReply {
-      const body = writeResult(answer, result, request.answerContext())
+    /** The answer. What was done is done: while the document process cannot write about a large order, the answer has no details. */
+    async function bodyOf(request: FastifyRequest, { answer: basis }: BuyerSubmission, result: Result): Promise<string> {
+      const context = request.answerContext()
+      const text = 'order' in result ? textOf(result.order) : undefined
+      if (!('order' in result) || text === undefined) return writeResult(basis, result, context)
+      const { order: _, ...done } = result
+      const written = await app.documents.answer(request, { text, basis, context, done }).catch((error: unknown) => {
+        request.log.warn({ err: error }, 'an answer about a large order has no details')
+      })
+      return written ?? writeResult(basis, result, context)
+    }
+
+    function sendResult(request: FastifyRequest, reply: FastifyReply, result: Result, body: string): FastifyReply {
+      const { vocabulary } = request.submission?.buyer?.answer ?? {}
       if ('order' in result) {
         const { id } = result.order
         const uri = uris(path)
@@ -111,7 +125,7 @@ export default fp(
         })
       }
       // Clients of cXML take any other status than 200 for a failure of the transport.
-      if (answer.vocabulary === 'ubl' && result.kind === 'placed') reply.code(201)
+      if (vocabulary === 'ubl' && result.kind === 'placed') reply.code(201)
       reply.headers({ 'cache-control': app.cachePolicies.never, 'content-type': contentTypeOf(request) })
       return reply.send(Buffer.from(body))
     }

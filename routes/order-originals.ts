@@ -1,6 +1,9 @@
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { writeStanding } from '../dialects/answers.ts'
 import type { AnswerBasis } from '../dialects/buyer-document.ts'
+import { textOf } from '../domain/deferred.ts'
+import type { Order } from '../domain/order.ts'
 import { Problem } from '../http/problem.ts'
 import { orderPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
@@ -26,6 +29,14 @@ const getResponse = {
 
 /** What belongs to an order that came in a buyer's vocabulary (UBL, cXML): its document, and its present answer. */
 const orderOriginals: RoutePlugin = async (app) => {
+  /** The document process writes about large orders. */
+  async function standing(request: FastifyRequest, basis: AnswerBasis, order: Order): Promise<string | undefined> {
+    const context = request.answerContext()
+    const text = textOf(order)
+    if (text === undefined) return writeStanding(basis, order, context)
+    return request.withRoomFor(text.length, () => app.documents.answer(request, { text, basis, context }))
+  }
+
   app.get(
     '/order/:order_id/document',
     { schema: { params: orderPath }, config: { access: toSee, caching: 'private', describes: getDocument } },
@@ -51,7 +62,7 @@ const orderOriginals: RoutePlugin = async (app) => {
     async (request, reply) => {
       const order = await request.visibleOrder(request.params.order_id)
       const document = await app.store.documentOf(order.id)
-      const body = document && writeStanding(document.answer as AnswerBasis, order, request.answerContext())
+      const body = document && (await standing(request, document.answer as AnswerBasis, order))
       if (!document || body === undefined) throw none()
       return reply
         .headers({ 'cache-control': app.cachePolicies.private })

@@ -65,6 +65,27 @@ t.test('nor does it parse a large cXML order', async (t) => {
   t.same(parsed, [])
 })
 
+t.test('the answers about a large order have what the seller says of it, and the thread that serves parses it never', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  const parsed = watchParses(t)
+  const ubl = ublOrder({ number: 'U-1', lines: lines(1_000) })
+  const cxml = cxmlOrder({ number: 'C-1', lines: Array.from({ length: 1_000 }, (_, i) => cxmlLine({ number: String(i + 1) })) })
+  for (const payload of [ubl, cxml]) {
+    const placed = await send(shop, payload, key)
+    const url = String(placed.headers['location'])
+    const order = await shop.store.order(url.split('/').at(-1) ?? '')
+    const details = { expectedDeliveryDate: '2026-12-01', note: 'By boat.', items: [{ line: 7, note: 'Later.' }] }
+    await shop.store.setOrderStatus(order.id, 'accepted', { version: order.version }, details)
+    const answer = await shop.app.inject({ url: `${url}/response`, headers: key })
+    t.match(answer.body, /2026-12-01[\s\S]*By boat\.|By boat\.[\s\S]*2026-12-01/)
+    t.match(answer.body, /Line 7: Later\./)
+    if (payload === ubl) t.match((await send(shop, ubl, key)).body, /By boat\.[\s\S]*Line 7: Later\./)
+    else t.match(cxmlAnswer(placed), ['200', /is placed: 1000 lines, total /])
+  }
+  t.same(parsed, [])
+})
+
 t.test('a large order with a wrong line is refused with that line', async (t) => {
   const shop = await build(t, { products })
   const wrong = [...lines(2_000), ublLine({ id: '2001', price: '9.49' })]
