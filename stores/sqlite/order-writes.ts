@@ -5,7 +5,8 @@ import { replayed, replayedShipment } from '../../domain/idempotency.ts'
 import type { Order } from '../../domain/order.ts'
 import { decideChange, decidePlacing, decideStatus, type Shop } from '../../domain/order-writes.ts'
 import { decideShipment } from '../../domain/shipping.ts'
-import { orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
+import type { Placing } from '../../domain/store.ts'
+import { deferredOrder, orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import type { EventLog } from './event-log.ts'
 import { makeIdempotencyRows } from './idempotency-rows.ts'
@@ -42,6 +43,16 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
 
   const documents = makeOrderDocuments(db)
   const writeShipment = makeShipmentWriter(db)
+
+  /** Writes a new order. The one that it returns is JSON already, in which it is kept and sent to the serving thread. */
+  function write(order: Order, document: Placing['document']): Order {
+    const columns = toColumns(order)
+    const { lastInsertRowid: seq } = insert.run(columns)
+    insertSummary.run({ seq, ...summaryOf(order) })
+    if (document) documents.write(order.id, document)
+    events.write(orderEvents('placed', undefined, order), columns)
+    return deferredOrder({ ...columns, seq: Number(seq) }, columns.content)
+  }
 
   /** Writes an order whose content has changed. */
   function rewrite(order: Order): OrderColumns {
@@ -81,15 +92,9 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
       const { taken, ...answer } = decidePlacing(placing, randomUUID(), current)
       if (placing.mode === 'rehearse') return { ...answer, replayed: false }
       current.inventory.take(taken)
-      if (answer.outcome === 'placed') {
-        const columns = toColumns(answer.order)
-        const { lastInsertRowid: seq } = insert.run(columns)
-        insertSummary.run({ seq, ...summaryOf(answer.order) })
-        if (placing.document) documents.write(answer.order.id, placing.document)
-        events.write(orderEvents('placed', undefined, answer.order), columns)
-      }
-      if (idempotency) keys.keep(idempotency, answer)
-      return { ...answer, replayed: false }
+      const order = answer.outcome === 'placed' ? write(answer.order, placing.document) : answer.order
+      if (idempotency) keys.keep(idempotency, { ...answer, order })
+      return { ...answer, order, replayed: false }
     },
     changeOrder(id, document, expected, mostItems, { document: source, mode, objections } = {}) {
       const before = find(id)
