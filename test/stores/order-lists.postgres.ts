@@ -85,9 +85,9 @@ t.test(
     const database = new Database(url, 1)
     t.teardown(() => Promise.all([store.close(), database.close()]))
     // New statistics would make new plans.
-  await database.query('ALTER TABLE event SET (autovacuum_enabled = off)')
-  await database.query('ALTER TABLE purchase_order SET (autovacuum_enabled = off)')
-  await database.query(`PREPARE all_orders AS ${revisionStatements.all}`)
+    await database.query('ALTER TABLE event SET (autovacuum_enabled = off)')
+    await database.query('ALTER TABLE purchase_order SET (autovacuum_enabled = off)')
+    await database.query(`PREPARE all_orders AS ${revisionStatements.all}`)
     await database.query(`PREPARE own_orders (text) AS ${revisionStatements.own}`)
     const executions = ['all_orders', "own_orders ('acme')"]
     for (const execution of executions) {
