@@ -63,7 +63,7 @@ export class Database implements Queries {
   }
 
   /**
-   * Runs a prepared statement, which each connection plans once. Use it only to look up one row of one table, whose plan is
+   * Runs a prepared statement, which each connection plans once. Use it only for look-ups of one row of one table, whose plan is
    * right at any size of the table. A join that was planned while a table was small would keep reading all of it.
    */
   prepared<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {

@@ -1,5 +1,4 @@
 import { PositionError } from '../../domain/errors.ts'
-import { ordersAudience } from '../../domain/event.ts'
 import type { Order, OrderSummary } from '../../domain/order.ts'
 import {
   mostContent,
@@ -14,7 +13,6 @@ import {
 import type { OrderQuery, Page } from '../../domain/store.ts'
 import { type CommonOrderRow, deferredOrder } from '../rows.ts'
 import type { Database } from './database.ts'
-import { lookupValues, newestHeard } from './event-lookups.ts'
 import { isOrderId, type OrderSummaryRow, toSummary } from './rows.ts'
 
 export interface Statement {
@@ -109,20 +107,4 @@ export async function wholeOrders(database: Database, query: OrderQuery): Promis
   const statement = wholeQuery(list, await rangeAfter(database, list, query.after))
   const rows = await run<CommonOrderRow & { readonly content: string | null } & Record<string, unknown>>(database, statement)
   return orderPage(rows, list, (row) => (row.content === null ? undefined : deferredOrder(row, row.content)))
-}
-
-/**
- * The id of the last event of an order, or of the last event of all when those of orders are not kept any more. Stock and products
- * change more often than orders, and must not make a reader of orders read them again. A replica of an earlier release writes no
- * events, so the last change of an order counts too.
- */
-export async function ordersRevision(database: Database, customer: string | undefined): Promise<string> {
-  const values = [...lookupValues(ordersAudience(customer)), ...(customer === undefined ? [] : [customer])]
-  const [row] = await database.query<{ event: string | null; change: string | null }>(
-    `SELECT (SELECT id FROM event WHERE position = coalesce((${newestHeard}), (SELECT max(position) FROM event))) AS event,
-      (SELECT o.modified_at || ' ' || o.version || ' ' || o.id FROM purchase_order o ${customer === undefined ? '' : 'WHERE o.customer = $3'}
-        ORDER BY o.modified_at DESC, o.seq DESC LIMIT 1) AS change`,
-    values
-  )
-  return `${row?.event ?? ''} ${row?.change ?? ''}`
 }

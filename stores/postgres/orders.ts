@@ -2,7 +2,8 @@ import { orderNotFound } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
 import type { Database } from './database.ts'
 import { type DocumentRow, documentFrom } from './order-documents.ts'
-import { ordersRevision, summaries, wholeOrders } from './order-pages.ts'
+import { summaries, wholeOrders } from './order-pages.ts'
+import { ordersRevision } from './orders-revision.ts'
 import { isOrderId, type OrderRow, orderColumns, toOrder } from './rows.ts'
 
 /** The verbs that read orders. */

@@ -6,8 +6,10 @@ import { makeTextIndex } from './search.ts'
 import { makeWrites, type WriteCommand } from './writes.ts'
 
 /**
- * Runs commands as one transaction with one commit, which takes one fsync. Each command has a savepoint, so a command that
- * fails does not affect the others. The outcomes are in the order of the commands, and are durable when the function returns.
+ * Runs commands as one transaction with one commit, which takes one fsync. A command that fails does not affect the others. Nearly
+ * all that fail are refused before they write anything. Only if one fails after that, the batch is run again with a savepoint for
+ * each command: within a savepoint, SQLite first copies every page that it changes. The outcomes are in the order of the commands,
+ * and are durable when the function returns.
  * @param check throws if the database must not be written
  */
 export function makeBatch(db: Connection, currency: string, check: () => void): (commands: readonly WriteCommand[]) => CommandOutcome[] {
@@ -16,22 +18,44 @@ export function makeBatch(db: Connection, currency: string, check: () => void): 
   const [begin, commit, rollback] = [db.prepare('BEGIN IMMEDIATE'), db.prepare('COMMIT'), db.prepare('ROLLBACK')]
   const [save, release, undo] = [db.prepare('SAVEPOINT command'), db.prepare('RELEASE command'), db.prepare('ROLLBACK TO command')]
 
-  function attempt({ verb, args }: WriteCommand): CommandOutcome {
+  const changes = db.prepare<[], number>('SELECT total_changes()').pluck()
+
+  function attempt({ verb, args }: WriteCommand, undoChanges: () => void): CommandOutcome {
     const write = writes[verb] as (...args: readonly unknown[]) => unknown
     const mark = index.mark()
-    save.run()
     try {
-      const value = write(...args)
-      release.run()
-      return { value }
+      return { value: write(...args) }
     } catch (error) {
       // SQLite itself may have rolled the whole transaction back (https://sqlite.org/lang_transaction.html, section 3).
       if (!db.inTransaction) throw error
       index.dropAfter(mark)
-      undo.run()
-      release.run()
+      undoChanges()
       return { failure: failureOf(error, db.name) }
     }
+  }
+
+  /** Returns undefined if a command failed after it had written something: the transaction must be rolled back. */
+  function attemptAll(commands: readonly WriteCommand[]): CommandOutcome[] | undefined {
+    const outcomes: CommandOutcome[] = []
+    let isWhole = true
+    for (const command of commands) {
+      const before = changes.get()
+      outcomes.push(attempt(command, () => (isWhole = changes.get() === before)))
+      if (!isWhole) return undefined
+    }
+    return outcomes
+  }
+
+  function attemptAgain(commands: readonly WriteCommand[]): CommandOutcome[] {
+    index.dropAfter(0)
+    rollback.run()
+    begin.run()
+    return commands.map((command) => {
+      save.run()
+      const outcome = attempt(command, () => undo.run())
+      release.run()
+      return outcome
+    })
   }
 
   return (commands) => {
@@ -39,7 +63,7 @@ export function makeBatch(db: Connection, currency: string, check: () => void): 
     try {
       check()
       begin.run()
-      const outcomes = commands.map(attempt)
+      const outcomes = attemptAll(commands) ?? attemptAgain(commands)
       index.flush()
       isCommitting = true
       commit.run()

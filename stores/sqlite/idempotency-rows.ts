@@ -1,3 +1,4 @@
+import { jsonOf } from '../../domain/deferred.ts'
 import { keyRetention, type RememberedAnswer, type RememberedShipment } from '../../domain/idempotency.ts'
 import type { Shipment } from '../../domain/shipping.ts'
 import type { Idempotency, PlacingAnswer, PlacingOutcome } from '../../domain/store.ts'
@@ -24,7 +25,7 @@ export function makeIdempotencyRows(db: Connection): IdempotencyRows {
 
   function write({ scope, key, fingerprint }: Idempotency, snapshot: object, outcome: string): void {
     const now = Date.now()
-    insert.run(scope, key, fingerprint, now, JSON.stringify(snapshot), outcome)
+    insert.run(scope, key, fingerprint, now, jsonOf(snapshot), outcome)
     sweep.run(now - keyRetention)
   }
 

@@ -5,14 +5,15 @@ import { replayed, replayedShipment } from '../../domain/idempotency.ts'
 import type { Order } from '../../domain/order.ts'
 import { decideChange, decidePlacing, decideStatus, type Shop } from '../../domain/order-writes.ts'
 import { decideShipment } from '../../domain/shipping.ts'
-import { orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
+import type { Placing } from '../../domain/store.ts'
+import { deferredOrder, orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import type { EventLog } from './event-log.ts'
 import { makeIdempotencyRows } from './idempotency-rows.ts'
 import { makeOrderDocuments } from './order-documents.ts'
 import { type OrderRow, orderColumns, toOrder } from './rows.ts'
 import { makeShipmentWriter } from './shipments.ts'
-import { makeStockLedger } from './stock-ledger.ts'
+import { makeStockLedgers, type StockLedger } from './stock-ledger.ts'
 import type { Writes } from './writes.ts'
 
 type OrderVerb = 'placeOrder' | 'changeOrder' | 'setOrderStatus' | 'shipOrder'
@@ -22,7 +23,7 @@ const summaryColumns = 'item_count, currency, total, buyer_name, lines'
 const columns = 'version, customer, order_number, status, placed_at, modified_at, content'
 
 export function makeOrderWrites(db: Connection, currency: string, events: EventLog): Writes<OrderVerb> {
-  const stock = makeStockLedger(db, events)
+  const ledger = makeStockLedgers(db, events)
   const keys = makeIdempotencyRows(db)
   const findRow = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
   const findNumber = db.prepare<[string, string], OrderRow>(
@@ -32,8 +33,8 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
   const insert = db.prepare<[OrderColumns]>(`INSERT INTO purchase_order (id, ${columns}) VALUES (@id, ${values})`)
   const update = db.prepare<[OrderColumns]>(`UPDATE purchase_order SET (${columns}) = (${values}) WHERE id = @id`)
 
-  const insertSummary = db.prepare<[Pick<OrderColumns, 'id'> & SummaryColumns]>(
-    `INSERT INTO order_summary (seq, ${summaryColumns}) SELECT seq, ${summaryColumns.replaceAll(/\w+/g, '@$&')} FROM purchase_order WHERE id = @id`
+  const insertSummary = db.prepare<[{ readonly seq: number | bigint } & SummaryColumns]>(
+    `INSERT INTO order_summary (seq, ${summaryColumns}) VALUES (@seq, ${summaryColumns.replaceAll(/\w+/g, '@$&')})`
   )
   const updateSummary = db.prepare<[Pick<OrderColumns, 'id'> & SummaryColumns]>(
     `UPDATE order_summary SET (${summaryColumns}) = (${summaryColumns.replaceAll(/\w+/g, '@$&')})
@@ -42,6 +43,16 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
 
   const documents = makeOrderDocuments(db)
   const writeShipment = makeShipmentWriter(db)
+
+  /** Writes a new order. The one that it returns is JSON already, in which it is kept and sent to the serving thread. */
+  function write(order: Order, document: Placing['document']): Order {
+    const columns = toColumns(order)
+    const { lastInsertRowid: seq } = insert.run(columns)
+    insertSummary.run({ seq, ...summaryOf(order) })
+    if (document) documents.write(order.id, document)
+    events.write(orderEvents('placed', undefined, order), columns)
+    return deferredOrder({ ...columns, seq: Number(seq) }, columns.content)
+  }
 
   /** Writes an order whose content has changed. */
   function rewrite(order: Order): OrderColumns {
@@ -59,11 +70,11 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
     return toOrder(row)
   }
 
-  function shop(): Shop {
+  function shop(): Shop & { readonly inventory: StockLedger } {
     return {
       currency,
       now: Date.now(),
-      inventory: stock.inventory(),
+      inventory: ledger(),
       orderNumbered(customer, orderNumber) {
         const row = findNumber.get(customer, orderNumber)
         return row && toOrder(row)
@@ -77,24 +88,20 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
       const { idempotency } = placing
       const before = idempotency && replayed(idempotency, keys.find(idempotency))
       if (before) return before
-      const { taken, ...answer } = decidePlacing(placing, randomUUID(), shop())
+      const current = shop()
+      const { taken, ...answer } = decidePlacing(placing, randomUUID(), current)
       if (placing.mode === 'rehearse') return { ...answer, replayed: false }
-      stock.take(taken)
-      if (answer.outcome === 'placed') {
-        const columns = toColumns(answer.order)
-        insert.run(columns)
-        insertSummary.run({ id: answer.order.id, ...summaryOf(answer.order) })
-        if (placing.document) documents.write(answer.order.id, placing.document)
-        events.write(orderEvents('placed', undefined, answer.order), columns)
-      }
-      if (idempotency) keys.keep(idempotency, answer)
-      return { ...answer, replayed: false }
+      current.inventory.take(taken)
+      const order = answer.outcome === 'placed' ? write(answer.order, placing.document) : answer.order
+      if (idempotency) keys.keep(idempotency, { ...answer, order })
+      return { ...answer, order, replayed: false }
     },
     changeOrder(id, document, expected, mostItems, { document: source, mode, objections } = {}) {
       const before = find(id)
-      const { order, taken } = decideChange(before, document, expected, mostItems, shop(), objections)
+      const current = shop()
+      const { order, taken } = decideChange(before, document, expected, mostItems, current, objections)
       if (mode === 'rehearse') return order
-      stock.take(taken)
+      current.inventory.take(taken)
       const columns = rewrite(order)
       if (source) documents.write(id, source)
       events.write(orderEvents('changed', before, order), columns)
@@ -102,10 +109,11 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
     },
     setOrderStatus(id, status, expected, details) {
       const before = find(id)
-      const decided = decideStatus(before, status, expected, shop(), details)
+      const current = shop()
+      const decided = decideStatus(before, status, expected, current, details)
       if (!decided) return before
       const { change, rewritten, shipment, taken } = decided
-      stock.take(taken)
+      current.inventory.take(taken)
       const order = rewritten ?? { ...before, ...change }
       const columns = rewritten ? rewrite(rewritten) : toColumns(order)
       if (!rewritten) update.run(columns)

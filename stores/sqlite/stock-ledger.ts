@@ -16,10 +16,9 @@ interface StockItemRow extends Omit<CommonStockItemRow, 'gtin'> {
   readonly on_hand: string
 }
 
-export interface StockLedger {
-  /** The inventory for one command. It reads each item only once. */
-  inventory(): Inventory
-  /** Takes quantities from stock. A negative quantity is returned to stock. */
+/** The stock of the products of one command. It reads each item only once. */
+export interface StockLedger extends Inventory {
+  /** Takes quantities from stock, once. A negative quantity is returned to stock. */
   take(taken: ReadonlyMap<string, Decimal>): void
 }
 
@@ -35,7 +34,8 @@ export function makeRevise(db: Connection): () => number {
   }
 }
 
-export function makeStockLedger(db: Connection, events: EventLog): StockLedger {
+/** Makes the function that starts the ledger of a command. */
+export function makeStockLedgers(db: Connection, events: EventLog): () => StockLedger {
   const columns = `SELECT p.seq, p.id, p.version, p.name, p.price, p.unit, p.minimum_quantity, p.quantity_step, p.backorder, p.availability, p.deleted,
       CAST(s.on_hand AS TEXT) AS on_hand
     FROM product p JOIN stock s ON s.product = p.seq`
@@ -49,41 +49,44 @@ export function makeStockLedger(db: Connection, events: EventLog): StockLedger {
   )
   const revise = makeRevise(db)
 
-  return {
-    inventory() {
-      const ids = new Map<string, StockItem | undefined>()
-      const gtins = new Map<string, StockItem | undefined>()
-      return {
-        byId: (id) => readOnce(ids, id, byId),
-        byGtin: (gtin) => readOnce(gtins, gtin, byGtin)
-      }
-    },
-    take(taken) {
-      for (const [id, quantity] of taken) {
-        const row = toThousandths(quantity) === 0n ? undefined : byId.get(id)
-        if (!row) continue
-        const item = toStockItem(row)
-        const onHand = subtract(item.onHand, quantity)
-        setStock.run(toThousandths(onHand), Date.now(), row.seq)
-        const availability = newAvailability({ ...item, availability: row.availability }, onHand)
-        if (availability) {
-          const at = revise()
-          setAvailability.run(availability, at, row.seq)
-          events.write([productChanged(id, row.version + 1, at)])
+  return () => {
+    const ids = new Map<string, ReadItem | undefined>()
+    const gtins = new Map<string, ReadItem | undefined>()
+    return {
+      byId: (id) => readOnce(ids, id, byId)?.item,
+      byGtin: (gtin) => readOnce(gtins, gtin, byGtin)?.item,
+      take(taken) {
+        for (const [id, quantity] of taken) {
+          const read = toThousandths(quantity) === 0n ? undefined : readOnce(ids, id, byId)
+          if (!read) continue
+          const { row, item } = read
+          const onHand = subtract(item.onHand, quantity)
+          setStock.run(toThousandths(onHand), Date.now(), row.seq)
+          const availability = newAvailability({ ...item, availability: row.availability }, onHand)
+          if (availability) {
+            const at = revise()
+            setAvailability.run(availability, at, row.seq)
+            events.write([productChanged(id, row.version + 1, at)])
+          }
         }
       }
     }
   }
 }
 
+interface ReadItem {
+  readonly row: StockItemRow
+  readonly item: StockItem
+}
+
 function readOnce(
-  seen: Map<string, StockItem | undefined>,
+  seen: Map<string, ReadItem | undefined>,
   key: string,
   statement: ReturnType<typeof Connection.prototype.prepare<[string], StockItemRow>>
-): StockItem | undefined {
+): ReadItem | undefined {
   if (!seen.has(key)) {
     const row = statement.get(key)
-    seen.set(key, row && toStockItem(row))
+    seen.set(key, row && { row, item: toStockItem(row) })
   }
   return seen.get(key)
 }

@@ -1,7 +1,7 @@
 import type { Store } from '../../domain/store.ts'
 import type { ClaimedWebhook } from '../../domain/webhook.ts'
 import type { Rule } from './contract.ts'
-import { stocked } from './fixtures.ts'
+import { draft, stocked } from './fixtures.ts'
 import { makeWebhook } from './webhook-fixtures.ts'
 
 const customersOf = (claimed: readonly ClaimedWebhook[]) => claimed.map(({ customer }) => customer).toSorted()
@@ -36,7 +36,7 @@ export function webhookTurnsContract(rule: Rule): void {
     t.same(await store.webhookBacklog(), { waiting: 0 })
     await makeWebhooks(store, { a: 2 })
     t.same(await store.webhookBacklog(), { waiting: 0 }, 'nothing has happened')
-    await store.createProduct('P', stocked(5))
+    await store.createProduct('P', draft())
     const { at = 0 } = (await store.lastEvent()) ?? {}
     t.same(await store.webhookBacklog(), { waiting: 2, oldestAt: at, dueSince: at })
     const [one, two] = await store.claimWebhooks('w', 2)

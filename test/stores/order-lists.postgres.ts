@@ -3,6 +3,7 @@ import { mostLookedAt, orderList, rangeOf } from '../../domain/order-list.ts'
 import type { OrderQuery } from '../../domain/store.ts'
 import { Database } from '../../stores/postgres/database.ts'
 import { planning, type Statement, summariesQuery, wholeQuery } from '../../stores/postgres/order-pages.ts'
+import { revisionStatements } from '../../stores/postgres/orders-revision.ts'
 import { openPostgresStore } from '../../stores/postgres/store.ts'
 import { execute, postgresFor } from './embedded.ts'
 import { shopCurrency } from './fixtures.ts'
@@ -70,3 +71,42 @@ t.test('each combination of filters is answered by one range of an index, in the
     }
   }
 })
+
+/** Events that tempt a planner: the newest ones are of another type and of another customer. */
+const fillEvents = `INSERT INTO event (position, id, type, at, subject, version, customer, weight)
+  SELECT n, gen_random_uuid(), CASE WHEN n > 20000 THEN 'stock-set' WHEN n % 2 = 0 THEN 'order-placed' ELSE 'order-status-changed' END,
+    n, '', 1, CASE WHEN n < 10000 THEN 'acme' WHEN n < 20000 THEN 'other' END, 0 FROM generate_series(1, 40000) n`
+
+t.test(
+  'the revision of orders is found in one look-up for each type, also by a plan that was made while the tables were empty',
+  async (t) => {
+    const url = await server.database()
+    const store = await openPostgresStore({ url, currency: shopCurrency })
+    const database = new Database(url, 1)
+    t.teardown(() => Promise.all([store.close(), database.close()]))
+    // New statistics would make new plans.
+    await database.query('ALTER TABLE event SET (autovacuum_enabled = off)')
+    await database.query('ALTER TABLE purchase_order SET (autovacuum_enabled = off)')
+    await database.query(`PREPARE all_orders AS ${revisionStatements.all}`)
+    await database.query(`PREPARE own_orders (text) AS ${revisionStatements.own}`)
+    const executions = ['all_orders', "own_orders ('acme')"]
+    for (const execution of executions) {
+      // PostgreSQL plans the first five executions for their values (https://www.postgresql.org/docs/current/sql-prepare.html).
+      for (let i = 0; i < 6; i++) await database.query(`EXECUTE ${execution}`)
+    }
+    await database.query('ALTER TABLE event SET (autovacuum_enabled = off)')
+    await database.query('ALTER TABLE purchase_order SET (autovacuum_enabled = off)')
+    await execute(url, fill.replace('40000', '20000'))
+    await execute(url, fillEvents)
+    for (const execution of executions) {
+      const [row] = await database.query<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE ${execution}`)
+      const steps = nodes(JSON.parse(row?.['QUERY PLAN'] ?? '')[0].Plan)
+      t.notOk(
+        steps.some((step) => step['Rows Removed by Filter'] || /Sort/.test(step['Node Type'])),
+        `no row is read in vain: ${execution}`
+      )
+      const blocks = (steps[0]?.['Shared Hit Blocks'] ?? 0) + (steps[0]?.['Shared Read Blocks'] ?? 0)
+      t.ok(blocks <= 40, `${blocks} blocks: ${execution}`)
+    }
+  }
+)
