@@ -1,11 +1,12 @@
 /** The rows of webhooks, which both databases share. Lists are JSON. */
 
 import type { Scope } from '../domain/caller.ts'
-import type { Audience } from '../domain/event.ts'
+import { type Audience, type EventHead, hears } from '../domain/event.ts'
 import {
   type ClaimedWebhook,
   type Delivery,
   type NewWebhook,
+  unknownEvent,
   validSecrets,
   type Webhook,
   type WebhookBacklog,
@@ -32,8 +33,7 @@ export interface WebhookRow {
   readonly modified_at: number
 }
 
-/** The audience of a webhook's row. */
-export function audienceIn({ customer, hears, hears_own }: Pick<WebhookRow, 'customer' | 'hears' | 'hears_own'>): Audience {
+function audienceIn({ customer, hears, hears_own }: Pick<WebhookRow, 'customer' | 'hears' | 'hears_own'>): Audience {
   return { types: JSON.parse(hears), own: { customer, types: JSON.parse(hears_own) } }
 }
 
@@ -94,6 +94,20 @@ export function targetOf(row: TargetRow, now: number): WebhookTarget {
     scopes: isValid ? scopes : undefined
   }
 }
+
+export type RedeliveryRow = TargetRow & Pick<WebhookRow, 'hears' | 'hears_own'>
+
+export const redeliveryColumns = `${targetColumns}, w.hears, w.hears_own`
+
+/** @throws DomainError `unknown-event` when there is no such event, or the webhook does not deliver it */
+export function redeliveryOf(row: RedeliveryRow, head: HeadRow | undefined, now: number): { webhook: WebhookTarget; event: EventHead } {
+  const event = head && headOf(head)
+  if (!event || !hears(audienceIn(row), event)) throw unknownEvent()
+  return { webhook: targetOf(row, now), event }
+}
+
+/** The columns of a WebhookSchedule. */
+export const scheduleColumns = 'w.position, w.failures, w.next_attempt_at AS "nextAttemptAt"'
 
 /** The columns of the event to deliver next. */
 const nextColumns =

@@ -5,8 +5,6 @@ import { type EventOrderRow, eventsOf, type HeadRow, headColumns, headOf } from 
 import type { Database } from './database.ts'
 import { lookupValues, newestHeard, positionsHeard } from './event-lookups.ts'
 
-type EventRow = HeadRow & Record<string, unknown>
-
 /** The verbs that read the outbox, and the one that deletes old events. */
 export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'events' | 'lastEvent' | 'pruneEvents'> {
   /** Also tells whether there is any later event: most polls find nothing new. */
@@ -23,7 +21,7 @@ export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'even
       const { start, isNewest } = await startOf(after)
       const [types, customers] = lookupValues(audience)
       if (isNewest || types.length === 0) return []
-      const rows = await database.query<EventRow>(
+      const rows = await database.query<HeadRow>(
         `SELECT ${headColumns} FROM (${positionsHeard('AND position > $3 ORDER BY position LIMIT $4')}) AS heard
           JOIN event e USING (position) ORDER BY e.position LIMIT $4`,
         [types, customers, start, limit]
@@ -32,7 +30,7 @@ export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'even
     },
     async events(heads) {
       if (heads.length === 0) return []
-      const rows = await database.query<EventOrderRow & Record<string, unknown>>(
+      const rows = await database.query<EventOrderRow>(
         `SELECT e.position, e.status, o.order_number, o.placed_at, coalesce(e.content, o.content) AS content
           FROM event e LEFT JOIN purchase_order o ON o.id = CASE WHEN e.status IS NOT NULL THEN e.subject::uuid END
           WHERE e.position = ANY($1::bigint[])`,
@@ -44,7 +42,7 @@ export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'even
     async lastEvent(audience) {
       const newest = audience === undefined ? 'SELECT max(position) FROM event' : newestHeard
       const values = audience === undefined ? [] : lookupValues(audience)
-      const [row] = await database.query<EventRow>(`SELECT ${headColumns} FROM event e WHERE e.position = (${newest})`, values)
+      const [row] = await database.query<HeadRow>(`SELECT ${headColumns} FROM event e WHERE e.position = (${newest})`, values)
       return row && headOf(row)
     },
     async pruneEvents(before, most) {
