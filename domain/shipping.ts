@@ -56,6 +56,11 @@ export interface ShipmentDecision {
 /** The most shipments of one order. The last one must be of all that is left. */
 export const mostShipments = 1000
 
+/** Reads the number of a shipment. Undefined: no shipment can have it. */
+export function shipmentNumber(text: string): number | undefined {
+  return /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : undefined
+}
+
 const allLeft: ShipmentDraft = {}
 
 /** The quantity of a line that was not shipped yet. */

@@ -6,13 +6,12 @@ import { answerOf, type Result } from '../dialects/answers.ts'
 import type { AnswerBasis } from '../dialects/buyer-document.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import { fromJson, jsonOf, textOf } from '../domain/deferred.ts'
-import { DomainError } from '../domain/errors.ts'
+import { DomainError, hasCode } from '../domain/errors.ts'
 import { type ChangedLines, changeLines, type LineChange } from '../domain/line-changes.ts'
 import { holdsStock, nextStatuses, type Objections, type Order, type OrderDocument, type PurchaseOrder } from '../domain/order.ts'
 import { joinObjections } from '../domain/refusing.ts'
 import type { OrderWriteOptions, Placing } from '../domain/store.ts'
-import { challenge } from '../http/credentials.ts'
-import { Problem } from '../http/problem.ts'
+import { unauthenticated } from '../http/credentials.ts'
 import type { BuyerRoute } from '../plugins/buyer-documents.ts'
 import {
   endedOrder,
@@ -26,8 +25,9 @@ import {
   unknownOrder
 } from './buyer-refusals.ts'
 import { isDryRun } from './dry-run.ts'
+import { placingOf } from './placing.ts'
 
-/** How often a change is decided again because another one came first. */
+/** The most attempts to write a change while other writes come first. */
 const mostAttempts = 5
 
 /** @param matches whether a purchase order says the same as an existing order */
@@ -36,7 +36,6 @@ export function makeBuyerOrders(
   config: Config,
   matches: (request: FastifyRequest, wanted: PurchaseOrder, current: Order) => Promise<boolean>
 ): BuyerRoute {
-  const status = config.ACCEPTANCE === 'manual' ? 'received' : 'accepted'
   const bodyOf = ({ body }: FastifyRequest) => body as PurchaseOrder
 
   return (request, buyer) =>
@@ -65,7 +64,7 @@ export function makeBuyerOrders(
     return isDryRun(request) || (isTest === true && config.TEST_ORDERS === 'check')
   }
 
-  /** @param isWhole whether the document is the whole content of the order */
+  /** @param isWhole the document is the whole content of the order, and is kept with it */
   function writing(request: FastifyRequest, buyer: BuyerSubmission, isWhole: boolean): OrderWriteOptions {
     const { submission, mediaType } = request
     if (!submission) throw new Error('a document was sent')
@@ -84,9 +83,7 @@ export function makeBuyerOrders(
   }
 
   function placing(request: FastifyRequest, buyer: BuyerSubmission): Placing {
-    const { caller } = request
-    const customer = caller?.kind === 'key' ? { customer: caller.customer } : {}
-    return { order: bodyOf(request), status, ...customer, ...writing(request, buyer, true) }
+    return { ...placingOf(request, config), ...writing(request, buyer, true) }
   }
 
   async function place(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
@@ -115,7 +112,7 @@ export function makeBuyerOrders(
     throw refusal(objections)
   }
 
-  /** A document with a payloadID is carried out once, unless a header field says what is the same request. */
+  /** Carries out a document with a payloadID once. An Idempotency-Key takes precedence over the payloadID. */
   function once<T>(request: FastifyRequest, { answer }: BuyerSubmission, write: Parameters<typeof request.idempotently<T>>[0]): Promise<T> {
     const id = answer.vocabulary === 'cxml' && request.operation.idempotencyKey === undefined ? answer.payloadId : undefined
     return id === undefined ? request.idempotently(write) : request.onceForDocument(id, write)
@@ -137,9 +134,7 @@ export function makeBuyerOrders(
   /** The customer's order that a document names. @throws Problem `unauthenticated` */
   async function named(request: FastifyRequest, { number }: BuyerSubmission): Promise<Order | undefined> {
     if (request.caller?.kind !== 'key') {
-      throw new Problem('unauthenticated', 'Only with an API key can an order be changed or cancelled by its number.', {
-        headers: challenge
-      })
+      throw unauthenticated('Only with an API key can an order be changed or cancelled by its number.')
     }
     return numbered(request, number)
   }
@@ -171,13 +166,13 @@ export function makeBuyerOrders(
     return isTest(request, buyer) ? { kind: 'checked' } : result
   }
 
-  /** Writes again, on the order as it is by then, while another write came first. */
+  /** Writes again, on the latest version of the order, if another write came first. */
   async function onLatest<T>(found: Order, write: (order: Order) => Promise<T>): Promise<T> {
     for (let attempt = 1, order = found; ; attempt++) {
       try {
         return await write(order)
       } catch (error) {
-        if (!isOvertaken(error) || attempt === mostAttempts) throw error
+        if (!hasCode(error, 'precondition-failed') || attempt === mostAttempts) throw error
         order = await app.store.order(order.id)
       }
     }
@@ -212,12 +207,12 @@ export function makeBuyerOrders(
     const expected = { version: order.version }
     const body = bodyOf(request)
     if (buyer.kind === 'replace') {
-      // An OrderChange changes an order. It is not the document that the order came from.
+      // An OrderChange is not the document that the order came from, so it does not replace that.
       const isWhole = buyer.answer.vocabulary === 'cxml' || buyer.answer.document === 'Order' || last === undefined
       return app.store.changeOrder(order.id, body, expected, config.MAX_ORDER_ITEMS, writing(request, buyer, isWhole))
     }
     const { order: after, positions, faults } = await changed(request, order, body, buyer.lines ?? [])
-    // Places in the whole order are others than those in the document.
+    // The faults name places of the document. The store would look for them in the whole order.
     const objections = joinObjections(buyer.objections, { invalid: await request.locate(faults), refused: [] })
     try {
       // An order that came in the shop's own vocabulary has no document yet.
@@ -234,18 +229,14 @@ function isRepeated({ submission }: FastifyRequest, last: OrderDocument | undefi
   return last !== undefined && last.digest === submission?.digest
 }
 
-/** The answer to the document that an order has. Only one that placed it has left it in its first version. */
+/** The answer to the last document of an order, once more. That document placed the order if the order still has its first version. */
 function answerAgain(order: Order, { answer }: OrderDocument): Result {
   return { kind: order.version === 1 ? 'placed' : 'changed', order, answer: answer as AnswerBasis, isReplayed: true }
 }
 
-function isOvertaken(error: unknown): boolean {
-  return error instanceof DomainError && error.code === 'precondition-failed'
-}
-
 /**
- * A change as it follows the last document of the order: without a version it leaves the last one, so that those that were sent
- * before are still outdated, and its answer has what the order's own has.
+ * Completes a change with what it leaves out. Without a version it keeps the last one, so that earlier changes stay outdated. Its
+ * answer repeats the parts that the order's own answer has.
  */
 function following(buyer: BuyerSubmission, last: OrderDocument | undefined): BuyerSubmission {
   const revision = buyer.revision ?? last?.revision

@@ -1,6 +1,6 @@
 import type { ExtensionDraft, ItemDraft, PriceDraft, Sourced } from '../buyer-document.ts'
 import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
-import { extension, readCharges, readComments, readExtrinsics, upToMaximum } from './annotations.ts'
+import { extension, readCharges, readComments, readExtrinsics } from './annotations.ts'
 import { type NumberedLine, personOf } from './delivery.ts'
 import { dateOf, defined, type Values } from './values.ts'
 
@@ -20,13 +20,13 @@ export function readItem({ element, number }: NumberedLine, shipTo: XmlElement |
       price: readPrice(unitPrice, detail, values),
       requestedDeliveryDate: dateOf(values.attribute(element, 'requestedDeliveryDate')) ?? earliestDate(element, values)
     }),
-    notes: upToMaximum([
+    notes: [
       ...readComments(element, values),
       ...readSchedule(element, values),
       ...readCharges(unitPrice, values),
       ...readPerson(element, shipTo, values)
-    ]),
-    extensions: upToMaximum([...readNames(id, detail, values), ...readExtrinsics(detail, values), ...readExtrinsics(element, values)])
+    ],
+    extensions: [...readNames(id, detail, values), ...readExtrinsics(detail, values), ...readExtrinsics(element, values)]
   }
 }
 
