@@ -27,7 +27,7 @@ export interface ShipmentDraft {
   readonly items?: readonly ShipmentDraftItem[]
 }
 
-/** One line of a shipment. It is a snapshot: the lines of the order may get other numbers when the order changes. */
+/** One line of a shipment. It is a snapshot, because the lines of the order may get other numbers. */
 export interface ShipmentItem extends Pick<OrderItem, 'line' | 'productId' | 'name' | 'unit' | 'quantity'> {}
 
 /** A shipment without its lines. */
@@ -78,7 +78,7 @@ export function isAllShipped({ items }: Pick<Order, 'items'>): boolean {
 /**
  * Decides a shipment. When nothing is left, the order is `shipped`.
  * @throws DomainError `precondition-failed`; `transition-refused` unless the order is accepted; `invalid-shipment` when the
- *   document can never be the order's shipment; `shipment-refused` when less is left of a line
+ *   document does not fit the order; `shipment-refused` when less is left of a line
  */
 export function decideShipment(before: Order, draft: ShipmentDraft, expected: Precondition, { now }: { now: number }): ShipmentDecision {
   checkPrecondition(expected, before.version)

@@ -15,10 +15,10 @@ import { unauthenticated } from '../http/credentials.ts'
 import type { BuyerRoute } from '../plugins/buyer-documents.ts'
 import {
   endedOrder,
-  inDocument,
   isVersion,
+  locatedAtNumber,
+  locatedInDocument,
   outdated,
-  placed,
   refusal,
   refuseCancellation,
   unknownCopy,
@@ -40,7 +40,7 @@ export function makeBuyerOrders(
 
   return (request, buyer) =>
     perform(request, buyer).catch((error: unknown) => {
-      throw error instanceof DomainError ? placed(error, buyer) : error
+      throw error instanceof DomainError ? locatedAtNumber(error, buyer) : error
     })
 
   async function perform(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
@@ -65,7 +65,7 @@ export function makeBuyerOrders(
   }
 
   /** @param isWhole the document is the whole content of the order, and is kept with it */
-  function writing(request: FastifyRequest, buyer: BuyerSubmission, isWhole: boolean): OrderWriteOptions {
+  function writeOptions(request: FastifyRequest, buyer: BuyerSubmission, isWhole: boolean): OrderWriteOptions {
     const { submission, mediaType } = request
     if (!submission) throw new Error('a document was sent')
     const { revision, answer, objections, masked = submission.bytes } = buyer
@@ -83,7 +83,7 @@ export function makeBuyerOrders(
   }
 
   function placing(request: FastifyRequest, buyer: BuyerSubmission): Placing {
-    return { ...placingOf(request, config), ...writing(request, buyer, true) }
+    return { ...placingOf(request, config), ...writeOptions(request, buyer, true) }
   }
 
   async function place(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
@@ -98,7 +98,7 @@ export function makeBuyerOrders(
   }
 
   async function endedBefore(request: FastifyRequest, buyer: BuyerSubmission): Promise<Objections | undefined> {
-    const order = await numbered(request, buyer.answer.orderNumber)
+    const order = await orderByNumber(request, buyer.answer.orderNumber)
     if (!order || holdsStock(order.status)) return undefined
     const document = await app.store.documentOf(order.id)
     // The store answers the same bytes as it did before.
@@ -120,27 +120,27 @@ export function makeBuyerOrders(
 
   /** The order that a copy repeats. A copy never places one. */
   async function repeatOf(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
-    const order = await numbered(request, buyer.answer.orderNumber)
+    const order = await orderByNumber(request, buyer.answer.orderNumber)
     if (order && holdsStock(order.status) && (await matches(request, bodyOf(request), order))) return { kind: 'repeated', order }
     return refuseWhole(request, buyer, unknownCopy(buyer))
   }
 
-  async function numbered(request: FastifyRequest, orderNumber: string | undefined): Promise<Order | undefined> {
+  async function orderByNumber(request: FastifyRequest, orderNumber: string | undefined): Promise<Order | undefined> {
     const { caller } = request
     if (caller?.kind !== 'key' || orderNumber === undefined) return undefined
     return app.store.orderNumbered(caller.customer, orderNumber)
   }
 
   /** The customer's order that a document names. @throws Problem `unauthenticated` */
-  async function named(request: FastifyRequest, { number }: BuyerSubmission): Promise<Order | undefined> {
+  async function namedOrder(request: FastifyRequest, { number }: BuyerSubmission): Promise<Order | undefined> {
     if (request.caller?.kind !== 'key') {
       throw unauthenticated('Only with an API key can an order be changed or cancelled by its number.')
     }
-    return numbered(request, number)
+    return orderByNumber(request, number)
   }
 
   async function cancel(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
-    const found = await named(request, buyer)
+    const found = await namedOrder(request, buyer)
     if (!found) throw refusal(joinObjections(buyer.objections, unknownOrder(buyer)))
     const last = await app.store.documentOf(found.id)
     const cancelled = await onLatest(found, async (order) => {
@@ -149,18 +149,18 @@ export function makeBuyerOrders(
       if (isTest(request, buyer) && nextStatuses(order.status).includes('cancelled')) return order
       return app.store.setOrderStatus(order.id, 'cancelled', { version: order.version })
     })
-    return isTest(request, buyer) ? { kind: 'checked' } : { kind: 'cancelled', order: cancelled, answer: following(buyer, last).answer }
+    return isTest(request, buyer) ? { kind: 'checked' } : { kind: 'cancelled', order: cancelled, answer: completed(buyer, last).answer }
   }
 
   async function change(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
-    const found = (await named(request, buyer)) ?? (await renumbered(request, buyer))
+    const found = (await namedOrder(request, buyer)) ?? (await renumberedOrder(request, buyer))
     if (!found && buyer.kind === 'replace' && buyer.placesUnknown) return place(request, buyer)
     if (!found && buyer.kind === 'replace') return refuseWhole(request, buyer, unknownOrder(buyer))
     if (!found) throw refusal(joinObjections(buyer.objections, unknownOrder(buyer)))
     const result = await onLatest(found, async (order): Promise<Result> => {
       const last = await app.store.documentOf(order.id)
       if (isRepeated(request, last)) return answerAgain(order, last)
-      const change = { ...following(buyer, last), objections: joinObjections(buyer.objections, outdated(buyer, last)) }
+      const change = { ...completed(buyer, last), objections: joinObjections(buyer.objections, outdated(buyer, last)) }
       return { kind: 'changed', order: await changeOnce(request, change, order, last), answer: change.answer }
     })
     return isTest(request, buyer) ? { kind: 'checked' } : result
@@ -179,13 +179,13 @@ export function makeBuyerOrders(
   }
 
   /** The order that a document has replaced before, if the document also gave it a new number. */
-  async function renumbered(request: FastifyRequest, { number, answer }: BuyerSubmission): Promise<Order | undefined> {
-    const order = answer.orderNumber === number ? undefined : await numbered(request, answer.orderNumber)
+  async function renumberedOrder(request: FastifyRequest, { number, answer }: BuyerSubmission): Promise<Order | undefined> {
+    const order = answer.orderNumber === number ? undefined : await orderByNumber(request, answer.orderNumber)
     return order && isRepeated(request, await app.store.documentOf(order.id)) ? order : undefined
   }
 
   /** The order with its lines changed. The document process changes large orders. */
-  async function changed(
+  async function applyChanges(
     request: FastifyRequest,
     before: Order,
     document: PurchaseOrder,
@@ -209,17 +209,17 @@ export function makeBuyerOrders(
     if (buyer.kind === 'replace') {
       // An OrderChange is not the document that the order came from, so it does not replace that.
       const isWhole = buyer.answer.vocabulary === 'cxml' || buyer.answer.document === 'Order' || last === undefined
-      return app.store.changeOrder(order.id, body, expected, config.MAX_ORDER_ITEMS, writing(request, buyer, isWhole))
+      return app.store.changeOrder(order.id, body, expected, config.MAX_ORDER_ITEMS, writeOptions(request, buyer, isWhole))
     }
-    const { order: after, positions, faults } = await changed(request, order, body, buyer.lines ?? [])
+    const { order: after, positions, faults } = await applyChanges(request, order, body, buyer.lines ?? [])
     // The faults name places of the document. The store would look for them in the whole order.
     const objections = joinObjections(buyer.objections, { invalid: await request.locate(faults), refused: [] })
     try {
       // An order that came in the shop's own vocabulary has no document yet.
-      const options = writing(request, { ...buyer, objections }, last === undefined)
+      const options = writeOptions(request, { ...buyer, objections }, last === undefined)
       return await app.store.changeOrder(order.id, after, expected, config.MAX_ORDER_ITEMS, options)
     } catch (error) {
-      throw error instanceof DomainError ? inDocument(error, positions) : error
+      throw error instanceof DomainError ? locatedInDocument(error, positions) : error
     }
   }
 }
@@ -238,7 +238,7 @@ function answerAgain(order: Order, { answer }: OrderDocument): Result {
  * Completes a change with what it leaves out. Without a version it keeps the last one, so that earlier changes stay outdated. Its
  * answer repeats the parts that the order's own answer has.
  */
-function following(buyer: BuyerSubmission, last: OrderDocument | undefined): BuyerSubmission {
+function completed(buyer: BuyerSubmission, last: OrderDocument | undefined): BuyerSubmission {
   const revision = buyer.revision ?? last?.revision
   const answer = last ? answerOf(buyer.answer, last.answer as AnswerBasis) : buyer.answer
   return { ...buyer, answer, ...(revision === undefined ? {} : { revision }) }

@@ -115,7 +115,7 @@ const nextColumns =
 
 type NextRow = { readonly [Name in keyof HeadRow as `next_${Name}`]: HeadRow[Name] }
 
-/** The columns of a claimed webhook. It has lost an event if the newest attempt failed, and its event was deleted. */
+/** The columns of a claimed webhook. It has lost an event if the newest attempt failed and its event was deleted. */
 export const claimedColumns = `${targetColumns}, w.version, w.failures, ${nextColumns},
   (SELECT d.event FROM delivery d WHERE d.webhook = w.seq AND d.number = (SELECT max(number) FROM delivery WHERE webhook = w.seq AND attempt > 0)
     AND coalesce(d.status, 0) NOT BETWEEN 200 AND 299 AND NOT EXISTS (SELECT 1 FROM event WHERE id = d.event)) AS lost`

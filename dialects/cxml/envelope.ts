@@ -10,7 +10,7 @@ export interface Credential {
   readonly identity: string
 }
 
-/** What a cXML document says around its request. */
+/** The parts of a cXML document outside its request. */
 export interface Envelope {
   readonly root: XmlElement
   readonly from: Credential | undefined

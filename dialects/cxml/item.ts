@@ -35,7 +35,7 @@ function scheduledDates(element: XmlElement, values: Values): readonly Sourced[]
   return dates.toSorted((a, b) => (a.text < b.text ? -1 : 1))
 }
 
-/** One line has one date. The others are in its note. */
+/** A line has one date. A note has the others. */
 function earliestDate(element: XmlElement, values: Values): Sourced | undefined {
   return scheduledDates(element, values)[0]
 }
@@ -81,7 +81,7 @@ function valueIn(element: XmlElement): string | undefined {
   return code && [attributeOf(element, 'domain'), code].filter((part) => part !== undefined).join(':')
 }
 
-/** The order has one person to deliver to, so another one of a line becomes a note. */
+/** The order has one person to deliver to, so the person of a line becomes a note if it is another. */
 function readPerson(element: XmlElement, shipTo: XmlElement | undefined, values: Values): readonly Sourced[] {
   const own = find(element, 'ShipTo')
   const person = personOf(own)

@@ -9,7 +9,7 @@ import { readAddressee, readBuyer } from './party.ts'
 import { checkHeader, checkLine, findCurrency } from './refusals.ts'
 import { dateOf, defined, type Values } from './values.ts'
 
-/** Reads an order with its lines. What the shop does not do becomes a fault. */
+/** Reads an order with its lines. Parts that the shop does not support become faults. */
 export function readOrder(request: XmlElement, header: XmlElement, envelope: Envelope, values: Values, faults: FaultList): OrderDraft {
   checkHeader(header, values, faults)
   const lines = orderedLines(request, values, faults)

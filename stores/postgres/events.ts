@@ -7,7 +7,7 @@ import { lookupValues, newestHeard, positionsHeard } from './event-lookups.ts'
 
 /** The verbs that read the outbox, and the one that deletes old events. */
 export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'events' | 'lastEvent' | 'pruneEvents'> {
-  /** Also tells whether there is any later event: most polls find nothing new. */
+  /** Also tells whether the event is the newest, because most polls find nothing new. */
   async function startOf(after: string | undefined): Promise<{ readonly start: number; readonly isNewest: boolean }> {
     if (after === undefined) return { start: 0, isNewest: false }
     const sql = 'SELECT position, position = (SELECT max(position) FROM event) AS newest FROM event WHERE id = $1'
@@ -46,8 +46,8 @@ export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'even
       return row && headOf(row)
     },
     async pruneEvents(before, most) {
-      // All events before an old one go with it, as on SQLite. Rows that a transaction is copying a content into are left for the
-      // next time, and so are all after them.
+      // All events before an old one are deleted with it, as on SQLite. Rows that a transaction is copying a content into are left
+      // for the next time, and so are all after them.
       const rows = await database.query<{ position: number }>(
         `WITH oldest AS (SELECT position, at FROM event ORDER BY position LIMIT $2),
           due AS (SELECT position FROM oldest

@@ -5,10 +5,7 @@ import { type BacklogRow, backlogOf, type ClaimedRow, claimedColumns, claimedOf,
 import type { Database, Queries } from './database.ts'
 import { EventLog } from './event-log.ts'
 
-/**
- * Milliseconds that a claim lasts without a sign of its holder. It is far longer than an attempt, and short enough that the
- * webhooks of a replica that was killed do not wait for long.
- */
+/** Milliseconds that a claim lasts. It is longer than an attempt, but the webhooks of a killed replica do not wait for long. */
 const lease = 30_000
 
 /** The time by the database's clock, as an expression that can be compared with an index. */
@@ -23,7 +20,7 @@ const nextPosition = `(SELECT min(found.position) FROM (
       ORDER BY e.position LIMIT 1)
     FROM json_array_elements_text(w.hears_own) AS t (value)) AS found)`
 
-/** Webhooks that hear one of the events after a position. Other webhooks cost one look at their row each. */
+/** Whether a webhook hears one of the events after a position. */
 const hearsSince = `(EXISTS (SELECT 1 FROM json_array_elements_text(w.hears) AS t (value) JOIN fresh f ON f.type = t.value)
   OR EXISTS (SELECT 1 FROM json_array_elements_text(w.hears_own) AS t (value) JOIN fresh f ON f.type = t.value AND f.customer = w.customer))`
 
@@ -66,7 +63,7 @@ export function makeWebhookClaims(
 ): Pick<WebhookStore, 'claimWebhooks' | 'renewClaim' | 'settleWebhook' | 'releaseWebhooks' | 'webhookBacklog' | 'logDelivery'> {
   return {
     async claimWebhooks(worker, limit, { serving = [], since = null, perCustomer = Number.MAX_SAFE_INTEGER } = {}) {
-      // Another replica may claim a webhook between the look and the lock, so the lock asks again whether it can be claimed.
+      // Another replica may claim a webhook before it is locked here, so the condition is checked again with the lock.
       const claimed = await database.query<{ readonly id: string }>(
         `WITH fresh AS MATERIALIZED (SELECT DISTINCT type, customer FROM event WHERE position > $4::bigint),
           held AS (SELECT customer, count(*) AS turns FROM webhook WHERE id = ANY ($3::uuid[]) GROUP BY customer),

@@ -36,7 +36,7 @@ interface FoundRow extends WebhookRow, WebhookSchedule {
   readonly claimed_by: string | null
 }
 
-/** The parameters of a look for webhooks that are due. */
+/** The parameters of a search for webhooks that are due. */
 interface Due {
   readonly now: number
   /** A JSON array of ids. */
@@ -54,7 +54,7 @@ const nextPosition = `(SELECT min(found) FROM (
   SELECT (SELECT min(position) FROM event INDEXED BY event_customer WHERE customer = w.customer AND type = t.value AND position > w.position)
     FROM json_each(w.hears_own) t))`
 
-/** Webhooks that hear one of the events after a position. Other webhooks cost one look at their row each. */
+/** Whether a webhook hears one of the events after a position. */
 const hearsSince = `(EXISTS (SELECT 1 FROM json_each(w.hears) t JOIN fresh f ON f.type = t.value)
   OR EXISTS (SELECT 1 FROM json_each(w.hears_own) t JOIN fresh f ON f.type = t.value AND f.customer = w.customer))`
 
