@@ -131,7 +131,7 @@ function isCut({ status }: Order): boolean {
 function cxmlResult(basis: CxmlAnswerBasis, result: Result, context: AnswerContext): string {
   const { now, orderUri } = context
   if (result.kind === 'profile') {
-    return writeProfileResponse(basis, { payloadId: payloadId(context), at: now, orderUri, effectiveDate: now })
+    return writeProfileResponse(basis, { payloadId: payloadId(context), at: now, orderUri })
   }
   const about =
     result.kind === 'checked'

@@ -192,8 +192,6 @@ export interface SecretRange {
 export interface CxmlSender {
   /** Sender/Credential/SharedSecret: an API key. Absent or empty: undefined. */
   readonly sharedSecret?: string
-  /** Sender/Credential/Identity, for the log. */
-  readonly identity?: string
   readonly isTest: boolean
 }
 

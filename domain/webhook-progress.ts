@@ -33,18 +33,14 @@ export function decideProgress(webhook: LockedWebhook, claim: WebhookClaim, step
   const { id, version, customer, position, failures, nextAttemptAt } = webhook
   const unchanged = { schedule: { position, failures, nextAttemptAt }, isClaimed: false }
   if (version !== claim.version) return unchanged
-  switch (step.kind) {
-    case 'delivered': {
-      const schedule = { position: step.position, failures: 0, nextAttemptAt: step.yields ? now : nextAttemptAt }
-      return { schedule, isClaimed: !step.yields }
-    }
-    case 'retry':
-      return { schedule: { position, failures: failures + 1, nextAttemptAt: now + step.in }, isClaimed: false }
-    case 'postpone':
-      return { schedule: { position, failures, nextAttemptAt: now + step.in }, isClaimed: false }
-    case 'disable': {
-      const event = { type: 'webhook-disabled', subject: id, version: version + 1, at: now, customer } as const
-      return { ...unchanged, disabled: { reason: step.reason, event } }
-    }
+  if (step.kind === 'delivered') {
+    const schedule = { position: step.position, failures: 0, nextAttemptAt: step.yields ? now : nextAttemptAt }
+    return { schedule, isClaimed: !step.yields }
   }
+  if (step.kind === 'disable') {
+    const event = { type: 'webhook-disabled', subject: id, version: version + 1, at: now, customer } as const
+    return { ...unchanged, disabled: { reason: step.reason, event } }
+  }
+  const counted = step.kind === 'retry' ? failures + 1 : failures
+  return { schedule: { position, failures: counted, nextAttemptAt: now + step.in }, isClaimed: false }
 }

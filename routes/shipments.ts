@@ -122,10 +122,11 @@ function shipmentPages(app: FastifyInstance, config: Config) {
 
   /** The condition of a request on the order. If it fails, a request with an idempotency key may still get its first answer again. */
   function expected(request: FastifyRequest, order: Order): Precondition {
+    const firstPage: ShipmentPage = { version: order.version, order, shipments: [], links: [], position: '' }
     const current = [
       request.currentOf(order, uri.order(order.id), orderRepresentations),
       request.currentOf(order, uri.orderStatus(order.id), orderStatusRepresentations),
-      request.currentOf(firstPage(order), uri.shipments(order.id), shipmentsRepresentations)
+      request.currentOf(firstPage, uri.shipments(order.id), shipmentsRepresentations)
     ].flatMap((one) => one ?? [])
     try {
       return request.precondition({ version: order.version, modifiedAt: order.modifiedAt, tags: current.flatMap(({ tags }) => tags) })
@@ -154,10 +155,6 @@ function refuseEmptyForm(request: FastifyRequest): void {
   const body = request.body as ShipmentDraft
   if (!request.form()?.has('_lines') || textOf(body) !== undefined || body.items) return
   throw new DomainError('invalid-shipment', 'Enter a quantity for at least one line. Nothing was stored.')
-}
-
-function firstPage(order: Order): ShipmentPage {
-  return { version: order.version, order, shipments: [], links: [], position: '' }
 }
 
 export default fp(shipments, {

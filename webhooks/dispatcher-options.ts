@@ -8,7 +8,8 @@ import type { MemoryLimits } from './order-memory.ts'
 import type { Sender } from './sender.ts'
 
 /** The outcome of an attempt. `postponed`: the shop could not make it. `lost`: events were deleted before they were delivered. */
-export type Outcome = 'delivered' | 'failed' | 'disabled' | 'postponed' | 'lost'
+export const outcomes = ['delivered', 'failed', 'disabled', 'postponed', 'lost'] as const
+export type Outcome = (typeof outcomes)[number]
 
 export interface DispatcherOptions {
   readonly store: Pick<Store, 'lastEvent' | 'events' | 'claimWebhooks' | 'renewClaim' | 'settleWebhook' | 'releaseWebhooks'>

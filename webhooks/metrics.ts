@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Store } from '../domain/store.ts'
 import type { WebhookBacklog } from '../domain/webhook.ts'
-import type { Outcome } from './dispatcher-options.ts'
+import { type Outcome, outcomes } from './dispatcher-options.ts'
 
 interface Measured {
   readonly registry: Registry
@@ -12,8 +12,6 @@ interface Measured {
 
 /** Milliseconds for which the backlog is kept. To read it costs a look at every webhook, so that metrics may be read often. */
 const freshness = 5_000
-
-const outcomes: readonly Outcome[] = ['delivered', 'failed', 'disabled', 'postponed', 'lost']
 
 /**
  * Registers the metrics of deliveries to webhooks.

@@ -37,14 +37,12 @@ export interface CxmlProfile {
   readonly at: number
   /** Absolute. */
   readonly orderUri: string
-  /** Since when the shop takes what the profile names, in milliseconds since the epoch. */
-  readonly effectiveDate: number
 }
 
 /** The answer to a ProfileRequest: the shop takes an OrderRequest. */
-export function writeProfileResponse(basis: CxmlAnswerBasis, { payloadId, at, orderUri, effectiveDate }: CxmlProfile): string {
+export function writeProfileResponse(basis: CxmlAnswerBasis, { payloadId, at, orderUri }: CxmlProfile): string {
   const transaction = element('Transaction', { requestName: 'OrderRequest' }, [element('URL', {}, legal(orderUri))])
-  const profile = element('ProfileResponse', { effectiveDate: timestamp(effectiveDate) }, [transaction])
+  const profile = element('ProfileResponse', { effectiveDate: timestamp(at) }, [transaction])
   return writeDocument({ payloadId, at, doctype: basis.doctype }, [element('Response', {}, [status(200, 'OK'), profile])])
 }
 
