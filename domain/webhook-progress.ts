@@ -3,7 +3,6 @@
 import type { NewEvent } from './event.ts'
 import type { WebhookClaim, WebhookProgress } from './webhook.ts'
 
-/** What a webhook gets next, and when. */
 export interface WebhookSchedule {
   /** The position of the last event that was delivered. */
   readonly position: number

@@ -1,5 +1,3 @@
-/** Who may use a route, where several routes say the same. */
-
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../domain/caller.ts'
 import { unauthenticated } from '../http/credentials.ts'
