@@ -21,7 +21,7 @@ const milliseconds = given.seconds * 1000
 const clients = 64
 const folder = newFolder(directory)
 const next = random(seed)
-/** The least ratios of rows, by name. Only these rows are measured. */
+/** The least ratios of processor time, by row. Only these rows are measured. */
 const floors = given.floors === undefined ? undefined : (JSON.parse(readFileSync(given.floors, 'utf8')) as Record<string, number>)
 const isWanted = (name: string) => (floors === undefined || name in floors) && (given.only === undefined || name.includes(given.only))
 
@@ -95,7 +95,7 @@ async function measure({ port, cpu }: Served, load: Omit<Load, 'port' | 'millise
 }
 
 const rows: string[][] = []
-/** The median ratio of each row, by its name. */
+/** The median ratio of processor time of each row, by its name. It hardly depends on what else the machine does. */
 const reached: Record<string, number> = {}
 
 async function compare(service: Served, row: Row): Promise<void> {
@@ -112,18 +112,13 @@ async function compare(service: Served, row: Row): Promise<void> {
     runs.service.map(({ perSecond }) => perSecond),
     runs.bare.map(({ perSecond }) => perSecond)
   )
-  const cpu = (figures: readonly Figure[]) => median(figures.map((figure) => figure.cpu)).toFixed(0)
-  rows.push([
-    name,
-    rates.text,
-    ratio(
-      runs.bare.map((figure) => figure.cpu),
-      runs.service.map((figure) => figure.cpu)
-    ).text,
-    `${cpu(runs.service)} (${cpu(runs.bare)})`,
-    `≥ ${goal.toFixed(2)}`
-  ])
-  reached[name] = rates.middle
+  const cpu = ratio(
+    runs.bare.map((figure) => figure.cpu),
+    runs.service.map((figure) => figure.cpu)
+  )
+  const microseconds = (figures: readonly Figure[]) => median(figures.map((figure) => figure.cpu)).toFixed(0)
+  rows.push([name, rates.text, cpu.text, `${microseconds(runs.service)} (${microseconds(runs.bare)})`, `≥ ${goal.toFixed(2)}`])
+  reached[name] = cpu.middle
   process.stderr.write(`${(rows.at(-1) ?? []).join('  ')}\n`)
 }
 

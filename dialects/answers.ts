@@ -5,7 +5,7 @@ import type { Order, OrderStatus } from '../domain/order.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import type { AnswerBasis, CxmlAnswerBasis, UblAnswerBasis } from './buyer-document.ts'
 import { type CxmlStatusCode, writeConfirmation, writeCxmlResponse, writeProfileResponse } from './cxml/responses.ts'
-import { endingLines, isReadable, restCancelled, sellerLines } from './standing.ts'
+import { endingLines, isReadable, restCancelled, sellerLines } from './order-sentences.ts'
 import { writeOrderResponse } from './ubl/order-response.ts'
 
 export interface AnswerContext {
@@ -42,12 +42,12 @@ function reasonLine({ detail, line, path, item }: LocatedFault): string {
 }
 
 /** The reasons of a refusal, a line each. */
-export function reasonLines(detail: string, reasons: readonly LocatedFault[]): readonly string[] {
+function reasonLines(detail: string, reasons: readonly LocatedFault[]): readonly string[] {
   return (reasons.length > 0 ? reasons.map(reasonLine) : [detail]).map((text) => text.replace(/\s+/g, ' '))
 }
 
-/** An order as its buyer's system is told of it now. Undefined while its vocabulary has no word for its status. */
-export function writeStanding(basis: AnswerBasis, order: Order, context: AnswerContext): string | undefined {
+/** The state of an order in its buyer's vocabulary. Undefined if the vocabulary has no word for its status. */
+export function writeOrderState(basis: AnswerBasis, order: Order, context: AnswerContext): string | undefined {
   if (basis.vocabulary === 'ubl') return writeOrderResponse(basis, { ...ublContent(order, context), code: ublCodes[order.status] })
   const type = confirmationTypes[order.status]
   if (!type) return undefined
@@ -73,7 +73,7 @@ const confirmationTypes: Readonly<Record<OrderStatus, 'accept' | 'reject' | unde
   cancelled: 'reject'
 }
 
-/** It follows from the order alone, so that an answer that is sent again is the same to the byte. */
+/** It depends on the order alone, so that a repeated answer is the same to the byte. */
 function ublContent(order: Order, { currency }: AnswerContext) {
   const { id, version, modifiedAt, status } = order
   const reasons = [...endingLines(order), ...sellerLines(order, isPromised(status))]
@@ -81,7 +81,7 @@ function ublContent(order: Order, { currency }: AnswerContext) {
   return { id: `${id}.${version}`, salesOrderId: id, reasons, currency, at: modifiedAt, ...promised }
 }
 
-/** Whether something can still be delivered, or was. */
+/** Whether something was delivered, or still can be. */
 function isPromised(status: OrderStatus): boolean {
   return ublCodes[status] !== 'RE'
 }
@@ -90,7 +90,7 @@ function payloadId({ host }: AnswerContext): string {
   return `${randomUUID()}@${host}`
 }
 
-/** The same for each answer to one document about one version of an order. */
+/** Every answer to one document about one version of an order has the same id. */
 function payloadIdOf({ id, version }: Order, { payloadId = '' }: CxmlAnswerBasis, { host }: AnswerContext): string {
   return `${id}.${version}.${hash('sha256', payloadId).slice(0, 8)}@${host}`
 }
@@ -116,7 +116,7 @@ function ublResult(basis: UblAnswerBasis, result: Result, context: AnswerContext
     return writeOrderResponse(basis, { id: randomUUID(), code: 'AP', reasons: [checked], currency, at })
   }
   const { order, kind } = result
-  // AP in answer to an OrderCancellation accepts the cancellation. What was shipped before is beyond it.
+  // AP in answer to an OrderCancellation accepts the cancellation, also where a part of the order was shipped.
   if (kind === 'cancelled') {
     const { promisedDate: _, ...content } = ublContent(order, context)
     return writeOrderResponse(basis, { ...content, code: 'AP', reasons: isCut(order) ? [restCancelled(order)] : [] })
@@ -124,7 +124,7 @@ function ublResult(basis: UblAnswerBasis, result: Result, context: AnswerContext
   return writeOrderResponse(basis, { ...ublContent(order, context), code: ublCodes[order.status] })
 }
 
-/** Whether an order that was cancelled keeps what had been shipped of it. */
+/** Whether an order keeps a part after its cancellation, because that part had been shipped. */
 function isCut({ status }: Order): boolean {
   return status !== 'cancelled'
 }
@@ -132,7 +132,7 @@ function isCut({ status }: Order): boolean {
 function cxmlResult(basis: CxmlAnswerBasis, result: Result, context: AnswerContext): string {
   const { now, orderUri } = context
   if (result.kind === 'profile') {
-    return writeProfileResponse(basis, { payloadId: payloadId(context), at: now, orderUri, effectiveDate: now })
+    return writeProfileResponse(basis, { payloadId: payloadId(context), at: now, orderUri })
   }
   const about =
     result.kind === 'checked'
@@ -160,7 +160,7 @@ function contentOf(order: Order): string {
   return `: ${items.length === 1 ? '1 line' : `${items.length} lines`}, total ${total} ${currency}`
 }
 
-/** Problems of HTTP that a cXML document is told as a status of cXML. Any other one is told by the status of HTTP, so that it is sent again. */
+/** The cXML code for each HTTP status. Any other status is sent as such, so that the sender repeats the document. */
 const cxmlCodes: Readonly<Record<number, CxmlStatusCode>> = {
   400: 406,
   401: 401,
@@ -172,7 +172,7 @@ const cxmlCodes: Readonly<Record<number, CxmlStatusCode>> = {
   500: 500
 }
 
-/** Fault codes of what the shop does not offer at all. */
+/** Codes of faults that ask for something that the shop does not offer at all. */
 const notOffered: ReadonlySet<string> = new Set([
   'blanket-order',
   'item-set',
@@ -183,15 +183,15 @@ const notOffered: ReadonlySet<string> = new Set([
   'unsupported-document'
 ])
 
-/** A refusal in the sender's vocabulary, with its status of HTTP. */
+/** A refusal in the sender's vocabulary, with its HTTP status. */
 export interface WrittenRefusal {
   readonly status: number
   readonly body: string
 }
 
 /**
- * @param status the status that HTTP has for the problem
- * @returns undefined where the problem is told by HTTP alone
+ * @param status the HTTP status of the problem
+ * @returns undefined if the vocabulary has no answer for the problem
  */
 export function writeRefusal(
   basis: AnswerBasis,

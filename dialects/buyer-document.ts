@@ -1,5 +1,6 @@
 /** The content of a document in a buyer's vocabulary (UBL, cXML), in the shop's terms. */
 
+import type { LineChange } from '../domain/line-changes.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import type { XmlElement } from './xml-element.ts'
 
@@ -77,7 +78,7 @@ export interface OrderDraft {
   readonly items: readonly ItemDraft[]
 }
 
-/** Codes of faults that a buyer's document can have by itself. */
+/** Codes of faults that only buyers' documents have. */
 export type BuyerFaultCode =
   | 'allowance-not-agreed'
   | 'two-currencies'
@@ -108,18 +109,17 @@ export interface BuyerFault extends LocatedFault {
 }
 
 /** How one line of an order changes. */
-export interface LineChange {
-  readonly kind: 'added' | 'deleted' | 'changed' | 'untouched'
+export interface LineChangeDraft extends Pick<LineChange, 'kind'> {
   readonly item: ItemDraft
 }
 
 /** The buyer's request. */
 export type BuyerRequest =
-  /** `revision`: changes of the order must be above it. `copies`: the document says that it is a copy, which is never placed. */
+  /** The version of a later change must be above `revision`. `copies`: the document is a copy, which is never placed. */
   | { readonly kind: 'place'; readonly revision?: Sourced | undefined; readonly order: OrderDraft; readonly copies?: true }
   /**
-   * The document is the whole new content of the order that has the number. `revision` orders the changes of an order: one
-   * that is not above the last is outdated. `placesUnknown`: an unknown order is placed.
+   * The document replaces the whole order that has the number. A change is outdated if its `revision` is not above the last one.
+   * `placesUnknown`: the order is placed if the number is unknown.
    */
   | {
       readonly kind: 'replace'
@@ -134,12 +134,12 @@ export type BuyerRequest =
       readonly number: Sourced
       readonly revision?: Sourced | undefined
       readonly order: OrderDraft
-      readonly lines: readonly LineChange[]
+      readonly lines: readonly LineChangeDraft[]
     }
   | { readonly kind: 'cancel'; readonly number: Sourced; readonly revision?: Sourced | undefined; readonly reason?: Sourced | undefined }
   /** cXML's ProfileRequest: asks what the shop takes. */
   | { readonly kind: 'profile' }
-  /** A document of the vocabulary that the shop does not offer. Its faults say which. */
+  /** A document of the vocabulary that the shop does not take. Its faults say why. */
   | { readonly kind: 'unsupported' }
 
 /** The identifiers of a party that a UBL answer repeats. */
@@ -192,8 +192,6 @@ export interface SecretRange {
 export interface CxmlSender {
   /** Sender/Credential/SharedSecret: an API key. Absent or empty: undefined. */
   readonly sharedSecret?: string
-  /** Sender/Credential/Identity, for the log. */
-  readonly identity?: string
   readonly isTest: boolean
 }
 
@@ -203,7 +201,7 @@ export interface BuyerDocument {
   /** At most 100. */
   readonly faults: readonly BuyerFault[]
   readonly secrets: readonly SecretRange[]
-  /** A UBL document that says that it is only a test. cXML says so in `sender`. */
+  /** The UBL document is only a test. A cXML document says so in `sender`. */
   readonly isTest?: true
   /** cXML only. */
   readonly sender?: CxmlSender

@@ -5,20 +5,20 @@ import { maskRanges } from './occurrences.ts'
 
 const names = 'SharedSecret|DigitalSignature|CredentialMac|PrimaryAccountNumberID|CV2ID'
 
-/** Nearly no document has any, and this is faster than to read its markup. */
+/** Few documents have any, and this search is faster than to read their markup. */
 const anyName = new RegExp(`(?:<|${lessThan})(?:[\\w.-]+:)?(?:${names}|PCard)\\b`, 'i')
 
 const tag = `</?(?<name>(?:[\\w.-]+:)?(?:${names}|(?<card>PCard)))(?![\\w.-])(?:"[^"<]*"|'[^'<]*'|[^<>"'])*>`
 const token = new RegExp(`<!--|<!\\[CDATA\\[|<\\?|-->|\\]\\]>|\\?>|${tag}`, 'gi')
 
-/** How the parts of a document end in which markup is no markup. */
+/** The ends of comments, CDATA sections and processing instructions, in which markup does not count. */
 const closings: Readonly<Record<string, string>> = { '<!--': '-->', '<![CDATA[': ']]>', '<?': '?>' }
 
 /** A secret whose end is searched. */
 interface OpenSecret {
   readonly name: string
   readonly from: number
-  /** How the part ends that the secret is written in. Undefined: it is an element of the document. */
+  /** The end of the part that the secret is in. Undefined: it is an element of the document. */
   readonly part: string | undefined
 }
 
@@ -33,8 +33,8 @@ export function maskMarkup(text: string): string {
 }
 
 /**
- * The content of secrets where no reader looks: in comments, CDATA sections and processing instructions, in escaped markup, and
- * in elements of another vocabulary. The document is read once, however many there are: its sender chooses that.
+ * The content of secrets that no reader finds: those in comments, CDATA sections and processing instructions, in escaped markup,
+ * and in elements of another vocabulary. It reads the document only once, because its sender decides how many there are.
  */
 export function hiddenSecrets(source: string): readonly SecretRange[] {
   if (!namesSecrets(source)) return []
@@ -57,7 +57,7 @@ export function hiddenSecrets(source: string): readonly SecretRange[] {
   return found.filter(({ from, to }) => to > from)
 }
 
-/** How the part ends that the document is in after a token. */
+/** The end of the part that the token leads to. Undefined: it leads back to markup. */
 function partAfter(part: string | undefined, token: string): string | undefined {
   if (part === undefined) return closings[token]
   return token === part ? undefined : part

@@ -27,7 +27,7 @@ function findDigits(digits: string): Needle['find'] {
   return (text) => Array.from(text.matchAll(pattern), ({ index, 0: found }) => ({ from: index, to: index + found.length }))
 }
 
-/** `indexOf` searches for so much of a value. Its time can be the product of both lengths, so this one is small. */
+/** `indexOf` searches for this many characters of a value. Its time can be the product of both lengths, so this one is small. */
 const maxHead = 16
 
 /** Knuth, Morris and Pratt's search, since the sender chooses both texts. `indexOf` skips what cannot start the value. */

@@ -1,6 +1,6 @@
 import { mostFaults } from '../domain/errors.ts'
 import { compare, type Decimal, plain, zero } from '../domain/money.ts'
-import type { ProductReference, QuotedPrice, QuotedTerms } from '../domain/order.ts'
+import { mostTexts, type ProductReference, type QuotedPrice, type QuotedTerms } from '../domain/order.ts'
 import { isGtin, isProductId } from '../domain/product.ts'
 import type { Element } from '../schemas/element.ts'
 import { shorten } from '../schemas/shorten.ts'
@@ -13,33 +13,29 @@ export interface BuiltOrder {
   readonly root: Element
   /** For each item. */
   readonly quoted: readonly QuotedTerms[]
-  /** For each item, the origins of what is no element of a purchase order: the price that the buyer expects, and the unit. */
+  /** For each item, the origins of the expected price and the unit, which are no elements of this purchase order. */
   readonly origins: readonly { readonly price: string | undefined; readonly unit: string | undefined }[]
   readonly faults: readonly BuyerFault[]
-  /** The place of an origin in the sender's document. Places are found only for faults, since to find one takes longer than to read a value. */
+  /** Finds the place of an origin in the sender's document. It takes longer than to read a value, so only faults are located. */
   locate(origin: string): { readonly line: number; readonly path: string } | undefined
 }
 
 interface BuildOptions {
   /** Unit codes that mean one piece. */
   readonly pieces: readonly string[]
-  /** Whether the items are changes of an order's lines, which may leave out what the lines have: product and quantity. */
+  /** The items are changes of an order's lines. They may leave out the product and the quantity, which the lines have. */
   readonly isChange?: boolean
 }
 
-/** The most notes, and the most extensions, of an order or an item. */
-const mostTexts = 100
-
-/** Seller's ids that senders write where they have none. */
+/** Senders write these instead of a seller's id if they have none. */
 const placeholders = new Set(['non catalog item', 'not available', 'non item', 'n/a', 'na', 'none'])
-
-/** Named in the schema of orders where it has no product that the line could name. */
-const noProduct = '-'
 
 /** Characters. */
 const maxOrderNumber = 64
+const maxText = 4000
 
-/** Stands in the schema of orders where a line has no quantity that it could have. */
+/** Placeholders for a line without a usable product or quantity, because the schema of orders requires both. */
+const noProduct = '-'
 const anyQuantity = '1'
 
 /** Tests of values that are left out when the shop's schema cannot hold them. The stored document still has them. */
@@ -47,7 +43,7 @@ const upTo = (length: number) => (text: string) => text.length <= length
 const isEmail = (text: string) => text.length <= 254 && /^[^@\s]+@[^@\s]+$/.test(text)
 const isCountry = (text: string) => /^[A-Z]{2}$/.test(text)
 
-/** The shop's purchase order of a buyer's document: it can then be validated and read like one that was sent as such. */
+/** Makes the shop's own purchase order of a buyer's document, which is then validated and read like any other. */
 export function buildPurchaseOrder(draft: OrderDraft, options: BuildOptions): BuiltOrder {
   return new Builder(options).build(draft)
 }
@@ -147,13 +143,10 @@ class Builder {
   }
 
   #texts({ notes, extensions }: Pick<OrderDraft, 'notes' | 'extensions'>): Element[] {
-    const kept = extensions.filter(({ name, value }) => name !== '' && value.text.length <= 4000)
+    const kept = extensions.slice(0, mostTexts).filter(({ name, value }) => name !== '' && value.text.length <= maxText)
     return [
-      ...notes
-        .filter(({ text }) => text.length <= 4000)
-        .slice(0, mostTexts)
-        .flatMap((note) => this.#leaf('note', note) ?? []),
-      ...kept.slice(0, mostTexts).map(({ name, value }) => ({
+      ...notes.slice(0, mostTexts).flatMap((note) => this.#leaf('note', note, upTo(maxText)) ?? []),
+      ...kept.map(({ name, value }) => ({
         name: 'extension',
         attributes: { name: shorten(name, 64) },
         text: value.text,
@@ -205,7 +198,7 @@ class Builder {
     return []
   }
 
-  /** The quantity of a line. Undefined where it cannot be one: the rest of the order is judged all the same. */
+  /** The quantity of a line. If it is not usable, that is a fault, and the rest of the order is checked all the same. */
   #quantity(item: ItemDraft): string | undefined {
     const { quantity } = item
     if (!quantity) return undefined

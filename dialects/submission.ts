@@ -1,9 +1,10 @@
+import type { LineChange } from '../domain/line-changes.ts'
 import type { Objections } from '../domain/order.ts'
-import type { AnswerBasis, BuyerRequest, CxmlSender, LineChange } from './buyer-document.ts'
+import type { AnswerBasis, BuyerRequest, CxmlSender } from './buyer-document.ts'
 
 /**
- * What the serving thread knows of a document in a buyer's vocabulary. It is plain data. What the document orders is the
- * request's purchase order; that of a cancellation has no items.
+ * The serving thread's knowledge of a document in a buyer's vocabulary, as plain data. The items of the document are in the
+ * purchase order that is the request's body. A cancellation has none.
  */
 export interface BuyerSubmission {
   readonly kind: BuyerRequest['kind']
@@ -11,12 +12,12 @@ export interface BuyerSubmission {
   readonly number?: string
   readonly revision?: string
   readonly placesUnknown?: true
-  /** The document says that it is a copy. */
+  /** The document is a copy of another. */
   readonly copies?: true
-  /** Of `change-lines`, for each item: how it changes which line. */
-  readonly lines?: readonly { readonly kind: LineChange['kind']; readonly lineId?: string }[]
+  /** The change that each item makes, if the kind is `change-lines`. */
+  readonly lines?: readonly LineChange[]
   readonly answer: AnswerBasis
-  /** The faults of the document by itself. Absent: none. */
+  /** The faults of the document itself. Absent: none. */
   readonly objections?: Objections
   readonly sender?: CxmlSender
   /** The document says that it is only a test. */

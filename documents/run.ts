@@ -1,4 +1,4 @@
-import { writeResult, writeStanding } from '../dialects/answers.ts'
+import { writeOrderState, writeResult } from '../dialects/answers.ts'
 import { changeLines } from '../domain/line-changes.ts'
 import type { Order } from '../domain/order.ts'
 import { emptyInventory, matchesOrder } from '../domain/placing.ts'
@@ -31,7 +31,7 @@ const writable: Readonly<Record<string, Representations<never>>> = {
 
 function answer({ text, basis, context, done }: AnswerJob): string | undefined {
   const order = JSON.parse(text) as Order
-  return done ? writeResult(basis, { ...done, order }, context) : writeStanding(basis, order, context)
+  return done ? writeResult(basis, { ...done, order }, context) : writeOrderState(basis, order, context)
 }
 
 function write({ resource, mediaType, text, context }: WriteJob): Uint8Array {

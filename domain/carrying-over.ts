@@ -5,14 +5,14 @@ import { add, compare, type Decimal, plain, subtract, zero } from './money.ts'
 import { type Order, type OrderItem, sellerDetailsOf } from './order.ts'
 import { isAllShipped, leftOf } from './shipping.ts'
 
-/** Identifies goods that were sold on the same terms. Lines that move in the document are found by it. */
+/** Identifies goods that were sold on the same terms, also if their line has moved in the document. */
 const termsOf = ({ productId, unit, unitPrice }: OrderItem) => `${productId} ${unit} ${plain(unitPrice)}`
 
 /**
- * The changed order with what it keeps. A new line continues the old line of the same product and terms that has its
- * number, or else the first such line that no other continues: it has the seller's details of that line, and what was
- * shipped of it, up to its quantity. What was shipped beyond that counts for the other lines of the same product and terms,
- * in their order: goods are alike, so only their quantity matters. If all that remains was shipped, the order is `shipped`.
+ * The changed order with the shipped quantities and the seller's details. A new line continues the old line with its number, if
+ * that has the same product and terms, or else the first such line that no other continues. It gets the seller's details of
+ * that line, and its shipped quantity, up to its own quantity. The rest counts for the other lines of the same product and
+ * terms, in their order, because goods are alike. If nothing is left to ship, the order is `shipped`.
  * @throws DomainError `order-refused` when the new lines have less of a product than was shipped at its terms
  */
 export function carryOver(before: Order, changed: Order): Order {
@@ -66,7 +66,7 @@ function shippedByTerms(items: readonly OrderItem[]): Map<string, Decimal> {
   return sums
 }
 
-/** Gives a line a part of what was shipped and no line has yet: at most `most`, and no more than is left to ship of the line. */
+/** Takes a shipped quantity for a line: at most `most`, and no more than is left to ship of the line. */
 function claim(unassigned: Map<string, Decimal>, item: OrderItem, most: Decimal): Decimal {
   const terms = termsOf(item)
   const there = unassigned.get(terms) ?? zero

@@ -50,6 +50,11 @@ export class DomainError extends Error {
   }
 }
 
+/** Whether an error is the shop's refusal with one of the codes. */
+export function hasCode(error: unknown, ...codes: readonly DomainErrorCode[]): error is DomainError {
+  return error instanceof DomainError && codes.includes(error.code)
+}
+
 /** Also the answer for an order that the caller may not see, so that it does not reveal that the order exists. */
 export function orderNotFound(): DomainError {
   return new DomainError('order-not-found', 'There is no such order, or none that you may see.')

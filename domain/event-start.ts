@@ -1,12 +1,12 @@
 /**
- * Cursors for readers who have heard no event yet. There is no event of theirs to go on after, and one of others would tell
- * when it happened. So such a cursor only has a time, and is kept for a part of the time for which events are kept.
+ * Cursors for readers who have heard no event yet. They cannot name an event of their own, and an event of others would tell
+ * them when it happened. So such a cursor has only a time, and expires before events of that time are deleted.
  */
 
-/** A start is rounded down to this part of the time for which events are kept, so that pages rarely get another one. */
+/** A start is rounded down to a multiple of this part of the time for which events are kept, so that pages rarely change. */
 const step = 1 / 8
 
-/** The rest is for clocks that differ between replicas or are set back. */
+/** A start is valid for this part of that time. The rest allows for clocks that differ between replicas or are set back. */
 const kept = 1 / 2
 
 /** A UUID of version 8 (RFC 9562 section 5.8), while the ids of events have version 7. */

@@ -1,4 +1,4 @@
-/** The events of the outbox: which events a write makes, and who hears them. */
+/** The events of the outbox: decides which events a write makes, and who hears them. */
 
 import { type Caller, hasScope } from './caller.ts'
 import { jsonOf } from './deferred.ts'
@@ -6,11 +6,11 @@ import { compare, zero } from './money.ts'
 import type { Order } from './order.ts'
 import type { CatalogueChange } from './product-writes.ts'
 
-export const orderEventTypes = ['order-placed', 'order-changed', 'order-status-changed', 'order-shipped'] as const
-export const productEventTypes = ['product-created', 'product-changed', 'product-deleted'] as const
+const orderEventTypes = ['order-placed', 'order-changed', 'order-status-changed', 'order-shipped'] as const
+const productEventTypes = ['product-created', 'product-changed', 'product-deleted'] as const
 export const eventTypes = [...orderEventTypes, ...productEventTypes, 'stock-set', 'webhook-disabled'] as const
 
-export type OrderEventType = (typeof orderEventTypes)[number]
+type OrderEventType = (typeof orderEventTypes)[number]
 export type EventType = (typeof eventTypes)[number]
 
 /** An event that a write makes. */
@@ -47,7 +47,7 @@ export function eventJson({ order, ...head }: ShopEvent): string {
   return order ? `${text.slice(0, -1)},"order":${jsonOf(order)}}` : text
 }
 
-/** The events that a caller hears: all of some types, and of others only those of one customer. */
+/** The events that a caller hears: all of `types`, and of `own.types` only those of the customer. */
 export interface Audience {
   readonly types: readonly EventType[]
   readonly own?: { readonly customer: string; readonly types: readonly EventType[] }
@@ -73,12 +73,12 @@ export function audienceOf(caller: Caller): Audience {
   return { types, own: { customer: caller.customer, types: own } }
 }
 
-/** An audience of orders: of all, or of one customer's. */
+/** The audience of all orders, or of one customer's. */
 export function ordersAudience(customer: string | undefined): Audience {
   return customer === undefined ? { types: orderEventTypes } : { types: [], own: { customer, types: orderEventTypes } }
 }
 
-/** The part of an audience that has one of some types. */
+/** An audience without the types that are not wanted. */
 export function narrow({ types, own }: Audience, wanted: readonly EventType[]): Audience {
   const isWanted = (type: EventType) => wanted.includes(type)
   return { types: types.filter(isWanted), ...(own ? { own: { ...own, types: own.types.filter(isWanted) } } : {}) }
@@ -90,7 +90,7 @@ export function hears({ types, own }: Audience, { type, customer }: Pick<NewEven
 
 /**
  * The events that a write of an order makes.
- * @param what `set`: the seller set the status, or the details that the buyer gets with it
+ * @param what `set`: the seller set the status, or details for the buyer
  * @param before the order before the write; undefined when it was placed
  */
 export function orderEvents(what: 'placed' | 'changed' | 'shipped' | 'set', before: Order | undefined, order: Order): readonly NewEvent[] {

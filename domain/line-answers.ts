@@ -3,22 +3,20 @@
 import type { Decimal } from './money.ts'
 import type { Order, OrderItem } from './order.ts'
 
-export const lineStatuses = ['accepted', 'changed', 'backordered', 'rejected'] as const
-
 /**
- * `accepted`: as ordered. `changed`: less than was ordered, or at another price than was expected. `backordered`: as ordered,
- * but not all of it is on hand. `rejected`: the order has nothing of it, its quantity is 0.
+ * `accepted`: as ordered. `changed`: less than ordered, or at another price than expected. `backordered`: as ordered, but not all
+ * of it is on hand. `rejected`: the quantity is 0.
  */
-export type LineStatus = (typeof lineStatuses)[number]
+export type LineStatus = 'accepted' | 'changed' | 'backordered' | 'rejected'
 
-/** The answer to one line. An order that took all or nothing has none. */
+/** The answer to one line. Lines of an order that was placed as a whole have none. */
 export interface LineAnswer {
   readonly lineStatus?: LineStatus
-  /** The quantity of the document, where the order has another. */
+  /** The quantity of the document, if the order has another. */
   readonly orderedQuantity?: Decimal
-  /** The price that the document expected, where the line has another. It is kept so that the document is recognised when it is sent again. */
+  /** The price that the document expected, if the line has another. By it a repeated document is recognised. */
   readonly expectedPrice?: Decimal
-  /** Why the line is not as it was ordered, for people. */
+  /** Tells people why the line is not as ordered. */
   readonly reason?: string
 }
 
@@ -26,7 +24,7 @@ export function isRejected({ lineStatus }: LineAnswer): boolean {
   return lineStatus === 'rejected'
 }
 
-/** The items of which an order has something. */
+/** The items without those that were rejected. */
 export function acceptedItems<T extends LineAnswer>(items: readonly T[]): readonly T[] {
   return items.some(isRejected) ? items.filter((item) => !isRejected(item)) : items
 }

@@ -7,6 +7,7 @@ import {
   detailsOf,
   type Extension,
   hasNoDetails,
+  mostTexts,
   type Order,
   type OrderHeader,
   type OrderItem,
@@ -36,7 +37,7 @@ interface Line {
 
 /**
  * The content of an order after the changes of a document.
- * @param document its items are the lines of the changes, in their order; its header replaces what it has of the order's
+ * @param document has an item for each change, in the same order, and the parts of the header that it replaces
  */
 export function changeLines(before: Order, document: PurchaseOrder, changes: readonly LineChange[]): ChangedLines {
   const lines = linesOf(before)
@@ -100,12 +101,12 @@ function changedItem(before: PurchaseOrderItem, { quoted, ...item }: PurchaseOrd
   }
 }
 
-/** The place of a line in an order. Without a line: it was deleted. */
+/** The place of a line in an order. It has no line after the line was deleted. */
 interface Slot {
   line: Line | undefined
 }
 
-/** The lines of an order in their order. Several can have the same number: cXML's may, and those of the shop's own vocabulary. */
+/** The lines of an order, in their order. Several can have one number, in cXML and in the shop's own vocabulary. */
 class Lines {
   readonly #lines: Slot[] = []
   readonly #named = new Map<string, Slot[]>()
@@ -128,7 +129,7 @@ class Lines {
   }
 }
 
-/** The lines of an order as they were sent: items that are parts of one line, because it has two prices, are put together. */
+/** The lines of an order as they were sent. A line that has two prices is two items of the order: they are joined again. */
 function linesOf({ items }: Order): Lines {
   const lines = new Lines()
   let first: OrderItem | undefined
@@ -149,22 +150,19 @@ function linesOf({ items }: Order): Lines {
   return lines
 }
 
-/** The most extensions of an order or an item. */
-const mostExtensions = 100
-
-/** The extensions of a change, and those that were there before under other names. */
+/** The extensions of a change, and those from before with other names. */
 function joined(before: readonly Extension[], changed: readonly Extension[]): readonly Extension[] {
   const names = new Set(changed.map(({ name }) => name))
-  return [...before.filter(({ name }) => !names.has(name)), ...changed].slice(0, mostExtensions)
+  return [...before.filter(({ name }) => !names.has(name)), ...changed].slice(0, mostTexts)
 }
 
-/** Only the first part of a line has what the buyer says about it. */
+/** Whether an item is a later part of a line that has two prices. Only the first part has the line's number and details. */
 function isPartOf(item: OrderItem, first: OrderItem): boolean {
   const isSame = item.productId === first.productId && item.unit === first.unit && compare(item.unitPrice, first.unitPrice) !== 0
   return isSame && first.lineId !== undefined && hasNoDetails(item)
 }
 
-/** The number and the date of an order stay. What else the document says of the header replaces what was there. */
+/** The number and the date of an order stay. The document replaces the other parts of the header that it has. */
 function headerAfter(before: Order, document: PurchaseOrder): OrderHeader {
   const { orderNumber, issueDate } = before
   return {

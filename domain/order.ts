@@ -130,6 +130,9 @@ export interface Objections {
   readonly refused: readonly Fault[]
 }
 
+/** The most notes, and the most extensions, of an order or an item. */
+export const mostTexts = 100
+
 /** All names of an order's products. */
 export function namedProducts({ items }: Pick<PurchaseOrder, 'items'>): readonly ProductReference[] {
   return items.flatMap(({ product, quoted }) => (quoted ? [product, ...quoted.alsoNamed] : [product]))

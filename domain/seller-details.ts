@@ -1,10 +1,10 @@
-/** Decides the details that the seller gives the buyer with a status. */
+/** Decides how a status changes the seller's dates and notes for the buyer. */
 
 import { DomainError, mostFaults } from './errors.ts'
 import type { Order, SellerDetails } from './order.ts'
 import { type NamedLine, repeatedLine, unknownLine } from './shipping.ts'
 
-/** Details of an order or a line. A detail that is absent stays as it is; an empty note removes the one that there is. */
+/** Details of an order or a line. An absent detail stays as it is. An empty note removes the present one. */
 export interface DetailsDraft {
   readonly expectedDeliveryDate?: string
   readonly note?: string
@@ -15,8 +15,8 @@ export interface StatusDetails extends DetailsDraft {
 }
 
 /**
- * The order with the details; undefined when it has them all already.
- * @throws DomainError `invalid-status` when the order has not all of the lines
+ * The order with the details. Undefined: it has them already.
+ * @throws DomainError `invalid-status` if the order lacks one of the lines, or a line is named twice
  */
 export function decideDetails(before: Order, details: StatusDetails): Order | undefined {
   const { items: wanted = [] } = details

@@ -29,7 +29,7 @@ export interface ShipmentDraft {
   readonly items?: readonly ShipmentDraftItem[]
 }
 
-/** One line of a shipment. It is a snapshot: the lines of the order may get other numbers when the order changes. */
+/** One line of a shipment. It is a snapshot, because the lines of the order may get other numbers. */
 export interface ShipmentItem extends Pick<OrderItem, 'line' | 'productId' | 'name' | 'unit' | 'quantity'> {}
 
 /** A shipment without its lines. */
@@ -58,6 +58,11 @@ export interface ShipmentDecision {
 /** The most shipments of one order. The last one must be of all that is left. */
 export const mostShipments = 1000
 
+/** Reads the number of a shipment. Undefined: no shipment can have it. */
+export function shipmentNumber(text: string): number | undefined {
+  return /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : undefined
+}
+
 const allLeft: ShipmentDraft = {}
 
 /** The quantity of a line that was not shipped yet. */
@@ -75,7 +80,7 @@ export function isAllShipped({ items }: Pick<Order, 'items'>): boolean {
 /**
  * Decides a shipment. When nothing is left, the order is `shipped`.
  * @throws DomainError `precondition-failed`; `transition-refused` unless the order is accepted; `invalid-shipment` when the
- *   document can never be the order's shipment; `shipment-refused` when less is left of a line
+ *   document does not fit the order; `shipment-refused` when less is left of a line
  */
 export function decideShipment(before: Order, draft: ShipmentDraft, expected: Precondition, { now }: { now: number }): ShipmentDecision {
   checkPrecondition(expected, before.version)

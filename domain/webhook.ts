@@ -22,13 +22,13 @@ export interface Webhook extends WebhookDraft {
   readonly version: number
   readonly createdAt: number
   readonly modifiedAt: number
-  /** Why it is disabled, if its owner did not do that. */
+  /** Why the shop has disabled it. Absent if its owner has. */
   readonly reason?: string
   /** The events that it delivers. */
   readonly hears: Audience
 }
 
-/** The key that made a webhook, or changed it last: the webhook delivers what this key may see, for as long as the key is valid. */
+/** The key that made a webhook, or changed it last. The webhook delivers what this key may see, while the key is valid. */
 export interface WebhookOwner {
   readonly customer: string
   readonly keyId: string
@@ -82,13 +82,13 @@ export interface WebhookTarget extends Omit<WebhookDraft, 'status' | 'types'> {
 
 /** A webhook that a dispatcher has claimed: no other one delivers for it until the claim ends. */
 export interface ClaimedWebhook extends WebhookTarget {
-  /** The version that was claimed. When the owner changes the webhook, the claim's outcome counts no more. */
+  /** The version that was claimed. If the owner changes the webhook, the outcome of the claim no longer counts. */
   readonly version: number
   /** The failed attempts to deliver the next event. */
   readonly failures: number
   /** The event to deliver next. */
   readonly next: EventHead
-  /** The id of an event whose last attempt failed, and which is not kept any more. It and maybe later ones are never delivered. */
+  /** The id of an event that was deleted after a failed attempt. It, and perhaps later ones, are never delivered. */
   readonly lost?: string
 }
 
@@ -100,9 +100,9 @@ export interface WebhookProgress {
   /** The attempt to log, if there was one. */
   readonly delivery?: Delivery
   /**
-   * `delivered`: the event at this position; with `yields` the claim ends, although more events may wait. `retry`: the receiver
-   * failed, and gets the same event again in so many milliseconds. `postpone`: the shop failed, which does not count as an attempt.
-   * `disable`: for this reason.
+   * `delivered`: the event at the position was delivered. With `yields` the claim ends, although more events may wait. `retry`: the
+   * receiver failed, and gets the event again after so many milliseconds. `postpone`: the shop failed, which is no attempt.
+   * `disable`: the webhook is disabled for a reason.
    */
   readonly step:
     | { readonly kind: 'delivered'; readonly position: number; readonly yields?: boolean }
@@ -111,18 +111,18 @@ export interface WebhookProgress {
     | { readonly kind: 'disable'; readonly reason: string }
 }
 
-/** What the active webhooks wait for. */
+/** The deliveries that the active webhooks wait for. */
 export interface WebhookBacklog {
   /** The webhooks with an event that has not been delivered. */
   readonly waiting: number
   /** When the oldest of these events happened. Milliseconds since the epoch, as below. */
   readonly oldestAt?: number
-  /** Since when the shop could have sent the one that has waited longest, but nobody has claimed its webhook. */
+  /** Since when the longest waiting of these events could have been sent, if nobody has claimed its webhook. */
   readonly dueSince?: number
 }
 
 /** How long the secret before the newest one signs too, in milliseconds. */
-export const secretOverlap = 24 * 3_600_000
+const secretOverlap = 24 * 3_600_000
 
 /** The most webhooks of one customer, and of all customers. Each can have one connection open. */
 export const mostWebhooks = { ofCustomer: 20, inAll: 1_000 } as const
@@ -130,7 +130,7 @@ export const mostWebhooks = { ofCustomer: 20, inAll: 1_000 } as const
 /** The most deliveries that a webhook's log keeps. */
 export const mostDeliveries = 100
 
-/** The secrets after a new one: the one before signs for a while, earlier ones no more. */
+/** The secrets after a new one is added. The one before stays valid for a while, and earlier ones end. */
 export function rotated(secrets: readonly WebhookSecret[], secret: string, now: number): readonly WebhookSecret[] {
   const [newest] = secrets
   return newest ? [{ secret }, { secret: newest.secret, expiresAt: now + secretOverlap }] : [{ secret }]
@@ -140,7 +140,7 @@ export function validSecrets(secrets: readonly WebhookSecret[], now: number): re
   return secrets.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now).map(({ secret }) => secret)
 }
 
-/** Also the answer for another customer's webhook, so that it does not reveal that the webhook exists. */
+/** Also the answer for another customer's webhook, so that nobody learns that it exists. */
 export function webhookNotFound(): DomainError {
   return new DomainError('webhook-not-found', 'There is no such webhook, or it is not yours.')
 }
@@ -171,7 +171,7 @@ export function hearing(types: readonly EventType[], caller: Caller): Audience {
   return types.length === 0 ? all : narrow(all, types)
 }
 
-/** Whether a caller hears all that a webhook of its customer delivers. Only such a caller may change it, or see what it delivered. */
+/** Whether a caller hears all that a webhook of its customer delivers. Only then it may change the webhook or see its deliveries. */
 export function mayManage(caller: Caller, { hears: { types, own } }: Pick<Webhook, 'hears'>): boolean {
   const mine = audienceOf(caller)
   const hearsAll = (type: EventType) => mine.types.includes(type)
@@ -179,7 +179,7 @@ export function mayManage(caller: Caller, { hears: { types, own } }: Pick<Webhoo
   return types.every(hearsAll) && (own?.types ?? []).every(hearsOwn)
 }
 
-/** A webhook whose key is no longer valid delivers nothing, also not again. */
+/** The refusal to send an event again with a webhook whose key is no longer valid. */
 export function keyEnded(): DomainError {
   const detail = 'The key of this webhook was revoked or has expired, so it delivers nothing. PUT the webhook with your key first.'
   return new DomainError('unknown-event', detail, { faults: [{ detail, at: [] }] })

@@ -1,6 +1,6 @@
 import type { Limits } from './quota.ts'
 
-/** The work of one caller. */
+/** The running and the waiting work of one caller. */
 interface CallerState {
   running: number
   readonly waiting: (() => void)[]

@@ -23,7 +23,7 @@ export class FairScheduler {
   #worksUntil = 0
   readonly #slice: number
 
-  /** @param slice milliseconds from a turn's begin in which new work starts; the rest waits for a later turn */
+  /** @param slice milliseconds after the start of a turn in which new work may start. Other work waits for a later turn */
   constructor(slice = 4) {
     this.#slice = slice
   }
@@ -39,7 +39,7 @@ export class FairScheduler {
     else this.#waiting.add(caller, start)
   }
 
-  /** Schedules a read from a connection or a request body: what it brings arrives in the next turn of the event loop. */
+  /** Schedules a read from a connection or a request body. Its data arrives in the next turn of the event loop. */
   scheduleRead(caller: string, read: () => void): void {
     this.schedule(caller, () => {
       this.#reads++

@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto'
+import { Problem } from './problem.ts'
 
 /** The header that every 401 must have (RFC 9110 section 15.5.2). */
-export const challenge = { 'www-authenticate': 'Bearer realm="tradepost", Basic realm="tradepost", charset="UTF-8"' }
+const challenge = { 'www-authenticate': 'Bearer realm="tradepost", Basic realm="tradepost", charset="UTF-8"' }
+
+export function unauthenticated(detail: string): Problem {
+  return new Problem('unauthenticated', detail, { headers: challenge })
+}
 
 /** The API key in an Authorization header: a Bearer token, or a Basic password. An unknown scheme gives an empty key. */
 export function shownKey(authorization: string | undefined): string | undefined {

@@ -3,10 +3,10 @@ import { type LoggerOptions, stdSerializers } from 'pino'
 
 /**
  * Credentials and order ids, which may appear anywhere in a log line: in a URL, an error's message or stack, a database
- * error. Whoever has an order's URI can use the order. Eight characters of its id stay in the log: enough to find the
- * order, not enough to use it. Request ids and product ids may look like UUIDs too; they stay whole.
+ * error. Whoever has an order's URI can use the order, so only eight characters of its id stay in the log, by which it can be
+ * found. Request ids and product ids may look like UUIDs too; they stay whole.
  *
- * A line without the hint of a secret has no such secret. Searching for hints takes a tenth of the time.
+ * A line without the hint has no such secret. To search for hints takes a tenth of the time.
  */
 const secrets: readonly { readonly hint: string | RegExp; readonly pattern: RegExp; readonly replacement: string }[] = [
   { hint: '/order/', pattern: /(\/order\/[^/?#"\\\s<>:]{8})[^/?#"\\\s<>]+/g, replacement: '$1…' },

@@ -1,6 +1,6 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 
-/** Why a request was refused, for its log line. */
+/** The reason of a refusal, for the log line of the request. */
 export interface Refusal {
   readonly code: string
   readonly detail: string

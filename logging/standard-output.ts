@@ -1,25 +1,25 @@
 import { type DestinationStream, destination } from 'pino'
 
-/** Bytes of lines that may wait for who reads standard output. What comes when they are full is dropped. */
+/** Bytes of lines that may wait until standard output is read. Lines beyond that are dropped. */
 const mostWaiting = 4 * 1024 * 1024
 
-/** Milliseconds until lines that could not be written are tried again. A later line tries them sooner. */
+/** Milliseconds until lines are written again after an error. A new line tries sooner. */
 const pause = 100
 
-/** How often a process that exits tries to write what is left. */
+/** How often a process that exits tries to write the rest. */
 const lastTries = 10
 
 export interface StandardOutput extends DestinationStream {
-  /** Writes what waits, before the process exits. Gives up after a second if nobody reads. */
+  /** Writes the lines that wait, before the process exits. Gives up after a second if nobody reads. */
   finish(): void
 }
 
 /**
- * Standard output that never holds up or ends the service: not when nobody reads the pipe, and not when the disk of the file is
- * full. Lines wait up to a limit, and a later line says how many were dropped.
+ * Standard output that never blocks or ends the service, even if nobody reads the pipe or the disk of the file is full. Lines
+ * wait up to a limit, and a later line says how many were dropped.
  *
- * pino's own destination would block the thread until the pipe has room, and after some minutes end the process with a stack
- * overflow. It needs a pipe that does not block, which Node makes of it when `process.stdout` is first used.
+ * pino's own destination would block the thread until the pipe has room, and end the process with a stack overflow after some
+ * minutes. The pipe itself must not block: Node sees to that when `process.stdout` is first used.
  */
 export function standardOutput(fd = process.stdout.fd): StandardOutput {
   const out = destination({ dest: fd, sync: true, maxLength: mostWaiting, retryEAGAIN: () => false })
@@ -28,7 +28,7 @@ export function standardOutput(fd = process.stdout.fd): StandardOutput {
   let dropped = 0
   out.on('error', ({ code }: NodeJS.ErrnoException) => {
     hasFailed = true
-    // Who read the pipe is gone for ever.
+    // The reader has closed the pipe.
     if (code === 'EPIPE') out.write = () => true
     else if (!timer) timer = setTimeout(retry, pause).unref()
   })
@@ -43,7 +43,7 @@ export function standardOutput(fd = process.stdout.fd): StandardOutput {
   function retry(): void {
     timer = undefined
     hasFailed = false
-    // Every write also tries what waits.
+    // Every write also writes the lines that wait.
     out.write('')
   }
 

@@ -1,5 +1,6 @@
 import type { DestinationStream } from 'pino'
 import { type PrettyOptions, prettyFactory } from 'pino-pretty'
+import { requestCompleted } from './requests.ts'
 
 /** The fields of a log line that the terminal shows. */
 interface Line {
@@ -54,7 +55,7 @@ function message(line: Line, paint: Colors): string {
 
 function request({ msg = '', req, res, responseTime = 0, code, detail }: Line, paint: Colors): string {
   const status = res?.statusCode ?? 0
-  const outcome = msg === 'request completed' ? '' : ` (${msg})`
+  const outcome = msg === requestCompleted ? '' : ` (${msg})`
   const refusal = code === undefined ? '' : ` ${code}: ${printable(detail ?? '')}`
   const statusColor = status >= 500 ? paint.red : status >= 400 ? paint.yellow : paint.green
   const requestLine = printable(`${req?.method} ${req?.url}`)

@@ -1,8 +1,8 @@
 import type { DestinationStream } from 'pino'
 
 /**
- * Writes the log lines of one turn of the event loop at once, because a write takes longer than to format a line. The
- * process writes what is left when it exits. A kill loses the lines of the current turn.
+ * Writes the log lines of one turn of the event loop at once, because a write takes longer than formatting a line. The
+ * process writes the rest when it exits. A kill loses the lines of the current turn.
  */
 export function bufferTurn(to: DestinationStream & { finish?(): void }): DestinationStream & { flushSync(): void } {
   let lines = ''

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type ApiKey, type Caller, guest } from '../domain/caller.ts'
-import { challenge, hashKey, shownKey } from '../http/credentials.ts'
+import { hashKey, shownKey, unauthenticated } from '../http/credentials.ts'
 import { notationOf } from '../http/notation.ts'
 import { Problem } from '../http/problem.ts'
 
@@ -73,8 +73,7 @@ export default fp(
       const shown = shownKey(request.headers.authorization)
       if (shown !== undefined) {
         const holder = shown.startsWith('tp_') ? await holderOf(hashKey(shown)) : undefined
-        if (!holder)
-          throw new Problem('unauthenticated', 'The API key is not valid: it is unknown, expired or revoked.', { headers: challenge })
+        if (!holder) throw unauthenticated('The API key is not valid: it is unknown, expired or revoked.')
         return holder
       }
       if (request.signedInKey === undefined) return guest

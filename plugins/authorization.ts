@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { startsAsCxml } from '../dialects/cxml/doctype.ts'
 import { guest, hasScope, type Scope } from '../domain/caller.ts'
-import { challenge } from '../http/credentials.ts'
+import { unauthenticated } from '../http/credentials.ts'
 import { isForm } from '../http/form-post.ts'
 import { checking } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
@@ -66,7 +66,7 @@ export default fp(
       if (!access) return
       if (caller.kind === 'guest') {
         if (access.guests && config.GUEST_ORDERS) return
-        throw new Problem('unauthenticated', 'This needs an API key.', { headers: challenge })
+        throw unauthenticated('This needs an API key.')
       }
       if (access.anyOf.some((scope) => hasScope(caller, scope))) return
       throw new Problem('forbidden', `This needs a key with the scope ${access.anyOf.join(' or ')}; yours has ${caller.scopes.join(', ')}.`)
@@ -82,9 +82,7 @@ function isCxmlSubmission({ submission }: FastifyRequest): boolean {
 /** A page says whose it is, so that nobody writes as somebody else who signed in or out since. */
 function checkCustomer({ caller, operation: { customer } }: FastifyRequest): void {
   if (!customer || (caller?.kind === 'key' && caller.customer === customer)) return
-  throw new Problem(
-    'unauthenticated',
-    `You are no longer signed in as ${customer}. Sign in again, in another tab if you like, and send the form once more.`,
-    { headers: challenge }
+  throw unauthenticated(
+    `You are no longer signed in as ${customer}. Sign in again, in another tab if you like, and send the form once more.`
   )
 }

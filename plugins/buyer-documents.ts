@@ -5,9 +5,10 @@ import { type AnswerContext, type Result, writeRefusal, writeResult } from '../d
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import { BuyerProblem } from '../documents/buyer-problem.ts'
 import { guest } from '../domain/caller.ts'
+
 import { textOf } from '../domain/deferred.ts'
-import { challenge } from '../http/credentials.ts'
-import { Problem } from '../http/problem.ts'
+import { unauthenticated } from '../http/credentials.ts'
+
 import { uris } from '../representations/links.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 
@@ -16,7 +17,7 @@ export type BuyerRoute = (request: FastifyRequest, buyer: BuyerSubmission) => Pr
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route also takes documents in the vocabularies of buyers' systems. This carries them out. */
+    /** Carries out documents in the vocabularies of buyers' systems. Without it, the route does not take them. */
     buyers?: BuyerRoute
   }
   interface FastifyRequest {
@@ -24,8 +25,6 @@ declare module 'fastify' {
     answerContext(): AnswerContext
   }
 }
-
-const utf8 = (mediaType: string) => `${mediaType}; charset=utf-8`
 
 /**
  * The edges of a document in a buyer's vocabulary (UBL, cXML). On the way in, the key in a cXML document says who the caller
@@ -74,7 +73,7 @@ export default fp(
 
     /** @throws Problem `unauthenticated`, `forbidden` */
     async function authenticate(request: FastifyRequest, { sender, answer }: BuyerSubmission): Promise<void> {
-      // Only cXML that cannot be read names no sender. It is told what is malformed, since its key may be in it.
+      // cXML that cannot be read may have a key, but names no sender. Its sender is told what is malformed.
       if (!sender && answer.vocabulary === 'cxml') return
       if (!sender || request.refusedKey) return app.authorize(request)
       if (sender.sharedSecret !== undefined) {
@@ -82,7 +81,7 @@ export default fp(
         if (!holder) throw unauthenticated('The SharedSecret is no valid API key: it is unknown, expired or revoked.')
         const { caller = guest } = request
         if (caller.kind === 'key' && holder.kind === 'key' && caller.customer !== holder.customer) {
-          throw unauthenticated('The SharedSecret and the Authorization header field are keys of two customers. Send one of them.')
+          throw unauthenticated('The SharedSecret and the Authorization header field have keys of two customers. Send one of them.')
         }
         if (caller.kind !== 'key') request.caller = holder
       }
@@ -124,7 +123,7 @@ export default fp(
           link: `<${uri.orderDocument(id)}>; rel="original", <${uri.orderResponse(id)}>; rel="response"`
         })
       }
-      // Clients of cXML take any other status than 200 for a failure of the transport.
+      // Clients of cXML treat any status other than 200 as a failure of the transport.
       if (vocabulary === 'ubl' && result.kind === 'placed') reply.code(201)
       reply.headers({ 'cache-control': app.cachePolicies.never, 'content-type': contentTypeOf(request) })
       return reply.send(Buffer.from(body))
@@ -141,15 +140,11 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error))
 }
 
-function unauthenticated(detail: string): Problem {
-  return new Problem('unauthenticated', detail, { headers: challenge })
-}
-
 function asksForJson({ representation }: FastifyRequest): boolean {
   return representation?.suffix === 'json'
 }
 
 /** The answer has the media type of the document. */
 function contentTypeOf({ mediaType = 'application/xml' }: FastifyRequest): string {
-  return utf8(mediaType)
+  return `${mediaType}; charset=utf-8`
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import fp from 'fastify-plugin'
-import { DomainError } from '../domain/errors.ts'
+import { hasCode } from '../domain/errors.ts'
 import { type Operation, operationOf } from '../http/operation.ts'
 import { Problem } from '../http/problem.ts'
 import type { DocumentSchema } from '../schemas/document.ts'
@@ -67,7 +67,7 @@ async function tryAgain<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (error) {
-    if (error instanceof DomainError && error.code === 'precondition-failed') return write()
+    if (hasCode(error, 'precondition-failed')) return write()
     throw error
   }
 }

@@ -6,28 +6,28 @@ import { answerOf, type Result } from '../dialects/answers.ts'
 import type { AnswerBasis } from '../dialects/buyer-document.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import { fromJson, jsonOf, textOf } from '../domain/deferred.ts'
-import { DomainError } from '../domain/errors.ts'
+import { DomainError, hasCode } from '../domain/errors.ts'
 import { type ChangedLines, changeLines, type LineChange } from '../domain/line-changes.ts'
 import { holdsStock, nextStatuses, type Objections, type Order, type OrderDocument, type PurchaseOrder } from '../domain/order.ts'
 import { joinObjections } from '../domain/refusing.ts'
 import type { OrderWriteOptions, Placing } from '../domain/store.ts'
-import { challenge } from '../http/credentials.ts'
-import { Problem } from '../http/problem.ts'
+import { unauthenticated } from '../http/credentials.ts'
 import type { BuyerRoute } from '../plugins/buyer-documents.ts'
 import {
   endedOrder,
-  inDocument,
   isVersion,
+  locatedAtNumber,
+  locatedInDocument,
   outdated,
-  placed,
   refusal,
   refuseCancellation,
   unknownCopy,
   unknownOrder
 } from './buyer-refusals.ts'
 import { isDryRun } from './dry-run.ts'
+import { placingOf } from './placing.ts'
 
-/** How often a change is decided again because another one came first. */
+/** The most attempts to write a change while other writes come first. */
 const mostAttempts = 5
 
 /** @param matches whether a purchase order says the same as an existing order */
@@ -36,12 +36,11 @@ export function makeBuyerOrders(
   config: Config,
   matches: (request: FastifyRequest, wanted: PurchaseOrder, current: Order) => Promise<boolean>
 ): BuyerRoute {
-  const status = config.ACCEPTANCE === 'manual' ? 'received' : 'accepted'
   const bodyOf = ({ body }: FastifyRequest) => body as PurchaseOrder
 
   return (request, buyer) =>
     perform(request, buyer).catch((error: unknown) => {
-      throw error instanceof DomainError ? placed(error, buyer) : error
+      throw error instanceof DomainError ? locatedAtNumber(error, buyer) : error
     })
 
   async function perform(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
@@ -65,8 +64,8 @@ export function makeBuyerOrders(
     return isDryRun(request) || (isTest === true && config.TEST_ORDERS === 'check')
   }
 
-  /** @param isWhole whether the document is the whole content of the order */
-  function writing(request: FastifyRequest, buyer: BuyerSubmission, isWhole: boolean): OrderWriteOptions {
+  /** @param isWhole the document is the whole content of the order, and is kept with it */
+  function writeOptions(request: FastifyRequest, buyer: BuyerSubmission, isWhole: boolean): OrderWriteOptions {
     const { submission, mediaType } = request
     if (!submission) throw new Error('a document was sent')
     const { revision, answer, objections, masked = submission.bytes } = buyer
@@ -84,9 +83,7 @@ export function makeBuyerOrders(
   }
 
   function placing(request: FastifyRequest, buyer: BuyerSubmission): Placing {
-    const { caller } = request
-    const customer = caller?.kind === 'key' ? { customer: caller.customer } : {}
-    return { order: bodyOf(request), status, ...customer, ...writing(request, buyer, true) }
+    return { ...placingOf(request, config), ...writeOptions(request, buyer, true) }
   }
 
   async function place(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
@@ -101,7 +98,7 @@ export function makeBuyerOrders(
   }
 
   async function endedBefore(request: FastifyRequest, buyer: BuyerSubmission): Promise<Objections | undefined> {
-    const order = await numbered(request, buyer.answer.orderNumber)
+    const order = await orderByNumber(request, buyer.answer.orderNumber)
     if (!order || holdsStock(order.status)) return undefined
     const document = await app.store.documentOf(order.id)
     // The store answers the same bytes as it did before.
@@ -115,7 +112,7 @@ export function makeBuyerOrders(
     throw refusal(objections)
   }
 
-  /** A document with a payloadID is carried out once, unless a header field says what is the same request. */
+  /** Carries out a document with a payloadID once. An Idempotency-Key takes precedence over the payloadID. */
   function once<T>(request: FastifyRequest, { answer }: BuyerSubmission, write: Parameters<typeof request.idempotently<T>>[0]): Promise<T> {
     const id = answer.vocabulary === 'cxml' && request.operation.idempotencyKey === undefined ? answer.payloadId : undefined
     return id === undefined ? request.idempotently(write) : request.onceForDocument(id, write)
@@ -123,29 +120,27 @@ export function makeBuyerOrders(
 
   /** The order that a copy repeats. A copy never places one. */
   async function repeatOf(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
-    const order = await numbered(request, buyer.answer.orderNumber)
+    const order = await orderByNumber(request, buyer.answer.orderNumber)
     if (order && holdsStock(order.status) && (await matches(request, bodyOf(request), order))) return { kind: 'repeated', order }
     return refuseWhole(request, buyer, unknownCopy(buyer))
   }
 
-  async function numbered(request: FastifyRequest, orderNumber: string | undefined): Promise<Order | undefined> {
+  async function orderByNumber(request: FastifyRequest, orderNumber: string | undefined): Promise<Order | undefined> {
     const { caller } = request
     if (caller?.kind !== 'key' || orderNumber === undefined) return undefined
     return app.store.orderNumbered(caller.customer, orderNumber)
   }
 
   /** The customer's order that a document names. @throws Problem `unauthenticated` */
-  async function named(request: FastifyRequest, { number }: BuyerSubmission): Promise<Order | undefined> {
+  async function namedOrder(request: FastifyRequest, { number }: BuyerSubmission): Promise<Order | undefined> {
     if (request.caller?.kind !== 'key') {
-      throw new Problem('unauthenticated', 'Only with an API key can an order be changed or cancelled by its number.', {
-        headers: challenge
-      })
+      throw unauthenticated('Only with an API key can an order be changed or cancelled by its number.')
     }
-    return numbered(request, number)
+    return orderByNumber(request, number)
   }
 
   async function cancel(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
-    const found = await named(request, buyer)
+    const found = await namedOrder(request, buyer)
     if (!found) throw refusal(joinObjections(buyer.objections, unknownOrder(buyer)))
     const last = await app.store.documentOf(found.id)
     const cancelled = await onLatest(found, async (order) => {
@@ -154,43 +149,43 @@ export function makeBuyerOrders(
       if (isTest(request, buyer) && nextStatuses(order.status).includes('cancelled')) return order
       return app.store.setOrderStatus(order.id, 'cancelled', { version: order.version })
     })
-    return isTest(request, buyer) ? { kind: 'checked' } : { kind: 'cancelled', order: cancelled, answer: following(buyer, last).answer }
+    return isTest(request, buyer) ? { kind: 'checked' } : { kind: 'cancelled', order: cancelled, answer: completed(buyer, last).answer }
   }
 
   async function change(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
-    const found = (await named(request, buyer)) ?? (await renumbered(request, buyer))
+    const found = (await namedOrder(request, buyer)) ?? (await renumberedOrder(request, buyer))
     if (!found && buyer.kind === 'replace' && buyer.placesUnknown) return place(request, buyer)
     if (!found && buyer.kind === 'replace') return refuseWhole(request, buyer, unknownOrder(buyer))
     if (!found) throw refusal(joinObjections(buyer.objections, unknownOrder(buyer)))
     const result = await onLatest(found, async (order): Promise<Result> => {
       const last = await app.store.documentOf(order.id)
       if (isRepeated(request, last)) return answerAgain(order, last)
-      const change = { ...following(buyer, last), objections: joinObjections(buyer.objections, outdated(buyer, last)) }
+      const change = { ...completed(buyer, last), objections: joinObjections(buyer.objections, outdated(buyer, last)) }
       return { kind: 'changed', order: await changeOnce(request, change, order, last), answer: change.answer }
     })
     return isTest(request, buyer) ? { kind: 'checked' } : result
   }
 
-  /** Writes again, on the order as it is by then, while another write came first. */
+  /** Writes again, on the latest version of the order, if another write came first. */
   async function onLatest<T>(found: Order, write: (order: Order) => Promise<T>): Promise<T> {
     for (let attempt = 1, order = found; ; attempt++) {
       try {
         return await write(order)
       } catch (error) {
-        if (!isOvertaken(error) || attempt === mostAttempts) throw error
+        if (!hasCode(error, 'precondition-failed') || attempt === mostAttempts) throw error
         order = await app.store.order(order.id)
       }
     }
   }
 
   /** The order that a document has replaced before, if the document also gave it a new number. */
-  async function renumbered(request: FastifyRequest, { number, answer }: BuyerSubmission): Promise<Order | undefined> {
-    const order = answer.orderNumber === number ? undefined : await numbered(request, answer.orderNumber)
+  async function renumberedOrder(request: FastifyRequest, { number, answer }: BuyerSubmission): Promise<Order | undefined> {
+    const order = answer.orderNumber === number ? undefined : await orderByNumber(request, answer.orderNumber)
     return order && isRepeated(request, await app.store.documentOf(order.id)) ? order : undefined
   }
 
   /** The order with its lines changed. The document process changes large orders. */
-  async function changed(
+  async function applyChanges(
     request: FastifyRequest,
     before: Order,
     document: PurchaseOrder,
@@ -212,19 +207,19 @@ export function makeBuyerOrders(
     const expected = { version: order.version }
     const body = bodyOf(request)
     if (buyer.kind === 'replace') {
-      // An OrderChange changes an order. It is not the document that the order came from.
+      // An OrderChange is not the document that the order came from, so it does not replace that.
       const isWhole = buyer.answer.vocabulary === 'cxml' || buyer.answer.document === 'Order' || last === undefined
-      return app.store.changeOrder(order.id, body, expected, config.MAX_ORDER_ITEMS, writing(request, buyer, isWhole))
+      return app.store.changeOrder(order.id, body, expected, config.MAX_ORDER_ITEMS, writeOptions(request, buyer, isWhole))
     }
-    const { order: after, positions, faults } = await changed(request, order, body, buyer.lines ?? [])
-    // Places in the whole order are others than those in the document.
+    const { order: after, positions, faults } = await applyChanges(request, order, body, buyer.lines ?? [])
+    // The faults name places of the document. The store would look for them in the whole order.
     const objections = joinObjections(buyer.objections, { invalid: await request.locate(faults), refused: [] })
     try {
       // An order that came in the shop's own vocabulary has no document yet.
-      const options = writing(request, { ...buyer, objections }, last === undefined)
+      const options = writeOptions(request, { ...buyer, objections }, last === undefined)
       return await app.store.changeOrder(order.id, after, expected, config.MAX_ORDER_ITEMS, options)
     } catch (error) {
-      throw error instanceof DomainError ? inDocument(error, positions) : error
+      throw error instanceof DomainError ? locatedInDocument(error, positions) : error
     }
   }
 }
@@ -235,22 +230,18 @@ function isRepeated({ submission }: FastifyRequest, last: OrderDocument | undefi
 }
 
 /**
- * The answer to the document that an order has. Only one that placed it has left it in its first version. Of a later version
- * nobody knows whether the document made it: the seller may have set the status since.
+ * The answer to the last document of an order, once more. That document placed the order if the order still has its first version.
+ * Nothing tells whether it made a later version, because the seller may have set the status since.
  */
 function answerAgain(order: Order, { answer }: OrderDocument): Result {
   return { kind: order.version === 1 ? 'placed' : 'done', order, answer: answer as AnswerBasis, isReplayed: true }
 }
 
-function isOvertaken(error: unknown): boolean {
-  return error instanceof DomainError && error.code === 'precondition-failed'
-}
-
 /**
- * A change as it follows the last document of the order: without a version it leaves the last one, so that those that were sent
- * before are still outdated, and its answer has what the order's own has.
+ * Completes a change with what it leaves out. Without a version it keeps the last one, so that earlier changes stay outdated. Its
+ * answer repeats the parts that the order's own answer has.
  */
-function following(buyer: BuyerSubmission, last: OrderDocument | undefined): BuyerSubmission {
+function completed(buyer: BuyerSubmission, last: OrderDocument | undefined): BuyerSubmission {
   const revision = buyer.revision ?? last?.revision
   const answer = last ? answerOf(buyer.answer, last.answer as AnswerBasis) : buyer.answer
   return { ...buyer, answer, ...(revision === undefined ? {} : { revision }) }

@@ -7,7 +7,7 @@ import { nextStatuses, type Objections, type Order, type OrderDocument } from '.
 import { refusedTransition } from '../domain/order-writes.ts'
 import { joinObjections, noObjections } from '../domain/refusing.ts'
 
-/** The refusal of a document for reasons of its own. What can never succeed decides the code. */
+/** The refusal of a document for its own faults. The code is `invalid-order` if one of them makes success impossible. */
 export function refusal({ invalid, refused }: Objections): DomainError {
   const faults = [...invalid, ...refused]
   const [only, ...others] = faults
@@ -20,13 +20,12 @@ export function unknownOrder({ number, numberAt }: BuyerSubmission): Objections 
   return { invalid: [{ code: 'order-unknown', detail, ...numberAt }], refused: [] }
 }
 
-/** A copy never places an order. */
 export function unknownCopy({ numberAt }: BuyerSubmission): Objections {
-  const detail = 'The document says that it is a copy, but no order with this number and content stands. Send the original.'
+  const detail = 'The document says that it is a copy, but you have no active order with this number and content. Send the original.'
   return { invalid: [{ code: 'copy-of-unknown-order', detail, ...numberAt }], refused: [] }
 }
 
-/** A buyer's system may repeat an order, with another payloadID for one, after it was cancelled. That is no new order. */
+/** A buyer's system may repeat an order after it was cancelled, for example with another payloadID. That is no new order. */
 export function endedOrder({ id, status }: Order, { numberAt }: BuyerSubmission): Objections {
   const detail = `The order of this number, ${id}, is ${status}. To order again, send an order with a new number.`
   return { invalid: [], refused: [{ code: 'sent-before', detail, ...numberAt }] }
@@ -48,7 +47,7 @@ export function isVersion(revision: string): boolean {
   return /^\d{1,15}(\.\d{1,15})?$/.test(revision)
 }
 
-/** @throws DomainError when the document itself says why the order cannot be cancelled; then also what the order's status says */
+/** @throws DomainError if there are objections to the document; it then also lists a status that forbids the cancellation */
 export function refuseCancellation(objections: Objections, { status }: Order): void {
   if (objections.invalid.length + objections.refused.length === 0) return
   const isFinal = status !== 'cancelled' && !nextStatuses(status).includes('cancelled')
@@ -56,8 +55,8 @@ export function refuseCancellation(objections: Objections, { status }: Order): v
   throw refusal(joinObjections(objections, isFinal ? { invalid: [], refused: [{ detail }] } : noObjections))
 }
 
-/** An error with a place in the document. A fault without a place is placed at the order's number. */
-export function placed(error: DomainError, { numberAt }: BuyerSubmission): DomainError {
+/** An error whose faults all have a place in the document: by default that of the order's number. */
+export function locatedAtNumber(error: DomainError, { numberAt }: BuyerSubmission): DomainError {
   const { code, message, faults, orderId } = error
   if (!numberAt || (faults.length > 0 && faults.every((fault) => fault.at || 'line' in fault))) return error
   const named: readonly Fault[] = faults.length > 0 ? faults : [{ detail: message }]
@@ -65,8 +64,8 @@ export function placed(error: DomainError, { numberAt }: BuyerSubmission): Domai
   return new DomainError(code, message, { faults: located, ...(orderId === undefined ? {} : { orderId }) })
 }
 
-/** Faults name the items of the whole order. The sender's document has only some of them. */
-export function inDocument({ code, message, faults }: DomainError, positions: readonly (number | undefined)[]): DomainError {
+/** Moves faults from the items of the whole order to the lines of the document, which has only some of them. */
+export function locatedInDocument({ code, message, faults }: DomainError, positions: readonly (number | undefined)[]): DomainError {
   const moved = faults.map(({ at, ...fault }): Fault => {
     if (at?.[0] !== 'item') return at ? { ...fault, at } : fault
     const position = positions[Number(at[1]) - 1]

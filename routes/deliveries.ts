@@ -4,9 +4,10 @@ import { nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
 import { uris } from '../representations/links.ts'
 import { deliveriesRepresentations, deliveryRepresentations } from '../representations/webhook.ts'
 import { delivery } from '../schemas/webhook.ts'
+import { anyKey, keyHolder } from './access.ts'
 import { webhookPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
-import { anyKey, holderOf, managedBy } from './webhooks.ts'
+import { managedBy } from './webhooks.ts'
 
 const listDeliveries = {
   id: 'listDeliveries',
@@ -23,7 +24,7 @@ const sendAgain = {
   problems: ['webhook-not-found', 'unknown-event']
 } as const
 
-/** Requests that sending an event again counts as against the rate: it keeps a connection to the receiver for up to ten seconds. */
+/** Sending an event again counts as so many requests: it keeps a connection to the receiver for up to ten seconds. */
 const cost = 5
 
 const deliveries: RoutePlugin = async (app, { config }) => {
@@ -36,7 +37,7 @@ const deliveries: RoutePlugin = async (app, { config }) => {
       config: { represents: deliveriesRepresentations, caching: 'private', access: anyKey, describes: listDeliveries }
     },
     async (request, reply) => {
-      const holder = holderOf(request)
+      const holder = keyHolder(request)
       const { limit, after } = request.query
       const webhook = await managedBy(holder, request.params.webhook_id, app.store)
       const page = await app.store.deliveries(webhook.id, holder.customer, { limit, ...startOfPage('deliveries', after) })
@@ -54,7 +55,7 @@ const deliveries: RoutePlugin = async (app, { config }) => {
     },
     async (request, reply) => {
       const { eventId } = request.body
-      const holder = holderOf(request)
+      const holder = keyHolder(request)
       const { id } = await managedBy(holder, request.params.webhook_id, app.store)
       const { webhook, event } = await app.store.redelivery(id, holder.customer, eventId)
       if (!webhook.scopes) throw keyEnded()

@@ -21,6 +21,7 @@ import { Problem } from '../http/problem.ts'
 import { type EventsPage, eventsRepresentations } from '../representations/events.ts'
 import { uris } from '../representations/links.ts'
 import { pageOf } from '../representations/representation.ts'
+import { anyKey } from './access.ts'
 import type { RoutePlugin } from './route.ts'
 
 interface Filters {
@@ -126,7 +127,7 @@ const events: RoutePlugin = async (app, { config }) => {
       config: {
         represents: eventsRepresentations,
         caching: 'private',
-        access: { anyOf: ['order', 'catalogue', 'fulfilment'] },
+        access: anyKey,
         describes
       }
     },

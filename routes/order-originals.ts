@@ -1,14 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { writeStanding } from '../dialects/answers.ts'
+import { writeOrderState } from '../dialects/answers.ts'
 import type { AnswerBasis } from '../dialects/buyer-document.ts'
 import { textOf } from '../domain/deferred.ts'
 import type { Order } from '../domain/order.ts'
 import { Problem } from '../http/problem.ts'
+import { toSeeOrder } from './access.ts'
 import { orderPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
-
-const toSee = { anyOf: ['order', 'fulfilment'], guests: true } as const
 
 const getDocument = {
   id: 'getOrderDocument',
@@ -27,19 +26,19 @@ const getResponse = {
   sends: ['application/xml', 'text/xml']
 } as const
 
-/** What belongs to an order that came in a buyer's vocabulary (UBL, cXML): its document, and its present answer. */
+/** The document that an order came from, if it was sent in a buyer's vocabulary (UBL, cXML), and the present answer to it. */
 const orderOriginals: RoutePlugin = async (app) => {
   /** The document process writes about large orders. */
-  async function standing(request: FastifyRequest, basis: AnswerBasis, order: Order): Promise<string | undefined> {
+  async function orderState(request: FastifyRequest, basis: AnswerBasis, order: Order): Promise<string | undefined> {
     const context = request.answerContext()
     const text = textOf(order)
-    if (text === undefined) return writeStanding(basis, order, context)
+    if (text === undefined) return writeOrderState(basis, order, context)
     return request.withRoomFor(text.length, () => app.documents.answer(request, { text, basis, context }))
   }
 
   app.get(
     '/order/:order_id/document',
-    { schema: { params: orderPath }, config: { access: toSee, caching: 'private', describes: getDocument } },
+    { schema: { params: orderPath }, config: { access: toSeeOrder, caching: 'private', describes: getDocument } },
     async (request, reply) => {
       const { id } = await request.visibleOrder(request.params.order_id)
       const document = await app.store.documentOf(id)
@@ -48,7 +47,7 @@ const orderOriginals: RoutePlugin = async (app) => {
       const tag = `"${digest.slice(0, 16)}"`
       reply.headers({ etag: tag, 'cache-control': app.cachePolicies.private })
       if (request.isNotModified({ tags: [tag] })) return reply.code(304).send()
-      // The document is the buyer's: a browser must not run what may be in it.
+      // A browser must not run what a buyer's document may contain.
       return reply
         .header('content-disposition', 'attachment; filename="order.xml"')
         .type(mediaType)
@@ -58,11 +57,11 @@ const orderOriginals: RoutePlugin = async (app) => {
 
   app.get(
     '/order/:order_id/response',
-    { schema: { params: orderPath }, config: { access: toSee, caching: 'private', describes: getResponse } },
+    { schema: { params: orderPath }, config: { access: toSeeOrder, caching: 'private', describes: getResponse } },
     async (request, reply) => {
       const order = await request.visibleOrder(request.params.order_id)
       const document = await app.store.documentOf(order.id)
-      const body = document && (await standing(request, document.answer as AnswerBasis, order))
+      const body = document && (await orderState(request, document.answer as AnswerBasis, order))
       if (!document || body === undefined) throw none()
       return reply
         .headers({ 'cache-control': app.cachePolicies.private })
@@ -73,7 +72,10 @@ const orderOriginals: RoutePlugin = async (app) => {
 }
 
 function none(): Problem {
-  return new Problem('not-found', 'The order has none: it was not sent as UBL or cXML, or, in cXML, is not decided yet.')
+  return new Problem(
+    'not-found',
+    'There is none: the order was not sent as UBL or cXML, or it was sent as cXML and is neither accepted nor rejected yet.'
+  )
 }
 
 export default fp(orderOriginals, {

@@ -1,16 +1,17 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { guest, mayChange } from '../domain/caller.ts'
-import { DomainError } from '../domain/errors.ts'
+import { hasCode } from '../domain/errors.ts'
 import { isOpen, type Order } from '../domain/order.ts'
 import { orderRepresentations } from '../representations/order.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { refusalNotice } from '../representations/views.ts'
 import { purchaseOrder } from '../schemas/purchase-order.ts'
+import { isHidden, toPlaceOrChange } from './access.ts'
 import { refuseStrayDryRun } from './dry-run.ts'
 import { showShipments } from './latest-shipments.ts'
 import { orderForms } from './order-forms.ts'
-import { orderPath } from './parameters.ts'
+import { orderIdOf, orderPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
 /** The forms that an order's pages post: the form that changes the order, and the button that cancels it. */
@@ -18,11 +19,10 @@ const orderPages: RoutePlugin = async (app, { config }) => {
   app.addHook('preValidation', refuseStrayDryRun)
   const forms = orderForms(app, config)
   const one = { represents: orderRepresentations, caching: 'private' } as const
-  const toChange = { anyOf: ['order'], guests: true } as const
 
   app.post(
     '/order/:order_id',
-    { schema: { params: orderPath }, config: { ...one, access: toChange, form: { refused, more }, describes: postOrder } },
+    { schema: { params: orderPath }, config: { ...one, access: toPlaceOrChange, form: { refused, more }, describes: postOrder } },
     app.performs({ PUT: { body: purchaseOrder }, DELETE: {} })
   )
 
@@ -30,8 +30,8 @@ const orderPages: RoutePlugin = async (app, { config }) => {
   async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
     const typed = forms.typed(request)
     const isChange = request.operation.method === 'PUT'
-    const current = [401, 403, 404].includes(problem.status) ? undefined : await visible(request)
-    if (!current) return isChange ? forms.withoutOrder(request, idOf(request), typed, problem) : undefined
+    const current = isHidden(problem) ? undefined : await visible(request)
+    if (!current) return isChange ? forms.withoutOrder(request, orderIdOf(request), typed, problem) : undefined
     if (isChange && isOpen(current.status) && mayChange(request.caller ?? guest, current)) {
       return forms.change(request, current, typed, problem)
     }
@@ -40,21 +40,19 @@ const orderPages: RoutePlugin = async (app, { config }) => {
   }
 
   async function more(request: FastifyRequest): Promise<string | undefined> {
-    return forms.change(request, await request.changeableOrder(idOf(request)), await forms.lookedUp(request))
+    return forms.change(request, await request.changeableOrder(orderIdOf(request)), await forms.lookedUp(request))
   }
 }
 
 /** The order, if the caller can see it. */
 async function visible(request: FastifyRequest): Promise<Order | undefined> {
   try {
-    return await request.visibleOrder(idOf(request))
+    return await request.visibleOrder(orderIdOf(request))
   } catch (error) {
-    if (error instanceof DomainError && error.code === 'order-not-found') return undefined
+    if (hasCode(error, 'order-not-found')) return undefined
     throw error
   }
 }
-
-const idOf = (request: FastifyRequest) => (request.params as { order_id: string }).order_id
 
 const postOrder = {
   id: 'postOrderForm',

@@ -8,11 +8,13 @@ import type { QuerySchema } from '../http/query-schema.ts'
 import { uris } from '../representations/links.ts'
 import { blankOrderRepresentations, linesPerPage, orderRepresentations } from '../representations/order.ts'
 import { changedOrder, purchaseOrder } from '../schemas/purchase-order.ts'
+import { toPlaceOrChange, toSeeOrder } from './access.ts'
 import { makeBuyerOrders } from './buyer-orders.ts'
 import { dryRunQuery, isDryRun, makeDryRun, refuseStrayDryRun } from './dry-run.ts'
 import { showShipments } from './latest-shipments.ts'
 import { orderForms } from './order-forms.ts'
 import { orderPath } from './parameters.ts'
+import { placingOf } from './placing.ts'
 import { orderWithStatus } from './repeated-status.ts'
 import type { RoutePlugin } from './route.ts'
 
@@ -41,14 +43,12 @@ const order: RoutePlugin = async (app, { config }) => {
     '/order',
     {
       schema: { body: purchaseOrder, querystring: dryRunQuery },
-      config: { ...one, access: toPlace, form: forms.newOrder, buyers, describes: placeOrder }
+      config: { ...one, access: toPlaceOrChange, form: forms.newOrder, buyers, describes: placeOrder }
     },
     async (request, reply) => {
-      const customer = request.caller?.kind === 'key' ? { customer: request.caller.customer } : {}
-      const status = config.ACCEPTANCE === 'manual' ? 'received' : 'accepted'
-      // A person who sends a form gets what the page showed, or nothing.
+      // A person who sends a form gets the order that the page showed, or none.
       const handling = request.submission?.notation === 'form' ? undefined : request.preferredHandling()
-      const placing = { order: request.body, status, ...customer, ...(handling === 'lenient' ? { handling } : {}) } as const
+      const placing = { ...placingOf(request, config), ...(handling === 'lenient' ? { handling } : {}) }
       if (isDryRun(request)) return dryRun(request, reply, placing)
       const { order, outcome, replayed } = await request.idempotently((idempotency) => app.store.placeOrder({ ...placing, ...idempotency }))
       if (placing.handling) reply.applyPreference(`handling=${placing.handling}`)
@@ -59,7 +59,7 @@ const order: RoutePlugin = async (app, { config }) => {
 
   app.get(
     '/order/:order_id',
-    { schema: { params: orderPath, querystring: orderQuery }, config: { ...one, access: toSee, describes: getOrder } },
+    { schema: { params: orderPath, querystring: orderQuery }, config: { ...one, access: toSeeOrder, describes: getOrder } },
     async (request, reply) => {
       const order = await request.visibleOrder(request.params.order_id)
       const form = request.query.form === 'change' ? await forms.toChange(request, order) : undefined
@@ -73,7 +73,7 @@ const order: RoutePlugin = async (app, { config }) => {
 
   app.put(
     '/order/:order_id',
-    { schema: { params: orderPath, body: changedOrder }, config: { ...one, access: toChange, describes: changeOrder } },
+    { schema: { params: orderPath, body: changedOrder }, config: { ...one, access: toPlaceOrChange, describes: changeOrder } },
     async (request, reply) => {
       const current = await request.changeableOrder(request.params.order_id)
       const wanted = request.body
@@ -86,7 +86,7 @@ const order: RoutePlugin = async (app, { config }) => {
 
   app.delete(
     '/order/:order_id',
-    { schema: { params: orderPath }, config: { ...one, access: toChange, describes: cancelOrder } },
+    { schema: { params: orderPath }, config: { ...one, access: toPlaceOrChange, describes: cancelOrder } },
     async (request, reply) => {
       const current = await request.changeableOrder(request.params.order_id)
       const unchanged = await orderWithStatus(app.store, current, 'cancelled')
@@ -96,7 +96,7 @@ const order: RoutePlugin = async (app, { config }) => {
     }
   )
 
-  /** Answers with an order that was placed before. */
+  /** Answers with an existing order. */
   function found(reply: FastifyReply, order: Order): FastifyReply {
     const place = uri.order(order.id)
     return reply.header('location', place).represent(order, place)
@@ -109,11 +109,6 @@ const order: RoutePlugin = async (app, { config }) => {
     return request.withRoomFor(currentText.length, () => app.documents.compare(request, wantedText, currentText, config.CURRENCY))
   }
 }
-
-const toPlace = { anyOf: ['order'], guests: true } as const
-/** The seller sees every order but changes none: the seller sets an order's status. */
-const toSee = { anyOf: ['order', 'fulfilment'], guests: true } as const
-const toChange = { anyOf: ['order'], guests: true } as const
 
 const blankQuery: QuerySchema<{ readonly product?: readonly string[] }> = {
   type: 'object',

@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin'
-import { DomainError } from '../domain/errors.ts'
+import { DomainError, hasCode } from '../domain/errors.ts'
 import { isProductId, type Product } from '../domain/product.ts'
 import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
@@ -33,7 +33,7 @@ const productRoute: RoutePlugin = async (app, { config }) => {
     try {
       return await app.store.product(id)
     } catch (error) {
-      if (error instanceof DomainError && (error.code === 'product-not-found' || error.code === 'product-deleted')) return undefined
+      if (hasCode(error, 'product-not-found', 'product-deleted')) return undefined
       throw error
     }
   }

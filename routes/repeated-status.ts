@@ -1,4 +1,4 @@
-import { DomainError } from '../domain/errors.ts'
+import { hasCode } from '../domain/errors.ts'
 import type { Order, OrderStatus } from '../domain/order.ts'
 import { mayHaveStatus } from '../domain/order-writes.ts'
 import type { StatusDetails } from '../domain/seller-details.ts'
@@ -17,7 +17,7 @@ export async function orderWithStatus(
     // Only the store compares a large order.
     return await store.setOrderStatus(current.id, status, { onlyRepeat: true }, details)
   } catch (error) {
-    if (error instanceof DomainError && (error.code === 'precondition-failed' || error.code === 'invalid-status')) return undefined
+    if (hasCode(error, 'precondition-failed', 'invalid-status')) return undefined
     throw error
   }
 }

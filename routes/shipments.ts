@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { textOf } from '../domain/deferred.ts'
-import { DomainError } from '../domain/errors.ts'
+import { DomainError, hasCode } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
-import type { ShipmentDraft } from '../domain/shipping.ts'
+import { type ShipmentDraft, shipmentNumber } from '../domain/shipping.ts'
 import type { Precondition } from '../domain/store.ts'
 import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
 import { Problem } from '../http/problem.ts'
@@ -16,15 +16,14 @@ import { variantOf } from '../representations/representation.ts'
 import { type ShipmentPage, shipmentRepresentations, shipmentsRepresentations } from '../representations/shipment.ts'
 import { refusalNotice } from '../representations/views.ts'
 import { shipment } from '../schemas/shipment.ts'
-import { orderPath, shipmentPath } from './parameters.ts'
+import { isHidden, toSeeOrder } from './access.ts'
+import { orderIdOf, orderPath, shipmentPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
-/** Shipments on a page. Those that are short come with their lines, so a page has fewer of them than of orders. */
+/** Short shipments come with their lines, so a page has fewer shipments than a page of orders has orders. */
 const pageLimit = { default: 20, max: 100 }
 
 const shipmentQuery = pagedQuery({}, pageLimit)
-
-const toSee = { anyOf: ['order', 'fulfilment'], guests: true } as const
 
 const listShipments = {
   id: 'listShipments',
@@ -49,7 +48,6 @@ const getShipment = {
   problems: ['order-not-found']
 } as const
 
-/** The shipments of an order. */
 const shipments: RoutePlugin = async (app, { config }) => {
   const pages = shipmentPages(app, config)
   const uri = uris(config.BASE_URL.path)
@@ -58,7 +56,7 @@ const shipments: RoutePlugin = async (app, { config }) => {
     '/order/:order_id/shipments',
     {
       schema: { params: orderPath, querystring: shipmentQuery },
-      config: { represents: shipmentsRepresentations, caching: 'private', access: toSee, describes: listShipments }
+      config: { represents: shipmentsRepresentations, caching: 'private', access: toSeeOrder, describes: listShipments }
     },
     async (request, reply) => {
       const order = await request.visibleOrder(request.params.order_id)
@@ -94,12 +92,12 @@ const shipments: RoutePlugin = async (app, { config }) => {
     '/order/:order_id/shipment/:number',
     {
       schema: { params: shipmentPath },
-      config: { represents: shipmentRepresentations, caching: 'private', access: toSee, describes: getShipment }
+      config: { represents: shipmentRepresentations, caching: 'private', access: toSeeOrder, describes: getShipment }
     },
     async (request, reply) => {
-      const { order_id, number } = request.params
-      const { id } = await request.visibleOrder(order_id)
-      const found = /^[1-9][0-9]{0,3}$/.test(number) ? await app.store.shipment(id, Number(number)) : undefined
+      const { id } = await request.visibleOrder(request.params.order_id)
+      const number = shipmentNumber(request.params.number)
+      const found = number && (await app.store.shipment(id, number))
       if (!found) throw new Problem('not-found', 'The order has no such shipment.')
       return reply.represent(found)
     }
@@ -122,26 +120,26 @@ function shipmentPages(app: FastifyInstance, config: Config) {
     return { version: order.version, order, shipments: items, links, position }
   }
 
-  /** The condition of a request on the order. Where it does not hold, a request with a key may still get its first answer again. */
+  /** The condition of a request on the order. If it fails, a request with an idempotency key may still get its first answer again. */
   function expected(request: FastifyRequest, order: Order): Precondition {
+    const firstPage: ShipmentPage = { version: order.version, order, shipments: [], links: [], position: '' }
     const current = [
       request.currentOf(order, uri.order(order.id), orderRepresentations),
       request.currentOf(order, uri.orderStatus(order.id), orderStatusRepresentations),
-      request.currentOf(firstPage(order), uri.shipments(order.id), shipmentsRepresentations)
+      request.currentOf(firstPage, uri.shipments(order.id), shipmentsRepresentations)
     ].flatMap((one) => one ?? [])
     try {
       return request.precondition({ version: order.version, modifiedAt: order.modifiedAt, tags: current.flatMap(({ tags }) => tags) })
     } catch (error) {
-      const isOvertaken = error instanceof DomainError && error.code === 'precondition-failed'
-      if (!isOvertaken || request.operation.idempotencyKey === undefined) throw error
+      if (!hasCode(error, 'precondition-failed') || request.operation.idempotencyKey === undefined) throw error
       return { onlyRepeat: true }
     }
   }
 
   /** Shows the form again, with what was typed, on the page of the order's shipments. */
   async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
-    if ([401, 403, 404].includes(problem.status)) return undefined
-    const order = await request.visibleOrder((request.params as { order_id: string }).order_id)
+    if (isHidden(problem)) return undefined
+    const order = await request.visibleOrder(orderIdOf(request))
     const typed = new Map(request.form() ?? [])
     const page = { ...(await read(request, order, { limit: pageLimit.default })), typed, faults: problem.errors ?? [] }
     const formTag = request.formTag(page, uri.shipments(order.id), shipmentsRepresentations)
@@ -152,15 +150,11 @@ function shipmentPages(app: FastifyInstance, config: Config) {
   return { read, expected, refused }
 }
 
-/** A person who left every line of the form empty does not mean all that is left, as a document without items does. */
+/** A form without quantities is a mistake, while a document without items ships all that is left. */
 function refuseEmptyForm(request: FastifyRequest): void {
   const body = request.body as ShipmentDraft
   if (!request.form()?.has('_lines') || textOf(body) !== undefined || body.items) return
   throw new DomainError('invalid-shipment', 'Enter a quantity for at least one line. Nothing was stored.')
-}
-
-function firstPage(order: Order): ShipmentPage {
-  return { version: order.version, order, shipments: [], links: [], position: '' }
 }
 
 export default fp(shipments, {

@@ -5,7 +5,8 @@ import { orderStatusRepresentations } from '../representations/order-status.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { refusalNotice } from '../representations/views.ts'
 import { orderStatus, type StatusDocument } from '../schemas/order-status.ts'
-import { orderPath } from './parameters.ts'
+import { isHidden, toSeeOrder } from './access.ts'
+import { orderIdOf, orderPath } from './parameters.ts'
 import { orderWithStatus } from './repeated-status.ts'
 import type { RoutePlugin } from './route.ts'
 
@@ -35,14 +36,14 @@ const status: RoutePlugin = async (app) => {
   const seller = { ...shown, access: { anyOf: ['fulfilment'] } } as const
 
   async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
-    if ([401, 403].includes(problem.status)) return undefined
-    const current = await request.visibleOrder((request.params as { order_id: string }).order_id)
+    if (isHidden(problem)) return undefined
+    const current = await request.visibleOrder(orderIdOf(request))
     return request.page(current, { notice: refusalNotice(problem, 'the order') })
   }
 
   app.get(
     '/order/:order_id/status',
-    { schema: { params: orderPath }, config: { ...shown, access: { anyOf: ['order', 'fulfilment'], guests: true }, describes: getStatus } },
+    { schema: { params: orderPath }, config: { ...shown, access: toSeeOrder, describes: getStatus } },
     async (request, reply) => {
       const order = await request.visibleOrder(request.params.order_id)
       return reply.represent(order)

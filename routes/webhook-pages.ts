@@ -6,6 +6,7 @@ import type { ProblemDocument } from '../representations/problem.ts'
 import { variantOf } from '../representations/representation.ts'
 import { type Notice, refusalNotice } from '../representations/views.ts'
 import { type RefusedWebhook, webhookRepresentations, webhooksRepresentations } from '../representations/webhook.ts'
+import { isHidden } from './access.ts'
 
 /** The pages that show a refused form of a webhook again, with what was typed. */
 export function webhookPages(app: FastifyInstance, config: Config): { readonly ofList: FormPages; readonly ofOne: FormPages } {
@@ -23,7 +24,7 @@ export function webhookPages(app: FastifyInstance, config: Config): { readonly o
 
   async function refusedNew(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
     const { caller } = request
-    if (mayNot(problem) || caller?.kind !== 'key') return undefined
+    if (isHidden(problem) || caller?.kind !== 'key') return undefined
     const webhooks = await app.store.webhooks(caller.customer)
     const { title, detail } = problem
     const list = { webhooks, typed: typedIn(request), faults: problem.errors ?? [] }
@@ -33,10 +34,10 @@ export function webhookPages(app: FastifyInstance, config: Config): { readonly o
 
   async function refusedChange(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
     const { caller } = request
-    if (mayNot(problem) || caller?.kind !== 'key') return undefined
+    if (isHidden(problem) || caller?.kind !== 'key') return undefined
     const { webhook_id: id } = request.params as { webhook_id: string }
     const webhook = await app.store.webhook(id, caller.customer)
-    // After somebody else's change, the form has what holds now.
+    // After a 412 the form shows the webhook as it is now.
     const typed = request.operation.method === 'PUT' && problem.status !== 412 ? { typed: typedIn(request) } : {}
     const shown = { ...webhook, ...typed, faults: problem.errors ?? [] }
     const formTag = request.formTag(webhook, uri.webhook(id), webhookRepresentations)
@@ -47,6 +48,3 @@ export function webhookPages(app: FastifyInstance, config: Config): { readonly o
   // The page of a new webhook shows its secret, and nothing shows it again.
   return { ofList: { refused: refusedNew, showsResult: true }, ofOne: { refused: refusedChange } }
 }
-
-/** Whether the caller may not see the page either. */
-const mayNot = ({ status }: ProblemDocument) => [401, 403, 404].includes(status)

@@ -1,26 +1,14 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Caller } from '../domain/caller.ts'
 import { hearing, mayManage, type NewWebhook, type Webhook, type WebhookDraft } from '../domain/webhook.ts'
-import { challenge } from '../http/credentials.ts'
 import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
 import { type ShownWebhook, webhookRepresentations, webhooksRepresentations } from '../representations/webhook.ts'
 import { webhook } from '../schemas/webhook.ts'
+import { anyKey, type KeyHolder, keyHolder } from './access.ts'
 import { webhookPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 import { webhookPages } from './webhook-pages.ts'
-
-/** Every key may have webhooks: they deliver what the key may see. */
-export const anyKey = { anyOf: ['order', 'catalogue', 'fulfilment'] } as const
-
-type KeyHolder = Extract<Caller, { kind: 'key' }>
-
-/** The holder of the key of a request whose route asks for one. @throws Problem `unauthenticated` */
-export function holderOf({ caller }: FastifyRequest): KeyHolder {
-  if (caller?.kind === 'key') return caller
-  throw new Problem('unauthenticated', 'This needs an API key.', { headers: challenge })
-}
 
 /**
  * The webhook of a request that changes it, or reads what it delivered.
@@ -50,7 +38,7 @@ const webhooks: RoutePlugin = async (app, { config }) => {
     '/webhooks',
     { config: { represents: webhooksRepresentations, caching: 'private', access: anyKey, describes: listWebhooks } },
     async (request, reply) => {
-      return reply.represent({ webhooks: await app.store.webhooks(holderOf(request).customer) })
+      return reply.represent({ webhooks: await app.store.webhooks(keyHolder(request).customer) })
     }
   )
 
@@ -58,7 +46,7 @@ const webhooks: RoutePlugin = async (app, { config }) => {
     '/webhooks',
     { schema: { body: webhook }, config: { ...one, form: pages.ofList, describes: createWebhook } },
     async (request, reply) => {
-      const wanted = ownedBy(holderOf(request), request.body)
+      const wanted = ownedBy(keyHolder(request), request.body)
       await app.webhooks.checkUrl(wanted.url)
       const secret = app.webhooks.newSecret()
       const made = await app.store.createWebhook(wanted, secret)
@@ -67,14 +55,14 @@ const webhooks: RoutePlugin = async (app, { config }) => {
   )
 
   app.get('/webhook/:webhook_id', { schema: { params: webhookPath }, config: { ...one, describes: getWebhook } }, async (request, reply) =>
-    reply.represent(await app.store.webhook(request.params.webhook_id, holderOf(request).customer))
+    reply.represent(await app.store.webhook(request.params.webhook_id, keyHolder(request).customer))
   )
 
   app.put(
     '/webhook/:webhook_id',
     { schema: { params: webhookPath, body: webhook }, config: { ...one, describes: changeWebhook } },
     async (request, reply) => {
-      const holder = holderOf(request)
+      const holder = keyHolder(request)
       const current = await managedBy(holder, request.params.webhook_id, app.store)
       const expected = request.precondition(request.currentOf(current), 'replaces')
       const wanted = ownedBy(holder, request.body)
@@ -89,7 +77,7 @@ const webhooks: RoutePlugin = async (app, { config }) => {
     '/webhook/:webhook_id',
     { schema: { params: webhookPath }, config: { ...one, describes: deleteWebhook } },
     async (request, reply) => {
-      const holder = holderOf(request)
+      const holder = keyHolder(request)
       const current = await managedBy(holder, request.params.webhook_id, app.store)
       await app.store.deleteWebhook(current.id, holder.customer, request.precondition(request.currentOf(current)))
       return request.form() ? reply.redirect(uri.webhooks, 303) : reply.code(204).send()
@@ -107,7 +95,7 @@ const webhooks: RoutePlugin = async (app, { config }) => {
     '/webhook/:webhook_id/secret',
     { schema: { params: webhookPath }, config: { ...one, describes: newSecret } },
     async (request, reply) => {
-      const holder = holderOf(request)
+      const holder = keyHolder(request)
       const { id } = await managedBy(holder, request.params.webhook_id, app.store)
       const secret = app.webhooks.newSecret()
       const changed = await app.store.addWebhookSecret(id, holder.customer, secret)

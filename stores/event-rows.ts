@@ -22,14 +22,14 @@ export function headOf({ customer, ...row }: HeadRow): EventHead {
   return { ...row, ...(customer === null ? {} : { customer }) }
 }
 
-/** The order of an event that is written, as it was then. */
+/** The order that a new event shows. */
 export interface EventOrder {
   readonly status: string
   /** JSON. */
   readonly content: string
 }
 
-/** Up to this many characters, copying a content is cheaper than an entry of the index by which its copy is made later. */
+/** Characters. A content of this length is cheaper to copy at once than later, which takes an entry in an index. */
 const mostCopied = 4_096
 
 /** The columns of a new event that come from its order. A large content is copied only when the order gets another one. */
@@ -49,7 +49,7 @@ export interface EventOrderRow {
   readonly content: string | null
 }
 
-/** The events of a page. Orders that are large together stay text, because they are sent as text. */
+/** The events of a page. If their orders are large together, they stay text, because they are sent as text. */
 export function eventsOf(heads: readonly EventHead[], rowOf: (head: EventHead) => EventOrderRow | undefined): readonly ShopEvent[] {
   const toOrder = heads.reduce((sum, { weight }) => sum + weight, 0) > mostInline ? deferredOrder : orderFrom
   return heads.flatMap((head) => {

@@ -3,7 +3,7 @@
 import { defer, isLarge, type Known } from '../domain/deferred.ts'
 import { PositionError } from '../domain/errors.ts'
 import { mostSummarised } from '../domain/order.ts'
-import { mostShipments, type Shipment, type ShipmentSummary } from '../domain/shipping.ts'
+import { mostShipments, type Shipment, type ShipmentSummary, shipmentNumber } from '../domain/shipping.ts'
 
 export interface ShipmentRow {
   readonly number: number
@@ -49,8 +49,8 @@ export function shipmentFrom(orderId: string, row: ShipmentRow): Shipment {
 }
 
 /**
- * The properties of a shipment that the serving thread can read without parsing it. A shipment has no version, which is
- * asked of every value with a page.
+ * The properties of a shipment that the serving thread can read without parsing it. A shipment has no version, but pages ask
+ * every value for one.
  */
 export function shipmentKnown({ orderId, number, shippedAt, itemCount }: ShipmentSummary): Known<Shipment & { version?: never }> {
   return { orderId, number, shippedAt, itemCount, version: undefined }
@@ -71,6 +71,7 @@ function summaryOf(orderId: string, row: Omit<ShipmentRow, 'items'>): ShipmentSu
 /** The number below which a page of shipments starts. @throws PositionError */
 export function shipmentPosition(after: string | undefined): number {
   if (after === undefined) return mostShipments + 1
-  if (!/^[1-9][0-9]{0,3}$/.test(after)) throw new PositionError('not a shipment of this list')
-  return Number(after)
+  const number = shipmentNumber(after)
+  if (number === undefined) throw new PositionError('not a shipment of this list')
+  return number
 }

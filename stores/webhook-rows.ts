@@ -1,11 +1,14 @@
 /** The rows of webhooks, which both databases share. Lists are JSON. */
 
 import type { Scope } from '../domain/caller.ts'
-import type { Audience, EventType } from '../domain/event.ts'
+
+import { type Audience, type EventHead, type EventType, hears } from '../domain/event.ts'
+
 import {
   type ClaimedWebhook,
   type Delivery,
   type NewWebhook,
+  unknownEvent,
   validSecrets,
   type Webhook,
   type WebhookBacklog,
@@ -32,8 +35,7 @@ export interface WebhookRow {
   readonly modified_at: number
 }
 
-/** The audience of a webhook's row. */
-export function audienceIn({ customer, hears, hears_own }: Pick<WebhookRow, 'customer' | 'hears' | 'hears_own'>): Audience {
+function audienceIn({ customer, hears, hears_own }: Pick<WebhookRow, 'customer' | 'hears' | 'hears_own'>): Audience {
   return { types: JSON.parse(hears), own: { customer, types: JSON.parse(hears_own) } }
 }
 
@@ -95,13 +97,27 @@ export function targetOf(row: TargetRow, now: number): WebhookTarget {
   }
 }
 
+export type RedeliveryRow = TargetRow & Pick<WebhookRow, 'hears' | 'hears_own'>
+
+export const redeliveryColumns = `${targetColumns}, w.hears, w.hears_own`
+
+/** @throws DomainError `unknown-event` when there is no such event, or the webhook does not deliver it */
+export function redeliveryOf(row: RedeliveryRow, head: HeadRow | undefined, now: number): { webhook: WebhookTarget; event: EventHead } {
+  const event = head && headOf(head)
+  if (!event || !hears(audienceIn(row), event)) throw unknownEvent()
+  return { webhook: targetOf(row, now), event }
+}
+
+/** The columns of a WebhookSchedule. */
+export const scheduleColumns = 'w.position, w.failures, w.next_attempt_at AS "nextAttemptAt"'
+
 /** The columns of the event to deliver next. */
 const nextColumns =
   'e.position AS next_position, e.id AS next_id, e.type AS next_type, e.subject AS next_subject, e.version AS next_version, e.at AS next_at, e.customer AS next_customer, e.weight AS next_weight'
 
 type NextRow = { readonly [Name in keyof HeadRow as `next_${Name}`]: HeadRow[Name] }
 
-/** The columns of a claimed webhook. It has lost an event if the newest attempt failed, and its event was deleted. */
+/** The columns of a claimed webhook. It has lost an event if the newest attempt failed and its event was deleted. */
 export const claimedColumns = `${targetColumns}, w.version, w.failures, ${nextColumns},
   (SELECT d.event FROM delivery d WHERE d.webhook = w.seq AND d.number = (SELECT max(number) FROM delivery WHERE webhook = w.seq AND attempt > 0)
     AND coalesce(d.status, 0) NOT BETWEEN 200 AND 299 AND NOT EXISTS (SELECT 1 FROM event WHERE id = d.event)) AS lost`

@@ -7,20 +7,19 @@ import type { WebhookTarget } from '../domain/webhook.ts'
 import type { MemoryLimits } from './order-memory.ts'
 import type { Sender } from './sender.ts'
 
-/** The end of an attempt. `postponed`: the shop could not make it. `lost`: events were deleted before they could be delivered. */
-export type Outcome = 'delivered' | 'failed' | 'disabled' | 'postponed' | 'lost'
+/** The outcome of an attempt. `postponed`: the shop could not make it. `lost`: events were deleted before they were delivered. */
+export const outcomes = ['delivered', 'failed', 'disabled', 'postponed', 'lost'] as const
+export type Outcome = (typeof outcomes)[number]
 
 export interface DispatcherOptions {
   readonly store: Pick<Store, 'lastEvent' | 'events' | 'claimWebhooks' | 'renewClaim' | 'settleWebhook' | 'releaseWebhooks'>
   readonly sender: Sender
   /**
-   * Writes the body of a delivery. It throws when the shop has no time for that now, and when the signal aborts.
-   * @returns undefined if it can never be written
+   * Writes the body of a delivery. It throws if the shop is too busy now, or if the signal aborts.
+   * @returns undefined if the event can never be written
    */
   readonly write: (event: ShopEvent, webhook: WebhookTarget, signal: AbortSignal) => Promise<Uint8Array | undefined>
-  /** Logs what an operator should know. */
   readonly warn: (details: object, message: string) => void
-  /** Counts what the dispatcher does. */
   readonly count?: (outcome: Outcome) => void
   /** Milliseconds after which a claim is renewed before a POST. */
   readonly renewAfter?: number
@@ -30,38 +29,37 @@ export interface DispatcherOptions {
   readonly memory?: MemoryLimits
 }
 
-/** When a turn ends although more events wait. */
+/** A turn ends at the first of these limits, although more events wait. */
 export interface TurnLimits {
   readonly deliveries: number
-  /** A delivery that has begun by then is still made. */
+  /** A delivery that has begun is still made. */
   readonly milliseconds: number
 }
 
 /** Milliseconds. */
 export const times = {
-  /** Between looks for a new event. Each is one look-up in an index. */
+  /** Between two checks for a new event. Each is one look-up in an index. */
   poll: 250,
-  /** Until webhooks that are due by time alone are looked for, if no attempt of this process is due before. */
+  /** Between two searches for webhooks that are due. A failed attempt of this process that is due sooner is searched sooner. */
   check: 5_000,
-  /** After an error when the database is read. */
+  /** Until the database is read again after an error. */
   recovery: 1_000,
-  /** After an error when an attempt is stored. It doubles. */
+  /** Until an attempt is stored again after an error. It doubles. */
   storing: { first: 1_000, longest: 30_000 },
-  /** Between the beginnings of two deliveries, so that requests come first: the serving thread makes both. */
+  /** Between the starts of two deliveries, so that requests come first: one thread serves both. */
   pace: 4,
-  /** Until an event that the shop could not send is tried again. It doubles. */
+  /** Until an event that the shop could not send is sent again. It doubles. */
   postponement: { first: 5_000, longest: 300_000 },
-  /** After which a claim is renewed before a POST: with that and the POST it must not last longer than a claim. */
+  /** The age at which a claim is renewed before a POST. A claim must last for this time and that of the POST. */
   renewal: 10_000,
-  /** For deliveries in progress when the service stops. */
+  /** For deliveries in progress to finish when the service stops. */
   grace: 2_000
 }
 
 /** The most webhooks that are served at once. Each has one connection at most. */
 export const parallel = 256
 
-/** The most that a webhook gets in one go while others may wait. */
 export const turn: TurnLimits = { deliveries: 8, milliseconds: 1_000 }
 
-/** The orders of deliveries in progress. A slow receiver holds them until it answers. */
+/** For the orders of deliveries in progress. A slow receiver holds them until it answers. */
 export const orderMemory: MemoryLimits = { total: 32 * 1024 * 1024, perCustomer: 4 * 1024 * 1024, small: mostInline }

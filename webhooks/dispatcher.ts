@@ -10,8 +10,8 @@ import { signatureHeaders } from './signature.ts'
 import { Turns } from './turns.ts'
 
 /**
- * Delivers the events of the outbox: for each webhook one after the other, for many webhooks at once. Every delivery is made at
- * least once: it is stored as done only after the receiver has answered.
+ * Delivers the events of the outbox to many webhooks at once, and to each webhook in order. Every event is delivered at least
+ * once, because it is stored as delivered only after the receiver has answered.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions
@@ -19,31 +19,31 @@ export class Dispatcher {
   readonly #serving = new Map<string, Promise<void>>()
   readonly #turns: Turns
   readonly #memory: OrderMemory
-  /** By webhook: the event that it misses, of which a warning was logged. */
+  /** By webhook: the lost event that a warning was logged for. */
   readonly #losses = new Map<string, string>()
   /** By webhook: how often in a row the shop could not send its next event. */
   readonly #postponements = new Map<string, number>()
-  /** Nothing new begins. */
+  /** Aborts when no more deliveries may begin. */
   readonly #stopping = new AbortController()
-  /** Deliveries in progress end. */
+  /** Aborts the deliveries in progress. */
   readonly #cut = new AbortController()
   #running: Promise<void> | undefined
-  /** The position of the last event that was looked at. */
+  /** The position of the last event for which webhooks were claimed. */
   #seen: number | undefined
   #checkAt = 0
-  /** When webhooks that failed here are due again. */
+  /** The times at which webhooks that failed in this process are due again. */
   #retries: readonly number[] = []
   #nextStart = 0
 
   constructor(options: DispatcherOptions) {
-    // Every delivery in progress listens to both.
+    // Every delivery in progress listens to both, so their number says nothing about a leak.
     setMaxListeners(0, this.#stopping.signal, this.#cut.signal)
     this.#options = options
     this.#memory = new OrderMemory(options.memory ?? orderMemory)
     this.#turns = new Turns(options.parallel ?? parallel)
   }
 
-  /** The webhooks that are served now. */
+  /** The number of webhooks that are served now. */
   get serving(): number {
     return this.#turns.taken
   }
@@ -52,12 +52,12 @@ export class Dispatcher {
     this.#running ??= this.#run()
   }
 
-  /** Looks at once for webhooks that are due, because one was changed. */
+  /** Searches at once for webhooks that are due, because one was changed. */
   wake(): void {
     this.#checkAt = 0
   }
 
-  /** Lets deliveries in progress finish for a moment. Deliveries without an answer are repeated after the next start. */
+  /** Gives deliveries in progress a moment to finish. Deliveries without an answer are repeated after the next start. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     const timer = setTimeout(() => this.#cut.abort(), times.grace)
@@ -69,10 +69,10 @@ export class Dispatcher {
   }
 
   /**
-   * Makes one attempt to deliver an event. When the shop itself cannot make it, it throws.
-   * @param signal ends what comes before the POST: then its reason is thrown
-   * @param mayPost is asked just before the POST
-   * @returns `gone` if the event is not kept any more, `kept-back` if it may not be posted
+   * Makes one attempt to deliver an event. Throws if the shop itself cannot make it.
+   * @param signal ends the steps before the POST: then its reason is thrown
+   * @param mayPost is called just before the POST
+   * @returns `gone` if the event was deleted, `kept-back` if `mayPost` is false
    */
   attempt(
     webhook: WebhookTarget,
@@ -97,7 +97,7 @@ export class Dispatcher {
   async #run(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
       const isWell = await this.#claim().catch((error) => {
-        this.#options.warn({ err: error }, 'webhooks that are due cannot be read now')
+        this.#options.warn({ err: error }, 'the webhooks that are due could not be read: trying again')
         return false
       })
       await this.#pause(isWell ? times.poll : times.recovery)
@@ -108,13 +108,13 @@ export class Dispatcher {
     await sleep(milliseconds, undefined, { signal: this.#stopping.signal, ref: false }).catch(() => {})
   }
 
-  /** Claims the webhooks that are due, if there is a new event or it is time. */
+  /** Claims the webhooks that are due, if there is a new event or a search is due. */
   async #claim(): Promise<true> {
     const last = (await this.#options.store.lastEvent())?.position ?? 0
     const isTime = Date.now() >= this.#checkAt
     if (this.#turns.free === 0 || (last === this.#seen && !isTime)) return true
     if (isTime) this.#planCheck()
-    // Between two checks, only the webhooks that hear one of the new events are looked at.
+    // Between two searches, only webhooks that hear one of the new events are read.
     const hasAll = await this.#claimAll(isTime ? undefined : this.#seen).catch((error) => {
       this.#checkAt = 0
       throw error
@@ -125,8 +125,8 @@ export class Dispatcher {
   }
 
   /**
-   * Claims few at a time, because what a customer may have depends on what is free.
-   * @returns false when others may be due as well
+   * Claims a few webhooks at a time, because a customer's share depends on the turns that are free.
+   * @returns false if more may be due
    */
   async #claimAll(since: number | undefined): Promise<boolean> {
     const turns = this.#turns
@@ -174,7 +174,7 @@ export class Dispatcher {
     }
   }
 
-  /** A webhook that was left may be due again: at once, as its owner may have changed it, or after a failed attempt. */
+  /** Plans a search: a webhook may be due again at once, because its owner has changed it, or after a failed attempt. */
   #checkAgain(progress: WebhookProgress | undefined): void {
     const { step } = progress ?? {}
     if (step?.kind === 'retry' || step?.kind === 'postpone') this.#retries = [...this.#retries, Date.now() + step.in]
@@ -195,7 +195,7 @@ export class Dispatcher {
     if (attempt === 'gone') return { step: { kind: 'delivered', position: next.position } }
     if ('step' in attempt) return attempt
     this.#postponements.delete(webhook.id)
-    // An attempt that the service ended says nothing about the receiver.
+    // The service ended the attempt, so the receiver has not failed.
     if (this.#cut.signal.aborted && attempt.status === undefined) return undefined
     const { retryAfter: _, ...logged } = attempt
     const step = nextStep(failures + 1, attempt)
@@ -205,16 +205,16 @@ export class Dispatcher {
     }
   }
 
-  /** The claim must outlast the attempt, so that no other replica makes one meanwhile. */
+  /** Renews an old claim. It must outlast the attempt, so that no other replica makes one meanwhile. */
   async #isHeld({ id, version }: ClaimedWebhook, heldSince: number): Promise<boolean> {
     if (performance.now() - heldSince < (this.#options.renewAfter ?? times.renewal)) return true
     return this.#options.store.renewClaim(this.#worker, { id, version })
   }
 
-  /** The shop failed before it called the receiver: that does not count as an attempt. */
+  /** Postpones an event, because the shop failed before it called the receiver. That does not count as an attempt. */
   #notAttempted(error: unknown, { id, next }: ClaimedWebhook): WebhookProgress | undefined {
     if (this.#stopping.signal.aborted) return undefined
-    this.#options.warn({ err: error, webhook: id, event: next.id }, 'an event cannot be sent to a webhook now')
+    this.#options.warn({ err: error, webhook: id, event: next.id }, 'an event could not be sent to a webhook: it is postponed')
     const count = (this.#postponements.get(id) ?? 0) + 1
     if (this.#postponements.size >= mostWebhooks.inAll) this.#postponements.clear()
     this.#postponements.set(id, count)
@@ -226,25 +226,25 @@ export class Dispatcher {
     if (this.#losses.size >= mostWebhooks.inAll) this.#losses.clear()
     this.#losses.set(id, lost)
     this.#options.count?.('lost')
-    const message = 'a webhook misses events, because they were deleted before they could be delivered (EVENTS_KEEP)'
+    const message = 'events of a webhook were deleted before they could be delivered (EVENTS_KEEP): make sure that its receiver works'
     this.#options.warn({ webhook: id, event: lost, next: next.id }, message)
   }
 
-  /** Stores what was done. As long as the database cannot be written, nothing more is delivered to the webhook. */
+  /** Stores the progress, and tries again while the database fails. Nothing more is delivered to the webhook until then. */
   async #settle({ id, version }: ClaimedWebhook, progress: WebhookProgress): Promise<ClaimedWebhook | undefined> {
     this.#options.count?.(outcomes[progress.step.kind])
     for (let count = 1; ; count++) {
       try {
         return await this.#options.store.settleWebhook(this.#worker, { id, version }, progress)
       } catch (error) {
-        this.#options.warn({ err: error, webhook: id }, 'a delivery could not be stored')
+        this.#options.warn({ err: error, webhook: id }, 'the outcome of a delivery could not be stored: trying again')
         if (this.#stopping.signal.aborted) return undefined
         await this.#pause(backOff(count, times.storing))
       }
     }
   }
 
-  /** Deliveries begin one after the other, each webhook in its turn. */
+  /** Waits until a delivery may begin. Deliveries begin one after the other. */
   async #pace(): Promise<void> {
     const now = performance.now()
     const start = Math.max(now, this.#nextStart)
@@ -255,7 +255,7 @@ export class Dispatcher {
 
 const outcomes = { delivered: 'delivered', retry: 'failed', postpone: 'postponed', disable: 'disabled' } as const
 
-/** The same progress, but the webhook is left to whoever claims it next. */
+/** The same progress, but the claim ends after it. */
 function yielding({ step, ...logged }: WebhookProgress): WebhookProgress {
   return { ...logged, step: step.kind === 'delivered' ? { ...step, yields: true } : step }
 }

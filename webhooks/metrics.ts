@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Store } from '../domain/store.ts'
 import type { WebhookBacklog } from '../domain/webhook.ts'
-import type { Outcome } from './dispatcher-options.ts'
+import { type Outcome, outcomes } from './dispatcher-options.ts'
 
 interface Measured {
   readonly registry: Registry
@@ -10,14 +10,12 @@ interface Measured {
   readonly serving: () => number
 }
 
-/** Milliseconds that a look at the backlog counts: it reads all webhooks, so that asking often must not cost the database much. */
+/** Milliseconds for which the backlog is kept. To read it costs a look at every webhook, so that metrics may be read often. */
 const freshness = 5_000
 
-const outcomes: readonly Outcome[] = ['delivered', 'failed', 'disabled', 'postponed', 'lost']
-
 /**
- * Measures the deliveries to webhooks.
- * @returns counts an outcome
+ * Registers the metrics of deliveries to webhooks.
+ * @returns a function that counts an outcome
  */
 export function measureDeliveries({ registry, store, serving }: Measured): (outcome: Outcome) => void {
   const registers = [registry]

@@ -1,9 +1,9 @@
-/** Characters of orders. */
+/** Limits in characters of orders as JSON. */
 export interface MemoryLimits {
   readonly total: number
-  /** One customer holds more only with a single order that is larger. */
+  /** A single order may be larger. */
   readonly perCustomer: number
-  /** An order up to this size never waits: the turns limit how many of them there are. */
+  /** An order up to this size never waits, because the turns limit how many of them there are. */
   readonly small: number
 }
 
@@ -17,7 +17,10 @@ interface Customer {
   readonly waiting: Waiting[]
 }
 
-/** Limits the large orders that deliveries hold in memory. Customers take turns, and a customer that holds its share keeps nobody waiting. */
+/**
+ * Limits the characters of large orders that deliveries hold in memory. Customers take turns. A customer that holds its share
+ * waits for itself, and the others go on.
+ */
 export class OrderMemory {
   readonly #limits: MemoryLimits
   /** In turn order: the first customer is next. */
@@ -43,62 +46,62 @@ export class OrderMemory {
     } finally {
       customer.held -= weight
       this.#held -= weight
-      // The customer that has just had a turn goes to the end of the turn order.
-      this.#customers.delete(name)
-      this.#customers.set(name, customer)
-      this.#forget(name, customer)
+      this.#endTurn(name, customer)
       this.#admit()
     }
   }
 
   #enter(name: string, customer: Customer, weight: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const one: Waiting = {
+      const order: Waiting = {
         weight,
         enter: () => {
           signal.removeEventListener('abort', leave)
+          customer.waiting.shift()
+          customer.held += weight
+          this.#held += weight
+          this.#endTurn(name, customer)
           resolve()
         }
       }
       const leave = () => {
-        customer.waiting.splice(customer.waiting.indexOf(one), 1)
-        this.#forget(name, customer)
+        customer.waiting.splice(customer.waiting.indexOf(order), 1)
+        if (isIdle(customer)) this.#customers.delete(name)
         this.#admit()
         reject(signal.reason)
       }
       signal.addEventListener('abort', leave, { once: true })
-      customer.waiting.push(one)
+      customer.waiting.push(order)
       this.#admit()
     })
   }
 
-  /** Lets in whoever is next, until the next has to wait for others. Later ones wait behind it, so that a large order gets its turn. */
+  /** Admits orders in turn. When the next one has no room in all, the others wait behind it, so that a large order gets its turn. */
   #admit(): void {
-    for (let next = this.#next(); next && this.#fits(next[1], this.#held, this.#limits.total); next = this.#next()) {
-      const [name, customer, { weight, enter }] = [next[0], next[2], next[1]]
-      customer.waiting.shift()
-      customer.held += weight
-      this.#held += weight
-      this.#customers.delete(name)
-      this.#customers.set(name, customer)
-      enter()
-    }
+    for (let next = this.#next(); next && fits(next.weight, this.#held, this.#limits.total); next = this.#next()) next.enter()
   }
 
-  #next(): readonly [string, Waiting, Customer] | undefined {
-    for (const [name, customer] of this.#customers) {
-      const [first] = customer.waiting
-      if (first && this.#fits(first, customer.held, this.#limits.perCustomer)) return [name, first, customer]
+  /** The first order of the first customer that may hold it besides what it holds already. */
+  #next(): Waiting | undefined {
+    for (const { held, waiting } of this.#customers.values()) {
+      const [first] = waiting
+      if (first && fits(first.weight, held, this.#limits.perCustomer)) return first
     }
     return undefined
   }
 
-  /** An order that is larger than a limit fits alone. */
-  #fits({ weight }: Waiting, held: number, limit: number): boolean {
-    return held === 0 || held + weight <= limit
+  /** Moves a customer to the end of the turn order, or forgets it. */
+  #endTurn(name: string, customer: Customer): void {
+    this.#customers.delete(name)
+    if (!isIdle(customer)) this.#customers.set(name, customer)
   }
+}
 
-  #forget(name: string, { held, waiting }: Customer): void {
-    if (held === 0 && waiting.length === 0) this.#customers.delete(name)
-  }
+/** An order that is larger than a limit fits alone. */
+function fits(weight: number, held: number, limit: number): boolean {
+  return held === 0 || held + weight <= limit
+}
+
+function isIdle({ held, waiting }: Customer): boolean {
+  return held === 0 && waiting.length === 0
 }

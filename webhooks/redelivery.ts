@@ -6,12 +6,12 @@ export class NotSentError extends Error {
   override readonly name = 'NotSentError'
 }
 
-/** Milliseconds until an event that is sent again on demand must have been written. The POST has a limit of its own. */
+/** Milliseconds in which the event must be written. The POST has a limit of its own. */
 const longestWait = 10_000
 
 /**
  * Sends an event once, on demand.
- * @param client ends the wait for memory, and for the document process
+ * @param client ends the wait for memory and for the document process
  * @returns undefined if the event is not kept any more
  * @throws NotSentError when its turn does not come in time
  */

@@ -1,10 +1,10 @@
-/** When an event that could not be delivered is sent again. */
+/** Decides when an event is sent again after a failure. */
 
 import type { Attempt } from '../domain/webhook.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
-/** Milliseconds from each failed attempt to the next: over three days together. */
+/** Milliseconds from each failed attempt to the next. Together they are over three days. */
 export const delays: readonly number[] = [
   5 * second,
   5 * minute,
@@ -20,7 +20,7 @@ export const delays: readonly number[] = [
 /** The longest wait that a receiver can ask for with Retry-After, in milliseconds. */
 const longestWait = 24 * hour
 
-/** The part of a delay that is random, so that the receivers of a shop that was down are not all called at one moment. */
+/** The random part of a delay. It spreads the calls after a shop was down. */
 const jitter = 0.1
 
 export type NextStep =
@@ -53,7 +53,7 @@ export function readRetryAfter(field: string | undefined, now: number): number |
   return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }
 
-/** A wait that doubles with each failure of the shop itself, in milliseconds. @param count the failures in a row, from 1 */
+/** The wait after failures of the shop itself, in milliseconds. It doubles. @param count the failures in a row, from 1 */
 export function backOff(count: number, { first, longest }: { readonly first: number; readonly longest: number }): number {
   return Math.min(longest, first * 2 ** (count - 1))
 }

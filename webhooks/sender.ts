@@ -38,7 +38,7 @@ export class Sender {
     this.#agents = { http: new HttpAgent(options), https: new HttpsAgent(options) }
   }
 
-  /** Never throws: what goes wrong is the outcome. @param stop ends the attempt early */
+  /** Never throws: an attempt that fails is an outcome, too. @param stop ends the attempt early */
   async post({ url, headers, body }: Post, stop: AbortSignal): Promise<Attempt> {
     const begin = performance.now()
     const at = Date.now()
@@ -70,7 +70,7 @@ export class Sender {
     this.#agents.https.destroy()
   }
 
-  /** @returns the answer when its header has arrived */
+  /** Resolves when the header of the answer has arrived. */
   #send(target: URL, headers: Post['headers'], body: Uint8Array, signal: AbortSignal): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const options = { method: 'POST', headers, signal }
@@ -78,7 +78,7 @@ export class Sender {
       const request = isTls
         ? httpsRequest(target, { ...options, agent: this.#agents.https })
         : httpRequest(target, { ...options, agent: this.#agents.http })
-      // It stays: after the header, an error of the connection must not be unhandled.
+      // This listener also handles an error of the connection after the header.
       request.on('error', reject)
       request.on('response', (answer) => {
         answer.on('error', () => {})
@@ -89,7 +89,7 @@ export class Sender {
   }
 }
 
-/** Connections are made to the addresses that were checked. */
+/** A look-up for connections that finds only addresses that `targets` allows. */
 function checkedLookup(targets: Targets): LookupFunction {
   return (hostname, options, callback) => {
     targets.addresses(hostname).then(
@@ -105,7 +105,7 @@ function checkedLookup(targets: Targets): LookupFunction {
   }
 }
 
-/** Reads the rest of an answer, so that its connection can be used again, or closes the connection when that takes long. */
+/** Reads the rest of an answer, so that its connection can be used again. Closes the connection if that takes long. */
 async function discard(body: IncomingMessage): Promise<void> {
   const timer = setTimeout(() => body.destroy(), timeouts.rest)
   try {
@@ -115,7 +115,7 @@ async function discard(body: IncomingMessage): Promise<void> {
       if (length > longestAnswer) break
     }
   } catch {
-    // The status has arrived, and only that counts.
+    // Only the status counts, and it has arrived.
   } finally {
     clearTimeout(timer)
     body.destroy()

@@ -23,7 +23,7 @@ export interface SignedMessage {
   readonly body: Uint8Array
 }
 
-/** The header fields of a delivery. Each secret that is valid makes one signature. */
+/** The header fields of a delivery, with a signature for each secret. */
 export function signatureHeaders(secrets: readonly string[], message: SignedMessage): Readonly<Record<string, string>> {
   const { id, timestamp, body } = message
   const signatures = secrets.map((secret) => {

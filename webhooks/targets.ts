@@ -1,4 +1,4 @@
-/** Which addresses of the network may be called. A customer chooses the URL, so it must not reach what only the shop can reach. */
+/** Decides which addresses may be called. Customers choose the URLs, which must not reach the shop's own network. */
 
 import { lookup as lookupName, Resolver } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
@@ -34,7 +34,7 @@ const special4: readonly [network: string, bits: number][] = [
   ['240.0.0.0', 4]
 ]
 
-/** The public IPv6 addresses, and what is not public among them: those that embed an IPv4 address, and those for documentation. */
+/** The public IPv6 addresses, and the exceptions: those that embed an IPv4 address, and those for documentation. */
 const global6: [network: string, bits: number] = ['2000::', 3]
 const special6: readonly [network: string, bits: number][] = [
   ['2001::', 23],
@@ -50,7 +50,7 @@ public6.addSubnet(...global6, 'ipv6')
 const notPublic6 = new BlockList()
 for (const [network, bits] of special6) notPublic6.addSubnet(network, bits, 'ipv6')
 
-/** Whether anybody on the internet can reach the address. */
+/** Whether the address is one of the public internet. */
 export function isPublic(address: string): boolean {
   if (isIP(address) === 4) return !notPublic4.check(address, 'ipv4')
   // An IPv4-mapped address and one of NAT64 are not in 2000::/3.
@@ -84,9 +84,9 @@ const hostOf = ({ hostname }: URL) => plainHost(hostname.replace(/^\[|\]$/g, '')
 const querying = { timeout: 2_000, tries: 2 }
 
 /**
- * Names that the operator allows are looked up as the system does it, also in its file of hosts. All others are asked of the
- * name servers directly: the system's way takes one of four threads until it is answered, and a customer's slow name server
- * would take them all.
+ * Looks up names that the operator allows as the system does, also in its file of hosts. Asks the name servers directly for all
+ * others: a look-up of the system holds one of four threads until it is answered, and a customer's slow name server would hold
+ * them all.
  */
 export const resolveHost: Resolve = async (host, trusted) => {
   if (trusted) return (await lookupName(host, { all: true })) as readonly Address[]
@@ -104,7 +104,7 @@ export const resolveHost: Resolve = async (host, trusted) => {
 
 /** A URL that can be called, wherever it leads. @throws TargetError */
 function readUrl(text: string): URL {
-  // The parser would remove them silently (WHATWG URL, section 4.4), or repair the slashes.
+  // The parser would remove these characters silently, or make slashes of backslashes (WHATWG URL, section 4.4).
   if (/[\s\p{Cc}\\]/u.test(text)) refuse('The URL must not have spaces, control characters or backslashes.')
   const url = URL.canParse(text) ? new URL(text) : refuse('This is not an absolute URL.')
   if (url.protocol !== 'https:' && url.protocol !== 'http:') refuse('The URL must begin with https://.')
@@ -115,10 +115,10 @@ function readUrl(text: string): URL {
   return url
 }
 
-/** The lengths of RFC 1035 section 2.3.4, as they can be written. */
+/** Characters of a host and of its parts (RFC 1035 section 2.3.4). */
 const longest = { name: 253, label: 63 }
 
-/** Underscores are not for hosts, but there are hosts that have them. @param host without a dot at its end */
+/** Underscores are allowed, because some hosts have them. @param host without a dot at its end */
 function checkName(host: string): void {
   if (host.length > longest.name) refuse(`The host has more than ${longest.name} characters.`)
   for (const label of host.split('.')) {
@@ -149,7 +149,7 @@ export class Targets {
     return url
   }
 
-  /** Checks the URL and the addresses that its host has now. A host that cannot be looked up now passes. @throws TargetError */
+  /** Checks the URL and the present addresses of its host. A host whose look-up fails for a time passes. @throws TargetError */
   async check(text: string): Promise<void> {
     const host = hostOf(this.read(text))
     if (isIP(host) !== 0) return
@@ -162,8 +162,8 @@ export class Targets {
   }
 
   /**
-   * The addresses of a host, each of which was checked. The caller connects to one of them, so that a second look-up cannot
-   * answer another one (DNS rebinding).
+   * Looks up the addresses of a host and checks each. The caller must connect to one of them, because a second look-up could
+   * find another address (DNS rebinding).
    * @throws TargetError, and what the look-up throws
    */
   async addresses(name: string): Promise<readonly Address[]> {

@@ -1,6 +1,6 @@
 /**
- * A customer gets a turn while it has less than this part of the turns that are free. So a few customers with slow receivers
- * never take all turns: where many share them, each has fewer, and some stay free for whoever comes (dynamic thresholds, as in
+ * A customer gets a turn while it has less than this part of the free turns. So a few customers with slow receivers never take
+ * all turns: the more of them share the turns, the fewer each gets, and some stay free for newcomers (dynamic thresholds, as in
  * the buffers of network switches: Choudhury and Hahne, 1998).
  */
 const part = 1 / 8
@@ -24,12 +24,12 @@ export class Turns {
     return this.#total - this.#free
   }
 
-  /** The most turns that a customer has now before it waits. A customer that has none always gets the last one. */
+  /** The most turns that a customer can have now. It is at least one, so that a customer without a turn gets the last one. */
   get share(): number {
     return Math.max(1, Math.floor(this.#free * part))
   }
 
-  /** Whether others, or other webhooks of the same customer, may be waiting for a turn of the customer. */
+  /** Whether a customer has its share, so that other webhooks may wait for its turns. */
   isCrowded(customer: string): boolean {
     return (this.#taken.get(customer) ?? 0) >= this.share
   }

@@ -2,10 +2,7 @@ import type { ExtensionDraft, Sourced } from '../buyer-document.ts'
 import { attributeOf, find, findAll, trimmedText, wholeText, type XmlElement } from '../xml-element.ts'
 import type { Values } from './values.ts'
 
-/** An order and an item have room for so many notes, and for so many extensions. The original keeps the rest. */
-const maxEntries = 100
-
-/** The length of an extension's name. */
+/** Characters. */
 const maxName = 64
 
 /** Comments, and the names of what is attached to them. Nothing attached is ever fetched. */
@@ -38,7 +35,7 @@ export function modificationsOf(price: XmlElement | undefined, local: 'Additiona
   return findAll(find(price, 'Modifications'), 'Modification').flatMap((modification) => findAll(modification, local))
 }
 
-/** Extrinsics with a name and a text. Nested ones are only in the original. */
+/** Reads Extrinsics with a name and a text. Nested ones are only in the original. */
 export function readExtrinsics(parent: XmlElement | undefined, values: Values): readonly ExtensionDraft[] {
   return findAll(parent, 'Extrinsic').flatMap((extrinsic) =>
     extension(attributeOf(extrinsic, 'name'), wholeText(extrinsic), extrinsic, values)
@@ -59,9 +56,4 @@ export function extension(
     .replace(/[\ud800-\udbff]$/, '')
     .trim()
   return [{ name: cut, value: values.prose(value, from) }]
-}
-
-/** The first hundred. */
-export function upToMaximum<T>(entries: readonly T[]): readonly T[] {
-  return entries.slice(0, maxEntries)
 }

@@ -9,9 +9,9 @@ export interface NumberedLine {
 
 interface Destination {
   readonly shipTo: XmlElement
-  /** Undefined: of the header. */
+  /** Undefined: the ShipTo is the header's. */
   readonly line?: NumberedLine
-  /** Collapsed and in lower case. Empty for what the ShipTo does not say. */
+  /** White space is collapsed, and letters are in lower case. Empty: the ShipTo does not say it. */
   readonly name: string
   readonly postal: readonly string[]
   readonly hasPostal: boolean
@@ -45,7 +45,7 @@ export function personOf(shipTo: XmlElement | undefined): string {
   return names.filter((name) => name !== undefined).join(', ')
 }
 
-/** A ShipTo that says nothing, such as SAP's `<Name/>`, is none. */
+/** A ShipTo without any content, such as SAP's `<Name/>`, does not count. */
 function destinationsOf(parent: XmlElement, line?: NumberedLine): readonly Destination[] {
   const shipTo = find(parent, 'ShipTo')
   const address = find(shipTo, 'Address')
@@ -67,7 +67,7 @@ function comparable(text: string | undefined): string {
   return (text ?? '').replace(/\s+/g, ' ').toLowerCase()
 }
 
-/** Ids are compared only where an address does not tell: the same address has other ids in other systems. */
+/** Ids are compared only without addresses, because one address has different ids in different systems. */
 function differ(one: Destination, other: Destination): boolean {
   if (one === other) return false
   if (bothDiffer(one.name, other.name)) return true

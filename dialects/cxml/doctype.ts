@@ -43,8 +43,8 @@ const declaration = /<!(?:[^"'<>]|"[^"]*"|'[^']*')*/y
 const firstName = /<([A-Za-z_:\x80-\xff][\w:.\x80-\xff-]*)/y
 
 /**
- * The name of a document's first start tag, also where the document is malformed or has any DOCTYPE: it decides in which
- * vocabulary a refusal by the guard is told. UTF-16 is understood too, since the guard refuses it.
+ * The name of a document's first start tag, also if the document is malformed, has a DOCTYPE, or is in UTF-16, which the guard
+ * refuses. It decides the vocabulary of that refusal.
  */
 export function firstTagName(bytes: Buffer): string | undefined {
   const prolog = bytes

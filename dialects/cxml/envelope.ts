@@ -10,7 +10,7 @@ export interface Credential {
   readonly identity: string
 }
 
-/** What a cXML document says around its request. */
+/** The parts of a cXML document outside its request. */
 export interface Envelope {
   readonly root: XmlElement
   readonly from: Credential | undefined
@@ -31,14 +31,11 @@ function readCredential(party: XmlElement | undefined): Credential | undefined {
   }
 }
 
-/** The first Credential of the Sender with a SharedSecret, else its first Credential. */
-export function readSender(root: XmlElement, { maskValue }: Secrets): CxmlSender {
-  const credentials = findAll(find(root, 'Header', 'Sender'), 'Credential')
-  const secretOf = (credential: XmlElement | undefined) => trimmedText(find(credential, 'SharedSecret'))
-  const credential = credentials.find(secretOf) ?? credentials[0]
-  const identity = trimmedText(find(credential, 'Identity'))
+/** The first SharedSecret of the Sender, and whether the document is only a test. */
+export function readSender(root: XmlElement): CxmlSender {
+  const secrets = findAll(find(root, 'Header', 'Sender'), 'Credential').map((credential) => trimmedText(find(credential, 'SharedSecret')))
   return {
-    ...defined({ sharedSecret: secretOf(credential), identity: identity === undefined ? undefined : maskValue(identity) }),
+    ...defined({ sharedSecret: secrets.find((secret) => secret !== undefined) }),
     isTest: findAll(root, 'Request').some((request) => attributeOf(request, 'deploymentMode')?.toLowerCase() === 'test')
   }
 }

@@ -1,6 +1,6 @@
 import type { ExtensionDraft, ItemDraft, PriceDraft, Sourced } from '../buyer-document.ts'
 import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
-import { extension, readCharges, readComments, readExtrinsics, upToMaximum } from './annotations.ts'
+import { extension, readCharges, readComments, readExtrinsics } from './annotations.ts'
 import { type NumberedLine, personOf } from './delivery.ts'
 import { dateOf, defined, type Values } from './values.ts'
 
@@ -20,13 +20,13 @@ export function readItem({ element, number }: NumberedLine, shipTo: XmlElement |
       price: readPrice(unitPrice, detail, values),
       requestedDeliveryDate: dateOf(values.attribute(element, 'requestedDeliveryDate')) ?? earliestDate(element, values)
     }),
-    notes: upToMaximum([
+    notes: [
       ...readComments(element, values),
       ...readSchedule(element, values),
       ...readCharges(unitPrice, values),
       ...readPerson(element, shipTo, values)
-    ]),
-    extensions: upToMaximum([...readNames(id, detail, values), ...readExtrinsics(detail, values), ...readExtrinsics(element, values)])
+    ],
+    extensions: [...readNames(id, detail, values), ...readExtrinsics(detail, values), ...readExtrinsics(element, values)]
   }
 }
 
@@ -35,7 +35,7 @@ function scheduledDates(element: XmlElement, values: Values): readonly Sourced[]
   return dates.toSorted((a, b) => (a.text < b.text ? -1 : 1))
 }
 
-/** One line has one date. The others are in its note. */
+/** A line has one date. A note has the others. */
 function earliestDate(element: XmlElement, values: Values): Sourced | undefined {
   return scheduledDates(element, values)[0]
 }
@@ -81,7 +81,7 @@ function valueIn(element: XmlElement): string | undefined {
   return code && [attributeOf(element, 'domain'), code].filter((part) => part !== undefined).join(':')
 }
 
-/** The order has one person to deliver to, so another one of a line becomes a note. */
+/** The order has one person to deliver to, so the person of a line becomes a note if it is another. */
 function readPerson(element: XmlElement, shipTo: XmlElement | undefined, values: Values): readonly Sourced[] {
   const own = find(element, 'ShipTo')
   const person = personOf(own)

@@ -1,7 +1,7 @@
 import type { ExtensionDraft, OrderDraft, Sourced } from '../buyer-document.ts'
 import type { FaultList } from '../faults.ts'
 import { attributeOf, find, findAll, type XmlElement } from '../xml-element.ts'
-import { extension, readCharges, readComments, readExtrinsics, upToMaximum } from './annotations.ts'
+import { extension, readCharges, readComments, readExtrinsics } from './annotations.ts'
 import { findShipTo, type NumberedLine } from './delivery.ts'
 import type { Envelope } from './envelope.ts'
 import { readItem } from './item.ts'
@@ -9,7 +9,7 @@ import { readAddressee, readBuyer } from './party.ts'
 import { checkHeader, checkLine, findCurrency } from './refusals.ts'
 import { dateOf, defined, type Values } from './values.ts'
 
-/** Reads an order with its lines. What the shop does not do becomes a fault. */
+/** Reads an order with its lines. Parts that the shop does not support become faults. */
 export function readOrder(request: XmlElement, header: XmlElement, envelope: Envelope, values: Values, faults: FaultList): OrderDraft {
   checkHeader(header, values, faults)
   const lines = orderedLines(request, values, faults)
@@ -27,8 +27,8 @@ export function readOrder(request: XmlElement, header: XmlElement, envelope: Env
       billTo: readAddressee(find(header, 'BillTo'), values),
       requestedDeliveryDate: dateOf(values.attribute(header, 'requestedDeliveryDate'))
     }),
-    notes: upToMaximum([...readComments(header, values), ...readPayment(header, values), ...readCharges(total, values)]),
-    extensions: upToMaximum([...readIdentifiers(header, shipTo, envelope, values), ...readExtrinsics(header, values)]),
+    notes: [...readComments(header, values), ...readPayment(header, values), ...readCharges(total, values)],
+    extensions: [...readIdentifiers(header, shipTo, envelope, values), ...readExtrinsics(header, values)],
     items: lines.map((line) => readItem(line, shipTo, values))
   }
 }

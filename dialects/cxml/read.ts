@@ -27,7 +27,7 @@ export function readCxml(root: XmlElement, source: string): BuyerDocument {
     answer: makeAnswerBasis(envelope, header, secrets),
     faults: faults.all,
     secrets: secrets.ranges,
-    sender: readSender(root, secrets)
+    sender: readSender(root)
   }
 }
 

@@ -16,7 +16,7 @@ const refusedOrderTypes: ReadonlyMap<string, readonly [code: BuyerFaultCode, det
   ['stocktransportrelease', ['stock-transfer', stockTransfer]]
 ])
 
-/** Refuses by name what would change the deal if the shop ignored it. */
+/** Refuses parts of a header that would change the deal if the shop ignored them. */
 export function checkHeader(header: XmlElement, values: Values, faults: FaultList): void {
   const orderType = attributeOf(header, 'orderType') ?? 'regular'
   const refused = refusedOrderTypes.get(orderType.toLowerCase())

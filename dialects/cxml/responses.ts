@@ -1,7 +1,7 @@
 import { type Element, element } from '../../schemas/element.ts'
-import { shorten } from '../../schemas/shorten.ts'
 import { writeElement, xmlDeclaration } from '../../schemas/xml.ts'
 import type { CxmlAnswerBasis } from '../buyer-document.ts'
+import { joinReasons, legal } from '../reasons.ts'
 
 /** The names of the codes, as cXML's reference guide has them. */
 const statusNames = {
@@ -26,15 +26,9 @@ export interface CxmlStatus {
   readonly at: number
 }
 
-/** Characters of a Status. Receivers keep it in their logs. */
-const maxStatusText = 60_000
-
-/** Room for the sentence that says how many reasons are left out. */
-const remarkLength = 100
-
 /** The answer to any cXML document. It repeats the DOCTYPE that the document had, if it had the accepted form. */
 export function writeCxmlResponse(basis: CxmlAnswerBasis, { code, text, payloadId, at }: CxmlStatus): string {
-  return writeDocument({ payloadId, at, doctype: basis.doctype }, [element('Response', {}, [status(code, cutReasons(text))])])
+  return writeDocument({ payloadId, at, doctype: basis.doctype }, [element('Response', {}, [status(code, joinReasons(text))])])
 }
 
 export interface CxmlProfile {
@@ -43,14 +37,12 @@ export interface CxmlProfile {
   readonly at: number
   /** Absolute. */
   readonly orderUri: string
-  /** Since when the shop takes what the profile names, in milliseconds since the epoch. */
-  readonly effectiveDate: number
 }
 
 /** The answer to a ProfileRequest: the shop takes an OrderRequest. */
-export function writeProfileResponse(basis: CxmlAnswerBasis, { payloadId, at, orderUri, effectiveDate }: CxmlProfile): string {
+export function writeProfileResponse(basis: CxmlAnswerBasis, { payloadId, at, orderUri }: CxmlProfile): string {
   const transaction = element('Transaction', { requestName: 'OrderRequest' }, [element('URL', {}, legal(orderUri))])
-  const profile = element('ProfileResponse', { effectiveDate: timestamp(effectiveDate) }, [transaction])
+  const profile = element('ProfileResponse', { effectiveDate: timestamp(at) }, [transaction])
   return writeDocument({ payloadId, at, doctype: basis.doctype }, [element('Response', {}, [status(200, 'OK'), profile])])
 }
 
@@ -64,8 +56,8 @@ export interface CxmlConfirmation {
 }
 
 /**
- * A ConfirmationRequest (Fulfill.dtd), which the supplier sends: so From and To are the order's To and From. It has no
- * DOCTYPE, since that of the order names another DTD.
+ * A ConfirmationRequest (Fulfill.dtd). The supplier sends it, so its From and To are the order's To and From. It has no
+ * DOCTYPE, because the order's names another DTD.
  */
 export function writeConfirmation(basis: CxmlAnswerBasis, { type, confirmId, payloadId, at, reason }: CxmlConfirmation): string {
   const supplier = credential(basis.to)
@@ -109,30 +101,7 @@ function given(text: string | undefined): string | undefined {
   return text ? legal(text) : undefined
 }
 
-/** cXML's examples have the offset in numbers, and so do all its receivers. */
+/** The offset is in numbers, as in cXML's examples and in what its systems send. */
 function timestamp(at: number): string {
   return new Date(at).toISOString().replace(/\.\d+Z$/, '+00:00')
-}
-
-function cutReasons(lines: readonly string[]): string {
-  const reasons = lines.map((line) => legal(line).trim()).filter(Boolean)
-  const all = reasons.join('\n')
-  if (all.length <= maxStatusText) return all
-  const kept: string[] = []
-  let room = maxStatusText - remarkLength
-  for (const reason of reasons) {
-    if (reason.length + 1 > room) break
-    kept.push(reason)
-    room -= reason.length + 1
-  }
-  const [first] = reasons
-  if (kept.length === 0 && first !== undefined) kept.push(shorten(first, room))
-  const left = reasons.length - kept.length
-  if (left === 0) return kept.join('\n')
-  return [...kept, left === 1 ? '1 more reason is left out.' : `${left} more reasons are left out.`].join('\n')
-}
-
-/** Replaces what XML cannot hold (XML 1.0 section 2.2). A surrogate without its other half is such a character too. */
-function legal(text: string): string {
-  return text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
 }

@@ -63,13 +63,13 @@ export function findSecrets(root: XmlElement, source: string): Secrets {
 
 const secretStart = /<(?:[\w.-]+:)?(?:SharedSecret|DigitalSignature|CredentialMac|PCard)\b/gi
 
-/** So much of what follows the start of a secret is compared. */
+/** Characters after the start of a secret that are compared. */
 const maxCompared = 8 * 1024
 
 /** The most places of secrets that are compared. */
 const maxStarts = 100
 
-/** Whether a message about XML that is not well-formed quotes a part of a secret: an unescaped & or < can be in one. */
+/** Whether a message about malformed XML quotes a part of a secret. The cause can be an unescaped & or < in the secret. */
 export function quotesSecret(source: string, message: string): boolean {
   return [...source.matchAll(secretStart)].slice(0, maxStarts).some(({ index, 0: { length } }) => {
     const from = index + length

@@ -5,7 +5,7 @@ import { find, findAll, type XmlElement } from '../xml-element.ts'
 import { addressKey, addressOf, partyOf } from './parties.ts'
 import { schemed, valueAt } from './values.ts'
 
-/** Where a Delivery goes: an address, or a location that only has an identifier. */
+/** The destination of a Delivery: an address, or a location that only has an identifier. */
 interface Destination {
   readonly from: XmlElement
   readonly delivery: XmlElement
@@ -46,13 +46,13 @@ function isSame(a: Destination, b: Destination): boolean {
   return a.location !== undefined && a.location === b.location
 }
 
-/** RequestedDeliveryPeriod is from UBL 2.0 on; RequestedDeliveryDate occurs beside it. */
+/** RequestedDeliveryPeriod is in UBL 2.0 and later. RequestedDeliveryDate occurs beside it. */
 function dateOf(delivery: XmlElement): Sourced | undefined {
   const period = find(delivery, 'RequestedDeliveryPeriod')
   return valueAt(period, 'EndDate') ?? valueAt(period, 'StartDate') ?? valueAt(delivery, 'RequestedDeliveryDate')
 }
 
-/** The whole period, where it says more than the date that the shop has a word for. */
+/** The whole period as an extension, if it says more than the requested delivery date. */
 function periodsOf(delivery: XmlElement): readonly ExtensionDraft[] {
   const from = find(delivery, 'RequestedDeliveryPeriod')
   if (!from) return []
@@ -113,7 +113,7 @@ function shipToOf(delivery: XmlElement | undefined, destination: Destination | u
 }
 
 /**
- * Where and when the order is to be delivered. An address that only lines have is the order's, if all have the same.
+ * The address and the date of the delivery. If only lines have an address, and all have the same, it is the order's.
  * @param home the buyer's address, to which lines without an address go if the order has none
  */
 export function readDelivery(

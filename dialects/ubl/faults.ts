@@ -48,12 +48,12 @@ function isZero(text: string): boolean {
   return /^[-+]?(0+\.?0*|\.0+)$/.test(text)
 }
 
-/** A charge has ChargeIndicator true and gives the shop money. Whatever else is in an AllowanceCharge takes some, or nothing. */
-type Allowance = 'charge' | 'allowance' | 'nothing'
+/** A charge has ChargeIndicator true and gives the shop money. Any other AllowanceCharge takes some, or is zero. */
+type Allowance = 'charge' | 'allowance' | 'zero'
 
 function kindOf(element: XmlElement): Allowance {
   const amount = trimmedText(find(element, 'Amount')) ?? ''
-  if (isZero(amount) && isZero(trimmedText(find(element, 'MultiplierFactorNumeric')) ?? '0')) return 'nothing'
+  if (isZero(amount) && isZero(trimmedText(find(element, 'MultiplierFactorNumeric')) ?? '0')) return 'zero'
   return isTrue(find(element, 'ChargeIndicator')) && !amount.startsWith('-') ? 'charge' : 'allowance'
 }
 
@@ -61,7 +61,7 @@ function kindOf(element: XmlElement): Allowance {
  * Refuses the allowances of an order or a line. Those of a Price are already in its PriceAmount.
  * @returns a note for each charge that the buyer offers, which the shop does not bill
  */
-export function judgeAllowances(parent: XmlElement, faults: FaultList, item?: Sourced): readonly Sourced[] {
+export function checkAllowances(parent: XmlElement, faults: FaultList, item?: Sourced): readonly Sourced[] {
   return findAll(parent, 'AllowanceCharge').flatMap((from) => {
     const kind = kindOf(from)
     const amount = find(from, 'Amount')

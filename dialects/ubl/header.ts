@@ -6,10 +6,10 @@ import type { LineDraft } from './lines.ts'
 import { partyOf } from './parties.ts'
 import { attributeValue, extensionsOf, joined, schemed, valueAt, valuesOf } from './values.ts'
 
-/** Kept by their names, with their own text. */
+/** Elements that become extensions with their own text. */
 const plain = ['CustomizationID', 'ProfileID', 'UUID', 'SalesOrderID', 'IssueTime', 'OrderTypeCode', 'CustomerReference']
 
-/** Kept by their names, with the text of what is inside. */
+/** Elements that become extensions with the text of a descendant. */
 const nested: readonly (readonly [name: string, ...path: string[]])[] = [
   ['ValidityPeriod', 'EndDate'],
   ['QuotationDocumentReference', 'ID'],

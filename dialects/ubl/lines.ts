@@ -1,14 +1,12 @@
+import type { LineChange } from '../../domain/line-changes.ts'
 import { shorten } from '../../schemas/shorten.ts'
-import type { ExtensionDraft, ItemDraft, LineChange, PriceDraft, Sourced } from '../buyer-document.ts'
+import type { ExtensionDraft, ItemDraft, PriceDraft, Sourced } from '../buyer-document.ts'
 import type { FaultList } from '../faults.ts'
 import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
 import { readDate } from './deliveries.ts'
-import { judgeAllowances, refuseRepeated, refuseSet } from './faults.ts'
+import { checkAllowances, refuseRepeated, refuseSet } from './faults.ts'
 import { partyOf } from './parties.ts'
 import { attributeValue, extensionsOf, joined, schemed, textOf, valueAt, valuesOf } from './values.ts'
-
-/** An order keeps no more notes or extensions of a kind; the document itself is kept whole. */
-export const maxKept = 100
 
 /** An OrderLine. `change` is how a line of an OrderChange changes. */
 export interface LineDraft {
@@ -117,8 +115,8 @@ function readLine(orderLine: XmlElement, isChange: boolean, faults: FaultList): 
   const isKept = change !== 'deleted'
   if (isKept && change !== 'untouched') refuseWithoutQuantity(lineItem, id, faults)
   if (isKept) refuseSet(lineItem, faults, id)
-  const charges = isKept ? judgeAllowances(lineItem, faults, id) : []
-  // What a deleted line says is not judged.
+  const charges = isKept ? checkAllowances(lineItem, faults, id) : []
+  // The dates of a deleted line are not checked.
   const { date, extensions } = isKept ? readDate(lineItem, faults, id) : { date: undefined, extensions: [] }
   const draft: ItemDraft = {
     from: lineItem,
@@ -129,13 +127,13 @@ function readLine(orderLine: XmlElement, isChange: boolean, faults: FaultList): 
     unit: attributeValue(quantity, 'unitCode'),
     price: isKept ? priceOf(lineItem, id, faults) : undefined,
     requestedDeliveryDate: date,
-    notes: [...valuesOf(orderLine, 'Note'), ...(lineItem === orderLine ? [] : valuesOf(lineItem, 'Note')), ...charges].slice(0, maxKept),
-    extensions: [...extensionsOfLine(lineItem), ...extensions].slice(0, maxKept)
+    notes: [...valuesOf(orderLine, 'Note'), ...(lineItem === orderLine ? [] : valuesOf(lineItem, 'Note')), ...charges],
+    extensions: [...extensionsOfLine(lineItem), ...extensions]
   }
   return { lineItem, id, change, item: draft }
 }
 
-/** LineItem/ID is what the answer and later changes name a line by (rule R001 of Peppol's order). */
+/** Later changes and the answer name a line by its LineItem/ID (rule R001 of Peppol's order). */
 function refuseUnnamed(lines: readonly LineDraft[], faults: FaultList): void {
   const seen = new Map<string, Sourced>()
   for (const { lineItem, id } of lines) {

@@ -1,7 +1,7 @@
 import type { Element } from '../../schemas/element.ts'
-import { shorten } from '../../schemas/shorten.ts'
 import { writeXml } from '../../schemas/xml.ts'
 import type { PartyIdentity, UblAnswerBasis } from '../buyer-document.ts'
+import { joinReasons, legal } from '../reasons.ts'
 
 export interface OrderResponseContent {
   /** Unique for each answer. */
@@ -30,7 +30,7 @@ const profiles = {
   advanced: ['urn:fdc:peppol.eu:poacc:trns:order_response_advanced:3', 'urn:fdc:peppol.eu:poacc:bis:advanced_ordering:3']
 } as const
 
-/** Stands where UBL requires a value and the buyer's document had none. */
+/** The placeholder for a value that UBL requires and the buyer's document lacks. */
 const notAvailable = 'NA'
 
 /**
@@ -53,7 +53,7 @@ export function writeOrderResponse(basis: UblAnswerBasis, content: OrderResponse
       ...basic('IssueDate', date),
       ...basic('IssueTime', `${time}Z`),
       ...basic('OrderResponseCode', content.code),
-      ...basic('Note', noteOf(content.reasons)),
+      ...basic('Note', joinReasons(content.reasons.map((reason) => reason.replace(/\s+/g, ' ')))),
       ...basic('DocumentCurrencyCode', content.currency),
       ...basic('CustomerReference', basis.customerReference),
       aggregate('OrderReference', basic('ID', basis.orderNumber?.trim() || notAvailable)),
@@ -87,33 +87,8 @@ function aggregate(name: string, children: readonly Element[]): Element {
   return { name: `cac:${name}`, children }
 }
 
-/** An element with a text; none without one, since UBL allows no empty elements (rule IND5 of its naming and design rules). */
+/** An element with a text, or nothing for an empty text: UBL allows no empty elements (rule IND5 of its naming and design rules). */
 function basic(name: string, text: string | undefined, schemeID?: string): readonly Element[] {
   if (text === undefined || text.trim() === '') return []
   return [{ name: `cbc:${name}`, ...(schemeID ? { attributes: { schemeID: legal(schemeID) } } : {}), text: legal(text) }]
-}
-
-/** Characters that XML cannot hold, not even as references (XML 1.0 section 2.2). Unpaired surrogates are among them. */
-const illegal = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu
-
-function legal(text: string): string {
-  return text.replace(illegal, '\ufffd')
-}
-
-/** Characters of all reasons. Gateways limit texts; the shop's own guard reads up to 64 Ki characters. */
-const maxNote = 60_000
-
-/** Room for the sentence that says how many reasons are left out. */
-const closing = 100
-
-function noteOf(reasons: readonly string[]): string | undefined {
-  const lines = reasons.map((reason) => shorten(reason.replace(/\s+/g, ' ').trim(), maxNote - closing)).filter((line) => line !== '')
-  let length = 0
-  const fitting = lines.filter((line) => {
-    length += line.length + 1
-    return length <= maxNote - closing + 1
-  })
-  const missing = lines.length - fitting.length
-  if (missing > 0) fitting.push(missing === 1 ? 'One more reason is left out.' : `${missing} more reasons are left out.`)
-  return fitting.length > 0 ? fitting.join('\n') : undefined
 }

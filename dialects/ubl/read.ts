@@ -3,9 +3,9 @@ import type { BuyerDocument, BuyerRequest, OrderDraft, Sourced, UblAnswerBasis }
 import { FaultList } from '../faults.ts'
 import { find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
 import { readDelivery } from './deliveries.ts'
-import { judgeAllowances, refuseRepeated } from './faults.ts'
+import { checkAllowances, refuseRepeated } from './faults.ts'
 import { headerExtensions, headerNotes, readCurrency, refuseOtherTypes } from './header.ts'
-import { type LineDraft, maxKept, readLines } from './lines.ts'
+import { type LineDraft, readLines } from './lines.ts'
 import { identityOf, partyOf, repeatable } from './parties.ts'
 import { findCards, maxCards } from './secrets.ts'
 import { isTrue, joined, valueAt, valuesOf } from './values.ts'
@@ -42,7 +42,7 @@ export function isUbl(root: XmlElement): boolean {
 }
 
 /**
- * Reads what a UBL document asks for. Values are as written: whoever places the order judges their form.
+ * Reads a UBL document. Values are as written: `buildPurchaseOrder` checks their form.
  * @param source the text that the offsets of the elements' tags count in
  * @throws Error for a root that `isUbl` refuses
  */
@@ -81,12 +81,12 @@ const readers: Readonly<Record<DocumentName, (document: XmlElement, faults: Faul
   OrderCancellation: readCancellation
 }
 
-/** An order as the whole document has it. Deleted lines are in it: their numbers say what to delete. */
+/** The order of the whole document. Deleted lines are in it, because the change names them. */
 function readDraft(document: XmlElement, orderNumber: Sourced | undefined, lines: readonly LineDraft[], faults: FaultList): OrderDraft {
   const buyer = partyOf(find(document, 'BuyerCustomerParty', 'Party'))
   const kept = lines.filter(({ change }) => change !== 'deleted')
   const { shipTo, date, extensions } = readDelivery(document, kept, buyer?.address, faults)
-  const charges = judgeAllowances(document, faults)
+  const charges = checkAllowances(document, faults)
   return {
     from: document,
     orderNumber,
@@ -96,13 +96,13 @@ function readDraft(document: XmlElement, orderNumber: Sourced | undefined, lines
     shipTo,
     billTo: partyOf(find(document, 'AccountingCustomerParty', 'Party')),
     requestedDeliveryDate: date,
-    notes: [...headerNotes(document), ...charges].slice(0, maxKept),
-    extensions: [...headerExtensions(document), ...extensions].slice(0, maxKept),
+    notes: [...headerNotes(document), ...charges],
+    extensions: [...headerExtensions(document), ...extensions],
     items: lines.map(({ item }) => item)
   }
 }
 
-/** How an Italian public order refers to another one: number, date, endpoint and what becomes of it, such as `12#2026-11-20#ABC#Revised`. */
+/** An Italian public order refers to another one by number, date, endpoint and its new state, such as `12#2026-11-20#ABC#Revised`. */
 const reference = /^([^#]*)#(?:.*#)?\s*(revised|cancelled|canceled)$/is
 
 interface Succession {
@@ -194,19 +194,19 @@ function readChange(change: XmlElement, faults: FaultList): BuyerRequest {
   if (!number) return { kind: 'unsupported' }
   if (!isByLine) return { kind: 'replace', number, revision, order }
   const lines = drafts.flatMap(({ change: kind, item }) => (kind ? [{ kind, item }] : []))
-  // The order keeps what is about the kind of document that it came from.
+  // These describe the kind of document, and the order keeps those of the document that it came from.
   const extensions = order.extensions.filter(({ name }) => name !== 'CustomizationID' && name !== 'ProfileID')
   return { kind: 'change-lines', number, revision, order: { ...order, extensions }, lines }
 }
 
-/** A copy of a cancellation cancels, too: the buyer does not want the order in either case. */
+/** A copy of a cancellation also cancels, because the buyer does not want the order in either case. */
 function readCancellation(cancellation: XmlElement, faults: FaultList): BuyerRequest {
   const number = referredOrder(cancellation, faults)
   const reason = joined([...valuesOf(cancellation, 'CancellationNote'), ...valuesOf(cancellation, 'Note')], '\n')
   return number ? { kind: 'cancel', number, reason } : { kind: 'unsupported' }
 }
 
-/** The transactions of Peppol BIS 3, which national rules may narrow by what follows. */
+/** The transactions of Peppol BIS 3. National rules append to these identifiers. */
 const peppol3 = /^urn:fdc:peppol\.eu:poacc:trns:order\w*:3(:|$)/
 
 const profiles: Readonly<Record<string, NonNullable<UblAnswerBasis['profile']>>> = {

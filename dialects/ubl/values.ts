@@ -29,7 +29,7 @@ export function schemed(id: XmlElement | undefined, attribute = 'schemeID'): Sou
   return value && scheme !== undefined ? { ...value, text: `${scheme}:${value.text}` } : value
 }
 
-/** The texts that there are, in one, from the place of the first. */
+/** Joins the texts that are present. The place is that of the first. */
 export function joined(values: readonly (Sourced | undefined)[], separator: string): Sourced | undefined {
   const present = values.filter((value) => value !== undefined)
   return present[0] && { text: present.map(({ text }) => text).join(separator), from: present[0].from }

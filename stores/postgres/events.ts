@@ -5,11 +5,9 @@ import { type EventOrderRow, eventsOf, type HeadRow, headColumns, headOf } from 
 import type { Database } from './database.ts'
 import { lookupValues, newestHeard, positionsHeard } from './event-lookups.ts'
 
-type EventRow = HeadRow & Record<string, unknown>
-
 /** The verbs that read the outbox, and the one that deletes old events. */
 export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'events' | 'lastEvent' | 'pruneEvents'> {
-  /** Also tells whether there is any later event: most polls find nothing new. */
+  /** Also tells whether the event is the newest, because most polls find nothing new. */
   async function startOf(after: string | undefined): Promise<{ readonly start: number; readonly isNewest: boolean }> {
     if (after === undefined) return { start: 0, isNewest: false }
     const sql = 'SELECT position, position = (SELECT max(position) FROM event) AS newest FROM event WHERE id = $1'
@@ -23,7 +21,7 @@ export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'even
       const { start, isNewest } = await startOf(after)
       const [types, customers] = lookupValues(audience)
       if (isNewest || types.length === 0) return []
-      const rows = await database.query<EventRow>(
+      const rows = await database.query<HeadRow>(
         `SELECT ${headColumns} FROM (${positionsHeard('AND position > $3 ORDER BY position LIMIT $4')}) AS heard
           JOIN event e USING (position) ORDER BY e.position LIMIT $4`,
         [types, customers, start, limit]
@@ -32,7 +30,7 @@ export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'even
     },
     async events(heads) {
       if (heads.length === 0) return []
-      const rows = await database.query<EventOrderRow & Record<string, unknown>>(
+      const rows = await database.query<EventOrderRow>(
         `SELECT e.position, e.status, o.order_number, o.placed_at, coalesce(e.content, o.content) AS content
           FROM event e LEFT JOIN purchase_order o ON o.id = CASE WHEN e.status IS NOT NULL THEN e.subject::uuid END
           WHERE e.position = ANY($1::bigint[])`,
@@ -44,12 +42,12 @@ export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'even
     async lastEvent(audience) {
       const newest = audience === undefined ? 'SELECT max(position) FROM event' : newestHeard
       const values = audience === undefined ? [] : lookupValues(audience)
-      const [row] = await database.query<EventRow>(`SELECT ${headColumns} FROM event e WHERE e.position = (${newest})`, values)
+      const [row] = await database.query<HeadRow>(`SELECT ${headColumns} FROM event e WHERE e.position = (${newest})`, values)
       return row && headOf(row)
     },
     async pruneEvents(before, most) {
-      // All events before an old one go with it, as on SQLite. Rows that a transaction is copying a content into are left for the
-      // next time, and so are all after them.
+      // All events before an old one are deleted with it, as on SQLite. Rows that a transaction is copying a content into are left
+      // for the next time, and so are all after them.
       const rows = await database.query<{ position: number }>(
         `WITH oldest AS (SELECT position, at FROM event ORDER BY position LIMIT $2),
           due AS (SELECT position FROM oldest

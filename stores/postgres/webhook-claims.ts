@@ -1,14 +1,11 @@
-import type { ClaimedWebhook, Delivery, WebhookProgress } from '../../domain/webhook.ts'
-import { mostDeliveries } from '../../domain/webhook.ts'
+import { type ClaimedWebhook, type Delivery, mostDeliveries } from '../../domain/webhook.ts'
+import { decideProgress, type LockedWebhook } from '../../domain/webhook-progress.ts'
 import type { WebhookStore } from '../../domain/webhook-store.ts'
-import { type BacklogRow, backlogOf, type ClaimedRow, claimedColumns, claimedOf } from '../webhook-rows.ts'
+import { type BacklogRow, backlogOf, type ClaimedRow, claimedColumns, claimedOf, scheduleColumns } from '../webhook-rows.ts'
 import type { Database, Queries } from './database.ts'
 import { EventLog } from './event-log.ts'
 
-/**
- * Milliseconds that a claim lasts without a sign of its holder. It is far longer than an attempt, and short enough that the
- * webhooks of a replica that was killed do not wait for long.
- */
+/** Milliseconds that a claim lasts. It is longer than an attempt, but the webhooks of a killed replica do not wait for long. */
 const lease = 30_000
 
 /** The time by the database's clock, as an expression that can be compared with an index. */
@@ -23,7 +20,7 @@ const nextPosition = `(SELECT min(found.position) FROM (
       ORDER BY e.position LIMIT 1)
     FROM json_array_elements_text(w.hears_own) AS t (value)) AS found)`
 
-/** Webhooks that hear one of the events after a position. Other webhooks cost one look at their row each. */
+/** Whether a webhook hears one of the events after a position. */
 const hearsSince = `(EXISTS (SELECT 1 FROM json_array_elements_text(w.hears) AS t (value) JOIN fresh f ON f.type = t.value)
   OR EXISTS (SELECT 1 FROM json_array_elements_text(w.hears_own) AS t (value) JOIN fresh f ON f.type = t.value AND f.customer = w.customer))`
 
@@ -31,7 +28,7 @@ const hearsSince = `(EXISTS (SELECT 1 FROM json_array_elements_text(w.hears) AS 
 const isClaimable = `w.status = 'active' AND w.next_attempt_at <= ${statementTime} AND w.id <> ALL ($3::uuid[])
   AND (w.claimed_by IS NULL OR w.claimed_by = $1 OR w.claimed_until < ${statementTime})`
 
-type Row = ClaimedRow & { readonly at: number } & Record<string, unknown>
+type Row = ClaimedRow & { readonly at: number }
 
 async function readClaimed(queries: Queries, worker: string, ids: readonly string[]): Promise<readonly ClaimedWebhook[]> {
   const rows = await queries.query<Row>(
@@ -44,7 +41,7 @@ async function readClaimed(queries: Queries, worker: string, ids: readonly strin
 }
 
 /** Adds a row to the log of a webhook, whose row is locked, and deletes the oldest. */
-export function writeDelivery({ query }: Queries, seq: number, number: number, delivery: Delivery): void {
+function writeDelivery({ query }: Queries, seq: number, number: number, delivery: Delivery): void {
   const { eventId, attempt, at, durationMs, status = null, failure = null } = delivery
   void query('UPDATE webhook SET delivery_count = $2 WHERE seq = $1', [seq, number])
   void query(
@@ -54,31 +51,10 @@ export function writeDelivery({ query }: Queries, seq: number, number: number, d
   void query('DELETE FROM delivery WHERE webhook = $1 AND number <= $2', [seq, number - mostDeliveries])
 }
 
-interface HeldRow extends Record<string, unknown> {
+interface HeldRow extends LockedWebhook {
   readonly seq: number
-  readonly version: number
-  readonly customer: string
   readonly delivery_count: number
   readonly at: number
-}
-
-function writeStep({ query }: Queries, id: string, { seq, version, customer, at }: HeldRow, step: WebhookProgress['step']): EventLog {
-  const events = new EventLog()
-  if (step.kind === 'delivered') {
-    void query(`UPDATE webhook SET position = $2, failures = 0, claimed_until = $3 WHERE seq = $1`, [seq, step.position, at + lease])
-    if (step.yields) void query('UPDATE webhook SET next_attempt_at = $2, claimed_by = NULL WHERE seq = $1', [seq, at])
-  } else if (step.kind === 'retry' || step.kind === 'postpone') {
-    const failed = step.kind === 'retry' ? 1 : 0
-    const sql = 'UPDATE webhook SET failures = failures + $3, next_attempt_at = $2, claimed_by = NULL WHERE seq = $1'
-    void query(sql, [seq, at + step.in, failed])
-  } else {
-    void query(
-      `UPDATE webhook SET version = version + 1, status = 'disabled', reason = $2, modified_at = $3, claimed_by = NULL WHERE seq = $1`,
-      [seq, step.reason, at]
-    )
-    events.add([{ type: 'webhook-disabled', subject: id, version: version + 1, at, customer }])
-  }
-  return events
 }
 
 /** The verbs by which the replicas share the deliveries. */
@@ -87,7 +63,7 @@ export function makeWebhookClaims(
 ): Pick<WebhookStore, 'claimWebhooks' | 'renewClaim' | 'settleWebhook' | 'releaseWebhooks' | 'webhookBacklog' | 'logDelivery'> {
   return {
     async claimWebhooks(worker, limit, { serving = [], since = null, perCustomer = Number.MAX_SAFE_INTEGER } = {}) {
-      // Another replica may claim a webhook between the look and the lock, so the lock asks again whether it can be claimed.
+      // Another replica may claim a webhook before it is locked here, so the condition is checked again with the lock.
       const claimed = await database.query<{ readonly id: string }>(
         `WITH fresh AS MATERIALIZED (SELECT DISTINCT type, customer FROM event WHERE position > $4::bigint),
           held AS (SELECT customer, count(*) AS turns FROM webhook WHERE id = ANY ($3::uuid[]) GROUP BY customer),
@@ -114,24 +90,34 @@ export function makeWebhookClaims(
       )
       return renewed.length > 0
     },
-    settleWebhook: (worker, { id, version }, { delivery, step }) =>
+    settleWebhook: (worker, claim, { delivery, step }) =>
       database.transaction(async (queries) => {
         const [held] = await queries.query<HeldRow>(
-          `SELECT seq, version, customer, delivery_count, ${statementTime} AS at FROM webhook WHERE id = $1 AND claimed_by = $2 FOR UPDATE`,
-          [id, worker]
+          `SELECT w.seq, w.id, w.version, w.customer, w.delivery_count, ${scheduleColumns}, ${statementTime} AS at FROM webhook w
+            WHERE w.id = $1 AND w.claimed_by = $2 FOR UPDATE`,
+          [claim.id, worker]
         )
         if (!held) return undefined
         if (delivery) writeDelivery(queries, held.seq, held.delivery_count + 1, delivery)
-        if (held.version !== version) {
-          void queries.query('UPDATE webhook SET claimed_by = NULL WHERE seq = $1', [held.seq])
-          return undefined
-        }
-        const events = writeStep(queries, id, held, step)
-        if (step.kind !== 'delivered' || step.yields) {
+        const { schedule, isClaimed, disabled } = decideProgress(held, claim, step, held.at)
+        const { position, failures, nextAttemptAt } = schedule
+        void queries.query(
+          'UPDATE webhook SET position = $2, failures = $3, next_attempt_at = $4, claimed_by = $5, claimed_until = $6 WHERE seq = $1',
+          [held.seq, position, failures, nextAttemptAt, isClaimed ? worker : null, held.at + lease]
+        )
+        if (disabled) {
+          void queries.query("UPDATE webhook SET version = $2, status = 'disabled', reason = $3, modified_at = $4 WHERE seq = $1", [
+            held.seq,
+            disabled.event.version,
+            disabled.reason,
+            held.at
+          ])
+          const events = new EventLog()
+          events.add([disabled.event])
           events.write(queries)
-          return undefined
         }
-        const [next] = await readClaimed(queries, worker, [id])
+        if (!isClaimed) return undefined
+        const [next] = await readClaimed(queries, worker, [claim.id])
         if (!next) void queries.query('UPDATE webhook SET claimed_by = NULL, next_attempt_at = 0 WHERE seq = $1', [held.seq])
         return next
       }),
@@ -139,7 +125,7 @@ export function makeWebhookClaims(
       await database.query('UPDATE webhook SET claimed_by = NULL WHERE claimed_by = $1', [worker])
     },
     async webhookBacklog() {
-      const [row] = await database.query<BacklogRow & Record<string, unknown>>(
+      const [row] = await database.query<BacklogRow>(
         `SELECT count(*) AS waiting, min(at) AS oldest_at, min(due_at) AS due_since FROM (
           SELECT e.at, CASE WHEN (w.claimed_by IS NULL OR w.claimed_until < ${statementTime}) AND w.next_attempt_at <= ${statementTime}
               THEN greatest(e.at, w.next_attempt_at) END AS due_at
@@ -150,7 +136,10 @@ export function makeWebhookClaims(
     },
     async logDelivery(id, delivery) {
       await database.transaction(async (queries) => {
-        const [found] = await queries.query<HeldRow>('SELECT seq, delivery_count FROM webhook WHERE id = $1 FOR UPDATE', [id])
+        const [found] = await queries.query<Pick<HeldRow, 'seq' | 'delivery_count'>>(
+          'SELECT seq, delivery_count FROM webhook WHERE id = $1 FOR UPDATE',
+          [id]
+        )
         if (found) writeDelivery(queries, found.seq, found.delivery_count + 1, delivery)
       })
     }

@@ -2,9 +2,8 @@ import type { Connection } from './connection.ts'
 import type { Writes } from './writes.ts'
 
 /**
- * Deletes old events, and with them all that are before them: their times are not in order when the clock was set back, and
- * an event that stays between deleted ones would be a cursor that misses some. The newest event stays, so that its position
- * is not given again.
+ * Deletes old events, and all events before them. If the clock was set back, times are not in order, and an event that stays
+ * between deleted ones would be a cursor that misses some. The newest event stays, so that its position is not given again.
  */
 export function makeEventPruning(db: Connection): Writes<'pruneEvents'> {
   const prune = db.prepare<[{ readonly before: number; readonly most: number }]>(

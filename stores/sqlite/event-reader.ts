@@ -27,7 +27,7 @@ export function makeEventReader(db: Connection): EventReads {
   const at = db.prepare<[number], HeadRow>(`SELECT ${headColumns} FROM event e WHERE e.position = ?`)
   const ofType = db.prepare<[string], number>(newestOfType).pluck()
   const ofCustomer = db.prepare<[string, string], number>(newestOfCustomer).pluck()
-  // The subject of an event is looked up as an order only where the event is one of an order.
+  // Only events of orders have a status.
   const orderRow = db.prepare<[number], EventOrderRow>(
     `SELECT e.position, e.status, o.order_number, o.placed_at, coalesce(e.content, o.content) AS content
       FROM event e LEFT JOIN purchase_order o ON e.status IS NOT NULL AND o.id = e.subject WHERE e.position = ?`

@@ -1,18 +1,16 @@
-import { hears } from '../../domain/event.ts'
 import type { Store } from '../../domain/store.ts'
-import { unknownEvent, webhookNotFound } from '../../domain/webhook.ts'
+import { webhookNotFound } from '../../domain/webhook.ts'
 import type { WebhookStore } from '../../domain/webhook-store.ts'
 import { isEventId } from '../event-ids.ts'
-import { type HeadRow, headColumns, headOf } from '../event-rows.ts'
+import { type HeadRow, headColumns } from '../event-rows.ts'
 import { position, toPage } from '../paging.ts'
 import {
-  audienceIn,
   type DeliveryRow,
   deliveryColumns,
   deliveryOf,
-  type TargetRow,
-  targetColumns,
-  targetOf,
+  type RedeliveryRow,
+  redeliveryColumns,
+  redeliveryOf,
   type WebhookRow,
   webhookColumns,
   webhookOf
@@ -31,8 +29,8 @@ export function makeWebhookReader(db: Connection): WebhookReads {
   const log = db.prepare<[number, number, number], DeliveryRow>(
     `SELECT ${deliveryColumns} FROM delivery d WHERE d.webhook = ? AND d.number < ? ORDER BY d.number DESC LIMIT ? + 1`
   )
-  const target = db.prepare<[string, string], TargetRow & { readonly hears: string; readonly hears_own: string }>(
-    `SELECT ${targetColumns}, w.hears, w.hears_own FROM webhook w JOIN api_key k ON k.id = w.key_id WHERE w.id = ? AND w.customer = ?`
+  const target = db.prepare<[string, string], RedeliveryRow>(
+    `SELECT ${redeliveryColumns} FROM webhook w JOIN api_key k ON k.id = w.key_id WHERE w.id = ? AND w.customer = ?`
   )
   const event = db.prepare<[string], HeadRow>(`SELECT ${headColumns} FROM event e WHERE e.id = ?`)
 
@@ -53,9 +51,7 @@ export function makeWebhookReader(db: Connection): WebhookReads {
     redelivery(id, customer, eventId) {
       const row = target.get(id, customer)
       if (!row) throw webhookNotFound()
-      const head = isEventId(eventId) ? event.get(eventId) : undefined
-      if (!head || !hears(audienceIn(row), headOf(head))) throw unknownEvent()
-      return { webhook: targetOf(row, Date.now()), event: headOf(head) }
+      return redeliveryOf(row, isEventId(eventId) ? event.get(eventId) : undefined, Date.now())
     }
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { checkPrecondition } from '../../domain/preconditions.ts'
-import { type Delivery, mostDeliveries, requireRoom, rotated, type WebhookProgress, webhookNotFound } from '../../domain/webhook.ts'
+import { type Delivery, mostDeliveries, requireRoom, rotated, webhookNotFound } from '../../domain/webhook.ts'
+import { decideProgress, type WebhookSchedule } from '../../domain/webhook-progress.ts'
 import {
   type BacklogRow,
   backlogOf,
@@ -8,6 +9,7 @@ import {
   claimedColumns,
   claimedOf,
   draftColumns,
+  scheduleColumns,
   type WebhookRow,
   webhookColumns,
   webhookOf
@@ -28,13 +30,13 @@ export type WebhookWriteVerb =
   | 'logDelivery'
   | 'webhookBacklog'
 
-interface FoundRow extends WebhookRow {
+interface FoundRow extends WebhookRow, WebhookSchedule {
   readonly seq: number
   readonly secrets: string
-  readonly failures: number
+  readonly claimed_by: string | null
 }
 
-/** The parameters of a look for webhooks that are due. */
+/** The parameters of a search for webhooks that are due. */
 interface Due {
   readonly now: number
   /** A JSON array of ids. */
@@ -52,7 +54,7 @@ const nextPosition = `(SELECT min(found) FROM (
   SELECT (SELECT min(position) FROM event INDEXED BY event_customer WHERE customer = w.customer AND type = t.value AND position > w.position)
     FROM json_each(w.hears_own) t))`
 
-/** Webhooks that hear one of the events after a position. Other webhooks cost one look at their row each. */
+/** Whether a webhook hears one of the events after a position. */
 const hearsSince = `(EXISTS (SELECT 1 FROM json_each(w.hears) t JOIN fresh f ON f.type = t.value)
   OR EXISTS (SELECT 1 FROM json_each(w.hears_own) t JOIN fresh f ON f.type = t.value AND f.customer = w.customer))`
 
@@ -66,7 +68,9 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
       VALUES (@id, 1, @customer, @key_id, @url, @types, @hears, @hears_own, @media_type, @status, @secrets, @now, @now,
         (SELECT coalesce(max(position), 0) FROM event), 0)`
   )
-  const findRow = db.prepare<[string], FoundRow>(`SELECT w.seq, w.secrets, w.failures, ${webhookColumns} FROM webhook w WHERE w.id = ?`)
+  const findRow = db.prepare<[string], FoundRow>(
+    `SELECT w.seq, w.secrets, w.claimed_by, ${scheduleColumns}, ${webhookColumns} FROM webhook w WHERE w.id = ?`
+  )
   const update = db.prepare<[object]>(
     `UPDATE webhook SET version = version + 1, key_id = @key_id, url = @url, types = @types, hears = @hears, hears_own = @hears_own,
       media_type = @media_type, status = @status, reason = NULL, modified_at = @now, failures = 0, next_attempt_at = 0 WHERE id = @id`
@@ -97,16 +101,12 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
     `SELECT ${claimedColumns} FROM webhook w JOIN api_key k ON k.id = w.key_id
       JOIN event e ON e.position = ${nextPosition} WHERE w.seq = ? AND w.status = 'active' AND w.claimed_by = ?`
   )
-  const release = db.prepare<[number, number, string]>(
-    'UPDATE webhook SET claimed_by = NULL, next_attempt_at = ? WHERE seq = ? AND claimed_by = ?'
+  const schedule = db.prepare<[WebhookSchedule & { readonly seq: number; readonly claimedBy: string | null }]>(
+    `UPDATE webhook SET position = @position, failures = @failures, next_attempt_at = @nextAttemptAt, claimed_by = @claimedBy WHERE seq = @seq`
   )
-  const endClaim = db.prepare<[number]>('UPDATE webhook SET claimed_by = NULL WHERE seq = ?')
   const releaseAll = db.prepare<[string]>('UPDATE webhook SET claimed_by = NULL WHERE claimed_by = ?')
-  const holder = db.prepare<[number], string | null>('SELECT claimed_by FROM webhook WHERE seq = ?').pluck()
-  const advance = db.prepare<[number, number]>('UPDATE webhook SET position = ?, failures = 0 WHERE seq = ?')
-  const fail = db.prepare<[number]>('UPDATE webhook SET failures = failures + 1 WHERE seq = ?')
-  const disable = db.prepare<[string, number, number]>(
-    "UPDATE webhook SET version = version + 1, status = 'disabled', reason = ?, modified_at = ?, claimed_by = NULL WHERE seq = ?"
+  const disable = db.prepare<[number, string, number, number]>(
+    "UPDATE webhook SET version = ?, status = 'disabled', reason = ?, modified_at = ? WHERE seq = ?"
   )
   const countDelivery = db.prepare<[number]>('UPDATE webhook SET delivery_count = delivery_count + 1 WHERE seq = ?')
   const log = db.prepare<[object]>(
@@ -127,20 +127,6 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
     countDelivery.run(seq)
     log.run({ seq, event: eventId, attempt, at, duration_ms: durationMs, status: status ?? null, failure: failure ?? null })
     forget.run({ seq, most: mostDeliveries })
-  }
-
-  function apply({ seq, id, version, customer }: FoundRow, step: WebhookProgress['step'], worker: string): void {
-    const now = Date.now()
-    if (step.kind === 'delivered') {
-      advance.run(step.position, seq)
-      if (step.yields) release.run(now, seq, worker)
-    }
-    if (step.kind === 'retry') fail.run(seq)
-    if (step.kind === 'retry' || step.kind === 'postpone') release.run(now + step.in, seq, worker)
-    if (step.kind === 'disable') {
-      disable.run(step.reason, now, seq)
-      events.write([{ type: 'webhook-disabled', subject: id, version: version + 1, at: now, customer }])
-    }
   }
 
   return {
@@ -175,20 +161,25 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
     },
     renewClaim(worker, { id, version }) {
       const found = findRow.get(id)
-      return found !== undefined && found.version === version && holder.get(found.seq) === worker
+      return found !== undefined && found.version === version && found.claimed_by === worker
     },
-    settleWebhook(worker, { id, version }, { delivery, step }) {
-      const found = findRow.get(id)
-      if (!found || holder.get(found.seq) !== worker) return undefined
-      if (delivery) keep(found.seq, delivery)
-      if (found.version !== version) {
-        endClaim.run(found.seq)
-        return undefined
+    settleWebhook(worker, claim, { delivery, step }) {
+      const found = findRow.get(claim.id)
+      if (found?.claimed_by !== worker) return undefined
+      const { seq } = found
+      const now = Date.now()
+      if (delivery) keep(seq, delivery)
+      const decided = decideProgress(found, claim, step, now)
+      schedule.run({ seq, ...decided.schedule, claimedBy: decided.isClaimed ? worker : null })
+      if (decided.disabled) {
+        const { reason, event } = decided.disabled
+        disable.run(event.version, reason, now, seq)
+        events.write([event])
       }
-      apply(found, step, worker)
-      const row = claimed.get(found.seq, worker)
-      if (!row) release.run(0, found.seq, worker)
-      return row && claimedOf(row, Date.now())
+      if (!decided.isClaimed) return undefined
+      const row = claimed.get(seq, worker)
+      if (!row) schedule.run({ seq, ...decided.schedule, nextAttemptAt: 0, claimedBy: null })
+      return row && claimedOf(row, now)
     },
     releaseWebhooks(worker) {
       releaseAll.run(worker)

@@ -76,12 +76,12 @@ t.test('what XML cannot hold is replaced', async (t) => {
   t.match(writeCxmlResponse(bare, { code: 200, text: ['x'], at, payloadId: 'a"\u0002' }), 'payloadID="a&quot;\ufffd"')
 })
 
-const profile = { ...content, orderUri: 'https://shop.example/order?a&b', effectiveDate: 0 }
+const profile = { ...content, orderUri: 'https://shop.example/order?a&b' }
 
 t.test('a ProfileResponse names OrderRequest and where it goes', async (t) => {
   const root = elementOf(writeProfileResponse(bare, profile))
   t.match(find(root, 'Response', 'Status')?.attributes, { code: '200', text: 'OK' })
-  t.match(find(root, 'Response', 'ProfileResponse')?.attributes, { effectiveDate: '1970-01-01T00:00:00+00:00' })
+  t.match(find(root, 'Response', 'ProfileResponse')?.attributes, { effectiveDate: root.attributes['timestamp'] ?? '' })
   t.match(find(root, 'Response', 'ProfileResponse', 'Transaction'), {
     attributes: { requestName: 'OrderRequest' },
     children: [{ text: profile.orderUri }]

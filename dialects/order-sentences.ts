@@ -1,4 +1,4 @@
-/** Tells a buyer in sentences what a vocabulary has no element for: why an order ended, and what the seller says about it. */
+/** Sentences about an order, for answers whose vocabulary has no elements for it: how the order ended, and the seller's notes. */
 
 import { textOf } from '../domain/deferred.ts'
 import { mostSummarised, type Order, type OrderItem, type SellerDetails } from '../domain/order.ts'
@@ -9,7 +9,7 @@ export function isReadable(order: Order): boolean {
 }
 
 /**
- * Lists what the seller lets the buyer know, a sentence each. It is empty for an order that is not parsed here.
+ * The seller's dates and notes of an order and its lines. Empty for an order that is not parsed here.
  * @param isDateTold whether the answer has an element for the expected delivery date of the order
  */
 export function sellerLines(order: Order, isDateTold: boolean): readonly string[] {
@@ -30,14 +30,14 @@ function detailsText({ expectedDeliveryDate, sellerNote }: SellerDetails): strin
   return [date, sellerNote?.trim() ?? ''].filter((part) => part !== '').join(' ')
 }
 
-/** Why an order is as it is, where its status does not say so; empty for one that goes its way. */
+/** Says that an order was rejected or cancelled, or that its rest was cancelled. Empty for any other order. */
 export function endingLines(order: Order): readonly string[] {
   const { status } = order
   if (status === 'rejected' || status === 'cancelled') return [`The order is ${status}.`]
   return isReadable(order) && order.isRestCancelled ? [restCancelled(order)] : []
 }
 
-/** Says what became of an order that was cancelled after a part of it had been shipped. */
+/** Says what stays of an order that was cancelled after a part of it had been shipped. */
 export function restCancelled(order: Order): string {
   const rest = 'Only what was not shipped yet is cancelled. What was shipped stays ordered'
   return isReadable(order) ? `${rest}: ${shipped(order.items)}.` : `${rest}.`

@@ -1,0 +1,24 @@
+import type { FastifyRequest } from 'fastify'
+import type { Caller } from '../domain/caller.ts'
+import { unauthenticated } from '../http/credentials.ts'
+import type { ProblemDocument } from '../representations/problem.ts'
+
+/** The seller sees every order and sets its status, but changes no customer's order. */
+export const toSeeOrder = { anyOf: ['order', 'fulfilment'], guests: true } as const
+export const toPlaceOrChange = { anyOf: ['order'], guests: true } as const
+
+/** Events and webhooks are for every key: they tell what the key may see. */
+export const anyKey = { anyOf: ['order', 'catalogue', 'fulfilment'] } as const
+
+export type KeyHolder = Extract<Caller, { kind: 'key' }>
+
+/** The caller of a route that asks for a key. @throws Problem `unauthenticated` */
+export function keyHolder({ caller }: FastifyRequest): KeyHolder {
+  if (caller?.kind === 'key') return caller
+  throw unauthenticated('This needs an API key.')
+}
+
+/** Whether a problem says that the caller may not see the resource. Then no page may show it beside the problem. */
+export function isHidden({ status }: ProblemDocument): boolean {
+  return [401, 403, 404].includes(status)
+}
