@@ -16,7 +16,6 @@ export interface DryRunQuery {
 
 export const dryRunQuery: QuerySchema<DryRunQuery> = {
   type: 'object',
-  additionalProperties: false,
   properties: {
     'dry-run': {
       type: 'boolean',

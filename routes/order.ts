@@ -125,7 +125,6 @@ const blankQuery: QuerySchema<{ readonly product?: readonly string[] }> = {
 
 const orderQuery: QuerySchema<{ readonly form?: string; readonly page?: number }> = {
   type: 'object',
-  additionalProperties: false,
   properties: {
     form: {
       type: 'string',

@@ -46,7 +46,7 @@ export async function makePostgresTemplate(url: string): Promise<Readonly<Record
 export async function newPostgresDatabase(server: string): Promise<string> {
   const template = process.env['TEST_DATABASE_TEMPLATE']
   const name = `test_${randomBytes(8).toString('hex')}`
-  await execute(server, `CREATE DATABASE ${name}${template === undefined ? '' : ` TEMPLATE ${template}`}`)
+  await execute(server, `CREATE DATABASE ${name}${template === undefined ? '' : ` TEMPLATE ${template} STRATEGY file_copy`}`)
   return Object.assign(new URL(server), { pathname: `/${name}` }).href
 }
 
