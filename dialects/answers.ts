@@ -22,8 +22,7 @@ export interface AnswerContext {
 /** The outcome of a document. `checked`: it was a test, and nothing was stored. */
 export type Result =
   | {
-      /** `repeated`: the order was placed before. `done`: the document was carried out before, and nothing is changed now. */
-      readonly kind: 'placed' | 'repeated' | 'changed' | 'cancelled' | 'done'
+      readonly kind: 'placed' | 'repeated' | 'changed' | 'cancelled'
       readonly order: Order
       /** The parts that the answer repeats. Absent: those of the document. */
       readonly answer?: AnswerBasis
@@ -147,8 +146,6 @@ function cxmlSentence(result: Exclude<Result, { kind: 'profile' }>): string {
   if (result.kind === 'cancelled' && isCut(result.order)) {
     return `The rest of order ${id} is cancelled${contentOf(result.order)}. ${restCancelled(result.order)} Its status is ${status}.`
   }
-  if (result.kind === 'done')
-    return `Nothing is changed: this was done before. Order ${id} stands${contentOf(result.order)}. Its status is ${status}.`
   const done = { placed: 'placed', repeated: 'placed before', changed: 'changed', cancelled: 'cancelled' }[result.kind]
   return `Order ${id} is ${done}${contentOf(result.order)}. Its status is ${status}.`
 }

@@ -231,10 +231,10 @@ function isRepeated({ submission }: FastifyRequest, last: OrderDocument | undefi
 
 /**
  * The answer to the last document of an order, once more. That document placed the order if the order still has its first version.
- * Nothing tells whether it made a later version, because the seller may have set the status since.
+ * Otherwise the answer is that of a change: nothing tells whether the document made that version, or the seller did since.
  */
 function answerAgain(order: Order, { answer }: OrderDocument): Result {
-  return { kind: order.version === 1 ? 'placed' : 'done', order, answer: answer as AnswerBasis, isReplayed: true }
+  return { kind: order.version === 1 ? 'placed' : 'changed', order, answer: answer as AnswerBasis, isReplayed: true }
 }
 
 /**
