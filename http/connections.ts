@@ -152,6 +152,7 @@ export class Connections {
 
   #accept(socket: Socket): Connection {
     this.#hasNewClient = true
+    this.#starts.connectionAccepted()
     const connection = openConnection(socket)
     this.#open.add(connection)
     // Node has no listener on sockets that it hands over, such as for CONNECT. Their errors would end the process.

@@ -1,0 +1,48 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import t from 'tap'
+import { Connections } from '../../http/connections.ts'
+
+/** Requests that each of the busy clients sends ahead. */
+const sentAhead = 60
+const busyClients = 5
+const newClients = 100
+
+function work(milliseconds: number): void {
+  const until = performance.now() + milliseconds
+  while (performance.now() < until);
+}
+
+t.test('requests that were sent ahead wait while clients connect: Node accepts only one of them in a turn', async (t) => {
+  let handled = 0
+  const server = createServer((_request, response) => {
+    handled++
+    work(1)
+    response.end()
+  })
+  new Connections(server, () => {})
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const sockets: Socket[] = []
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const open = () => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    sockets.push(socket)
+    return socket
+  }
+  for (let i = 0; i < busyClients; i++) open().write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(sentAhead))
+  while (handled < busyClients + 1) await new Promise(setImmediate)
+
+  let accepted = 0
+  const before = handled
+  const allAccepted = new Promise<void>((resolve) => server.on('connection', () => ++accepted === newClients && resolve()))
+  for (let i = 0; i < newClients; i++) open()
+  await allAccepted
+  t.ok(handled - before < newClients, `${handled - before} requests were handled before ${newClients} clients were accepted`)
+  while (handled < busyClients * sentAhead) await new Promise(setImmediate)
+  t.equal(handled, busyClients * sentAhead, 'and all are handled in the end')
+})
