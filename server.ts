@@ -31,18 +31,16 @@ async function start(config: Config): Promise<void> {
     import('./sample.ts')
   ])
   const isStopping = () => stopper.isStopping
-  // The search thread and the document process load their code when they first start. They start now, so that they load the
-  // same version as this process, even if the files are replaced later.
-  const searchStarted = store.products({ q: 'first', limit: 1 }).catch(() => undefined)
   const app = await buildApp({ config, store, release, isStopping, logTo: await logDestination() })
-  const documentsStarted = app.documents.start()
   if (config.SAMPLE_CATALOGUE && (await store.isEmpty())) {
     const count = await loadSample(store)
     app.log.info({ products: count }, 'loaded the sample catalogue')
   }
   stopper.watch({ config, app })
   const address = await listen(app, { host: config.HOST, port: config.PORT, setting: 'PORT' })
-  await Promise.all([searchStarted, documentsStarted])
+  // The search thread and the document process load their code when they first start. They start now, so that they load the
+  // same version as this process, even if the files are replaced later; and not sooner, so that the service listens early.
+  await Promise.all([store.products({ q: 'first', limit: 1 }).catch(() => undefined), app.documents.start()])
   const base = `${address}${config.BASE_URL.path}`
   const ops = config.OPS_PORT === undefined ? undefined : await buildOps({ config, app, isStopping })
   if (ops) stopper.watch({ config, app, ops })
