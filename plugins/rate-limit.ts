@@ -201,7 +201,11 @@ export default fp(
       request.charged = charge
       setHeaders(reply, charge)
       if (!counted.isExceeded) return request.charge(costOf(declaredLength(request)))
-      if (tally.charge(charge.caller, 0) > 2 * max) await sleep(refusalDelay)
+      if (tally.charge(charge.caller, 0) > 2 * max) {
+        await sleep(refusalDelay)
+        // Many delays end in the same turn of the event loop, and others must not wait for all of these refusals.
+        await new Promise<void>((resolve) => app.schedule(request.network, resolve))
+      }
       throw new Problem(
         'too-many-requests',
         `You have sent more than ${max} requests in a minute. Try again in ${charge.resetsIn} seconds.`,

@@ -241,3 +241,29 @@ t.test('a flood over the limit is refused at a pace, and others are answered mea
   while (!(await overtakes(`192.0.2.${customer}`))) customer++
   t.ok(customer < 255)
 })
+
+t.test('refusals whose pauses end together are spread over turns of the event loop', async (t) => {
+  const { app } = await build(t, { settings: { RATE_LIMIT: '3' } })
+  const look = () => app.inject({ url: '/product/ABC-1', remoteAddress: '192.0.2.1' })
+  for (let i = 0; i < 6; i++) await look()
+  let refusedInTurn = 0
+  let most = 0
+  const refused = Promise.all(
+    Array.from({ length: 500 }, async () => {
+      t.equal((await look()).statusCode, 429)
+      most = Math.max(most, ++refusedInTurn)
+    })
+  )
+  const startedAt = performance.now()
+  while (performance.now() - startedAt < 100) await new Promise(setImmediate)
+  // The thread is busy until every pause is over.
+  while (performance.now() - startedAt < 400);
+  const nextTurn = () => {
+    refusedInTurn = 0
+    turn = setImmediate(nextTurn)
+  }
+  let turn = setImmediate(nextTurn)
+  await refused
+  clearImmediate(turn)
+  t.ok(most < 250, `${most} of 500 in one turn`)
+})
