@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import type { Product } from '../domain/product.ts'
 import { type CatalogueRepresentation, catalogueRepresentations } from '../representations/catalogue.ts'
@@ -19,16 +18,6 @@ const getCatalogue = {
 const catalogue: RoutePlugin = async (app, { config }) => {
   const { variants, validators } = catalogueRepresentations
   const uri = uris(config.BASE_URL.path)
-  let turn: Promise<void> = Promise.resolve()
-
-  /**
-   * One batch of one reader at a turn of the event loop: what else there is to answer waits for no more, however many
-   * read and however fast. A socket that is never full calls back without any turn.
-   */
-  function myTurn(): Promise<void> {
-    turn = turn.then(() => nextTurn())
-    return turn
-  }
 
   function links(chosen: CatalogueRepresentation): string {
     const others = variants.filter((variant: CatalogueRepresentation) => variant !== chosen && !variant.alias)
@@ -52,12 +41,16 @@ const catalogue: RoutePlugin = async (app, { config }) => {
       reply.header('link', links(chosen))
       if (request.method === 'HEAD') return reply.send(Readable.from([]))
       reply.acquireCatalogueDownload()
+      const myTurn = () => new Promise<void>((resolve) => app.schedule(request.network, resolve))
       return reply.send(Readable.from(write(request.allProducts(), chosen, request.context(), myTurn), { highWaterMark: 1 }))
     }
   )
 }
 
-/** Reads as it is asked for, a batch at a time: what a client does not take is not read, and whoever leaves ends it. */
+/**
+ * Reads a batch when the client has taken the one before, and ends when the client leaves.
+ * @param myTurn resolves when the next batch may be read. A socket that is never full would ask for all of them in one turn of the event loop
+ */
 async function* write(
   batches: AsyncIterable<readonly Product[]>,
   { opening, write, closing }: CatalogueRepresentation,
@@ -72,4 +65,4 @@ async function* write(
   if (closing !== '') yield closing
 }
 
-export default fp(catalogue, { name: 'catalogue', encapsulate: true, dependencies: ['representation', 'sharing'] })
+export default fp(catalogue, { name: 'catalogue', encapsulate: true, dependencies: ['representation', 'scheduling', 'sharing'] })
