@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import type { Product } from '../domain/product.ts'
 import { type CatalogueRepresentation, catalogueRepresentations } from '../representations/catalogue.ts'
@@ -18,6 +19,17 @@ const getCatalogue = {
 const catalogue: RoutePlugin = async (app, { config }) => {
   const { variants, validators } = catalogueRepresentations
   const uri = uris(config.BASE_URL.path)
+  let turn: Promise<void> = Promise.resolve()
+
+  /**
+   * Resolves in a later turn of the event loop than for every other reader, when the address may work: not while clients connect.
+   * A socket that is never full would ask for all batches in one turn.
+   */
+  async function myTurn(network: string): Promise<void> {
+    turn = turn.then(() => nextTurn())
+    await turn
+    await new Promise<void>((resolve) => app.schedule(network, resolve))
+  }
 
   function links(chosen: CatalogueRepresentation): string {
     const others = variants.filter((variant: CatalogueRepresentation) => variant !== chosen && !variant.alias)
@@ -41,16 +53,17 @@ const catalogue: RoutePlugin = async (app, { config }) => {
       reply.header('link', links(chosen))
       if (request.method === 'HEAD') return reply.send(Readable.from([]))
       reply.acquireCatalogueDownload()
-      const myTurn = () => new Promise<void>((resolve) => app.schedule(request.network, resolve))
-      return reply.send(Readable.from(write(request.allProducts(), chosen, request.context(), myTurn), { highWaterMark: 1 }))
+      return reply.send(
+        Readable.from(
+          write(request.allProducts(), chosen, request.context(), () => myTurn(request.network)),
+          { highWaterMark: 1 }
+        )
+      )
     }
   )
 }
 
-/**
- * Reads a batch when the client has taken the one before, and ends when the client leaves.
- * @param myTurn resolves when the next batch may be read. A socket that is never full would ask for all of them in one turn of the event loop
- */
+/** Reads as it is asked for, a batch at a time: what a client does not take is not read, and whoever leaves ends it. */
 async function* write(
   batches: AsyncIterable<readonly Product[]>,
   { opening, write, closing }: CatalogueRepresentation,
