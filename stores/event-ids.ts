@@ -1,20 +1,7 @@
-import { randomFillSync } from 'node:crypto'
 import { v7 } from 'uuid'
+import { makeRandomPool } from '../random-pool.ts'
 
-const idBytes = 16
-
-/** Random bytes for ids to come: one call for many ids costs far less than one for each. */
-const pool = Buffer.alloc(256 * idBytes)
-let used = pool.length
-
-function randomBytes(): Uint8Array {
-  if (used === pool.length) {
-    randomFillSync(pool)
-    used = 0
-  }
-  used += idBytes
-  return pool.subarray(used - idBytes, used)
-}
+const randomBytes = makeRandomPool(16)
 
 /**
  * A new id for an event. Ids of UUID version 7 begin with the time (RFC 9562 section 5.7), so that they are inserted at the end of
