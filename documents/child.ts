@@ -147,9 +147,11 @@ export class DocumentChild {
     this.#process ??= this.#fork()
     setKeepsAlive(this.#process, true)
     if (!this.#isReady || this.#isFlushing) return
-    // An idle process gets its job at once. A busy one gets the jobs of one turn of the event loop in one message.
-    if (this.#inFlight.length === this.#outbox.length) this.#flush()
-    else {
+    // An idle process gets its job at once. A busy one gets at least as many as it still has, in one message: jobs that come
+    // together are parsed together, and libxml2 compiles the schema once for them.
+    const unanswered = this.#inFlight.length - this.#outbox.length
+    if (unanswered === 0) this.#flush()
+    else if (this.#outbox.length >= unanswered) {
       this.#isFlushing = true
       setImmediate(() => {
         this.#isFlushing = false
