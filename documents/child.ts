@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { processEnvironment } from '../config.ts'
 import { FairQueue } from '../fairness/fair-queue.ts'
 import { entryModule } from '../files.ts'
+import { lowerPriority } from '../priority.ts'
 import type { FinishedJob, FromProcess, Job } from './job.ts'
 
 /**
@@ -42,6 +42,9 @@ const maxFailedStarts = 3
 
 /** On a busy machine, a job may take this many times its budget of processor time by the clock. */
 const wallClockFactor = 20
+
+/** Milliseconds of a job that do not count against its budget. To read a process's times from /proc costs as much as a small job. */
+const unwatched = 50
 
 /** Characters of the process's standard error that are kept for the log. */
 const maxErrorOutput = 2_000
@@ -94,17 +97,21 @@ export class DocumentChild {
   run(caller: string, job: Job, size: number, signal?: AbortSignal): Promise<FinishedJob | JobFailure> {
     if (signal?.aborted) return Promise.resolve('cancelled')
     return new Promise((resolve) => {
-      const cancel = () => {
-        if (this.#waiting.remove(caller, task)) resolve('cancelled')
-      }
+      let stopListening: (() => void) | undefined
       const settle = (outcome: FinishedJob | JobFailure) => {
-        signal?.removeEventListener('abort', cancel)
+        stopListening?.()
         resolve(outcome)
       }
       const task: Task = { job, size, settle }
-      signal?.addEventListener('abort', cancel, { once: true })
       this.#waiting.add(caller, task)
       this.#dispatch()
+      // A job that has left the queue is not cancelled.
+      if (!signal || this.#waiting.isEmpty) return
+      const cancel = () => {
+        if (this.#waiting.remove(caller, task)) resolve('cancelled')
+      }
+      signal.addEventListener('abort', cancel, { once: true })
+      stopListening = () => signal.removeEventListener('abort', cancel)
     })
   }
 
@@ -130,7 +137,6 @@ export class DocumentChild {
     child.once('close', (code, signal) => this.#handleExit(child, code, signal))
     if (child.stderr && 'unref' in child.stderr) (child.stderr as { unref(): void }).unref()
     setKeepsAlive(child, this.#inFlight.length > 0)
-    if (this.#options.niceness > 0 && child.pid !== undefined) lowerPriority(child.pid, this.#options.niceness)
     return child
   }
 
@@ -177,25 +183,28 @@ export class DocumentChild {
     this.#process?.send(jobs, () => undefined)
   }
 
-  /** Kills the process when its current job is over its budget. */
+  /** Kills the process when its current job is over its budget. Most jobs are done before their processor time is looked at. */
   #enforceBudget(): void {
     const child = this.#process
     const { budget } = this.#options
-    const [startedAt, usedBefore] = [performance.now(), cpuTime(child?.pid)]
-    const check = () => {
-      const used = cpuTime(child?.pid)
-      const isOver = used === undefined || usedBefore === undefined || used - usedBefore >= budget
-      if (isOver || performance.now() - startedAt >= wallClockFactor * budget) child?.kill('SIGKILL')
-      else this.#timer = setTimeout(check, budget).unref()
-    }
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(check, budget).unref()
+    this.#timer = setTimeout(() => {
+      const [startedAt, usedBefore] = [performance.now(), cpuTime(child?.pid)]
+      const check = () => {
+        const used = cpuTime(child?.pid)
+        const isOver = used === undefined || usedBefore === undefined || used - usedBefore >= budget
+        if (isOver || performance.now() - startedAt >= wallClockFactor * budget) child?.kill('SIGKILL')
+        else this.#timer = setTimeout(check, budget).unref()
+      }
+      this.#timer = setTimeout(check, budget).unref()
+    }, unwatched).unref()
   }
 
   #receive(message: FromProcess): void {
     if (message === 'ready') {
       this.#isReady = true
       this.#failedStarts = 0
+      if (this.#process?.pid !== undefined) lowerPriority(this.#process.pid, this.#options.niceness)
       if (this.#outbox.length === 0) this.#becomeIdle()
       this.#flush()
       return
@@ -248,14 +257,6 @@ function setKeepsAlive(child: ChildProcess | undefined, isBusy: boolean): void {
   for (const handle of [child, child?.channel]) {
     if (isBusy) handle?.ref()
     else handle?.unref()
-  }
-}
-
-function lowerPriority(pid: number, niceness: number): void {
-  try {
-    setPriority(pid, niceness)
-  } catch {
-    // The process has ended already, or the system does not allow it: then it runs with the normal priority.
   }
 }
 

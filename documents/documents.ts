@@ -1,5 +1,6 @@
 import type { LineChange } from '../domain/line-changes.ts'
 import { Problem } from '../http/problem.ts'
+import { niceness } from '../priority.ts'
 import type { Context } from '../representations/representation.ts'
 import type { DocumentSchema } from '../schemas/document.ts'
 import type { Place } from '../schemas/element.ts'
@@ -29,9 +30,9 @@ const budget = 5_000
 /** Documents up to this size, in bytes, go to the process for small documents, which is never busy for long. */
 const maxSmallSize = 32 * 1024
 
-const smallOptions = { budget, niceness: 0, window: { jobs: 64, bytes: 256 * 1024 } }
+const smallOptions = { budget, niceness: niceness.helper, window: { jobs: 64, bytes: 256 * 1024 } }
 /** Large documents have their own process, so that small orders do not wait for them. It ends when it has been idle. */
-const largeOptions = { budget, niceness: 5, window: { jobs: 1, bytes: Number.POSITIVE_INFINITY }, idle: 30_000 }
+const largeOptions = { budget, niceness: niceness.background, window: { jobs: 1, bytes: Number.POSITIVE_INFINITY }, idle: 30_000 }
 
 export interface Sender {
   /** A customer or an address. Senders take turns by this name. */

@@ -46,11 +46,11 @@ export interface Submission {
   /** The fields of a form, as far as a page can show them again. */
   readonly fields?: FormFields
   /** Hexadecimal SHA-256 of the bytes, once the document was read. */
-  readonly digest?: string
+  readonly digest: string | undefined
   /** The request of a document in a buyer's vocabulary, once it was read. Absent: it is in the shop's own. */
-  readonly buyer?: BuyerSubmission
+  readonly buyer: BuyerSubmission | undefined
   /** The schema that the document was read with. */
-  readonly schema?: DocumentSchema<unknown>
+  readonly schema: DocumentSchema<unknown> | undefined
   /** Reads the document, and replaces the request's body with its value. @throws Problem */
   readAs(schema: DocumentSchema<unknown>): Promise<void>
 }
@@ -141,6 +141,9 @@ export default fp(
     function submit(request: FastifyRequest, sent: Pick<Submission, 'notation' | 'bytes' | 'fields' | 'isAscii'>): Submission {
       const submission: Submission = {
         ...sent,
+        digest: undefined,
+        buyer: undefined,
+        schema: undefined,
         async readAs(schema) {
           request.body = await request.readDocument(schema)
         }

@@ -1,6 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DomainError } from '../domain/errors.ts'
 import { BatchQueue, type Pending } from './batch-queue.ts'
 import { notStored } from './outcomes.ts'
+
+/** A result makes its request go on, and costs the serving thread about as much as a small read. */
+const resultsPerTurn = 8
 
 /** What became of one item of a batch. */
 export type Settled<T> = { readonly value: T } | { readonly error: unknown }
@@ -19,6 +23,7 @@ export class Batcher<Item, Result> {
   readonly #work: Work<Item, Result>
   readonly #waiting: BatchQueue<Item, Result>
   #running = 0
+  #delivering = 0
   #flushing = false
   #closing: Promise<void> | undefined
   #drained: (() => void) | undefined
@@ -44,7 +49,7 @@ export class Batcher<Item, Result> {
   }
 
   get #isIdle(): boolean {
-    return this.#running === 0 && this.#waiting.length === 0
+    return this.#running === 0 && this.#delivering === 0 && this.#waiting.length === 0
   }
 
   /** Flushes at the end of this turn of the event loop, so that all items of the turn share one commit. */
@@ -61,26 +66,36 @@ export class Batcher<Item, Result> {
     const batch = this.#waiting.takeBatch()
     this.#running += 1
     this.#flushSoon()
-    await this.#settle(batch)
+    const results = await this.#run(batch)
     this.#running -= 1
     this.#flushSoon()
+    this.#delivering += 1
+    await deliver(batch, results)
+    this.#delivering -= 1
     if (this.#isIdle) this.#drained?.()
   }
 
-  async #settle(batch: readonly Pending<Item, Result>[]): Promise<void> {
+  async #run(batch: readonly Pending<Item, Result>[]): Promise<readonly Settled<Result>[]> {
     try {
-      const results = await this.#work.run(batch.map(({ item }) => item))
-      for (const [i, { resolve, reject }] of batch.entries()) {
-        const result = results[i]
-        if (result && 'value' in result) resolve(result.value)
-        else reject(result ? result.error : new Error('a batch left an item without a result'))
-      }
+      return await this.#work.run(batch.map(({ item }) => item))
     } catch (error) {
       // If the database refuses one item, each is tried alone, so that the others succeed. If it cannot be reached, all fail.
       const isTriedAlone = batch.length > 1 && !(error instanceof DomainError && error.code === 'store-unavailable')
-      if (isTriedAlone) for (const pending of batch) await this.#settle([pending])
-      else for (const { reject } of batch) reject(error)
+      if (!isTriedAlone) return batch.map(() => ({ error }))
+      const results: Settled<Result>[] = []
+      for (const pending of batch) results.push(...(await this.#run([pending])))
+      return results
     }
+  }
+}
+
+/** Hands the results over, a few in each turn of the event loop, so that requests that come meanwhile do not wait for all of them. */
+async function deliver<Item, Result>(batch: readonly Pending<Item, Result>[], results: readonly Settled<Result>[]): Promise<void> {
+  for (const [i, { resolve, reject }] of batch.entries()) {
+    if (i > 0 && i % resultsPerTurn === 0) await nextTurn()
+    const result = results[i]
+    if (result && 'value' in result) resolve(result.value)
+    else reject(result ? result.error : new Error('a batch left an item without a result'))
   }
 }
 

@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads'
+import { lowerThreadPriority, niceness } from '../priority.ts'
 
 /** A message to a thread. The thread has one database at a time, which messages open and close. */
 export type ToThread<Data, Input> = { readonly open: Data } | { readonly id: number; readonly ask: Input } | 'close'
@@ -12,6 +13,7 @@ interface OpenDatabase<Input, Answer> {
 /** Answers the messages to this thread. An error ends the thread, and DatabaseThread starts another. */
 export function serve<Data, Input, Answer>(open: (data: Data) => OpenDatabase<Input, Answer>): void {
   let current: OpenDatabase<Input, Answer> | undefined
+  lowerThreadPriority(niceness.helper)
 
   async function handle(message: ToThread<Data, Input>): Promise<FromThread<Answer>> {
     if (message === 'close') {

@@ -1,0 +1,32 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { DocumentChild } from '../documents/child.ts'
+import { niceness } from '../priority.ts'
+import { openSqliteStore } from '../stores/sqlite/store.ts'
+
+/** The niceness of each thread of this process (proc(5), /proc/PID/task/TID/stat, field 19). */
+function threads(): readonly number[] {
+  return readdirSync('/proc/self/task').map((thread) => {
+    const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16])
+  })
+}
+
+const lowered = (by: number) => Math.min(getPriority() + by, 19)
+
+t.test('the threads of a store yield to the serving thread', { skip: process.platform !== 'linux' && 'only Linux' }, async (t) => {
+  const own = getPriority()
+  const store = await openSqliteStore({ path: join(t.testdir(), 'shop.db'), currency: 'EUR' })
+  t.teardown(() => store.close())
+  t.ok(threads().includes(lowered(niceness.helper)), `${threads()}`)
+  t.equal(getPriority(), own, 'the serving thread keeps its own')
+})
+
+t.test('a document process yields to the serving thread', async (t) => {
+  const child = new DocumentChild({ budget: 5_000, niceness: niceness.background, window: { jobs: 1, bytes: 1 }, warn: () => {} })
+  t.teardown(() => child.kill())
+  await child.start()
+  t.equal(getPriority(child.pid), lowered(niceness.background))
+})
