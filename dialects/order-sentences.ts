@@ -10,12 +10,15 @@ export function isReadable(order: Order): boolean {
 
 /**
  * The seller's dates and notes of an order and its lines. Empty for an order that is not parsed here.
- * @param isDateTold whether the answer has an element for the expected delivery date of the order
+ * @param hasDate whether the answer has an element for the expected delivery date of the order
  */
-export function sellerLines(order: Order, isDateTold: boolean): readonly string[] {
+export function sellerLines(order: Order, hasDate: boolean): readonly string[] {
   if (!isReadable(order)) return []
   const { expectedDeliveryDate, sellerNote, items } = order
-  const header = detailsText({ ...(isDateTold || expectedDeliveryDate === undefined ? {} : { expectedDeliveryDate }), ...note(sellerNote) })
+  const header = detailsText({
+    ...(hasDate || expectedDeliveryDate === undefined ? {} : { expectedDeliveryDate }),
+    ...note(sellerNote)
+  })
   const lines = items.flatMap((item) => {
     const text = detailsText(item)
     return text === '' ? [] : [`Line ${item.lineId ?? item.line}: ${text}`]

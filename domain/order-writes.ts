@@ -47,16 +47,17 @@ type Taking = Pick<Decision, 'taken'>
 export function decidePlacing(placing: Placing, id: string, shop: Shop): PlacingAnswer & Taking {
   const { customer, status, document, handling } = placing
   const order = withObjections(placing.order, placing.objections)
-  const judge = (wanted: PurchaseOrder) => (handling === 'lenient' ? decideLeniently : decide)(wanted, shop.inventory, shop.currency)
-  const other = namesake(customer, order, shop)
+  const decideContent = (wanted: PurchaseOrder) =>
+    (handling === 'lenient' ? decideLeniently : decide)(wanted, shop.inventory, shop.currency)
+  const other = findSameNumber(customer, order, shop)
   const isRepeated = other !== undefined && repeats(order, other, shop)
-  if (other && !isRepeated) throw allInTheWay([numberTaken(other)], order, judge)
+  if (other && !isRepeated) throw combinedRefusal([numberTaken(other)], order, decideContent)
   // A document with faults repeats no order, whatever its number: `decide` lists them.
-  if (order.objections) judge(order)
+  if (order.objections) decideContent(order)
   if (other) return { order: other, outcome: 'repeated', taken: new Map() }
   const earlier = customer === undefined || !document ? undefined : shop.orderOfDocument(customer, document.digest)
-  if (earlier) throw allInTheWay([sentBefore(earlier)], order, judge)
-  const decision = judge(order)
+  if (earlier) throw combinedRefusal([sentBefore(earlier)], order, decideContent)
+  const decision = decideContent(order)
   const placed = { ...content(order, customer, decision), id, version: 1, status, placedAt: shop.now, modifiedAt: shop.now }
   return { order: placed, outcome: 'placed', taken: decision.taken }
 }
@@ -79,17 +80,17 @@ export function decideChange(
 ): { readonly order: Order } & Taking {
   const { id, customer, status, placedAt } = before
   const order = withObjections(document, objections)
-  const judge = (wanted: PurchaseOrder) =>
+  const decideContent = (wanted: PurchaseOrder) =>
     decide(wanted, shop.inventory, shop.currency, { ...before, items: acceptedItems(before.items) }, mostItems)
-  const other = namesake(customer, order, shop)
+  const other = findSameNumber(customer, order, shop)
   const taken = other && other.id !== id ? numberTaken(other) : undefined
   if (!isOpen(status)) {
     const closed = new DomainError('transition-refused', `The order is ${status}: it can no longer be changed.${insteadOfChange(before)}`)
-    throw allInTheWay(taken ? [closed, taken] : [closed], order, judge)
+    throw combinedRefusal(taken ? [closed, taken] : [closed], order, decideContent)
   }
   checkPrecondition(expected, before.version)
-  if (taken) throw allInTheWay([taken], order, judge)
-  const decision = judge(order)
+  if (taken) throw combinedRefusal([taken], order, decideContent)
+  const decision = decideContent(order)
   const kept = before.hasDocument ? { hasDocument: true as const } : {}
   const changed = { ...content(order, customer, decision), ...kept, id, status, placedAt, ...revised(before, shop.now) }
   return { order: carryOver(before, changed), taken: decision.taken }
@@ -160,13 +161,17 @@ function withObjections(order: PurchaseOrder, objections: Objections | undefined
  * The refusal of an order for reasons that come before its content. A buyer's own document gets every fault at once, because
  * each correction is a new document there. The shop's own vocabulary gets only the first reason.
  */
-function allInTheWay(obstacles: readonly [DomainError, ...DomainError[]], order: PurchaseOrder, judge: (wanted: PurchaseOrder) => unknown) {
-  const [first] = obstacles
+function combinedRefusal(
+  refusals: readonly [DomainError, ...DomainError[]],
+  order: PurchaseOrder,
+  decideContent: (wanted: PurchaseOrder) => unknown
+) {
+  const [first] = refusals
   if (!order.hasDocument) return first
-  const refused = obstacles.flatMap(({ message, faults }): readonly Fault[] => (faults.length > 0 ? faults : [{ detail: message }]))
-  const orderId = obstacles.find((obstacle) => obstacle.orderId !== undefined)?.orderId
+  const refused = refusals.flatMap(({ message, faults }): readonly Fault[] => (faults.length > 0 ? faults : [{ detail: message }]))
+  const orderId = refusals.find((refusal) => refusal.orderId !== undefined)?.orderId
   try {
-    judge(withObjections(order, { invalid: [], refused }))
+    decideContent(withObjections(order, { invalid: [], refused }))
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
     if (error.faults.length > 1)
@@ -182,7 +187,7 @@ function sentBefore({ id, status }: Pick<Order, 'id' | 'status'>): DomainError {
   return new DomainError('order-refused', detail, { faults: [{ code: 'sent-before', detail }] })
 }
 
-function namesake(customer: string | undefined, { orderNumber }: PurchaseOrder, shop: Shop): Order | undefined {
+function findSameNumber(customer: string | undefined, { orderNumber }: PurchaseOrder, shop: Shop): Order | undefined {
   return customer === undefined || orderNumber === undefined ? undefined : shop.orderNumbered(customer, orderNumber)
 }
 

@@ -82,8 +82,8 @@ export function heldBy(order: Order): ReadonlyMap<string, Decimal> {
   return holdsStock(order.status) ? quantities(order.items) : new Map()
 }
 
-/** An order as it would be, with its lines and what stands in its way. */
-export interface Judgement extends Decision, Objections {
+/** A priced order, with its lines and all its faults. */
+export interface Evaluation extends Decision, Objections {
   readonly lines: readonly Line[]
 }
 
@@ -94,20 +94,20 @@ export interface Judgement extends Decision, Objections {
  * @throws DomainError `invalid-order` when the document can never succeed as it is, `order-refused` when the state of
  *   the shop refuses it now
  */
-export function decide(...of: Parameters<typeof judge>): Decision {
-  const { lines: _, invalid, refused, ...decision } = judge(...of)
+export function decide(...of: Parameters<typeof evaluate>): Decision {
+  const { lines: _, invalid, refused, ...decision } = evaluate(...of)
   refuse({ invalid, refused }, of[0].objections)
   return decision
 }
 
 /** Prices an order and finds all its faults, but for the order's own objections. The parameters are those of `decide`. */
-export function judge(
+export function evaluate(
   order: PurchaseOrder,
   inventory: Inventory,
   shopCurrency: string,
   previous?: Order,
   mostItems = Number.POSITIVE_INFINITY
-): Judgement {
+): Evaluation {
   const invalid: Fault[] = []
   const refused: Fault[] = []
   const currency = order.currency ?? shopCurrency
@@ -240,7 +240,7 @@ function sameItem(item: PurchaseOrderItem, active: readonly OrderItem[], from: n
   for (let before: OrderItem | undefined; compare(sum, item.quantity) < 0; count++) {
     const other = active[from + count]
     if (!other || !agrees(item, other, inventory)) return 0
-    if (before ? !goesOn(before, other) : inOneOrder(detailsOf(item)) !== inOneOrder(detailsOf(other))) return 0
+    if (before ? !continuesLine(before, other) : inOneOrder(detailsOf(item)) !== inOneOrder(detailsOf(other))) return 0
     sum = add(sum, other.quantity)
     before = other
   }
@@ -257,7 +257,7 @@ function agrees({ product, unit, unitPrice, quoted }: PurchaseOrderItem, item: O
 }
 
 /** Whether an item can be a later part of the same line, at another price. */
-function goesOn(before: OrderItem, item: OrderItem): boolean {
+function continuesLine(before: OrderItem, item: OrderItem): boolean {
   return item.productId === before.productId && compare(item.unitPrice, before.unitPrice) !== 0 && hasNoDetails(item)
 }
 

@@ -78,7 +78,7 @@ export function makeBuyerOrders(
         ...(isWhole ? { bytes: masked } : {})
       },
       ...(objections ? { objections } : {}),
-      ...(isTest(request, buyer) ? { mode: 'rehearse' } : {})
+      ...(isTest(request, buyer) ? { mode: 'dry-run' } : {})
     }
   }
 
@@ -108,7 +108,7 @@ export function makeBuyerOrders(
   /** Refuses a document that names no existing order, and lists the faults of its content too. */
   async function refuseWhole(request: FastifyRequest, buyer: BuyerSubmission, reason: Objections): Promise<never> {
     const objections = joinObjections(buyer.objections, reason)
-    await app.store.placeOrder({ ...placing(request, { ...buyer, objections }), mode: 'rehearse' })
+    await app.store.placeOrder({ ...placing(request, { ...buyer, objections }), mode: 'dry-run' })
     throw refusal(objections)
   }
 

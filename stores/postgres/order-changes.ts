@@ -66,7 +66,7 @@ export class LockedOrders {
     if (after === row) return before
     const order = toOrder(after)
     const { document, mode } = (command.verb === 'changeOrder' ? command.args[4] : undefined) ?? {}
-    if (mode === 'rehearse') return order
+    if (mode === 'dry-run') return order
     this.#rows.set(id, after)
     if (after.content !== row.content) batch.events.keepContent(id, row.content)
     const what = command.verb === 'changeOrder' ? 'changed' : this.#shipments.length > made ? 'shipped' : 'set'
@@ -123,7 +123,7 @@ export class LockedOrders {
 function withContent(row: LockedOrder, before: Order, { args }: Command<'changeOrder'>, batch: OrderBatch): LockedOrder {
   const [, document, expected, mostItems, options] = args
   const { order, taken } = decideChange(before, document, expected, mostItems, batch, options?.objections)
-  if (options?.mode !== 'rehearse') batch.inventory.take(taken)
+  if (options?.mode !== 'dry-run') batch.inventory.take(taken)
   return rewritten(row, order)
 }
 

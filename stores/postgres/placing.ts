@@ -21,7 +21,7 @@ export class NewOrders {
     const before = idempotency && replayed(idempotency, batch.keys.find(idempotency))
     if (before) return before
     const { taken, ...answer } = decidePlacing(placing, randomUUID(), batch)
-    if (placing.mode === 'rehearse') return { ...answer, replayed: false }
+    if (placing.mode === 'dry-run') return { ...answer, replayed: false }
     batch.inventory.take(taken)
     if (answer.outcome === 'placed') {
       batch.numbers.add(answer.order)

@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 /** How long a test waits for bytes, in milliseconds: far longer than anything here takes. */
-const patience = 300_000
+const timeout = 300_000
 
 function parseHead(head: string): Omit<Answer, 'body'> {
   const [statusLine = '', ...lines] = head.split('\r\n')
@@ -134,7 +134,7 @@ export class Wire {
 
   async #piece(): Promise<void> {
     const over = new AbortController()
-    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(patience)])
+    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(timeout)])
     try {
       await Promise.race(['data', 'close', 'end'].map((event) => once(this.#socket, event, { signal })))
     } finally {

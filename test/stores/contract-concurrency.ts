@@ -137,10 +137,10 @@ export function concurrencyContract(rule: Rule): void {
       for (const result of await Promise.allSettled(attempts)) {
         if (result.status === 'rejected') t.equal(result.reason.code, 'order-number-taken')
       }
-      const standing = (await everyOrder(store)).filter(({ orderNumber, status }) => orderNumber === `${round}` && status === 'accepted')
-      t.ok(standing.length <= 1, `${standing.length} orders have the number`)
-      const repeated = await place(Number(standing[0]?.items[0]?.quantity ?? 1))
-      t.equal(repeated.outcome, standing.length === 0 ? 'placed' : 'repeated')
+      const active = (await everyOrder(store)).filter(({ orderNumber, status }) => orderNumber === `${round}` && status === 'accepted')
+      t.ok(active.length <= 1, `${active.length} orders have the number`)
+      const repeated = await place(Number(active[0]?.items[0]?.quantity ?? 1))
+      t.equal(repeated.outcome, active.length === 0 ? 'placed' : 'repeated')
     }
   })
 
