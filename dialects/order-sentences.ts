@@ -1,7 +1,7 @@
 /** Sentences about an order, for answers whose vocabulary has no elements for it: how the order ended, and the seller's notes. */
 
 import { textOf } from '../domain/deferred.ts'
-import { mostSummarised, type Order, type OrderItem, type SellerDetails } from '../domain/order.ts'
+import { isActive, mostSummarised, type Order, type OrderItem, type SellerDetails } from '../domain/order.ts'
 
 /** Whether all of an order can be read here. The serving thread does not parse a large one: the document process has it parsed. */
 export function isReadable(order: Order): boolean {
@@ -36,7 +36,7 @@ function detailsText({ expectedDeliveryDate, sellerNote }: SellerDetails): strin
 /** Says that an order was rejected or cancelled, or that its rest was cancelled. Empty for any other order. */
 export function endingLines(order: Order): readonly string[] {
   const { status } = order
-  if (status === 'rejected' || status === 'cancelled') return [`The order is ${status}.`]
+  if (!isActive(status)) return [`The order is ${status}.`]
   return isReadable(order) && order.isRestCancelled ? [restCancelled(order)] : []
 }
 

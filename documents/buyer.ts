@@ -14,12 +14,12 @@ import { isUbl, readUbl, ublRoots } from '../dialects/ubl/read.ts'
 import { ublWords } from '../dialects/ubl/words.ts'
 import { cxmlPieces, ublPieces } from '../dialects/units.ts'
 import { readElements } from '../dialects/xml-element.ts'
+import { mostFaults } from '../domain/errors.ts'
 import type { Objections, PurchaseOrder } from '../domain/order.ts'
 import { Problem } from '../http/problem.ts'
 import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
 import type { Element, Place } from '../schemas/element.ts'
 import { writeXml } from '../schemas/xml.ts'
-import { maxErrors } from '../xml/faults.ts'
 import type { XmlGate } from '../xml/gate.ts'
 import { type Encodings, guard, namespacedLimits } from '../xml/guard.ts'
 import { asTag, type Spell } from '../xml/messages.ts'
@@ -54,7 +54,7 @@ export function readBuyerDocument(
   if (!parsed) return undefined
   const { document, built } = parsed
   const digest = createHash('sha256').update(bytes).digest('hex')
-  const own = [...document.faults, ...(built?.faults ?? [])].slice(0, maxErrors)
+  const own = [...document.faults, ...(built?.faults ?? [])].slice(0, mostFaults)
   const buyer = { ...submissionOf(parsed), ...(own.length > 0 ? { objections: objectionsOf(own) } : {}) }
   if (!built) return { text: JSON.stringify({ ...noOrder, hasDocument: true }), digest, buyer }
   const invalidities = locatedFaults(built, schemaFaults(built, parsed.vocabulary, schema, gate))
@@ -70,7 +70,7 @@ export function readBuyerDocument(
         )
   if (value === undefined || reported.length > 0) {
     const faults = [...own, ...withoutRepeats(own, invalidities), ...reported]
-    throw new BuyerProblem(invalid(byLine(faults).slice(0, maxErrors)), buyer)
+    throw new BuyerProblem(invalid(byLine(faults).slice(0, mostFaults)), buyer)
   }
   return { text: JSON.stringify({ ...withTerms(value as PurchaseOrder, built), hasDocument: true }), digest, buyer }
 }

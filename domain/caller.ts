@@ -1,4 +1,4 @@
-import type { Order } from './order.ts'
+import { canBecome, type Order } from './order.ts'
 
 export type Scope = 'order' | 'catalogue' | 'fulfilment'
 export const scopes: readonly Scope[] = ['order', 'catalogue', 'fulfilment']
@@ -27,6 +27,11 @@ export function maySee(caller: Caller, order: Pick<Order, 'customer'>): boolean 
 export function mayChange(caller: Caller, order: Pick<Order, 'customer'>): boolean {
   if (caller.kind === 'guest') return order.customer === undefined
   return hasScope(caller, 'order') && (order.customer === undefined || order.customer === caller.customer)
+}
+
+/** Whether a caller may ship the order now. */
+export function mayShip(caller: Caller, { status }: Pick<Order, 'status'>): boolean {
+  return hasScope(caller, 'fulfilment') && canBecome(status, 'shipped')
 }
 
 export interface ApiKey {

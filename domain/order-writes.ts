@@ -6,7 +6,8 @@ import type { Inventory } from './inventory.ts'
 import { decideLeniently } from './lenient.ts'
 import { acceptedItems, asOrdered } from './line-answers.ts'
 import {
-  holdsStock,
+  canBecome,
+  isActive,
   isOpen,
   nextStatuses,
   type Objections,
@@ -128,7 +129,7 @@ export function decideStatus(
   if (isSame && !detailed) return undefined
   checkPrecondition(expected, before.version)
   if (detailed) return rewriting({ ...detailed, ...revised(before, shop.now) })
-  if (!nextStatuses(before.status).includes(status)) throw refusedTransition(before.status, status)
+  if (!canBecome(before.status, status)) throw refusedTransition(before.status, status)
   const decided = transition(before, status, shop)
   const withDetails = details && decideDetails(decided.rewritten ?? before, details)
   return withDetails ? { ...decided, rewritten: { ...withDetails, ...decided.change } } : decided
@@ -140,7 +141,7 @@ function transition(before: Order, status: OrderStatus, { inventory, now }: Pick
     const { order, shipment } = shipRest(before, { now })
     return { ...rewriting(order), shipment }
   }
-  const taken = holdsStock(status) ? new Map() : givenBack(before, inventory)
+  const taken = isActive(status) ? new Map() : givenBack(before, inventory)
   const change = { status, ...revised(before, now) }
   if (status !== 'cancelled' || before.shipmentCount === undefined) return { change, taken }
   const cut: Order = { ...before, ...change, ...cutToShipped(before), status: 'shipped', isRestCancelled: true }
@@ -182,7 +183,7 @@ function combinedRefusal(
 
 /** A buyer's system repeats a document after its order was cancelled, or has another number or content: that is no new order. */
 function sentBefore({ id, status }: Pick<Order, 'id' | 'status'>): DomainError {
-  const since = status === 'cancelled' || status === 'rejected' ? `is ${status}` : 'has another number since'
+  const since = isActive(status) ? 'has another number since' : `is ${status}`
   const detail = `This document was sent before: it is that of the order ${id}, which ${since}. To order again, send an order with a new number.`
   return new DomainError('order-refused', detail, { faults: [{ code: 'sent-before', detail }] })
 }
@@ -202,13 +203,13 @@ function content(
 
 /** Says what a buyer can do about an order that is not open. */
 function insteadOfChange({ status, isRestCancelled }: Order): string {
-  if (!holdsStock(status)) return ' To order again, send a new order.'
+  if (!isActive(status)) return ' To order again, send a new order.'
   const why = isRestCancelled ? ' Its rest was cancelled after a part had been shipped.' : ''
   return `${why} To get more, send a new order; to return goods, ask the seller.`
 }
 
 export function refusedTransition(from: OrderStatus, to: OrderStatus): DomainError {
-  if (to === 'cancelled' && holdsStock(from)) {
+  if (to === 'cancelled' && isActive(from)) {
     return new DomainError('transition-refused', `The order is ${from}: it can no longer be cancelled. To return goods, ask the seller.`)
   }
   if (to === 'cancelled') return new DomainError('transition-refused', `The order is ${from}: there is nothing left to cancel.`)

@@ -216,13 +216,17 @@ export function nextStatuses(status: OrderStatus): readonly OrderStatus[] {
   return transitions[status]
 }
 
+export function canBecome(from: OrderStatus, to: OrderStatus): boolean {
+  return transitions[from].includes(to)
+}
+
 /** Whether the lines of an order can still be changed: only before it ships. */
 export function isOpen(status: OrderStatus): boolean {
   return status === 'received' || status === 'accepted'
 }
 
-/** A cancelled or rejected order has given its stock back. */
-export function holdsStock(status: OrderStatus): boolean {
+/** An active order holds its stock and its order number. A cancelled or rejected one has given back both. */
+export function isActive(status: OrderStatus): boolean {
   return status !== 'cancelled' && status !== 'rejected'
 }
 

@@ -18,7 +18,7 @@ import { add, compare, type Decimal, minorUnit, multiply, plain, round, subtract
 import {
   detailsOf,
   hasNoDetails,
-  holdsStock,
+  isActive,
   type Objections,
   type Order,
   type OrderHeader,
@@ -79,7 +79,7 @@ function quantities(items: readonly OrderItem[]): Map<string, Decimal> {
 
 /** The quantity of each product that an order holds now. */
 export function heldBy(order: Order): ReadonlyMap<string, Decimal> {
-  return holdsStock(order.status) ? quantities(order.items) : new Map()
+  return isActive(order.status) ? quantities(order.items) : new Map()
 }
 
 /** A priced order, with its lines and all its faults. */
@@ -202,7 +202,7 @@ function uncountable(
  * @throws DomainError `transition-refused` when the stock of a product would exceed its limit
  */
 export function givenBack(order: Order, inventory: Inventory): ReadonlyMap<string, Decimal> {
-  const left = holdsStock(order.status) ? quantities(order.items.map((item) => ({ ...item, quantity: leftOf(item) }))) : []
+  const left = isActive(order.status) ? quantities(order.items.map((item) => ({ ...item, quantity: leftOf(item) }))) : []
   const back = new Map([...left].map(([id, quantity]) => [id, subtract(zero, quantity)]))
   const [fault] = uncountable([], back, inventory)
   if (fault) throw new DomainError('transition-refused', `What the order holds cannot go back: ${fault.detail} Count it first.`)

@@ -1,7 +1,7 @@
 import { orderNotFound } from '../../domain/errors.ts'
 import { orderEvents } from '../../domain/event.ts'
 import { replayedShipment } from '../../domain/idempotency.ts'
-import { holdsStock, namedProducts, type Order, type ProductReference } from '../../domain/order.ts'
+import { isActive, namedProducts, type Order, type ProductReference } from '../../domain/order.ts'
 import { decideChange, decideStatus } from '../../domain/order-writes.ts'
 import { decideShipment, type Shipment } from '../../domain/shipping.ts'
 import type { Shipped } from '../../domain/store.ts'
@@ -51,7 +51,7 @@ export class LockedOrders {
     if (command.verb === 'shipOrder') return []
     const held = () => before.items.map(({ productId }) => ({ productId }))
     if (command.verb === 'changeOrder') return [...namedProducts(command.args[1]), ...held()]
-    return holdsStock(before.status) && !holdsStock(command.args[1]) ? held() : []
+    return isActive(before.status) && !isActive(command.args[1]) ? held() : []
   }
 
   /** @throws DomainError of the verb */
@@ -76,7 +76,7 @@ export class LockedOrders {
       batch.sent.add(order, document)
     }
     batch.numbers.remove(before)
-    if (holdsStock(order.status)) batch.numbers.add(order)
+    if (isActive(order.status)) batch.numbers.add(order)
     return order
   }
 

@@ -6,7 +6,7 @@ import type { Order } from '../../domain/order.ts'
 import { decideChange, decidePlacing, decideStatus, type Shop } from '../../domain/order-writes.ts'
 import { decideShipment } from '../../domain/shipping.ts'
 import type { Placing } from '../../domain/store.ts'
-import { deferredOrder, orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
+import { deferredOrder, inactiveStatuses, orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import type { EventLog } from './event-log.ts'
 import { makeIdempotencyRows } from './idempotency-rows.ts'
@@ -27,7 +27,7 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
   const keys = makeIdempotencyRows(db)
   const findRow = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
   const findNumber = db.prepare<[string, string], OrderRow>(
-    `SELECT ${orderColumns} FROM purchase_order WHERE customer = ? AND order_number = ? AND status NOT IN ('cancelled', 'rejected')`
+    `SELECT ${orderColumns} FROM purchase_order WHERE customer = ? AND order_number = ? AND status NOT IN (${inactiveStatuses})`
   )
   const values = columns.replaceAll(/\w+/g, '@$&')
   const insert = db.prepare<[OrderColumns]>(`INSERT INTO purchase_order (id, ${columns}) VALUES (@id, ${values})`)
