@@ -29,7 +29,8 @@ export interface CatalogueDocument {
  * Validates products by the rules of a PUT (the same XML guard, schema and reader), but many at once, since one takes as
  * long as dozens. If the faults of a batch cannot be assigned to its products, each half is validated separately.
  */
-export function makeValidator(gate: XmlGate = makeXmlGate()): (entries: readonly Entry[]) => readonly ValidatedEntry[] {
+export function makeValidator(): (entries: readonly Entry[]) => readonly ValidatedEntry[] {
+  const gate = makeXmlGate()
   return (entries) => {
     const readable = entries.filter(({ xml, root }) => xml !== undefined || root !== undefined)
     const results = new Map(validateTogether(readable, gate).map((result, i) => [readable[i], result]))
