@@ -33,7 +33,7 @@ export interface Shop {
   readonly inventory: Inventory
   /** The order of a customer that has a number. A cancelled or rejected order has given its number up. */
   orderNumbered(customer: string, orderNumber: string): Order | undefined
-  /** The order of a customer that had a document, whatever became of it since. @param digest as `OrderDocument.digest` */
+  /** The order that a document of the customer placed, in any status. @param digest as `OrderDocument.digest` */
   orderOfDocument(customer: string, digest: string): Pick<Order, 'id' | 'status'> | undefined
 }
 
@@ -63,7 +63,7 @@ export function decidePlacing(placing: Placing, id: string, shop: Shop): Placing
   return { order: placed, outcome: 'placed', taken: decision.taken }
 }
 
-/** Whether a document says the same as an order, as it stands or as it was ordered. */
+/** Whether a document has the same content as an order: as the order is now, or as it was ordered. */
 function repeats(order: PurchaseOrder, other: Order, { inventory, currency }: Shop): boolean {
   if (matchesOrder(order, other, inventory, currency)) return true
   const ordered = asOrdered(other)
@@ -201,7 +201,7 @@ function content(
   return { ...header, currency, items, total, ...(customer === undefined ? {} : { customer }) }
 }
 
-/** Says what a buyer can do about an order that is not open. */
+/** Advice for the buyer of an order that is not open. */
 function insteadOfChange({ status, isRestCancelled }: Order): string {
   if (!isActive(status)) return ' To order again, send a new order.'
   const why = isRestCancelled ? ' Its rest was cancelled after a part had been shipped.' : ''

@@ -189,7 +189,7 @@ function uncountable(
     const after = subtract(inventory.byId(id)?.onHand ?? zero, quantity)
     const [low, high] = [compare(after, subtract(zero, mostOnHand)) < 0, compare(after, mostOnHand) > 0]
     if (!low && !high) return []
-    // From the last line to the first, so that the first of a product's stays.
+    // The lines are in reverse order, so that the first line of each product is the one that stays.
     positions ??= new Map(lines.toReversed().map(({ productId, position }) => [productId, position]))
     const line = positions.get(id)
     const detail = `The stock of ${id} would be ${plain(after)}; it can be ${low ? `-${mostOnHand} at least` : `${mostOnHand} at most`}.`

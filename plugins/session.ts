@@ -20,12 +20,12 @@ declare module 'fastify' {
 }
 
 const cookieName = 'tradepost-session'
-/** A working day, in seconds; then the key is entered again. */
+/** A working day, in seconds. After it a person enters the key again. */
 const sessionSeconds = 12 * 60 * 60
 const ivLength = 12
 const tagLength = 16
 
-/** AES-256-GCM: what comes back is what went out, and the browser that keeps it can neither read nor change it. */
+/** AES-256-GCM: the browser that keeps the text can neither read nor change it. */
 export function makeSeal(secret: string) {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'tradepost session', 32))
   return {

@@ -148,7 +148,7 @@ export function orderElement(order: Order, context: Pick<Context, 'base' | 'call
   ])
 }
 
-/** What the status does not tell people about an order of which only a part was shipped. */
+/** The words for an order of which only a part was shipped, because its status does not show that. */
 function partlyShipped({ status, shipmentCount, isRestCancelled }: Order): string | undefined {
   if (isRestCancelled) return 'The rest was cancelled'
   return status === 'accepted' && shipmentCount !== undefined ? 'Shipped in part' : undefined

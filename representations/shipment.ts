@@ -22,7 +22,7 @@ export interface ShipmentPage {
   readonly links: readonly Link[]
   /** Tells this page from the others. */
   readonly position: string
-  /** The form that was refused: what was typed, and what is wrong with it. */
+  /** The refused form: the typed values and the faults. */
   readonly typed?: Values
   readonly faults?: readonly LocatedFault[]
 }

@@ -29,7 +29,7 @@ import { placingOf } from './placing.ts'
 /** The most attempts to write a change while other writes come first. */
 const mostAttempts = 5
 
-/** @param matches whether a purchase order says the same as an existing order */
+/** @param matches whether a purchase order has the same content as an existing order */
 export function makeBuyerOrders(
   app: FastifyInstance,
   config: Config,

@@ -63,7 +63,7 @@ const catalogue: RoutePlugin = async (app, { config }) => {
   )
 }
 
-/** Reads as it is asked for, a batch at a time: what a client does not take is not read, and whoever leaves ends it. */
+/** Reads the next batch when the client has taken the one before. A client that disconnects ends the reading. */
 async function* write(
   batches: AsyncIterable<readonly Product[]>,
   { opening, write, closing }: CatalogueRepresentation,

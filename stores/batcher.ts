@@ -2,7 +2,7 @@ import { DomainError } from '../domain/errors.ts'
 import { BatchQueue, type Pending } from './batch-queue.ts'
 import { notStored } from './outcomes.ts'
 
-/** What became of one item of a batch. */
+/** The outcome of one item of a batch. */
 export type Settled<T> = { readonly value: T } | { readonly error: unknown }
 
 export interface Work<Item, Result> {

@@ -24,7 +24,7 @@ export function readBuyer(header: XmlElement, values: Values): PartyDraft | unde
   return billTo && name && { from: billTo, name }
 }
 
-/** @param holder the element with Name, PostalAddress, Email and Phone. @returns undefined when it says nothing */
+/** @param holder the element with Name, PostalAddress, Email and Phone. @returns undefined when all of these are empty */
 function readParty(from: XmlElement, holder: XmlElement, values: Values): PartyDraft | undefined {
   const party = defined({
     name: values.text(find(holder, 'Name')),
