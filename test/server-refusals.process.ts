@@ -7,7 +7,7 @@ import { openStore } from '../stores/open.ts'
 import { spawnServer } from './run-server.ts'
 import { smallDisk } from './small-disk.ts'
 
-/** What the service says on standard error when it does not start. */
+/** The standard error of a service that does not start. */
 async function refusal(t: Test, url: string): Promise<string> {
   const child = spawnServer(t, { DATABASE_URL: url })
   const ended = once(child, 'exit')

@@ -49,7 +49,7 @@ const interval = 20
  */
 const longestWait = 5_000
 
-/** Of the process that serves, in MiB. */
+/** The most resident memory of the serving process, in MiB. */
 const mostMemory = 500
 
 /** Lines of the log that a failed test shows. */
@@ -74,7 +74,7 @@ export async function startHostile(t: Test, settings: Readonly<Record<string, st
   }
   t.teardown(leave)
 
-  /** Of all attacks together: no customer comes twice. */
+  /** Counts the customers of all attacks, so that none comes twice. */
   let looked = 0
 
   async function watch(isOver: () => boolean): Promise<{ statuses: Set<unknown>; longest: number; looks: number }> {

@@ -59,7 +59,7 @@ function portOf(app: FastifyInstance): number {
 /** One connection, with nothing between the test and the bytes: no client that mends, retries or hides what was sent. */
 export class Wire {
   readonly #socket: Socket
-  /** What was received and is not yet read, in the pieces in which it came. */
+  /** The received bytes that are not read yet, in the pieces in which they came. */
   #chunks: Buffer[] = []
   #ended = false
   #failure: Error | undefined
@@ -121,7 +121,7 @@ export class Wire {
     return this
   }
 
-  /** Is gone, without a word. */
+  /** Resets the connection. */
   abort(): void {
     this.#socket.resetAndDestroy()
   }

@@ -11,7 +11,7 @@ import type { SimpleType, Xsd } from '../../schemas/vocabulary.ts'
 import { writeXml } from '../../schemas/xml.ts'
 import { makeXmlGate } from '../../xml/gate.ts'
 
-/** What the XSD gate says of a JSON document: the same way as a request's goes. */
+/** Whether the XSD gate accepts a JSON document, which takes the way of a request's document. */
 function accepts(xsd: Xsd, root: string, value: unknown): boolean {
   const gate = makeXmlGate()
   const type = xsd.vocabulary.get(root)

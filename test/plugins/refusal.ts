@@ -10,7 +10,7 @@ interface ReceivedProblem {
   readonly errors?: readonly { readonly detail: string; readonly line?: number; readonly path?: string; readonly code?: string }[]
 }
 
-/** What a refusal must say: its code, and the line and path of its first error, or of each. */
+/** The content that a refusal must have: its code, and the line and path of its first error, or of each. */
 export interface Expected {
   readonly code: ProblemCode
   readonly detail?: RegExp
@@ -24,7 +24,7 @@ export interface Refusal extends Expected {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What a client must never see: engines and their codes, files, stacks, SQL. */
+/** Words that a client must never see: engines and their codes, files, stacks, SQL. */
 const internals =
   /libxml|xmlSchema|xmlParse|cvc-|facet|atomic type|xs:|\bFST_|\bERR_|SQLITE|node_modules|\.[jt]s:\d|\n\s+at |\/work\/|XML_PARSE/i
 
@@ -63,7 +63,7 @@ export function checkProblem(t: Test, problem: ReceivedProblem, { code, detail, 
   )
 }
 
-/** Posts an order that must be refused, and sees that nothing came of it. */
+/** Posts an order that must be refused, and checks that nothing was stored. */
 export async function refuse(t: Test, shop: Shop, { body, headers = xml, ...expected }: Refusal): Promise<ReceivedProblem> {
   const response = await shop.app.inject({
     method: 'POST',

@@ -69,7 +69,7 @@ function jsonOfXml(xml: string): unknown {
   return toJson(root, type)
 }
 
-/** Judges values by schemas of the description, whose references lead into it. */
+/** Validates values by schemas of the description, whose references lead into it. */
 export function makeSchemaCheck(description: ApiDescription) {
   const compile = AjvCompiler()(
     { api: { $id: 'api', components: description.components } },
@@ -88,7 +88,7 @@ export function makeSchemaCheck(description: ApiDescription) {
 /** Header fields that are described wherever they are sent. */
 const telling = ['location', 'etag', 'retry-after', 'www-authenticate', 'x-request-id', 'preference-applied', 'content-location']
 
-/** What an answer has that its description has not: nothing, when the two agree. */
+/** The parts of an answer that its description lacks. Empty when the two agree. */
 function differences(check: ReturnType<typeof makeSchemaCheck>, described: Response, answer: LightMyRequestResponse) {
   const headers = Object.keys(described.headers ?? {}).map((header) => header.toLowerCase())
   const unknown = telling

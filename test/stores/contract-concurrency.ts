@@ -6,7 +6,7 @@ import type { Store } from '../../domain/store.ts'
 import type { Rule } from './contract.ts'
 import { draft, everyOrder, item, onHand, placing, purchase, stocked } from './fixtures.ts'
 
-/** How many of the attempts were fulfilled; those that were not were refused with this code. */
+/** The number of attempts that succeeded. All others must be refused with this code. */
 async function successes(t: Test, attempts: readonly Promise<unknown>[], code: string): Promise<number> {
   const settled = await Promise.allSettled(attempts)
   const reasons = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))

@@ -1,4 +1,4 @@
-/** What the killed process does: it writes to the store from many sides at once and reads the events, and says on its output what it was told. */
+/** The program of the killed process: it writes to the store from many sides at once, reads the events, and prints each acknowledgement. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Audience, audienceOf, type EventType, everyone } from '../../domain/event.ts'
@@ -13,7 +13,7 @@ const scarceProduct = 'scarce'
 /** The seller writes it from many sides at once. No order takes it. */
 export const countedProduct = 'counted'
 
-/** What there is on hand of the products that orders take. */
+/** The stock of the products that orders take. */
 export const startStock: ReadonlyMap<string, string> = new Map([
   ...crashProducts.map((id) => [id, '1000000'] as const),
   [scarceProduct, '5']
@@ -31,12 +31,12 @@ export interface Acknowledged {
   readonly began: number
   /** All events of the write, in their order. */
   readonly events: readonly ExpectedEvent[]
-  /** Of a placed order: its idempotency key, which is also its note. */
+  /** The idempotency key of a placed order, which is also its note. */
   readonly key?: string
   readonly order?: Order
 }
 
-/** Who follows the events. */
+/** The audiences that follow the events. */
 export const readers = {
   everything: everyone,
   buyer: audienceOf({ kind: 'key', keyId: 'acme', customer: 'acme', scopes: ['order'] })
@@ -47,7 +47,7 @@ export type ReaderName = keyof typeof readers
 /** A line of the output. */
 export type OutputLine = { readonly acknowledged: Acknowledged } | { readonly reader: ReaderName; readonly seen: readonly string[] }
 
-/** How a load goes on. */
+/** The output and the end of a load. */
 export interface Course {
   say(line: OutputLine): void
   /** Called when a write or a read is refused. What it throws ends the load. */

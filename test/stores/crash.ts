@@ -79,7 +79,7 @@ async function killSoon(child: ChildProcess): Promise<void> {
   child.kill('SIGKILL')
 }
 
-/** What is wrong with a store after a crash, in words. @param output what the load said, in its order */
+/** The faults of a store after a crash, in words. @param output the lines of the load, in their order */
 export async function check(store: Store, output: readonly OutputLine[]): Promise<string[]> {
   const wrong: string[] = []
   const acknowledged = output.flatMap((line) => ('acknowledged' in line ? line.acknowledged : []))

@@ -33,7 +33,7 @@ t.test('a dry run of several batches has the outcomes of their import, to the wo
   const store = await openStore(`sqlite:${join(t.testdir(), 'shop.db')}`, 'EUR')
   t.teardown(() => store.close())
   const batches = fc.array(fc.array(item, { minLength: 1, maxLength: 6 }), { minLength: 2, maxLength: 6 })
-  // What one run leaves is what the next one finds.
+  // Each run starts from the products that the run before has left.
   const rule = fc.asyncProperty(batches, fc.subarray(ids), async (batches, deleted) => {
     for (const id of deleted) await store.deleteProduct(id, {}).catch(() => undefined)
     const dryRun = new ImportDryRun(store)

@@ -30,7 +30,7 @@ async function addsUp(t: Test, store: Store): Promise<void> {
   t.equal(plain(add(await onHand(store, 'a'), held)), '1000000')
 }
 
-/** As a client does that is told that the shop is out of reach. */
+/** Places an order again and again while the shop is out of reach, as a client does. */
 async function untilPlaced(store: Store, order: Placing): Promise<Placed> {
   for (;;) {
     try {

@@ -9,7 +9,7 @@ import { guard } from '../../../xml/guard.ts'
 import { codes, plain } from './documents.ts'
 import { dialects } from './folder.ts'
 
-/** What the index expects of a document, as far as the document alone can tell. */
+/** The outcome that the index expects, as far as the document alone decides it. */
 const codesOf: Readonly<Record<string, BuyerFaultCode>> = {
   'refuse:blanket-item': 'blanket-order',
   'refuse:item-hierarchy': 'item-set',

@@ -8,7 +8,7 @@ import { envelope, line, order, plain, read } from './documents.ts'
 const key = 'tp_0123456789abcdef'
 const card = '4111111111111111'
 
-/** What a document's ranges hold. */
+/** The texts in the ranges of a document. */
 const hidden = (xml: string) => {
   const source = xml.replace(/<!DOCTYPE[^>]*>/, (doctype) => ' '.repeat(doctype.length))
   return read(xml).secrets.map(({ from, to }) => source.slice(from, to))
