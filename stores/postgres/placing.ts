@@ -15,7 +15,7 @@ export class NewOrders {
   /** The documents that they came from. */
   readonly documents: WrittenDocument[] = []
 
-  /** @throws LargeTwin, and DomainError of the verb */
+  /** @throws LargeOrderComparison, and DomainError of the verb */
   place(placing: Placing, batch: OrderBatch): Placed {
     const { idempotency } = placing
     const before = idempotency && replayed(idempotency, batch.keys.find(idempotency))
