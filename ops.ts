@@ -14,7 +14,7 @@ import sending from './plugins/sending.ts'
 import health from './routes/health.ts'
 import metrics from './routes/metrics.ts'
 
-export interface OpsParts {
+export interface OpsOptions {
   readonly config: Config
   /** The service that is monitored. */
   readonly app: FastifyInstance
@@ -28,7 +28,7 @@ const maxConnections = 32
  * Builds the server for health and metrics on OPS_PORT, which need not be public. It has the limits of the service except
  * for the rate limit, and it answers even if the service is overloaded.
  */
-export async function buildOps({ config: shop, app, isStopping }: OpsParts): Promise<FastifyInstance> {
+export async function buildOps({ config: shop, app, isStopping }: OpsOptions): Promise<FastifyInstance> {
   const config: Config = { ...shop, MAX_CONNECTIONS: Math.min(shop.MAX_CONNECTIONS, maxConnections), OVERLOAD_DELAY: undefined }
   const ops = Fastify({
     loggerInstance: app.log,

@@ -173,7 +173,7 @@ async function orders(): Promise<void> {
   await service.end()
 }
 
-/** What a customer waits for a product while others order as fast as they are answered. */
+/** How long a customer waits for a product while others order as fast as they are answered. */
 async function besideOrders({ port }: Served): Promise<void> {
   const name = 'GET beside saturating orders, p99 to idle'
   if (!isWanted(name)) return

@@ -1,6 +1,6 @@
 import type { ImportOutcome, Store } from '../domain/store.ts'
 import type { LocatedFault } from '../schemas/document.ts'
-import { ImportRehearsal } from '../stores/import-rehearsal.ts'
+import { ImportDryRun } from '../stores/import-dry-run.ts'
 import { type Command, readArguments, UsageError, withStore } from './command.ts'
 import { inBatches } from './import/batches.ts'
 import { makeProgress, type Progress } from './import/progress.ts'
@@ -40,9 +40,9 @@ printed on standard error with their lines, the other products are imported, and
     const source = await openSource(file)
     try {
       return await withStore(async (store) => {
-        const rehearsal = isDryRun ? new ImportRehearsal(store) : undefined
-        const counts = await new Import(rehearsal ?? store, source).run(format)
-        rehearsal?.close()
+        const dryRun = isDryRun ? new ImportDryRun(store) : undefined
+        const counts = await new Import(dryRun ?? store, source).run(format)
+        dryRun?.close()
         process.stdout.write(`${summarise(counts)}${isDryRun ? ' (a dry run: nothing was stored)' : ''}\n`)
         return counts.refused > 0 ? 1 : 0
       })

@@ -66,7 +66,7 @@ function partAfter(part: string | undefined, token: string): string | undefined 
 /**
  * The values of the attributes named `number`, whatever their prefix, between their quotes.
  * @param start the offset after the name of a tag
- * @param end that of the end of the tag
+ * @param end the offset of the end of the tag
  */
 export function cardNumbers(source: string, start: number, end: number): readonly SecretRange[] {
   const ranges: SecretRange[] = []

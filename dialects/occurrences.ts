@@ -30,7 +30,7 @@ function findDigits(digits: string): Needle['find'] {
 /** `indexOf` searches for this many characters of a value. Its time can be the product of both lengths, so this one is small. */
 const maxHead = 16
 
-/** Knuth, Morris and Pratt's search, since the sender chooses both texts. `indexOf` skips what cannot start the value. */
+/** This is the search of Knuth, Morris and Pratt, because the sender chooses both texts. `indexOf` skips what cannot start the value. */
 function findLiteral(value: string): Needle['find'] {
   const fallback = fallbacks(value)
   const head = value.slice(0, maxHead)

@@ -1,7 +1,7 @@
 /** Sentences about an order, for answers whose vocabulary has no elements for it: how the order ended, and the seller's notes. */
 
 import { textOf } from '../domain/deferred.ts'
-import { mostSummarised, type Order, type OrderItem, type SellerDetails } from '../domain/order.ts'
+import { isActive, mostSummarised, type Order, type OrderItem, type SellerDetails } from '../domain/order.ts'
 
 /** Whether all of an order can be read here. The serving thread does not parse a large one: the document process has it parsed. */
 export function isReadable(order: Order): boolean {
@@ -10,12 +10,15 @@ export function isReadable(order: Order): boolean {
 
 /**
  * The seller's dates and notes of an order and its lines. Empty for an order that is not parsed here.
- * @param isDateTold whether the answer has an element for the expected delivery date of the order
+ * @param hasDate whether the answer has an element for the expected delivery date of the order
  */
-export function sellerLines(order: Order, isDateTold: boolean): readonly string[] {
+export function sellerLines(order: Order, hasDate: boolean): readonly string[] {
   if (!isReadable(order)) return []
   const { expectedDeliveryDate, sellerNote, items } = order
-  const header = detailsText({ ...(isDateTold || expectedDeliveryDate === undefined ? {} : { expectedDeliveryDate }), ...note(sellerNote) })
+  const header = detailsText({
+    ...(hasDate || expectedDeliveryDate === undefined ? {} : { expectedDeliveryDate }),
+    ...note(sellerNote)
+  })
   const lines = items.flatMap((item) => {
     const text = detailsText(item)
     return text === '' ? [] : [`Line ${item.lineId ?? item.line}: ${text}`]
@@ -33,7 +36,7 @@ function detailsText({ expectedDeliveryDate, sellerNote }: SellerDetails): strin
 /** Says that an order was rejected or cancelled, or that its rest was cancelled. Empty for any other order. */
 export function endingLines(order: Order): readonly string[] {
   const { status } = order
-  if (status === 'rejected' || status === 'cancelled') return [`The order is ${status}.`]
+  if (!isActive(status)) return [`The order is ${status}.`]
   return isReadable(order) && order.isRestCancelled ? [restCancelled(order)] : []
 }
 

@@ -3,7 +3,9 @@ import { compare, type Decimal, plain, zero } from '../domain/money.ts'
 import { mostTexts, type ProductReference, type QuotedPrice, type QuotedTerms } from '../domain/order.ts'
 import { isGtin, isProductId } from '../domain/product.ts'
 import type { Element } from '../schemas/element.ts'
+import { orderXsd } from '../schemas/purchase-order.ts'
 import { shorten } from '../schemas/shorten.ts'
+import { childType, type ElementType, rootType, type SimpleType } from '../schemas/vocabulary.ts'
 import type { AddressDraft, BuyerFault, BuyerFaultCode, ItemDraft, OrderDraft, PartyDraft, Sourced } from './buyer-document.ts'
 import { anyUnitOf } from './units.ts'
 import { locationOf, type XmlElement } from './xml-element.ts'
@@ -30,18 +32,24 @@ interface BuildOptions {
 /** Senders write these instead of a seller's id if they have none. */
 const placeholders = new Set(['non catalog item', 'not available', 'non item', 'n/a', 'na', 'none'])
 
-/** Characters. */
-const maxOrderNumber = 64
-const maxText = 4000
+const orderType = rootType(orderXsd, 'purchase-order')
+const itemType = childType(orderType, 'item')
+const partyType = childType(orderType, 'buyer')
+const addressType = childType(partyType, 'address')
+const extensionType = childType(orderType, 'extension')
+const maxLengthOf = (type: SimpleType | undefined) => type?.maxLength ?? Number.POSITIVE_INFINITY
+const maxOrderNumber = maxLengthOf(childType(orderType, 'order-number').text)
+export const maxExtensionName = maxLengthOf(extensionType.attributes[0]?.type)
 
 /** Placeholders for a line without a usable product or quantity, because the schema of orders requires both. */
 const noProduct = '-'
 const anyQuantity = '1'
 
-/** Tests of values that are left out when the shop's schema cannot hold them. The stored document still has them. */
-const upTo = (length: number) => (text: string) => text.length <= length
-const isEmail = (text: string) => text.length <= 254 && /^[^@\s]+@[^@\s]+$/.test(text)
-const isCountry = (text: string) => /^[A-Z]{2}$/.test(text)
+/** Whether the shop's schema can hold a text. One that it cannot hold is left out: the stored document still has it. */
+function fits(text: string, { text: type }: ElementType): boolean {
+  if (text.length > maxLengthOf(type)) return false
+  return type?.patterns.every((pattern) => new RegExp(`^(?:${pattern})$`).test(text)) ?? true
+}
 
 /** Makes the shop's own purchase order of a buyer's document, which is then validated and read like any other. */
 export function buildPurchaseOrder(draft: OrderDraft, options: BuildOptions): BuiltOrder {
@@ -94,7 +102,7 @@ class Builder {
   }
 
   #currency(currency: Sourced | undefined): Sourced | undefined {
-    if (!currency || /^[A-Z]{3}$/.test(currency.text)) return currency
+    if (!currency || fits(currency.text, childType(orderType, 'currency'))) return currency
     const detail = `The currency is ${JSON.stringify(shorten(currency.text))}; it must be an ISO 4217 code of three capital letters, such as EUR.`
     this.#fault('invalid-value', currency, detail)
     return undefined
@@ -104,8 +112,9 @@ class Builder {
     return { name, origin: this.#originOf({ from }), children: children.filter((child) => child !== undefined) }
   }
 
-  #leaf(name: string, value: Sourced | undefined, fits: (text: string) => boolean = () => true): Element | undefined {
-    if (!value || !fits(value.text)) return undefined
+  /** @param parent the type that has the element, if a value that does not fit is left out */
+  #leaf(name: string, value: Sourced | undefined, parent?: ElementType): Element | undefined {
+    if (!value || (parent && !fits(value.text, childType(parent, name)))) return undefined
     return { name, text: value.text, origin: this.#originOf(value) }
   }
 
@@ -119,11 +128,11 @@ class Builder {
   #party(name: string, party: PartyDraft | undefined): Element | undefined {
     if (!party) return undefined
     const made = this.#parent(name, party.from, [
-      this.#leaf('name', party.name, upTo(256)),
-      this.#leaf('contact', party.contact, upTo(256)),
-      this.#leaf('email', party.email, isEmail),
-      this.#leaf('phone', party.phone, upTo(64)),
-      this.#leaf('tax-id', party.taxId, upTo(64)),
+      this.#leaf('name', party.name, partyType),
+      this.#leaf('contact', party.contact, partyType),
+      this.#leaf('email', party.email, partyType),
+      this.#leaf('phone', party.phone, partyType),
+      this.#leaf('tax-id', party.taxId, partyType),
       this.#address(party.address, party.from)
     ])
     return made.children?.length ? made : undefined
@@ -132,23 +141,23 @@ class Builder {
   #address(address: AddressDraft | undefined, from: XmlElement): Element | undefined {
     if (!address) return undefined
     const made = this.#parent('address', from, [
-      this.#leaf('street', address.street, upTo(256)),
-      this.#leaf('additional-street', address.additionalStreet, upTo(256)),
-      this.#leaf('city', address.city, upTo(256)),
-      this.#leaf('postal-code', address.postalCode, upTo(64)),
-      this.#leaf('region', address.region, upTo(256)),
-      this.#leaf('country', address.country, isCountry)
+      this.#leaf('street', address.street, addressType),
+      this.#leaf('additional-street', address.additionalStreet, addressType),
+      this.#leaf('city', address.city, addressType),
+      this.#leaf('postal-code', address.postalCode, addressType),
+      this.#leaf('region', address.region, addressType),
+      this.#leaf('country', address.country, addressType)
     ])
     return made.children?.length ? made : undefined
   }
 
   #texts({ notes, extensions }: Pick<OrderDraft, 'notes' | 'extensions'>): Element[] {
-    const kept = extensions.slice(0, mostTexts).filter(({ name, value }) => name !== '' && value.text.length <= maxText)
+    const kept = extensions.slice(0, mostTexts).filter(({ name, value }) => name !== '' && fits(value.text, extensionType))
     return [
-      ...notes.slice(0, mostTexts).flatMap((note) => this.#leaf('note', note, upTo(maxText)) ?? []),
+      ...notes.slice(0, mostTexts).flatMap((note) => this.#leaf('note', note, orderType) ?? []),
       ...kept.map(({ name, value }) => ({
         name: 'extension',
-        attributes: { name: shorten(name, 64) },
+        attributes: { name: shorten(name, maxExtensionName) },
         text: value.text,
         origin: this.#originOf(value)
       }))
@@ -171,7 +180,7 @@ class Builder {
     const named = item.sellerId ?? item.gtin
     const [name, text] = product && 'gtin' in product ? ['gtin', product.gtin] : ['product-id', product?.productId ?? noProduct]
     return this.#parent('item', item.from, [
-      this.#leaf('line-id', item.lineId, upTo(64)),
+      this.#leaf('line-id', item.lineId, itemType),
       { name, text, origin: this.#originOf(named ?? item) },
       { name: 'quantity', text: quantity ?? anyQuantity, origin: this.#originOf(item.quantity ?? item) },
       this.#date('requested-delivery-date', item.requestedDeliveryDate),

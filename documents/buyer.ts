@@ -14,12 +14,12 @@ import { isUbl, readUbl, ublRoots } from '../dialects/ubl/read.ts'
 import { ublWords } from '../dialects/ubl/words.ts'
 import { cxmlPieces, ublPieces } from '../dialects/units.ts'
 import { readElements } from '../dialects/xml-element.ts'
+import { mostFaults } from '../domain/errors.ts'
 import type { Objections, PurchaseOrder } from '../domain/order.ts'
 import { Problem } from '../http/problem.ts'
 import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
 import type { Element, Place } from '../schemas/element.ts'
 import { writeXml } from '../schemas/xml.ts'
-import { maxErrors } from '../xml/faults.ts'
 import type { XmlGate } from '../xml/gate.ts'
 import { type Encodings, guard, namespacedLimits } from '../xml/guard.ts'
 import { asTag, type Spell } from '../xml/messages.ts'
@@ -54,12 +54,12 @@ export function readBuyerDocument(
   if (!parsed) return undefined
   const { document, built } = parsed
   const digest = createHash('sha256').update(bytes).digest('hex')
-  const own = [...document.faults, ...(built?.faults ?? [])].slice(0, maxErrors)
+  const own = [...document.faults, ...(built?.faults ?? [])].slice(0, mostFaults)
   const buyer = { ...submissionOf(parsed), ...(own.length > 0 ? { objections: objectionsOf(own) } : {}) }
   if (!built) return { text: JSON.stringify({ ...noOrder, hasDocument: true }), digest, buyer }
   const invalidities = locatedFaults(built, schemaFaults(built, parsed.vocabulary, schema, gate))
   const reported: LocatedFault[] = []
-  // What does not match the schema cannot be read, also where the document's own faults say why.
+  // A document that does not match the schema cannot be read, even if its own faults give the reason.
   const value =
     invalidities.length > 0
       ? undefined
@@ -70,7 +70,7 @@ export function readBuyerDocument(
         )
   if (value === undefined || reported.length > 0) {
     const faults = [...own, ...withoutRepeats(own, invalidities), ...reported]
-    throw new BuyerProblem(invalid(byLine(faults).slice(0, maxErrors)), buyer)
+    throw new BuyerProblem(invalid(byLine(faults).slice(0, mostFaults)), buyer)
   }
   return { text: JSON.stringify({ ...withTerms(value as PurchaseOrder, built), hasDocument: true }), digest, buyer }
 }
@@ -195,7 +195,7 @@ function locatedFaults(built: BuiltOrder, faults: readonly LocatedFault[]): read
   return faults.map((fault) => ({ ...fault, ...placeAt(built, fault.path ?? '') }))
 }
 
-/** The reading of a document and its schema can both find that a value is missing: the reading's fault says it in the sender's words. */
+/** Both the reading and the schema report a missing value. The fault of the reading stays, because it has the sender's words. */
 function withoutRepeats(own: readonly BuyerFault[], faults: readonly LocatedFault[]): readonly LocatedFault[] {
   const isWithin = (path: string, outer: string) => path === outer || path.startsWith(`${outer}/`)
   return faults.filter(({ path = '' }) => !own.some((fault) => isWithin(fault.path, path)))
@@ -225,7 +225,7 @@ function byLine(faults: readonly LocatedFault[]): readonly LocatedFault[] {
   return faults.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0))
 }
 
-/** Codes of faults to which the shop could agree, but does not. Every other fault makes a document invalid. */
+/** Codes of faults that the shop could accept but refuses. Every other fault makes a document invalid. */
 const refusedCodes: ReadonlySet<string> = new Set(['allowance-not-agreed', 'outdated-revision'])
 
 function objectionsOf(faults: readonly BuyerFault[]): Objections {

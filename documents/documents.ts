@@ -101,7 +101,7 @@ export class Documents {
     return this.#run(payer, { kind: 'write', resource, mediaType, text, context }, text.length)
   }
 
-  /** Whether a purchase order says the same as an existing order. Both are JSON. */
+  /** Whether a purchase order has the same content as an existing order. Both are JSON. */
   compare(payer: Payer, wanted: string, active: string, currency: string): Promise<boolean> {
     return this.#run(payer, { kind: 'compare', wanted, active, currency }, wanted.length + active.length)
   }

@@ -55,7 +55,7 @@ export interface WriteJob {
   readonly context: Context
 }
 
-/** Finds whether a purchase order says the same as an existing order. It names the products by the same ids. */
+/** Finds whether a purchase order has the same content as an existing order. It names the products by the same ids. */
 export interface CompareJob {
   readonly kind: 'compare'
   /** Both orders as JSON. */
@@ -80,7 +80,7 @@ export interface AnswerJob {
   readonly text: string
   readonly basis: AnswerBasis
   readonly context: AnswerContext
-  /** What was done with the order. Absent: the answer says how the order is now. */
+  /** The result of the document. Absent: the answer has the present state of the order. */
   readonly done?: Outcome
 }
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
+import { mostFaults } from '../domain/errors.ts'
 import { Problem } from '../http/problem.ts'
 import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
 import type { Element, Place } from '../schemas/element.ts'
 import { readXml } from '../schemas/xml.ts'
-import { maxErrors } from '../xml/faults.ts'
 import type { ParsedXml, XmlGate } from '../xml/gate.ts'
 import { requireAscii } from '../xml/guard.ts'
 import { pathOf, placeIn } from '../xml/locations.ts'
@@ -18,9 +18,13 @@ import { gateTree, originOf, readTreeSource, spellings } from './trees.ts'
 class ValidationProblem extends Problem {
   constructor(faults: readonly LocatedFault[]) {
     const count =
-      faults.length >= maxErrors ? `the first ${maxErrors} errors are listed` : faults.length === 1 ? '1 error' : `${faults.length} errors`
+      faults.length >= mostFaults
+        ? `the first ${mostFaults} errors are listed`
+        : faults.length === 1
+          ? '1 error'
+          : `${faults.length} errors`
     super('invalid-document', `The document does not match its schema: ${count}. Nothing was stored.`, {
-      faults: faults.slice(0, maxErrors)
+      faults: faults.slice(0, mostFaults)
     })
   }
 }
@@ -118,7 +122,7 @@ function readValue({ root, locate }: ValidDocument, schema: DocumentSchema<unkno
   const value = schema.read(
     root,
     (at, detail, code) => {
-      if (reported.length < maxErrors) reported.push({ detail, ...(code === undefined ? {} : { code }), ...locate(at) })
+      if (reported.length < mostFaults) reported.push({ detail, ...(code === undefined ? {} : { code }), ...locate(at) })
     },
     limits
   )
@@ -126,7 +130,7 @@ function readValue({ root, locate }: ValidDocument, schema: DocumentSchema<unkno
   return value
 }
 
-/** Validates a document and returns its domain value. @throws Problem with the errors of the document, up to `maxErrors` */
+/** Validates a document and returns its domain value. @throws Problem with the errors of the document, up to `mostFaults` */
 export function readDocument(job: ReadJob, gate: XmlGate, parsed: ParsedDocuments): ReadDocument {
   const bytes = bufferOf(job)
   const schema = schemaOf(job)

@@ -1,3 +1,4 @@
+import { mostFaults } from '../domain/errors.ts'
 import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
 import { type Element, elementAt, type Place } from '../schemas/element.ts'
 import { readForm } from '../schemas/form.ts'
@@ -5,7 +6,6 @@ import { camelCase, readJson } from '../schemas/json.ts'
 import type { Tree, TreeReading } from '../schemas/tree.ts'
 import { rootType } from '../schemas/vocabulary.ts'
 import { writeXml } from '../schemas/xml.ts'
-import { maxErrors } from '../xml/faults.ts'
 import { ownXml, type XmlGate } from '../xml/gate.ts'
 import type { Spell } from '../xml/messages.ts'
 import type { TreeSource } from './sources.ts'
@@ -72,7 +72,7 @@ function inDocumentOrder(
 export function gateTree(reading: TreeReading, spell: Spell, schema: DocumentSchema<unknown>, xml: XmlGate): readonly LocatedFault[] {
   const elements = flatten(reading.root)
   // The document will be refused with these faults, so the schema need not look for more.
-  if (!reading.isWhole || reading.faults.length >= maxErrors) return inDocumentOrder(reading.faults, [], elements)
+  if (!reading.isWhole || reading.faults.length >= mostFaults) return inDocumentOrder(reading.faults, [], elements)
   const parsed = ownXml(writeXml(reading.root))
   // writeXml starts a line for each element.
   const originAt = new Map(parsed.tags.map(({ line }, i) => [line, elements[i]?.origin ?? '']))

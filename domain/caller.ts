@@ -1,4 +1,4 @@
-import type { Order } from './order.ts'
+import { canBecome, type Order } from './order.ts'
 
 export type Scope = 'order' | 'catalogue' | 'fulfilment'
 export const scopes: readonly Scope[] = ['order', 'catalogue', 'fulfilment']
@@ -14,19 +14,24 @@ export function hasScope(caller: Caller, scope: Scope): boolean {
   return caller.kind === 'key' && caller.scopes.includes(scope)
 }
 
-/** Whoever holds the unguessable URI of a guest's order sees it. A customer's order is seen by that customer and by fulfilment. */
+/** Anybody with the unguessable URI of a guest's order sees it. That customer and fulfilment see a customer's order. */
 export function maySee(caller: Caller, order: Pick<Order, 'customer'>): boolean {
   if (order.customer === undefined || hasScope(caller, 'fulfilment')) return true
   return caller.kind === 'key' && caller.customer === order.customer && hasScope(caller, 'order')
 }
 
 /**
- * Whoever holds the URI of a guest's order may change and cancel it; a customer's order only that customer may. A caller
- * with a key needs the scope `order`. The scope `fulfilment` only sees orders and sets their status.
+ * Anybody with the URI of a guest's order may change and cancel it. Only the customer may do so with a customer's order. A
+ * caller with a key needs the scope `order`. The scope `fulfilment` only sees orders and sets their status.
  */
 export function mayChange(caller: Caller, order: Pick<Order, 'customer'>): boolean {
   if (caller.kind === 'guest') return order.customer === undefined
   return hasScope(caller, 'order') && (order.customer === undefined || order.customer === caller.customer)
+}
+
+/** Whether a caller may ship the order now. */
+export function mayShip(caller: Caller, { status }: Pick<Order, 'status'>): boolean {
+  return hasScope(caller, 'fulfilment') && canBecome(status, 'shipped')
 }
 
 export interface ApiKey {

@@ -32,7 +32,7 @@ export interface Fault {
   readonly at?: readonly (string | number)[]
 }
 
-/** The most faults of one document that are listed. */
+/** The most faults of one document that a problem lists. Its detail says when there are more. */
 export const mostFaults = 100
 
 export class DomainError extends Error {

@@ -5,7 +5,7 @@ import { isRejected, type LineAnswer, type LineStatus } from './line-answers.ts'
 import type { Line } from './line-faults.ts'
 import { add, compare, type Decimal, minorUnit, multipleBelow, plain, round, subtract, zero } from './money.ts'
 import { detailsOf, type OrderItem, type PurchaseOrder } from './order.ts'
-import { type Decision, decide, judge, mostOnHand } from './placing.ts'
+import { type Decision, decide, evaluate, mostOnHand } from './placing.ts'
 import { leastQuantity, type QuantityRule, quantityRule } from './quantities.ts'
 import { refuse } from './refusing.ts'
 
@@ -23,7 +23,7 @@ interface Settled {
  * @throws DomainError `invalid-order` as `decide` does, `order-refused` when nothing at all can be had
  */
 export function decideLeniently(order: PurchaseOrder, inventory: Inventory, shopCurrency: string): Decision {
-  const { lines, invalid, refused, ...whole } = judge(order, inventory, shopCurrency)
+  const { lines, invalid, refused, ...whole } = evaluate(order, inventory, shopCurrency)
   refuse({ invalid, refused: [] }, order.objections)
   const settled = settle(lines, whole.currency)
   const obtained = settled.filter(({ answer }) => !isRejected(answer))

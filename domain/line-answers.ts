@@ -14,7 +14,7 @@ export interface LineAnswer {
   readonly lineStatus?: LineStatus
   /** The quantity of the document, if the order has another. */
   readonly orderedQuantity?: Decimal
-  /** The price that the document expected, if the line has another. By it a repeated document is recognised. */
+  /** The price that the document expected, if the line has another. It is there to recognise a repeated document. */
   readonly expectedPrice?: Decimal
   /** Tells people why the line is not as ordered. */
   readonly reason?: string

@@ -96,7 +96,7 @@ export function quantityFaults(lines: readonly Line[], priced: readonly PricedLi
   const [now, before] = [sumUp(wanted), sumUp(previous)]
   return lines.flatMap(({ position, productId, stockItem }, i) => {
     const line = wanted[i]
-    // A wrong unit is another fault, and so is a missing quantity.
+    // A line with a wrong unit or without a quantity has another fault.
     if (!line?.isMeant) return []
     // A product's own rule applies only in the unit by which it is sold now.
     const rule = quantityRule(line.unit === stockItem.unit ? stockItem : { unit: line.unit })

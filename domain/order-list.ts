@@ -87,7 +87,7 @@ export interface ListedRow {
 }
 
 /** Whether a row passes the filters that the index does not answer. */
-export function isListed({ status, placed_at, modified_at }: ListedRow, { checked }: Pick<OrderList, 'checked'>): boolean {
+function isListed({ status, placed_at, modified_at }: ListedRow, { checked }: Pick<OrderList, 'checked'>): boolean {
   return (
     (checked.status === undefined || checked.status === status) &&
     placed_at >= (checked.placedSince ?? 0) &&

@@ -6,7 +6,8 @@ import type { Inventory } from './inventory.ts'
 import { decideLeniently } from './lenient.ts'
 import { acceptedItems, asOrdered } from './line-answers.ts'
 import {
-  holdsStock,
+  canBecome,
+  isActive,
   isOpen,
   nextStatuses,
   type Objections,
@@ -32,7 +33,7 @@ export interface Shop {
   readonly inventory: Inventory
   /** The order of a customer that has a number. A cancelled or rejected order has given its number up. */
   orderNumbered(customer: string, orderNumber: string): Order | undefined
-  /** The order of a customer that had a document, whatever became of it since. @param digest as `OrderDocument.digest` */
+  /** The order that a document of the customer placed, in any status. @param digest as `OrderDocument.digest` */
   orderOfDocument(customer: string, digest: string): Pick<Order, 'id' | 'status'> | undefined
 }
 
@@ -47,21 +48,22 @@ type Taking = Pick<Decision, 'taken'>
 export function decidePlacing(placing: Placing, id: string, shop: Shop): PlacingAnswer & Taking {
   const { customer, status, document, handling } = placing
   const order = withObjections(placing.order, placing.objections)
-  const judge = (wanted: PurchaseOrder) => (handling === 'lenient' ? decideLeniently : decide)(wanted, shop.inventory, shop.currency)
-  const other = namesake(customer, order, shop)
+  const decideContent = (wanted: PurchaseOrder) =>
+    (handling === 'lenient' ? decideLeniently : decide)(wanted, shop.inventory, shop.currency)
+  const other = findSameNumber(customer, order, shop)
   const isRepeated = other !== undefined && repeats(order, other, shop)
-  if (other && !isRepeated) throw allInTheWay([numberTaken(other)], order, judge)
+  if (other && !isRepeated) throw combinedRefusal([numberTaken(other)], order, decideContent)
   // A document with faults repeats no order, whatever its number: `decide` lists them.
-  if (order.objections) judge(order)
+  if (order.objections) decideContent(order)
   if (other) return { order: other, outcome: 'repeated', taken: new Map() }
   const earlier = customer === undefined || !document ? undefined : shop.orderOfDocument(customer, document.digest)
-  if (earlier) throw allInTheWay([sentBefore(earlier)], order, judge)
-  const decision = judge(order)
+  if (earlier) throw combinedRefusal([sentBefore(earlier)], order, decideContent)
+  const decision = decideContent(order)
   const placed = { ...content(order, customer, decision), id, version: 1, status, placedAt: shop.now, modifiedAt: shop.now }
   return { order: placed, outcome: 'placed', taken: decision.taken }
 }
 
-/** Whether a document says the same as an order, as it stands or as it was ordered. */
+/** Whether a document has the same content as an order: as the order is now, or as it was ordered. */
 function repeats(order: PurchaseOrder, other: Order, { inventory, currency }: Shop): boolean {
   if (matchesOrder(order, other, inventory, currency)) return true
   const ordered = asOrdered(other)
@@ -79,17 +81,17 @@ export function decideChange(
 ): { readonly order: Order } & Taking {
   const { id, customer, status, placedAt } = before
   const order = withObjections(document, objections)
-  const judge = (wanted: PurchaseOrder) =>
+  const decideContent = (wanted: PurchaseOrder) =>
     decide(wanted, shop.inventory, shop.currency, { ...before, items: acceptedItems(before.items) }, mostItems)
-  const other = namesake(customer, order, shop)
+  const other = findSameNumber(customer, order, shop)
   const taken = other && other.id !== id ? numberTaken(other) : undefined
   if (!isOpen(status)) {
     const closed = new DomainError('transition-refused', `The order is ${status}: it can no longer be changed.${insteadOfChange(before)}`)
-    throw allInTheWay(taken ? [closed, taken] : [closed], order, judge)
+    throw combinedRefusal(taken ? [closed, taken] : [closed], order, decideContent)
   }
   checkPrecondition(expected, before.version)
-  if (taken) throw allInTheWay([taken], order, judge)
-  const decision = judge(order)
+  if (taken) throw combinedRefusal([taken], order, decideContent)
+  const decision = decideContent(order)
   const kept = before.hasDocument ? { hasDocument: true as const } : {}
   const changed = { ...content(order, customer, decision), ...kept, id, status, placedAt, ...revised(before, shop.now) }
   return { order: carryOver(before, changed), taken: decision.taken }
@@ -127,7 +129,7 @@ export function decideStatus(
   if (isSame && !detailed) return undefined
   checkPrecondition(expected, before.version)
   if (detailed) return rewriting({ ...detailed, ...revised(before, shop.now) })
-  if (!nextStatuses(before.status).includes(status)) throw refusedTransition(before.status, status)
+  if (!canBecome(before.status, status)) throw refusedTransition(before.status, status)
   const decided = transition(before, status, shop)
   const withDetails = details && decideDetails(decided.rewritten ?? before, details)
   return withDetails ? { ...decided, rewritten: { ...withDetails, ...decided.change } } : decided
@@ -139,7 +141,7 @@ function transition(before: Order, status: OrderStatus, { inventory, now }: Pick
     const { order, shipment } = shipRest(before, { now })
     return { ...rewriting(order), shipment }
   }
-  const taken = holdsStock(status) ? new Map() : givenBack(before, inventory)
+  const taken = isActive(status) ? new Map() : givenBack(before, inventory)
   const change = { status, ...revised(before, now) }
   if (status !== 'cancelled' || before.shipmentCount === undefined) return { change, taken }
   const cut: Order = { ...before, ...change, ...cutToShipped(before), status: 'shipped', isRestCancelled: true }
@@ -160,13 +162,17 @@ function withObjections(order: PurchaseOrder, objections: Objections | undefined
  * The refusal of an order for reasons that come before its content. A buyer's own document gets every fault at once, because
  * each correction is a new document there. The shop's own vocabulary gets only the first reason.
  */
-function allInTheWay(obstacles: readonly [DomainError, ...DomainError[]], order: PurchaseOrder, judge: (wanted: PurchaseOrder) => unknown) {
-  const [first] = obstacles
+function combinedRefusal(
+  refusals: readonly [DomainError, ...DomainError[]],
+  order: PurchaseOrder,
+  decideContent: (wanted: PurchaseOrder) => unknown
+) {
+  const [first] = refusals
   if (!order.hasDocument) return first
-  const refused = obstacles.flatMap(({ message, faults }): readonly Fault[] => (faults.length > 0 ? faults : [{ detail: message }]))
-  const orderId = obstacles.find((obstacle) => obstacle.orderId !== undefined)?.orderId
+  const refused = refusals.flatMap(({ message, faults }): readonly Fault[] => (faults.length > 0 ? faults : [{ detail: message }]))
+  const orderId = refusals.find((refusal) => refusal.orderId !== undefined)?.orderId
   try {
-    judge(withObjections(order, { invalid: [], refused }))
+    decideContent(withObjections(order, { invalid: [], refused }))
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
     if (error.faults.length > 1)
@@ -177,12 +183,12 @@ function allInTheWay(obstacles: readonly [DomainError, ...DomainError[]], order:
 
 /** A buyer's system repeats a document after its order was cancelled, or has another number or content: that is no new order. */
 function sentBefore({ id, status }: Pick<Order, 'id' | 'status'>): DomainError {
-  const since = status === 'cancelled' || status === 'rejected' ? `is ${status}` : 'has another number since'
+  const since = isActive(status) ? 'has another number since' : `is ${status}`
   const detail = `This document was sent before: it is that of the order ${id}, which ${since}. To order again, send an order with a new number.`
   return new DomainError('order-refused', detail, { faults: [{ code: 'sent-before', detail }] })
 }
 
-function namesake(customer: string | undefined, { orderNumber }: PurchaseOrder, shop: Shop): Order | undefined {
+function findSameNumber(customer: string | undefined, { orderNumber }: PurchaseOrder, shop: Shop): Order | undefined {
   return customer === undefined || orderNumber === undefined ? undefined : shop.orderNumbered(customer, orderNumber)
 }
 
@@ -195,15 +201,15 @@ function content(
   return { ...header, currency, items, total, ...(customer === undefined ? {} : { customer }) }
 }
 
-/** Says what a buyer can do about an order that is not open. */
+/** Advice for the buyer of an order that is not open. */
 function insteadOfChange({ status, isRestCancelled }: Order): string {
-  if (!holdsStock(status)) return ' To order again, send a new order.'
+  if (!isActive(status)) return ' To order again, send a new order.'
   const why = isRestCancelled ? ' Its rest was cancelled after a part had been shipped.' : ''
   return `${why} To get more, send a new order; to return goods, ask the seller.`
 }
 
 export function refusedTransition(from: OrderStatus, to: OrderStatus): DomainError {
-  if (to === 'cancelled' && holdsStock(from)) {
+  if (to === 'cancelled' && isActive(from)) {
     return new DomainError('transition-refused', `The order is ${from}: it can no longer be cancelled. To return goods, ask the seller.`)
   }
   if (to === 'cancelled') return new DomainError('transition-refused', `The order is ${from}: there is nothing left to cancel.`)

@@ -43,7 +43,7 @@ export interface OrderHeader {
 
 export type ProductReference = { readonly productId: string } | { readonly gtin: string }
 
-/** What the buyer says about a line besides its product, quantity and price. An order keeps it as it was sent. */
+/** The buyer's details of a line besides its product, quantity and price. An order keeps them as they were sent. */
 export interface LineDetails {
   /** The buyer's own number for the line. */
   readonly lineId?: string
@@ -76,7 +76,7 @@ export interface QuotedPrice {
   readonly factor?: Decimal
 }
 
-/** What a line of a buyer's own document (UBL, cXML) leaves open until its product is known. */
+/** Terms of a line of a buyer's own document (UBL, cXML) that the shop completes when it knows the product. */
 export interface QuotedTerms {
   /** Further names of the product, such as its GTIN beside the seller's id. Those that are unknown do not count. */
   readonly alsoNamed: readonly ProductReference[]
@@ -116,9 +116,9 @@ export interface OrderDocument {
   readonly mediaType: string
   /** SHA-256 of the bytes as they were sent, hexadecimal. */
   readonly digest: string
-  /** The number by which the buyer orders changes of the order: one that is not above it is outdated. */
+  /** The buyer's number of the last change. A change with a number that is not above it is outdated. */
   readonly revision?: string
-  /** What answers in the buyer's vocabulary repeat. Only dialects/ knows its content. */
+  /** The parts of the document that answers in its vocabulary repeat. Only dialects/ knows them. */
   readonly answer: object
   /** The document as it was sent, but for its secrets. */
   readonly bytes: Uint8Array
@@ -216,13 +216,17 @@ export function nextStatuses(status: OrderStatus): readonly OrderStatus[] {
   return transitions[status]
 }
 
+export function canBecome(from: OrderStatus, to: OrderStatus): boolean {
+  return transitions[from].includes(to)
+}
+
 /** Whether the lines of an order can still be changed: only before it ships. */
 export function isOpen(status: OrderStatus): boolean {
   return status === 'received' || status === 'accepted'
 }
 
-/** A cancelled or rejected order has given its stock back. */
-export function holdsStock(status: OrderStatus): boolean {
+/** An active order holds its stock and its order number. A cancelled or rejected one has given back both. */
+export function isActive(status: OrderStatus): boolean {
   return status !== 'cancelled' && status !== 'rejected'
 }
 

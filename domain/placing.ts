@@ -18,7 +18,7 @@ import { add, compare, type Decimal, minorUnit, multiply, plain, round, subtract
 import {
   detailsOf,
   hasNoDetails,
-  holdsStock,
+  isActive,
   type Objections,
   type Order,
   type OrderHeader,
@@ -79,11 +79,11 @@ function quantities(items: readonly OrderItem[]): Map<string, Decimal> {
 
 /** The quantity of each product that an order holds now. */
 export function heldBy(order: Order): ReadonlyMap<string, Decimal> {
-  return holdsStock(order.status) ? quantities(order.items) : new Map()
+  return isActive(order.status) ? quantities(order.items) : new Map()
 }
 
-/** An order as it would be, with its lines and what stands in its way. */
-export interface Judgement extends Decision, Objections {
+/** A priced order, with its lines and all its faults. */
+export interface Evaluation extends Decision, Objections {
   readonly lines: readonly Line[]
 }
 
@@ -94,20 +94,20 @@ export interface Judgement extends Decision, Objections {
  * @throws DomainError `invalid-order` when the document can never succeed as it is, `order-refused` when the state of
  *   the shop refuses it now
  */
-export function decide(...of: Parameters<typeof judge>): Decision {
-  const { lines: _, invalid, refused, ...decision } = judge(...of)
+export function decide(...of: Parameters<typeof evaluate>): Decision {
+  const { lines: _, invalid, refused, ...decision } = evaluate(...of)
   refuse({ invalid, refused }, of[0].objections)
   return decision
 }
 
 /** Prices an order and finds all its faults, but for the order's own objections. The parameters are those of `decide`. */
-export function judge(
+export function evaluate(
   order: PurchaseOrder,
   inventory: Inventory,
   shopCurrency: string,
   previous?: Order,
   mostItems = Number.POSITIVE_INFINITY
-): Judgement {
+): Evaluation {
   const invalid: Fault[] = []
   const refused: Fault[] = []
   const currency = order.currency ?? shopCurrency
@@ -189,7 +189,7 @@ function uncountable(
     const after = subtract(inventory.byId(id)?.onHand ?? zero, quantity)
     const [low, high] = [compare(after, subtract(zero, mostOnHand)) < 0, compare(after, mostOnHand) > 0]
     if (!low && !high) return []
-    // From the last line to the first, so that the first of a product's stays.
+    // The lines are in reverse order, so that the first line of each product is the one that stays.
     positions ??= new Map(lines.toReversed().map(({ productId, position }) => [productId, position]))
     const line = positions.get(id)
     const detail = `The stock of ${id} would be ${plain(after)}; it can be ${low ? `-${mostOnHand} at least` : `${mostOnHand} at most`}.`
@@ -202,7 +202,7 @@ function uncountable(
  * @throws DomainError `transition-refused` when the stock of a product would exceed its limit
  */
 export function givenBack(order: Order, inventory: Inventory): ReadonlyMap<string, Decimal> {
-  const left = holdsStock(order.status) ? quantities(order.items.map((item) => ({ ...item, quantity: leftOf(item) }))) : []
+  const left = isActive(order.status) ? quantities(order.items.map((item) => ({ ...item, quantity: leftOf(item) }))) : []
   const back = new Map([...left].map(([id, quantity]) => [id, subtract(zero, quantity)]))
   const [fault] = uncountable([], back, inventory)
   if (fault) throw new DomainError('transition-refused', `What the order holds cannot go back: ${fault.detail} Count it first.`)
@@ -240,7 +240,7 @@ function sameItem(item: PurchaseOrderItem, active: readonly OrderItem[], from: n
   for (let before: OrderItem | undefined; compare(sum, item.quantity) < 0; count++) {
     const other = active[from + count]
     if (!other || !agrees(item, other, inventory)) return 0
-    if (before ? !goesOn(before, other) : inOneOrder(detailsOf(item)) !== inOneOrder(detailsOf(other))) return 0
+    if (before ? !continuesLine(before, other) : inOneOrder(detailsOf(item)) !== inOneOrder(detailsOf(other))) return 0
     sum = add(sum, other.quantity)
     before = other
   }
@@ -257,7 +257,7 @@ function agrees({ product, unit, unitPrice, quoted }: PurchaseOrderItem, item: O
 }
 
 /** Whether an item can be a later part of the same line, at another price. */
-function goesOn(before: OrderItem, item: OrderItem): boolean {
+function continuesLine(before: OrderItem, item: OrderItem): boolean {
   return item.productId === before.productId && compare(item.unitPrice, before.unitPrice) !== 0 && hasNoDetails(item)
 }
 

@@ -2,7 +2,7 @@ import { DomainError } from './errors.ts'
 import type { Precondition } from './store.ts'
 
 /**
- * Is asked only about a write that would change something: a write that repeats an earlier one needs no precondition.
+ * Checks a write that would change something. A write that repeats an earlier one needs no precondition.
  * @param current the version of what is there now; undefined when there is nothing
  * @throws DomainError `precondition-failed`
  */

@@ -51,7 +51,7 @@ interface Sought {
 
 interface Queue {
   readonly portions: Portion[]
-  /** All before this position are used up. */
+  /** The portions before this position are used up. */
   at: number
 }
 
@@ -62,7 +62,7 @@ class KeptPrices {
   readonly #queues = new Map<string, Map<string, Queue>>()
 
   constructor(items: readonly OrderItem[]) {
-    // What was shipped must stay, so it is kept first.
+    // Shipped lines cannot go, so they come first.
     const shippedFirst = items.toSorted((a, b) => Number(b.shippedQuantity !== undefined) - Number(a.shippedQuantity !== undefined))
     this.#portions = shippedFirst.map((item) => ({ item, left: item.quantity }))
   }

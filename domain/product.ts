@@ -23,21 +23,11 @@ export interface ProductDraft {
   readonly onHand?: Decimal
 }
 
-export interface Product {
+export interface Product extends Omit<ProductDraft, 'currency' | 'onHand'> {
   readonly id: string
   /** Rises with every change of its representation, also across delete and re-creation. */
   readonly version: number
-  readonly name: string
-  readonly description?: string
-  readonly price: Decimal
   readonly currency: string
-  readonly unit: string
-  readonly minimumQuantity?: Decimal
-  readonly quantityStep?: Decimal
-  readonly gtin?: string
-  readonly categories: readonly string[]
-  readonly images: readonly string[]
-  readonly backorder: boolean
   readonly availability: Availability
   /** Milliseconds since the epoch. */
   readonly modifiedAt: number

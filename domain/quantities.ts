@@ -36,7 +36,7 @@ const bulk: ReadonlySet<string> = new Set(words('XVG XVL XVO XVQ XVR XVS XVY'))
 const countedUnits: ReadonlySet<string> = new Set([...counted, ...packages])
 
 /** Whether a unit counts things that cannot be divided. */
-export function isCounted(unit: string): boolean {
+function isCounted(unit: string): boolean {
   return countedUnits.has(unit) || (/^X[A-Z0-9]{2}$/.test(unit) && !bulk.has(unit))
 }
 

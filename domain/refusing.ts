@@ -14,10 +14,21 @@ export function joinObjections(...all: readonly (Objections | undefined)[]): Obj
  */
 export function refuse({ invalid, refused }: Objections, objections = noObjections): void {
   const faults = [...objections.invalid, ...objections.refused, ...inOrder([...invalid, ...refused])]
-  const listed = { faults: faults.slice(0, mostFaults) }
-  if (objections.invalid.length + invalid.length > 0)
-    throw new DomainError('invalid-order', summary(faults, 'can never be placed as it is'), listed)
-  if (faults.length > 0) throw new DomainError('order-refused', summary(faults, 'cannot be placed now'), listed)
+  if (faults.length === 0) return
+  const code = codeOf(joinObjections(objections, { invalid, refused }))
+  throw new DomainError(code, summary(faults, code), { faults: faults.slice(0, mostFaults) })
+}
+
+/** The refusal of a buyer's own document for faults that need no look at its content. */
+export function refusal({ invalid, refused }: Objections): DomainError {
+  const faults = [...invalid, ...refused]
+  const [only, ...others] = faults
+  const detail = only && others.length === 0 ? only.detail : `${faults.length} things stand in the way. Nothing was stored.`
+  return new DomainError(codeOf({ invalid, refused }), detail, { faults })
+}
+
+function codeOf({ invalid }: Objections): 'invalid-order' | 'order-refused' {
+  return invalid.length > 0 ? 'invalid-order' : 'order-refused'
 }
 
 /** The header's faults first, then each line's, then those of the order as a whole. */
@@ -26,6 +37,7 @@ function inOrder(faults: readonly Fault[]): readonly Fault[] {
   return faults.toSorted((a, b) => line(a) - line(b))
 }
 
-function summary(faults: readonly Fault[], what: string): string {
+function summary(faults: readonly Fault[], code: 'invalid-order' | 'order-refused'): string {
+  const what = code === 'invalid-order' ? 'can never be placed as it is' : 'cannot be placed now'
   return `The order ${what}: ${faults.length === 1 ? 'one thing stands' : `${faults.length} things stand`} in its way${faults.length > mostFaults ? `, of which the first ${mostFaults} are listed` : ''}. Nothing was stored.`
 }

@@ -3,7 +3,7 @@
 import { DomainError, type Fault, mostFaults } from './errors.ts'
 import { makeLineTotals } from './line-totals.ts'
 import { add, compare, type Decimal, minorUnit, multiply, plain, round, subtract, zero } from './money.ts'
-import { type Order, type OrderItem, revised } from './order.ts'
+import { canBecome, isActive, type Order, type OrderItem, type OrderStatus, revised } from './order.ts'
 import { checkPrecondition } from './preconditions.ts'
 import { isDivisible } from './quantities.ts'
 import type { Precondition } from './store.ts'
@@ -72,6 +72,11 @@ export function leftOf({ quantity, shippedQuantity }: Pick<OrderItem, 'quantity'
 
 const isShipped = (item: OrderItem) => compare(leftOf(item), zero) <= 0
 
+/** Whether an order with this status may have shipments. */
+export function mayHaveShipments(status: OrderStatus): boolean {
+  return isActive(status) && status !== 'received'
+}
+
 /** Whether nothing of the order is left to ship. */
 export function isAllShipped({ items }: Pick<Order, 'items'>): boolean {
   return items.every(isShipped)
@@ -84,7 +89,7 @@ export function isAllShipped({ items }: Pick<Order, 'items'>): boolean {
  */
 export function decideShipment(before: Order, draft: ShipmentDraft, expected: Precondition, { now }: { now: number }): ShipmentDecision {
   checkPrecondition(expected, before.version)
-  if (before.status !== 'accepted') {
+  if (!canBecome(before.status, 'shipped')) {
     throw new DomainError('transition-refused', `The order is ${before.status}: only an accepted order can be shipped.`)
   }
   return ship(before, draft, now)

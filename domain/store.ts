@@ -106,8 +106,8 @@ export interface OrderWriteOptions {
   readonly document?: Omit<OrderDocument, 'bytes'> & Partial<Pick<OrderDocument, 'bytes'>>
   /** Faults of the document. Any of them refuses the order. They are listed together with those that the store finds. */
   readonly objections?: Objections | undefined
-  /** `rehearse`: decides everything and stores nothing. */
-  readonly mode?: 'rehearse' | undefined
+  /** `dry-run`: decides everything and stores nothing. */
+  readonly mode?: 'dry-run' | undefined
 }
 
 export interface Placing extends OrderWriteOptions {
@@ -180,10 +180,10 @@ export interface Store extends WebhookStore {
    * `putProduct` it writes only what differs: stock is compared by value, everything else to the letter. A product that is
    * the same keeps its version and time. Where only the stock differs, only the stock is set, as `putStock` does. The
    * catalogue's revision rises when any product changed.
-   * @param mode `rehearse` stores nothing and returns the outcomes that this batch would have now
+   * @param mode `dry-run` stores nothing and returns the outcomes that this batch would have now
    * @returns the outcome of each item, in the batch's order
    */
-  importProducts(batch: readonly ImportItem[], mode?: 'rehearse'): Promise<readonly ImportOutcome[]>
+  importProducts(batch: readonly ImportItem[], mode?: 'dry-run'): Promise<readonly ImportOutcome[]>
   /**
    * Every active product with its stock, in the order of ids (by bytes), in batches that are never empty. Each batch shows
    * one moment and holds no lock once it is returned, so that a slow reader delays no writer. A product that exists

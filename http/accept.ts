@@ -142,15 +142,15 @@ const remembered = { headers: 256, length: 256 } as const
 
 /** Clients send few different Accept headers, so the choice for each is remembered, within the bounds of `remembered`. */
 export function makeChooser(offers: readonly Offer[]): Chooser {
-  const choices = new LRUCache<string, number>({ max: remembered.headers })
+  const chosenBefore = new LRUCache<string, number>({ max: remembered.headers })
   const anything = choose(undefined, offers)
   return (header) => {
     if (header === undefined) return anything
     if (header.length > remembered.length) return choose(header, offers)
-    const known = choices.get(header)
+    const known = chosenBefore.get(header)
     if (known !== undefined) return known
     const chosen = choose(header, offers)
-    choices.set(header, chosen)
+    chosenBefore.set(header, chosen)
     return chosen
   }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { makeProxyCheck } from './proxies.ts'
 
-/** A request whose response depends only on its key, as far as the request goes. */
+/** A request that a stored response can answer. No other part of it than the key has an effect on the response. */
 export interface CacheableRequest {
   /** Equal requests have equal keys. */
   readonly key: string

@@ -3,7 +3,7 @@ import { Problem } from './problem.ts'
 /**
  * Reads a time of a query parameter, in milliseconds since the epoch. A leap second, which Date does not know, is the second
  * before it: a reader that asks for what changed since then misses nothing.
- * @throws Problem `malformed-request` when RFC 3339 (section 5.6) does not write a time so
+ * @throws Problem `malformed-request` when the text is not a time of RFC 3339 (section 5.6)
  */
 export function readInstant(parameter: string, text: string): number {
   const isWhole = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(text)
@@ -20,7 +20,7 @@ export function readInstant(parameter: string, text: string): number {
   throw new Problem('malformed-request', detail, { faults: [{ detail, path: parameter }] })
 }
 
-/** What is wrong with a text that is no time. */
+/** The detail of the problem for a text that is not a time. */
 export function notAnInstant(parameter: string, text: string): string {
   const hint = / \d\d:\d\d$/.test(text) ? ' A + in a URI is a space: write %2B for it.' : ''
   return `${parameter} must be a time as RFC 3339 writes it, such as 2026-11-21T08:30:00Z.${hint}`

@@ -62,7 +62,7 @@ export function pageUri(path: string, query: Readonly<Record<string, QueryValue>
 /** A list as a client asked for it. */
 export interface AskedList {
   readonly path: string
-  /** Which sort order the cursors belong to. */
+  /** The sort order that the cursors belong to. */
   readonly sorting: string
   /** The parameters that the pages have in common, other than `limit`. */
   readonly filters?: Readonly<Record<string, QueryValue>>

@@ -6,9 +6,6 @@ import { maxPath } from '../schemas/tree.ts'
 /** The maximum bytes of a problem document, so that errors do not multiply the client's input. */
 export const mostBytes = 64 * 1024
 
-/** The maximum number of listed errors. The detail says when there are more. */
-export const mostFaults = 100
-
 /** In characters. Only names and values from the client can make a text longer. */
 const maxLength = { detail: 2_000, fault: 1_000, path: maxPath, instance: 2_000 } as const
 

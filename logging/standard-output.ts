@@ -21,8 +21,8 @@ export interface StandardOutput extends DestinationStream {
  * pino's own destination would block the thread until the pipe has room, and end the process with a stack overflow after some
  * minutes. The pipe itself must not block: Node sees to that when `process.stdout` is first used.
  */
-export function standardOutput(fd = process.stdout.fd): StandardOutput {
-  const out = destination({ dest: fd, sync: true, maxLength: mostWaiting, retryEAGAIN: () => false })
+export function standardOutput(): StandardOutput {
+  const out = destination({ dest: process.stdout.fd, sync: true, maxLength: mostWaiting, retryEAGAIN: () => false })
   let timer: NodeJS.Timeout | undefined
   let hasFailed = false
   let dropped = 0

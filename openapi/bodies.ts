@@ -45,7 +45,7 @@ const otherVocabulary: JsonSchema = {
 }
 
 /** The schema of a form. Field names are element names, with dots between levels and numbers for repeated elements. */
-export function formSchema(type: ElementType): JsonSchema {
+function formSchema(type: ElementType): JsonSchema {
   const fields: [string, JsonSchema][] = []
   const collect = (one: ElementType, path: string) => {
     if (one.text) fields.push([path, { ...textSchema(one.text, 'in'), ...described(one.documentation, one.text.documentation) }])

@@ -97,7 +97,7 @@ export const formExamples: Readonly<Record<string, Readonly<Record<string, strin
   delivery: { event: eventId }
 }
 
-export const exampleOrderId = '0b9f6a52-7d1e-4c0a-9f43-5e8d2a6c1b70'
+const exampleOrderId = '0b9f6a52-7d1e-4c0a-9f43-5e8d2a6c1b70'
 
 const placedAt = Date.UTC(2026, 10, 20, 15)
 

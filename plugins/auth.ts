@@ -27,7 +27,7 @@ function isAnonymous({ headers, signedInKey }: FastifyRequest): boolean {
 }
 
 /**
- * Whether the document of the request may be cXML, whose senders read no other answer. A client that asks whether its header
+ * Whether the document of the request may be cXML. Its senders read no other answer. A client that asks whether its header
  * fields will do (Expect: 100-continue) is told before it sends the document.
  */
 export function mayBeCxml(request: FastifyRequest): boolean {

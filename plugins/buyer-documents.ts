@@ -89,7 +89,7 @@ export default fp(
     }
 
     function prepareRefusal(request: FastifyRequest, { answer }: BuyerSubmission): void {
-      request.refuseInKind = (problem: ProblemDocument) => {
+      request.writeBuyerRefusal = (problem: ProblemDocument) => {
         const written = writeRefusal(answer, problem.status, problem.detail, problem.errors ?? [], request.answerContext())
         return written && { ...written, contentType: contentTypeOf(request) }
       }

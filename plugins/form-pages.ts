@@ -8,7 +8,7 @@ import type { ProblemDocument } from '../representations/problem.ts'
 export interface FormPages {
   /** The form with what is wrong in it and what was typed. Undefined: the problem's own page is the answer. */
   readonly refused: (request: FastifyRequest, problem: ProblemDocument) => Promise<string | undefined>
-  /** The form with more lines, or with the products that its lines name, after a `_more` button. Nothing is judged or stored. */
+  /** The form with more lines, or with the products that its lines name, after a `_more` button. Nothing is validated or stored. */
   readonly more?: (request: FastifyRequest) => Promise<string | undefined>
   /** The result itself is the answer, and no redirect to it: it has something that is shown only once. */
   readonly showsResult?: true
@@ -60,7 +60,7 @@ async function refusedForm({ refused }: FormPages, request: FastifyRequest, prob
   try {
     return await refused(request, problem)
   } catch (error) {
-    // Whoever may not see the order, or names none, gets the problem only.
+    // A caller who may not see the order, or names none, gets only the problem.
     const isExpected = error instanceof Problem || error instanceof DomainError
     if (!isExpected) request.log.warn({ err: error }, 'the form could not be shown again')
     return undefined

@@ -28,7 +28,7 @@ const longestKey = 255
 const shortestGuestKey = 16
 
 /** An Idempotency-Key header, bare or as the structured string that the draft wants. @throws Problem `malformed-request` */
-export function parseIdempotencyKey(header: string): string {
+function parseIdempotencyKey(header: string): string {
   const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header)
   const key = quoted ? (quoted[1] ?? '').replace(/\\(.)/g, '$1') : header
   if (!/^[\x20-\x7e]+$/.test(key) || key.length > longestKey || (!quoted && /^"|"$/.test(header))) {

@@ -17,7 +17,7 @@ declare module 'fastify' {
 
 export interface Metrics {
   readonly contentType: string
-  /** Where the plugins put their own metrics. */
+  /** The registry of the plugins' own metrics. */
   readonly registry: Registry
   /** All metrics, in Prometheus's text format. */
   read(): Promise<string>

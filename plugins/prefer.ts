@@ -21,10 +21,10 @@ declare module 'fastify' {
 }
 
 /** Seconds that a request may be held. */
-export const longestWait = 60
+const longestWait = 60
 
 /** The value of the first preference of a name (RFC 7240 section 2), in lower case. Later ones of the same name are ignored. */
-export function parsePreference(header: string, name: string): string | undefined {
+function parsePreference(header: string, name: string): string | undefined {
   const pattern = new RegExp(`^${name}\\s*=\\s*("?)(.*)\\1$`, 'i')
   for (const preference of splitField(header, ',')) {
     const found = pattern.exec(splitField(preference, ';')[0] ?? '')?.[2]?.toLowerCase()
@@ -46,7 +46,7 @@ export function parseHandling(header: string): PreferredHandling | undefined {
 }
 
 /** Parses the `wait` preference, in seconds. */
-export function parseWait(header: string): number | undefined {
+function parseWait(header: string): number | undefined {
   const found = parsePreference(header, 'wait')
   return found !== undefined && /^\d{1,9}$/.test(found) ? Math.min(Number(found), longestWait) : undefined
 }

@@ -2,14 +2,14 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { guest } from '../domain/caller.ts'
-import { DomainError, PositionError } from '../domain/errors.ts'
+import { DomainError, mostFaults, PositionError } from '../domain/errors.ts'
 import { choose } from '../http/accept.ts'
 import { isForm } from '../http/form-post.ts'
 import { type DocumentNotation, isIn, notationOf } from '../http/notation.ts'
 import { notACursor } from '../http/paging.ts'
 import { Problem, retryAfter } from '../http/problem.ts'
 import { codesByStatus, type ProblemCode } from '../http/problem-codes.ts'
-import { mostBytes, mostFaults, shortDetail, shortFault, shortInstance, writeWithin } from '../http/problem-size.ts'
+import { mostBytes, shortDetail, shortFault, shortInstance, writeWithin } from '../http/problem-size.ts'
 import { problemTypes } from '../http/problem-types.ts'
 import { uris } from '../representations/links.ts'
 import { type ProblemDocument, problemRepresentations } from '../representations/problem.ts'
@@ -21,7 +21,7 @@ import { nothing } from './methods.ts'
 type ProblemPage = (problem: ProblemDocument) => Promise<string | undefined>
 
 /** A problem in the vocabulary of the document that is refused. */
-interface RefusalInKind {
+interface BuyerRefusal {
   readonly status: number
   readonly contentType: string
   readonly body: string
@@ -30,7 +30,7 @@ interface RefusalInKind {
 declare module 'fastify' {
   interface FastifyRequest {
     /** Writes a problem in the vocabulary of the request's document. Undefined: it is sent as a problem document. */
-    refuseInKind: ((problem: ProblemDocument) => RefusalInKind | undefined) | undefined
+    writeBuyerRefusal: ((problem: ProblemDocument) => BuyerRefusal | undefined) | undefined
   }
   interface FastifyReply {
     /**
@@ -166,10 +166,10 @@ export default fp(
       const problem = problemOf(content, request)
       const { status } = problem
       const representation = representationFor(request, content.notation ?? notationOf(request))
-      const inKind = representation.suffix === 'json' ? undefined : request.refuseInKind?.(problem)
+      const buyerRefusal = representation.suffix === 'json' ? undefined : request.writeBuyerRefusal?.(problem)
       for (const name of ['etag', 'last-modified', 'link', 'cache-control']) reply.removeHeader(name)
       keepOpen(reply)
-      if (inKind) return sendInKind(reply, inKind)
+      if (buyerRefusal) return sendBuyerRefusal(reply, buyerRefusal)
       if (status === 503) reply.headers(retryAfter)
       if (content.orderId !== undefined) reply.header('location', uris(base).order(content.orderId))
       const isPage = representation.suffix === 'html'
@@ -190,7 +190,7 @@ export default fp(
       )
     }
 
-    app.decorateRequest('refuseInKind', undefined)
+    app.decorateRequest('writeBuyerRefusal', undefined)
     app.decorateReply('sendProblem', async function (this: FastifyReply, error: Error, page?: ProblemPage) {
       const { request } = this
       const content = await contentOf(error as Refusal, request, config)
@@ -215,7 +215,7 @@ function keepOpen(reply: FastifyReply): void {
 /** The page links to the sign-in page. With Basic in the challenge, a browser would ask for a password instead. */
 const pageChallenge = { 'www-authenticate': 'Bearer realm="tradepost"' }
 
-function sendInKind(reply: FastifyReply, { status, contentType, body }: RefusalInKind): FastifyReply {
+function sendBuyerRefusal(reply: FastifyReply, { status, contentType, body }: BuyerRefusal): FastifyReply {
   return reply.code(status).headers({ vary: 'Accept', 'cache-control': 'no-store', 'content-type': contentType }).send(Buffer.from(body))
 }
 
@@ -228,7 +228,7 @@ async function fittingPage(problem: ProblemDocument, page?: ProblemPage): Promis
 /** The media type that Accept asks for. If it names none of the three, that of the document that was sent, or XML. */
 function representationFor(request: FastifyRequest, notation: DocumentNotation | undefined): Representation<ProblemDocument> {
   // A document in a buyer's vocabulary is never answered with a page.
-  const offered = request.refuseInKind ? problemRepresentations.filter(({ suffix }) => suffix !== 'html') : problemRepresentations
+  const offered = request.writeBuyerRefusal ? problemRepresentations.filter(({ suffix }) => suffix !== 'html') : problemRepresentations
   const offers = offered.map((offer) => ({
     names: [offer.mediaType, ...(alsoAskedAs[offer.mediaType] ?? [])],
     own: isIn(notation, offer)

@@ -4,6 +4,7 @@ import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { guest } from '../domain/caller.ts'
 import { textOf } from '../domain/deferred.ts'
+import { maxStringBody } from '../http/body.ts'
 import { uris } from '../representations/links.ts'
 import { type Context, type Representation, type Representations, type Validators, variantOf } from '../representations/representation.ts'
 import type { Notice } from '../representations/views.ts'
@@ -26,9 +27,9 @@ declare module 'fastify' {
      * @param uri the resource's URI, if it is not the request's
      * @param of its representations, if they are not the route's
      */
-    formTag(value: { readonly version: number }, uri?: string, of?: Representations<never>): string | undefined
-    /** The HTML page of a value of the route's resource. `formTag` replaces the value's own tag. @throws Problem */
-    page(value: { readonly version: number }, more?: { readonly formTag?: string; readonly notice?: Notice }): Promise<string | undefined>
+    formTag(value: unknown, uri?: string, of?: Representations<never>): string | undefined
+    /** The HTML page of a value. @throws Problem */
+    page(value: unknown, options?: PageOptions): Promise<string | undefined>
   }
   interface FastifyReply {
     /**
@@ -46,15 +47,20 @@ declare module 'fastify' {
   }
 }
 
+interface PageOptions {
+  readonly notice?: Notice
+  /** The resource's representations, if they are not the route's. */
+  readonly of?: Representations<never>
+  /** Replaces the value's own tag. */
+  readonly formTag?: string
+}
+
 /** The validators of the selected representation, as sent in the headers. */
 interface SentValidators {
   readonly tag: string
   readonly modifiedAt?: number
   readonly isFinal?: boolean
 }
-
-/** Longer bodies are sent as bytes, because plugins/sending counts the unsent bytes of slow readers. Characters. */
-const maxString = 16 * 1024
 
 const noResource: Representations<never> = { variants: [] }
 
@@ -103,30 +109,21 @@ export default fp(
       }
     )
 
-    app.decorateRequest(
-      'formTag',
-      function (this: FastifyRequest, value: { readonly version: number }, uri?: string, of = represents(this)) {
-        const index = of.variants.findIndex(({ suffix }) => suffix === 'xml')
-        return this.currentOf(value, uri, of)?.tags[index]
-      }
-    )
+    app.decorateRequest('formTag', function (this: FastifyRequest, value: unknown, uri?: string, of = represents(this)) {
+      const index = of.variants.findIndex(({ suffix }) => suffix === 'xml')
+      return hasVersion(value) ? this.currentOf(value, uri, of)?.tags[index] : undefined
+    })
 
-    app.decorateRequest(
-      'page',
-      async function (
-        this: FastifyRequest,
-        value: { readonly version: number },
-        { formTag = this.formTag(value), notice }: { readonly formTag?: string; readonly notice?: Notice } = {}
-      ) {
-        const { name } = represents(this)
-        const html = variantOf(represents(this), 'text/html')
-        const context = { ...this.context(), formTag, ...(notice ? { notice } : {}) }
-        const text = textOf(value)
-        if (!html || text === undefined || name === undefined) return html?.write(value as never, context)
-        const write = () => app.documents.write(this, name, html.mediaType, text, context)
-        return Buffer.from(await this.withRoomFor(text.length, write)).toString('utf8')
-      }
-    )
+    app.decorateRequest('page', async function (this: FastifyRequest, value: unknown, options: PageOptions = {}) {
+      const { notice, of = represents(this), formTag = this.formTag(value, undefined, of) } = options
+      const html = variantOf(of, 'text/html')
+      const context = { ...this.context(), formTag, ...(notice ? { notice } : {}) }
+      const text = textOf(value)
+      if (!html || text === undefined || of.name === undefined) return html?.write(value as never, context)
+      const { name } = of
+      const write = () => app.documents.write(this, name, html.mediaType, text, context)
+      return Buffer.from(await this.withRoomFor(text.length, write)).toString('utf8')
+    })
 
     function sentValidators(request: FastifyRequest, path: string, validators: Validators): SentValidators {
       const { isFinal = false } = validators
@@ -176,8 +173,7 @@ export default fp(
 
     function contextOf(request: FastifyRequest, value: unknown, self: string): Context {
       const context = { ...request.context(), self }
-      if (selected(request).suffix !== 'html' || typeof value !== 'object' || value === null || !('version' in value)) return context
-      return { ...context, formTag: request.formTag(value as { version: number }, self) }
+      return selected(request).suffix === 'html' ? { ...context, formTag: request.formTag(value, self) } : context
     }
 
     /** Writes a deferred value, which is still JSON text, in the document process. */
@@ -202,7 +198,7 @@ export default fp(
       }
       const body = selected(request).write(value as never, context)
       // Node sends a string in one piece with the header section, which takes less time than a Buffer after it.
-      const isSmall = body.length <= maxString
+      const isSmall = body.length <= maxStringBody
       if (key === undefined || (isSmall && !app.bodies)) return reply.send(body)
       const link = reply.getHeader('link')
       const bytes = Buffer.from(body)
@@ -265,6 +261,10 @@ export default fp(
     dependencies: ['admission', 'documents', 'negotiation', 'preconditions', 'prefer', 'rate-limit', 'caching']
   }
 )
+
+function hasVersion(value: unknown): value is { readonly version: number } {
+  return typeof value === 'object' && value !== null && 'version' in value
+}
 
 function pathOf(uri: string): string {
   const query = uri.indexOf('?')

@@ -4,6 +4,7 @@ import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
 import type { Versions } from '../domain/store.ts'
+import { maxStringBody } from '../http/body.ts'
 import { type CacheableRequest, makeRequestReader } from '../http/cacheable-request.ts'
 import { requestId } from '../logging/request-ids.ts'
 import { requestCompleted } from '../logging/requests.ts'
@@ -70,8 +71,6 @@ function sendAtOnce(response: ServerResponse, body: string): void {
 
 /** Larger bodies are not stored. Bytes. */
 const maxBody = 512 * 1024
-/** Larger bodies are not kept as strings. Bytes. */
-const maxString = 16 * 1024
 /** The approximate size of an entry without its body and key, in bytes. */
 const overhead = 2_048
 const maxClients = 10_000
@@ -146,7 +145,7 @@ export default fp(
         headers,
         requestIdAt: headers.indexOf('x-request-id') + 1,
         rateLimitAt: headers.indexOf('ratelimit') + 1,
-        body: method === 'HEAD' ? undefined : body && body.length <= maxString ? body.toString('latin1') : body,
+        body: method === 'HEAD' ? undefined : body && body.length <= maxStringBody ? body.toString('latin1') : body,
         version,
         currentVersion,
         cost: request.cost(),

@@ -20,12 +20,12 @@ declare module 'fastify' {
 }
 
 const cookieName = 'tradepost-session'
-/** A working day, in seconds; then the key is entered again. */
-const lifetime = 12 * 60 * 60
+/** A working day, in seconds. After it a person enters the key again. */
+const sessionSeconds = 12 * 60 * 60
 const ivLength = 12
 const tagLength = 16
 
-/** AES-256-GCM: what comes back is what went out, and the browser that keeps it can neither read nor change it. */
+/** AES-256-GCM: the browser that keeps the text can neither read nor change it. */
 export function makeSeal(secret: string) {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'tradepost session', 32))
   return {
@@ -101,8 +101,8 @@ export default fp(
 
     app.decorateRequest('signedInKey', undefined)
     app.decorateReply('signIn', function (this: FastifyReply, key: string) {
-      const ends = Math.floor(Date.now() / 1000) + lifetime
-      return this.setCookie(cookieName, seal(`${ends} ${hashKey(key)}`), { ...attributes(this.request), maxAge: lifetime })
+      const ends = Math.floor(Date.now() / 1000) + sessionSeconds
+      return this.setCookie(cookieName, seal(`${ends} ${hashKey(key)}`), { ...attributes(this.request), maxAge: sessionSeconds })
     })
     app.decorateReply('signOut', function (this: FastifyReply) {
       return this.clearCookie(cookieName, attributes(this.request))

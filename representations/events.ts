@@ -21,7 +21,7 @@ export interface EventsPage {
 }
 
 /** The URI of what an event is about. */
-export function eventResource({ type, subject }: Pick<NewEvent, 'type' | 'subject'>, base: string): string {
+function eventResource({ type, subject }: Pick<NewEvent, 'type' | 'subject'>, base: string): string {
   const uri = uris(base)
   if (type === 'stock-set') return uri.stock(subject)
   if (type === 'webhook-disabled') return uri.webhook(subject)

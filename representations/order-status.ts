@@ -1,4 +1,4 @@
-import { hasScope } from '../domain/caller.ts'
+import { hasScope, mayShip } from '../domain/caller.ts'
 import { nextStatuses, type Order, type SellerDetails } from '../domain/order.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderStatusXsd } from '../schemas/order-status.ts'
@@ -56,7 +56,7 @@ export const orderStatusRepresentations = represent<Order>({
       notice: context.notice,
       next: isSeller ? nextStatuses(order.status) : [],
       fields: isSeller ? detailFields(order) : [],
-      shipForm: isSeller && order.status === 'accepted' ? shipForm(order) : undefined,
+      shipForm: mayShip(context.caller, order) ? shipForm(order) : undefined,
       links: orderLinks(order, context)
     }
     return renderPage('order-status', `Status of ${orderTitle(order).replace('Order', 'order')}`, data, context)

@@ -1,7 +1,8 @@
-import { hasScope, mayChange } from '../domain/caller.ts'
+import { hasScope, mayChange, mayShip } from '../domain/caller.ts'
 import { acceptedItems, type LineAnswer } from '../domain/line-answers.ts'
 import {
   type Address,
+  canBecome,
   type Extension,
   isOpen,
   nextStatuses,
@@ -39,14 +40,14 @@ export function orderLinks(order: Order, { base, caller }: Pick<Context, 'base' 
   const changes = mayChange(caller, order)
   const isSeller = hasScope(caller, 'fulfilment')
   const next = isSeller ? nextStatuses(order.status).filter((status) => status !== 'cancelled') : []
-  const hasShipments = (isSeller && order.status === 'accepted') || order.shipmentCount !== undefined
+  const hasShipments = mayShip(caller, order) || order.shipmentCount !== undefined
   return [
     { rel: 'self', href: self },
     { rel: 'status', href: status },
     { rel: 'collection', href: uri.orders },
     ...(hasShipments ? [{ rel: 'shipments', href: uri.shipments(order.id) }] : []),
     ...(changes && isOpen(order.status) ? [{ rel: 'edit', href: self, method: 'PUT' }] : []),
-    ...(changes && nextStatuses(order.status).includes('cancelled') ? [{ rel: 'cancel', href: self, method: 'DELETE' }] : []),
+    ...(changes && canBecome(order.status, 'cancelled') ? [{ rel: 'cancel', href: self, method: 'DELETE' }] : []),
     ...next.map((nextStatus) => ({ rel: statusRelations[nextStatus], href: status, method: 'PUT' }))
   ]
 }
@@ -147,7 +148,7 @@ export function orderElement(order: Order, context: Pick<Context, 'base' | 'call
   ])
 }
 
-/** What the status does not tell people about an order of which only a part was shipped. */
+/** The words for an order of which only a part was shipped, because its status does not show that. */
 function partlyShipped({ status, shipmentCount, isRestCancelled }: Order): string | undefined {
   if (isRestCancelled) return 'The rest was cancelled'
   return status === 'accepted' && shipmentCount !== undefined ? 'Shipped in part' : undefined

@@ -6,7 +6,7 @@ import { type Link, linkElement, uris } from './links.ts'
 import { type Context, instant, represent, type Validators } from './representation.ts'
 import { renderPage } from './views.ts'
 
-export function productLinks(product: Product, base: string): readonly Link[] {
+function productLinks(product: Product, base: string): readonly Link[] {
   const uri = uris(base)
   return [
     { rel: 'self', href: uri.product(product.id) },

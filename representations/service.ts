@@ -11,7 +11,7 @@ export interface Service {
   readonly currency: string
 }
 
-export function serviceLinks(base: string): readonly Link[] {
+function serviceLinks(base: string): readonly Link[] {
   const uri = uris(base)
   return [
     { rel: 'self', href: uri.home },

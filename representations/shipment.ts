@@ -1,4 +1,4 @@
-import { hasScope } from '../domain/caller.ts'
+import { mayShip } from '../domain/caller.ts'
 import { textOf } from '../domain/deferred.ts'
 import { compare, plain, zero } from '../domain/money.ts'
 import type { Order } from '../domain/order.ts'
@@ -22,7 +22,7 @@ export interface ShipmentPage {
   readonly links: readonly Link[]
   /** Tells this page from the others. */
   readonly position: string
-  /** The form that was refused: what was typed, and what is wrong with it. */
+  /** The refused form: the typed values and the faults. */
   readonly typed?: Values
   readonly faults?: readonly LocatedFault[]
 }
@@ -114,8 +114,8 @@ export const shipmentsRepresentations = represent<ShipmentPage>({
     ])
   },
   html: ({ order, shipments, links, typed, faults }, context) => {
-    const mayShip = hasScope(context.caller, 'fulfilment') && order.status === 'accepted'
-    const data = { order, shipments, links, notice: context.notice, shipForm: mayShip ? shipForm(order, typed, faults) : undefined }
+    const form = mayShip(context.caller, order) ? shipForm(order, typed, faults) : undefined
+    const data = { order, shipments, links, notice: context.notice, shipForm: form }
     return renderPage('shipments', `Shipments of ${orderTitle(order).replace('Order', 'order')}`, data, context)
   },
   validators: ({ order, position }, context) => {

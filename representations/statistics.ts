@@ -1,5 +1,5 @@
 import { add, compare, type Decimal, toUnits, zero } from '../domain/money.ts'
-import { holdsStock, mostSummarised, type OrderSummary } from '../domain/order.ts'
+import { isActive, mostSummarised, type OrderSummary } from '../domain/order.ts'
 import { date, quantity } from './views/format.ts'
 
 export interface Bar {
@@ -83,7 +83,7 @@ export interface PageRange {
  * @param orders newest first, as the page has them
  */
 export function statistics(orders: readonly Counted[], { status, hasNewer, hasOlder }: PageRange): readonly Chart[] {
-  const counted = orders.filter(({ status }) => holdsStock(status))
+  const counted = orders.filter(({ status }) => isActive(status))
   if (counted.length === 0) return []
   const [first, last] = [orders[0], orders.at(-1)].map((order) => order && dayOf(order))
   const isWhole = (day: string) => !(hasNewer && day === first) && !(hasOlder && day === last)

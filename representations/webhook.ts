@@ -10,7 +10,7 @@ import { type Link, linkElement, uris } from './links.ts'
 import { type Context, instant, pageOf, represent } from './representation.ts'
 import { renderPage } from './views.ts'
 
-/** A form that was refused: what was typed, and what is wrong with it. */
+/** A refused form: the typed values and the faults. */
 export interface RefusedWebhook {
   readonly typed?: Pick<Webhook, 'url'> & { readonly types: readonly string[]; readonly mediaType: string }
   readonly faults?: readonly LocatedFault[]
@@ -35,7 +35,7 @@ function typesFor(caller: Caller): readonly EventType[] {
   return eventTypes.filter((type) => types.includes(type) || own?.types.includes(type))
 }
 
-/** What the form of a webhook needs. */
+/** The data of the form of a webhook. */
 function formOf({ typed, faults = [] }: RefusedWebhook, { caller, notice }: Context) {
   const wrong = faults.filter(({ path }) => path === 'url').map(({ detail }) => detail)
   return { types: typesFor(caller), mediaTypes: webhookMediaTypes, typed, notice, wrong: wrong.join(' ') }

@@ -8,8 +8,8 @@ import type { BuyerSubmission } from '../dialects/submission.ts'
 import { fromJson, jsonOf, textOf } from '../domain/deferred.ts'
 import { DomainError, hasCode } from '../domain/errors.ts'
 import { type ChangedLines, changeLines, type LineChange } from '../domain/line-changes.ts'
-import { holdsStock, nextStatuses, type Objections, type Order, type OrderDocument, type PurchaseOrder } from '../domain/order.ts'
-import { joinObjections } from '../domain/refusing.ts'
+import { canBecome, isActive, type Objections, type Order, type OrderDocument, type PurchaseOrder } from '../domain/order.ts'
+import { joinObjections, refusal } from '../domain/refusing.ts'
 import type { OrderWriteOptions, Placing } from '../domain/store.ts'
 import { unauthenticated } from '../http/credentials.ts'
 import type { BuyerRoute } from '../plugins/buyer-documents.ts'
@@ -19,7 +19,6 @@ import {
   locatedAtNumber,
   locatedInDocument,
   outdated,
-  refusal,
   refuseCancellation,
   unknownCopy,
   unknownOrder
@@ -30,7 +29,7 @@ import { placingOf } from './placing.ts'
 /** The most attempts to write a change while other writes come first. */
 const mostAttempts = 5
 
-/** @param matches whether a purchase order says the same as an existing order */
+/** @param matches whether a purchase order has the same content as an existing order */
 export function makeBuyerOrders(
   app: FastifyInstance,
   config: Config,
@@ -78,7 +77,7 @@ export function makeBuyerOrders(
         ...(isWhole ? { bytes: masked } : {})
       },
       ...(objections ? { objections } : {}),
-      ...(isTest(request, buyer) ? { mode: 'rehearse' } : {})
+      ...(isTest(request, buyer) ? { mode: 'dry-run' } : {})
     }
   }
 
@@ -99,7 +98,7 @@ export function makeBuyerOrders(
 
   async function endedBefore(request: FastifyRequest, buyer: BuyerSubmission): Promise<Objections | undefined> {
     const order = await orderByNumber(request, buyer.answer.orderNumber)
-    if (!order || holdsStock(order.status)) return undefined
+    if (!order || isActive(order.status)) return undefined
     const document = await app.store.documentOf(order.id)
     // The store answers the same bytes as it did before.
     return !document || isRepeated(request, document) ? undefined : endedOrder(order, buyer)
@@ -108,7 +107,7 @@ export function makeBuyerOrders(
   /** Refuses a document that names no existing order, and lists the faults of its content too. */
   async function refuseWhole(request: FastifyRequest, buyer: BuyerSubmission, reason: Objections): Promise<never> {
     const objections = joinObjections(buyer.objections, reason)
-    await app.store.placeOrder({ ...placing(request, { ...buyer, objections }), mode: 'rehearse' })
+    await app.store.placeOrder({ ...placing(request, { ...buyer, objections }), mode: 'dry-run' })
     throw refusal(objections)
   }
 
@@ -121,7 +120,7 @@ export function makeBuyerOrders(
   /** The order that a copy repeats. A copy never places one. */
   async function repeatOf(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
     const order = await orderByNumber(request, buyer.answer.orderNumber)
-    if (order && holdsStock(order.status) && (await matches(request, bodyOf(request), order))) return { kind: 'repeated', order }
+    if (order && isActive(order.status) && (await matches(request, bodyOf(request), order))) return { kind: 'repeated', order }
     return refuseWhole(request, buyer, unknownCopy(buyer))
   }
 
@@ -146,7 +145,7 @@ export function makeBuyerOrders(
     const cancelled = await onLatest(found, async (order) => {
       if (order.status === 'cancelled' && !buyer.objections) return order
       refuseCancellation(joinObjections(buyer.objections, outdated(buyer, last)), order)
-      if (isTest(request, buyer) && nextStatuses(order.status).includes('cancelled')) return order
+      if (isTest(request, buyer) && canBecome(order.status, 'cancelled')) return order
       return app.store.setOrderStatus(order.id, 'cancelled', { version: order.version })
     })
     return isTest(request, buyer) ? { kind: 'checked' } : { kind: 'cancelled', order: cancelled, answer: completed(buyer, last).answer }

@@ -3,17 +3,9 @@
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import { DomainError, type Fault } from '../domain/errors.ts'
 import { compare, decimal } from '../domain/money.ts'
-import { nextStatuses, type Objections, type Order, type OrderDocument } from '../domain/order.ts'
+import { canBecome, type Objections, type Order, type OrderDocument } from '../domain/order.ts'
 import { refusedTransition } from '../domain/order-writes.ts'
-import { joinObjections, noObjections } from '../domain/refusing.ts'
-
-/** The refusal of a document for its own faults. The code is `invalid-order` if one of them makes success impossible. */
-export function refusal({ invalid, refused }: Objections): DomainError {
-  const faults = [...invalid, ...refused]
-  const [only, ...others] = faults
-  const detail = only && others.length === 0 ? only.detail : `${faults.length} things stand in the way. Nothing was stored.`
-  return new DomainError(invalid.length > 0 ? 'invalid-order' : 'order-refused', detail, { faults })
-}
+import { joinObjections, noObjections, refusal } from '../domain/refusing.ts'
 
 export function unknownOrder({ number, numberAt }: BuyerSubmission): Objections {
   const detail = `You have no order with the number ${JSON.stringify(number)}. Name the order by the number that it was placed with.`
@@ -50,7 +42,7 @@ export function isVersion(revision: string): boolean {
 /** @throws DomainError if there are objections to the document; it then also lists a status that forbids the cancellation */
 export function refuseCancellation(objections: Objections, { status }: Order): void {
   if (objections.invalid.length + objections.refused.length === 0) return
-  const isFinal = status !== 'cancelled' && !nextStatuses(status).includes('cancelled')
+  const isFinal = status !== 'cancelled' && !canBecome(status, 'cancelled')
   const detail = refusedTransition(status, 'cancelled').message
   throw refusal(joinObjections(objections, isFinal ? { invalid: [], refused: [{ detail }] } : noObjections))
 }

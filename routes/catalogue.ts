@@ -25,7 +25,7 @@ const catalogue: RoutePlugin = async (app, { config }) => {
    * Resolves in a later turn of the event loop than for every other reader, when the address may work: not while clients connect.
    * A socket that is never full would ask for all batches in one turn.
    */
-  async function myTurn(network: string): Promise<void> {
+  async function waitForTurn(network: string): Promise<void> {
     turn = turn.then(() => nextTurn())
     await turn
     await new Promise<void>((resolve) => app.schedule(network, resolve))
@@ -55,7 +55,7 @@ const catalogue: RoutePlugin = async (app, { config }) => {
       reply.acquireCatalogueDownload()
       return reply.send(
         Readable.from(
-          write(request.allProducts(), chosen, request.context(), () => myTurn(request.network)),
+          write(request.allProducts(), chosen, request.context(), () => waitForTurn(request.network)),
           { highWaterMark: 1 }
         )
       )
@@ -63,17 +63,17 @@ const catalogue: RoutePlugin = async (app, { config }) => {
   )
 }
 
-/** Reads as it is asked for, a batch at a time: what a client does not take is not read, and whoever leaves ends it. */
+/** Reads the next batch when the client has taken the one before. A client that disconnects ends the reading. */
 async function* write(
   batches: AsyncIterable<readonly Product[]>,
   { opening, write, closing }: CatalogueRepresentation,
   context: Context,
-  myTurn: () => Promise<void>
+  waitForTurn: () => Promise<void>
 ): AsyncGenerator<string, void, undefined> {
   if (opening !== '') yield opening
   for await (const batch of batches) {
     yield write(batch, context)
-    await myTurn()
+    await waitForTurn()
   }
   if (closing !== '') yield closing
 }

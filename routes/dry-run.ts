@@ -48,7 +48,7 @@ export type DryRun = (request: FastifyRequest, reply: FastifyReply, placing: Pla
 export function makeDryRun(app: FastifyInstance, found: (reply: FastifyReply, order: Order) => FastifyReply): DryRun {
   return async (request, reply, placing) => {
     request.checkIdempotencyKey()
-    const { order, outcome } = await app.store.placeOrder({ ...placing, mode: 'rehearse' })
+    const { order, outcome } = await app.store.placeOrder({ ...placing, mode: 'dry-run' })
     if (placing.handling) reply.applyPreference(`handling=${placing.handling}`)
     if (outcome === 'repeated') return found(reply, order)
     const variant = request.representation && variantOf(checkedOrderRepresentations, request.representation.mediaType)

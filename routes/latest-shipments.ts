@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Order } from '../domain/order.ts'
+import { mayHaveShipments } from '../domain/shipping.ts'
 import type { Store } from '../domain/store.ts'
 
 /** The most shipments on the page of an order. */
@@ -7,7 +8,7 @@ const mostShown = 10
 
 /** Has the page of an order show its last shipments. Other representations do not have them. */
 export async function showShipments(request: FastifyRequest, { id, status }: Order, store: Pick<Store, 'shipments'>): Promise<void> {
-  if (request.representation?.suffix !== 'html' || !['accepted', 'shipped', 'completed'].includes(status)) return
+  if (request.representation?.suffix !== 'html' || !mayHaveShipments(status)) return
   const { items: shipments } = await store.shipments(id, { limit: mostShown })
   request.alsoShown = { shipments }
 }

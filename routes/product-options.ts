@@ -9,7 +9,7 @@ const isProductField = (name: string) => /^item\.\d+\.product-id$/.test(name)
 
 /**
  * The products that an order form offers, beginning with those that its lines name. The form offers none while the store
- * is gone: it must still show what a person typed.
+ * is gone: it must still show the typed values.
  */
 export async function productOptions(store: Store, values: ReadonlyMap<string, string>): Promise<readonly Product[]> {
   const named = new Set([...values].filter(([name, value]) => isProductField(name) && value.trim() !== '').map(([, value]) => value.trim()))

@@ -10,8 +10,8 @@ const filePath: QuerySchema<{ readonly file: string }> = {
   properties: { file: { type: 'string', description: 'A stylesheet, a script or an icon that the pages load.' } }
 }
 
-/** A year (RFC 9111 has no "for good"): the URI that pages name changes with the bytes. */
-const forGood = 'public, max-age=31536000, immutable'
+/** A year, because RFC 9111 has no unlimited time. The URI that pages name changes with the bytes. */
+const immutable = 'public, max-age=31536000, immutable'
 
 const describes = {
   id: 'getPublicFile',
@@ -28,7 +28,7 @@ const publicRoute: RoutePlugin = async (app) => {
     const tag = `"${file.digest}"`
     // During a rolling upgrade a page of the next release may ask this one: what it gets must not be kept as the new file.
     const named = new URL(request.url, 'http://localhost').searchParams.get('v')
-    reply.headers({ etag: tag, 'cache-control': named === file.digest ? forGood : app.cachePolicies.catalogue })
+    reply.headers({ etag: tag, 'cache-control': named === file.digest ? immutable : app.cachePolicies.catalogue })
     if (request.isNotModified({ tags: [tag] })) return reply.code(304).send()
     return reply.type(file.contentType).send(file.bytes)
   })

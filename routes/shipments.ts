@@ -12,7 +12,6 @@ import { uris } from '../representations/links.ts'
 import { orderRepresentations } from '../representations/order.ts'
 import { orderStatusRepresentations } from '../representations/order-status.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
-import { variantOf } from '../representations/representation.ts'
 import { type ShipmentPage, shipmentRepresentations, shipmentsRepresentations } from '../representations/shipment.ts'
 import { refusalNotice } from '../representations/views.ts'
 import { shipment } from '../schemas/shipment.ts'
@@ -141,10 +140,8 @@ function shipmentPages(app: FastifyInstance, config: Config) {
     if (isHidden(problem)) return undefined
     const order = await request.visibleOrder(orderIdOf(request))
     const typed = new Map(request.form() ?? [])
-    const page = { ...(await read(request, order, { limit: pageLimit.default })), typed, faults: problem.errors ?? [] }
-    const formTag = request.formTag(page, uri.shipments(order.id), shipmentsRepresentations)
-    const context = { ...request.context(), formTag, notice: refusalNotice(problem, 'the order') }
-    return variantOf(shipmentsRepresentations, 'text/html')?.write(page, context)
+    const page: ShipmentPage = { ...(await read(request, order, { limit: pageLimit.default })), typed, faults: problem.errors ?? [] }
+    return request.page(page, { of: shipmentsRepresentations, notice: refusalNotice(problem, 'the order') })
   }
 
   return { read, expected, refused }

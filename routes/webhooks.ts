@@ -32,7 +32,7 @@ function ownedBy(caller: KeyHolder, draft: WebhookDraft): NewWebhook {
 const webhooks: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
   const one = { represents: webhookRepresentations, caching: 'private', access: anyKey } as const
-  const pages = webhookPages(app, config)
+  const pages = webhookPages(app)
 
   app.get(
     '/webhooks',

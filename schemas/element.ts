@@ -40,8 +40,8 @@ function definedIn(attributes: Readonly<Record<string, string | undefined>>): Re
 }
 
 /** Makes an element with text, or returns undefined when the text is undefined. */
-export function textElement(name: string, text: string | undefined, attributes: Readonly<Record<string, string | undefined>> = {}) {
-  return text === undefined ? undefined : element(name, attributes, text)
+export function textElement(name: string, text: string | undefined): Element | undefined {
+  return text === undefined ? undefined : element(name, {}, text)
 }
 
 export function child(parent: Element, name: string): Element | undefined {

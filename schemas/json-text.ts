@@ -64,8 +64,8 @@ class Reader {
     return value
   }
 
-  #syntaxError(detail: string, offset = this.#at): JsonSyntaxError {
-    return new JsonSyntaxError(offset, offset >= this.#text.length ? 'The document ends too early.' : detail)
+  #syntaxError(detail: string): JsonSyntaxError {
+    return new JsonSyntaxError(this.#at, this.#at >= this.#text.length ? 'The document ends too early.' : detail)
   }
 
   #length(pattern: RegExp): number {

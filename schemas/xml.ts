@@ -97,14 +97,14 @@ export const xmlDeclaration = '<?xml version="1.0" encoding="UTF-8"?>\n'
 const special = /[&<>"\t\n\r]/
 
 /** Escapes element content. A carriage return becomes a reference, since a parser turns a literal one into a line feed (XML 1.0 section 2.11). */
-export function escapeText(text: string): string {
+function escapeText(text: string): string {
   if (!special.test(text)) return text
   return text.replace(/[&<>\r]/g, (c) => (c === '&' ? '&amp;' : c === '<' ? '&lt;' : c === '>' ? '&gt;' : '&#13;'))
 }
 
 const attributeEscapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-export function escapeAttribute(text: string): string {
+function escapeAttribute(text: string): string {
   if (!special.test(text)) return text
   return text.replace(/[&<>"\t\n\r]/g, (c) => attributeEscapes[c] ?? `&#${c.charCodeAt(0)};`)
 }

@@ -6,7 +6,7 @@ import { notStored } from './outcomes.ts'
 /** A result makes its request go on, and costs the serving thread about as much as a small read. */
 const resultsPerTurn = 8
 
-/** What became of one item of a batch. */
+/** The outcome of one item of a batch. */
 export type Settled<T> = { readonly value: T } | { readonly error: unknown }
 
 export interface Work<Item, Result> {

@@ -4,7 +4,15 @@ import type { ApiKey } from '../domain/caller.ts'
 import { defer, isLarge, type Known } from '../domain/deferred.ts'
 import { acceptedItems } from '../domain/line-answers.ts'
 import type { Decimal } from '../domain/money.ts'
-import { mostSummarised, type Order, type OrderLine, type OrderStatus, type OrderSummary } from '../domain/order.ts'
+import {
+  isActive,
+  mostSummarised,
+  type Order,
+  type OrderLine,
+  type OrderStatus,
+  type OrderSummary,
+  orderStatuses
+} from '../domain/order.ts'
 import type { Availability, Product } from '../domain/product.ts'
 
 export interface CommonProductRow {
@@ -99,6 +107,13 @@ export function orderOf(row: CommonOrderRow, content: OrderContent): Order {
     modifiedAt: row.modified_at
   }
 }
+
+/** SQL: the statuses of orders that are not active. It has the text of the partial indexes, or SQLite would not use them. */
+export const inactiveStatuses = orderStatuses
+  .filter((status) => !isActive(status))
+  .map((status) => `'${status}'`)
+  .sort()
+  .join(', ')
 
 /** The properties of an order that are only in its content column. */
 type ContentOnly = Pick<Order, 'items' | 'currency' | 'total' | 'notes' | 'extensions'>

@@ -68,10 +68,9 @@ export function draftColumns({ url, types, mediaType, status, owner, hears }: Ne
   }
 }
 
-export const targetColumns =
-  'w.id, w.customer, w.key_id, w.url, w.media_type, w.secrets, k.scopes AS key_scopes, k.revoked_at, k.expires_at'
+const targetColumns = 'w.id, w.customer, w.key_id, w.url, w.media_type, w.secrets, k.scopes AS key_scopes, k.revoked_at, k.expires_at'
 
-export interface TargetRow {
+interface TargetRow {
   readonly id: string
   readonly customer: string
   readonly key_id: string
@@ -83,7 +82,7 @@ export interface TargetRow {
   readonly expires_at: number | null
 }
 
-export function targetOf(row: TargetRow, now: number): WebhookTarget {
+function targetOf(row: TargetRow, now: number): WebhookTarget {
   const isValid = row.revoked_at === null && (row.expires_at === null || row.expires_at > now)
   const scopes: readonly Scope[] = typeof row.key_scopes === 'string' ? JSON.parse(row.key_scopes) : row.key_scopes
   return {

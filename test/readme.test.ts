@@ -99,7 +99,7 @@ t.test('every link to another page, a picture or a heading leads there', async (
 
 t.test('every file and folder of the project that a page names is there', async (t) => {
   const path = /`((?:\.ci|[a-z][\w-]*)(?:\/[\w.-]+)*(?:\/|\.(?:ts|js|json|xsd|eta|conf|yaml|sh|md)))`/g
-  // What whoever runs a shop makes.
+  // The operator of a shop makes these.
   const made = ['docker/shop.env']
   for (const page of pages) {
     for (const [, name = ''] of prose(read(page)).matchAll(path)) t.ok(made.includes(name) || isFile(name), `${page} names ${name}`)

@@ -7,16 +7,16 @@ import { openStore } from '../stores/open.ts'
 import { spawnServer } from './run-server.ts'
 import { smallDisk } from './small-disk.ts'
 
-/** What the service says on standard error when it does not start. */
+/** The standard error of a service that does not start. */
 async function refusal(t: Test, url: string): Promise<string> {
   const child = spawnServer(t, { DATABASE_URL: url })
   const ended = once(child, 'exit')
   // Its log begins when it has started after all.
   child.stdout?.once('data', () => child.kill())
-  const said = child.stderr ? await text(child.stderr) : ''
+  const output = child.stderr ? await text(child.stderr) : ''
   t.equal((await ended)[0], 1)
-  t.match(said, /^[^\n]+\n$/, 'one line')
-  return said
+  t.match(output, /^[^\n]+\n$/, 'one line')
+  return output
 }
 
 t.test('a database that cannot be opened ends the start with one line that names it and says what to do', async (t) => {
@@ -24,8 +24,8 @@ t.test('a database that cannot be opened ends the start with one line that names
   const path = join(folder, 'notes.txt')
   t.equal(await refusal(t, `sqlite:${path}`), `${path} is not a SQLite database: correct DATABASE_URL, or restore a backup\n`)
   t.equal(readFileSync(path, 'utf8'), 'notes')
-  const said = await refusal(t, 'postgres://shop:s3cret@127.0.0.1:1/shop')
-  t.match(said, /^PostgreSQL at 127\.0\.0\.1:1 cannot be reached .*: start it, or correct DATABASE_URL\n$/)
+  const output = await refusal(t, 'postgres://shop:s3cret@127.0.0.1:1/shop')
+  t.match(output, /^PostgreSQL at 127\.0\.0\.1:1 cannot be reached .*: start it, or correct DATABASE_URL\n$/)
 })
 
 t.test('a disk that has no room for the sample catalogue ends the start with one line', async (t) => {

@@ -7,7 +7,7 @@ import { message, Wire } from './http/wire.ts'
 import { runServer, spawnServer } from './run-server.ts'
 
 /** A minute and more: whoever ends with 0 did not need it, because who does ends with 1. */
-const patient = { SHUTDOWN_DELAY: '1', SHUTDOWN_TIMEOUT: '60' }
+const slowStop = { SHUTDOWN_DELAY: '1', SHUTDOWN_TIMEOUT: '60' }
 
 interface Line {
   readonly level: number
@@ -17,7 +17,7 @@ interface Line {
 
 async function run(t: Test, settings: Readonly<Record<string, string>> = {}) {
   const database = `sqlite:${join(t.testdir(), 'shop.db')}`
-  const server = await runServer(t, { DATABASE_URL: database, ...patient, ...settings })
+  const server = await runServer(t, { DATABASE_URL: database, ...slowStop, ...settings })
   const output: Buffer[] = []
   server.process.stdout?.on('data', (chunk: Buffer) => output.push(chunk))
   const log = () => {

@@ -1,3 +1,4 @@
+import { mostFaults } from '../domain/errors.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import type { ElementType, Vocabulary } from '../schemas/vocabulary.ts'
 import { inDefaultNamespace, writtenAttribute } from './attributes.ts'
@@ -6,8 +7,6 @@ import { excerpt, lineage, pathOf } from './locations.ts'
 import { explain, explainNamespace, explainPosition, explainUnknown, type Spell } from './messages.ts'
 import { Sequence } from './positions.ts'
 import type { Tag } from './tag.ts'
-
-export const maxErrors = 100
 
 /**
  * The size of the first part of a document that is validated, in markup items (see `Limits.marks`), and the factor by
@@ -78,7 +77,7 @@ class Search {
   }
 
   get isFull(): boolean {
-    return this.#found.size >= maxErrors
+    return this.#found.size >= mostFaults
   }
 
   #add(tag: Tag, detail: string): void {
@@ -118,7 +117,7 @@ class Search {
     const to = this.#checkPositions(from, this.#endOfPart(from))
     const unfinished = new Set(lineage(tags[to]?.parent))
     const { xml, tagAt } = excerpt(source, tags, from, to, this.#removed)
-    const enough = this.#found.size + maxErrors
+    const enough = this.#found.size + mostFaults
     for (const error of this.#contract.validate(xml)) {
       if (this.#found.size >= enough) break
       const tag = tagAt(error.line ?? 0)
@@ -143,7 +142,7 @@ class Search {
   }
 
   found(): LocatedFault[] {
-    const inOrder = [...this.#found.values()].sort((a, b) => a.tag.start - b.tag.start).slice(0, maxErrors)
+    const inOrder = [...this.#found.values()].sort((a, b) => a.tag.start - b.tag.start).slice(0, mostFaults)
     return inOrder.map(({ tag, detail }) => ({ detail, line: tag.line, path: pathOf(tag) }))
   }
 }

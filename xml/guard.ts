@@ -25,7 +25,7 @@ export const namespacedLimits: Partial<Limits> = {
 export interface Encodings {
   /** The document may declare US-ASCII, which is a part of UTF-8. */
   readonly mayDeclareAscii?: boolean
-  /** What came with the document says that it is in US-ASCII. */
+  /** Its Content-Type says that it is in US-ASCII. */
   readonly isAscii?: boolean
 }
 

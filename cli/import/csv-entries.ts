@@ -50,7 +50,7 @@ class Splitter {
         entries = []
       }
       // The next quote may be megabytes away, so it is not searched for again at every line.
-      if (quote < from) quote = indexOrEnd(this.#text, '"', from)
+      if (quote < from) quote = nextQuote(this.#text, from)
       const lineEnd = this.#text.indexOf('\n', from)
       const end = quote < lineEnd ? endOfRecord(this.#text, from) : lineEnd
       if (end < 0 && !isLast && this.#text.length - from < maxEntryLength) break
@@ -84,8 +84,8 @@ class Splitter {
   }
 }
 
-function indexOrEnd(text: string, sought: string, from: number): number {
-  const at = text.indexOf(sought, from)
+function nextQuote(text: string, from: number): number {
+  const at = text.indexOf('"', from)
   return at < 0 ? text.length : at
 }
 

@@ -9,7 +9,7 @@ import { ndjsonEntries } from './ndjson-entries.ts'
 import { decode } from './text.ts'
 import { xmlEntries } from './xml-entries.ts'
 
-export const formats = ['xml', 'csv', 'ndjson'] as const
+const formats = ['xml', 'csv', 'ndjson'] as const
 export type Format = (typeof formats)[number]
 
 const extensions: Readonly<Record<string, Format>> = { '.xml': 'xml', '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' }

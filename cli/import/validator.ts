@@ -1,9 +1,9 @@
+import { mostFaults } from '../../domain/errors.ts'
 import type { ImportItem } from '../../domain/store.ts'
 import { Problem } from '../../http/problem.ts'
 import type { LocatedFault } from '../../schemas/document.ts'
 import { type Element, elementAt } from '../../schemas/element.ts'
 import { productXsd, readProduct } from '../../schemas/product.ts'
-import { maxErrors } from '../../xml/faults.ts'
 import { makeXmlGate, type ParsedXml, type XmlGate } from '../../xml/gate.ts'
 import { catalogueOfElements } from './element-catalogue.ts'
 import type { Entry } from './entry.ts'
@@ -29,7 +29,8 @@ export interface CatalogueDocument {
  * Validates products by the rules of a PUT (the same XML guard, schema and reader), but many at once, since one takes as
  * long as dozens. If the faults of a batch cannot be assigned to its products, each half is validated separately.
  */
-export function makeValidator(gate: XmlGate = makeXmlGate()): (entries: readonly Entry[]) => readonly ValidatedEntry[] {
+export function makeValidator(): (entries: readonly Entry[]) => readonly ValidatedEntry[] {
+  const gate = makeXmlGate()
   return (entries) => {
     const readable = entries.filter(({ xml, root }) => xml !== undefined || root !== undefined)
     const results = new Map(validateTogether(readable, gate).map((result, i) => [readable[i], result]))
@@ -53,7 +54,7 @@ function validateTogether(entries: readonly Entry[], gate: XmlGate): readonly Va
   }
   const found = gate.validate(catalogue.parsed, productXsd, ['catalogue'])
   const hasRootFault = found.some(({ path }) => path === '/catalogue')
-  if (entries.length > 1 && (found.length >= maxErrors || hasRootFault)) return halves()
+  if (entries.length > 1 && (found.length >= mostFaults || hasRootFault)) return halves()
   const faults = entries.map((entry) => [...entry.faults])
   for (const { index, fault } of found.map(catalogue.trace)) {
     // A value that could not be read is empty in the XML: the schema's fault would be about the empty value.

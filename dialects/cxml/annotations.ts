@@ -1,9 +1,7 @@
 import type { ExtensionDraft, Sourced } from '../buyer-document.ts'
+import { maxExtensionName } from '../purchase-order.ts'
 import { attributeOf, find, findAll, trimmedText, wholeText, type XmlElement } from '../xml-element.ts'
 import type { Values } from './values.ts'
-
-/** Characters. */
-const maxName = 64
 
 /** Comments, and the names of what is attached to them. Nothing attached is ever fetched. */
 export function readComments(parent: XmlElement, values: Values): readonly Sourced[] {
@@ -52,7 +50,7 @@ export function extension(
   if (name === undefined || value === undefined || from === undefined) return []
   const cut = values
     .quotable(name)
-    .slice(0, maxName)
+    .slice(0, maxExtensionName)
     .replace(/[\ud800-\udbff]$/, '')
     .trim()
   return [{ name: cut, value: values.prose(value, from) }]

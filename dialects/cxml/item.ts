@@ -81,7 +81,7 @@ function valueIn(element: XmlElement): string | undefined {
   return code && [attributeOf(element, 'domain'), code].filter((part) => part !== undefined).join(':')
 }
 
-/** The order has one person to deliver to, so the person of a line becomes a note if it is another. */
+/** The order has one person to deliver to. A line with another person gets a note. */
 function readPerson(element: XmlElement, shipTo: XmlElement | undefined, values: Values): readonly Sourced[] {
   const own = find(element, 'ShipTo')
   const person = personOf(own)

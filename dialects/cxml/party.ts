@@ -24,21 +24,21 @@ export function readBuyer(header: XmlElement, values: Values): PartyDraft | unde
   return billTo && name && { from: billTo, name }
 }
 
-/** @param holder the element with Name, PostalAddress, Email and Phone. @returns undefined when it says nothing */
+/** @param holder the element with Name, PostalAddress, Email and Phone. @returns undefined when all of these are empty */
 function readParty(from: XmlElement, holder: XmlElement, values: Values): PartyDraft | undefined {
   const party = defined({
     name: values.text(find(holder, 'Name')),
     contact: values.joined(findAll(find(holder, 'PostalAddress'), 'DeliverTo'), ', '),
-    email: values.text(firstFilled(holder, 'Email', values)),
+    email: values.text(firstEmail(holder, values)),
     phone: readPhone(holder, values),
     address: readAddress(holder, values)
   })
   return Object.keys(party).length > 0 ? { from, ...party } : undefined
 }
 
-/** A Contact may have several, of which some are empty. */
-function firstFilled(holder: XmlElement, local: string, values: Values): XmlElement | undefined {
-  return findAll(holder, local).find((element) => values.text(element))
+/** A Contact may have several e-mail addresses, of which some are empty. */
+function firstEmail(holder: XmlElement, values: Values): XmlElement | undefined {
+  return findAll(holder, 'Email').find((element) => values.text(element))
 }
 
 /** Without a number there is no phone: SAP sends a country code alone, or a `+`. */

@@ -21,7 +21,7 @@ const nested: readonly (readonly [name: string, ...path: string[]])[] = [
   ['PaymentTerms', 'Note']
 ]
 
-/** The parts of an order that the shop has no word for, by the names of UBL. */
+/** The parts of an order that the shop has no element for, by their names in UBL. */
 export function headerExtensions(order: XmlElement): readonly ExtensionDraft[] {
   const buyer = find(order, 'BuyerCustomerParty', 'Party')
   const originator = partyOf(find(order, 'OriginatorCustomerParty', 'Party'))

@@ -2,7 +2,7 @@ import type { AddressDraft, PartyDraft, PartyIdentity } from '../buyer-document.
 import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
 import { joined, valueAt, valuesOf } from './values.ts'
 
-/** A PostalAddress, a DeliveryAddress or an Address. Undefined for one that says nothing that the shop has a word for. */
+/** A PostalAddress, a DeliveryAddress or an Address. Undefined if the shop has no element for any part of it. */
 export function addressOf(element: XmlElement | undefined): AddressDraft | undefined {
   if (!element) return undefined
   const address = {
@@ -16,14 +16,14 @@ export function addressOf(element: XmlElement | undefined): AddressDraft | undef
   return Object.values(address).some((value) => value !== undefined) ? address : undefined
 }
 
-/** Two addresses are the same if this is: capital letters and white space do not matter. */
+/** A text that is equal for equal addresses. Capital letters and white space do not matter. */
 export function addressKey({ street, additionalStreet, city, postalCode, region, country }: AddressDraft): string {
   return [street, additionalStreet, city, postalCode, region, country]
     .map((value) => value?.text.replace(/\s+/g, ' ').toLowerCase() ?? '')
     .join('\n')
 }
 
-/** A Party. Undefined for one that says nothing that the shop has a word for. */
+/** A Party. Undefined if the shop has no element for any part of it. */
 export function partyOf(from: XmlElement | undefined): PartyDraft | undefined {
   if (!from) return undefined
   const party = {
@@ -56,7 +56,7 @@ function identifierOf(element: XmlElement | undefined): Identifier | undefined {
 
 const maxIdentifications = 10
 
-/** What an answer repeats of a Party. Undefined for a party without name and identifier. */
+/** The name and the identifiers of a Party, which an answer repeats. Undefined for a party without any. */
 export function identityOf(party: XmlElement | undefined): PartyIdentity | undefined {
   const endpoint = identifierOf(find(party, 'EndpointID'))
   const identifications = findAll(party, 'PartyIdentification')

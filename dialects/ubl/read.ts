@@ -194,7 +194,7 @@ function readChange(change: XmlElement, faults: FaultList): BuyerRequest {
   if (!number) return { kind: 'unsupported' }
   if (!isByLine) return { kind: 'replace', number, revision, order }
   const lines = drafts.flatMap(({ change: kind, item }) => (kind ? [{ kind, item }] : []))
-  // These describe the kind of document, and the order keeps those of the document that it came from.
+  // Both describe the kind of document. The order keeps those of the document that placed it.
   const extensions = order.extensions.filter(({ name }) => name !== 'CustomizationID' && name !== 'ProfileID')
   return { kind: 'change-lines', number, revision, order: { ...order, extensions }, lines }
 }

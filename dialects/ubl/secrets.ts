@@ -13,7 +13,7 @@ export const maxCards = 8
 const minLength = 8
 
 export interface Cards {
-  /** Where the document holds the number or the security code of a card. Sorted, without overlaps. */
+  /** The places of card numbers and security codes in the document. Sorted, without overlaps. */
   readonly ranges: readonly SecretRange[]
   /** The document has more than `maxCards`. The rest of them is masked only in its own place. */
   readonly isOverLimit: boolean

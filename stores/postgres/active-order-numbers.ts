@@ -1,4 +1,5 @@
 import type { Order } from '../../domain/order.ts'
+import { inactiveStatuses } from '../rows.ts'
 import type { Queries } from './database.ts'
 import { type OrderRow, orderColumns, toOrder } from './rows.ts'
 
@@ -21,7 +22,7 @@ export class ActiveOrderNumbers {
       `SELECT ${orderColumns} FROM purchase_order o
         JOIN (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS u (customer, number)) w
           ON o.customer = w.customer AND o.order_number = w.number
-        WHERE o.customer IS NOT NULL AND o.order_number IS NOT NULL AND o.status NOT IN ('cancelled', 'rejected')`,
+        WHERE o.customer IS NOT NULL AND o.order_number IS NOT NULL AND o.status NOT IN (${inactiveStatuses})`,
       [pairs.map(({ customer }) => customer), pairs.map(({ orderNumber }) => orderNumber)]
     )
     for (const row of rows) active.add(toOrder(row))

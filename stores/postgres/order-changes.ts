@@ -1,7 +1,7 @@
 import { orderNotFound } from '../../domain/errors.ts'
 import { orderEvents } from '../../domain/event.ts'
 import { replayedShipment } from '../../domain/idempotency.ts'
-import { holdsStock, namedProducts, type Order, type ProductReference } from '../../domain/order.ts'
+import { isActive, namedProducts, type Order, type ProductReference } from '../../domain/order.ts'
 import { decideChange, decideStatus } from '../../domain/order-writes.ts'
 import { decideShipment, type Shipment } from '../../domain/shipping.ts'
 import type { Shipped } from '../../domain/store.ts'
@@ -51,7 +51,7 @@ export class LockedOrders {
     if (command.verb === 'shipOrder') return []
     const held = () => before.items.map(({ productId }) => ({ productId }))
     if (command.verb === 'changeOrder') return [...namedProducts(command.args[1]), ...held()]
-    return holdsStock(before.status) && !holdsStock(command.args[1]) ? held() : []
+    return isActive(before.status) && !isActive(command.args[1]) ? held() : []
   }
 
   /** @throws DomainError of the verb */
@@ -66,7 +66,7 @@ export class LockedOrders {
     if (after === row) return before
     const order = toOrder(after)
     const { document, mode } = (command.verb === 'changeOrder' ? command.args[4] : undefined) ?? {}
-    if (mode === 'rehearse') return order
+    if (mode === 'dry-run') return order
     this.#rows.set(id, after)
     if (after.content !== row.content) batch.events.keepContent(id, row.content)
     const what = command.verb === 'changeOrder' ? 'changed' : this.#shipments.length > made ? 'shipped' : 'set'
@@ -76,7 +76,7 @@ export class LockedOrders {
       batch.sent.add(order, document)
     }
     batch.numbers.remove(before)
-    if (holdsStock(order.status)) batch.numbers.add(order)
+    if (isActive(order.status)) batch.numbers.add(order)
     return order
   }
 
@@ -123,7 +123,7 @@ export class LockedOrders {
 function withContent(row: LockedOrder, before: Order, { args }: Command<'changeOrder'>, batch: OrderBatch): LockedOrder {
   const [, document, expected, mostItems, options] = args
   const { order, taken } = decideChange(before, document, expected, mostItems, batch, options?.objections)
-  if (options?.mode !== 'rehearse') batch.inventory.take(taken)
+  if (options?.mode !== 'dry-run') batch.inventory.take(taken)
   return rewritten(row, order)
 }
 

@@ -8,7 +8,7 @@ import { fromFailure, lostWrite } from '../outcomes.ts'
 import { detailsSize, orderSize } from '../sizes.ts'
 import type { Database } from './database.ts'
 import type { OrderAnswer, OrderThreadData } from './order-thread.ts'
-import { LargeTwin, makeOrderWrites, type OrderCommand } from './order-writes.ts'
+import { LargeOrderComparison, makeOrderWrites, type OrderCommand } from './order-writes.ts'
 
 type OrderVerb = OrderCommand['verb']
 type Written = Placed | Order | Shipped
@@ -79,7 +79,7 @@ export class OrderWriter {
     try {
       return await this.#serving.submit(command)
     } catch (error) {
-      if (error instanceof LargeTwin) return this.#beside.submit(command)
+      if (error instanceof LargeOrderComparison) return this.#beside.submit(command)
       throw error
     }
   }

@@ -21,8 +21,8 @@ export type OrderCommand = Command<'placeOrder'> | ChangeCommand
 export type Place = 'serving' | 'beside'
 
 /** A new order has the number of a large order. The serving thread must not compare them, because that takes too long. */
-export class LargeTwin extends Error {
-  override readonly name = 'LargeTwin'
+export class LargeOrderComparison extends Error {
+  override readonly name = 'LargeOrderComparison'
 }
 
 /** The locked data with which the commands of one transaction are decided. Each command sees the results of those before it. */
@@ -79,7 +79,7 @@ export function makeOrderWrites(
         sent,
         orderNumbered(customer, orderNumber) {
           const order = numbers.find(customer, orderNumber)
-          if (place === 'serving' && textOf(order) !== undefined) throw new LargeTwin()
+          if (place === 'serving' && textOf(order) !== undefined) throw new LargeOrderComparison()
           return order
         },
         orderOfDocument(customer, digest) {

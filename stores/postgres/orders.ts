@@ -1,5 +1,6 @@
 import { orderNotFound } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
+import { inactiveStatuses } from '../rows.ts'
 import type { Database } from './database.ts'
 import { type DocumentRow, documentFrom } from './order-documents.ts'
 import { summaries, wholeOrders } from './order-pages.ts'
@@ -19,7 +20,7 @@ export function makeOrders(
     },
     async orderNumbered(customer, orderNumber) {
       const sql = `SELECT ${orderColumns} FROM purchase_order o WHERE o.customer = $1 AND o.order_number = $2
-        ORDER BY o.status IN ('cancelled', 'rejected'), o.seq DESC LIMIT 1`
+        ORDER BY o.status IN (${inactiveStatuses}), o.seq DESC LIMIT 1`
       const [row] = await database.prepared<OrderRow>(sql, [customer, orderNumber])
       return row && toOrder(row)
     },

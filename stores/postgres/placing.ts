@@ -15,13 +15,13 @@ export class NewOrders {
   /** The documents that they came from. */
   readonly documents: WrittenDocument[] = []
 
-  /** @throws LargeTwin, and DomainError of the verb */
+  /** @throws LargeOrderComparison, and DomainError of the verb */
   place(placing: Placing, batch: OrderBatch): Placed {
     const { idempotency } = placing
     const before = idempotency && replayed(idempotency, batch.keys.find(idempotency))
     if (before) return before
     const { taken, ...answer } = decidePlacing(placing, randomUUID(), batch)
-    if (placing.mode === 'rehearse') return { ...answer, replayed: false }
+    if (placing.mode === 'dry-run') return { ...answer, replayed: false }
     batch.inventory.take(taken)
     if (answer.outcome === 'placed') {
       batch.numbers.add(answer.order)

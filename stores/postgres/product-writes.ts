@@ -9,8 +9,8 @@ import { type LockedEntry, writeChanges } from './product-rows.ts'
 import { now, type ProductRow, type StockRow, stockColumns, toProduct, toStock } from './rows.ts'
 import { revise } from './stock-ledger.ts'
 
-/** @param mode `rehearse` writes nothing, and the changes keep the old times */
-type ProductWriter = (writes: readonly ProductWrite[], mode?: 'rehearse') => Promise<Settled<CatalogueChange>[]>
+/** @param mode `dry-run` writes nothing, and the changes keep the old times */
+type ProductWriter = (writes: readonly ProductWrite[], mode?: 'dry-run') => Promise<Settled<CatalogueChange>[]>
 
 /**
  * Writes a batch of products in one transaction: it locks their stock as an order does, decides each write in the order of
@@ -37,7 +37,7 @@ export function makeProductWrites(database: Database, currency: string): Product
 
       const outcomes = writes.map((write) => attempt(() => decide(write)))
       const changes = [...touched.values()].filter(({ changed }) => changed.product || changed.stock)
-      if (changes.length === 0 || mode === 'rehearse') return outcomes
+      if (changes.length === 0 || mode === 'dry-run') return outcomes
       const time = await stamp(
         queries,
         changes.some(({ changed }) => changed.product)

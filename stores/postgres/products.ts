@@ -41,7 +41,7 @@ const stepsOfMainCategories = `
 export function makeProducts(database: Database, currency: string): Pick<Store, ProductVerb> & { drain(): Promise<void> } {
   // Batches run one at a time. They could not run in parallel anyway, because each locks the row of the catalogue's revision.
   const write = makeProductWrites(database, currency)
-  const run = (batch: readonly ProductWrite[], mode?: 'rehearse') => retrying(() => write(batch, mode))
+  const run = (batch: readonly ProductWrite[], mode?: 'dry-run') => retrying(() => write(batch, mode))
   const writes = new Batcher<ProductWrite, CatalogueChange>({
     run: (batch) => run(batch),
     weight: (write) => ('draft' in write ? draftSize(write.draft) : 1),

@@ -4,7 +4,7 @@ import { notStored } from '../outcomes.ts'
 import { Connection } from './connection.ts'
 import { explained } from './explain.ts'
 
-/** The state of a product after the items that were rehearsed so far. */
+/** The state of a product after the items that the dry run has decided so far. */
 export interface TallyEntry {
   readonly id: string
   /** A digest of everything except the stock. */

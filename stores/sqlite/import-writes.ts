@@ -8,7 +8,7 @@ import type { Writes } from './writes.ts'
 
 export function makeImportWrites(db: Connection, apply: ApplyWrite, index: TextIndex): Writes<'importProducts'> {
   const revise = makeRevise(db)
-  const [save, undo, release] = [db.prepare('SAVEPOINT rehearsal'), db.prepare('ROLLBACK TO rehearsal'), db.prepare('RELEASE rehearsal')]
+  const [save, undo, release] = [db.prepare('SAVEPOINT dry_run'), db.prepare('ROLLBACK TO dry_run'), db.prepare('RELEASE dry_run')]
 
   // An item needs no savepoint, because it is refused before anything is written.
   function importAll(batch: readonly ImportItem[]): readonly ImportOutcome[] {
@@ -17,7 +17,7 @@ export function makeImportWrites(db: Connection, apply: ApplyWrite, index: TextI
     return batch.map((item) => importOutcome(() => apply({ verb: 'import', ...item }, reviseOnce)))
   }
 
-  function rehearse(batch: readonly ImportItem[]): readonly ImportOutcome[] {
+  function dryRun(batch: readonly ImportItem[]): readonly ImportOutcome[] {
     const mark = index.mark()
     save.run()
     const outcomes = importAll(batch)
@@ -28,6 +28,6 @@ export function makeImportWrites(db: Connection, apply: ApplyWrite, index: TextI
   }
 
   return {
-    importProducts: (batch, mode) => (mode === 'rehearse' ? rehearse(batch) : importAll(batch))
+    importProducts: (batch, mode) => (mode === 'dry-run' ? dryRun(batch) : importAll(batch))
   }
 }

@@ -6,7 +6,7 @@ import type { Order } from '../../domain/order.ts'
 import { decideChange, decidePlacing, decideStatus, type Shop } from '../../domain/order-writes.ts'
 import { decideShipment } from '../../domain/shipping.ts'
 import type { Placing } from '../../domain/store.ts'
-import { deferredOrder, orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
+import { deferredOrder, inactiveStatuses, orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import type { EventLog } from './event-log.ts'
 import { makeIdempotencyRows } from './idempotency-rows.ts'
@@ -23,11 +23,11 @@ const summaryColumns = 'item_count, currency, total, buyer_name, lines'
 const columns = 'version, customer, order_number, status, placed_at, modified_at, content'
 
 export function makeOrderWrites(db: Connection, currency: string, events: EventLog): Writes<OrderVerb> {
-  const ledger = makeStockLedgers(db, events)
+  const stockLedger = makeStockLedgers(db, events)
   const keys = makeIdempotencyRows(db)
   const findRow = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
   const findNumber = db.prepare<[string, string], OrderRow>(
-    `SELECT ${orderColumns} FROM purchase_order WHERE customer = ? AND order_number = ? AND status NOT IN ('cancelled', 'rejected')`
+    `SELECT ${orderColumns} FROM purchase_order WHERE customer = ? AND order_number = ? AND status NOT IN (${inactiveStatuses})`
   )
   const values = columns.replaceAll(/\w+/g, '@$&')
   const insert = db.prepare<[OrderColumns]>(`INSERT INTO purchase_order (id, ${columns}) VALUES (@id, ${values})`)
@@ -74,7 +74,7 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
     return {
       currency,
       now: Date.now(),
-      inventory: ledger(),
+      inventory: stockLedger(),
       orderNumbered(customer, orderNumber) {
         const row = findNumber.get(customer, orderNumber)
         return row && toOrder(row)
@@ -90,7 +90,7 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
       if (before) return before
       const current = shop()
       const { taken, ...answer } = decidePlacing(placing, randomUUID(), current)
-      if (placing.mode === 'rehearse') return { ...answer, replayed: false }
+      if (placing.mode === 'dry-run') return { ...answer, replayed: false }
       current.inventory.take(taken)
       const order = answer.outcome === 'placed' ? write(answer.order, placing.document) : answer.order
       if (idempotency) keys.keep(idempotency, { ...answer, order })
@@ -100,7 +100,7 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
       const before = find(id)
       const current = shop()
       const { order, taken } = decideChange(before, document, expected, mostItems, current, objections)
-      if (mode === 'rehearse') return order
+      if (mode === 'dry-run') return order
       current.inventory.take(taken)
       const columns = rewrite(order)
       if (source) documents.write(id, source)

@@ -3,7 +3,7 @@ import { orderNotFound } from '../../domain/errors.ts'
 import type { Order, OrderDocument } from '../../domain/order.ts'
 import { type Product, requireActive, type Stock } from '../../domain/product.ts'
 import type { Revision } from '../../domain/store.ts'
-import { keyColumns, productColumns } from '../rows.ts'
+import { inactiveStatuses, keyColumns, productColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { makeDocumentReader } from './order-documents.ts'
 import { makeOrderPages, type OrderPages } from './order-pages.ts'
@@ -47,7 +47,7 @@ export function makeReader(db: Connection, currency: string): Reader {
   const order = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
   const numbered = db.prepare<[string, string], OrderRow>(
     `SELECT ${orderColumns} FROM purchase_order INDEXED BY order_any_number WHERE customer = ? AND order_number = ?
-      ORDER BY status IN ('cancelled', 'rejected'), seq DESC LIMIT 1`
+      ORDER BY status IN (${inactiveStatuses}), seq DESC LIMIT 1`
   )
   const findDocument = makeDocumentReader(db)
   const keys = db.prepare<[], KeyRow>(`SELECT ${keyColumns} FROM api_key ORDER BY created_at, id`)

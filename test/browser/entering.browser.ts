@@ -7,7 +7,7 @@ t.teardown(() => shop.close())
 
 const ordersPlaced = async () => (await shop.store.orders({ limit: 100 })).items.length
 
-/** What a scanner does: it types what is on the box into the field that has the focus, and Enter. */
+/** Acts as a barcode scanner: types the code into the field that has the focus, and then Enter. */
 async function scan(page: Page, code: string): Promise<void> {
   await page.keyboard.type(code)
   await page.keyboard.press('Enter')

@@ -71,7 +71,7 @@ export async function openShop(settings: Readonly<Record<string, string>> = {}):
 export interface Visitor {
   readonly page: Page
   readonly context: BrowserContext
-  /** What went wrong so far that no person would see: console errors, exceptions, blocked by CSP, requests elsewhere. */
+  /** Errors so far that no person would see: console errors, exceptions, violations of the CSP, requests to other hosts. */
   readonly complaints: readonly string[]
 }
 
@@ -123,7 +123,7 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
 }
 
-/** What axe-core has against the page, all of its rules but the experimental. */
+/** The violations that axe-core finds on the page, by all of its rules except the experimental ones. */
 export async function violations(page: Page): Promise<readonly string[]> {
   // Evaluated by the debugger, so the page's own policy stays in force. Once for each document: it is half a megabyte.
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe)

@@ -35,7 +35,7 @@ t.test('config shows every setting as it is in effect, and no password', async (
   t.same(Object.keys(shown), Object.keys(settings))
   t.match(shown, { ...given, DATABASE_URL: 'postgres://shop:***@db.example:5433/shop', TRUST_PROXY: '10.0.0.1,10.0.0.2', OPS_PORT: '' })
   t.notMatch(stdout, 's3cret')
-  // What it prints can be given back to it.
+  // Its output is valid input for it.
   t.equal((await run(['config'], shown)).stdout, stdout)
 })
 

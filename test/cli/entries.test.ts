@@ -108,7 +108,7 @@ t.test('an element is read from XML as the reader of requests reads it', async (
 })
 
 t.test('products are judged alike, however many are judged at once and whoever is beside them', async (t) => {
-  const judge = makeValidator()
+  const validate = makeValidator()
   const good = '<product id="p"><name>n</name><price>1</price></product>'
   const kinds = [
     good,
@@ -117,9 +117,9 @@ t.test('products are judged alike, however many are judged at once and whoever i
     '<product id=".">\n<name>n</name><price>1</price></product>'
   ]
   const entries = Array.from({ length: 600 }, (_, i): Entry => ({ line: 10 * i, xml: kinds[i % 7] ?? good, faults: [] }))
-  const together = judge(entries)
+  const together = validate(entries)
   t.equal(together.filter((verdict) => 'item' in verdict).length, entries.filter(({ xml }) => xml === good).length)
-  for (const i of [0, 1, 2, 3, 4, 597, 598, 599]) t.same(together[i], judge(entries.slice(i, i + 1))[0], `number ${i}`)
+  for (const i of [0, 1, 2, 3, 4, 597, 598, 599]) t.same(together[i], validate(entries.slice(i, i + 1))[0], `number ${i}`)
 })
 
 t.test('progress is drawn on a terminal only, and never in the middle of a message', async (t) => {

@@ -204,11 +204,11 @@ t.test('a dry run tells what the import will do, also where lines that are far a
   const others = Array.from({ length: 700 }, (_, i) => `n-${i},n,1,\n`).join('')
   const text = `${heading}old,Old,1,\nleft,Left,1,\nright,Right,1,${second}\nleft,Left,1,${third}\ntwice,Twice,1,9520714000383\n${others}\
 new,New,1,${first}\ntwice,Twice,1,9520714000383\nother,Other,1,9520714000383\ntwice,Other,1,\nother,Other,1,9520714000383\nright,Right,2,${second}\n`
-  const told = await shop.importText('shop.csv', text, '--dry-run')
-  t.equal(told.stdout, summary(703, 6, 1, 1).replace('\n', ' (a dry run: nothing was stored)\n'))
-  t.match(told.stderr, /^shop\.csv:709: other: .*9520714000383.*twice\.\n$/)
+  const dryRun = await shop.importText('shop.csv', text, '--dry-run')
+  t.equal(dryRun.stdout, summary(703, 6, 1, 1).replace('\n', ' (a dry run: nothing was stored)\n'))
+  t.match(dryRun.stderr, /^shop\.csv:709: other: .*9520714000383.*twice\.\n$/)
   const done = await shop.importText('shop.csv', text)
-  t.same({ ...done, stdout: `${done.stdout.trimEnd()} (a dry run: nothing was stored)\n` }, told)
+  t.same({ ...done, stdout: `${done.stdout.trimEnd()} (a dry run: nothing was stored)\n` }, dryRun)
 })
 
 t.test('a quote too many costs its own line, however many follow it', async (t) => {

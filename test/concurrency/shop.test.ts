@@ -1,6 +1,6 @@
 import t from 'tap'
 import { add, compare, type Decimal, decimal, zero } from '../../domain/money.ts'
-import { holdsStock } from '../../domain/order.ts'
+import { isActive } from '../../domain/order.ts'
 import { build, draft, orderXml, type Shop, xml } from '../build.ts'
 
 /** Small, seeded and good enough to mix operations: a failure can be run again by its seed (Mulberry32). */
@@ -23,7 +23,7 @@ async function heldByOrders({ store }: Shop): Promise<Map<string, Decimal>> {
     const page = await store.orders({ limit: 100, ...(after === undefined ? {} : { after }) })
     for (const { id } of page.items) {
       const order = await store.order(id)
-      if (!holdsStock(order.status)) continue
+      if (!isActive(order.status)) continue
       for (const { productId, quantity } of order.items) held.set(productId, add(held.get(productId) ?? zero, quantity))
     }
     if (page.next === undefined) return held

@@ -65,7 +65,7 @@ async function shopFor(t: Test, { bytes, expect }: Sample): Promise<{ shop: Shop
   return { shop, needs }
 }
 
-/** What the shop made of a document: `ok`, or the codes of HTTP or cXML that refuse it. */
+/** The shop's answer to a document: `ok`, or the codes of HTTP or cXML that refuse it. */
 function outcomeOf({ statusCode, body }: { statusCode: number; body: string }): string {
   const cxml = /<Status code="(\d+)"/.exec(body)?.[1]
   if (cxml !== undefined) return cxml === '200' ? 'ok' : `cxml ${cxml}`

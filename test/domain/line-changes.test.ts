@@ -41,7 +41,7 @@ const terms = { alsoNamed: [], units: [] }
 const sent = (productId: string, quantity: number, more: Partial<PurchaseOrderItem> = {}) =>
   item(productId, quantity, { quoted: terms, ...more })
 
-/** What is left of an order after changes: products and quantities, the positions, and the codes of faults with their places. */
+/** The order after the changes: products and quantities, the positions, and the codes of faults with their places. */
 function after(before: Order, ...changes: readonly (readonly [LineChange['kind'], string | undefined, PurchaseOrderItem])[]) {
   const document = purchase(changes.map(([, , one]) => one))
   const { order, positions, faults } = changeLines(

@@ -57,7 +57,7 @@ t.test('an image is an https URL or a path of this host, also as a browser reads
   for (const href of [...others, 'javascript:alert(1)', 'data:image/png;base64,AA', ' /a', '/a b', 'HTTPS://e.org', 'x https://e.org']) {
     t.notOk(isImageUri(href), href)
   }
-  // Whatever passes stays here or on https.
+  // A URI that passes leads to this host or to https.
   const base = new URL('https://shop.example/product/A')
   const property = fc.property(fc.array(fc.constantFrom('/', '\\', 'a', '.', ':', '@', '?', '#', 'https:')), (parts) => {
     const text = parts.join('')

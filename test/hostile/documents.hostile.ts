@@ -22,7 +22,7 @@ function repeatedMembers(length: number, times: number): string {
   return `{"${name}":{${Array.from({ length: times }, () => '"b":"1"').join(',')}}}`
 }
 
-/** What is wrong in each of many places, or in one place many times over. */
+/** Documents with a fault in each of many places, or with many faults in one place. */
 const refused: Readonly<Record<string, { readonly headers: Record<string, string>; readonly body: string }>> = {
   'one long name around 10,000 repeated members': { headers: json, body: repeatedMembers(17_000, 10_000) },
   'repeated members at every depth': { headers: json, body: `${'{"a":1,"a":'.repeat(90)}1${'}'.repeat(90)}` },

@@ -28,7 +28,7 @@ async function flood(shop: HostileShop, times: number, together: number, from: s
   return answers
 }
 
-/** What a shop that is set to take as much as it can be set to is sent. */
+/** Requests for a shop whose settings allow the largest ones. */
 const long = 900_000
 const tags = `"${'x'.repeat(5)}", `.repeat(10_000)
 

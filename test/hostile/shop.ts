@@ -47,9 +47,9 @@ const interval = 20
  * The customer's longest wait that is no sign of a blocked thread, in milliseconds: the defects of before took from ten
  * seconds to minutes. How fast it is on a quiet machine is measured by bench/hostile.ts.
  */
-const patience = 5_000
+const longestWait = 5_000
 
-/** Of the process that serves, in MiB. */
+/** The most resident memory of the serving process, in MiB. */
 const mostMemory = 500
 
 /** Lines of the log that a failed test shows. */
@@ -74,7 +74,7 @@ export async function startHostile(t: Test, settings: Readonly<Record<string, st
   }
   t.teardown(leave)
 
-  /** Of all attacks together: no customer comes twice. */
+  /** Counts the customers of all attacks, so that none comes twice. */
   let looked = 0
 
   async function watch(isOver: () => boolean): Promise<{ statuses: Set<unknown>; longest: number; looks: number }> {
@@ -127,7 +127,7 @@ export async function startHostile(t: Test, settings: Readonly<Record<string, st
       const { statuses, longest, looks } = await watching
       t.comment(`${looks} looks, the longest ${Math.round(longest)} ms; ${Math.round(memoryOf(server.pid))} MiB at most`)
       t.same([...statuses], [200], 'the customer is always answered')
-      t.ok(longest < patience, 'the customer never waits for the attacker')
+      t.ok(longest < longestWait, 'the customer never waits for the attacker')
       t.ok(memoryOf(server.pid) < mostMemory, 'memory is bounded')
       t.equal(server.exitCode, null, 'the process lives')
     },

@@ -12,7 +12,7 @@ const order = '<purchase-order><item><product-id>LARGE-0</product-id><quantity>1
 const post = `POST /order HTTP/1.1\r\nHost: a\r\nContent-Type: application/xml\r\nContent-Length: ${order.length}\r\n\r\n`
 const look = message('GET /product/ABC-1')
 
-/** What is sent before a connection is reset. */
+/** The bytes that are sent before a connection is reset. */
 const beginnings: readonly string[] = [
   '',
   'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',
@@ -72,7 +72,7 @@ t.test('thousands of resets at any moment are no error of the service, and leave
 /** So that an attack ends in seconds; who is slower than these is what is tested. */
 const short = { HEADERS_TIMEOUT: '2', REQUEST_TIMEOUT: '4', SEND_TIMEOUT: '2', KEEP_ALIVE_TIMEOUT: '2' }
 
-/** What has come on a connection, of which the attacker reads all. */
+/** Everything that was received on a connection of an attacker who reads all of it. */
 function hear(socket: Socket): { statuses(): number[] } {
   const found: number[] = []
   let line = ''

@@ -15,7 +15,7 @@ const json = 'application/json'
 type Row = readonly [header: string | undefined, chosen: string | undefined, why: string]
 
 const rows: readonly Row[] = [
-  // Who asks for anything.
+  // The client accepts anything.
   [undefined, xml, 'none: machines come first'],
   ['', xml, 'an empty field'],
   [', ,\t,', xml, 'empty elements are nothing (RFC 9110 5.6.1.2)'],
@@ -105,7 +105,7 @@ const rows: readonly Row[] = [
   ['"application/json", text/html;q=0.1', html, 'a quoted type'],
   ['application/json;a="b, text/html', undefined, 'a quote that never ends swallows the rest'],
 
-  // What there is not.
+  // The client asks for a media type that is not offered.
   ['image/png', undefined, 'a picture'],
   ['application/xhtml+xml', undefined, 'XHTML is not HTML'],
   ['application/problem+json', undefined, 'a problem is not what was asked for'],

@@ -124,7 +124,7 @@ t.test('the lifetimes are settings', async (t) => {
   t.equal((await app.inject('/products')).headers['cache-control'], 'public, max-age=0, stale-while-revalidate=1, stale-if-error=2')
 })
 
-/** What the same three requests are answered with: a changed product to its old tag, another URI, and a POST. */
+/** The answers to three requests with an old tag: for the changed product, for another URI, and for a POST. */
 async function statuses(
   send: (method: 'GET' | 'POST', path: string, tag?: string) => Promise<{ statusCode: number; headers: Record<string, unknown> }>,
   change: () => unknown

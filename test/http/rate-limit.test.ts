@@ -73,7 +73,7 @@ t.test('a body costs one request for every 64 KiB begun, with its length told or
   await listening(app)
   const padded = (length: number) => orderJson.padEnd(length)
   const fields = { 'content-type': 'application/json' }
-  const told = (body: string) => message('POST /order', fields, body)
+  const withLength = (body: string) => message('POST /order', fields, body)
   const chunked = (body: string) =>
     `${message('POST /order', { ...fields, 'transfer-encoding': 'chunked' })}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
   let last = 1000
@@ -82,14 +82,14 @@ t.test('a body costs one request for every 64 KiB begun, with its length told or
     [65_537, 2],
     [640_000, 10]
   ] as const) {
-    for (const send of [told, chunked]) {
+    for (const send of [withLength, chunked]) {
       const { status, headers } = await ask(t, app, send(padded(bytes)))
       t.equal(status, 201)
       t.equal(last - remaining(headers), cost, `${bytes} bytes`)
       last = remaining(headers)
     }
   }
-  for (const send of [told, chunked]) {
+  for (const send of [withLength, chunked]) {
     const { status, headers } = await ask(t, app, send(padded(2_097_153)))
     t.equal(status, 413)
     t.equal(last - remaining(headers), 32, 'a body that is too large costs the largest')
@@ -136,9 +136,9 @@ t.test('a clock that is set forward or back changes nothing of when the minute e
       static override now = moved
     }
     Object.assign(globalThis, { Date: MovedDate })
-    const told = await after()
-    t.ok(told > 0 && told <= last, `${told} seconds`)
-    last = told
+    const seconds = await after()
+    t.ok(seconds > 0 && seconds <= last, `${seconds} seconds`)
+    last = seconds
   }
 })
 

@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 /** How long a test waits for bytes, in milliseconds: far longer than anything here takes. */
-const patience = 300_000
+const timeout = 300_000
 
 function parseHead(head: string): Omit<Answer, 'body'> {
   const [statusLine = '', ...lines] = head.split('\r\n')
@@ -59,7 +59,7 @@ function portOf(app: FastifyInstance): number {
 /** One connection, with nothing between the test and the bytes: no client that mends, retries or hides what was sent. */
 export class Wire {
   readonly #socket: Socket
-  /** What was received and is not yet read, in the pieces in which it came. */
+  /** The received bytes that are not read yet, in the pieces in which they came. */
   #chunks: Buffer[] = []
   #ended = false
   #failure: Error | undefined
@@ -121,7 +121,7 @@ export class Wire {
     return this
   }
 
-  /** Is gone, without a word. */
+  /** Resets the connection. */
   abort(): void {
     this.#socket.resetAndDestroy()
   }
@@ -134,7 +134,7 @@ export class Wire {
 
   async #piece(): Promise<void> {
     const over = new AbortController()
-    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(patience)])
+    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(timeout)])
     try {
       await Promise.race(['data', 'close', 'end'].map((event) => once(this.#socket, event, { signal })))
     } finally {

@@ -11,7 +11,7 @@ import type { SimpleType, Xsd } from '../../schemas/vocabulary.ts'
 import { writeXml } from '../../schemas/xml.ts'
 import { makeXmlGate } from '../../xml/gate.ts'
 
-/** What the XSD gate says of a JSON document: the same way as a request's goes. */
+/** Whether the XSD gate accepts a JSON document, which takes the way of a request's document. */
 function accepts(xsd: Xsd, root: string, value: unknown): boolean {
   const gate = makeXmlGate()
   const type = xsd.vocabulary.get(root)
@@ -48,7 +48,7 @@ t.test('an XSD pattern becomes the ECMA-262 expression for the same values (XSD 
     t.equal(ecmaPattern(xsd), ecma)
     t.ok(new RegExp(ecma, 'u'), ecma)
   }
-  for (const untold of ['[a-z-[aeiou]]', '\\p{IsGreek}', '\\i\\c*', '[\\w]']) t.throws(() => ecmaPattern(untold), untold)
+  for (const pattern of ['[a-z-[aeiou]]', '\\p{IsGreek}', '\\i\\c*', '[\\w]']) t.throws(() => ecmaPattern(pattern), pattern)
 })
 
 t.test('every pattern of the schemas is told', async (t) => {
@@ -104,11 +104,11 @@ const purchaseOrder = fc.record(
 )
 
 t.test('what the JSON Schema of an order allows, the XSD accepts, and the other way round', async (t) => {
-  const judge = described('purchase-order')
+  const accept = described('purchase-order')
   const counts = { yes: 0, no: 0 }
   fc.assert(
     fc.property(purchaseOrder, (order) => {
-      const both = [judge(order), accepts(orderXsd, 'purchase-order', order)]
+      const both = [accept(order), accepts(orderXsd, 'purchase-order', order)]
       counts[both[0] ? 'yes' : 'no'] += 1
       return both[0] === both[1]
     }),
@@ -116,13 +116,13 @@ t.test('what the JSON Schema of an order allows, the XSD accepts, and the other 
   )
   t.ok(counts.no > 50 && counts.yes > 50, JSON.stringify(counts))
   const valid = { item: [{ productId: 'ABC-1', quantity: '3' }] }
-  t.ok(judge(valid) && accepts(orderXsd, 'purchase-order', valid))
+  t.ok(accept(valid) && accepts(orderXsd, 'purchase-order', valid))
   const notes = (count: number) => ({ ...valid, note: Array.from({ length: count }, () => 'n') })
-  for (const count of [100, 101]) t.equal(judge(notes(count)), accepts(orderXsd, 'purchase-order', notes(count)), `${count} notes`)
+  for (const count of [100, 101]) t.equal(accept(notes(count)), accepts(orderXsd, 'purchase-order', notes(count)), `${count} notes`)
 })
 
 t.test('what the JSON Schema of a product allows, the XSD accepts, and the other way round', async (t) => {
-  const judge = described('product')
+  const accept = described('product')
   const product = fc.record(
     {
       id: fc.constantFrom('ABC-1', '..', 'a/b'),
@@ -142,9 +142,9 @@ t.test('what the JSON Schema of a product allows, the XSD accepts, and the other
   const counts = { yes: 0, no: 0 }
   fc.assert(
     fc.property(product, (one) => {
-      const said = judge(one)
-      counts[said ? 'yes' : 'no'] += 1
-      return said === accepts(productXsd, 'product', one)
+      const isAccepted = accept(one)
+      counts[isAccepted ? 'yes' : 'no'] += 1
+      return isAccepted === accepts(productXsd, 'product', one)
     }),
     { numRuns: 400, seed: 7 }
   )

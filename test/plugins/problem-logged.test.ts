@@ -28,8 +28,8 @@ t.test('a 503 that the service decides itself is logged as any refusal is; what 
     const { statusCode } = await app.inject('/product/ABC-1')
     t.match(statusCode, /^50[03]$/)
     t.equal(Math.max(...lines.map((line) => line.level)), level, thrown.message)
-    const told = lines.filter((line) => line.err !== undefined)
-    t.equal(told.length, level === failure ? 1 : 0, 'only a failure has a stack')
+    const withError = lines.filter((line) => line.err !== undefined)
+    t.equal(withError.length, level === failure ? 1 : 0, 'only a failure has a stack')
     if (level === information && 'code' in thrown) t.match(lines, [{ msg: 'request completed', code: thrown.code, detail: thrown.message }])
   }
 })

@@ -3,14 +3,14 @@ import type { ProblemCode } from '../../http/problem-codes.ts'
 import { problemTypes } from '../../http/problem-types.ts'
 import { build, orderXml, type Shop, xml } from '../build.ts'
 
-interface Told {
+interface ReceivedProblem {
   readonly type: string
   readonly status: number
   readonly detail: string
   readonly errors?: readonly { readonly detail: string; readonly line?: number; readonly path?: string; readonly code?: string }[]
 }
 
-/** What a refusal must say: its code, and the line and path of its first error, or of each. */
+/** The content that a refusal must have: its code, and the line and path of its first error, or of each. */
 export interface Expected {
   readonly code: ProblemCode
   readonly detail?: RegExp
@@ -24,7 +24,7 @@ export interface Refusal extends Expected {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What a client must never see: engines and their codes, files, stacks, SQL. */
+/** Words that a client must never see: engines and their codes, files, stacks, SQL. */
 const internals =
   /libxml|xmlSchema|xmlParse|cvc-|facet|atomic type|xs:|\bFST_|\bERR_|SQLITE|node_modules|\.[jt]s:\d|\n\s+at |\/work\/|XML_PARSE/i
 
@@ -43,19 +43,19 @@ export async function nothingStored(t: Test, { store }: Shop): Promise<void> {
   t.same((await store.orders({ limit: 1 })).items, [], 'there is no order')
 }
 
-export function checkTold(t: Test, told: Told, { code, detail, line, path, paths }: Expected): void {
+export function checkProblem(t: Test, problem: ReceivedProblem, { code, detail, line, path, paths }: Expected): void {
   const { status } = problemTypes[code]
-  t.equal(told.status, status)
-  t.equal(told.type, `/problems/${code}`, told.detail)
-  if (detail) t.match([told.detail, ...(told.errors ?? []).map((error) => error.detail)].join('\n'), detail)
-  if (line !== undefined) t.equal(told.errors?.[0]?.line, line, 'the line of the first error')
-  if (path !== undefined) t.equal(told.errors?.[0]?.path, path, 'the path of the first error')
+  t.equal(problem.status, status)
+  t.equal(problem.type, `/problems/${code}`, problem.detail)
+  if (detail) t.match([problem.detail, ...(problem.errors ?? []).map((error) => error.detail)].join('\n'), detail)
+  if (line !== undefined) t.equal(problem.errors?.[0]?.line, line, 'the line of the first error')
+  if (path !== undefined) t.equal(problem.errors?.[0]?.path, path, 'the path of the first error')
   if (paths)
     t.same(
-      told.errors?.map((error) => error.path),
+      problem.errors?.map((error) => error.path),
       paths
     )
-  const details = [told.detail, ...(told.errors ?? []).map((error) => error.detail)]
+  const details = [problem.detail, ...(problem.errors ?? []).map((error) => error.detail)]
   t.same(
     details.filter((one) => internals.test(one) || !sentence.test(one)),
     [],
@@ -63,8 +63,8 @@ export function checkTold(t: Test, told: Told, { code, detail, line, path, paths
   )
 }
 
-/** Posts an order that must be refused, and sees that nothing came of it. */
-export async function refuse(t: Test, shop: Shop, { body, headers = xml, ...expected }: Refusal): Promise<Told> {
+/** Posts an order that must be refused, and checks that nothing was stored. */
+export async function refuse(t: Test, shop: Shop, { body, headers = xml, ...expected }: Refusal): Promise<ReceivedProblem> {
   const response = await shop.app.inject({
     method: 'POST',
     url: '/order',
@@ -74,9 +74,9 @@ export async function refuse(t: Test, shop: Shop, { body, headers = xml, ...expe
   t.equal(response.statusCode, problemTypes[expected.code].status, response.body.slice(0, 500))
   t.match(response.headers['content-type'], /^application\/problem\+json(; charset=utf-8)?$/)
   t.equal(response.headers['cache-control'], 'no-store')
-  const told = response.json<Told>()
-  checkTold(t, told, expected)
-  return told
+  const problem = response.json<ReceivedProblem>()
+  checkProblem(t, problem, expected)
+  return problem
 }
 
 /** A test for each of a table's refusals, in one shop that must stay as it was. */

@@ -13,7 +13,7 @@ import { type Block, blocks, pages, read, root } from './pages.ts'
 const update = process.env['UPDATE'] === '1'
 const documented = 'http://localhost:3000'
 
-/** What is another at each run reads the same. */
+/** Replaces values that differ from run to run. */
 function normalise(output: string): string {
   return output
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'ID')

@@ -7,7 +7,7 @@ function parse(xml: string) {
   return libxmljs.parseXml(Buffer.from(xml) as unknown as string, options)
 }
 
-/** What the schema that the service publishes for a document's root element, fetched over HTTP, has against the document. */
+/** The errors of a document by the published schema of its root element, which is fetched over HTTP. */
 export async function faultsByPublishedSchema(app: FastifyInstance, xml: string, base = ''): Promise<readonly ValidationError[]> {
   const document = parse(xml)
   const root = document.root()?.name()

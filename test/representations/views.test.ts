@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { decimal } from '../../domain/money.ts'
 import { build, draft } from '../build.ts'
 
-/** What somebody might put into a name, to break out of where a page shows it. */
+/** A name that would break out of its place on a page if it were not escaped. */
 const hostile: Readonly<Record<string, string>> = {
   'a script': '<script>alert(1)</script>',
   'an end of the title': '</title><script src=//evil.example/x.js></script>',

@@ -69,8 +69,8 @@ function jsonOfXml(xml: string): unknown {
   return toJson(root, type)
 }
 
-/** Judges values by schemas of the description, whose references lead into it. */
-export function makeJudge(description: ApiDescription) {
+/** Validates values by schemas of the description, whose references lead into it. */
+export function makeSchemaCheck(description: ApiDescription) {
   const compile = AjvCompiler()(
     { api: { $id: 'api', components: description.components } },
     { customOptions: { strict: false, coerceTypes: false, useDefaults: false, removeAdditional: false, allErrors: true } }
@@ -80,16 +80,16 @@ export function makeJudge(description: ApiDescription) {
       key === '$ref' && typeof inner === 'string' && inner.startsWith('#') ? `api${inner}` : inner
     )
   return (schema: unknown, value: unknown): string => {
-    const judge = compile({ schema: local(schema) } as Parameters<typeof compile>[0])
-    return judge(value) ? '' : JSON.stringify(judge.errors)
+    const check = compile({ schema: local(schema) } as Parameters<typeof compile>[0])
+    return check(value) ? '' : JSON.stringify(check.errors)
   }
 }
 
 /** Header fields that are described wherever they are sent. */
 const telling = ['location', 'etag', 'retry-after', 'www-authenticate', 'x-request-id', 'preference-applied', 'content-location']
 
-/** What an answer has that its description has not: nothing, when the two agree. */
-function differences(judge: ReturnType<typeof makeJudge>, described: Response, answer: LightMyRequestResponse) {
+/** The parts of an answer that its description lacks. Empty when the two agree. */
+function differences(check: ReturnType<typeof makeSchemaCheck>, described: Response, answer: LightMyRequestResponse) {
   const headers = Object.keys(described.headers ?? {}).map((header) => header.toLowerCase())
   const unknown = telling
     .filter((header) => answer.headers[header] !== undefined && !headers.includes(header))
@@ -101,18 +101,18 @@ function differences(judge: ReturnType<typeof makeJudge>, described: Response, a
   const isDocument = '$ref' in content.schema || 'allOf' in content.schema
   // A problem has its JSON from RFC 9457, not from its XML.
   if (!isDocument || (mediaType.endsWith('xml') && answer.body.includes('<problem'))) return unknown
-  const wrong = judge(content.schema, mediaType.endsWith('json') ? answer.json() : jsonOfXml(answer.body))
+  const wrong = check(content.schema, mediaType.endsWith('json') ? answer.json() : jsonOfXml(answer.body))
   return wrong === '' ? unknown : [...unknown, wrong]
 }
 
 /** Fails unless an answer is as its operation is described: status, media type, header fields, and the document itself. */
 export function makeChecker(t: Test, description: ApiDescription) {
-  const judge = makeJudge(description)
+  const check = makeSchemaCheck(description)
   return (method: OperationMethod, path: string, answer: LightMyRequestResponse): void => {
     const name = `${method} ${path} ${answer.statusCode}`
     const responses = description.paths[path]?.[method]?.responses
     const found = responses?.[String(answer.statusCode)] ?? responses?.['default']
     const described = (found && '$ref' in found ? resolve(description, found.$ref) : found) as Response | undefined
-    t.strictSame(described ? differences(judge, described, answer) : ['the status'], [], `${name} is as described`)
+    t.strictSame(described ? differences(check, described, answer) : ['the status'], [], `${name} is as described`)
   }
 }

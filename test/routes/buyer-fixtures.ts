@@ -5,7 +5,7 @@ import { decimal } from '../../domain/money.ts'
 import type { ProductDraft } from '../../domain/product.ts'
 import type { Shop } from '../build.ts'
 
-/** What the documents order. */
+/** The products that the documents order. */
 export const products: Readonly<Record<string, Partial<ProductDraft>>> = {
   'BOLT-8': { price: decimal('9.50') },
   'PAINT-1': { price: decimal('4.00'), unit: 'KGM', gtin: '4006381333931' },

@@ -123,12 +123,12 @@ t.test('the response in UBL has the expected delivery date as PromisedDeliveryPe
   const body = await order.response()
   const period = '<cac:PromisedDeliveryPeriod>\\s*<cbc:StartDate>2026-12-03</cbc:StartDate>\\s*<cbc:EndDate>2026-12-03</cbc:EndDate>'
   t.match(body, new RegExp(`</cac:BuyerCustomerParty>\\s*<cac:Delivery>\\s*${period}`))
-  const told = ['Two parcels &amp; one pallet\nLine 20: Expected delivery on 2026-12-08. Late']
-  t.same(ublAnswer({ body }), { code: 'AP', notes: told })
+  const comments = ['Two parcels &amp; one pallet\nLine 20: Expected delivery on 2026-12-08. Late']
+  t.same(ublAnswer({ body }), { code: 'AP', notes: comments })
   const again = await order.ubl(
     ublOrder({ lines: [ublLine({ id: '10', quantity: '4' }), ublLine({ id: '20', product: 'SCREW-3', price: '' })] })
   )
-  t.match([again.statusCode, ublAnswer(again).notes, again.body], [200, told, '<cac:PromisedDeliveryPeriod>'])
+  t.match([again.statusCode, ublAnswer(again).notes, again.body], [200, comments, '<cac:PromisedDeliveryPeriod>'])
   const cancelled = await order.ubl(ublCancellation())
   t.same(ublAnswer(cancelled), { code: 'AP', notes: [] })
   t.notMatch(cancelled.body + (await order.response()), 'PromisedDeliveryPeriod')

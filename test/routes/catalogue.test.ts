@@ -19,7 +19,7 @@ const hostile = {
   B: { description: '' }
 }
 
-/** What was read of the store for the catalogue. */
+/** The batches that were read from the store for the catalogue. */
 interface Reading {
   started: number
   batches: number
@@ -143,7 +143,7 @@ t.test('HEAD answers as GET and reads no product', async (t) => {
   t.equal(reading.started, 1)
 })
 
-/** What counts requests differs between any two. */
+/** The fields that count requests differ between any two answers. */
 function rates(headers: Readonly<Record<string, unknown>>) {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('ratelimit')))
 }

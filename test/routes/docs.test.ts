@@ -28,7 +28,7 @@ async function pagesOf({ app, config }: Shop): Promise<ReadonlyMap<string, Page>
   return pages
 }
 
-/** What only pages post is not for developers. */
+/** Operations that only pages post to are not for developers. */
 function shownOperations(description: ApiDescription) {
   return operationsOf(description).filter(
     ({ method, operation }) => method !== 'head' && method !== 'options' && Object.keys(operation.requestBody?.content ?? {}).length !== 1

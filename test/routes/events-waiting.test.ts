@@ -85,7 +85,7 @@ t.test('a database that is lost for a moment while requests wait ends no wait', 
 
 t.test('of one caller a thousand requests wait; one more is answered at once', async (t) => {
   const { shop, erp, acme, next } = await emptyPage(t)
-  // Which of them is one too many is open: their keys are looked up at the same time.
+  // Any of them can be the one too many, because their keys are looked up at the same time.
   const reads = Array.from({ length: 1_001 }, () => read(shop, next, { ...erp, prefer: 'wait=60' }))
   const more = await Promise.race(reads)
   t.same([more.statusCode, more.page.event, more.headers['preference-applied']], [200, [], undefined])

@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
 import type { ApiDescription } from '../../representations/api-description.ts'
 import { build, orderXml } from '../build.ts'
-import { makeJudge, operationsOf, refsIn, resolve, routedPaths } from './api-walk.ts'
+import { makeSchemaCheck, operationsOf, refsIn, resolve, routedPaths } from './api-walk.ts'
 
 async function describe(t: Parameters<typeof build>[0], settings: Readonly<Record<string, string>> = {}) {
   const shop = await build(t, { settings })
@@ -117,7 +117,7 @@ t.test('without guest orders nobody is told that guests may order', async (t) =>
 
 t.test('examples are valid by the schemas that they stand beside', async (t) => {
   const { description } = await describe(t)
-  const judge = makeJudge(description)
+  const check = makeSchemaCheck(description)
   let judged = 0
   for (const { operation } of operationsOf(description)) {
     const bodies = [operation.requestBody, ...Object.values(operation.responses)]
@@ -128,7 +128,7 @@ t.test('examples are valid by the schemas that they stand beside', async (t) => 
           const { value } = resolve(description, $ref) as { value: unknown }
           if (typeof value === 'string') continue
           judged += 1
-          t.equal(judge(schema, value), '', `${operation.operationId} ${name}`)
+          t.equal(check(schema, value), '', `${operation.operationId} ${name}`)
         }
       }
     }

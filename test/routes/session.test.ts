@@ -5,7 +5,7 @@ import { build, orderXml } from '../build.ts'
 
 const html = { accept: 'text/html' } as const
 const form = { 'content-type': 'application/x-www-form-urlencoded' } as const
-/** What a browser sends with a form of this site, over plain HTTP. */
+/** The header fields that a browser sends with a form of this site, over plain HTTP. */
 const fromHere = { origin: 'http://localhost:80', host: 'localhost:80' } as const
 
 async function signIn(app: FastifyInstance, { authorization }: { authorization: string }, next = '', headers = {}) {

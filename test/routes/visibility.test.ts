@@ -49,9 +49,9 @@ const asked: readonly Asked[] = [
 /** All that an answer tells, but for the URI that was asked for, and for what differs between any two answers. */
 async function answer({ app }: Shop, uri: string, { method = 'GET', under = '', headers = {}, payload }: Asked) {
   const { statusCode, headers: got, body } = await app.inject({ method, url: `${uri}${under}`, headers, ...(payload ? { payload } : {}) })
-  const { date: _, 'x-request-id': __, ...told } = got
+  const { date: _, 'x-request-id': __, ...fields } = got
   const without = (text: string) => text.replaceAll(uri.slice('/order/'.length), 'ID')
-  return { statusCode, headers: without(JSON.stringify(told)), body: without(body) }
+  return { statusCode, headers: without(JSON.stringify(fields)), body: without(body) }
 }
 
 t.test('an order that a caller may not see is answered to the last byte as one that is not there, whatever is asked of it', async (t) => {

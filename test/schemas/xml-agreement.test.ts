@@ -8,7 +8,7 @@ import { readXml, writeXml } from '../../schemas/xml.ts'
 import { guard } from '../../xml/guard.ts'
 import { document, xmlText } from './arbitrary-xml.ts'
 
-/** What libxml2 parsed, walked: in a test only. */
+/** Walks the tree that libxml2 parsed, which only a test does. */
 function parsedByLibxml2(xml: string | Buffer): Element {
   const options = { nonet: true, encoding: 'UTF-8' }
   const walk = (node: Node): Element => {

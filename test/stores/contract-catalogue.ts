@@ -24,9 +24,9 @@ export function catalogueContract(rule: Rule): void {
   rule('a product is read as it was created, decimals and texts to the letter', async (t, store) => {
     const before = Date.now()
     const created = await store.createProduct('ABC-1', full)
-    const { onHand: _onHand, ...said } = full
+    const { onHand: _onHand, ...fields } = full
     const { modifiedAt, ...rest } = created
-    t.same(rest, { ...said, id: 'ABC-1', version: 1, availability: 'in-stock' })
+    t.same(rest, { ...fields, id: 'ABC-1', version: 1, availability: 'in-stock' })
     t.ok(modifiedAt >= before - 1000 && modifiedAt <= Date.now() + 1000)
     t.same(await store.product('ABC-1'), created)
     t.same((await store.products({ limit: 10 })).items, [created])

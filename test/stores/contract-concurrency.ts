@@ -6,7 +6,7 @@ import type { Store } from '../../domain/store.ts'
 import type { Rule } from './contract.ts'
 import { draft, everyOrder, item, onHand, placing, purchase, stocked } from './fixtures.ts'
 
-/** How many of the attempts were fulfilled; those that were not were refused with this code. */
+/** The number of attempts that succeeded. All others must be refused with this code. */
 async function successes(t: Test, attempts: readonly Promise<unknown>[], code: string): Promise<number> {
   const settled = await Promise.allSettled(attempts)
   const reasons = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
@@ -137,10 +137,10 @@ export function concurrencyContract(rule: Rule): void {
       for (const result of await Promise.allSettled(attempts)) {
         if (result.status === 'rejected') t.equal(result.reason.code, 'order-number-taken')
       }
-      const standing = (await everyOrder(store)).filter(({ orderNumber, status }) => orderNumber === `${round}` && status === 'accepted')
-      t.ok(standing.length <= 1, `${standing.length} orders have the number`)
-      const repeated = await place(Number(standing[0]?.items[0]?.quantity ?? 1))
-      t.equal(repeated.outcome, standing.length === 0 ? 'placed' : 'repeated')
+      const active = (await everyOrder(store)).filter(({ orderNumber, status }) => orderNumber === `${round}` && status === 'accepted')
+      t.ok(active.length <= 1, `${active.length} orders have the number`)
+      const repeated = await place(Number(active[0]?.items[0]?.quantity ?? 1))
+      t.equal(repeated.outcome, active.length === 0 ? 'placed' : 'repeated')
     }
   })
 

@@ -89,17 +89,17 @@ export function documentContract(rule: Rule): void {
     t.same(await stored(store, order.id), document)
   })
 
-  rule('a rehearsal decides like the write, and stores nothing', async (t, store) => {
+  rule('a dry run decides like the write, and stores nothing', async (t, store) => {
     await store.createProduct('a', stocked(10))
-    const rehearsed = await store.placeOrder(numbered(3, 'PO-1', { document, mode: 'rehearse' }))
-    t.match(rehearsed, { outcome: 'placed', replayed: false, order: { total: '29.97' } })
-    await t.rejects(store.order(rehearsed.order.id), { code: 'order-not-found' })
-    await t.rejects(store.placeOrder(numbered(11, 'PO-1', { mode: 'rehearse' })), { code: 'order-refused' })
+    const dryRun = await store.placeOrder(numbered(3, 'PO-1', { document, mode: 'dry-run' }))
+    t.match(dryRun, { outcome: 'placed', replayed: false, order: { total: '29.97' } })
+    await t.rejects(store.order(dryRun.order.id), { code: 'order-not-found' })
+    await t.rejects(store.placeOrder(numbered(11, 'PO-1', { mode: 'dry-run' })), { code: 'order-refused' })
     t.same([await everyOrder(store), await onHand(store, 'a')], [[], '10'])
     const { order } = await store.placeOrder(numbered(3, 'PO-1', { document }))
-    t.match(await store.placeOrder(numbered(3, 'PO-1', { mode: 'rehearse' })), { outcome: 'repeated', order: { id: order.id } })
-    await t.rejects(store.placeOrder(numbered(4, 'PO-1', { mode: 'rehearse' })), { code: 'order-number-taken' })
-    const other = { document: { ...document, bytes: Uint8Array.from([1]) }, mode: 'rehearse' as const }
+    t.match(await store.placeOrder(numbered(3, 'PO-1', { mode: 'dry-run' })), { outcome: 'repeated', order: { id: order.id } })
+    await t.rejects(store.placeOrder(numbered(4, 'PO-1', { mode: 'dry-run' })), { code: 'order-number-taken' })
+    const other = { document: { ...document, bytes: Uint8Array.from([1]) }, mode: 'dry-run' as const }
     const changed = await store.changeOrder(order.id, purchase([item('a', 5)], { orderNumber: 'PO-9' }), {}, undefined, other)
     t.match(changed, { orderNumber: 'PO-9', total: '49.95' })
     await t.rejects(store.changeOrder(order.id, purchase([item('a', 50)]), {}, undefined, other), { code: 'order-refused' })
@@ -108,11 +108,11 @@ export function documentContract(rule: Rule): void {
     t.equal(await onHand(store, 'a'), '7')
   })
 
-  rule('rehearsals beside writes take no stock from them', async (t, store) => {
+  rule('dry runs beside writes take no stock from them', async (t, store) => {
     await store.createProduct('a', stocked(11))
     const writes = Array.from({ length: 20 }, (_, i) =>
       store.placeOrder(
-        numbered(1, `PO-${i}`, i % 2 ? { mode: 'rehearse' } : { document: { ...document, digest: String(i).padStart(64, '0') } })
+        numbered(1, `PO-${i}`, i % 2 ? { mode: 'dry-run' } : { document: { ...document, digest: String(i).padStart(64, '0') } })
       )
     )
     t.equal((await Promise.allSettled(writes)).filter(({ status }) => status === 'fulfilled').length, 20)

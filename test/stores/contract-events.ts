@@ -104,15 +104,15 @@ export function eventContract(rule: Rule): void {
     ])
   })
 
-  rule('what changes nothing makes no event: refusals, repeats, replays, rehearsals', async (t, store) => {
+  rule('what changes nothing makes no event: refusals, repeats, replays, dry runs', async (t, store) => {
     await store.createProduct('a', stocked(10))
     const idempotency = { scope: 'guests /order', key: 'k'.repeat(20), fingerprint: 'f' }
     const { order } = await store.placeOrder(placing('a', 1, { idempotency }))
     const before = await store.lastEvent()
     await store.placeOrder(placing('a', 1, { idempotency }))
-    await store.placeOrder(placing('a', 1, { mode: 'rehearse' }))
+    await store.placeOrder(placing('a', 1, { mode: 'dry-run' }))
     await store.setOrderStatus(order.id, 'accepted', {})
-    await store.importProducts([{ id: 'b', draft: draft() }], 'rehearse')
+    await store.importProducts([{ id: 'b', draft: draft() }], 'dry-run')
     await store.importProducts([{ id: 'a', draft: draft() }])
     await t.rejects(store.placeOrder(placing('a', 100)), DomainError)
     await t.rejects(store.createProduct('a', draft()), DomainError)

@@ -33,9 +33,9 @@ export function importContract(rule: Rule): void {
       ]),
       ['created', 'created']
     )
-    const { onHand, ...said } = full
+    const { onHand, ...fields } = full
     const a = await store.product('a')
-    t.match(a, { ...said, id: 'a', version: 1, availability: 'in-stock' })
+    t.match(a, { ...fields, id: 'a', version: 1, availability: 'in-stock' })
     t.equal((await store.stock('a')).onHand, onHand)
     t.match(await store.product('b'), { availability: 'out-of-stock' })
     t.same(
@@ -143,7 +143,7 @@ export function importContract(rule: Rule): void {
     t.equal((await store.stock('a')).onHand, '0')
   })
 
-  rule('a rehearsed import says what would be, and nothing of it stays', async (t, store) => {
+  rule('a dry run of an import says what would be, and nothing of it stays', async (t, store) => {
     await store.createProduct('a', stocked(5))
     const before = [await store.product('a'), await store.stock('a'), await store.revision()]
     const batch = [
@@ -153,7 +153,7 @@ export function importContract(rule: Rule): void {
       { id: 'b', draft: full }
     ]
     const outcomes = ['replaced', 'created', { code: 'gtin-taken' }, 'unchanged']
-    t.match(await store.importProducts(batch, 'rehearse'), outcomes)
+    t.match(await store.importProducts(batch, 'dry-run'), outcomes)
     t.same([await store.product('a'), await store.stock('a'), await store.revision()], before)
     await t.rejects(store.product('b'), { code: 'product-not-found' })
     t.same((await store.products({ limit: 10, q: 'Other' })).items, [])

@@ -7,7 +7,7 @@ const many = (count = lines, productId = 'a') => Array.from({ length: count }, (
 const idempotency = { scope: 'acme POST /order', key: 'k', fingerprint: 'f' }
 const stamped = { customer: 'acme', status: 'accepted' } as const
 
-/** Large orders may be written elsewhere than small ones: whoever asks must not see it. */
+/** Large orders may be written in another thread than small ones. The results must be the same. */
 export function largeContract(rule: Rule): void {
   rule('a large order is refused with all that is wrong, where it is, as a small one', async (t, store) => {
     await store.createProduct('a', stocked(1000))

@@ -18,13 +18,13 @@ export function lenientContract(rule: Rule): void {
     await store.createProduct('d', stocked(1))
     await t.rejects(store.placeOrder({ ...lenient, handling: undefined, order: mixed() }), { code: 'order-refused' })
 
-    const rehearsed = await store.placeOrder({ ...lenient, order: mixed(), mode: 'rehearse' })
-    t.same(statuses(rehearsed.order), ['changed 3', 'rejected 0', 'backordered 4', 'changed 1'])
-    t.equal(await onHand(store, 'a'), '3', 'a rehearsal takes nothing')
+    const dryRun = await store.placeOrder({ ...lenient, order: mixed(), mode: 'dry-run' })
+    t.same(statuses(dryRun.order), ['changed 3', 'rejected 0', 'backordered 4', 'changed 1'])
+    t.equal(await onHand(store, 'a'), '3', 'a dry run takes nothing')
 
     const { order, outcome } = await store.placeOrder({ ...lenient, order: mixed() })
     t.equal(outcome, 'placed')
-    t.same(statuses(order), statuses(rehearsed.order))
+    t.same(statuses(order), statuses(dryRun.order))
     t.match(order.items[0], { orderedQuantity: '5', reason: 'Only 3 of the 5 ordered are available.' })
     t.equal(order.total, '79.92')
     t.same(await store.order(order.id), order, 'it is read as it was answered')
@@ -43,7 +43,7 @@ export function lenientContract(rule: Rule): void {
     const { order } = await store.placeOrder({ ...lenient, order: mixed() })
     await store.putStock('b', decimal('50'), {})
     for (const handling of ['lenient', undefined] as const) {
-      for (const mode of ['rehearse', undefined] as const) {
+      for (const mode of ['dry-run', undefined] as const) {
         t.same(await store.placeOrder({ ...lenient, handling, mode, order: mixed() }), { order, outcome: 'repeated', replayed: false })
       }
       const other = { ...lenient, handling, order: mixed({ unitPrice: decimal('8') }) }

@@ -30,7 +30,7 @@ async function fill(store: Store): Promise<Order[]> {
   return Promise.all(placed.map(({ id }) => store.order(id)))
 }
 
-/** What the list must be, decided without a database. */
+/** The expected list, made without a database. */
 function expected(orders: readonly Order[], query: Filters): string[] {
   const { customer, status, orderNumber, placedSince = 0, modifiedSince, order } = query
   const by = (order: Order) => (modifiedSince === undefined || orderNumber !== undefined ? order.placedAt : order.modifiedAt)

@@ -26,10 +26,10 @@ export function shipmentContract(rule: Rule): void {
   rule('an order is shipped in parts, and is shipped when nothing is left', async (t, store) => {
     const id = await placed(store)
     await untilLater()
-    const said = { shippedAt: 1_750_000_000_000, carrier: 'DHL', trackingNumber: 'T 1', trackingUri: 'https://dhl.example/T1' }
-    const { shipment, replayed } = await store.shipOrder(id, { ...said, ...of([1, '1.0']) }, { version: 1 })
+    const details = { shippedAt: 1_750_000_000_000, carrier: 'DHL', trackingNumber: 'T 1', trackingUri: 'https://dhl.example/T1' }
+    const { shipment, replayed } = await store.shipOrder(id, { ...details, ...of([1, '1.0']) }, { version: 1 })
     const line = { line: 1, productId: 'a', name: 'Hammer', unit: 'C62', quantity: '1.0' }
-    t.same([shipment, replayed], [{ orderId: id, number: 1, ...said, itemCount: 1, items: [line] }, false])
+    t.same([shipment, replayed], [{ orderId: id, number: 1, ...details, itemCount: 1, items: [line] }, false])
     const order = await store.order(id)
     t.match(order, { version: 2, status: 'accepted', shipmentCount: 1, items: [{ shippedQuantity: '1' }, {}] })
     t.notOk('shippedQuantity' in (order.items[1] ?? {}))
@@ -53,15 +53,15 @@ export function shipmentContract(rule: Rule): void {
   rule('a shipment is an event, and so is the status that follows from it', async (t, store) => {
     const id = await placed(store)
     const [before] = (await store.eventHeads({ audience: everyone, limit: 100 })).slice(-1)
-    const told = async () => {
+    const newEvents = async () => {
       const heads = await store.eventHeads({ audience: everyone, limit: 100, ...(before ? { after: before.id } : {}) })
       return heads.map(({ type, version }) => `${type} ${version}`)
     }
     await store.shipOrder(id, of([1, 1]), {})
-    t.same(await told(), ['order-shipped 2'])
+    t.same(await newEvents(), ['order-shipped 2'])
     await store.setOrderStatus(id, 'accepted', {}, { note: 'More soon' })
     await store.setOrderStatus(id, 'shipped', {})
-    t.same(await told(), ['order-shipped 2', 'order-changed 3', 'order-shipped 4', 'order-status-changed 4'])
+    t.same(await newEvents(), ['order-shipped 2', 'order-changed 3', 'order-shipped 4', 'order-status-changed 4'])
     const heads = await store.eventHeads({ audience: everyone, limit: 100, ...(before ? { after: before.id } : {}) })
     const [first, , last] = await store.events(heads)
     t.match(first?.order, { version: 2, status: 'accepted', items: [{ shippedQuantity: '1' }] }, 'the order as it was then')

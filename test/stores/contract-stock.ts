@@ -3,7 +3,7 @@ import type { Store } from '../../domain/store.ts'
 import type { Rule } from './contract.ts'
 import { draft, onHand, placing, stocked, untilLater } from './fixtures.ts'
 
-/** What a client may have cached of a product: it must not change without need. */
+/** The parts of a product that clients cache. They must not change without need. */
 async function shown(store: Store, id: string) {
   const [{ version, modifiedAt }, revision] = await Promise.all([store.product(id), store.revision()])
   return { version, modifiedAt, revision }

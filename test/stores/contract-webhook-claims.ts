@@ -3,7 +3,7 @@ import type { Rule } from './contract.ts'
 import { placing, stocked, untilLater } from './fixtures.ts'
 import { attempt, claimOf, draft, makeWebhook } from './webhook-fixtures.ts'
 
-/** What a webhook's worker is given, event by event, until nothing is left. */
+/** The events that the worker of a webhook gets, one by one, until none is left. */
 async function deliverAll(store: Store, worker: string): Promise<Map<string, string[]>> {
   const delivered = new Map<string, string[]>()
   for (const claimed of await store.claimWebhooks(worker, 100)) {
@@ -17,7 +17,7 @@ async function deliverAll(store: Store, worker: string): Promise<Map<string, str
   return delivered
 }
 
-/** What a dispatcher does with webhooks. */
+/** The rules of the store for a dispatcher of webhooks. */
 export function webhookClaimContract(rule: Rule): void {
   rule('a webhook is given the events after it was made that its key hears, in order', async (t, store) => {
     await store.createProduct('P', stocked(5))

@@ -4,7 +4,7 @@ import type { Rule } from './contract.ts'
 import { everything, stocked } from './fixtures.ts'
 import { attempt, claimOf, draft, makeWebhook } from './webhook-fixtures.ts'
 
-/** What a customer does with webhooks. */
+/** The rules of the store for the webhooks of customers. */
 export function webhookContract(rule: Rule): void {
   rule('a webhook is kept as it was made, and is seen and changed by its customer only', async (t, store) => {
     const made = await makeWebhook(store, { types: ['order-placed'] })

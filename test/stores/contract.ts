@@ -22,7 +22,7 @@ import { webhookContract } from './contract-webhooks.ts'
 export type Rule = (title: string, check: (t: Test, store: Store) => Promise<void>) => void
 
 /**
- * What every store does, whatever is under it.
+ * The rules that hold for every store.
  * @param open gives a new, empty store of a shop that sells in EUR; the suite closes it
  */
 export function storeContract(t: Test, open: () => Promise<Store>): void {

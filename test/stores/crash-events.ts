@@ -10,7 +10,7 @@ import { type Acknowledged, countedProduct, type ExpectedEvent, type ReaderName,
 type Versions = { readonly product: number; readonly stock: number } | undefined
 
 /**
- * What is wrong with the events, in words.
+ * The faults of the events, in words.
  * @param acknowledged in the order in which it was acknowledged
  * @param seen the ids of the events that each reader saw, in its order
  */

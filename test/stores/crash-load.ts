@@ -1,4 +1,4 @@
-/** What the killed process does: it writes to the store from many sides at once and reads the events, and says on its output what it was told. */
+/** The program of the killed process: it writes to the store from many sides at once, reads the events, and prints each acknowledgement. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Audience, audienceOf, type EventType, everyone } from '../../domain/event.ts'
@@ -13,7 +13,7 @@ const scarceProduct = 'scarce'
 /** The seller writes it from many sides at once. No order takes it. */
 export const countedProduct = 'counted'
 
-/** What there is on hand of the products that orders take. */
+/** The stock of the products that orders take. */
 export const startStock: ReadonlyMap<string, string> = new Map([
   ...crashProducts.map((id) => [id, '1000000'] as const),
   [scarceProduct, '5']
@@ -31,12 +31,12 @@ export interface Acknowledged {
   readonly began: number
   /** All events of the write, in their order. */
   readonly events: readonly ExpectedEvent[]
-  /** Of a placed order: its idempotency key, which is also its note. */
+  /** The idempotency key of a placed order, which is also its note. */
   readonly key?: string
   readonly order?: Order
 }
 
-/** Who follows the events. */
+/** The audiences that follow the events. */
 export const readers = {
   everything: everyone,
   buyer: audienceOf({ kind: 'key', keyId: 'acme', customer: 'acme', scopes: ['order'] })
@@ -45,11 +45,11 @@ export const readers = {
 export type ReaderName = keyof typeof readers
 
 /** A line of the output. */
-export type Said = { readonly acknowledged: Acknowledged } | { readonly reader: ReaderName; readonly seen: readonly string[] }
+export type OutputLine = { readonly acknowledged: Acknowledged } | { readonly reader: ReaderName; readonly seen: readonly string[] }
 
-/** How a load goes on. */
+/** The output and the end of a load. */
 export interface Course {
-  say(said: Said): void
+  say(line: OutputLine): void
   /** Called when a write or a read is refused. What it throws ends the load. */
   refused(error: unknown): Promise<void>
   isStopped(): boolean
@@ -80,7 +80,7 @@ function content(key: string, products: readonly string[], padding: number, quan
 /** One write of one line, which on a pipe is done when it returns. */
 export async function writeUntilKilled(stores: readonly [Store, ...Store[]]): Promise<never> {
   await load(stores, {
-    say: (said) => process.stdout.write(`${JSON.stringify(said)}\n`),
+    say: (line) => process.stdout.write(`${JSON.stringify(line)}\n`),
     refused: async (error) => {
       throw error
     },
@@ -106,16 +106,16 @@ export async function load(stores: readonly [Store, ...Store[]], course: Course)
   await Promise.all([...ordering, ...selling, ...reading])
 }
 
-type Acknowledge = <T>(write: Promise<T>, told: (result: T) => Omit<Acknowledged, 'began'>) => Promise<T>
+type Acknowledge = <T>(write: Promise<T>, expected: (result: T) => Omit<Acknowledged, 'began'>) => Promise<T>
 
 /** Numbers what is acknowledged. The promise of a write must be made in the call. */
 function acknowledging({ say }: Course): Acknowledge {
   let count = 0
-  return async (write, told) => {
+  return async (write, expected) => {
     const began = count
     const result = await write
     count += 1
-    say({ acknowledged: { began, ...told(result) } })
+    say({ acknowledged: { began, ...expected(result) } })
     return result
   }
 }
@@ -145,17 +145,17 @@ async function writeOrder(store: Store, other: Store, acknowledge: Acknowledge, 
   const scenario = (writer + i) % 6
   const products = crashProducts.slice(i % 4, (i % 4) + 1 + (writer % 3))
   const padding = scenario < 4 ? 0 : writer < 6 ? 40_000 : 5_000
-  const told =
+  const expected =
     (...types: readonly EventType[]) =>
     (order: Order) => ({ key, order, events: types.map((type) => ({ type, subject: order.id, version: order.version })) })
   const placing = keyed(key, scenario % 2 === 0 ? [...products, scarceProduct] : products, padding)
-  const { order } = await acknowledge(store.placeOrder(placing), (placed) => told('order-placed')(placed.order))
+  const { order } = await acknowledge(store.placeOrder(placing), (placed) => expected('order-placed')(placed.order))
   const { id } = order
   const change = (version: number) =>
-    acknowledge(other.changeOrder(id, content(key, ['e'], padding, `${version}`), { version }), told('order-changed'))
+    acknowledge(other.changeOrder(id, content(key, ['e'], padding, `${version}`), { version }), expected('order-changed'))
   const set = (status: Order['status'], version: number, ...types: readonly EventType[]) =>
-    acknowledge(other.setOrderStatus(id, status, { version }), told(...types))
-  const note = (version: number) => acknowledge(other.setOrderStatus(id, 'accepted', { version }, { note: key }), told('order-changed'))
+    acknowledge(other.setOrderStatus(id, status, { version }), expected(...types))
+  const note = (version: number) => acknowledge(other.setOrderStatus(id, 'accepted', { version }, { note: key }), expected('order-changed'))
   const ship = (version: number, isRest: boolean) =>
     acknowledge(other.shipOrder(id, isRest ? {} : { items: [{ line: 1, quantity: decimal('0.5') }] }, { version }), () => ({
       key,
@@ -188,14 +188,14 @@ async function writeOrder(store: Store, other: Store, acknowledge: Acknowledge, 
 
 /** Takes a new product through all that can be written of it, and writes the product that all write. */
 async function writeCatalogue(store: Store, acknowledge: Acknowledge, id: string, i: number): Promise<void> {
-  const told =
+  const expected =
     (...events: readonly (readonly [EventType, number])[]) =>
     () => ({ events: events.map(([type, version]) => ({ type, subject: id, version })) })
-  await acknowledge(store.createProduct(id, stocked(5)), told(['product-created', 1], ['stock-set', 1]))
-  await acknowledge(store.importProducts([{ id, draft: stocked(6, { name: 'Saw' }) }]), told(['product-changed', 2], ['stock-set', 2]))
-  await acknowledge(store.putStock(id, decimal('0'), {}), told(['product-changed', 3], ['stock-set', 3]))
-  await acknowledge(store.putProduct(id, draft({ name: 'Drill' }), {}), told(['product-changed', 4]))
-  if (i % 2 === 0) await acknowledge(store.deleteProduct(id, { version: 4 }), told(['product-deleted', 5]))
+  await acknowledge(store.createProduct(id, stocked(5)), expected(['product-created', 1], ['stock-set', 1]))
+  await acknowledge(store.importProducts([{ id, draft: stocked(6, { name: 'Saw' }) }]), expected(['product-changed', 2], ['stock-set', 2]))
+  await acknowledge(store.putStock(id, decimal('0'), {}), expected(['product-changed', 3], ['stock-set', 3]))
+  await acknowledge(store.putProduct(id, draft({ name: 'Drill' }), {}), expected(['product-changed', 4]))
+  if (i % 2 === 0) await acknowledge(store.deleteProduct(id, { version: 4 }), expected(['product-deleted', 5]))
   await acknowledge(store.putProduct(countedProduct, draft({ name: id }), {}), ({ product: { version } }) => ({
     events: [{ type: 'product-changed', subject: countedProduct, version }]
   }))

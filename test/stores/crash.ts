@@ -12,7 +12,7 @@ import type { Order } from '../../domain/order.ts'
 import { heldBy } from '../../domain/placing.ts'
 import type { Store } from '../../domain/store.ts'
 import { eventFaults, isSame } from './crash-events.ts'
-import { type Acknowledged, crashProducts, keyed, type ReaderName, type Said, startStock, stockShop } from './crash-load.ts'
+import { type Acknowledged, crashProducts, keyed, type OutputLine, type ReaderName, startStock, stockShop } from './crash-load.ts'
 import { everyOrder, onHand } from './fixtures.ts'
 
 /** A new, empty database of a round. */
@@ -38,10 +38,10 @@ export function crashSuite(t: Test, rounds: number, fresh: (round: number) => Pr
       for (let round = 0; round < rounds; round++) {
         const ground = await fresh(round)
         await stock(ground)
-        const said = await writeAndKill(ground)
-        acknowledged += said.filter((line) => 'acknowledged' in line).length
+        const output = await writeAndKill(ground)
+        acknowledged += output.filter((line) => 'acknowledged' in line).length
         const store = await ground.open()
-        const wrong = await check(store, said).finally(() => store.close())
+        const wrong = await check(store, output).finally(() => store.close())
         if (wrong.length > 0) t.fail(`round ${round}`, { wrong })
       }
       t.ok(acknowledged > rounds, `${acknowledged} writes were acknowledged in ${rounds} rounds`)
@@ -54,23 +54,23 @@ async function stock({ open }: Ground): Promise<void> {
   await stockShop(store).finally(() => store.close())
 }
 
-async function writeAndKill({ program, argument }: Ground): Promise<Said[]> {
+async function writeAndKill({ program, argument }: Ground): Promise<OutputLine[]> {
   const child = spawn(process.execPath, [...process.execArgv, program.pathname, argument], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [exited, ended] = [once(child, 'exit'), once(child.stdout, 'end')]
-  let said = ''
+  let output = ''
   let isEnding = false
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     if (!isEnding && text.includes('"acknowledged"')) {
       isEnding = true
       void killSoon(child)
     }
-    said += text
+    output += text
   })
   const [, signal] = await exited
   await ended
   if (signal !== 'SIGKILL') throw new Error(`the program ended by itself, with ${child.exitCode ?? signal}`)
   // The last line may have been cut short: its write was acknowledged to nobody.
-  const lines = said.split('\n').slice(0, -1)
+  const lines = output.split('\n').slice(0, -1)
   return lines.map((line) => JSON.parse(line))
 }
 
@@ -79,11 +79,11 @@ async function killSoon(child: ChildProcess): Promise<void> {
   child.kill('SIGKILL')
 }
 
-/** What is wrong with a store after a crash, in words. @param said what the load said, in its order */
-export async function check(store: Store, said: readonly Said[]): Promise<string[]> {
+/** The faults of a store after a crash, in words. @param output the lines of the load, in their order */
+export async function check(store: Store, output: readonly OutputLine[]): Promise<string[]> {
   const wrong: string[] = []
-  const acknowledged = said.flatMap((line) => ('acknowledged' in line ? line.acknowledged : []))
-  const seenBy = (name: ReaderName) => said.flatMap((line) => ('reader' in line && line.reader === name ? line.seen : []))
+  const acknowledged = output.flatMap((line) => ('acknowledged' in line ? line.acknowledged : []))
+  const seenBy = (name: ReaderName) => output.flatMap((line) => ('reader' in line && line.reader === name ? line.seen : []))
   const orders = await everyOrder(store)
   const there = new Map(orders.map((order) => [order.id, order]))
   const keys = new Set(orders.flatMap(({ notes }) => notes))

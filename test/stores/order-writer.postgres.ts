@@ -30,7 +30,7 @@ async function addsUp(t: Test, store: Store): Promise<void> {
   t.equal(plain(add(await onHand(store, 'a'), held)), '1000000')
 }
 
-/** As a client does that is told that the shop is out of reach. */
+/** Places an order again and again while the shop is out of reach, as a client does. */
 async function untilPlaced(store: Store, order: Placing): Promise<Placed> {
   for (;;) {
     try {
@@ -54,20 +54,20 @@ t.test('a thread that is killed loses nothing acknowledged, answers the rest by 
     const settled = await Promise.allSettled(attempts)
     await killed
     const there = new Set((await everyOrder(store)).flatMap(({ notes }) => notes))
-    const told = settled.map((result) => {
+    const outcomes = settled.map((result) => {
       if (result.status === 'fulfilled') return 'placed'
       t.match(result.reason, { code: 'store-unavailable' })
       return /Nothing was stored/.test(result.reason.message) ? 'not' : 'unknown'
     })
     t.ok(
-      told.includes('placed') && told.includes('unknown'),
-      `placed, not, unknown: ${['placed', 'not', 'unknown'].map((one) => told.filter((other) => other === one).length)}`
+      outcomes.includes('placed') && outcomes.includes('unknown'),
+      `placed, not, unknown: ${['placed', 'not', 'unknown'].map((one) => outcomes.filter((other) => other === one).length)}`
     )
     for (const [i, result] of settled.entries()) {
-      if (told[i] === 'unknown') t.match(result, { reason: { message: /same Idempotency-Key/ } })
-      else if (there.has(`${round} ${i}`) !== (told[i] === 'placed')) t.fail(`order ${i} was answered as "${told[i]}"`)
+      if (outcomes[i] === 'unknown') t.match(result, { reason: { message: /same Idempotency-Key/ } })
+      else if (there.has(`${round} ${i}`) !== (outcomes[i] === 'placed')) t.fail(`order ${i} was answered as "${outcomes[i]}"`)
     }
-    for (const i of told.keys()) await untilPlaced(store, large(`${round} ${i}`, { idempotency: key(i) }))
+    for (const i of outcomes.keys()) await untilPlaced(store, large(`${round} ${i}`, { idempotency: key(i) }))
     t.equal((await everyOrder(store)).length, (round + 1) * 151, 'each is there once')
     await addsUp(t, store)
   }

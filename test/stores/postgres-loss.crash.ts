@@ -7,7 +7,7 @@ import { decimal } from '../../domain/money.ts'
 import type { Store } from '../../domain/store.ts'
 import { openPostgresStore } from '../../stores/postgres/store.ts'
 import { check } from './crash.ts'
-import { load, type Said, stockShop } from './crash-load.ts'
+import { load, type OutputLine, stockShop } from './crash-load.ts'
 import { execute, startPostgres } from './embedded.ts'
 import { draft, item, onHand, placing, purchase, shopCurrency, stocked } from './fixtures.ts'
 
@@ -21,10 +21,10 @@ async function open(t: Test, url: string): Promise<Store> {
 }
 
 /** How long a test waits, in milliseconds, for what takes a few seconds where nothing else runs. */
-const patience = 120_000
+const longestOutage = 120_000
 
 async function untilItAnswers(store: Store): Promise<void> {
-  for (const end = Date.now() + patience; ; await sleep(50)) {
+  for (const end = Date.now() + longestOutage; ; await sleep(50)) {
     try {
       return await store.ping()
     } catch (error) {
@@ -34,13 +34,13 @@ async function untilItAnswers(store: Store): Promise<void> {
 }
 
 /** Writes and reads from many sides until it is stopped; only ever refused as the store being out of reach. */
-function startLoad(t: Test, stores: readonly [Store, ...Store[]]): { acknowledged(): number; stop(): Promise<Said[]> } {
-  const said: Said[] = []
+function startLoad(t: Test, stores: readonly [Store, ...Store[]]): { acknowledged(): number; stop(): Promise<OutputLine[]> } {
+  const output: OutputLine[] = []
   let acknowledged = 0
   let isStopped = false
   const ended = load(stores, {
     say(line) {
-      said.push(line)
+      output.push(line)
       if ('acknowledged' in line) acknowledged += 1
     },
     async refused(error) {
@@ -54,7 +54,7 @@ function startLoad(t: Test, stores: readonly [Store, ...Store[]]): { acknowledge
     async stop() {
       isStopped = true
       await ended
-      return said
+      return output
     }
   }
 }
@@ -94,7 +94,7 @@ t.test('without the server every verb says so soon, and when it is back all goes
     name: 'StoreOpenError',
     message: /cannot be reached/
   })
-  t.ok(Date.now() - began < patience)
+  t.ok(Date.now() - began < longestOutage)
   await server.start()
   await untilItAnswers(store)
   t.equal((await store.placeOrder(placing('a'))).outcome, 'placed')
@@ -116,10 +116,10 @@ t.test('connections that are ended midway lose nothing acknowledged and write no
   }
   await untilItAnswers(store)
   while (acknowledged() === 0) await sleep(10)
-  const said = await stop()
+  const output = await stop()
   t.ok(ended >= 20 && acknowledged() > 0, `${ended} connections were ended, ${acknowledged()} writes acknowledged`)
   await untilIdle(url)
-  t.same(await check(store, said), [])
+  t.same(await check(store, output), [])
 })
 
 t.test('a server that is killed under load loses nothing acknowledged, and the store finds it again', async (t) => {
@@ -137,10 +137,10 @@ t.test('a server that is killed under load loses nothing acknowledged, and the s
     await untilItAnswers(store)
     while (acknowledged() === before) await sleep(10)
   }
-  const said = await stop()
+  const output = await stop()
   t.ok(acknowledged() > 0, `${acknowledged()} writes acknowledged`)
   await untilIdle(url)
-  t.same(await check(store, said), [])
+  t.same(await check(store, output), [])
 })
 
 /** A way to the database that can fail: `cut` ends a connection that sends this text, `mute` lets nothing more through. */
@@ -221,7 +221,7 @@ t.test('a database that takes everything and answers nothing holds no caller for
   const began = Date.now()
   const attempts = [store.product('a'), store.placeOrder(placing('a')), store.putStock('a', decimal('5'), {}), store.products({ limit: 1 })]
   for (const result of await Promise.allSettled(attempts)) t.match(result, { status: 'rejected', reason: { code: 'store-unavailable' } })
-  t.ok(Date.now() - began < patience)
+  t.ok(Date.now() - began < longestOutage)
   fail.mute = false
   await untilItAnswers(store)
   await store.placeOrder(placing('a'))

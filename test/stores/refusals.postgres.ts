@@ -6,7 +6,7 @@ import { shopCurrency } from './fixtures.ts'
 
 const server = await postgresFor(t)
 
-/** What opening a database says: one line, without the password. */
+/** The error of opening a database: one line, without the password. */
 async function refusal(t: Test, url: string): Promise<string> {
   const error = await openPostgresStore({ url, currency: shopCurrency }).then(
     () => undefined,

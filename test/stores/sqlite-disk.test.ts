@@ -15,16 +15,16 @@ t.test('on a full disk each refused order says that nothing was stored, and noth
   const { store, writer } = await openWithWriter({ path, currency: shopCurrency })
   await store.createProduct('a', stocked(100_000))
   const place = (note: string) => store.placeOrder({ order: purchase([item('a')], { notes: [note] }), status: 'accepted' })
-  const told = new Map<string, PromiseSettledResult<Placed>>()
+  const settledByNote = new Map<string, PromiseSettledResult<Placed>>()
   for (let i = 0; i < 20; i++) {
     // As much as the log's frames of an order take, or less.
     disk.fill(i * 2048)
     const notes = [0, 1, 2].map((n) => `${i}-${n}`)
     const settled = await Promise.allSettled(notes.map(place))
-    for (const [n, note] of notes.entries()) told.set(note, settled[n] as PromiseSettledResult<Placed>)
+    for (const [n, note] of notes.entries()) settledByNote.set(note, settled[n] as PromiseSettledResult<Placed>)
   }
-  const refusals = [...told.values()].flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
-  t.ok(refusals.length > 20, `${refusals.length} of ${told.size} were refused`)
+  const refusals = [...settledByNote.values()].flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+  t.ok(refusals.length > 20, `${refusals.length} of ${settledByNote.size} were refused`)
   for (const reason of refusals) {
     if (!(reason instanceof DomainError && reason.code === 'store-unavailable')) t.fail('refused otherwise', { reason })
   }
@@ -38,7 +38,7 @@ t.test('on a full disk each refused order says that nothing was stored, and noth
   const again = await openWithWriter({ path, currency: shopCurrency })
   t.teardown(() => again.store.close())
   const there = new Set((await everyOrder(again.store)).flatMap(({ notes }) => notes))
-  for (const [note, { status }] of told) if (there.has(note) !== (status === 'fulfilled')) t.fail(`order ${note} was ${status}`)
+  for (const [note, { status }] of settledByNote) if (there.has(note) !== (status === 'fulfilled')) t.fail(`order ${note} was ${status}`)
   t.equal(Number((await again.store.stock('a')).onHand), 100_000 - there.size)
 })
 

@@ -58,12 +58,12 @@ t.test('who waits for a writer that is lost is told what is known: stored by the
   await writer.kill()
   const settled = await Promise.allSettled(attempts)
   const there = new Set((await everyOrder(store)).flatMap(({ notes }) => notes))
-  const told = settled.map((result) =>
+  const outcomes = settled.map((result) =>
     result.status === 'fulfilled' ? 'placed' : /Nothing was stored/.test(result.reason.message) ? 'not' : 'unknown'
   )
-  t.ok(told.includes('placed') && told.includes('not'))
-  for (const [i, said] of told.entries()) {
-    if (said !== 'unknown' && there.has(`${i}`) !== (said === 'placed')) t.fail(`order ${i} was answered as "${said}"`)
+  t.ok(outcomes.includes('placed') && outcomes.includes('not'))
+  for (const [i, outcome] of outcomes.entries()) {
+    if (outcome !== 'unknown' && there.has(`${i}`) !== (outcome === 'placed')) t.fail(`order ${i} was answered as "${outcome}"`)
   }
   for (const result of settled) {
     if (result.status === 'rejected' && !/Nothing was stored/.test(result.reason.message))

@@ -9,7 +9,7 @@ import { placing, shopCurrency, stocked } from './fixtures.ts'
 
 const open = (path: string) => openSqliteStore({ path, currency: shopCurrency })
 
-/** What opening a file says: one line that names it. */
+/** The error of opening a file: one line that names it. */
 async function refusal(t: Test, path: string): Promise<string> {
   const error = await open(path).then(
     () => undefined,

@@ -151,7 +151,7 @@ t.test('the shop waits longer each time that it cannot write an event, until it 
         const { step } = progress
         steps.push(step.kind)
         if (step.kind === 'postpone') waits.push(step.in)
-        // What is said to wait is due at once, so that the test need not wait.
+        // A retry is due at once, so that the test need not wait.
         const now = step.kind === 'postpone' ? ({ ...progress, step: { kind: 'postpone', in: 0 } } as const) : progress
         const next = await shop.store.settleWebhook(worker, claim, now)
         if (step.kind === 'delivered') done.resolve()
@@ -173,7 +173,7 @@ t.test('an event that takes too long to write is an attempt that failed, so that
   const shop = await open(t)
   const receiver = await startReceiver(t)
   const webhook = await addWebhook(shop, receiver.url, { more: { type: ['order-placed'] } })
-  // What the documents throw when their process was ended for taking too long.
+  // The error when the document process was ended because it took too long.
   const { documents } = shop.app
   // The services of one process share their documents.
   t.teardown(() => Reflect.deleteProperty(documents, 'write'))

@@ -17,10 +17,10 @@ const paths = (content: string) => faults(content).map(({ path }) => path)
 t.test('the first error is true, however many elements stand wrong before it', async (t) => {
   const extension = '<extension name="a">b</extension>'
   for (const wrong of ['<wrong/>', '<currency>EUR</currency>', item(undefined, '<quantity>0</quantity>')]) {
-    const told = faults(`${extension.repeat(5_000)}${wrong}${item()}`)
-    t.same(told[0], { detail: 'There can be at most 100 <extension> in <purchase-order>.', line: 1, path: `${at}/extension[101]` })
+    const found = faults(`${extension.repeat(5_000)}${wrong}${item()}`)
+    t.same(found[0], { detail: 'There can be at most 100 <extension> in <purchase-order>.', line: 1, path: `${at}/extension[101]` })
     t.same(
-      told.map(({ path }) => path),
+      found.map(({ path }) => path),
       Array.from({ length: 100 }, (_, i) => `${at}/extension[${i + 101}]`)
     )
   }
@@ -46,10 +46,10 @@ t.test('an error in a long document is told once, at its own element, and never 
 
 t.test('of more than 100 errors the first of the document are told, of whatever kind', async (t) => {
   const zero = item(undefined, '<quantity>0</quantity>')
-  const told = paths(`${zero}${'<note/>'.repeat(60)}${zero}${'<unknown/>'.repeat(90)}${zero}`)
-  t.equal(told.length, 100)
-  t.same(told.slice(0, 2), [`${at}/item[1]/quantity`, `${at}/note[1]`])
-  t.same(told.slice(60, 63), [`${at}/note[60]`, `${at}/item[2]/quantity`, `${at}/unknown[1]`])
+  const found = paths(`${zero}${'<note/>'.repeat(60)}${zero}${'<unknown/>'.repeat(90)}${zero}`)
+  t.equal(found.length, 100)
+  t.same(found.slice(0, 2), [`${at}/item[1]/quantity`, `${at}/note[1]`])
+  t.same(found.slice(60, 63), [`${at}/note[60]`, `${at}/item[2]/quantity`, `${at}/unknown[1]`])
 })
 
 t.test('no part of a document is judged twice, however its elements stand', async (t) => {

@@ -10,9 +10,9 @@ t.test('every error is listed with its own line and path', async (t) => {
   const body = order(
     `\n<urgent/>\n<currency>eur</currency>\n${item()}\n<item>\n<product-id>A B</product-id>\n<quantity>0</quantity>\n</item>\n`
   )
-  const told = await refuse(t, shop, { body, code: 'invalid-document' })
+  const refusal = await refuse(t, shop, { body, code: 'invalid-document' })
   t.same(
-    told.errors?.map(({ line, path }) => [line, path]),
+    refusal.errors?.map(({ line, path }) => [line, path]),
     [
       [2, `${at}/urgent`],
       [3, `${at}/currency`],
@@ -27,8 +27,8 @@ t.test('errors are told apart also when the whole document is on one line', asyn
   const shop = await build(t)
   const paths = [`${at}/item[1]/quantity`, `${at}/item[2]/product-id`, `${at}/item[2]/quantity`, `${at}/item[2]/quantity`]
   const body = order(`${item(undefined, '<quantity>-1</quantity>')}${bad}`)
-  const told = await refuse(t, shop, { body, code: 'invalid-document', paths })
-  t.ok(told.errors?.every(({ line }) => line === 1))
+  const refusal = await refuse(t, shop, { body, code: 'invalid-document', paths })
+  t.ok(refusal.errors?.every(({ line }) => line === 1))
 })
 
 t.test('what is behind a misplaced or unknown element is judged too', async (t) => {
@@ -52,11 +52,11 @@ t.test('what is behind a misplaced or unknown element is judged too', async (t) 
 
 t.test('at most 100 errors are listed, none twice, the first of the document first', async (t) => {
   const shop = await build(t)
-  const told = await refuse(t, shop, { body: order(bad.repeat(10_000)), code: 'invalid-document', detail: /first 100 errors/ })
-  t.equal(told.errors?.length, 100)
-  t.equal(new Set(told.errors?.map(({ path, detail }) => `${path} ${detail}`)).size, 100)
+  const refusal = await refuse(t, shop, { body: order(bad.repeat(10_000)), code: 'invalid-document', detail: /first 100 errors/ })
+  t.equal(refusal.errors?.length, 100)
+  t.equal(new Set(refusal.errors?.map(({ path, detail }) => `${path} ${detail}`)).size, 100)
   t.same(
-    told.errors?.slice(0, 3).map(({ path }) => path),
+    refusal.errors?.slice(0, 3).map(({ path }) => path),
     [`${at}/item[1]/product-id`, `${at}/item[1]/quantity`, `${at}/item[1]/quantity`]
   )
   const unknown = await refuse(t, shop, { body: order('<a/>'.repeat(90_000)), code: 'invalid-document' })
@@ -66,9 +66,9 @@ t.test('at most 100 errors are listed, none twice, the first of the document fir
 t.test('an error far behind the 65,535th line and element has its line and path', async (t) => {
   const shop = await build(t)
   const lines = `${'\n'.repeat(8)}${item()}`
-  const told = await refuse(t, shop, { body: order(`${lines.repeat(9_000)}\n${bad}`), code: 'invalid-document' })
+  const refusal = await refuse(t, shop, { body: order(`${lines.repeat(9_000)}\n${bad}`), code: 'invalid-document' })
   t.same(
-    told.errors?.map(({ line, path }) => [line, path]),
+    refusal.errors?.map(({ line, path }) => [line, path]),
     [
       [72_002, `${at}/item[9001]/product-id`],
       [72_002, `${at}/item[9001]/quantity`],
@@ -82,9 +82,9 @@ t.test('an error far behind the 65,535th line and element has its line and path'
 t.test('a product that is short or unknown is named with its line and path', async (t) => {
   const shop = await build(t)
   const body = order(`\n${item()}\n${item('<product-id>NONE</product-id>')}\n${item(undefined, '<quantity unit="KGM">1</quantity>')}`)
-  const told = await refuse(t, shop, { body, code: 'invalid-order' })
+  const refusal = await refuse(t, shop, { body, code: 'invalid-order' })
   t.same(
-    told.errors?.map(({ line, path, code }) => [line, path, code]),
+    refusal.errors?.map(({ line, path, code }) => [line, path, code]),
     [
       [3, `${at}/item[2]/product-id`, 'unknown-product'],
       [4, `${at}/item[3]/quantity`, 'wrong-unit']
@@ -104,9 +104,9 @@ t.test('what the shop refuses is told in the order of the lines, whatever the re
   const priced = item(undefined, '\n<quantity>60</quantity>', '\n<unit-price>1</unit-price>')
   const unit = item(undefined, '<quantity unit="KGM">1</quantity>')
   const body = order(`\n<currency>USD</currency>\n${priced}\n${item('<product-id>NONE</product-id>')}\n${priced}\n${unit}`)
-  const told = await refuse(t, shop, { body, code: 'invalid-order' })
+  const refusal = await refuse(t, shop, { body, code: 'invalid-order' })
   t.same(
-    told.errors?.map(({ line, code }) => [line, code]),
+    refusal.errors?.map(({ line, code }) => [line, code]),
     [
       [2, 'wrong-currency'],
       [4, 'out-of-stock'],

@@ -92,7 +92,7 @@ const item: Element = {
   ]
 }
 
-function judge(root: Element): readonly string[] {
+function validate(root: Element): readonly string[] {
   const source = writeXml(root)
   const faults = makeXmlGate().validate(ownXml(source), orderXsd, ['purchase-order'])
   const document = libxmljs.parseXml(source)
@@ -114,7 +114,7 @@ function judge(root: Element): readonly string[] {
 
 t.test('a document is refused with reasons exactly when libxml2 finds it invalid', async (t) => {
   const property = fc.property(fc.array(element, { maxLength: 6 }), fc.boolean(), (children, withItem) => {
-    judge({ name: 'purchase-order', children: withItem ? [...children, item] : children })
+    validate({ name: 'purchase-order', children: withItem ? [...children, item] : children })
   })
   t.doesNotThrow(() => fc.assert(property, { numRuns: 400 }))
 })
@@ -124,8 +124,8 @@ t.test('a long document is judged as a short one is, wherever in it the errors a
     const children = Array.from({ length: 11_000 }, () => item)
     for (const [at, odd] of strewn) children[at + 1] = odd
     const odd = children.filter((child) => child !== item)
-    const short = judge({ name: 'purchase-order', children: odd.flatMap((child) => [item, child, item]) })
-    assert.deepEqual(judge({ name: 'purchase-order', children }), short)
+    const short = validate({ name: 'purchase-order', children: odd.flatMap((child) => [item, child, item]) })
+    assert.deepEqual(validate({ name: 'purchase-order', children }), short)
   })
   t.doesNotThrow(() => fc.assert(property, { numRuns: 10 }))
 })

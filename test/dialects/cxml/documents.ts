@@ -6,7 +6,7 @@ import { guard } from '../../../xml/guard.ts'
 
 export const doctype = '<!DOCTYPE cXML SYSTEM "http://xml.cxml.org/schemas/cXML/1.2.045/cXML.dtd">'
 
-/** What a test changes in an order. The rest is an order of one line that the shop takes. */
+/** The parts of an order that a test changes. The rest is an order of one line that the shop takes. */
 export interface Changes {
   readonly request?: string
   readonly secret?: string

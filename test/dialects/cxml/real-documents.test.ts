@@ -9,7 +9,7 @@ import { guard } from '../../../xml/guard.ts'
 import { codes, plain } from './documents.ts'
 import { dialects } from './folder.ts'
 
-/** What the index expects of a document, as far as the document alone can tell. */
+/** The outcome that the index expects, as far as the document alone decides it. */
 const codesOf: Readonly<Record<string, BuyerFaultCode>> = {
   'refuse:blanket-item': 'blanket-order',
   'refuse:item-hierarchy': 'item-set',
@@ -57,8 +57,8 @@ t.test('documents that buyers really sent become what their index names', async 
     if (code) t.match(codes(read).join(), code, name)
     else t.same(codes(read), [], name)
     if (kind !== 'unsupported') t.equal(read.sender?.isTest, row.special.includes('deploymentMode test'), name)
-    const told = JSON.stringify([plain(read.request), read.answer, plain(read.faults)])
+    const returned = JSON.stringify([plain(read.request), read.answer, plain(read.faults)])
     const secrets = read.secrets.map(({ from, to }) => source.slice(from, to).trim()).filter(({ length }) => length >= 8)
-    for (const secret of secrets) t.notMatch(told, secret, name)
+    for (const secret of secrets) t.notMatch(returned, secret, name)
   }
 })

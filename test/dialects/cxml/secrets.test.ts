@@ -8,7 +8,7 @@ import { envelope, line, order, plain, read } from './documents.ts'
 const key = 'tp_0123456789abcdef'
 const card = '4111111111111111'
 
-/** What a document's ranges hold. */
+/** The texts in the ranges of a document. */
 const hidden = (xml: string) => {
   const source = xml.replace(/<!DOCTYPE[^>]*>/, (doctype) => ' '.repeat(doctype.length))
   return read(xml).secrets.map(({ from, to }) => source.slice(from, to))
@@ -62,9 +62,9 @@ t.test('no value, note, extension or fault holds a secret', async (t) => {
     .replace('PO-7', both)
     .replace('1664.77', both)
   const { request, answer, faults, sender } = read(xml)
-  const told = JSON.stringify([plain(request), answer, plain(faults), { ...sender, sharedSecret: '' }])
-  t.notMatch(told, /tp_0123|41111111|4111 1111/)
-  t.match(told, `"${'*'.repeat(19)} ${'*'.repeat(16)}"`)
+  const returned = JSON.stringify([plain(request), answer, plain(faults), { ...sender, sharedSecret: '' }])
+  t.notMatch(returned, /tp_0123|41111111|4111 1111/)
+  t.match(returned, `"${'*'.repeat(19)} ${'*'.repeat(16)}"`)
   t.equal(sender?.sharedSecret, key)
   t.match(JSON.stringify(read(envelope(`<Request><${key}/></Request>`)).faults), /does not take \*{19}/)
 })

@@ -9,10 +9,10 @@ const blankDraft: ProductDraft = { name: '', price: decimal('0'), unit: 'C62', c
 
 /**
  * Finds the outcomes of an import of several batches, on either store, without storing anything. The store undoes each batch
- * that it rehearses. So before each batch, in the same transaction, the changes that earlier batches made are replayed: to
+ * of a dry run. So before each batch, in the same transaction, the changes that earlier batches made are replayed: to
  * the batch's products, and to the products that have or had its GTINs.
  */
-export class ImportRehearsal implements Pick<Store, 'importProducts'> {
+export class ImportDryRun implements Pick<Store, 'importProducts'> {
   readonly #store: Store
   readonly #tally = new ImportTally()
   /** Whether the import has replaced products, so that some may have given up their GTINs. */
@@ -33,7 +33,7 @@ export class ImportRehearsal implements Pick<Store, 'importProducts'> {
     for (;;) {
       const before = replay([...replayed.values()], items)
       const batch = [...before, ...items]
-      const outcomes = await this.#store.importProducts(batch, 'rehearse')
+      const outcomes = await this.#store.importProducts(batch, 'dry-run')
       const [count, taken] = [replayed.size, takenGtins(batch, outcomes).filter((gtin) => !lookedUp.has(gtin))]
       if (this.#hasReplaced) for (const id of await this.#holders(taken)) addReplay(this.#tally.find(id))
       if (replayed.size === count) {

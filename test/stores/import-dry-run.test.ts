@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { type Decimal, decimal } from '../../domain/money.ts'
-import { ImportRehearsal } from '../../stores/import-rehearsal.ts'
+import { ImportDryRun } from '../../stores/import-dry-run.ts'
 import { openStore } from '../../stores/open.ts'
 import { ImportTally, type TallyEntry } from '../../stores/sqlite/import-tally.ts'
 import { draft } from '../build.ts'
@@ -20,29 +20,29 @@ const item = fc
     currency: maybe('EUR', 'USD')
   })
   .map(({ id, name, gtin, onHand, currency }) => {
-    const { onHand: _onHand, ...said } = draft({ name })
+    const { onHand: _onHand, ...fields } = draft({ name })
     const more = {
       ...(gtin === undefined ? {} : { gtin }),
       ...(onHand === undefined ? {} : { onHand: decimal(onHand) }),
       ...(currency === undefined ? {} : { currency })
     }
-    return { id, draft: { ...said, ...more } }
+    return { id, draft: { ...fields, ...more } }
   })
 
-t.test('a rehearsal of several batches has the outcomes of their import, to the word', async (t) => {
+t.test('a dry run of several batches has the outcomes of their import, to the word', async (t) => {
   const store = await openStore(`sqlite:${join(t.testdir(), 'shop.db')}`, 'EUR')
   t.teardown(() => store.close())
   const batches = fc.array(fc.array(item, { minLength: 1, maxLength: 6 }), { minLength: 2, maxLength: 6 })
-  // What one run leaves is what the next one finds.
+  // Each run starts from the products that the run before has left.
   const rule = fc.asyncProperty(batches, fc.subarray(ids), async (batches, deleted) => {
     for (const id of deleted) await store.deleteProduct(id, {}).catch(() => undefined)
-    const rehearsal = new ImportRehearsal(store)
-    const foretold = []
-    for (const batch of batches) foretold.push(await rehearsal.importProducts(batch))
+    const dryRun = new ImportDryRun(store)
+    const expected = []
+    for (const batch of batches) expected.push(await dryRun.importProducts(batch))
     const outcomes = []
     for (const batch of batches) outcomes.push(await store.importProducts(batch))
-    rehearsal.close()
-    return JSON.stringify(foretold) === JSON.stringify(outcomes)
+    dryRun.close()
+    return JSON.stringify(expected) === JSON.stringify(outcomes)
   })
   await fc.assert(rule, { numRuns: 300, endOnFailure: true })
 })
