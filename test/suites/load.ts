@@ -21,7 +21,8 @@ const groups = {
   others: (file) => file.endsWith('.test.ts') && !folders.some((folder) => isTestOf(folder)(file)),
   browser: (file) => file.endsWith('.browser.ts'),
   nginx: (file) => file.endsWith('.nginx.ts'),
-  postgres: (file) => file.endsWith('.postgres.ts'),
+  // The contract of the store is as long as all others together.
+  postgres: (file) => file.endsWith('.postgres.ts') && file !== 'stores/store.postgres.ts',
   commands: isCommand,
   service: isService,
   otherProcesses: (file) => file.endsWith('.process.ts') && !isCommand(file) && !isService(file)
