@@ -8,7 +8,13 @@ import { startPostgres } from './stores/embedded.ts'
 import { makePostgresTemplate } from './stores/new-database.ts'
 
 const named = process.argv.slice(2).map((name) => (name.endsWith('.ts') ? name : `${name}/*.test.ts`))
-const suites = ['test/**/*.postgres.ts', 'test/suites/http.suite.ts', 'test/suites/routes.suite.ts', 'test/concurrency/*.test.ts']
+const suites = [
+  'test/stores/store.postgres.ts',
+  'test/suites/on-postgres.ts',
+  'test/suites/http.suite.ts',
+  'test/suites/routes.suite.ts',
+  'test/concurrency/*.test.ts'
+]
 const settings = {
   fsync: 'off',
   full_page_writes: 'off',

@@ -35,6 +35,18 @@ const args = [
   '--disable-sync'
 ]
 
+/** One browser for all shops that are open in this process: to start one takes seconds of processor time. */
+let launched: Promise<Browser> | undefined
+let openShops = 0
+
+async function closeBrowser(): Promise<void> {
+  openShops -= 1
+  if (openShops > 0) return
+  const closing = launched
+  launched = undefined
+  await (await closing)?.close()
+}
+
 export async function openShop(settings: Readonly<Record<string, string>> = {}): Promise<OpenShop> {
   const folder = mkdtempSync(join(tmpdir(), 'tradepost-browser-'))
   const config = readConfig({
@@ -49,7 +61,9 @@ export async function openShop(settings: Readonly<Record<string, string>> = {}):
   const app = await buildApp({ config, store, release: 'browser' })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
-  const browser = await chromium.launch({ executablePath, args })
+  openShops += 1
+  launched ??= chromium.launch({ executablePath, args })
+  const browser = await launched
   return {
     url: `http://127.0.0.1:${port}${config.BASE_URL.path}`,
     store,
@@ -60,7 +74,7 @@ export async function openShop(settings: Readonly<Record<string, string>> = {}):
       return key
     },
     async close() {
-      await browser.close()
+      await closeBrowser()
       app.server.closeAllConnections()
       await app.close()
       rmSync(folder, { recursive: true, force: true })

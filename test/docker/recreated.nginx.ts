@@ -9,7 +9,6 @@ import { send, startNginx } from './nginx.ts'
 
 // A container that is made anew has another address under the same name: nginx must look the name up again while it runs.
 
-t.setTimeout(600_000)
 const settings = { TRUST_PROXY: '127.0.0.1' }
 const portOf = ({ base }: RunningServer) => new URL(base).port
 

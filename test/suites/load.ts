@@ -1,20 +1,45 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import t from 'tap'
 
 const tests = fileURLToPath(new URL('../', import.meta.url))
 
 /** The folders of `test/` whose tests run in a process together; all other tests share one more. */
 const folders = ['http', 'plugins', 'routes', 'stores'] as const
 
-type Folder = (typeof folders)[number]
+const isTestOf = (folder: string) => (file: string) => file.startsWith(`${folder}/`) && file.endsWith('.test.ts')
+const isCommand = (file: string) => /^cli\/.*\.process\.ts$/.test(file)
+const isService = (file: string) => /^[^/]*\.process\.ts$/.test(file)
+
+/** Which files of `test/` run in a process together. */
+const groups = {
+  http: isTestOf('http'),
+  plugins: isTestOf('plugins'),
+  routes: isTestOf('routes'),
+  stores: isTestOf('stores'),
+  others: (file) => file.endsWith('.test.ts') && !folders.some((folder) => isTestOf(folder)(file)),
+  browser: (file) => file.endsWith('.browser.ts'),
+  nginx: (file) => file.endsWith('.nginx.ts'),
+  // The contract of the store is as long as all others together.
+  postgres: (file) => file.endsWith('.postgres.ts') && file !== 'stores/store.postgres.ts',
+  commands: isCommand,
+  service: isService,
+  otherProcesses: (file) => file.endsWith('.process.ts') && !isCommand(file) && !isService(file)
+} satisfies Record<string, (file: string) => boolean>
 
 /**
  * Loads test files into this process, one after the other: to start a process with the whole service for each of them takes
  * longer than most of them run. Each still runs alone, too (`npx tap test/http/head.test.ts`).
  */
-export async function loadTests(folder: Folder | 'others'): Promise<void> {
-  const files = readdirSync(tests, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'))
-  const groupOf = (file: string) => folders.find((one) => file.startsWith(`${one}/`)) ?? 'others'
-  for (const file of files.sort()) if (groupOf(file) === folder) await import(join(tests, file))
+export async function loadTests(group: keyof typeof groups): Promise<void> {
+  const files = readdirSync(tests, { recursive: true, encoding: 'utf8' }).filter(groups[group])
+  for (const file of files.sort()) {
+    try {
+      await import(join(tests, file))
+    } catch (error) {
+      // The tests of the other files still run.
+      t.fail(`test/${file} can be loaded`, { error })
+    }
+  }
 }
