@@ -1,8 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { UnparsedBytes, type UnparsedEvents } from './unparsed-bytes.ts'
 
 export interface Connection {
   readonly socket: Socket
+  /** Empty if the client had already gone. */
+  readonly address: string
   /** Responses that are not completely sent, in the order of their requests. */
   readonly pendingResponses: Set<ServerResponse>
   /** The latest request whose header fields have arrived. */
@@ -13,6 +16,10 @@ export interface Connection {
   endedAt: number | undefined
   /** Pipelined requests that wait for the responses before theirs. */
   readonly queued: QueuedRequest[]
+  /** The requests that have waited since the last read. */
+  sentAhead: number
+  /** What was read behind them. */
+  readonly unparsed: UnparsedBytes
   /** False once incoming bytes are discarded. */
   isReading: boolean
   /** True once the client pipelined more requests than the limit: nothing more is parsed. */
@@ -29,14 +36,17 @@ export interface QueuedRequest {
 const connections = new WeakMap<Socket, Connection>()
 
 /** Starts the record of a connection that was just accepted. */
-export function openConnection(socket: Socket): Connection {
+export function openConnection(socket: Socket, events: UnparsedEvents): Connection {
   const connection: Connection = {
     socket,
+    address: socket.remoteAddress ?? '',
     pendingResponses: new Set(),
     lastRequest: undefined,
     lastActivity: { at: performance.now(), bytesRead: 0 },
     endedAt: undefined,
     queued: [],
+    sentAhead: 0,
+    unparsed: new UnparsedBytes(socket, events),
     isReading: true,
     isCut: false,
     isHeld: false
@@ -76,6 +86,7 @@ export function hold(connection: Connection): void {
 
 export function release(connection: Connection): void {
   connection.isHeld = false
+  connection.sentAhead = 0
   connection.socket.resume()
 }
 
@@ -95,6 +106,7 @@ export function stopReading(socket: Socket): void {
   if (connection) {
     connection.isReading = false
     connection.isHeld = false
+    connection.unparsed.discard()
   }
   socket.removeAllListeners('data')
   const discard = () => {
@@ -126,4 +138,16 @@ export function stateOf({
 /** Whether the last response of a connection is sent, or its header section is. */
 export function hasSentLastResponse({ socket, pendingResponses }: Connection): boolean {
   return !socket.writable || [...pendingResponses].some((response) => response.headersSent && response.getHeader('connection') === 'close')
+}
+
+/** Only the last pending response gets `Connection: close`, because Node sends nothing after it. */
+export function closeAfterLastResponse({ pendingResponses }: Connection): void {
+  const open = [...pendingResponses].filter(({ headersSent }) => !headersSent)
+  for (const response of open) response.removeHeader('connection')
+  open.at(-1)?.setHeader('connection', 'close')
+}
+
+/** Node calls destroySoon after the last response. If the client still sends, the reset would lose the unread response. */
+export function endInsteadOfDestroy({ socket }: Connection): void {
+  socket.destroySoon = () => socket.end()
 }

@@ -1,18 +1,24 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep, setImmediate as turnOfTheLoop } from 'node:timers/promises'
+import { CrowdLimit } from '../fairness/crowd-limit.ts'
 import { FairScheduler } from '../fairness/fair-scheduler.ts'
-import { type Connection, connectionOf, hasSentLastResponse, hold, openConnection, release, stateOf, stopReading } from './connection.ts'
+import {
+  type Connection,
+  closeAfterLastResponse,
+  connectionOf,
+  endInsteadOfDestroy,
+  hasSentLastResponse,
+  hold,
+  openConnection,
+  release,
+  stateOf,
+  stopReading
+} from './connection.ts'
 import { limitParsing } from './parsing-limits.ts'
 
-/** The maximum of queued requests on one connection. */
-const maxQueued = 100
-
-/** The maximum on all connections together. Above it, connections of addresses with many queued requests may queue only `minQueued`. */
-const maxQueuedTotal = 10_000
-const minQueued = 4
-/** An address has many from here on. A customer whose answers are late because of others is never cut off. */
-const manyQueued = 200
+/** The maximum of requests that a client may send ahead on one connection. */
+const maxSentAhead = 100
 
 /** Milliseconds of a turn of the event loop in which queued requests start. */
 const startingTime = 2
@@ -46,9 +52,8 @@ export class Connections {
   readonly #late = new WeakSet<IncomingMessage>()
   #isClosing = false
   #hasNewClient = false
-  #queuedTotal = 0
-  /** Queued requests by address. */
-  readonly #queuedBy = new Map<string, number>()
+  /** Bytes that are not parsed yet. A customer whose answers are late because of others has few, and is never cut off. */
+  readonly #unparsed = new CrowdLimit(32 * 1024 * 1024, 1024 * 1024)
   /** Starts the next queued request of a connection, by the connection's address. */
   readonly #starts = new FairScheduler(startingTime)
   #listenerClosing: Promise<void> | undefined
@@ -104,8 +109,10 @@ export class Connections {
   disableKeepAlive(): void {
     this.#isClosing = true
     for (const connection of this.#open) {
-      this.#endInsteadOfDestroy(connection)
-      this.#setConnectionClose(connection)
+      endInsteadOfDestroy(connection)
+      // The last request that has arrived gets the last response.
+      connection.unparsed.parse()
+      closeAfterLastResponse(connection)
     }
   }
 
@@ -153,7 +160,10 @@ export class Connections {
   #accept(socket: Socket): Connection {
     this.#hasNewClient = true
     this.#starts.connectionAccepted()
-    const connection = openConnection(socket)
+    const connection = openConnection(socket, {
+      changed: (difference) => this.#countUnparsed(connection, difference),
+      failed: (error) => this.#server.emit('clientError', error, socket)
+    })
     this.#open.add(connection)
     // Node has no listener on sockets that it hands over, such as for CONNECT. Their errors would end the process.
     socket.on('error', () => undefined)
@@ -161,9 +171,9 @@ export class Connections {
       this.#open.delete(connection)
       this.#discardQueue(connection)
     })
-    // Node caches the address after this first access. A connection that was already reset has none.
+    // A connection that was already reset has no address.
     if (socket.remoteAddress === undefined) socket.destroy()
-    if (this.#isClosing) this.#endInsteadOfDestroy(connection)
+    if (this.#isClosing) endInsteadOfDestroy(connection)
     this.#limitParsing(connection)
     return connection
   }
@@ -171,14 +181,21 @@ export class Connections {
   #limitParsing(connection: Connection): void {
     const { socket, queued, pendingResponses } = connection
     limitParsing(socket, {
-      isFull: () => queued.length >= maxQueued || (queued.length >= minQueued && this.#isCrowded(socket)),
+      isFull: () => connection.sentAhead >= maxSentAhead,
       cut() {
         connection.isCut = true
         hold(connection)
         ;[...pendingResponses].at(-1)?.setHeader('connection', 'close')
       },
+      // A service that stops must know the last request of each connection.
+      pausesAfter: (request) => connection.unparsed.canResume && !this.#isClosing && queued.at(-1)?.request === request,
       refuse: (error) => this.#server.emit('clientError', error, socket)
     })
+  }
+
+  #countUnparsed({ address, socket }: Connection, difference: number): void {
+    this.#unparsed.change(address, difference)
+    if (difference > 0 && this.#unparsed.isCrowdedOut(address)) socket.destroy()
   }
 
   /**
@@ -203,14 +220,14 @@ export class Connections {
     })
     if (this.#isClosing) {
       if (hasSentLastResponse(connection)) this.#late.add(request)
-      this.#setConnectionClose(connection)
+      closeAfterLastResponse(connection)
     }
     if (pendingResponses.size === 1) {
       this.#handle(request, response)
       return
     }
     queued.push({ request, response })
-    this.#countQueued(socket, 1)
+    connection.sentAhead++
     hold(connection)
   }
 
@@ -222,51 +239,33 @@ export class Connections {
     }
     const first = queued.shift()
     if (!first) return
-    this.#countQueued(socket, -1)
-    if (queued.length === 0) {
-      // Unread bytes would make the system reset the connection, and the client could lose its last response.
-      if (connection.isCut) stopReading(socket)
-      else release(connection)
-    }
-    this.#startLater(socket, () => {
+    this.#startLater(connection, () => {
+      if (!socket.destroyed) this.#readOn(connection)
       const wasRefused = !connection.isReading && !first.request.complete
       if (!socket.destroyed && !wasRefused) this.#handle(first.request, first.response)
     })
   }
 
+  /** Parses or reads the next requests if none is waiting. */
+  #readOn(connection: Connection): void {
+    const { queued, unparsed, socket } = connection
+    if (queued.length === 0) unparsed.parse()
+    if (queued.length > 0 || !connection.isReading) return
+    // Unread bytes would make the system reset the connection, and the client could lose its last response.
+    if (connection.isCut) stopReading(socket)
+    else release(connection)
+  }
+
   /** Starts one request of a connection per turn of the event loop, and few of all, so that long pipelines do not delay other clients. */
-  #startLater({ remoteAddress = '' }: Socket, start: () => void): void {
-    setImmediate(() => this.#starts.schedule(remoteAddress, start))
+  #startLater({ address }: Connection, start: () => void): void {
+    setImmediate(() => this.#starts.schedule(address, start))
   }
 
   /** Whether all connections have too many queued requests together, and those of this address are many of them. */
-  #isCrowded({ remoteAddress = '' }: Socket): boolean {
-    return this.#queuedTotal >= maxQueuedTotal && (this.#queuedBy.get(remoteAddress) ?? 0) >= manyQueued
-  }
-
-  #countQueued({ remoteAddress = '' }: Socket, change: number): void {
-    this.#queuedTotal += change
-    const count = (this.#queuedBy.get(remoteAddress) ?? 0) + change
-    if (count > 0) this.#queuedBy.set(remoteAddress, count)
-    else this.#queuedBy.delete(remoteAddress)
-  }
-
   #discardQueue(connection: Connection): void {
-    this.#countQueued(connection.socket, -connection.queued.length)
     connection.queued.length = 0
+    connection.unparsed.discard()
     connection.pendingResponses.clear()
-  }
-
-  /** Only the last pending response gets `Connection: close`, because Node sends nothing after it. */
-  #setConnectionClose({ pendingResponses }: Connection): void {
-    const open = [...pendingResponses].filter(({ headersSent }) => !headersSent)
-    for (const response of open) response.removeHeader('connection')
-    open.at(-1)?.setHeader('connection', 'close')
-  }
-
-  /** Node calls destroySoon after the last response. If the client still sends, the reset would lose the unread response. */
-  #endInsteadOfDestroy({ socket }: Connection): void {
-    socket.destroySoon = () => socket.end()
   }
 
   #closeIfIdle(connection: Connection, closedAt: number, grace: number): void {

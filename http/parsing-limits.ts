@@ -18,9 +18,14 @@ interface ParsingLimits {
   isFull(): boolean
   /** Nothing more is parsed: a request came that was too many. */
   cut(): void
+  /** Whether the parser pauses after the head of this request. */
+  pausesAfter(request: IncomingMessage): boolean
   /** A body has too many chunks; the rest of it is dropped. */
   refuse(error: Error): void
 }
+
+/** llhttp's HPE_PAUSED. */
+const pause = 21
 
 /** The code of the error for a body with too many chunks. It stands beside those of Node's parser (llhttp). */
 export const tooManyChunks = 'HPE_TOO_MANY_CHUNKS'
@@ -34,7 +39,7 @@ export const minAverageSize = 64
  * becomes an object that takes a hundred times its bytes. The connection ends after the queued requests; the client repeats
  * the rest (RFC 9112 section 9.3.2).
  */
-export function limitParsing(socket: Socket, { isFull, cut, refuse }: ParsingLimits): void {
+export function limitParsing(socket: Socket, { isFull, cut, pausesAfter, refuse }: ParsingLimits): void {
   const { parser } = socket as Socket & Parsing
   if (!parser) return
   const { onIncoming } = parser
@@ -49,7 +54,8 @@ export function limitParsing(socket: Socket, { isFull, cut, refuse }: ParsingLim
         refuse(error)
       })
     }
-    return onIncoming(request, keepAlive)
+    const result = onIncoming(request, keepAlive)
+    return result === 0 && pausesAfter(request) ? pause : result
   }
 }
 

@@ -23,10 +23,11 @@ const costs = {
 } as const
 
 /**
- * Milliseconds before each refusal of a caller that has sent twice the allowed requests. A connection waits for its
- * response, so a flood over 500 connections is slowed to 2,000 requests per second.
+ * Milliseconds before each refusal of a caller that has sent twice the allowed requests, and between two of them. A connection
+ * waits for its response, so a flood is slowed to 200 requests per second, however many connections it has.
  */
 const refusalDelay = 250
+const refusalInterval = 5
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -139,6 +140,18 @@ export default fp(
     const tally = makeTally()
     const validKeys = new LRUCache<string, true>({ max: maxCallers })
 
+    /** When the latest refusal of a caller is due. */
+    const lastRefusals = new LRUCache<string, number>({ max: maxCallers })
+
+    async function delayRefusal(caller: string): Promise<void> {
+      const now = performance.now()
+      const due = Math.max(now + refusalDelay, (lastRefusals.get(caller) ?? 0) + refusalInterval)
+      lastRefusals.set(caller, due)
+      // A service that stops does not wait for refusals.
+      for (let rest = due - now; rest > 0 && !app.connections.isClosing; rest = due - performance.now())
+        await sleep(Math.min(rest, refusalDelay))
+    }
+
     const isChunked = ({ headers }: FastifyRequest) => headers['transfer-encoding'] !== undefined
     /** The Content-Length, at most BODY_LIMIT: a larger body is never read. */
     const declaredLength = (request: FastifyRequest) =>
@@ -202,7 +215,7 @@ export default fp(
       setHeaders(reply, charge)
       if (!counted.isExceeded) return request.charge(costOf(declaredLength(request)))
       if (tally.charge(charge.caller, 0) > 2 * max) {
-        await sleep(refusalDelay)
+        await delayRefusal(charge.caller)
         // Many delays end in the same turn of the event loop, and others must not wait for all of these refusals.
         await new Promise<void>((resolve) => app.schedule(request.network, resolve))
       }
@@ -237,5 +250,5 @@ export default fp(
       })
     )
   },
-  { name: 'rate-limit', fastify: '5.x', dependencies: ['problems', 'scheduling'] }
+  { name: 'rate-limit', fastify: '5.x', dependencies: ['draining', 'problems', 'scheduling'] }
 )

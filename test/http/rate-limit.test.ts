@@ -267,3 +267,14 @@ t.test('refusals whose pauses end together are spread over turns of the event lo
   clearImmediate(turn)
   t.ok(most < 250, `${most} of 500 in one turn`)
 })
+
+t.test('the refusals of one flooding address are apart from each other, however many connections it has', async (t) => {
+  const { app } = await build(t, { settings: { RATE_LIMIT: '3' } })
+  const look = (remoteAddress = '192.0.2.1') => app.inject({ url: '/product/ABC-1', remoteAddress })
+  for (let i = 0; i < 6; i++) await look()
+  const refusals = 200
+  const interval = 5
+  const startedAt = performance.now()
+  await Promise.all(Array.from({ length: refusals }, async () => t.equal((await look()).statusCode, 429)))
+  t.ok(performance.now() - startedAt > refusals * interval, 'they take turns')
+})

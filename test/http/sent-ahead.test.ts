@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { Connections } from '../../http/connections.ts'
+
+const sentAhead = 60
+const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
+const post = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc'
+const chunked = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n'
+const last = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+
+/** Sends requests ahead on one connection, and does not answer the first one before `go`. */
+async function sending(t: Test, requests: string) {
+  let parsed = 0
+  let go: () => void = () => {}
+  const going = new Promise<void>((resolve) => (go = resolve))
+  const server = createServer()
+  const bodies: string[] = []
+  server.on('request', async (request: IncomingMessage, response: ServerResponse) => {
+    await going
+    bodies.push(await text(request))
+    response.end()
+  })
+  const connections = new Connections(server, () => {})
+  // The first listener of a server's requests is called for each request that is parsed.
+  server.prependListener('request', () => parsed++)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  t.teardown(() => {
+    client.destroy()
+    server.close()
+  })
+  const answers = text(client)
+  client.write(requests)
+  while (parsed === 0) await new Promise(setImmediate)
+  return { connections, bodies, answers, go, parsed: () => parsed }
+}
+
+const count = (answers: string) => answers.split('HTTP/1.1 200').length - 1
+
+for (const [name, request, body] of [
+  ['requests', get, ''],
+  ['requests with a body', post, 'abc'],
+  ['requests with a body in chunks', chunked, 'abc']
+] as const) {
+  t.test(`${name} that were sent ahead are parsed when it is their turn, and answered in order (RFC 9112 9.3.2)`, async (t) => {
+    const { bodies, answers, go, parsed } = await sending(t, request.repeat(sentAhead) + last)
+    t.equal(parsed(), 2, 'one is handled, and one waits')
+    go()
+    t.equal(count(await answers), sentAhead + 1)
+    t.same(bodies, [...Array(sentAhead).fill(body), ''])
+  })
+}
+
+t.test('a service that stops answers all requests that were sent ahead, and only the last answer closes (RFC 9112 9.6)', async (t) => {
+  const { connections, answers, go, parsed } = await sending(t, (get + post).repeat(sentAhead / 2))
+  connections.disableKeepAlive()
+  t.equal(parsed(), sentAhead)
+  go()
+  const [drained] = await Promise.all([answers, connections.drain()])
+  t.equal(count(drained), sentAhead)
+  t.ok(drained.lastIndexOf('HTTP/1.1 200') < drained.toLowerCase().indexOf('connection: close'))
+})
