@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -7,6 +7,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 /** The folders of the build, and the sample. */
 const folders: readonly string[] = [
   ...JSON.parse(readFileSync(join(root, 'tsconfig.build.json'), 'utf8')).include.filter((entry: string) => !entry.includes('*')),
+  'code-cache',
   'samples'
 ]
 
@@ -59,7 +60,6 @@ async function make(build: string): Promise<void> {
   // Made aside and renamed: whoever finds the folder finds all of it.
   const aside = `${build}.${randomBytes(6).toString('hex')}`
   await bundle(join(aside, 'dist'))
-  copyFileSync(join(root, 'package.json'), join(aside, 'package.json'))
   try {
     renameSync(aside, build)
   } catch (error) {
