@@ -26,6 +26,12 @@ const isAsset = (source) => !/\.(?:ts|md)$/.test(source)
 const commonJs = `import { createRequire as __createRequire } from 'node:module'
 const require = __createRequire(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname`
 
+/** The URL of a file at the top of the build, since files.ts finds all others from there. */
+const topUrl = `const __url = new URL('../server.js', require('node:url').pathToFileURL(__filename)).href`
+
+/** The name of the code of an entry in the folder `code`. */
+const codeName = (entry) => entry.replaceAll('/', '-')
+
 /** A source map without mappings. The maps of packages would be four fifths of ours, and are not needed to read a stack trace. */
 const noMap = `data:application/json;base64,${Buffer.from('{"version":3,"sources":[""],"mappings":"A"}').toString('base64')}`
 
@@ -84,24 +90,26 @@ async function bundleCommands(folder) {
   }
 }
 
-/** Bundles each entry as a function for code-cache/load.cjs, in the folder `code`, and a module in its place that runs it. */
+/** Bundles each entry in the folder `code`, and writes a module in its place that runs it (code-cache/load.cjs). */
 async function bundleService(folder) {
   await build({
     ...common,
-    entryPoints: entries.map((entry) => `${entry}.ts`),
+    entryPoints: Object.fromEntries(entries.map((entry) => [codeName(entry), `${entry}.ts`])),
     outdir: join(folder, 'code'),
     outExtension: { '.js': '.cjs' },
     format: 'cjs',
     define: { 'import.meta.url': '__url' },
-    banner: { js: '(function (exports, require, module, __filename, __dirname, __url) {' },
-    footer: { js: '})' }
+    banner: { js: topUrl }
   })
   copyFileSync(join(top, 'code-cache/load.cjs'), join(folder, 'code/load.cjs'))
   for (const entry of entries) {
     const path = join(folder, `${entry}.js`)
     const loader = `${'../'.repeat(entry.split('/').length - 1) || './'}code/load.cjs`
     mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, `import { createRequire } from 'node:module'\n\ncreateRequire(import.meta.url)('${loader}')('${entry}')\n`)
+    writeFileSync(
+      path,
+      `import { createRequire } from 'node:module'\n\ncreateRequire(import.meta.url)('${loader}')('${codeName(entry)}')\n`
+    )
   }
 }
 
@@ -111,5 +119,5 @@ export async function bundle(folder) {
   for (const assets of assetFolders) cpSync(join(top, assets), resolve(top, folder, assets), { recursive: true, filter: isAsset })
   // The service reads its version from the folder above its code.
   copyFileSync(join(top, 'package.json'), resolve(top, folder, '..', 'package.json'))
-  await makeCodeCache(resolve(top, folder), withSqlite)
+  await makeCodeCache(resolve(top, folder), withSqlite.map(codeName))
 }

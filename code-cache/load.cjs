@@ -5,13 +5,12 @@
  */
 const { readFileSync } = require('node:fs')
 const { createRequire } = require('node:module')
-const { dirname, join } = require('node:path')
-const { pathToFileURL } = require('node:url')
+const { join } = require('node:path')
 const { constants, Script } = require('node:vm')
 const { crc32 } = require('node:zlib')
 
-/** The address of a file at the top of the build, since files.ts finds all others from there. */
-const url = pathToFileURL(join(__dirname, '..', 'server.js')).href
+/** What Node.js writes around the code of a module. */
+const wrapper = ['(function (exports, require, module, __filename, __dirname) { ', '\n})'].map(Buffer.from)
 
 /** V8 checks only the length of the source, so a cache begins with the checksum of its source. */
 function readCache(path, source) {
@@ -24,14 +23,16 @@ function readCache(path, source) {
   }
 }
 
-/** @param {string} entry the path of a module in the list of bundle.js, without the extension */
-module.exports = function load(entry) {
-  const filename = join(__dirname, `${entry}.cjs`)
-  const source = readFileSync(filename)
-  const cachedData = readCache(join(__dirname, `${entry}.cache`), source)
+/** @param {string} name of a file in this folder, without the extension */
+module.exports = function load(name) {
+  const filename = join(__dirname, `${name}.cjs`)
+  // Node.js maps the lines of a module to its sources, but not those of a script.
+  if (process.sourceMapsEnabled) return require(filename)
+  const source = Buffer.concat([wrapper[0], readFileSync(filename), wrapper[1]])
+  const cachedData = readCache(join(__dirname, `${name}.cache`), source)
   const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
   // The code is ASCII. V8 keeps such a string outside of its heap.
   const script = new Script(source.latin1Slice(), { filename, cachedData, importModuleDynamically })
   const module = { exports: {} }
-  script.runInThisContext()(module.exports, createRequire(filename), module, filename, dirname(filename), url)
+  script.runInThisContext()(module.exports, createRequire(filename), module, filename, __dirname)
 }

@@ -57,9 +57,9 @@ function start(build, folder, request) {
 
 /**
  * @param {string} build the folder of the build
- * @param {readonly string[]} entries those that run in a service with SQLite
+ * @param {readonly string[]} names of the code that runs in a service with SQLite
  */
-export async function makeCodeCache(build, entries) {
+export async function makeCodeCache(build, names) {
   const folder = mkdtempSync(join(tmpdir(), 'tradepost-code-'))
   const request = join(folder, 'request')
   const { service, address } = start(build, folder, request)
@@ -69,8 +69,8 @@ export async function makeCodeCache(build, entries) {
     const base = await address
     for (const [path, options] of requests) await (await fetch(`${base}${path}`, { ...options, signal })).arrayBuffer()
     writeFileSync(request, '')
-    const isMissing = (entry) => !existsSync(join(build, 'code', `${entry}.cache`))
-    while (entries.some(isMissing)) await sleep(20, undefined, { signal })
+    const isMissing = (name) => !existsSync(join(build, 'code', `${name}.cache`))
+    while (names.some(isMissing)) await sleep(20, undefined, { signal })
   } catch (error) {
     // Without the cache the service only starts slower.
     process.stderr.write(`The build has no code cache: ${error.message}\n`)
