@@ -1,6 +1,7 @@
 // Imported first, so that signals are handled while the other modules load.
 import './stopping.ts'
 import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { DestinationStream } from 'pino'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { StoreOpenError } from './domain/errors.ts'
@@ -19,6 +20,9 @@ import { openStore } from './stores/open.ts'
  */
 function limitHeapGrowth(): void {
   setFlagsFromString('--heap-growing-percent=100')
+  // The limit that V8 has now comes from the last collection, which was before this.
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
 }
 
 /** On a terminal the log is text. Otherwise it is JSON. */

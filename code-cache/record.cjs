@@ -20,8 +20,9 @@ function write(script, source, path) {
   renameSync(`${path}.partial`, path)
 }
 
-// A cache carries the options of V8 at its making, and the service sets one after its start.
+// A cache carries the options of V8 at its making, and the service sets some after its start.
 v8.setFlagsFromString = () => undefined
+vm.runInNewContext = () => () => undefined
 
 vm.Script = class extends vm.Script {
   constructor(source, options) {
