@@ -8,7 +8,6 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
-  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -39,8 +38,8 @@ function filesIn(folder) {
     .sort()
 }
 
-/** The files that are read at run time are in folders of sources, and in this one. */
-const otherFolders = ['samples']
+/** Folders without sources of the service that a build depends on. */
+const otherFolders = ['code-cache', 'samples']
 
 /** All files that a build depends on. The lock file in node_modules lists what npm has installed: the compiler, and the packages. */
 function inputFiles() {
@@ -99,8 +98,6 @@ async function build() {
       rmSync(output, { recursive: true, force: true })
       await compile(output)
     } while (inputs !== digest(inputFiles()))
-    // The service reads its version from the folder above its code.
-    copyFileSync('package.json', join(folder, 'package.json'))
     writeFileSync(join(folder, 'build.json'), JSON.stringify({ inputs, outputs: digest(filesIn(output), output) }))
     return folder
   } catch (error) {

@@ -1,23 +1,19 @@
 /**
  * Bundles the service and the packages that it depends on, without checking types. Node.js loads a few large files in half the
- * time of many small ones: a start took 1.5 s of processor time with one file a module, and 0.8 s as bundles.
+ * time of many small ones. The commands are modules that share parts. The service is one file for each process and thread, with
+ * a code cache, which only CommonJS can have.
  */
-import { cpSync, readFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { makeCodeCache } from './code-cache/make.js'
 
 const top = fileURLToPath(new URL('.', import.meta.url))
 
-/** The modules that a process or thread starts with. `entryModule` in files.ts finds them. */
-const entries = [
-  'server.ts',
-  'cli.ts',
-  'documents/process.ts',
-  'stores/postgres/order-thread.ts',
-  'stores/sqlite/reader-thread.ts',
-  'stores/sqlite/writer-thread.ts'
-]
+/** The modules that a process or thread of a service with SQLite starts with. `entryModule` in files.ts finds them. */
+const withSqlite = ['server', 'documents/process', 'stores/sqlite/reader-thread', 'stores/sqlite/writer-thread']
+const entries = [...withSqlite, 'stores/postgres/order-thread']
 
 /** Packages with native addons, which find their own files. pg loads pg-native only if it is asked to. */
 const external = ['better-sqlite3', 'libxmljs2', 'pg-native']
@@ -29,6 +25,12 @@ const isAsset = (source) => !/\.(?:ts|md)$/.test(source)
 /** CommonJS packages expect these names, which a module does not have. */
 const commonJs = `import { createRequire as __createRequire } from 'node:module'
 const require = __createRequire(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname`
+
+/** The URL of a file at the top of the build, since files.ts finds all others from there. */
+const topUrl = `const __url = new URL('../server.js', require('node:url').pathToFileURL(__filename)).href`
+
+/** The name of the code of an entry in the folder `code`. */
+const codeName = (entry) => entry.replaceAll('/', '-')
 
 /** A source map without mappings. The maps of packages would be four fifths of ours, and are not needed to read a stack trace. */
 const noMap = `data:application/json;base64,${Buffer.from('{"version":3,"sources":[""],"mappings":"A"}').toString('base64')}`
@@ -59,29 +61,63 @@ const ownUrls = {
   }
 }
 
-/** @param folder where the build is written, with the same folders as the sources */
-export async function bundle(folder) {
+const common = {
+  absWorkingDir: top,
+  outbase: '.',
+  bundle: true,
+  platform: 'node',
+  target: 'node20.19',
+  external,
+  sourcemap: true,
+  sourcesContent: false,
+  logLevel: 'silent',
+  plugins: [packagesWithoutMaps, ownUrls]
+}
+
+async function bundleCommands(folder) {
   const { metafile } = await build({
-    absWorkingDir: top,
-    entryPoints: entries,
+    ...common,
+    entryPoints: ['cli.ts'],
     outdir: folder,
-    outbase: '.',
-    bundle: true,
     splitting: true,
     format: 'esm',
-    platform: 'node',
-    target: 'node20.19',
-    external,
     banner: { js: commonJs },
-    sourcemap: true,
-    sourcesContent: false,
-    metafile: true,
-    logLevel: 'silent',
-    plugins: [packagesWithoutMaps, ownUrls]
+    metafile: true
   })
   for (const [output, { inputs }] of Object.entries(metafile.outputs)) {
     if (inputs['files.ts'] && resolve(top, dirname(output)) !== resolve(top, folder))
       throw new Error(`files.ts must be at the top, not in ${output}`)
   }
+}
+
+/** Bundles each entry in the folder `code`, and writes a module in its place that runs it (code-cache/load.cjs). */
+async function bundleService(folder) {
+  await build({
+    ...common,
+    entryPoints: Object.fromEntries(entries.map((entry) => [codeName(entry), `${entry}.ts`])),
+    outdir: join(folder, 'code'),
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    define: { 'import.meta.url': '__url' },
+    banner: { js: topUrl }
+  })
+  copyFileSync(join(top, 'code-cache/load.cjs'), join(folder, 'code/load.cjs'))
+  for (const entry of entries) {
+    const path = join(folder, `${entry}.js`)
+    const loader = `${'../'.repeat(entry.split('/').length - 1) || './'}code/load.cjs`
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(
+      path,
+      `import { createRequire } from 'node:module'\n\ncreateRequire(import.meta.url)('${loader}')('${codeName(entry)}')\n`
+    )
+  }
+}
+
+/** @param folder where the build is written, with the same folders as the sources. The folder above it gets package.json */
+export async function bundle(folder) {
+  await Promise.all([bundleCommands(folder), bundleService(folder)])
   for (const assets of assetFolders) cpSync(join(top, assets), resolve(top, folder, assets), { recursive: true, filter: isAsset })
+  // The service reads its version from the folder above its code.
+  copyFileSync(join(top, 'package.json'), resolve(top, folder, '..', 'package.json'))
+  await makeCodeCache(resolve(top, folder), withSqlite.map(codeName))
 }

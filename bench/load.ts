@@ -113,6 +113,7 @@ export function makeExchange(socket: Socket): (request: Buffer) => Promise<numbe
   })
   return (request) =>
     new Promise((resolve, reject) => {
+      if (socket.destroyed) reject(new Error('the service closed a connection'))
       settle = { resolve, reject }
       socket.write(request)
     })

@@ -63,9 +63,14 @@ export function family(pid: number): number[] {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
 
+/** The resident memory of one process, in bytes. */
+export function memoryOf(pid: number): number {
+  return 1024 * Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
+}
+
 /** The resident memory of a process and its children, in bytes. */
 export function residentBytes(pid: number): number {
-  return sum(family(pid).map((one) => 1024 * Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${one}/status`, 'utf8'))?.[1] ?? 0)))
+  return sum(family(pid).map(memoryOf))
 }
 
 /** The processor time of all threads of a process and of its children, in seconds. */

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -55,6 +56,7 @@ function project(t: Test): string {
     samples: { 'a.xml': '<a/>' }
   })
   for (const name of ['build.js', 'bundle.js']) copyFileSync(join(root, name), join(folder, name))
+  cpSync(join(root, 'code-cache'), join(folder, 'code-cache'), { recursive: true })
   mkdirSync(join(folder, 'node_modules'))
   for (const name of ['typescript', '@types', 'esbuild', '@esbuild'])
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
@@ -143,7 +145,7 @@ t.test('two builds at once are both right, and the folder of an earlier version 
   mkdirSync(join(folder, 'dist', 'old'), { recursive: true })
   writeFileSync(join(folder, 'dist', 'old', 'a.js'), '')
   t.match(await Promise.all([build(folder), build(folder)]), [{ code: 0 }, { code: 0 }])
-  const code = ['cli.js', 'cli.js.map', 'documents', 'server.js', 'server.js.map']
+  const code = ['cli.js', 'cli.js.map', 'code', 'documents', 'server.js']
   const files = [...code, 'representations', 'samples', 'schemas', 'stores'].sort()
   t.same(readdirSync(join(folder, 'dist')).sort(), files)
   t.same(await build(folder), { code: 0, said: '' })

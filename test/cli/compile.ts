@@ -1,12 +1,17 @@
+import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 /** The folders of the build, and the sample. */
 const folders: readonly string[] = [
   ...JSON.parse(readFileSync(join(root, 'tsconfig.build.json'), 'utf8')).include.filter((entry: string) => !entry.includes('*')),
+  'code-cache',
   'samples'
 ]
 
@@ -54,12 +59,13 @@ function digest(paths: readonly string[]): string {
 }
 
 async function make(build: string): Promise<void> {
-  // Loaded only where a build is made.
-  const { bundle } = await import('../../bundle.js')
   // Made aside and renamed: whoever finds the folder finds all of it.
   const aside = `${build}.${randomBytes(6).toString('hex')}`
-  await bundle(join(aside, 'dist'))
-  copyFileSync(join(root, 'package.json'), join(aside, 'package.json'))
+  // The service that the build starts for its code cache must have none of the tests' loaders. Only the shell can take them
+  // away: tap gives them to each process that is spawned.
+  const program = 'const { bundle } = await import(process.argv[1]); await bundle(process.argv[2])'
+  const args = [process.execPath, '--input-type=module', '-e', program, join(root, 'bundle.js'), join(aside, 'dist')]
+  await run('/bin/sh', ['-c', 'unset NODE_OPTIONS; exec "$0" "$@"', ...args])
   try {
     renameSync(aside, build)
   } catch (error) {

@@ -1,0 +1,81 @@
+/** Makes the code cache of a build: runs its service, and writes what V8 has compiled by the first answers. See load.cjs. */
+
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const recorder = fileURLToPath(new URL('record.cjs', import.meta.url))
+/** How long everything may take, in milliseconds. */
+const patience = 60_000
+
+/** What a service does first: pages and products for machines and people, a search, and an order. */
+const requests = [
+  ['/product/ABC-1', {}],
+  ['/products', {}],
+  ['/', { headers: { accept: 'text/html' } }],
+  ['/products?q=bolt', { headers: { accept: 'application/json' } }],
+  [
+    '/order',
+    {
+      method: 'POST',
+      headers: { 'content-type': 'application/xml' },
+      body: '<purchase-order><item><product-id>ABC-1</product-id><quantity>1</quantity></item></purchase-order>'
+    }
+  ]
+]
+
+/** Starts the service of a build with a new database. */
+function start(build, folder, request) {
+  // biome-ignore lint/style/noProcessEnv: none of the operator's settings may reach this service
+  const { PATH, SystemRoot } = process.env
+  const service = spawn(process.execPath, [join(build, 'server.js')], {
+    env: {
+      ...(SystemRoot === undefined ? {} : { SystemRoot }),
+      PATH,
+      NODE_OPTIONS: `--require=${JSON.stringify(recorder)}`,
+      CODE_CACHE_REQUEST: request,
+      DATABASE_URL: `sqlite:${join(folder, 'shop.db')}`,
+      PORT: '0'
+    },
+    stdio: ['ignore', 'pipe', 'ignore']
+  })
+  const address = new Promise((resolve, reject) => {
+    let log = ''
+    service.stdout.on('data', (chunk) => {
+      log += chunk
+      const found = /"address":"([^"]+)"/.exec(log)
+      if (found) resolve(found[1])
+    })
+    service.once('error', reject)
+    service.once('exit', (code) => reject(new Error(`the service ended with ${code}`)))
+  })
+  return { service, address }
+}
+
+/**
+ * @param {string} build the folder of the build
+ * @param {readonly string[]} names of the code that runs in a service with SQLite
+ */
+export async function makeCodeCache(build, names) {
+  const folder = mkdtempSync(join(tmpdir(), 'tradepost-code-'))
+  const request = join(folder, 'request')
+  const { service, address } = start(build, folder, request)
+  const signal = AbortSignal.timeout(patience)
+  signal.addEventListener('abort', () => service.kill('SIGKILL'))
+  try {
+    const base = await address
+    for (const [path, options] of requests) await (await fetch(`${base}${path}`, { ...options, signal })).arrayBuffer()
+    writeFileSync(request, '')
+    const isMissing = (name) => !existsSync(join(build, 'code', `${name}.cache`))
+    while (names.some(isMissing)) await sleep(20, undefined, { signal })
+  } catch (error) {
+    // Without the cache the service only starts slower.
+    process.stderr.write(`The build has no code cache: ${error.message}\n`)
+  } finally {
+    service.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+  }
+}

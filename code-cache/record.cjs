@@ -1,0 +1,36 @@
+'use strict'
+/**
+ * Loaded before a service that make.js runs, and in each of its threads and processes. When make.js asks for it, it writes
+ * what V8 has compiled of each entry.
+ */
+const { existsSync, renameSync, writeFileSync } = require('node:fs')
+const v8 = require('node:v8')
+const vm = require('node:vm')
+const { crc32 } = require('node:zlib')
+
+// biome-ignore lint/style/noProcessEnv: no process but those of make.js has this variable
+const request = process.env.CODE_CACHE_REQUEST
+/** How often it looks for the request, in milliseconds. */
+const interval = 20
+
+function write(script, source, path) {
+  const checksum = Buffer.alloc(4)
+  checksum.writeUInt32LE(crc32(source))
+  writeFileSync(`${path}.partial`, Buffer.concat([checksum, script.createCachedData()]))
+  renameSync(`${path}.partial`, path)
+}
+
+// A cache carries the options of V8 at its making, and the service sets some after its start.
+v8.setFlagsFromString = () => undefined
+vm.runInNewContext = () => () => undefined
+
+vm.Script = class extends vm.Script {
+  constructor(source, options) {
+    super(source, options)
+    const timer = setInterval(() => {
+      if (!existsSync(request)) return
+      clearInterval(timer)
+      write(this, source, options.filename.replace(/\.cjs$/, '.cache'))
+    }, interval).unref()
+  }
+}

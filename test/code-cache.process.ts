@@ -1,0 +1,78 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { compile } from './cli/compile.ts'
+import { runServer, spawnServer } from './run-server.ts'
+
+const built = await compile()
+
+/** A copy of the build, since the tests share the build itself. */
+function copy(t: Test): string {
+  const folder = join(t.testdir(), 'build')
+  cpSync(dirname(built), folder, { recursive: true })
+  return join(folder, 'dist')
+}
+
+/** Prints whether V8 rejects a cache, in a process without the tests' loaders. */
+const compiles = `
+const [path] = process.argv.slice(1)
+const { readFileSync } = require('node:fs')
+const { Script } = require('node:vm')
+const cachedData = readFileSync(path + '.cache').subarray(4)
+const source = '(function (exports, require, module, __filename, __dirname) { ' + readFileSync(path + '.cjs', 'latin1') + '\\n})'
+console.log(new Script(source, { cachedData }).cachedDataRejected)`
+
+t.test('the build has a code cache for each thread and process of a service with SQLite, and V8 accepts it', async (t) => {
+  const options = {
+    server: '',
+    'documents-process': '--max-old-space-size=256',
+    'stores-sqlite-reader-thread': '',
+    'stores-sqlite-writer-thread': ''
+  }
+  const found = readdirSync(join(built, 'code')).filter((name) => name.endsWith('.cache'))
+  t.same(found.map((name) => name.replace('.cache', '')).sort(), Object.keys(options).sort())
+  for (const [entry, option] of Object.entries(options)) {
+    const args = [process.execPath, ...(option === '' ? [] : [option]), '-e', compiles, join(built, 'code', entry)]
+    const { stdout } = spawnSync('/bin/sh', ['-c', 'unset NODE_OPTIONS; exec "$0" "$@"', ...args], { encoding: 'utf8' })
+    t.equal(stdout.trim(), 'false', entry)
+  }
+})
+
+t.test('a cache of other code is not used, even if that code is as long', async (t) => {
+  const dist = copy(t)
+  const code = join(dist, 'code', 'server.cjs')
+  const source = readFileSync(code, 'utf8')
+  writeFileSync(code, source.replaceAll('Tradepost listens on', 'TRADEPOST LISTENS ON'))
+  const service = spawnServer(t, { DATABASE_URL: `sqlite:${join(dirname(dist), 'shop.db')}` }, join(dist, 'server.js'))
+  let log = ''
+  for await (const chunk of service.stdout ?? []) {
+    log += chunk
+    if (log.includes('"address"')) break
+  }
+  t.match(log, 'TRADEPOST LISTENS ON')
+})
+
+t.test('without its caches, or with damaged ones, the service starts all the same', async (t) => {
+  const dist = copy(t)
+  truncateSync(join(dist, 'code', 'server.cache'), 1_000)
+  writeFileSync(join(dist, 'code', 'stores-sqlite-writer-thread.cache'), '')
+  writeFileSync(join(dist, 'code', 'documents-process.cache'), 'damaged')
+  const { base, end } = await runServer(t, { DATABASE_URL: `sqlite:${join(dirname(dist), 'shop.db')}` }, join(dist, 'server.js'))
+  t.equal((await fetch(`${base}/product/ABC-1`)).status, 200)
+  t.equal(await end('SIGTERM'), 0)
+})
+
+t.test('with --enable-source-maps a stack trace names the sources', async (t) => {
+  const dist = copy(t)
+  const code = join(dist, 'code', 'server.cjs')
+  writeFileSync(code, readFileSync(code, 'utf8').replace('function readConfig(', "throw new Error('no settings'); function readConfig("))
+  const { stderr } = spawnSync(
+    '/bin/sh',
+    ['-c', 'NODE_OPTIONS=--enable-source-maps exec "$0" "$1"', process.execPath, join(dist, 'server.js')],
+    {
+      encoding: 'utf8'
+    }
+  )
+  t.match(stderr, /config\.ts:\d+/)
+})
