@@ -261,7 +261,6 @@ export class Connections {
     setImmediate(() => this.#starts.schedule(address, start))
   }
 
-  /** Whether all connections have too many queued requests together, and those of this address are many of them. */
   #discardQueue(connection: Connection): void {
     connection.queued.length = 0
     connection.unparsed.discard()

@@ -13,6 +13,7 @@ const suites = [
   'test/suites/on-postgres.ts',
   'test/suites/http.suite.ts',
   'test/suites/routes.suite.ts',
+  'test/suites/buyers.suite.ts',
   'test/concurrency/*.test.ts'
 ]
 const settings = {

@@ -5,10 +5,11 @@ import t from 'tap'
 
 const tests = fileURLToPath(new URL('../', import.meta.url))
 
-/** The folders of `test/` whose tests run in a process together; all other tests share one more. */
-const folders = ['http', 'plugins', 'routes', 'stores'] as const
+/** The folders of `test/` whose tests run in a process together. The documents of buyers have one more, and all others another. */
+const folders = ['http', 'plugins', 'routes', 'stores', 'webhooks'] as const
 
 const isTestOf = (folder: string) => (file: string) => file.startsWith(`${folder}/`) && file.endsWith('.test.ts')
+const isBuyers = (file: string) => /^routes\/buyers.*\.test\.ts$/.test(file)
 const isCommand = (file: string) => /^cli\/.*\.process\.ts$/.test(file)
 const isService = (file: string) => /^[^/]*\.process\.ts$/.test(file)
 
@@ -16,8 +17,10 @@ const isService = (file: string) => /^[^/]*\.process\.ts$/.test(file)
 const groups = {
   http: isTestOf('http'),
   plugins: isTestOf('plugins'),
-  routes: isTestOf('routes'),
+  routes: (file) => isTestOf('routes')(file) && !isBuyers(file),
+  buyers: isBuyers,
   stores: isTestOf('stores'),
+  webhooks: isTestOf('webhooks'),
   others: (file) => file.endsWith('.test.ts') && !folders.some((folder) => isTestOf(folder)(file)),
   browser: (file) => file.endsWith('.browser.ts'),
   nginx: (file) => file.endsWith('.nginx.ts'),
