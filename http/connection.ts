@@ -18,7 +18,7 @@ export interface Connection {
   readonly queued: QueuedRequest[]
   /** The requests that have waited since the last read. */
   sentAhead: number
-  /** What was read behind them. */
+  /** The bytes that were read after the queued requests. */
   readonly unparsed: UnparsedBytes
   /** False once incoming bytes are discarded. */
   isReading: boolean

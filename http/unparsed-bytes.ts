@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 
-/** Node's parser of a connection. What it calls after each read has a number as its name. */
+/** Node's parser of a connection. Its callback after each read has a number as its name. */
 interface Parser extends Record<string, unknown> {
   execute(bytes: Buffer): Result
   resume(): void
-  /** What was just read. */
+  /** Returns a copy of the bytes of the latest read. */
   getCurrentBuffer(): Buffer
 }
 

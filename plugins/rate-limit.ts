@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import fastifyRateLimit, { type FastifyRateLimitStore, type FastifyRateLimitStoreCtor } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
+import { PacedQueue } from '../fairness/paced-queue.ts'
 import { hashKey, shownKey } from '../http/credentials.ts'
 import { checking, checkingPayload } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
@@ -26,8 +26,7 @@ const costs = {
  * Milliseconds before each refusal of a caller that has sent twice the allowed requests, and between two of them. A connection
  * waits for its response, so a flood is slowed to 200 requests per second, however many connections it has.
  */
-const refusalDelay = 250
-const refusalInterval = 5
+const refusalPause = { before: 250, between: 5 } as const
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -140,16 +139,14 @@ export default fp(
     const tally = makeTally()
     const validKeys = new LRUCache<string, true>({ max: maxCallers })
 
-    /** When the latest refusal of a caller is due. */
-    const lastRefusals = new LRUCache<string, number>({ max: maxCallers })
+    // A service that stops does not wait for refusals.
+    const refusals = new PacedQueue(refusalPause, () => app.connections.isClosing)
 
-    async function delayRefusal(caller: string): Promise<void> {
-      const now = performance.now()
-      const due = Math.max(now + refusalDelay, (lastRefusals.get(caller) ?? 0) + refusalInterval)
-      lastRefusals.set(caller, due)
-      // A service that stops does not wait for refusals.
-      for (let rest = due - now; rest > 0 && !app.connections.isClosing; rest = due - performance.now())
-        await sleep(Math.min(rest, refusalDelay))
+    /** Never resolves when the client goes away meanwhile: then there is nobody to refuse. */
+    function pauseRefusal(caller: string, reply: FastifyReply): Promise<void> {
+      return new Promise((resolve) => {
+        reply.raw.once('close', refusals.add(caller, resolve))
+      })
     }
 
     const isChunked = ({ headers }: FastifyRequest) => headers['transfer-encoding'] !== undefined
@@ -215,7 +212,7 @@ export default fp(
       setHeaders(reply, charge)
       if (!counted.isExceeded) return request.charge(costOf(declaredLength(request)))
       if (tally.charge(charge.caller, 0) > 2 * max) {
-        await delayRefusal(charge.caller)
+        await pauseRefusal(charge.caller, reply)
         // Many delays end in the same turn of the event loop, and others must not wait for all of these refusals.
         await new Promise<void>((resolve) => app.schedule(request.network, resolve))
       }

@@ -77,7 +77,8 @@ export class Batcher<Item, Result> {
 
   async #run(batch: readonly Pending<Item, Result>[]): Promise<readonly Settled<Result>[]> {
     try {
-      return await this.#work.run(batch.map(({ item }) => item))
+      const results = await this.#work.run(batch.map(({ item }) => item))
+      return batch.map((_, i) => results[i] ?? { error: new Error('a batch left an item without a result') })
     } catch (error) {
       // If the database refuses one item, each is tried alone, so that the others succeed. If it cannot be reached, all fail.
       const isTriedAlone = batch.length > 1 && !(error instanceof DomainError && error.code === 'store-unavailable')
@@ -95,7 +96,7 @@ async function deliver<Item, Result>(batch: readonly Pending<Item, Result>[], re
     if (i > 0 && i % resultsPerTurn === 0) await nextTurn()
     const result = results[i]
     if (result && 'value' in result) resolve(result.value)
-    else reject(result ? result.error : new Error('a batch left an item without a result'))
+    else reject(result?.error)
   }
 }
 

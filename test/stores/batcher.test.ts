@@ -64,6 +64,15 @@ t.test('when a batch fails, each item is tried alone, and only those that fail a
   t.same(batches, [[0, 1, 2, 3, 4], [0], [1], [2], [3], [4]])
 })
 
+t.test('an item without a result is refused, and no other item gets a wrong one', async (t) => {
+  const { batcher } = makeBatcher(async (items) => {
+    if (items.length > 1) throw new Error('each alone')
+    return items.includes(1) ? [] : double(items)
+  })
+  const outcomes = await Promise.allSettled(upTo(4).map((item) => batcher.submit(item)))
+  t.match(outcomes, [{ value: 0 }, { reason: { message: /without a result/ } }, { value: 4 }, { value: 6 }])
+})
+
 t.test('when the database cannot be reached, nothing is tried again', async (t) => {
   const { batcher, batches } = makeBatcher(async () => {
     throw new DomainError('store-unavailable', 'it is away')
