@@ -3,7 +3,7 @@ import './stopping.ts'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { DestinationStream } from 'pino'
-import { type Config, ConfigError, readConfig } from './config.ts'
+import { ConfigError, readConfig } from './config.ts'
 import { StoreOpenError } from './domain/errors.ts'
 import { ListenError, listen } from './listening.ts'
 import { standardOutput } from './logging/standard-output.ts'
@@ -32,7 +32,8 @@ async function logDestination(): Promise<DestinationStream> {
   return terminalLog(process.stdout, { colors: process.stdout.hasColors() })
 }
 
-async function start(config: Config): Promise<void> {
+async function start(): Promise<void> {
+  const config = readConfig()
   // The database opens in a thread of its own while this thread loads the code of the service.
   const [store, { buildApp }, { buildOps }, { loadSample }] = await Promise.all([
     openStore(config.DATABASE_URL, config.CURRENCY),
@@ -72,8 +73,4 @@ function fail(error: unknown): never {
   process.exit(1)
 }
 
-try {
-  start(readConfig()).catch(fail)
-} catch (error) {
-  fail(error)
-}
+start().catch(fail)

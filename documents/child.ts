@@ -186,18 +186,19 @@ export class DocumentChild {
   /** Kills the process when its current job is over its budget. Most jobs are done before their processor time is looked at. */
   #enforceBudget(): void {
     const child = this.#process
-    const { budget } = this.#options
     clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#watch(child, { at: performance.now(), cpu: cpuTime(child?.pid) }), unwatched).unref()
+  }
+
+  /** Looks at the process's times again and again until it has no job or is over its budget. */
+  #watch(child: ChildProcess | undefined, since: { readonly at: number; readonly cpu: number | undefined }): void {
+    const { budget } = this.#options
     this.#timer = setTimeout(() => {
-      const [startedAt, usedBefore] = [performance.now(), cpuTime(child?.pid)]
-      const check = () => {
-        const used = cpuTime(child?.pid)
-        const isOver = used === undefined || usedBefore === undefined || used - usedBefore >= budget
-        if (isOver || performance.now() - startedAt >= wallClockFactor * budget) child?.kill('SIGKILL')
-        else this.#timer = setTimeout(check, budget).unref()
-      }
-      this.#timer = setTimeout(check, budget).unref()
-    }, unwatched).unref()
+      const cpu = cpuTime(child?.pid)
+      const isOver = cpu === undefined || since.cpu === undefined || cpu - since.cpu >= budget
+      if (isOver || performance.now() - since.at >= wallClockFactor * budget) child?.kill('SIGKILL')
+      else this.#watch(child, since)
+    }, budget).unref()
   }
 
   #receive(message: FromProcess): void {

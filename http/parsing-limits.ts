@@ -1,16 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-
-/**
- * Node's parser of a connection, as `http.Server` sets it up. llhttp stops parsing when `onIncoming` returns 2. The other
- * callbacks have numbers as names.
- */
-interface Parser extends Record<string, unknown> {
-  onIncoming(request: IncomingMessage, keepAlive: boolean): number
-}
-interface Parsing {
-  readonly parser?: Parser | null
-}
+import { callbackKey, type Parser, parserOf } from './parser.ts'
 
 /** The questions that the parser asks about its connection, and the events that it reports. */
 interface ParsingLimits {
@@ -40,7 +30,7 @@ export const minAverageSize = 64
  * the rest (RFC 9112 section 9.3.2).
  */
 export function limitParsing(socket: Socket, { isFull, cut, pausesAfter, refuse }: ParsingLimits): void {
-  const { parser } = socket as Socket & Parsing
+  const parser = parserOf(socket)
   if (!parser) return
   const { onIncoming } = parser
   parser.onIncoming = (request, keepAlive) => {
@@ -64,11 +54,11 @@ export function limitParsing(socket: Socket, { isFull, cut, pausesAfter, refuse 
  * as long. Node uses a parser again for another connection, so it gets its callback back when this one closes.
  */
 function dropBodies(parser: Parser, socket: Socket): void {
-  const name = Object.keys(parser).find((key) => (parser[key] as { readonly name?: string } | null)?.name === 'parserOnBody')
-  if (name === undefined) return
-  const onBody = parser[name]
-  parser[name] = null
-  socket.once('close', () => (parser[name] = onBody))
+  const key = callbackKey(parser, 'parserOnBody')
+  if (key === undefined) return
+  const onBody = parser[key]
+  parser[key] = null
+  socket.once('close', () => (parser[key] = onBody))
 }
 
 /** Node's parser pushes each chunk to the request's stream. Counting them there also counts those that nobody reads yet. */

@@ -1,17 +1,7 @@
 import type { Socket } from 'node:net'
+import { callbackKey, type Parser, type ParserResult, parserOf } from './parser.ts'
 
-/** Node's parser of a connection. Its callback after each read has a number as its name. */
-interface Parser extends Record<string, unknown> {
-  execute(bytes: Buffer): Result
-  resume(): void
-  /** Returns a copy of the bytes of the latest read. */
-  getCurrentBuffer(): Buffer
-}
-
-/** The number of parsed bytes, or an error: also when the parser pauses. */
-type Result = number | (Error & { readonly code: string; readonly bytesParsed: number })
-
-type AfterRead = (result: Result) => void
+type AfterRead = (result: ParserResult) => void
 
 const nothing = Buffer.alloc(0)
 
@@ -34,16 +24,16 @@ export class UnparsedBytes {
 
   constructor(socket: Socket, events: UnparsedEvents) {
     this.#events = events
-    const { parser } = socket as Socket & { readonly parser?: Parser | null }
-    const name = Object.keys(parser ?? {}).find((key) => (parser?.[key] as AfterRead | null)?.name === 'bound onParserExecute')
-    if (!parser || name === undefined) return
-    const afterRead = parser[name] as AfterRead
+    const parser = parserOf(socket)
+    const key = parser && callbackKey(parser, 'bound onParserExecute')
+    if (!parser || key === undefined) return
+    const afterRead = parser[key] as AfterRead
     this.#parser = parser
     this.#afterRead = afterRead
-    parser[name] = (result: Result) => afterRead(this.#keepRest(parser, result, () => parser.getCurrentBuffer()))
+    parser[key] = (result: ParserResult) => afterRead(this.#keepRest(parser, result, () => parser.getCurrentBuffer()))
   }
 
-  /** Whether a pause of the parser ends again. The name of Node's callback is not documented, and another version may not have it. */
+  /** Whether a pause of the parser ends again. A version of Node may not have the callback that this needs. */
   get canResume(): boolean {
     return this.#parser !== undefined
   }
@@ -64,14 +54,15 @@ export class UnparsedBytes {
     if (length > 0) this.#events.changed(-length)
   }
 
-  #keepRest(parser: Parser, result: Result, bytesOf: () => Buffer): Result {
+  #keepRest(parser: Parser, result: ParserResult, bytesOf: () => Buffer): ParserResult {
     if (typeof result === 'number' || result.code !== 'HPE_PAUSED') return result
     const rest = bytesOf().subarray(result.bytesParsed)
     parser.resume()
     // A request without a body is complete now.
     parser.execute(nothing)
     if (rest.length > 0) {
-      this.#bytes = rest
+      // A view keeps the whole of its buffer in memory, and only the bytes of the view are counted.
+      this.#bytes = rest.length * 2 < rest.buffer.byteLength ? Buffer.from(rest) : rest
       this.#events.changed(rest.length)
     }
     return result.bytesParsed
