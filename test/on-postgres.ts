@@ -1,6 +1,7 @@
 /**
  * Runs the suites that are named on one real PostgreSQL, which it starts and stops. By default: those of the store itself,
- * and those of HTTP, of concurrency and of the routes, the very tests that `npm test` runs on SQLite.
+ * and those of HTTP, of concurrency and of the routes, the very tests that `npm test` runs on SQLite. Connections, limits and
+ * rates are the same whatever the store.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -37,5 +38,5 @@ try {
   const [code] = await once(tap, 'exit')
   process.exitCode = typeof code === 'number' ? code : 1
 } finally {
-  await server.close()
+  await server.abandon()
 }

@@ -6,7 +6,7 @@ import t from 'tap'
 const tests = fileURLToPath(new URL('../', import.meta.url))
 
 /** The folders of `test/` whose tests run in a process together. The documents of buyers have one more, and all others another. */
-const folders = ['http', 'plugins', 'routes', 'stores', 'webhooks'] as const
+const folders = ['connections', 'http', 'plugins', 'routes', 'stores', 'webhooks'] as const
 
 const isTestOf = (folder: string) => (file: string) => file.startsWith(`${folder}/`) && file.endsWith('.test.ts')
 const isBuyers = (file: string) => /^routes\/buyers.*\.test\.ts$/.test(file)
@@ -15,6 +15,7 @@ const isService = (file: string) => /^[^/]*\.process\.ts$/.test(file)
 
 /** Which files of `test/` run in a process together. */
 const groups = {
+  connections: isTestOf('connections'),
   http: isTestOf('http'),
   plugins: isTestOf('plugins'),
   routes: (file) => isTestOf('routes')(file) && !isBuyers(file),

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import t from 'tap'
 import { build, orderXml } from '../build.ts'
-import { ask, listening, message, remaining } from './wire.ts'
+import { ask, listening, message, remaining } from '../http/wire.ts'
 
 const orderJson = JSON.stringify({ item: [{ productId: 'ABC-1', quantity: '1' }] })
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { build } from '../build.ts'
-import { ask, listening, message, Wire } from './wire.ts'
+import { ask, listening, message, Wire } from '../http/wire.ts'
 
 /** More than the system takes for a reader that reads nothing. */
 const large = 24 * 1024 * 1024

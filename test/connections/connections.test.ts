@@ -1,6 +1,6 @@
 import t from 'tap'
 import { build, orderXml } from '../build.ts'
-import { ask, listening, message, Wire } from './wire.ts'
+import { ask, listening, message, Wire } from '../http/wire.ts'
 
 const head = 'POST /order HTTP/1.1\r\nHost: shop.example\r\nContent-Type: application/xml\r\n'
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`

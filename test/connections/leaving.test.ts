@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { build, orderXml, xml } from '../build.ts'
-import { listening, message, Wire } from './wire.ts'
+import { listening, message, Wire } from '../http/wire.ts'
 
 const get = message('GET /product/ABC-1')
 

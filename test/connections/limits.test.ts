@@ -1,6 +1,6 @@
 import t from 'tap'
 import { build, orderXml } from '../build.ts'
-import { ask, listening, message, Wire } from './wire.ts'
+import { ask, listening, message, Wire } from '../http/wire.ts'
 
 const after = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { build, orderXml } from '../build.ts'
-import { ask, listening, message, Wire } from './wire.ts'
+import { ask, listening, message, Wire } from '../http/wire.ts'
 
 t.test('Expect: 100-continue (RFC 9110 10.1.1)', async (t) => {
   const { app, store } = await build(t, { settings: { BODY_LIMIT: '65536' } })
