@@ -11,9 +11,9 @@ import { makeCodeCache } from './code-cache/make.js'
 
 const top = fileURLToPath(new URL('.', import.meta.url))
 
-/** The modules that a process or thread of a service with SQLite starts with. `entryModule` in files.ts finds them. */
-const withSqlite = ['server', 'documents/process', 'stores/sqlite/reader-thread', 'stores/sqlite/writer-thread']
-const entries = [...withSqlite, 'stores/postgres/order-thread']
+/** The modules that a process or thread starts with, when a service with SQLite starts and later. files.ts finds them. */
+const withSqlite = ['server', 'documents/process', 'stores/sqlite/writer-thread']
+const entries = [...withSqlite, 'stores/sqlite/reader-thread', 'stores/postgres/order-thread']
 
 /** Packages with native addons, which find their own files. pg loads pg-native only if it is asked to. */
 const external = ['better-sqlite3', 'libxmljs2', 'pg-native']

@@ -1,5 +1,9 @@
 /** Finds the files of the service. Only this module may use its own URL, because a build moves code between files (bundle.js). */
 
+import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
 /** The folder of the sources, or of the build, which has the same folders. */
 const top = new URL('./', import.meta.url)
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
@@ -15,6 +19,20 @@ export function serviceFile(path: string): URL {
  */
 export function entryModule(path: string): URL {
   return serviceFile(`${path}${extension}`)
+}
+
+/**
+ * The code of a thread that may start long after the service, and must then be of the same version even if the files have been
+ * replaced. So the code of a build is read at once. From the sources, it is a module.
+ * @param path as for `entryModule`
+ */
+export function entryCode(path: string): string | URL {
+  if (extension === '.ts') return entryModule(path)
+  const filename = fileURLToPath(serviceFile(`code/${path.replaceAll('/', '-')}.cjs`))
+  const [name, folder] = [filename, dirname(filename)].map((value) => JSON.stringify(value))
+  const parameters = 'exports, require, module, __filename, __dirname'
+  const values = `{}, require('node:module').createRequire(${name}), { exports: {} }, ${name}, ${folder}`
+  return `(function (${parameters}) { ${readFileSync(filename, 'latin1')}\n})(${values})`
 }
 
 /** package.json is beside the sources, or one folder above the built files. */

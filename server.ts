@@ -49,9 +49,9 @@ async function start(): Promise<void> {
   }
   stopper.watch({ config, app })
   const address = await listen(app, { host: config.HOST, port: config.PORT, setting: 'PORT' })
-  // The search thread and the document process load their code when they first start. They start now, so that they load the
-  // same version as this process, even if the files are replaced later; and not sooner, so that the service listens early.
-  await Promise.all([store.products({ q: 'first', limit: 1 }).catch(() => undefined), app.documents.start()])
+  // The document process loads its code when it first starts. It starts now, so that it loads the same version as this process,
+  // even if the files are replaced later; and not sooner, so that the service listens early.
+  await app.documents.start()
   limitHeapGrowth()
   const base = `${address}${config.BASE_URL.path}`
   const ops = config.OPS_PORT === undefined ? undefined : await buildOps({ config, app, isStopping })

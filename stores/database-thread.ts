@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import type { FromThread, ToThread } from './thread-entry.ts'
-import { returnThread, takeThread } from './threads.ts'
+import { returnThread, type ThreadEntry, takeThread } from './threads.ts'
 
 /** The thread has ended or could not start, so a request has no answer. */
 export class ThreadLost extends Error {
@@ -28,7 +28,7 @@ const backOff = { first: 50, last: 2_000 } as const
  * request starts it.
  */
 export class DatabaseThread<Data, Input, Answer> {
-  readonly #entry: URL
+  readonly #entry: ThreadEntry
   readonly #data: Data
   readonly #waiting = new Map<number, PendingAnswer<Answer>>()
   readonly #pending = new Set<Promise<Answer>>()
@@ -41,8 +41,8 @@ export class DatabaseThread<Data, Input, Answer> {
   #closed: (() => void) | undefined
   #closing: Promise<void> | undefined
 
-  /** @param entry a module that calls `serve` */
-  constructor(entry: URL, data: Data) {
+  /** @param entry code that calls `serve` */
+  constructor(entry: ThreadEntry, data: Data) {
     this.#entry = entry
     this.#data = data
   }

@@ -3,18 +3,21 @@ import { Worker } from 'node:worker_threads'
 /** Threads without an open database, by entry. They do not keep the process alive. */
 const idle = new Map<string, Worker[]>()
 
+/** The URL of a module, or the code of a script. */
+export type ThreadEntry = URL | string
+
 /** Returns an idle thread, or a new one, which takes far longer. */
-export function takeThread(entry: URL): Worker {
-  const thread = idle.get(entry.href)?.pop()
-  if (!thread) return new Worker(entry)
+export function takeThread(entry: ThreadEntry): Worker {
+  const thread = idle.get(String(entry))?.pop()
+  if (!thread) return new Worker(entry, { eval: typeof entry === 'string' })
   removeListeners(thread)
   thread.ref()
   return thread
 }
 
 /** Keeps a thread for reuse after it has closed its database. */
-export function returnThread(entry: URL, thread: Worker): void {
-  const others = idle.get(entry.href) ?? []
+export function returnThread(entry: ThreadEntry, thread: Worker): void {
+  const others = idle.get(String(entry)) ?? []
   const remove = () => {
     const at = others.indexOf(thread)
     if (at >= 0) others.splice(at, 1)
@@ -22,7 +25,7 @@ export function returnThread(entry: URL, thread: Worker): void {
   removeListeners(thread)
   thread.on('error', remove).on('exit', remove).unref()
   others.push(thread)
-  idle.set(entry.href, others)
+  idle.set(String(entry), others)
 }
 
 /** Removes the listeners of these events only, because a Worker has internal listeners of other events. */

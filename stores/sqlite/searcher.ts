@@ -1,7 +1,7 @@
 import { DomainError, PositionError } from '../../domain/errors.ts'
 import type { Product } from '../../domain/product.ts'
 import type { Page, ProductQuery } from '../../domain/store.ts'
-import { entryModule } from '../../files.ts'
+import { entryCode } from '../../files.ts'
 import { DatabaseThread, ThreadLost } from '../database-thread.ts'
 import { fromFailure, notStored } from '../outcomes.ts'
 import type { Found, ReaderData } from './reader-thread.ts'
@@ -9,7 +9,7 @@ import type { Found, ReaderData } from './reader-thread.ts'
 /** The most searches that may be pending, including the one that runs. */
 const maxPending = 64
 
-const entry = entryModule('stores/sqlite/reader-thread')
+const entry = entryCode('stores/sqlite/reader-thread')
 
 /**
  * Runs searches one after the other in a separate thread. The most expensive search takes seconds in a large catalogue (many
