@@ -3,7 +3,7 @@ import { message } from '../http/wire.ts'
 import { importLarge } from './catalogue.ts'
 import { short, startHostile } from './shop.ts'
 
-// In a file of its own: it waits for SEND_TIMEOUT again and again, and leaves the processors to the file that runs beside it.
+// In a file of its own: 12,000 refusals that are 5 ms apart take a minute, and leave the processors to the file that runs beside it.
 t.test('two hundred connections that ask sixty times each for the catalogue, and never read it', async (t) => {
   const shop = await startHostile(t, short)
   await importLarge(t, shop)

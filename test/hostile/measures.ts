@@ -20,7 +20,7 @@ export function socketsOf(pid: number | undefined): number {
 }
 
 /** Waits for something that comes by itself. @throws Error when it does not */
-export async function until(isSo: () => boolean | Promise<boolean>, what: string, milliseconds = 60_000): Promise<void> {
+export async function until(isSo: () => boolean | Promise<boolean>, what: string, milliseconds = 240_000): Promise<void> {
   const end = performance.now() + milliseconds
   while (!(await isSo())) {
     if (performance.now() > end) throw new Error(`in ${milliseconds} ms it did not come to this: ${what}`)
