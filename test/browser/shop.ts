@@ -137,12 +137,14 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
 }
 
-/** The violations that axe-core finds on the page, by all of its rules except the experimental ones. */
-export async function violations(page: Page): Promise<readonly string[]> {
+/**
+ * The violations that axe-core finds on the page, by all of its rules except the experimental ones.
+ * @param tag of the rules; by default of any
+ */
+export async function violations(page: Page, tag?: string): Promise<readonly string[]> {
   // Evaluated by the debugger, so the page's own policy stays in force. Once for each document: it is half a megabyte.
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe)
-  const found = (await page.evaluate(
-    'axe.run(document, { resultTypes: ["violations"] }).then((result) => result.violations)'
-  )) as readonly Violation[]
+  const options = JSON.stringify({ resultTypes: ['violations'], ...(tag === undefined ? {} : { runOnly: [tag] }) })
+  const found = (await page.evaluate(`axe.run(document, ${options}).then((result) => result.violations)`)) as readonly Violation[]
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary ?? ''}`).join(' | ')}`)
 }
