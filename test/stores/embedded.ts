@@ -35,13 +35,14 @@ export interface EmbeddedPostgres {
   start(): Promise<void>
   /** Stops for good and removes everything. */
   close(): Promise<void>
-  /** Stops for good. The files of many databases take long to remove, so another process removes them after this one has ended. */
-  abandon(): Promise<void>
 }
 
-/** @param settings of postgresql.conf; `{ fsync: 'off' }` where only logic is tested */
-export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<EmbeddedPostgres> {
-  const home = await mkdtemp(join(tmpdir(), 'tradepost-postgres-'))
+/**
+ * @param settings of postgresql.conf; `{ fsync: 'off' }` where only logic is tested
+ * @param folder for its files
+ */
+export async function startPostgres(settings: Readonly<Record<string, string>> = {}, folder = tmpdir()): Promise<EmbeddedPostgres> {
+  const home = await mkdtemp(join(folder, 'tradepost-postgres-'))
   const guard = guarded(home)
   try {
     const user = await unprivileged()
@@ -167,7 +168,6 @@ async function serve({ home, bin, user, password, settings, guard }: Installatio
     stop: () => end('SIGINT'),
     kill: () => end('SIGKILL'),
     start,
-    abandon: () => end('SIGINT'),
     close: async () => {
       await end('SIGINT')
       guard.ref()
@@ -187,7 +187,7 @@ function guarded(home: string): ChildProcess {
   const script = `cat >/dev/null
 pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null)
 if [ -n "$pid" ]; then kill -QUIT "$pid" 2>/dev/null; while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done; fi
-nice rm -rf "$1"`
+rm -rf "$1"`
   const guard = spawn('/bin/sh', ['-c', script, 'guard', home], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
   guard.unref()
   return guard

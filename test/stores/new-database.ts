@@ -42,11 +42,21 @@ export async function makePostgresTemplate(url: string): Promise<Readonly<Record
   return { TEST_DATABASE_TEMPLATE: name }
 }
 
+/** The databases that this process has made, the oldest first. */
+const made: string[] = []
+
+/** A database is dropped when this many newer ones have been made. The test that it was made for has ended by then. */
+const kept = 16
+
 /** Makes a database on a PostgreSQL server: an empty one where there is none to copy. @returns its URL */
 export async function newPostgresDatabase(server: string): Promise<string> {
   const template = process.env['TEST_DATABASE_TEMPLATE']
   const name = `test_${randomBytes(8).toString('hex')}`
   await execute(server, `CREATE DATABASE ${name}${template === undefined ? '' : ` TEMPLATE ${template} STRATEGY file_copy`}`)
+  made.push(name)
+  const oldest = made.length > kept ? made.shift() : undefined
+  // PostgreSQL drops no database that is in use.
+  if (oldest !== undefined) await execute(server, `DROP DATABASE ${oldest}`).catch(() => made.push(oldest))
   return Object.assign(new URL(server), { pathname: `/${name}` }).href
 }
 
