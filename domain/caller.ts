@@ -43,3 +43,8 @@ export interface ApiKey {
   readonly lastUsedAt?: number
   readonly revokedAt?: number
 }
+
+/** @param now milliseconds since the epoch */
+export function isValidKey({ expiresAt, revokedAt }: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: number): boolean {
+  return revokedAt === undefined && (expiresAt === undefined || expiresAt > now)
+}

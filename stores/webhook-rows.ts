@@ -1,9 +1,7 @@
 /** The rows of webhooks, which both databases share. Lists are JSON. */
 
-import type { Scope } from '../domain/caller.ts'
-
+import { isValidKey, type Scope } from '../domain/caller.ts'
 import { type Audience, type EventHead, type EventType, hears } from '../domain/event.ts'
-
 import {
   type ClaimedWebhook,
   type Delivery,
@@ -16,6 +14,7 @@ import {
   type WebhookTarget
 } from '../domain/webhook.ts'
 import { type HeadRow, headOf } from './event-rows.ts'
+import { type CommonKeyRow, keyDatesOf } from './rows.ts'
 
 export const webhookColumns =
   'w.id, w.version, w.customer, w.url, w.types, w.hears, w.hears_own, w.media_type, w.status, w.reason, w.created_at, w.modified_at'
@@ -54,6 +53,21 @@ export function webhookOf(row: WebhookRow): Webhook {
   }
 }
 
+/**
+ * SQL: the webhooks of a customer, and the active webhooks of all valid keys (see `isValidKey`).
+ * @param customer a parameter @param now an expression: milliseconds since the epoch
+ */
+export function webhookCounts(customer: string, now: string): string {
+  return `SELECT (SELECT count(*) FROM webhook WHERE customer = ${customer}) AS own,
+    (SELECT count(*) FROM webhook w JOIN api_key k ON k.id = w.key_id
+      WHERE w.status = 'active' AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${now})) AS total`
+}
+
+export interface WebhookCounts {
+  readonly own: number
+  readonly total: number
+}
+
 /** The columns that the owner of a webhook decides. */
 export function draftColumns({ url, types, mediaType, status, owner, hears }: NewWebhook) {
   return {
@@ -70,7 +84,7 @@ export function draftColumns({ url, types, mediaType, status, owner, hears }: Ne
 
 const targetColumns = 'w.id, w.customer, w.key_id, w.url, w.media_type, w.secrets, k.scopes AS key_scopes, k.revoked_at, k.expires_at'
 
-interface TargetRow {
+interface TargetRow extends Pick<CommonKeyRow, 'expires_at' | 'revoked_at'> {
   readonly id: string
   readonly customer: string
   readonly key_id: string
@@ -78,12 +92,10 @@ interface TargetRow {
   readonly media_type: Webhook['mediaType']
   readonly secrets: string
   readonly key_scopes: string | readonly Scope[]
-  readonly revoked_at: number | null
-  readonly expires_at: number | null
 }
 
 function targetOf(row: TargetRow, now: number): WebhookTarget {
-  const isValid = row.revoked_at === null && (row.expires_at === null || row.expires_at > now)
+  const isValid = isValidKey(keyDatesOf(row), now)
   const scopes: readonly Scope[] = typeof row.key_scopes === 'string' ? JSON.parse(row.key_scopes) : row.key_scopes
   return {
     id: row.id,

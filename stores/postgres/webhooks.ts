@@ -12,8 +12,10 @@ import {
   type RedeliveryRow,
   redeliveryColumns,
   redeliveryOf,
+  type WebhookCounts,
   type WebhookRow,
   webhookColumns,
+  webhookCounts,
   webhookOf
 } from '../webhook-rows.ts'
 import type { Database, Queries } from './database.ts'
@@ -49,10 +51,7 @@ export function makeWebhooks(database: Database): WebhookStore {
       database.transaction(async ({ query }) => {
         const c = draftColumns(webhook)
         await query('SELECT pg_advisory_xact_lock($1)', [lock])
-        const [count] = await query<{ own: number; total: number }>(
-          `SELECT (SELECT count(*) FROM webhook WHERE customer = $1) AS own, (SELECT count(*) FROM webhook w JOIN api_key k ON k.id = w.key_id WHERE w.status = 'active' AND k.revoked_at IS NULL) AS total`,
-          [c.customer]
-        )
+        const [count] = await query<WebhookCounts>(webhookCounts('$1', now), [c.customer])
         requireRoom(count?.own ?? 0, count?.total ?? 0)
         const rows = await query<WebhookRow>(
           `INSERT INTO webhook AS w (id, version, customer, key_id, url, types, hears, hears_own, media_type, status, secrets, created_at,

@@ -10,8 +10,10 @@ import {
   claimedOf,
   draftColumns,
   scheduleColumns,
+  type WebhookCounts,
   type WebhookRow,
   webhookColumns,
+  webhookCounts,
   webhookOf
 } from '../webhook-rows.ts'
 import type { Connection } from './connection.ts'
@@ -59,9 +61,7 @@ const hearsSince = `(EXISTS (SELECT 1 FROM json_each(w.hears) t JOIN fresh f ON 
   OR EXISTS (SELECT 1 FROM json_each(w.hears_own) t JOIN fresh f ON f.type = t.value AND f.customer = w.customer))`
 
 export function makeWebhookWrites(db: Connection, events: EventLog): Writes<WebhookWriteVerb> {
-  const count = db.prepare<[string], { readonly own: number; readonly total: number }>(
-    `SELECT (SELECT count(*) FROM webhook WHERE customer = ?) AS own, (SELECT count(*) FROM webhook w JOIN api_key k ON k.id = w.key_id WHERE w.status = 'active' AND k.revoked_at IS NULL) AS total`
-  )
+  const count = db.prepare<[{ readonly customer: string; readonly now: number }], WebhookCounts>(webhookCounts('@customer', '@now'))
   const insert = db.prepare<[object]>(
     `INSERT INTO webhook (id, version, customer, key_id, url, types, hears, hears_own, media_type, status, secrets, created_at, modified_at,
         position, next_attempt_at)
@@ -131,7 +131,7 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
 
   return {
     createWebhook(webhook, secret) {
-      const { own, total } = count.get(webhook.owner.customer) ?? { own: 0, total: 0 }
+      const { own, total } = count.get({ customer: webhook.owner.customer, now: Date.now() }) ?? { own: 0, total: 0 }
       requireRoom(own, total)
       const id = randomUUID()
       insert.run({ ...draftColumns(webhook), id, secrets: JSON.stringify([{ secret }]), now: Date.now() })
