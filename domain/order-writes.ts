@@ -14,12 +14,12 @@ import {
   type Order,
   type OrderHeader,
   type OrderStatus,
-  type PurchaseOrder,
-  revised
+  type PurchaseOrder
 } from './order.ts'
 import { type Decision, decide, givenBack, matchesOrder, numberTaken } from './placing.ts'
 import { checkPrecondition } from './preconditions.ts'
 import { joinObjections } from './refusing.ts'
+import { revised } from './revised.ts'
 import { decideDetails, type StatusDetails } from './seller-details.ts'
 import { cutToShipped, type Shipment, shipRest } from './shipping.ts'
 import type { Placing, PlacingAnswer, Precondition } from './store.ts'

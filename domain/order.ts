@@ -229,8 +229,3 @@ export function isOpen(status: OrderStatus): boolean {
 export function isActive(status: OrderStatus): boolean {
   return status !== 'cancelled' && status !== 'rejected'
 }
-
-/** The version and time of an order's next state. The time never goes back. @param now milliseconds since the epoch */
-export function revised({ version, modifiedAt }: Order, now: number): Pick<Order, 'version' | 'modifiedAt'> {
-  return { version: version + 1, modifiedAt: Math.max(now, modifiedAt) }
-}

@@ -3,9 +3,10 @@
 import { DomainError, type Fault, mostFaults } from './errors.ts'
 import { makeLineTotals } from './line-totals.ts'
 import { add, compare, type Decimal, minorUnit, multiply, plain, round, subtract, zero } from './money.ts'
-import { canBecome, isActive, type Order, type OrderItem, type OrderStatus, revised } from './order.ts'
+import { canBecome, isActive, type Order, type OrderItem, type OrderStatus } from './order.ts'
 import { checkPrecondition } from './preconditions.ts'
 import { isDivisible } from './quantities.ts'
+import { revised } from './revised.ts'
 import type { Precondition } from './store.ts'
 
 /** The number of a line as a document names it. One that no line can have, and that a number would round, is its digits. */

@@ -1,7 +1,8 @@
-/** Decides what a dispatcher's progress changes of a webhook. A store calls this on a row that it has locked. */
+/** Decides what a dispatcher's progress changes of a webhook. A store calls these functions on a row that it has locked. */
 
 import type { NewEvent } from './event.ts'
-import type { WebhookClaim, WebhookProgress } from './webhook.ts'
+import { revised, type Versioned } from './revised.ts'
+import type { Webhook, WebhookClaim, WebhookProgress } from './webhook.ts'
 
 export interface WebhookSchedule {
   /** The position of the last event that was delivered. */
@@ -12,7 +13,7 @@ export interface WebhookSchedule {
   readonly nextAttemptAt: number
 }
 
-export interface LockedWebhook extends WebhookSchedule, WebhookClaim {
+export interface LockedWebhook extends WebhookSchedule, WebhookClaim, Versioned {
   readonly customer: string
 }
 
@@ -20,8 +21,8 @@ export interface ProgressDecision {
   readonly schedule: WebhookSchedule
   /** The claim goes on: the dispatcher gets the next event, if there is one. */
   readonly isClaimed: boolean
-  /** The event has the version of the webhook after it is disabled. */
-  readonly disabled?: { readonly reason: string; readonly event: NewEvent }
+  /** The webhook is disabled: what changes of it, and the event. */
+  readonly disabled?: { readonly change: Pick<Webhook, 'version' | 'modifiedAt' | 'status' | 'reason'>; readonly event: NewEvent }
 }
 
 /**
@@ -37,9 +38,15 @@ export function decideProgress(webhook: LockedWebhook, claim: WebhookClaim, step
     return { schedule, isClaimed: !step.yields }
   }
   if (step.kind === 'disable') {
-    const event = { type: 'webhook-disabled', subject: id, version: version + 1, at: now, customer } as const
-    return { ...unchanged, disabled: { reason: step.reason, event } }
+    const change = { ...revised(webhook, now), status: 'disabled', reason: step.reason } as const
+    const event = { type: 'webhook-disabled', subject: id, version: change.version, at: change.modifiedAt, customer } as const
+    return { ...unchanged, disabled: { change, event } }
   }
   const counted = step.kind === 'retry' ? failures + 1 : failures
   return { schedule: { position, failures: counted, nextAttemptAt: now + step.in }, isClaimed: false }
+}
+
+/** The schedule of a webhook that has delivered every event. The next event is delivered at once. */
+export function withoutWork(schedule: WebhookSchedule): WebhookSchedule {
+  return { ...schedule, nextAttemptAt: 0 }
 }

@@ -5,7 +5,6 @@ import { type Audience, type EventHead, type EventType, hears } from '../domain/
 import {
   type ClaimedWebhook,
   type Delivery,
-  type NewWebhook,
   unknownEvent,
   validSecrets,
   type Webhook,
@@ -13,11 +12,26 @@ import {
   type WebhookSecret,
   type WebhookTarget
 } from '../domain/webhook.ts'
+import type { StoredWebhook } from '../domain/webhook-writes.ts'
 import { type HeadRow, headOf } from './event-rows.ts'
 import { type CommonKeyRow, keyDatesOf } from './rows.ts'
 
-export const webhookColumns =
-  'w.id, w.version, w.customer, w.url, w.types, w.hears, w.hears_own, w.media_type, w.status, w.reason, w.created_at, w.modified_at'
+const shownColumns = [
+  'id',
+  'version',
+  'customer',
+  'url',
+  'types',
+  'hears',
+  'hears_own',
+  'media_type',
+  'status',
+  'reason',
+  'created_at',
+  'modified_at'
+] as const
+
+export const webhookColumns = shownColumns.map((name) => `w.${name}`).join(', ')
 
 export interface WebhookRow {
   readonly id: string
@@ -54,31 +68,58 @@ export function webhookOf(row: WebhookRow): Webhook {
 }
 
 /**
- * SQL: the webhooks of a customer, and the active webhooks of all valid keys (see `isValidKey`).
+ * SQL for a WebhookShop. It counts only the webhooks of valid keys (see `isValidKey`) among those of all customers.
  * @param customer a parameter @param now an expression: milliseconds since the epoch
  */
-export function webhookCounts(customer: string, now: string): string {
-  return `SELECT (SELECT count(*) FROM webhook WHERE customer = ${customer}) AS own,
+export function shopColumns(customer: string, now: string): string {
+  return `SELECT (SELECT count(*) FROM webhook WHERE customer = ${customer}) AS "ofCustomer",
     (SELECT count(*) FROM webhook w JOIN api_key k ON k.id = w.key_id
-      WHERE w.status = 'active' AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${now})) AS total`
+      WHERE w.status = 'active' AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${now})) AS "inAll",
+    (SELECT coalesce(max(position), 0) FROM event) AS position, ${now} AS now`
 }
 
-export interface WebhookCounts {
-  readonly own: number
-  readonly total: number
+/** The columns of a StoredWebhook. */
+export const storedColumns = [...shownColumns, 'key_id', 'secrets', 'position', 'failures', 'next_attempt_at'] as const
+
+export interface StoredRow extends WebhookRow {
+  readonly key_id: string
+  readonly secrets: string
+  readonly position: number
+  readonly failures: number
+  readonly next_attempt_at: number
 }
 
-/** The columns that the owner of a webhook decides. */
-export function draftColumns({ url, types, mediaType, status, owner, hears }: NewWebhook) {
+export function storedOf(row: StoredRow): StoredWebhook {
+  const { customer, key_id: keyId, secrets, position, failures, next_attempt_at: nextAttemptAt } = row
   return {
+    webhook: webhookOf(row),
+    owner: { customer, keyId },
+    secrets: JSON.parse(secrets),
+    schedule: { position, failures, nextAttemptAt }
+  }
+}
+
+/** The reverse of `storedOf`. */
+export function storedRow({ webhook, owner, secrets, schedule }: StoredWebhook): StoredRow {
+  const { id, version, url, types, mediaType, status, reason = null, createdAt, modifiedAt, hears } = webhook
+  return {
+    id,
+    version,
     customer: owner.customer,
-    key_id: owner.keyId,
     url,
     types: JSON.stringify(types),
     hears: JSON.stringify(hears.types),
     hears_own: JSON.stringify(hears.own?.types ?? []),
     media_type: mediaType,
-    status
+    status,
+    reason,
+    created_at: createdAt,
+    modified_at: modifiedAt,
+    key_id: owner.keyId,
+    secrets: JSON.stringify(secrets),
+    position: schedule.position,
+    failures: schedule.failures,
+    next_attempt_at: schedule.nextAttemptAt
   }
 }
 
@@ -119,8 +160,9 @@ export function redeliveryOf(row: RedeliveryRow, head: HeadRow | undefined, now:
   return { webhook: targetOf(row, now), event }
 }
 
-/** The columns of a WebhookSchedule. */
-export const scheduleColumns = 'w.position, w.failures, w.next_attempt_at AS "nextAttemptAt"'
+/** The columns of a LockedWebhook. */
+export const lockedColumns =
+  'w.id, w.version, w.customer, w.modified_at AS "modifiedAt", w.position, w.failures, w.next_attempt_at AS "nextAttemptAt"'
 
 /** The columns of the event to deliver next. */
 const nextColumns =

@@ -1,7 +1,7 @@
 import { type ClaimedWebhook, type Delivery, mostDeliveries } from '../../domain/webhook.ts'
-import { decideProgress, type LockedWebhook } from '../../domain/webhook-progress.ts'
+import { decideProgress, type LockedWebhook, withoutWork } from '../../domain/webhook-progress.ts'
 import type { WebhookStore } from '../../domain/webhook-store.ts'
-import { type BacklogRow, backlogOf, type ClaimedRow, claimedColumns, claimedOf, scheduleColumns } from '../webhook-rows.ts'
+import { type BacklogRow, backlogOf, type ClaimedRow, claimedColumns, claimedOf, lockedColumns } from '../webhook-rows.ts'
 import type { Database, Queries } from './database.ts'
 import { EventLog } from './event-log.ts'
 
@@ -93,7 +93,7 @@ export function makeWebhookClaims(
     settleWebhook: (worker, claim, { delivery, step }) =>
       database.transaction(async (queries) => {
         const [held] = await queries.query<HeldRow>(
-          `SELECT w.seq, w.id, w.version, w.customer, w.delivery_count, ${scheduleColumns}, ${statementTime} AS at FROM webhook w
+          `SELECT w.seq, w.delivery_count, ${lockedColumns}, ${statementTime} AS at FROM webhook w
             WHERE w.id = $1 AND w.claimed_by = $2 FOR UPDATE`,
           [claim.id, worker]
         )
@@ -106,11 +106,13 @@ export function makeWebhookClaims(
           [held.seq, position, failures, nextAttemptAt, isClaimed ? worker : null, held.at + lease]
         )
         if (disabled) {
-          void queries.query("UPDATE webhook SET version = $2, status = 'disabled', reason = $3, modified_at = $4 WHERE seq = $1", [
+          const { version, status, reason, modifiedAt } = disabled.change
+          void queries.query('UPDATE webhook SET version = $2, status = $3, reason = $4, modified_at = $5 WHERE seq = $1', [
             held.seq,
-            disabled.event.version,
-            disabled.reason,
-            held.at
+            version,
+            status,
+            reason,
+            modifiedAt
           ])
           const events = new EventLog()
           events.add([disabled.event])
@@ -118,7 +120,10 @@ export function makeWebhookClaims(
         }
         if (!isClaimed) return undefined
         const [next] = await readClaimed(queries, worker, [claim.id])
-        if (!next) void queries.query('UPDATE webhook SET claimed_by = NULL, next_attempt_at = 0 WHERE seq = $1', [held.seq])
+        if (!next) {
+          const due = withoutWork(schedule).nextAttemptAt
+          void queries.query('UPDATE webhook SET claimed_by = NULL, next_attempt_at = $2 WHERE seq = $1', [held.seq, due])
+        }
         return next
       }),
     async releaseWebhooks(worker) {

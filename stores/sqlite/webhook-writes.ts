@@ -1,19 +1,32 @@
 import { randomUUID } from 'node:crypto'
 import { checkPrecondition } from '../../domain/preconditions.ts'
-import { type Delivery, mostDeliveries, requireRoom, rotated, webhookNotFound } from '../../domain/webhook.ts'
-import { decideProgress, type WebhookSchedule } from '../../domain/webhook-progress.ts'
+import { type Delivery, mostDeliveries, type Webhook, webhookNotFound } from '../../domain/webhook.ts'
+import {
+  decideProgress,
+  type LockedWebhook,
+  type ProgressDecision,
+  type WebhookSchedule,
+  withoutWork
+} from '../../domain/webhook-progress.ts'
+import {
+  decideNewSecret,
+  decideNewWebhook,
+  decideWebhookChange,
+  type StoredWebhook,
+  type WebhookShop
+} from '../../domain/webhook-writes.ts'
 import {
   type BacklogRow,
   backlogOf,
   type ClaimedRow,
   claimedColumns,
   claimedOf,
-  draftColumns,
-  scheduleColumns,
-  type WebhookCounts,
-  type WebhookRow,
-  webhookColumns,
-  webhookCounts,
+  lockedColumns,
+  type StoredRow,
+  shopColumns,
+  storedColumns,
+  storedOf,
+  storedRow,
   webhookOf
 } from '../webhook-rows.ts'
 import type { Connection } from './connection.ts'
@@ -32,11 +45,12 @@ export type WebhookWriteVerb =
   | 'logDelivery'
   | 'webhookBacklog'
 
-interface FoundRow extends WebhookRow, WebhookSchedule {
+interface LockedRow extends LockedWebhook {
   readonly seq: number
-  readonly secrets: string
   readonly claimed_by: string | null
 }
+
+type Disabling = NonNullable<ProgressDecision['disabled']>['change'] & { readonly seq: number }
 
 /** The parameters of a search for webhooks that are due. */
 interface Due {
@@ -61,23 +75,13 @@ const hearsSince = `(EXISTS (SELECT 1 FROM json_each(w.hears) t JOIN fresh f ON 
   OR EXISTS (SELECT 1 FROM json_each(w.hears_own) t JOIN fresh f ON f.type = t.value AND f.customer = w.customer))`
 
 export function makeWebhookWrites(db: Connection, events: EventLog): Writes<WebhookWriteVerb> {
-  const count = db.prepare<[{ readonly customer: string; readonly now: number }], WebhookCounts>(webhookCounts('@customer', '@now'))
-  const insert = db.prepare<[object]>(
-    `INSERT INTO webhook (id, version, customer, key_id, url, types, hears, hears_own, media_type, status, secrets, created_at, modified_at,
-        position, next_attempt_at)
-      VALUES (@id, 1, @customer, @key_id, @url, @types, @hears, @hears_own, @media_type, @status, @secrets, @now, @now,
-        (SELECT coalesce(max(position), 0) FROM event), 0)`
-  )
-  const findRow = db.prepare<[string], FoundRow>(
-    `SELECT w.seq, w.secrets, w.claimed_by, ${scheduleColumns}, ${webhookColumns} FROM webhook w WHERE w.id = ?`
-  )
-  const update = db.prepare<[object]>(
-    `UPDATE webhook SET version = version + 1, key_id = @key_id, url = @url, types = @types, hears = @hears, hears_own = @hears_own,
-      media_type = @media_type, status = @status, reason = NULL, modified_at = @now, failures = 0, next_attempt_at = 0 WHERE id = @id`
-  )
-  const updateSecrets = db.prepare<[string, number, string]>(
-    'UPDATE webhook SET version = version + 1, secrets = ?, modified_at = ? WHERE id = ?'
-  )
+  const shop = db.prepare<[{ readonly customer: string; readonly now: number }], WebhookShop>(shopColumns('@customer', '@now'))
+  const columns = storedColumns.join(', ')
+  const values = columns.replaceAll(/\w+/g, '@$&')
+  const insert = db.prepare<[StoredRow]>(`INSERT INTO webhook (${columns}) VALUES (${values})`)
+  const update = db.prepare<[StoredRow]>(`UPDATE webhook SET (${columns}) = (${values}) WHERE id = @id`)
+  const findRow = db.prepare<[string], StoredRow>(`SELECT ${columns} FROM webhook WHERE id = ?`)
+  const findLocked = db.prepare<[string], LockedRow>(`SELECT w.seq, w.claimed_by, ${lockedColumns} FROM webhook w WHERE w.id = ?`)
   const remove = db.prepare<[string]>('DELETE FROM webhook WHERE id = ?')
   const due = db
     .prepare<[Due], number>(
@@ -105,8 +109,8 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
     `UPDATE webhook SET position = @position, failures = @failures, next_attempt_at = @nextAttemptAt, claimed_by = @claimedBy WHERE seq = @seq`
   )
   const releaseAll = db.prepare<[string]>('UPDATE webhook SET claimed_by = NULL WHERE claimed_by = ?')
-  const disable = db.prepare<[number, string, number, number]>(
-    "UPDATE webhook SET version = ?, status = 'disabled', reason = ?, modified_at = ? WHERE seq = ?"
+  const disable = db.prepare<[Disabling]>(
+    'UPDATE webhook SET version = @version, status = @status, reason = @reason, modified_at = @modifiedAt WHERE seq = @seq'
   )
   const countDelivery = db.prepare<[number]>('UPDATE webhook SET delivery_count = delivery_count + 1 WHERE seq = ?')
   const log = db.prepare<[object]>(
@@ -117,10 +121,16 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
     'DELETE FROM delivery WHERE webhook = @seq AND number <= (SELECT delivery_count FROM webhook WHERE seq = @seq) - @most'
   )
 
-  function find(id: string, customer?: string): FoundRow {
+  function find(id: string, customer: string): StoredWebhook {
     const row = findRow.get(id)
-    if (!row || (customer !== undefined && row.customer !== customer)) throw webhookNotFound()
-    return row
+    if (row?.customer !== customer) throw webhookNotFound()
+    return storedOf(row)
+  }
+
+  function write(statement: typeof insert, webhook: StoredWebhook): Webhook {
+    const row = storedRow(webhook)
+    statement.run(row)
+    return webhookOf(row)
   }
 
   function keep(seq: number, { eventId, attempt, at, durationMs, status, failure }: Delivery): void {
@@ -131,24 +141,15 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
 
   return {
     createWebhook(webhook, secret) {
-      const { own, total } = count.get({ customer: webhook.owner.customer, now: Date.now() }) ?? { own: 0, total: 0 }
-      requireRoom(own, total)
-      const id = randomUUID()
-      insert.run({ ...draftColumns(webhook), id, secrets: JSON.stringify([{ secret }]), now: Date.now() })
-      return webhookOf(find(id))
+      const found = shop.get({ customer: webhook.owner.customer, now: Date.now() })
+      if (!found) throw new Error('the webhooks were not counted')
+      return write(insert, decideNewWebhook(randomUUID(), webhook, secret, found))
     },
-    changeWebhook(id, webhook, expected) {
-      checkPrecondition(expected, find(id, webhook.owner.customer).version)
-      update.run({ ...draftColumns(webhook), id, now: Date.now() })
-      return webhookOf(find(id))
-    },
-    addWebhookSecret(id, customer, secret) {
-      const now = Date.now()
-      updateSecrets.run(JSON.stringify(rotated(JSON.parse(find(id, customer).secrets), secret, now)), now, id)
-      return webhookOf(find(id))
-    },
+    changeWebhook: (id, webhook, expected) =>
+      write(update, decideWebhookChange(find(id, webhook.owner.customer), webhook, expected, Date.now())),
+    addWebhookSecret: (id, customer, secret) => write(update, decideNewSecret(find(id, customer), secret, Date.now())),
     deleteWebhook(id, customer, expected) {
-      checkPrecondition(expected, find(id, customer).version)
+      checkPrecondition(expected, find(id, customer).webhook.version)
       remove.run(id)
     },
     claimWebhooks(worker, limit, { serving = [], since = null, perCustomer = Number.MAX_SAFE_INTEGER } = {}) {
@@ -160,11 +161,11 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
       })
     },
     renewClaim(worker, { id, version }) {
-      const found = findRow.get(id)
+      const found = findLocked.get(id)
       return found !== undefined && found.version === version && found.claimed_by === worker
     },
     settleWebhook(worker, claim, { delivery, step }) {
-      const found = findRow.get(claim.id)
+      const found = findLocked.get(claim.id)
       if (found?.claimed_by !== worker) return undefined
       const { seq } = found
       const now = Date.now()
@@ -172,13 +173,12 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
       const decided = decideProgress(found, claim, step, now)
       schedule.run({ seq, ...decided.schedule, claimedBy: decided.isClaimed ? worker : null })
       if (decided.disabled) {
-        const { reason, event } = decided.disabled
-        disable.run(event.version, reason, now, seq)
-        events.write([event])
+        disable.run({ seq, ...decided.disabled.change })
+        events.write([decided.disabled.event])
       }
       if (!decided.isClaimed) return undefined
       const row = claimed.get(seq, worker)
-      if (!row) schedule.run({ seq, ...decided.schedule, nextAttemptAt: 0, claimedBy: null })
+      if (!row) schedule.run({ seq, ...withoutWork(decided.schedule), claimedBy: null })
       return row && claimedOf(row, now)
     },
     releaseWebhooks(worker) {
@@ -186,7 +186,7 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
     },
     webhookBacklog: () => backlogOf(backlog.get({ now: Date.now() })),
     logDelivery(id, delivery) {
-      const found = findRow.get(id)
+      const found = findLocked.get(id)
       if (found) keep(found.seq, delivery)
     }
   }

@@ -2,7 +2,7 @@ import { test } from 'tap'
 import { decideProgress } from '../../domain/webhook-progress.ts'
 
 const schedule = { position: 7, failures: 2, nextAttemptAt: 500 }
-const webhook = { id: 'w', version: 3, customer: 'Harbour', ...schedule }
+const webhook = { id: 'w', version: 3, customer: 'Harbour', modifiedAt: 900, ...schedule }
 const claim = { id: 'w', version: 3 }
 const now = 1000
 
@@ -26,7 +26,7 @@ test('a webhook that is disabled keeps its place, gets another version, and make
   const { disabled, ...rest } = decideProgress(webhook, claim, { kind: 'disable', reason: 'gone' }, now)
   t.strictSame(rest, { schedule, isClaimed: false })
   t.strictSame(disabled, {
-    reason: 'gone',
+    change: { version: 4, modifiedAt: now, status: 'disabled', reason: 'gone' },
     event: { type: 'webhook-disabled', subject: 'w', version: 4, at: now, customer: 'Harbour' }
   })
   t.end()
