@@ -1,6 +1,7 @@
 /** These functions decide how a write changes a product and its stock. Every store calls them on rows that it has locked. */
 
 import { DomainError } from './errors.ts'
+import { newAvailability } from './inventory.ts'
 import { compare, type Decimal, plain, zero } from './money.ts'
 import { checkPrecondition } from './preconditions.ts'
 import { availabilityOf, type Product, type ProductDraft, requireActive, type Stock } from './product.ts'
@@ -120,14 +121,13 @@ function stockImported(entry: CatalogueEntry, onHand: Decimal | undefined): Cata
 }
 
 function stockSet({ product, stock, deleted }: CatalogueEntry, onHand: Decimal): CatalogueChange {
-  const availability = availabilityOf(onHand, product.backorder)
-  const isChanged = availability !== product.availability
+  const availability = newAvailability({ ...product, deleted }, onHand)
   return {
-    product: isChanged ? { ...product, availability, version: product.version + 1 } : product,
+    product: availability ? { ...product, availability, version: product.version + 1 } : product,
     stock: { ...stock, onHand: plain(onHand), version: stock.version + 1 },
     deleted,
     created: false,
-    changed: { product: isChanged, stock: true }
+    changed: { product: availability !== undefined, stock: true }
   }
 }
 

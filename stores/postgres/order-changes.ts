@@ -100,7 +100,7 @@ export class LockedOrders {
     const [, status, expected, details] = args
     const decided = decideStatus(before, status, expected, batch, details)
     if (!decided) return row
-    batch.inventory.take(decided.taken)
+    batch.inventory.take(decided.taken, batch.now)
     if (decided.shipment) this.#shipments.push(decided.shipment)
     if (decided.rewritten) return rewritten(row, decided.rewritten)
     const { version, modifiedAt } = decided.change
@@ -123,7 +123,7 @@ export class LockedOrders {
 function withContent(row: LockedOrder, before: Order, { args }: Command<'changeOrder'>, batch: OrderBatch): LockedOrder {
   const [, document, expected, mostItems, options] = args
   const { order, taken } = decideChange(before, document, expected, mostItems, batch, options?.objections)
-  if (options?.mode !== 'dry-run') batch.inventory.take(taken)
+  if (options?.mode !== 'dry-run') batch.inventory.take(taken, batch.now)
   return rewritten(row, order)
 }
 

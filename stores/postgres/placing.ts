@@ -22,7 +22,7 @@ export class NewOrders {
     if (before) return before
     const { taken, ...answer } = decidePlacing(placing, randomUUID(), batch)
     if (placing.mode === 'dry-run') return { ...answer, replayed: false }
-    batch.inventory.take(taken)
+    batch.inventory.take(taken, batch.now)
     if (answer.outcome === 'placed') {
       batch.numbers.add(answer.order)
       const content = orderContent(answer.order)

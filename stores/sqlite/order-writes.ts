@@ -91,7 +91,7 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
       const current = shop()
       const { taken, ...answer } = decidePlacing(placing, randomUUID(), current)
       if (placing.mode === 'dry-run') return { ...answer, replayed: false }
-      current.inventory.take(taken)
+      current.inventory.take(taken, current.now)
       const order = answer.outcome === 'placed' ? write(answer.order, placing.document) : answer.order
       if (idempotency) keys.keep(idempotency, { ...answer, order })
       return { ...answer, order, replayed: false }
@@ -101,7 +101,7 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
       const current = shop()
       const { order, taken } = decideChange(before, document, expected, mostItems, current, objections)
       if (mode === 'dry-run') return order
-      current.inventory.take(taken)
+      current.inventory.take(taken, current.now)
       const columns = rewrite(order)
       if (source) documents.write(id, source)
       events.write(orderEvents('changed', before, order), columns)
@@ -113,7 +113,7 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
       const decided = decideStatus(before, status, expected, current, details)
       if (!decided) return before
       const { change, rewritten, shipment, taken } = decided
-      current.inventory.take(taken)
+      current.inventory.take(taken, current.now)
       const order = rewritten ?? { ...before, ...change }
       const columns = rewritten ? rewrite(rewritten) : toColumns(order)
       if (!rewritten) update.run(columns)
