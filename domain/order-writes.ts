@@ -10,11 +10,13 @@ import {
   canBecome,
   isActive,
   isOpen,
+  namedProducts,
   nextStatuses,
   type Objections,
   type Order,
   type OrderHeader,
   type OrderStatus,
+  type ProductReference,
   type PurchaseOrder
 } from './order.ts'
 import { type Decision, decide, givenBack, matchesOrder, numberTaken } from './placing.ts'
@@ -75,6 +77,11 @@ function repeats(order: PurchaseOrder, other: Order, { inventory, currency }: Sh
   return ordered !== undefined && matchesOrder(order, ordered, inventory, currency)
 }
 
+/** The products whose stock `decideChange` may change, and those that it looks at. A store locks their stock first. */
+export function productsOfChange({ items }: Order, document: PurchaseOrder): readonly ProductReference[] {
+  return [...namedProducts(document), ...items.map(({ productId }) => ({ productId }))]
+}
+
 /** Decides what `Store.changeOrder` makes of an order. @throws DomainError what it throws */
 export function decideChange(
   before: Order,
@@ -121,6 +128,16 @@ interface StatusChange extends Pick<Effects, 'taken'> {
 
 export type StatusDecision = StatusChange & Effects
 
+/** Whether an order gives back its stock when it gets a status. */
+function givesBack(before: Order, status: OrderStatus): boolean {
+  return isActive(before.status) && !isActive(status)
+}
+
+/** The products whose stock `decideStatus` may change. A store locks their stock first. */
+export function productsOfStatus(before: Order, status: OrderStatus): readonly ProductReference[] {
+  return givesBack(before, status) ? before.items.map(({ productId }) => ({ productId })) : []
+}
+
 /**
  * Decides what `Store.setOrderStatus` changes of an order; undefined when it has the status and the details already.
  * @throws DomainError `precondition-failed`, `transition-refused`, `invalid-status`
@@ -149,7 +166,7 @@ function transition(before: Order, status: OrderStatus, { inventory, now }: Pick
     const { order, shipment } = shipRest(before, { now })
     return { ...rewriting(order), shipment }
   }
-  const taken = isActive(status) ? new Map() : givenBack(before, inventory)
+  const taken = givesBack(before, status) ? givenBack(before, inventory) : new Map()
   const change = { status, ...revised(before, now) }
   if (status !== 'cancelled' || before.shipmentCount === undefined) return { change, taken }
   const cut: Order = { ...before, ...change, ...cutToShipped(before), status: 'shipped', isRestCancelled: true }

@@ -1,8 +1,8 @@
 import { orderNotFound } from '../../domain/errors.ts'
 import type { NewEvent } from '../../domain/event.ts'
 import { replayedShipment } from '../../domain/idempotency.ts'
-import { isActive, namedProducts, type Order, type ProductReference } from '../../domain/order.ts'
-import { decideChange, decideStatus } from '../../domain/order-writes.ts'
+import { isActive, type Order, type ProductReference } from '../../domain/order.ts'
+import { decideChange, decideStatus, productsOfChange, productsOfStatus } from '../../domain/order-writes.ts'
 import { decideShipment, type Shipment } from '../../domain/shipping.ts'
 import type { Shipped } from '../../domain/store.ts'
 import type { Command } from '../crossing.ts'
@@ -50,13 +50,11 @@ export class LockedOrders {
   }
 
   /** The products whose stock a command may change. */
-  productsOf(command: ChangeCommand): ProductReference[] {
+  productsOf(command: ChangeCommand): readonly ProductReference[] {
     const before = this.find(command.args[0])
-    if (!before) return []
-    if (command.verb === 'shipOrder') return []
-    const held = () => before.items.map(({ productId }) => ({ productId }))
-    if (command.verb === 'changeOrder') return [...namedProducts(command.args[1]), ...held()]
-    return isActive(before.status) && !isActive(command.args[1]) ? held() : []
+    if (!before || command.verb === 'shipOrder') return []
+    if (command.verb === 'changeOrder') return productsOfChange(before, command.args[1])
+    return productsOfStatus(before, command.args[1])
   }
 
   /** @throws DomainError of the verb */

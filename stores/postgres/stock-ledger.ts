@@ -93,7 +93,8 @@ export class StockLedger implements Inventory {
   take(taken: ReadonlyMap<string, Decimal>, now: number): void {
     for (const [id, quantity] of taken) {
       const counted = this.#byId.get(id)
-      const change = counted && decideStock(counted.item, quantity, now)
+      if (!counted) throw new Error(`the stock of ${id} is not locked`)
+      const change = decideStock(counted.item, quantity, now)
       if (!change) continue
       const { product, ...stock } = change
       counted.item = { ...counted.item, ...stock, ...product }

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { StockItem } from '../../domain/inventory.ts'
 import { decimal } from '../../domain/money.ts'
 import { type Order, orderStatuses } from '../../domain/order.ts'
-import { decideChange, decidePlacing, decideStatus, type Shop } from '../../domain/order-writes.ts'
+import { decideChange, decidePlacing, decideStatus, productsOfChange, productsOfStatus, type Shop } from '../../domain/order-writes.ts'
 import { item, placing, purchase, shopCurrency } from '../stores/fixtures.ts'
 
 const hammer: StockItem = {
@@ -92,6 +92,13 @@ t.test('a status has a new version; only an order that ends gives its stock back
   t.equal(shipped?.taken.size, 0)
   t.same([...(decideStatus(placed, 'cancelled', {}, shop(200))?.taken ?? [])], [['a', '-3']])
   t.same([...(decideStatus(withStatus('received'), 'rejected', {}, shop(200))?.taken ?? [])], [['a', '-3']])
+})
+
+t.test('a change touches the products of the document and of the order, and a status those of an order that ends', async (t) => {
+  t.same(productsOfChange(placed, purchase([item('b')])), [{ productId: 'b' }, { productId: 'a' }])
+  t.same(productsOfStatus(placed, 'cancelled'), [{ productId: 'a' }])
+  t.same(productsOfStatus(placed, 'shipped'), [])
+  t.same(productsOfStatus(withStatus('cancelled'), 'rejected'), [])
 })
 
 t.test('a status makes its event, shipping by status two, and details for the buyer that of a change', async (t) => {
