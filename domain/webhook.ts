@@ -47,6 +47,13 @@ export interface WebhookSecret {
   readonly expiresAt?: number
 }
 
+/** The statuses with which a receiver accepts an event, both included. */
+export const acceptedStatuses = { from: 200, to: 299 } as const
+
+export function isDelivered({ status = 0 }: Pick<Attempt, 'status'>): boolean {
+  return status >= acceptedStatuses.from && status <= acceptedStatuses.to
+}
+
 /** The outcome of one attempt to deliver an event. */
 export interface Attempt {
   /** Milliseconds since the epoch. */

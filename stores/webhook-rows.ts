@@ -3,6 +3,7 @@
 import { isValidKey, type Scope } from '../domain/caller.ts'
 import { type Audience, type EventHead, type EventType, hears } from '../domain/event.ts'
 import {
+  acceptedStatuses,
   type ClaimedWebhook,
   type Delivery,
   unknownEvent,
@@ -173,7 +174,7 @@ type NextRow = { readonly [Name in keyof HeadRow as `next_${Name}`]: HeadRow[Nam
 /** The columns of a claimed webhook. It has lost an event if the newest attempt failed and its event was deleted. */
 export const claimedColumns = `${targetColumns}, w.version, w.failures, ${nextColumns},
   (SELECT d.event FROM delivery d WHERE d.webhook = w.seq AND d.number = (SELECT max(number) FROM delivery WHERE webhook = w.seq AND attempt > 0)
-    AND coalesce(d.status, 0) NOT BETWEEN 200 AND 299 AND NOT EXISTS (SELECT 1 FROM event WHERE id = d.event)) AS lost`
+    AND coalesce(d.status, 0) NOT BETWEEN ${acceptedStatuses.from} AND ${acceptedStatuses.to} AND NOT EXISTS (SELECT 1 FROM event WHERE id = d.event)) AS lost`
 
 export type ClaimedRow = TargetRow & NextRow & { readonly version: number; readonly failures: number; readonly lost: string | null }
 
