@@ -133,17 +133,14 @@ function stockSet({ product, stock, deleted }: CatalogueEntry, onHand: Decimal):
 
 /** Whether a product already is what a draft would make it, to the letter; its stock aside. */
 function matchesDraft(product: Product, draft: ProductDraft): boolean {
-  return (
-    (draft.currency ?? product.currency) === product.currency &&
-    product.name === draft.name &&
-    product.description === draft.description &&
-    product.price === draft.price &&
-    product.unit === draft.unit &&
-    product.minimumQuantity === draft.minimumQuantity &&
-    product.quantityStep === draft.quantityStep &&
-    product.gtin === draft.gtin &&
-    JSON.stringify(product.categories) === JSON.stringify(draft.categories) &&
-    JSON.stringify(product.images) === JSON.stringify(draft.images) &&
-    product.backorder === draft.backorder
-  )
+  return (draft.currency ?? product.currency) === product.currency && contentOf(product) === contentOf(draft)
+}
+
+type Content = Omit<ProductDraft, 'currency' | 'onHand'>
+
+/** Everything that a draft says of a product but its currency and stock, as text. Products with the same text have the same content. */
+export function contentOf(draft: Content): string {
+  const { name, description, price, unit, minimumQuantity, quantityStep, gtin, categories, images, backorder } = draft
+  const content = { name, description, price, unit, minimumQuantity, quantityStep, gtin, categories, images, backorder }
+  return JSON.stringify(content satisfies { readonly [Name in keyof Required<Content>]: Content[Name] })
 }
