@@ -1,6 +1,6 @@
 import type { Fault } from './errors.ts'
 import type { LineAnswer } from './line-answers.ts'
-import type { Decimal } from './money.ts'
+import { compare, type Decimal } from './money.ts'
 
 export interface Address {
   readonly street?: string
@@ -166,6 +166,11 @@ export interface OrderItem extends LineDetails, SellerDetails, LineAnswer {
   readonly lineTotal: Decimal
   /** Absent while nothing of the line was shipped. */
   readonly shippedQuantity?: Decimal
+}
+
+/** Whether an item can be a later part of the line of the item before it, at another price. Only the first part has the line's details. */
+export function continuesLine(before: OrderItem, item: OrderItem): boolean {
+  return item.productId === before.productId && compare(item.unitPrice, before.unitPrice) !== 0 && hasNoDetails(item)
 }
 
 export const orderStatuses = ['received', 'accepted', 'rejected', 'shipped', 'completed', 'cancelled'] as const

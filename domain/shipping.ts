@@ -2,8 +2,8 @@
 
 import { DomainError, type Fault, mostFaults } from './errors.ts'
 import { type NewEvent, orderEvents } from './event.ts'
-import { makeLineTotals } from './line-totals.ts'
-import { add, compare, type Decimal, minorUnit, multiply, plain, round, subtract, zero } from './money.ts'
+import { makeLineTotals, totalOf } from './line-totals.ts'
+import { add, compare, type Decimal, minorUnit, multiply, plain, subtract, zero } from './money.ts'
 import { canBecome, isActive, type Order, type OrderItem, type OrderStatus } from './order.ts'
 import { checkPrecondition } from './preconditions.ts'
 import { isDivisible } from './quantities.ts'
@@ -202,5 +202,5 @@ export function cutToShipped(order: Order): Pick<Order, 'items' | 'total'> {
     if (shippedQuantity === undefined) return []
     return [{ ...item, quantity: shippedQuantity, lineTotal: totals(item.productId, multiply(shippedQuantity, item.unitPrice)) }]
   })
-  return { items, total: items.reduce<Decimal>((sum, item) => add(sum, item.lineTotal), round(zero, digits)) }
+  return { items, total: totalOf(items, digits) }
 }
