@@ -2,8 +2,10 @@ import type { Caller, Scope } from './caller.ts'
 import { DomainError, type Fault } from './errors.ts'
 import { type Audience, audienceOf, type EventHead, type EventType, narrow } from './event.ts'
 
+export const webhookStatuses = ['active', 'disabled'] as const
+
 /** `disabled`: nothing is delivered until its owner makes it active again. */
-export type WebhookStatus = 'active' | 'disabled'
+export type WebhookStatus = (typeof webhookStatuses)[number]
 
 export const webhookMediaTypes = ['application/json', 'application/xml'] as const
 export type WebhookMediaType = (typeof webhookMediaTypes)[number]
