@@ -219,15 +219,8 @@ export function keyOf(row: CommonKeyRow, scopes: ApiKey['scopes']): ApiKey {
     customer: row.customer,
     scopes,
     createdAt: row.created_at,
+    ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
     ...(row.last_used_at === null ? {} : { lastUsedAt: row.last_used_at }),
-    ...keyDatesOf(row)
+    ...(row.revoked_at === null ? {} : { revokedAt: row.revoked_at })
   }
-}
-
-/** The dates that decide whether a key is valid. */
-export function keyDatesOf({
-  expires_at,
-  revoked_at
-}: Pick<CommonKeyRow, 'expires_at' | 'revoked_at'>): Pick<ApiKey, 'expiresAt' | 'revokedAt'> {
-  return { ...(expires_at === null ? {} : { expiresAt: expires_at }), ...(revoked_at === null ? {} : { revokedAt: revoked_at }) }
 }

@@ -15,24 +15,10 @@ import {
 } from '../domain/webhook.ts'
 import type { StoredWebhook } from '../domain/webhook-writes.ts'
 import { type HeadRow, headOf } from './event-rows.ts'
-import { type CommonKeyRow, keyDatesOf } from './rows.ts'
+import type { CommonKeyRow } from './rows.ts'
 
-const shownColumns = [
-  'id',
-  'version',
-  'customer',
-  'url',
-  'types',
-  'hears',
-  'hears_own',
-  'media_type',
-  'status',
-  'reason',
-  'created_at',
-  'modified_at'
-] as const
-
-export const webhookColumns = shownColumns.map((name) => `w.${name}`).join(', ')
+/** The columns of a Webhook. */
+export const webhookColumns = 'id, version, customer, url, types, hears, hears_own, media_type, status, reason, created_at, modified_at'
 
 export interface WebhookRow {
   readonly id: string
@@ -80,7 +66,7 @@ export function shopColumns(customer: string, now: string): string {
 }
 
 /** The columns of a StoredWebhook. */
-export const storedColumns = [...shownColumns, 'key_id', 'secrets', 'position', 'failures', 'next_attempt_at'] as const
+export const storedColumns = `${webhookColumns}, key_id, secrets, position, failures, next_attempt_at`
 
 export interface StoredRow extends WebhookRow {
   readonly key_id: string
@@ -137,7 +123,7 @@ interface TargetRow extends Pick<CommonKeyRow, 'expires_at' | 'revoked_at'> {
 }
 
 function targetOf(row: TargetRow, now: number): WebhookTarget {
-  const isValid = isValidKey(keyDatesOf(row), now)
+  const isValid = isValidKey({ expiresAt: row.expires_at, revokedAt: row.revoked_at }, now)
   const scopes: readonly Scope[] = typeof row.key_scopes === 'string' ? JSON.parse(row.key_scopes) : row.key_scopes
   return {
     id: row.id,
@@ -160,10 +146,6 @@ export function redeliveryOf(row: RedeliveryRow, head: HeadRow | undefined, now:
   if (!event || !hears(audienceIn(row), event)) throw unknownEvent()
   return { webhook: targetOf(row, now), event }
 }
-
-/** The columns of a LockedWebhook. */
-export const lockedColumns =
-  'w.id, w.version, w.customer, w.modified_at AS "modifiedAt", w.position, w.failures, w.next_attempt_at AS "nextAttemptAt"'
 
 /** The columns of the event to deliver next. */
 const nextColumns =

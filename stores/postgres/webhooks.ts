@@ -1,14 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { checkPrecondition } from '../../domain/preconditions.ts'
-import { type Webhook, webhookNotFound } from '../../domain/webhook.ts'
+import { webhookNotFound } from '../../domain/webhook.ts'
 import type { WebhookStore } from '../../domain/webhook-store.ts'
-import {
-  decideNewSecret,
-  decideNewWebhook,
-  decideWebhookChange,
-  type StoredWebhook,
-  type WebhookShop
-} from '../../domain/webhook-writes.ts'
+import { decideNewSecret, decideNewWebhook, decideWebhookChange, type WebhookShop } from '../../domain/webhook-writes.ts'
 import { isEventId } from '../event-ids.ts'
 import { type HeadRow, headColumns } from '../event-rows.ts'
 import { position, toPage } from '../paging.ts'
@@ -23,14 +17,13 @@ import {
   shopColumns,
   storedColumns,
   storedOf,
-  storedRow,
   type WebhookRow,
   webhookColumns,
   webhookOf
 } from '../webhook-rows.ts'
 import type { Database, Queries } from './database.ts'
 import { isOrderId as isUuid, now } from './rows.ts'
-import { makeWebhookClaims } from './webhook-claims.ts'
+import { makeWebhookClaims, writeWebhook } from './webhook-claims.ts'
 
 /** The id of the advisory lock for new webhooks, whose number is limited. It is arbitrary. */
 const lock = 7_361_002
@@ -40,25 +33,11 @@ interface FoundRow extends StoredRow {
   readonly at: number
 }
 
-const columns = storedColumns.join(', ')
-const parameters = storedColumns.map((_, i) => `$${i + 1}`).join(', ')
-
 async function find(queries: Queries, id: string, customer: string, how: '' | 'FOR UPDATE' = ''): Promise<FoundRow> {
-  const sql = `SELECT seq, ${now} AS at, ${columns} FROM webhook WHERE id = $1 AND customer = $2 ${how}`
+  const sql = `SELECT seq, ${now} AS at, ${storedColumns} FROM webhook WHERE id = $1 AND customer = $2 ${how}`
   const [row] = isUuid(id) ? await queries.query<FoundRow>(sql, [id, customer]) : []
   if (!row) throw webhookNotFound()
   return row
-}
-
-async function write({ query }: Queries, how: 'insert' | 'update', webhook: StoredWebhook): Promise<Webhook> {
-  const row = storedRow(webhook)
-  await query(
-    how === 'insert'
-      ? `INSERT INTO webhook (${columns}) VALUES (${parameters})`
-      : `UPDATE webhook SET (${columns}) = ROW (${parameters}) WHERE id = $1`,
-    storedColumns.map((name) => row[name])
-  )
-  return webhookOf(row)
 }
 
 export function makeWebhooks(database: Database): WebhookStore {
@@ -69,22 +48,22 @@ export function makeWebhooks(database: Database): WebhookStore {
         await queries.query('SELECT pg_advisory_xact_lock($1)', [lock])
         const [shop] = await queries.query<WebhookShop>(shopColumns('$1', now), [webhook.owner.customer])
         if (!shop) throw new Error('the webhooks were not counted')
-        return write(queries, 'insert', decideNewWebhook(randomUUID(), webhook, secret, shop))
+        return writeWebhook(queries, 'insert', decideNewWebhook(randomUUID(), webhook, secret, shop))
       }),
     async webhooks(customer) {
-      const sql = `SELECT ${webhookColumns} FROM webhook w WHERE w.customer = $1 ORDER BY w.seq`
+      const sql = `SELECT ${webhookColumns} FROM webhook WHERE customer = $1 ORDER BY seq`
       return (await database.query<WebhookRow>(sql, [customer])).map(webhookOf)
     },
     webhook: async (id, customer) => webhookOf(await find(database, id, customer)),
     changeWebhook: (id, webhook, expected) =>
       database.transaction(async (queries) => {
         const row = await find(queries, id, webhook.owner.customer, 'FOR UPDATE')
-        return write(queries, 'update', decideWebhookChange(storedOf(row), webhook, expected, row.at))
+        return writeWebhook(queries, 'update', decideWebhookChange(storedOf(row), webhook, expected, row.at))
       }),
     addWebhookSecret: (id, customer, secret) =>
       database.transaction(async (queries) => {
         const row = await find(queries, id, customer, 'FOR UPDATE')
-        return write(queries, 'update', decideNewSecret(storedOf(row), secret, row.at))
+        return writeWebhook(queries, 'update', decideNewSecret(storedOf(row), secret, row.at))
       }),
     deleteWebhook: (id, customer, expected) =>
       database.transaction(async (queries) => {

@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { checkPrecondition } from '../../domain/preconditions.ts'
 import { type Delivery, mostDeliveries, type Webhook, webhookNotFound } from '../../domain/webhook.ts'
-import {
-  decideProgress,
-  type LockedWebhook,
-  type ProgressDecision,
-  type WebhookSchedule,
-  withoutWork
-} from '../../domain/webhook-progress.ts'
+import { decideProgress, withoutWork } from '../../domain/webhook-progress.ts'
 import {
   decideNewSecret,
   decideNewWebhook,
@@ -21,7 +15,6 @@ import {
   type ClaimedRow,
   claimedColumns,
   claimedOf,
-  lockedColumns,
   type StoredRow,
   shopColumns,
   storedColumns,
@@ -45,12 +38,10 @@ export type WebhookWriteVerb =
   | 'logDelivery'
   | 'webhookBacklog'
 
-interface LockedRow extends LockedWebhook {
+interface FoundRow extends StoredRow {
   readonly seq: number
   readonly claimed_by: string | null
 }
-
-type Disabling = NonNullable<ProgressDecision['disabled']>['change'] & { readonly seq: number }
 
 /** The parameters of a search for webhooks that are due. */
 interface Due {
@@ -76,12 +67,10 @@ const hearsSince = `(EXISTS (SELECT 1 FROM json_each(w.hears) t JOIN fresh f ON 
 
 export function makeWebhookWrites(db: Connection, events: EventLog): Writes<WebhookWriteVerb> {
   const shop = db.prepare<[{ readonly customer: string; readonly now: number }], WebhookShop>(shopColumns('@customer', '@now'))
-  const columns = storedColumns.join(', ')
-  const values = columns.replaceAll(/\w+/g, '@$&')
-  const insert = db.prepare<[StoredRow]>(`INSERT INTO webhook (${columns}) VALUES (${values})`)
-  const update = db.prepare<[StoredRow]>(`UPDATE webhook SET (${columns}) = (${values}) WHERE id = @id`)
-  const findRow = db.prepare<[string], StoredRow>(`SELECT ${columns} FROM webhook WHERE id = ?`)
-  const findLocked = db.prepare<[string], LockedRow>(`SELECT w.seq, w.claimed_by, ${lockedColumns} FROM webhook w WHERE w.id = ?`)
+  const values = storedColumns.replaceAll(/\w+/g, '@$&')
+  const insert = db.prepare<[StoredRow]>(`INSERT INTO webhook (${storedColumns}) VALUES (${values})`)
+  const update = db.prepare<[StoredRow]>(`UPDATE webhook SET (${storedColumns}) = (${values}) WHERE id = @id`)
+  const findRow = db.prepare<[string], FoundRow>(`SELECT seq, claimed_by, ${storedColumns} FROM webhook WHERE id = ?`)
   const remove = db.prepare<[string]>('DELETE FROM webhook WHERE id = ?')
   const due = db
     .prepare<[Due], number>(
@@ -100,18 +89,12 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
       SELECT e.at, iif(w.claimed_by IS NULL AND w.next_attempt_at <= @now, max(e.at, w.next_attempt_at), NULL) AS due_at
         FROM webhook w JOIN event e ON e.position = ${nextPosition} WHERE w.status = 'active')`
   )
-  const claim = db.prepare<[string, number]>('UPDATE webhook SET claimed_by = ? WHERE seq = ?')
+  const claim = db.prepare<[string | null, number]>('UPDATE webhook SET claimed_by = ? WHERE seq = ?')
   const claimed = db.prepare<[number, string], ClaimedRow>(
     `SELECT ${claimedColumns} FROM webhook w JOIN api_key k ON k.id = w.key_id
       JOIN event e ON e.position = ${nextPosition} WHERE w.seq = ? AND w.status = 'active' AND w.claimed_by = ?`
   )
-  const schedule = db.prepare<[WebhookSchedule & { readonly seq: number; readonly claimedBy: string | null }]>(
-    `UPDATE webhook SET position = @position, failures = @failures, next_attempt_at = @nextAttemptAt, claimed_by = @claimedBy WHERE seq = @seq`
-  )
   const releaseAll = db.prepare<[string]>('UPDATE webhook SET claimed_by = NULL WHERE claimed_by = ?')
-  const disable = db.prepare<[Disabling]>(
-    'UPDATE webhook SET version = @version, status = @status, reason = @reason, modified_at = @modifiedAt WHERE seq = @seq'
-  )
   const countDelivery = db.prepare<[number]>('UPDATE webhook SET delivery_count = delivery_count + 1 WHERE seq = ?')
   const log = db.prepare<[object]>(
     `INSERT INTO delivery (webhook, number, event, attempt, at, duration_ms, status, failure)
@@ -161,32 +144,30 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
       })
     },
     renewClaim(worker, { id, version }) {
-      const found = findLocked.get(id)
+      const found = findRow.get(id)
       return found !== undefined && found.version === version && found.claimed_by === worker
     },
-    settleWebhook(worker, claim, { delivery, step }) {
-      const found = findLocked.get(claim.id)
+    settleWebhook(worker, { id, version }, { delivery, step }) {
+      const found = findRow.get(id)
       if (found?.claimed_by !== worker) return undefined
       const { seq } = found
       const now = Date.now()
       if (delivery) keep(seq, delivery)
-      const decided = decideProgress(found, claim, step, now)
-      schedule.run({ seq, ...decided.schedule, claimedBy: decided.isClaimed ? worker : null })
-      if (decided.disabled) {
-        disable.run({ seq, ...decided.disabled.change })
-        events.write([decided.disabled.event])
-      }
-      if (!decided.isClaimed) return undefined
-      const row = claimed.get(seq, worker)
-      if (!row) schedule.run({ seq, ...withoutWork(decided.schedule), claimedBy: null })
-      return row && claimedOf(row, now)
+      const { stored, isClaimed, events: made } = decideProgress(storedOf(found), { id, version }, step, now)
+      write(update, stored)
+      events.write(made)
+      const row = isClaimed ? claimed.get(seq, worker) : undefined
+      if (row) return claimedOf(row, now)
+      if (isClaimed) write(update, withoutWork(stored))
+      claim.run(null, seq)
+      return undefined
     },
     releaseWebhooks(worker) {
       releaseAll.run(worker)
     },
     webhookBacklog: () => backlogOf(backlog.get({ now: Date.now() })),
     logDelivery(id, delivery) {
-      const found = findLocked.get(id)
+      const found = findRow.get(id)
       if (found) keep(found.seq, delivery)
     }
   }
