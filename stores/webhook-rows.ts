@@ -20,20 +20,7 @@ import type { CommonKeyRow } from './rows.ts'
 /** The columns of a Webhook. */
 export const webhookColumns = 'id, version, customer, url, types, hears, hears_own, media_type, status, reason, created_at, modified_at'
 
-export interface WebhookRow {
-  readonly id: string
-  readonly version: number
-  readonly customer: string
-  readonly url: string
-  readonly types: string
-  readonly hears: string
-  readonly hears_own: string
-  readonly media_type: Webhook['mediaType']
-  readonly status: Webhook['status']
-  readonly reason: string | null
-  readonly created_at: number
-  readonly modified_at: number
-}
+export type WebhookRow = Omit<StoredRow, 'key_id' | 'secrets' | 'position' | 'failures' | 'next_attempt_at'>
 
 function audienceIn({ customer, hears, hears_own }: Pick<WebhookRow, 'customer' | 'hears' | 'hears_own'>): Audience {
   return { types: JSON.parse(hears), own: { customer, types: JSON.parse(hears_own) } }
@@ -58,7 +45,7 @@ export function webhookOf(row: WebhookRow): Webhook {
  * SQL for a WebhookShop. It counts only the webhooks of valid keys (see `isValidKey`) among those of all customers.
  * @param customer a parameter @param now an expression: milliseconds since the epoch
  */
-export function shopColumns(customer: string, now: string): string {
+export function selectWebhookShop(customer: string, now: string): string {
   return `SELECT (SELECT count(*) FROM webhook WHERE customer = ${customer}) AS "ofCustomer",
     (SELECT count(*) FROM webhook w JOIN api_key k ON k.id = w.key_id
       WHERE w.status = 'active' AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${now})) AS "inAll",
@@ -68,13 +55,7 @@ export function shopColumns(customer: string, now: string): string {
 /** The columns of a StoredWebhook. */
 export const storedColumns = `${webhookColumns}, key_id, secrets, position, failures, next_attempt_at`
 
-export interface StoredRow extends WebhookRow {
-  readonly key_id: string
-  readonly secrets: string
-  readonly position: number
-  readonly failures: number
-  readonly next_attempt_at: number
-}
+export type StoredRow = Readonly<ReturnType<typeof storedRow>>
 
 export function storedOf(row: StoredRow): StoredWebhook {
   const { customer, key_id: keyId, secrets, position, failures, next_attempt_at: nextAttemptAt } = row
@@ -87,7 +68,7 @@ export function storedOf(row: StoredRow): StoredWebhook {
 }
 
 /** The reverse of `storedOf`. */
-export function storedRow({ webhook, owner, secrets, schedule }: StoredWebhook): StoredRow {
+export function storedRow({ webhook, owner, secrets, schedule }: StoredWebhook) {
   const { id, version, url, types, mediaType, status, reason = null, createdAt, modifiedAt, hears } = webhook
   return {
     id,

@@ -14,7 +14,7 @@ import {
   redeliveryColumns,
   redeliveryOf,
   type StoredRow,
-  shopColumns,
+  selectWebhookShop,
   storedColumns,
   storedOf,
   type WebhookRow,
@@ -46,7 +46,7 @@ export function makeWebhooks(database: Database): WebhookStore {
     createWebhook: (webhook, secret) =>
       database.transaction(async (queries) => {
         await queries.query('SELECT pg_advisory_xact_lock($1)', [lock])
-        const [shop] = await queries.query<WebhookShop>(shopColumns('$1', now), [webhook.owner.customer])
+        const [shop] = await queries.query<WebhookShop>(selectWebhookShop('$1', now), [webhook.owner.customer])
         if (!shop) throw new Error('the webhooks were not counted')
         return writeWebhook(queries, 'insert', decideNewWebhook(randomUUID(), webhook, secret, shop))
       }),

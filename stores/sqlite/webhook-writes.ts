@@ -16,7 +16,7 @@ import {
   claimedColumns,
   claimedOf,
   type StoredRow,
-  shopColumns,
+  selectWebhookShop,
   storedColumns,
   storedOf,
   storedRow,
@@ -66,7 +66,7 @@ const hearsSince = `(EXISTS (SELECT 1 FROM json_each(w.hears) t JOIN fresh f ON 
   OR EXISTS (SELECT 1 FROM json_each(w.hears_own) t JOIN fresh f ON f.type = t.value AND f.customer = w.customer))`
 
 export function makeWebhookWrites(db: Connection, events: EventLog): Writes<WebhookWriteVerb> {
-  const shop = db.prepare<[{ readonly customer: string; readonly now: number }], WebhookShop>(shopColumns('@customer', '@now'))
+  const shop = db.prepare<[{ readonly customer: string; readonly now: number }], WebhookShop>(selectWebhookShop('@customer', '@now'))
   const values = storedColumns.replaceAll(/\w+/g, '@$&')
   const insert = db.prepare<[StoredRow]>(`INSERT INTO webhook (${storedColumns}) VALUES (${values})`)
   const update = db.prepare<[StoredRow]>(`UPDATE webhook SET (${storedColumns}) = (${values}) WHERE id = @id`)
