@@ -43,3 +43,11 @@ export interface ApiKey {
   readonly lastUsedAt?: number
   readonly revokedAt?: number
 }
+
+/** The dates that decide whether a key is valid. A row of a key has null where there is none. */
+type KeyDates = { readonly [Name in 'expiresAt' | 'revokedAt']?: number | null }
+
+/** @param now milliseconds since the epoch */
+export function isValidKey({ expiresAt, revokedAt }: KeyDates, now: number): boolean {
+  return (revokedAt ?? null) === null && (expiresAt ?? now + 1) > now
+}

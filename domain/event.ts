@@ -93,7 +93,11 @@ export function hears({ types, own }: Audience, { type, customer }: Pick<NewEven
  * @param what `set`: the seller set the status, or details for the buyer
  * @param before the order before the write; undefined when it was placed
  */
-export function orderEvents(what: 'placed' | 'changed' | 'shipped' | 'set', before: Order | undefined, order: Order): readonly NewEvent[] {
+export function orderEvents(
+  what: 'placed' | 'changed' | 'shipped' | 'set',
+  before: Pick<Order, 'status'> | undefined,
+  order: Pick<Order, 'id' | 'version' | 'modifiedAt' | 'customer' | 'status'>
+): readonly NewEvent[] {
   const isStatusChanged = before !== undefined && before.status !== order.status
   const types: OrderEventType[] = what === 'set' ? (isStatusChanged ? [] : ['order-changed']) : [`order-${what}`]
   if (isStatusChanged) types.push('order-status-changed')

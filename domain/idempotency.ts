@@ -5,6 +5,9 @@ import type { Idempotency, Placed, PlacingAnswer, Shipped } from './store.ts'
 /** Milliseconds that an Idempotency-Key is remembered: twice what the interface promises. */
 export const keyRetention = 48 * 60 * 60 * 1000
 
+/** The most expired keys that each new one deletes, so that the table shrinks without a timer. */
+export const sweptPerKey = 2
+
 /** The answer that a store remembers under a key. */
 export interface RememberedAnswer extends PlacingAnswer {
   readonly fingerprint: string

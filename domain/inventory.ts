@@ -1,5 +1,6 @@
-import type { Decimal } from './money.ts'
+import { compare, type Decimal, subtract, zero } from './money.ts'
 import { type Availability, availabilityOf, type Product } from './product.ts'
+import { revised, type Versioned } from './revised.ts'
 
 /** The part of a product that a decision about an order needs. The store reads it while the product's stock is locked. */
 export interface StockItem {
@@ -20,9 +21,37 @@ export interface Inventory {
   byGtin(gtin: string): StockItem | undefined
 }
 
+/** A stock item with everything that an order changes of it. */
+export interface LockedItem extends StockItem {
+  readonly availability: Availability
+  /** The product's. */
+  readonly version: number
+  readonly stock: Versioned
+}
+
+export interface StockChange {
+  readonly onHand: Decimal
+  readonly stock: Versioned
+  /** Present where the product shows another availability. The catalogue then has a new revision, whose time is the product's. */
+  readonly product?: Pick<LockedItem, 'availability' | 'version'>
+}
+
 /**
- * The availability that an order makes a product show, undefined where it stays. A product that shows another one has a
- * new version and raises the catalogue's revision.
+ * Decides what an order changes of a product and its stock; undefined when nothing.
+ * @param taken negative where stock goes back
+ * @param now milliseconds since the epoch
+ */
+export function decideStock(item: LockedItem, taken: Decimal, now: number): StockChange | undefined {
+  if (compare(taken, zero) === 0) return undefined
+  const onHand = subtract(item.onHand, taken)
+  const change = { onHand, stock: revised(item.stock, now) }
+  const availability = newAvailability(item, onHand)
+  return availability ? { ...change, product: { availability, version: item.version + 1 } } : change
+}
+
+/**
+ * The availability that a change of its stock makes a product show, undefined where it stays. A product that shows another
+ * one has a new version and raises the catalogue's revision.
  */
 export function newAvailability(
   { backorder, availability, deleted }: Pick<Product, 'backorder' | 'availability'> & { readonly deleted: boolean },

@@ -3,11 +3,13 @@
 import type { Decimal } from './money.ts'
 import type { Order, OrderItem } from './order.ts'
 
+export const lineStatuses = ['accepted', 'changed', 'backordered', 'rejected'] as const
+
 /**
  * `accepted`: as ordered. `changed`: less than ordered, or at another price than expected. `backordered`: as ordered, but not all
  * of it is on hand. `rejected`: the quantity is 0.
  */
-export type LineStatus = 'accepted' | 'changed' | 'backordered' | 'rejected'
+export type LineStatus = (typeof lineStatuses)[number]
 
 /** The answer to one line. Lines of an order that was placed as a whole have none. */
 export interface LineAnswer {

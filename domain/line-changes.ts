@@ -2,11 +2,11 @@
 
 import type { Fault } from './errors.ts'
 import { acceptedItems } from './line-answers.ts'
-import { add, compare } from './money.ts'
+import { add } from './money.ts'
 import {
+  continuesLine,
   detailsOf,
   type Extension,
-  hasNoDetails,
   mostTexts,
   type Order,
   type OrderHeader,
@@ -156,10 +156,9 @@ function joined(before: readonly Extension[], changed: readonly Extension[]): re
   return [...before.filter(({ name }) => !names.has(name)), ...changed].slice(0, mostTexts)
 }
 
-/** Whether an item is a later part of a line that has two prices. Only the first part has the line's number and details. */
+/** Whether an item is a later part of a line that has two prices. A line without a number cannot be told from the next one. */
 function isPartOf(item: OrderItem, first: OrderItem): boolean {
-  const isSame = item.productId === first.productId && item.unit === first.unit && compare(item.unitPrice, first.unitPrice) !== 0
-  return isSame && first.lineId !== undefined && hasNoDetails(item)
+  return first.lineId !== undefined && item.unit === first.unit && continuesLine(first, item)
 }
 
 /** The number and the date of an order stay. The document replaces the other parts of the header that it has. */

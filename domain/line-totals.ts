@@ -17,3 +17,8 @@ export function makeLineTotals(digits: number): LineTotals {
     return subtract(round(after, digits), round(before, digits))
   }
 }
+
+/** The total of an order with these lines. */
+export function totalOf(lines: readonly { readonly lineTotal: Decimal }[], digits: number): Decimal {
+  return lines.reduce((sum, { lineTotal }) => add(sum, lineTotal), round(zero, digits))
+}

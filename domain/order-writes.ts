@@ -2,6 +2,7 @@
 
 import { carryOver } from './carrying-over.ts'
 import { DomainError, type Fault } from './errors.ts'
+import { type NewEvent, orderEvents } from './event.ts'
 import type { Inventory } from './inventory.ts'
 import { decideLeniently } from './lenient.ts'
 import { acceptedItems, asOrdered } from './line-answers.ts'
@@ -9,17 +10,19 @@ import {
   canBecome,
   isActive,
   isOpen,
+  namedProducts,
   nextStatuses,
   type Objections,
   type Order,
   type OrderHeader,
   type OrderStatus,
-  type PurchaseOrder,
-  revised
+  type ProductReference,
+  type PurchaseOrder
 } from './order.ts'
 import { type Decision, decide, givenBack, matchesOrder, numberTaken } from './placing.ts'
 import { checkPrecondition } from './preconditions.ts'
 import { joinObjections } from './refusing.ts'
+import { revised } from './revised.ts'
 import { decideDetails, type StatusDetails } from './seller-details.ts'
 import { cutToShipped, type Shipment, shipRest } from './shipping.ts'
 import type { Placing, PlacingAnswer, Precondition } from './store.ts'
@@ -37,15 +40,19 @@ export interface Shop {
   orderOfDocument(customer: string, digest: string): Pick<Order, 'id' | 'status'> | undefined
 }
 
-/** The quantities that a write takes from stock, by product id; negative where stock goes back. */
-type Taking = Pick<Decision, 'taken'>
+/** The consequences of a write. */
+interface Effects {
+  /** The quantities that it takes from stock, by product id; negative where stock goes back. */
+  readonly taken: Decision['taken']
+  readonly events: readonly NewEvent[]
+}
 
 /**
  * Decides a new order, or finds the one that it repeats: only an order that is `placed` is new.
  * @param id of a new order
  * @throws DomainError `invalid-order`, `order-refused`, `order-number-taken`
  */
-export function decidePlacing(placing: Placing, id: string, shop: Shop): PlacingAnswer & Taking {
+export function decidePlacing(placing: Placing, id: string, shop: Shop): PlacingAnswer & Effects {
   const { customer, status, document, handling } = placing
   const order = withObjections(placing.order, placing.objections)
   const decideContent = (wanted: PurchaseOrder) =>
@@ -55,12 +62,12 @@ export function decidePlacing(placing: Placing, id: string, shop: Shop): Placing
   if (other && !isRepeated) throw combinedRefusal([numberTaken(other)], order, decideContent)
   // A document with faults repeats no order, whatever its number: `decide` lists them.
   if (order.objections) decideContent(order)
-  if (other) return { order: other, outcome: 'repeated', taken: new Map() }
+  if (other) return { order: other, outcome: 'repeated', taken: new Map(), events: [] }
   const earlier = customer === undefined || !document ? undefined : shop.orderOfDocument(customer, document.digest)
   if (earlier) throw combinedRefusal([sentBefore(earlier)], order, decideContent)
   const decision = decideContent(order)
   const placed = { ...content(order, customer, decision), id, version: 1, status, placedAt: shop.now, modifiedAt: shop.now }
-  return { order: placed, outcome: 'placed', taken: decision.taken }
+  return { order: placed, outcome: 'placed', taken: decision.taken, events: orderEvents('placed', undefined, placed) }
 }
 
 /** Whether a document has the same content as an order: as the order is now, or as it was ordered. */
@@ -68,6 +75,11 @@ function repeats(order: PurchaseOrder, other: Order, { inventory, currency }: Sh
   if (matchesOrder(order, other, inventory, currency)) return true
   const ordered = asOrdered(other)
   return ordered !== undefined && matchesOrder(order, ordered, inventory, currency)
+}
+
+/** The products whose stock `decideChange` may change, and those that it looks at. A store locks their stock first. */
+export function productsOfChange({ items }: Order, document: PurchaseOrder): readonly ProductReference[] {
+  return [...namedProducts(document), ...items.map(({ productId }) => ({ productId }))]
 }
 
 /** Decides what `Store.changeOrder` makes of an order. @throws DomainError what it throws */
@@ -78,7 +90,7 @@ export function decideChange(
   mostItems: number | undefined,
   shop: Shop,
   objections?: Objections
-): { readonly order: Order } & Taking {
+): { readonly order: Order } & Effects {
   const { id, customer, status, placedAt } = before
   const order = withObjections(document, objections)
   const decideContent = (wanted: PurchaseOrder) =>
@@ -94,23 +106,36 @@ export function decideChange(
   const decision = decideContent(order)
   const kept = before.hasDocument ? { hasDocument: true as const } : {}
   const changed = { ...content(order, customer, decision), ...kept, id, status, placedAt, ...revised(before, shop.now) }
-  return { order: carryOver(before, changed), taken: decision.taken }
+  const after = carryOver(before, changed)
+  return { order: after, taken: decision.taken, events: orderEvents('changed', before, after) }
 }
 
 /**
- * Whether setting the status may change nothing. Only the whole order tells for sure: it has the details, and whether the rest
- * of a shipped order was cancelled.
+ * Whether an order may have a status already. `decideStatus` decides for certain: it reads the whole order, with the details for
+ * the buyer, and whether the rest of a shipped order was cancelled.
  */
 export function mayHaveStatus({ status: current }: Pick<Order, 'status'>, status: OrderStatus): boolean {
   return current === status || (status === 'cancelled' && (current === 'shipped' || current === 'completed'))
 }
 
-export interface StatusDecision extends Taking {
+interface StatusChange extends Pick<Effects, 'taken'> {
   readonly change: Pick<Order, 'status' | 'version' | 'modifiedAt'>
   /** The order after the change, where more of it changes than that. */
   readonly rewritten?: Order
   /** The shipment of the rest, when the order becomes `shipped` by its status. */
   readonly shipment?: Shipment
+}
+
+export type StatusDecision = StatusChange & Effects
+
+/** Whether an order gives back its stock when it gets a status. */
+function givesBack(before: Order, status: OrderStatus): boolean {
+  return isActive(before.status) && !isActive(status)
+}
+
+/** The products whose stock `decideStatus` may change. A store locks their stock first. */
+export function productsOfStatus(before: Order, status: OrderStatus): readonly ProductReference[] {
+  return givesBack(before, status) ? before.items.map(({ productId }) => ({ productId })) : []
 }
 
 /**
@@ -128,29 +153,34 @@ export function decideStatus(
   const detailed = isSame && details ? decideDetails(before, details) : undefined
   if (isSame && !detailed) return undefined
   checkPrecondition(expected, before.version)
-  if (detailed) return rewriting({ ...detailed, ...revised(before, shop.now) })
+  if (detailed) return withEvents(before, rewriting({ ...detailed, ...revised(before, shop.now) }))
   if (!canBecome(before.status, status)) throw refusedTransition(before.status, status)
   const decided = transition(before, status, shop)
   const withDetails = details && decideDetails(decided.rewritten ?? before, details)
-  return withDetails ? { ...decided, rewritten: { ...withDetails, ...decided.change } } : decided
+  return withEvents(before, withDetails ? { ...decided, rewritten: { ...withDetails, ...decided.change } } : decided)
 }
 
 /** An allowed change of the status. An order that was shipped in part is not cancelled: what was shipped of it stays. */
-function transition(before: Order, status: OrderStatus, { inventory, now }: Pick<Shop, 'inventory' | 'now'>): StatusDecision {
+function transition(before: Order, status: OrderStatus, { inventory, now }: Pick<Shop, 'inventory' | 'now'>): StatusChange {
   if (status === 'shipped') {
     const { order, shipment } = shipRest(before, { now })
     return { ...rewriting(order), shipment }
   }
-  const taken = isActive(status) ? new Map() : givenBack(before, inventory)
+  const taken = givesBack(before, status) ? givenBack(before, inventory) : new Map()
   const change = { status, ...revised(before, now) }
   if (status !== 'cancelled' || before.shipmentCount === undefined) return { change, taken }
   const cut: Order = { ...before, ...change, ...cutToShipped(before), status: 'shipped', isRestCancelled: true }
   return { ...rewriting(cut), taken }
 }
 
-function rewriting(order: Order): StatusDecision {
+function rewriting(order: Order): StatusChange {
   const { status, version, modifiedAt } = order
   return { change: { status, version, modifiedAt }, rewritten: order, taken: new Map() }
+}
+
+function withEvents({ id, customer, status }: Order, decided: StatusChange): StatusDecision {
+  const after = { id, ...(customer === undefined ? {} : { customer }), ...decided.change }
+  return { ...decided, events: orderEvents(decided.shipment ? 'shipped' : 'set', { status }, after) }
 }
 
 function withObjections(order: PurchaseOrder, objections: Objections | undefined): PurchaseOrder {

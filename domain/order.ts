@@ -1,6 +1,6 @@
 import type { Fault } from './errors.ts'
 import type { LineAnswer } from './line-answers.ts'
-import type { Decimal } from './money.ts'
+import { compare, type Decimal } from './money.ts'
 
 export interface Address {
   readonly street?: string
@@ -168,6 +168,11 @@ export interface OrderItem extends LineDetails, SellerDetails, LineAnswer {
   readonly shippedQuantity?: Decimal
 }
 
+/** Whether an item can be a later part of the line of the item before it, at another price. Only the first part has the line's details. */
+export function continuesLine(before: OrderItem, item: OrderItem): boolean {
+  return item.productId === before.productId && compare(item.unitPrice, before.unitPrice) !== 0 && hasNoDetails(item)
+}
+
 export const orderStatuses = ['received', 'accepted', 'rejected', 'shipped', 'completed', 'cancelled'] as const
 export type OrderStatus = (typeof orderStatuses)[number]
 
@@ -228,9 +233,4 @@ export function isOpen(status: OrderStatus): boolean {
 /** An active order holds its stock and its order number. A cancelled or rejected one has given back both. */
 export function isActive(status: OrderStatus): boolean {
   return status !== 'cancelled' && status !== 'rejected'
-}
-
-/** The version and time of an order's next state. The time never goes back. @param now milliseconds since the epoch */
-export function revised({ version, modifiedAt }: Order, now: number): Pick<Order, 'version' | 'modifiedAt'> {
-  return { version: version + 1, modifiedAt: Math.max(now, modifiedAt) }
 }

@@ -13,11 +13,11 @@ import {
   unitFaults,
   unknownProduct
 } from './line-faults.ts'
-import { type LineTotals, makeLineTotals } from './line-totals.ts'
-import { add, compare, type Decimal, minorUnit, multiply, plain, round, subtract, zero } from './money.ts'
+import { type LineTotals, makeLineTotals, totalOf } from './line-totals.ts'
+import { add, compare, type Decimal, minorUnit, multiply, plain, subtract, zero } from './money.ts'
 import {
+  continuesLine,
   detailsOf,
-  hasNoDetails,
   isActive,
   type Objections,
   type Order,
@@ -139,7 +139,7 @@ export function evaluate(
   for (const [id, wanted] of quantities(items)) taken.set(id, subtract(wanted, held.get(id) ?? zero))
   for (const [id, quantity] of held) if (!taken.has(id)) taken.set(id, subtract(zero, quantity))
   refused.push(...shortages(lines, taken), ...uncountable(lines, taken, inventory))
-  const total = items.reduce<Decimal>((sum, item) => add(sum, item.lineTotal), round(zero, minorUnit(currency)))
+  const total = totalOf(items, minorUnit(currency))
   if (compare(total, mostTotal) > 0) invalid.push({ code: 'total-limit', detail: `An order is worth ${mostTotal} ${currency} at most.` })
   return { currency, items, total, taken, lines, invalid, refused }
 }
@@ -256,14 +256,9 @@ function agrees({ product, unit, unitPrice, quoted }: PurchaseOrderItem, item: O
   return (quoted.units.length === 0 || quoted.units.includes(item.unit)) && isQuotedPrice(item.unitPrice, quoted.price)
 }
 
-/** Whether an item can be a later part of the same line, at another price. */
-function continuesLine(before: OrderItem, item: OrderItem): boolean {
-  return item.productId === before.productId && compare(item.unitPrice, before.unitPrice) !== 0 && hasNoDetails(item)
-}
-
 /** @param other the order of the same customer that has the number */
 export function numberTaken(other: Order): DomainError {
-  const detail = `The order number ${other.orderNumber} stands for another order of yours, ${other.id}, with other content.`
+  const detail = `You already have an order with the number ${other.orderNumber} and other content: ${other.id}.`
   const faults = [{ detail: 'This number stands for another order of yours.', at: ['order-number'] }]
   return new DomainError('order-number-taken', detail, { orderId: other.id, faults })
 }

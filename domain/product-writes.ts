@@ -1,6 +1,7 @@
 /** These functions decide how a write changes a product and its stock. Every store calls them on rows that it has locked. */
 
 import { DomainError } from './errors.ts'
+import { newAvailability } from './inventory.ts'
 import { compare, type Decimal, plain, zero } from './money.ts'
 import { checkPrecondition } from './preconditions.ts'
 import { availabilityOf, type Product, type ProductDraft, requireActive, type Stock } from './product.ts'
@@ -120,30 +121,26 @@ function stockImported(entry: CatalogueEntry, onHand: Decimal | undefined): Cata
 }
 
 function stockSet({ product, stock, deleted }: CatalogueEntry, onHand: Decimal): CatalogueChange {
-  const availability = availabilityOf(onHand, product.backorder)
-  const isChanged = availability !== product.availability
+  const availability = newAvailability({ ...product, deleted }, onHand)
   return {
-    product: isChanged ? { ...product, availability, version: product.version + 1 } : product,
+    product: availability ? { ...product, availability, version: product.version + 1 } : product,
     stock: { ...stock, onHand: plain(onHand), version: stock.version + 1 },
     deleted,
     created: false,
-    changed: { product: isChanged, stock: true }
+    changed: { product: availability !== undefined, stock: true }
   }
 }
 
 /** Whether a product already is what a draft would make it, to the letter; its stock aside. */
 function matchesDraft(product: Product, draft: ProductDraft): boolean {
-  return (
-    (draft.currency ?? product.currency) === product.currency &&
-    product.name === draft.name &&
-    product.description === draft.description &&
-    product.price === draft.price &&
-    product.unit === draft.unit &&
-    product.minimumQuantity === draft.minimumQuantity &&
-    product.quantityStep === draft.quantityStep &&
-    product.gtin === draft.gtin &&
-    JSON.stringify(product.categories) === JSON.stringify(draft.categories) &&
-    JSON.stringify(product.images) === JSON.stringify(draft.images) &&
-    product.backorder === draft.backorder
-  )
+  return (draft.currency ?? product.currency) === product.currency && contentOf(product) === contentOf(draft)
+}
+
+type Content = Omit<ProductDraft, 'currency' | 'onHand'>
+
+/** Everything that a draft says of a product but its currency and stock, as text. Products with the same text have the same content. */
+export function contentOf(draft: Content): string {
+  const { name, description, price, unit, minimumQuantity, quantityStep, gtin, categories, images, backorder } = draft
+  const content = { name, description, price, unit, minimumQuantity, quantityStep, gtin, categories, images, backorder }
+  return JSON.stringify(content satisfies { readonly [Name in keyof Required<Content>]: Content[Name] })
 }

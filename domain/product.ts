@@ -1,7 +1,8 @@
 import { DomainError } from './errors.ts'
 import { compare, type Decimal, zero } from './money.ts'
 
-export type Availability = 'in-stock' | 'out-of-stock' | 'backorder'
+export const availabilities = ['in-stock', 'out-of-stock', 'backorder'] as const
+export type Availability = (typeof availabilities)[number]
 
 /** A product as a seller writes it. */
 export interface ProductDraft {

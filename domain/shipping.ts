@@ -1,14 +1,16 @@
 /** Decides what is shipped of an order. A store calls these functions on rows that it has locked. */
 
 import { DomainError, type Fault, mostFaults } from './errors.ts'
-import { makeLineTotals } from './line-totals.ts'
-import { add, compare, type Decimal, minorUnit, multiply, plain, round, subtract, zero } from './money.ts'
-import { canBecome, isActive, type Order, type OrderItem, type OrderStatus, revised } from './order.ts'
+import { type NewEvent, orderEvents } from './event.ts'
+import { makeLineTotals, totalOf } from './line-totals.ts'
+import { add, compare, type Decimal, minorUnit, multiply, plain, subtract, zero } from './money.ts'
+import { canBecome, isActive, type Order, type OrderItem, type OrderStatus } from './order.ts'
 import { checkPrecondition } from './preconditions.ts'
 import { isDivisible } from './quantities.ts'
+import { revised } from './revised.ts'
 import type { Precondition } from './store.ts'
 
-/** The number of a line as a document names it. One that no line can have, and that a number would round, is its digits. */
+/** The number of a line in a document. A number that JavaScript would round stays text, so that the refusal can quote it. */
 export type NamedLine = number | string
 
 /** One line of a shipment as the seller sends it. */
@@ -49,10 +51,14 @@ export interface Shipment extends ShipmentSummary {
   readonly items: readonly ShipmentItem[]
 }
 
-export interface ShipmentDecision {
+interface ShippedOrder {
   /** The order after the shipment. */
   readonly order: Order
   readonly shipment: Shipment
+}
+
+export interface ShipmentDecision extends ShippedOrder {
+  readonly events: readonly NewEvent[]
 }
 
 /** The most shipments of one order. The last one must be of all that is left. */
@@ -92,15 +98,16 @@ export function decideShipment(before: Order, draft: ShipmentDraft, expected: Pr
   if (!canBecome(before.status, 'shipped')) {
     throw new DomainError('transition-refused', `The order is ${before.status}: only an accepted order can be shipped.`)
   }
-  return ship(before, draft, now)
+  const shipped = ship(before, draft, now)
+  return { ...shipped, events: orderEvents('shipped', before, shipped.order) }
 }
 
 /** Ships all that is left of an accepted order. */
-export function shipRest(before: Order, { now }: { now: number }): ShipmentDecision {
+export function shipRest(before: Order, { now }: { now: number }): ShippedOrder {
   return ship(before, allLeft, now)
 }
 
-function ship(before: Order, draft: ShipmentDraft, now: number): ShipmentDecision {
+function ship(before: Order, draft: ShipmentDraft, now: number): ShippedOrder {
   const shipped = draft.items
     ? quantitiesOf(draft.items, before)
     : new Map<NamedLine, Decimal>(before.items.map((item) => [item.line, leftOf(item)]))
@@ -195,5 +202,5 @@ export function cutToShipped(order: Order): Pick<Order, 'items' | 'total'> {
     if (shippedQuantity === undefined) return []
     return [{ ...item, quantity: shippedQuantity, lineTotal: totals(item.productId, multiply(shippedQuantity, item.unitPrice)) }]
   })
-  return { items, total: items.reduce<Decimal>((sum, item) => add(sum, item.lineTotal), round(zero, digits)) }
+  return { items, total: totalOf(items, digits) }
 }

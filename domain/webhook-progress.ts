@@ -1,7 +1,9 @@
-/** Decides what a dispatcher's progress changes of a webhook. A store calls this on a row that it has locked. */
+/** Decides what a dispatcher's progress changes of a webhook. A store calls these functions on a row that it has locked. */
 
 import type { NewEvent } from './event.ts'
+import { revised } from './revised.ts'
 import type { WebhookClaim, WebhookProgress } from './webhook.ts'
+import type { StoredWebhook } from './webhook-writes.ts'
 
 export interface WebhookSchedule {
   /** The position of the last event that was delivered. */
@@ -12,34 +14,35 @@ export interface WebhookSchedule {
   readonly nextAttemptAt: number
 }
 
-export interface LockedWebhook extends WebhookSchedule, WebhookClaim {
-  readonly customer: string
-}
-
 export interface ProgressDecision {
-  readonly schedule: WebhookSchedule
+  readonly stored: StoredWebhook
   /** The claim goes on: the dispatcher gets the next event, if there is one. */
   readonly isClaimed: boolean
-  /** The event has the version of the webhook after it is disabled. */
-  readonly disabled?: { readonly reason: string; readonly event: NewEvent }
+  readonly events: readonly NewEvent[]
 }
 
 /**
  * An outcome that belongs to an earlier version of the webhook only ends the claim, so that it undoes nothing of the change.
  * @param claim the webhook as the dispatcher has claimed it
  */
-export function decideProgress(webhook: LockedWebhook, claim: WebhookClaim, step: WebhookProgress['step'], now: number): ProgressDecision {
-  const { id, version, customer, position, failures, nextAttemptAt } = webhook
-  const unchanged = { schedule: { position, failures, nextAttemptAt }, isClaimed: false }
-  if (version !== claim.version) return unchanged
+export function decideProgress(stored: StoredWebhook, claim: WebhookClaim, step: WebhookProgress['step'], now: number): ProgressDecision {
+  const { webhook, owner, schedule } = stored
+  if (webhook.version !== claim.version) return { stored, isClaimed: false, events: [] }
   if (step.kind === 'delivered') {
-    const schedule = { position: step.position, failures: 0, nextAttemptAt: step.yields ? now : nextAttemptAt }
-    return { schedule, isClaimed: !step.yields }
+    const delivered = { position: step.position, failures: 0, nextAttemptAt: step.yields ? now : schedule.nextAttemptAt }
+    return { stored: { ...stored, schedule: delivered }, isClaimed: !step.yields, events: [] }
   }
   if (step.kind === 'disable') {
-    const event = { type: 'webhook-disabled', subject: id, version: version + 1, at: now, customer } as const
-    return { ...unchanged, disabled: { reason: step.reason, event } }
+    const disabled = { ...webhook, ...revised(webhook, now), status: 'disabled', reason: step.reason } as const
+    const { id: subject, version, modifiedAt: at } = disabled
+    const event = { type: 'webhook-disabled', subject, version, at, customer: owner.customer } as const
+    return { stored: { ...stored, webhook: disabled }, isClaimed: false, events: [event] }
   }
-  const counted = step.kind === 'retry' ? failures + 1 : failures
-  return { schedule: { position, failures: counted, nextAttemptAt: now + step.in }, isClaimed: false }
+  const failures = step.kind === 'retry' ? schedule.failures + 1 : schedule.failures
+  return { stored: { ...stored, schedule: { ...schedule, failures, nextAttemptAt: now + step.in } }, isClaimed: false, events: [] }
+}
+
+/** A webhook that has delivered every event. The next event is delivered at once. */
+export function withoutWork(stored: StoredWebhook): StoredWebhook {
+  return { ...stored, schedule: { ...stored.schedule, nextAttemptAt: 0 } }
 }

@@ -2,8 +2,10 @@ import type { Caller, Scope } from './caller.ts'
 import { DomainError, type Fault } from './errors.ts'
 import { type Audience, audienceOf, type EventHead, type EventType, narrow } from './event.ts'
 
+export const webhookStatuses = ['active', 'disabled'] as const
+
 /** `disabled`: nothing is delivered until its owner makes it active again. */
-export type WebhookStatus = 'active' | 'disabled'
+export type WebhookStatus = (typeof webhookStatuses)[number]
 
 export const webhookMediaTypes = ['application/json', 'application/xml'] as const
 export type WebhookMediaType = (typeof webhookMediaTypes)[number]
@@ -45,6 +47,13 @@ export interface WebhookSecret {
   readonly secret: string
   /** Milliseconds since the epoch. Absent: it is the newest. */
   readonly expiresAt?: number
+}
+
+/** The statuses with which a receiver accepts an event, both included. */
+export const acceptedStatuses = { from: 200, to: 299 } as const
+
+export function isDelivered({ status = 0 }: Pick<Attempt, 'status'>): boolean {
+  return status >= acceptedStatuses.from && status <= acceptedStatuses.to
 }
 
 /** The outcome of one attempt to deliver an event. */
@@ -140,7 +149,7 @@ export function validSecrets(secrets: readonly WebhookSecret[], now: number): re
   return secrets.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now).map(({ secret }) => secret)
 }
 
-/** Also the answer for another customer's webhook, so that nobody learns that it exists. */
+/** The same refusal hides another customer's webhook, so that nobody learns that it exists. */
 export function webhookNotFound(): DomainError {
   return new DomainError('webhook-not-found', 'There is no such webhook, or it is not yours.')
 }

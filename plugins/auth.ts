@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { type ApiKey, type Caller, guest } from '../domain/caller.ts'
+import { type Caller, guest, isValidKey } from '../domain/caller.ts'
 import { hashKey, shownKey, unauthenticated } from '../http/credentials.ts'
 import { notationOf } from '../http/notation.ts'
 import { Problem } from '../http/problem.ts'
@@ -15,10 +15,6 @@ declare module 'fastify' {
     /** Why the key of the request is refused, where a document may have to be answered in its own vocabulary first. */
     refusedKey: Error | undefined
   }
-}
-
-function isUsable(key: ApiKey | undefined, now: number): key is ApiKey {
-  return key !== undefined && key.revokedAt === undefined && (key.expiresAt === undefined || key.expiresAt > now)
 }
 
 /** Whether the request shows no key at all. Then no promise is needed to find out who the caller is. */
@@ -64,7 +60,7 @@ export default fp(
     async function holderOf(hash: string): Promise<Caller | undefined> {
       const now = Date.now()
       const key = await app.store.findKey(hash)
-      if (!isUsable(key, now)) return undefined
+      if (!key || !isValidKey(key, now)) return undefined
       uses.set(key.id, now)
       return { kind: 'key', keyId: key.id, customer: key.customer, scopes: key.scopes }
     }

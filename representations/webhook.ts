@@ -1,7 +1,6 @@
 import type { Caller } from '../domain/caller.ts'
 import { audienceOf, type EventType, eventTypes } from '../domain/event.ts'
-import type { Delivery, Webhook } from '../domain/webhook.ts'
-import { webhookMediaTypes } from '../domain/webhook.ts'
+import { type Delivery, isDelivered, type Webhook, webhookMediaTypes } from '../domain/webhook.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { rootType } from '../schemas/vocabulary.ts'
@@ -104,7 +103,7 @@ function deliveryElement({ eventId, type, attempt, at, status, failure, duration
 export const deliveriesRepresentations = represent<DeliveryPage>({
   type: rootType(webhookXsd, 'deliveries'),
   element: ({ deliveries, links }) => element('deliveries', {}, [...deliveries.map(deliveryElement), ...links.map(linkElement)]),
-  html: (page, context) => renderPage('deliveries', 'Deliveries', page, context),
+  html: (page, context) => renderPage('deliveries', 'Deliveries', { ...page, isDelivered }, context),
   links: ({ links }) => links,
   schema: 'deliveries'
 })

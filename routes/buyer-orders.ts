@@ -5,24 +5,27 @@ import type { Config } from '../config.ts'
 import { answerOf, type Result } from '../dialects/answers.ts'
 import type { AnswerBasis } from '../dialects/buyer-document.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
+import {
+  decideCancellation,
+  endedOrder,
+  isRepeated,
+  isVersion,
+  latestRevision,
+  locatedAtNumber,
+  locatedInDocument,
+  outdated,
+  repeatedOutcome,
+  unknownCopy,
+  unknownOrder
+} from '../domain/buyer-changes.ts'
 import { fromJson, jsonOf, textOf } from '../domain/deferred.ts'
 import { DomainError, hasCode } from '../domain/errors.ts'
 import { type ChangedLines, changeLines, type LineChange } from '../domain/line-changes.ts'
-import { canBecome, isActive, type Objections, type Order, type OrderDocument, type PurchaseOrder } from '../domain/order.ts'
+import { isActive, type Objections, type Order, type OrderDocument, type PurchaseOrder } from '../domain/order.ts'
 import { joinObjections, refusal } from '../domain/refusing.ts'
 import type { OrderWriteOptions, Placing } from '../domain/store.ts'
 import { unauthenticated } from '../http/credentials.ts'
 import type { BuyerRoute } from '../plugins/buyer-documents.ts'
-import {
-  endedOrder,
-  isVersion,
-  locatedAtNumber,
-  locatedInDocument,
-  outdated,
-  refuseCancellation,
-  unknownCopy,
-  unknownOrder
-} from './buyer-refusals.ts'
 import { isDryRun } from './dry-run.ts'
 import { placingOf } from './placing.ts'
 
@@ -99,9 +102,7 @@ export function makeBuyerOrders(
   async function endedBefore(request: FastifyRequest, buyer: BuyerSubmission): Promise<Objections | undefined> {
     const order = await orderByNumber(request, buyer.answer.orderNumber)
     if (!order || isActive(order.status)) return undefined
-    const document = await app.store.documentOf(order.id)
-    // The store answers the same bytes as it did before.
-    return !document || isRepeated(request, document) ? undefined : endedOrder(order, buyer)
+    return endedOrder(order, await app.store.documentOf(order.id), request.submission?.digest, buyer)
   }
 
   /** Refuses a document that names no existing order, and lists the faults of its content too. */
@@ -143,9 +144,7 @@ export function makeBuyerOrders(
     if (!found) throw refusal(joinObjections(buyer.objections, unknownOrder(buyer)))
     const last = await app.store.documentOf(found.id)
     const cancelled = await onLatest(found, async (order) => {
-      if (order.status === 'cancelled' && !buyer.objections) return order
-      refuseCancellation(joinObjections(buyer.objections, outdated(buyer, last)), order)
-      if (isTest(request, buyer) && canBecome(order.status, 'cancelled')) return order
+      if (!decideCancellation(buyer, order, last, isTest(request, buyer))) return order
       return app.store.setOrderStatus(order.id, 'cancelled', { version: order.version })
     })
     return isTest(request, buyer) ? { kind: 'checked' } : { kind: 'cancelled', order: cancelled, answer: completed(buyer, last).answer }
@@ -158,7 +157,7 @@ export function makeBuyerOrders(
     if (!found) throw refusal(joinObjections(buyer.objections, unknownOrder(buyer)))
     const result = await onLatest(found, async (order): Promise<Result> => {
       const last = await app.store.documentOf(order.id)
-      if (isRepeated(request, last)) return answerAgain(order, last)
+      if (isRepeated(request.submission?.digest, last)) return answerAgain(order, last)
       const change = { ...completed(buyer, last), objections: joinObjections(buyer.objections, outdated(buyer, last)) }
       return { kind: 'changed', order: await changeOnce(request, change, order, last), answer: change.answer }
     })
@@ -180,7 +179,7 @@ export function makeBuyerOrders(
   /** The order that a document has replaced before, if the document also gave it a new number. */
   async function renumberedOrder(request: FastifyRequest, { number, answer }: BuyerSubmission): Promise<Order | undefined> {
     const order = answer.orderNumber === number ? undefined : await orderByNumber(request, answer.orderNumber)
-    return order && isRepeated(request, await app.store.documentOf(order.id)) ? order : undefined
+    return order && isRepeated(request.submission?.digest, await app.store.documentOf(order.id)) ? order : undefined
   }
 
   /** The order with its lines changed. The document process changes large orders. */
@@ -223,25 +222,14 @@ export function makeBuyerOrders(
   }
 }
 
-/** Whether the last document of an order had the same bytes. */
-function isRepeated({ submission }: FastifyRequest, last: OrderDocument | undefined): last is OrderDocument {
-  return last !== undefined && last.digest === submission?.digest
-}
-
-/**
- * The answer to the last document of an order, once more. That document placed the order if the order still has its first version.
- * Otherwise the answer is that of a change: nothing tells whether the document made that version, or the seller did since.
- */
+/** The answer to the last document of an order, once more. */
 function answerAgain(order: Order, { answer }: OrderDocument): Result {
-  return { kind: order.version === 1 ? 'placed' : 'changed', order, answer: answer as AnswerBasis, isReplayed: true }
+  return { kind: repeatedOutcome(order), order, answer: answer as AnswerBasis, isReplayed: true }
 }
 
-/**
- * Completes a change with what it leaves out. Without a version it keeps the last one, so that earlier changes stay outdated. Its
- * answer repeats the parts that the order's own answer has.
- */
+/** Completes a change with what it leaves out: its revision, and the parts of the order's own answer that its answer repeats. */
 function completed(buyer: BuyerSubmission, last: OrderDocument | undefined): BuyerSubmission {
-  const revision = buyer.revision ?? last?.revision
+  const revision = latestRevision(buyer, last)
   const answer = last ? answerOf(buyer.answer, last.answer as AnswerBasis) : buyer.answer
   return { ...buyer, answer, ...(revision === undefined ? {} : { revision }) }
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { decimal } from '../domain/money.ts'
 import type { ProductDraft } from '../domain/product.ts'
+import { contentOf } from '../domain/product-writes.ts'
 import type { ImportItem, ImportOutcome, Store } from '../domain/store.ts'
 import { ImportTally, type TallyEntry } from './sqlite/import-tally.ts'
 
@@ -100,10 +101,6 @@ async function holderOf(store: Store, gtin: string): Promise<string | undefined>
   }
 }
 
-/** A digest of everything that an import writes of a product, except its stock. */
 function digest(draft: ProductDraft): string {
-  const { name, description, price, unit, minimumQuantity, quantityStep, gtin, categories, images, backorder } = draft
-  const quantities = [minimumQuantity ?? null, quantityStep ?? null]
-  const content = JSON.stringify([name, description ?? null, price, unit, quantities, gtin ?? null, categories, images, backorder])
-  return createHash('sha256').update(content).digest('base64url')
+  return createHash('sha256').update(contentOf(draft)).digest('base64url')
 }

@@ -1,5 +1,6 @@
 /** Converts the columns that both databases share to and from domain values. */
 
+import { randomBytes } from 'node:crypto'
 import type { ApiKey } from '../domain/caller.ts'
 import { defer, isLarge, type Known } from '../domain/deferred.ts'
 import { acceptedItems } from '../domain/line-answers.ts'
@@ -203,6 +204,11 @@ export interface CommonKeyRow {
   readonly expires_at: number | null
   readonly last_used_at: number | null
   readonly revoked_at: number | null
+}
+
+/** An id for a new key. It is shown, and is no secret. */
+export function newKeyId(): string {
+  return `k_${randomBytes(6).toString('hex')}`
 }
 
 export const keyColumns = 'id, customer, scopes, created_at, expires_at, last_used_at, revoked_at'

@@ -1,13 +1,11 @@
 /** The rows of webhooks, which both databases share. Lists are JSON. */
 
-import type { Scope } from '../domain/caller.ts'
-
+import { isValidKey, type Scope } from '../domain/caller.ts'
 import { type Audience, type EventHead, type EventType, hears } from '../domain/event.ts'
-
 import {
+  acceptedStatuses,
   type ClaimedWebhook,
   type Delivery,
-  type NewWebhook,
   unknownEvent,
   validSecrets,
   type Webhook,
@@ -15,25 +13,14 @@ import {
   type WebhookSecret,
   type WebhookTarget
 } from '../domain/webhook.ts'
+import type { StoredWebhook } from '../domain/webhook-writes.ts'
 import { type HeadRow, headOf } from './event-rows.ts'
+import type { CommonKeyRow } from './rows.ts'
 
-export const webhookColumns =
-  'w.id, w.version, w.customer, w.url, w.types, w.hears, w.hears_own, w.media_type, w.status, w.reason, w.created_at, w.modified_at'
+/** The columns of a Webhook. */
+export const webhookColumns = 'id, version, customer, url, types, hears, hears_own, media_type, status, reason, created_at, modified_at'
 
-export interface WebhookRow {
-  readonly id: string
-  readonly version: number
-  readonly customer: string
-  readonly url: string
-  readonly types: string
-  readonly hears: string
-  readonly hears_own: string
-  readonly media_type: Webhook['mediaType']
-  readonly status: Webhook['status']
-  readonly reason: string | null
-  readonly created_at: number
-  readonly modified_at: number
-}
+export type WebhookRow = Omit<StoredRow, 'key_id' | 'secrets' | 'position' | 'failures' | 'next_attempt_at'>
 
 function audienceIn({ customer, hears, hears_own }: Pick<WebhookRow, 'customer' | 'hears' | 'hears_own'>): Audience {
   return { types: JSON.parse(hears), own: { customer, types: JSON.parse(hears_own) } }
@@ -54,23 +41,59 @@ export function webhookOf(row: WebhookRow): Webhook {
   }
 }
 
-/** The columns that the owner of a webhook decides. */
-export function draftColumns({ url, types, mediaType, status, owner, hears }: NewWebhook) {
+/**
+ * SQL for a WebhookShop. It counts only the webhooks of valid keys (see `isValidKey`) among those of all customers.
+ * @param customer a parameter @param now an expression: milliseconds since the epoch
+ */
+export function selectWebhookShop(customer: string, now: string): string {
+  return `SELECT (SELECT count(*) FROM webhook WHERE customer = ${customer}) AS "ofCustomer",
+    (SELECT count(*) FROM webhook w JOIN api_key k ON k.id = w.key_id
+      WHERE w.status = 'active' AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${now})) AS "inAll",
+    (SELECT coalesce(max(position), 0) FROM event) AS position, ${now} AS now`
+}
+
+/** The columns of a StoredWebhook. */
+export const storedColumns = `${webhookColumns}, key_id, secrets, position, failures, next_attempt_at`
+
+export type StoredRow = Readonly<ReturnType<typeof storedRow>>
+
+export function storedOf(row: StoredRow): StoredWebhook {
+  const { customer, key_id: keyId, secrets, position, failures, next_attempt_at: nextAttemptAt } = row
   return {
+    webhook: webhookOf(row),
+    owner: { customer, keyId },
+    secrets: JSON.parse(secrets),
+    schedule: { position, failures, nextAttemptAt }
+  }
+}
+
+/** The reverse of `storedOf`. */
+export function storedRow({ webhook, owner, secrets, schedule }: StoredWebhook) {
+  const { id, version, url, types, mediaType, status, reason = null, createdAt, modifiedAt, hears } = webhook
+  return {
+    id,
+    version,
     customer: owner.customer,
-    key_id: owner.keyId,
     url,
     types: JSON.stringify(types),
     hears: JSON.stringify(hears.types),
     hears_own: JSON.stringify(hears.own?.types ?? []),
     media_type: mediaType,
-    status
+    status,
+    reason,
+    created_at: createdAt,
+    modified_at: modifiedAt,
+    key_id: owner.keyId,
+    secrets: JSON.stringify(secrets),
+    position: schedule.position,
+    failures: schedule.failures,
+    next_attempt_at: schedule.nextAttemptAt
   }
 }
 
 const targetColumns = 'w.id, w.customer, w.key_id, w.url, w.media_type, w.secrets, k.scopes AS key_scopes, k.revoked_at, k.expires_at'
 
-interface TargetRow {
+interface TargetRow extends Pick<CommonKeyRow, 'expires_at' | 'revoked_at'> {
   readonly id: string
   readonly customer: string
   readonly key_id: string
@@ -78,12 +101,10 @@ interface TargetRow {
   readonly media_type: Webhook['mediaType']
   readonly secrets: string
   readonly key_scopes: string | readonly Scope[]
-  readonly revoked_at: number | null
-  readonly expires_at: number | null
 }
 
 function targetOf(row: TargetRow, now: number): WebhookTarget {
-  const isValid = row.revoked_at === null && (row.expires_at === null || row.expires_at > now)
+  const isValid = isValidKey({ expiresAt: row.expires_at, revokedAt: row.revoked_at }, now)
   const scopes: readonly Scope[] = typeof row.key_scopes === 'string' ? JSON.parse(row.key_scopes) : row.key_scopes
   return {
     id: row.id,
@@ -107,9 +128,6 @@ export function redeliveryOf(row: RedeliveryRow, head: HeadRow | undefined, now:
   return { webhook: targetOf(row, now), event }
 }
 
-/** The columns of a WebhookSchedule. */
-export const scheduleColumns = 'w.position, w.failures, w.next_attempt_at AS "nextAttemptAt"'
-
 /** The columns of the event to deliver next. */
 const nextColumns =
   'e.position AS next_position, e.id AS next_id, e.type AS next_type, e.subject AS next_subject, e.version AS next_version, e.at AS next_at, e.customer AS next_customer, e.weight AS next_weight'
@@ -119,7 +137,7 @@ type NextRow = { readonly [Name in keyof HeadRow as `next_${Name}`]: HeadRow[Nam
 /** The columns of a claimed webhook. It has lost an event if the newest attempt failed and its event was deleted. */
 export const claimedColumns = `${targetColumns}, w.version, w.failures, ${nextColumns},
   (SELECT d.event FROM delivery d WHERE d.webhook = w.seq AND d.number = (SELECT max(number) FROM delivery WHERE webhook = w.seq AND attempt > 0)
-    AND coalesce(d.status, 0) NOT BETWEEN 200 AND 299 AND NOT EXISTS (SELECT 1 FROM event WHERE id = d.event)) AS lost`
+    AND coalesce(d.status, 0) NOT BETWEEN ${acceptedStatuses.from} AND ${acceptedStatuses.to} AND NOT EXISTS (SELECT 1 FROM event WHERE id = d.event)) AS lost`
 
 export type ClaimedRow = TargetRow & NextRow & { readonly version: number; readonly failures: number; readonly lost: string | null }
 

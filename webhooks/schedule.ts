@@ -1,6 +1,6 @@
 /** Decides when an event is sent again after a failure. */
 
-import type { Attempt } from '../domain/webhook.ts'
+import { type Attempt, isDelivered } from '../domain/webhook.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
@@ -28,14 +28,13 @@ export type NextStep =
   | { readonly kind: 'retry'; readonly in: number }
   | { readonly kind: 'disable'; readonly reason: string }
 
-const isSuccess = (status: number | undefined) => status !== undefined && status >= 200 && status < 300
-
 /**
  * @param attempt the number of the attempt, from 1
  * @param random a number from 0 to 1
  */
-export function nextStep(attempt: number, { status, retryAfter = 0 }: Attempt, random = Math.random()): NextStep {
-  if (isSuccess(status)) return { kind: 'delivered' }
+export function nextStep(attempt: number, outcome: Attempt, random = Math.random()): NextStep {
+  const { status, retryAfter = 0 } = outcome
+  if (isDelivered(outcome)) return { kind: 'delivered' }
   if (status === 410) return { kind: 'disable', reason: 'The receiver answered 410 Gone.' }
   const delay = delays[attempt - 1]
   if (delay === undefined) return { kind: 'disable', reason: `An event could not be delivered in ${attempt} attempts.` }

@@ -1,5 +1,5 @@
 import { defer, jsonOf } from '../../domain/deferred.ts'
-import { keyRetention, type RememberedAnswer, type RememberedShipment } from '../../domain/idempotency.ts'
+import { keyRetention, type RememberedAnswer, type RememberedShipment, sweptPerKey } from '../../domain/idempotency.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Shipment } from '../../domain/shipping.ts'
 import type { Idempotency, PlacingAnswer, PlacingOutcome } from '../../domain/store.ts'
@@ -85,12 +85,11 @@ export class IdempotencyKeys {
         at
       ]
     )
-    // Every new row deletes up to two expired rows, so that the table shrinks without a timer. Replicas skip rows that
-    // another one is deleting.
+    // Replicas skip rows that another one is deleting.
     void query(
       `DELETE FROM idempotency WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM idempotency WHERE kept_at < $1 ORDER BY kept_at LIMIT $2 FOR UPDATE SKIP LOCKED))`,
-      [at - keyRetention, 2 * rows.length]
+      [at - keyRetention, sweptPerKey * rows.length]
     )
   }
 }

@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import type { Store } from '../../domain/store.ts'
-import { keyColumns } from '../rows.ts'
+import { keyColumns, newKeyId } from '../rows.ts'
 import type { Database } from './database.ts'
 import { type KeyRow, now, toKey } from './rows.ts'
 
@@ -12,7 +11,7 @@ export function makeKeys(database: Database): Pick<Store, KeyVerb> {
       const [row] = await database.query<KeyRow>(
         `INSERT INTO api_key (id, customer, scopes, hash, created_at, expires_at) VALUES ($1, $2, $3, $4, ${now}, $5)
           RETURNING ${keyColumns}`,
-        [`k_${randomBytes(6).toString('hex')}`, customer, scopes, hash, expiresAt ?? null]
+        [newKeyId(), customer, scopes, hash, expiresAt ?? null]
       )
       if (!row) throw new Error('the new key was not returned')
       return toKey(row)

@@ -1,8 +1,8 @@
 import { orderNotFound } from '../../domain/errors.ts'
-import { orderEvents } from '../../domain/event.ts'
+import type { NewEvent } from '../../domain/event.ts'
 import { replayedShipment } from '../../domain/idempotency.ts'
-import { isActive, namedProducts, type Order, type ProductReference } from '../../domain/order.ts'
-import { decideChange, decideStatus } from '../../domain/order-writes.ts'
+import { isActive, type Order, type ProductReference } from '../../domain/order.ts'
+import { decideChange, decideStatus, productsOfChange, productsOfStatus } from '../../domain/order-writes.ts'
 import { decideShipment, type Shipment } from '../../domain/shipping.ts'
 import type { Shipped } from '../../domain/store.ts'
 import type { Command } from '../crossing.ts'
@@ -20,6 +20,11 @@ interface LockedOrder extends OrderRow {
   readonly isChanged?: boolean
   /** Present when the content has changed too. */
   readonly summary?: SummaryColumns
+}
+
+interface Changed {
+  readonly row: LockedOrder
+  readonly events: readonly NewEvent[]
 }
 
 /** The orders that a transaction changes: locked, changed in memory and written back at its end. */
@@ -45,13 +50,11 @@ export class LockedOrders {
   }
 
   /** The products whose stock a command may change. */
-  productsOf(command: ChangeCommand): ProductReference[] {
+  productsOf(command: ChangeCommand): readonly ProductReference[] {
     const before = this.find(command.args[0])
-    if (!before) return []
-    if (command.verb === 'shipOrder') return []
-    const held = () => before.items.map(({ productId }) => ({ productId }))
-    if (command.verb === 'changeOrder') return [...namedProducts(command.args[1]), ...held()]
-    return isActive(before.status) && !isActive(command.args[1]) ? held() : []
+    if (!before || command.verb === 'shipOrder') return []
+    if (command.verb === 'changeOrder') return productsOfChange(before, command.args[1])
+    return productsOfStatus(before, command.args[1])
   }
 
   /** @throws DomainError of the verb */
@@ -61,16 +64,15 @@ export class LockedOrders {
     if (!row) throw orderNotFound()
     if (command.verb === 'shipOrder') return this.#ship(row, command, batch)
     const before = toOrder(row)
-    const made = this.#shipments.length
-    const after = command.verb === 'changeOrder' ? withContent(row, before, command, batch) : this.#withStatus(row, before, command, batch)
+    const { row: after, events } =
+      command.verb === 'changeOrder' ? withContent(row, before, command, batch) : this.#withStatus(row, before, command, batch)
     if (after === row) return before
     const order = toOrder(after)
     const { document, mode } = (command.verb === 'changeOrder' ? command.args[4] : undefined) ?? {}
     if (mode === 'dry-run') return order
     this.#rows.set(id, after)
     if (after.content !== row.content) batch.events.keepContent(id, row.content)
-    const what = command.verb === 'changeOrder' ? 'changed' : this.#shipments.length > made ? 'shipped' : 'set'
-    batch.events.add(orderEvents(what, before, order), after)
+    batch.events.add(events, after)
     if (document) {
       this.documents.push({ orderId: id, ...document })
       batch.sent.add(order, document)
@@ -85,26 +87,27 @@ export class LockedOrders {
     const earlier = idempotency && replayedShipment(idempotency, batch.keys.findShipment(idempotency))
     if (earlier) return earlier
     const before = toOrder(row)
-    const { order, shipment } = decideShipment(before, draft, expected, batch)
+    const { order, shipment, events } = decideShipment(before, draft, expected, batch)
     const after = rewritten(row, order)
     this.#rows.set(id, after)
     batch.events.keepContent(id, row.content)
-    batch.events.add(orderEvents('shipped', before, order), after)
+    batch.events.add(events, after)
     this.#shipments.push(shipment)
     batch.numbers.add(toOrder(after))
     if (idempotency) batch.keys.keepShipment(idempotency, shipment)
     return { shipment, replayed: false }
   }
 
-  #withStatus(row: LockedOrder, before: Order, { args }: Command<'setOrderStatus'>, batch: OrderBatch): LockedOrder {
+  #withStatus(row: LockedOrder, before: Order, { args }: Command<'setOrderStatus'>, batch: OrderBatch): Changed {
     const [, status, expected, details] = args
     const decided = decideStatus(before, status, expected, batch, details)
-    if (!decided) return row
-    batch.inventory.take(decided.taken)
-    if (decided.shipment) this.#shipments.push(decided.shipment)
-    if (decided.rewritten) return rewritten(row, decided.rewritten)
-    const { version, modifiedAt } = decided.change
-    return { ...row, status: decided.change.status, version, modified_at: modifiedAt, isChanged: true }
+    if (!decided) return { row, events: [] }
+    const { change, rewritten: order, shipment, taken, events } = decided
+    batch.inventory.take(taken, batch.now)
+    if (shipment) this.#shipments.push(shipment)
+    if (order) return { row: rewritten(row, order), events }
+    const { status: after, version, modifiedAt } = change
+    return { row: { ...row, status: after, version, modified_at: modifiedAt, isChanged: true }, events }
   }
 
   /** Sends the changed rows without waiting for the answer. */
@@ -120,11 +123,11 @@ export class LockedOrders {
   }
 }
 
-function withContent(row: LockedOrder, before: Order, { args }: Command<'changeOrder'>, batch: OrderBatch): LockedOrder {
+function withContent(row: LockedOrder, before: Order, { args }: Command<'changeOrder'>, batch: OrderBatch): Changed {
   const [, document, expected, mostItems, options] = args
-  const { order, taken } = decideChange(before, document, expected, mostItems, batch, options?.objections)
-  if (options?.mode !== 'dry-run') batch.inventory.take(taken)
-  return rewritten(row, order)
+  const { order, taken, events } = decideChange(before, document, expected, mostItems, batch, options?.objections)
+  if (options?.mode !== 'dry-run') batch.inventory.take(taken, batch.now)
+  return { row: rewritten(row, order), events }
 }
 
 /** A row with a new state of its order. */

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { orderEvents } from '../../domain/event.ts'
 import { replayed } from '../../domain/idempotency.ts'
 import type { Order } from '../../domain/order.ts'
 import { decidePlacing } from '../../domain/order-writes.ts'
@@ -20,14 +19,14 @@ export class NewOrders {
     const { idempotency } = placing
     const before = idempotency && replayed(idempotency, batch.keys.find(idempotency))
     if (before) return before
-    const { taken, ...answer } = decidePlacing(placing, randomUUID(), batch)
+    const { taken, events, ...answer } = decidePlacing(placing, randomUUID(), batch)
     if (placing.mode === 'dry-run') return { ...answer, replayed: false }
-    batch.inventory.take(taken)
+    batch.inventory.take(taken, batch.now)
     if (answer.outcome === 'placed') {
       batch.numbers.add(answer.order)
       const content = orderContent(answer.order)
       this.#orders.push({ order: answer.order, content })
-      batch.events.add(orderEvents('placed', undefined, answer.order), { status: answer.order.status, content })
+      batch.events.add(events, { status: answer.order.status, content })
       if (placing.document) {
         this.documents.push({ orderId: answer.order.id, ...placing.document })
         batch.sent.add(answer.order, placing.document)

@@ -90,7 +90,7 @@ function insert({ query }: Queries, changes: readonly NumberedChange[]): void {
   )
 }
 
-function setStock({ query }: Queries, changes: readonly NumberedChange[]): void {
+export function setStock({ query }: Queries, changes: readonly Pick<NumberedChange, 'seq' | 'stock'>[]): void {
   if (changes.length === 0) return
   void query(
     `UPDATE stock s SET version = n.version, on_hand = n.on_hand, modified_at = n.modified_at

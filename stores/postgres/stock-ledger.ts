@@ -6,20 +6,20 @@
  */
 
 import { productChanged } from '../../domain/event.ts'
-import { type Inventory, newAvailability, type StockItem } from '../../domain/inventory.ts'
-import { type Decimal, plain, subtract } from '../../domain/money.ts'
+import { decideStock, type Inventory, type LockedItem, type StockItem } from '../../domain/inventory.ts'
+import type { Decimal } from '../../domain/money.ts'
 import type { ProductReference } from '../../domain/order.ts'
 import { type CommonStockItemRow, quantitiesOf } from '../rows.ts'
 import type { Queries } from './database.ts'
 import type { EventLog } from './event-log.ts'
 import { Moved } from './failures.ts'
-import { now } from './rows.ts'
+import { setStock } from './product-rows.ts'
+import { now, type StockRow, stockColumns, toStock } from './rows.ts'
 
-interface StockItemRow extends CommonStockItemRow {
+interface StockItemRow extends CommonStockItemRow, StockRow {
   readonly backorder: boolean
   readonly deleted: boolean
   readonly version: number
-  readonly on_hand: Decimal
 }
 
 /** Raises the catalogue's revision and returns the time of the change. The time never goes back. */
@@ -49,7 +49,7 @@ export async function lockStock({ query }: Queries, products: Iterable<ProductRe
     values
   )
   const read = query<StockItemRow>(
-    `SELECT p.seq, p.id, p.version, p.name, p.price, p.unit, p.minimum_quantity, p.quantity_step, p.gtin, p.backorder, p.availability, p.deleted, s.on_hand
+    `SELECT p.seq, p.id, p.version, p.name, p.price, p.unit, p.minimum_quantity, p.quantity_step, p.gtin, p.backorder, p.availability, p.deleted, ${stockColumns}
       FROM product p JOIN stock s ON s.product = p.seq WHERE ${wanted}`,
     values
   )
@@ -59,65 +59,66 @@ export async function lockStock({ query }: Queries, products: Iterable<ProductRe
   return new StockLedger(rows)
 }
 
-/** A stock item: its locked row, and its current state in memory. */
+/** A stock item as the commands before have left it. */
 interface Counted {
-  readonly row: StockItemRow
-  readonly stockItem: StockItem & { onHand: Decimal }
+  readonly seq: number
+  item: LockedItem
+  isChanged: boolean
 }
 
 export class StockLedger implements Inventory {
   readonly #byId = new Map<string, Counted>()
   readonly #byGtin = new Map<string, Counted>()
+  /** The products, each time that one shows another availability. */
+  readonly #flips: { readonly seq: number; readonly item: LockedItem }[] = []
 
   constructor(rows: readonly StockItemRow[]) {
     for (const row of rows) {
-      const counted = { row, stockItem: { ...row, ...quantitiesOf(row), onHand: row.on_hand } }
+      const stock = toStock(row.id, row)
+      const counted = { seq: row.seq, item: { ...row, ...quantitiesOf(row), onHand: stock.onHand, stock }, isChanged: false }
       this.#byId.set(row.id, counted)
       if (row.gtin !== null && !row.deleted) this.#byGtin.set(row.gtin, counted)
     }
   }
 
   byId(id: string): StockItem | undefined {
-    return this.#byId.get(id)?.stockItem
+    return this.#byId.get(id)?.item
   }
 
   byGtin(gtin: string): StockItem | undefined {
-    return this.#byGtin.get(gtin)?.stockItem
+    return this.#byGtin.get(gtin)?.item
   }
 
   /** Takes quantities from stock, in memory. A negative quantity is returned to stock. */
-  take(taken: ReadonlyMap<string, Decimal>): void {
+  take(taken: ReadonlyMap<string, Decimal>, now: number): void {
     for (const [id, quantity] of taken) {
-      const stockItem = this.#byId.get(id)?.stockItem
-      if (stockItem) stockItem.onHand = plain(subtract(stockItem.onHand, quantity))
+      const counted = this.#byId.get(id)
+      if (!counted) throw new Error(`the stock of ${id} is not locked`)
+      const change = decideStock(counted.item, quantity, now)
+      if (!change) continue
+      const { product, ...stock } = change
+      counted.item = { ...counted.item, ...stock, ...product }
+      counted.isChanged = true
+      if (product) this.#flips.push({ ...counted })
     }
   }
 
   /** Writes the changed stock and availability. Does not wait for the last statements. */
   async write(queries: Queries, events: EventLog): Promise<void> {
-    const changed = [...this.#byId.values()]
-      .map(({ row, stockItem }) => ({
-        ...row,
-        before: plain(row.on_hand),
-        onHand: plain(stockItem.onHand),
-        newAvailability: newAvailability(row, stockItem.onHand)
-      }))
-      .filter(({ before, onHand }) => before !== onHand)
-    if (changed.length === 0) return
-    const flipped = changed.filter(({ newAvailability }) => newAvailability !== undefined)
-    if (flipped.length > 0) {
+    if (this.#flips.length > 0) {
       const at = await revise(queries)
-      events.add(flipped.map(({ id, version }) => productChanged(id, version + 1, at)))
+      events.add(this.#flips.map(({ item: { id, version } }) => productChanged(id, version, at)))
+      const products = [...new Map(this.#flips.map(({ seq, item }) => [seq, item]))]
       void queries.query(
-        `UPDATE product p SET availability = n.availability, version = p.version + 1, modified_at = $3
-          FROM unnest($1::bigint[], $2::text[]) AS n (seq, availability) WHERE p.seq = n.seq`,
-        [flipped.map(({ seq }) => seq), flipped.map(({ newAvailability }) => newAvailability), at]
+        `UPDATE product p SET availability = n.availability, version = n.version, modified_at = $4
+          FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS n (seq, availability, version) WHERE p.seq = n.seq`,
+        [products.map(([seq]) => seq), products.map(([, item]) => item.availability), products.map(([, item]) => item.version), at]
       )
     }
-    void queries.query(
-      `UPDATE stock s SET on_hand = n.on_hand, version = s.version + 1, modified_at = greatest(s.modified_at, ${now})
-        FROM unnest($1::bigint[], $2::numeric[]) AS n (product, on_hand) WHERE s.product = n.product`,
-      [changed.map(({ seq }) => seq), changed.map(({ onHand }) => onHand)]
+    const changed = [...this.#byId.values()].filter(({ isChanged }) => isChanged)
+    setStock(
+      queries,
+      changed.map(({ seq, item: { id: productId, onHand, stock } }) => ({ seq, stock: { ...stock, productId, onHand } }))
     )
   }
 }

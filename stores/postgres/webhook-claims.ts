@@ -1,7 +1,19 @@
-import { type ClaimedWebhook, type Delivery, mostDeliveries } from '../../domain/webhook.ts'
-import { decideProgress, type LockedWebhook } from '../../domain/webhook-progress.ts'
+import { type ClaimedWebhook, type Delivery, mostDeliveries, type Webhook } from '../../domain/webhook.ts'
+import { decideProgress, withoutWork } from '../../domain/webhook-progress.ts'
 import type { WebhookStore } from '../../domain/webhook-store.ts'
-import { type BacklogRow, backlogOf, type ClaimedRow, claimedColumns, claimedOf, scheduleColumns } from '../webhook-rows.ts'
+import type { StoredWebhook } from '../../domain/webhook-writes.ts'
+import {
+  type BacklogRow,
+  backlogOf,
+  type ClaimedRow,
+  claimedColumns,
+  claimedOf,
+  type StoredRow,
+  storedColumns,
+  storedOf,
+  storedRow,
+  webhookOf
+} from '../webhook-rows.ts'
 import type { Database, Queries } from './database.ts'
 import { EventLog } from './event-log.ts'
 
@@ -51,10 +63,25 @@ function writeDelivery({ query }: Queries, seq: number, number: number, delivery
   void query('DELETE FROM delivery WHERE webhook = $1 AND number <= $2', [seq, number - mostDeliveries])
 }
 
-interface HeldRow extends LockedWebhook {
+interface HeldRow extends StoredRow {
   readonly seq: number
   readonly delivery_count: number
   readonly at: number
+}
+
+/** Writes the row of a webhook, and the columns of its claim that change. Does not wait for the answer. */
+export function writeWebhook({ query }: Queries, how: 'insert' | 'update', stored: StoredWebhook, claim: object = {}): Webhook {
+  const row = storedRow(stored)
+  const values = Object.entries({ ...row, ...claim })
+  const columns = values.map(([name]) => name).join(', ')
+  const parameters = values.map((_, i) => `$${i + 1}`).join(', ')
+  void query(
+    how === 'insert'
+      ? `INSERT INTO webhook (${columns}) VALUES (${parameters})`
+      : `UPDATE webhook SET (${columns}) = ROW (${parameters}) WHERE id = $1`,
+    values.map(([, value]) => value)
+  )
+  return webhookOf(row)
 }
 
 /** The verbs by which the replicas share the deliveries. */
@@ -93,32 +120,20 @@ export function makeWebhookClaims(
     settleWebhook: (worker, claim, { delivery, step }) =>
       database.transaction(async (queries) => {
         const [held] = await queries.query<HeldRow>(
-          `SELECT w.seq, w.id, w.version, w.customer, w.delivery_count, ${scheduleColumns}, ${statementTime} AS at FROM webhook w
-            WHERE w.id = $1 AND w.claimed_by = $2 FOR UPDATE`,
+          `SELECT seq, delivery_count, ${storedColumns}, ${statementTime} AS at FROM webhook WHERE id = $1 AND claimed_by = $2 FOR UPDATE`,
           [claim.id, worker]
         )
         if (!held) return undefined
         if (delivery) writeDelivery(queries, held.seq, held.delivery_count + 1, delivery)
-        const { schedule, isClaimed, disabled } = decideProgress(held, claim, step, held.at)
-        const { position, failures, nextAttemptAt } = schedule
-        void queries.query(
-          'UPDATE webhook SET position = $2, failures = $3, next_attempt_at = $4, claimed_by = $5, claimed_until = $6 WHERE seq = $1',
-          [held.seq, position, failures, nextAttemptAt, isClaimed ? worker : null, held.at + lease]
-        )
-        if (disabled) {
-          void queries.query("UPDATE webhook SET version = $2, status = 'disabled', reason = $3, modified_at = $4 WHERE seq = $1", [
-            held.seq,
-            disabled.event.version,
-            disabled.reason,
-            held.at
-          ])
-          const events = new EventLog()
-          events.add([disabled.event])
-          events.write(queries)
-        }
+        const { stored, isClaimed, events } = decideProgress(storedOf(held), claim, step, held.at)
+        const ended = { claimed_by: null }
+        writeWebhook(queries, 'update', stored, isClaimed ? { claimed_until: held.at + lease } : ended)
+        const log = new EventLog()
+        log.add(events)
+        log.write(queries)
         if (!isClaimed) return undefined
         const [next] = await readClaimed(queries, worker, [claim.id])
-        if (!next) void queries.query('UPDATE webhook SET claimed_by = NULL, next_attempt_at = 0 WHERE seq = $1', [held.seq])
+        if (!next) writeWebhook(queries, 'update', withoutWork(stored), ended)
         return next
       }),
     async releaseWebhooks(worker) {

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { checkPrecondition } from '../../domain/preconditions.ts'
-import { requireRoom, rotated, webhookNotFound } from '../../domain/webhook.ts'
+import { webhookNotFound } from '../../domain/webhook.ts'
 import type { WebhookStore } from '../../domain/webhook-store.ts'
+import { decideNewSecret, decideNewWebhook, decideWebhookChange, type WebhookShop } from '../../domain/webhook-writes.ts'
 import { isEventId } from '../event-ids.ts'
 import { type HeadRow, headColumns } from '../event-rows.ts'
 import { position, toPage } from '../paging.ts'
@@ -8,86 +10,60 @@ import {
   type DeliveryRow,
   deliveryColumns,
   deliveryOf,
-  draftColumns,
   type RedeliveryRow,
   redeliveryColumns,
   redeliveryOf,
+  type StoredRow,
+  selectWebhookShop,
+  storedColumns,
+  storedOf,
   type WebhookRow,
   webhookColumns,
   webhookOf
 } from '../webhook-rows.ts'
 import type { Database, Queries } from './database.ts'
 import { isOrderId as isUuid, now } from './rows.ts'
-import { makeWebhookClaims } from './webhook-claims.ts'
+import { makeWebhookClaims, writeWebhook } from './webhook-claims.ts'
 
 /** The id of the advisory lock for new webhooks, whose number is limited. It is arbitrary. */
 const lock = 7_361_002
 
-interface FoundRow extends WebhookRow {
+interface FoundRow extends StoredRow {
   readonly seq: number
-  readonly secrets: string
   readonly at: number
 }
 
 async function find(queries: Queries, id: string, customer: string, how: '' | 'FOR UPDATE' = ''): Promise<FoundRow> {
-  const sql = `SELECT w.seq, w.secrets, ${now} AS at, ${webhookColumns} FROM webhook w WHERE w.id = $1 AND w.customer = $2 ${how}`
+  const sql = `SELECT seq, ${now} AS at, ${storedColumns} FROM webhook WHERE id = $1 AND customer = $2 ${how}`
   const [row] = isUuid(id) ? await queries.query<FoundRow>(sql, [id, customer]) : []
   if (!row) throw webhookNotFound()
   return row
-}
-
-function only(rows: readonly WebhookRow[]) {
-  const [row] = rows
-  if (!row) throw new Error('the webhook was not returned')
-  return webhookOf(row)
 }
 
 export function makeWebhooks(database: Database): WebhookStore {
   return {
     ...makeWebhookClaims(database),
     createWebhook: (webhook, secret) =>
-      database.transaction(async ({ query }) => {
-        const c = draftColumns(webhook)
-        await query('SELECT pg_advisory_xact_lock($1)', [lock])
-        const [count] = await query<{ own: number; total: number }>(
-          `SELECT (SELECT count(*) FROM webhook WHERE customer = $1) AS own, (SELECT count(*) FROM webhook w JOIN api_key k ON k.id = w.key_id WHERE w.status = 'active' AND k.revoked_at IS NULL) AS total`,
-          [c.customer]
-        )
-        requireRoom(count?.own ?? 0, count?.total ?? 0)
-        const rows = await query<WebhookRow>(
-          `INSERT INTO webhook AS w (id, version, customer, key_id, url, types, hears, hears_own, media_type, status, secrets, created_at,
-              modified_at, position, next_attempt_at)
-            VALUES (gen_random_uuid(), 1, $1, $2, $3, $4, $5, $6, $7, $8, $9, ${now}, ${now},
-              (SELECT coalesce(max(position), 0) FROM event), 0) RETURNING ${webhookColumns}`,
-          [c.customer, c.key_id, c.url, c.types, c.hears, c.hears_own, c.media_type, c.status, JSON.stringify([{ secret }])]
-        )
-        return only(rows)
+      database.transaction(async (queries) => {
+        await queries.query('SELECT pg_advisory_xact_lock($1)', [lock])
+        const [shop] = await queries.query<WebhookShop>(selectWebhookShop('$1', now), [webhook.owner.customer])
+        if (!shop) throw new Error('the webhooks were not counted')
+        return writeWebhook(queries, 'insert', decideNewWebhook(randomUUID(), webhook, secret, shop))
       }),
     async webhooks(customer) {
-      const sql = `SELECT ${webhookColumns} FROM webhook w WHERE w.customer = $1 ORDER BY w.seq`
+      const sql = `SELECT ${webhookColumns} FROM webhook WHERE customer = $1 ORDER BY seq`
       return (await database.query<WebhookRow>(sql, [customer])).map(webhookOf)
     },
     webhook: async (id, customer) => webhookOf(await find(database, id, customer)),
     changeWebhook: (id, webhook, expected) =>
       database.transaction(async (queries) => {
-        const c = draftColumns(webhook)
-        const { seq, version } = await find(queries, id, c.customer, 'FOR UPDATE')
-        checkPrecondition(expected, version)
-        const rows = await queries.query<WebhookRow>(
-          `UPDATE webhook w SET version = version + 1, key_id = $2, url = $3, types = $4, hears = $5, hears_own = $6, media_type = $7,
-              status = $8, reason = NULL, modified_at = ${now}, failures = 0, next_attempt_at = 0 WHERE seq = $1 RETURNING ${webhookColumns}`,
-          [seq, c.key_id, c.url, c.types, c.hears, c.hears_own, c.media_type, c.status]
-        )
-        return only(rows)
+        const row = await find(queries, id, webhook.owner.customer, 'FOR UPDATE')
+        return writeWebhook(queries, 'update', decideWebhookChange(storedOf(row), webhook, expected, row.at))
       }),
     addWebhookSecret: (id, customer, secret) =>
       database.transaction(async (queries) => {
-        const { seq, secrets, at } = await find(queries, id, customer, 'FOR UPDATE')
-        const rows = await queries.query<WebhookRow>(
-          `UPDATE webhook w SET version = version + 1, secrets = $2, modified_at = $3 WHERE seq = $1 RETURNING ${webhookColumns}`,
-          [seq, JSON.stringify(rotated(JSON.parse(secrets), secret, at)), at]
-        )
-        return only(rows)
+        const row = await find(queries, id, customer, 'FOR UPDATE')
+        return writeWebhook(queries, 'update', decideNewSecret(storedOf(row), secret, row.at))
       }),
     deleteWebhook: (id, customer, expected) =>
       database.transaction(async (queries) => {

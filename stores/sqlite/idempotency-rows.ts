@@ -1,5 +1,5 @@
 import { jsonOf } from '../../domain/deferred.ts'
-import { keyRetention, type RememberedAnswer, type RememberedShipment } from '../../domain/idempotency.ts'
+import { keyRetention, type RememberedAnswer, type RememberedShipment, sweptPerKey } from '../../domain/idempotency.ts'
 import type { Shipment } from '../../domain/shipping.ts'
 import type { Idempotency, PlacingAnswer, PlacingOutcome } from '../../domain/store.ts'
 import type { Connection } from './connection.ts'
@@ -18,9 +18,8 @@ export function makeIdempotencyRows(db: Connection): IdempotencyRows {
   const insert = db.prepare<[string, string, string, number, string, string]>(
     'INSERT INTO idempotency (scope, key, fingerprint, kept_at, snapshot, outcome) VALUES (?, ?, ?, ?, ?, ?)'
   )
-  // Every new row deletes up to two expired rows, so that the table shrinks without a timer.
   const sweep = db.prepare<[number]>(
-    'DELETE FROM idempotency WHERE seq IN (SELECT seq FROM idempotency WHERE kept_at < ? ORDER BY kept_at LIMIT 2)'
+    `DELETE FROM idempotency WHERE seq IN (SELECT seq FROM idempotency WHERE kept_at < ? ORDER BY kept_at LIMIT ${sweptPerKey})`
   )
 
   function write({ scope, key, fingerprint }: Idempotency, snapshot: object, outcome: string): void {

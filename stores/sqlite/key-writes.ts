@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { keyColumns } from '../rows.ts'
+import { keyColumns, newKeyId } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { type KeyRow, toKey } from './rows.ts'
 import type { Writes } from './writes.ts'
@@ -13,8 +12,7 @@ export function makeKeyWrites(db: Connection): Writes<'createKey' | 'revokeKey' 
 
   return {
     createKey({ customer, scopes, hash, expiresAt }) {
-      const id = `k_${randomBytes(6).toString('hex')}`
-      const row = insert.get(id, customer, JSON.stringify(scopes), hash, Date.now(), expiresAt ?? null)
+      const row = insert.get(newKeyId(), customer, JSON.stringify(scopes), hash, Date.now(), expiresAt ?? null)
       if (!row) throw new Error('the new key was not returned')
       return toKey(row)
     },

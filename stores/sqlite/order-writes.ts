@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { orderNotFound } from '../../domain/errors.ts'
-import { orderEvents } from '../../domain/event.ts'
+import type { NewEvent } from '../../domain/event.ts'
 import { replayed, replayedShipment } from '../../domain/idempotency.ts'
 import type { Order } from '../../domain/order.ts'
 import { decideChange, decidePlacing, decideStatus, type Shop } from '../../domain/order-writes.ts'
@@ -44,13 +44,13 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
   const documents = makeOrderDocuments(db)
   const writeShipment = makeShipmentWriter(db)
 
-  /** Writes a new order. The one that it returns is JSON already, in which it is kept and sent to the serving thread. */
-  function write(order: Order, document: Placing['document']): Order {
+  /** Writes a new order. Returns it as JSON text, so that it is stored and sent to the serving thread without being written twice. */
+  function write(order: Order, made: readonly NewEvent[], document: Placing['document']): Order {
     const columns = toColumns(order)
     const { lastInsertRowid: seq } = insert.run(columns)
     insertSummary.run({ seq, ...summaryOf(order) })
     if (document) documents.write(order.id, document)
-    events.write(orderEvents('placed', undefined, order), columns)
+    events.write(made, columns)
     return deferredOrder({ ...columns, seq: Number(seq) }, columns.content)
   }
 
@@ -89,22 +89,22 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
       const before = idempotency && replayed(idempotency, keys.find(idempotency))
       if (before) return before
       const current = shop()
-      const { taken, ...answer } = decidePlacing(placing, randomUUID(), current)
+      const { taken, events: made, ...answer } = decidePlacing(placing, randomUUID(), current)
       if (placing.mode === 'dry-run') return { ...answer, replayed: false }
-      current.inventory.take(taken)
-      const order = answer.outcome === 'placed' ? write(answer.order, placing.document) : answer.order
+      current.inventory.take(taken, current.now)
+      const order = answer.outcome === 'placed' ? write(answer.order, made, placing.document) : answer.order
       if (idempotency) keys.keep(idempotency, { ...answer, order })
       return { ...answer, order, replayed: false }
     },
     changeOrder(id, document, expected, mostItems, { document: source, mode, objections } = {}) {
       const before = find(id)
       const current = shop()
-      const { order, taken } = decideChange(before, document, expected, mostItems, current, objections)
+      const { order, taken, events: made } = decideChange(before, document, expected, mostItems, current, objections)
       if (mode === 'dry-run') return order
-      current.inventory.take(taken)
+      current.inventory.take(taken, current.now)
       const columns = rewrite(order)
       if (source) documents.write(id, source)
-      events.write(orderEvents('changed', before, order), columns)
+      events.write(made, columns)
       return order
     },
     setOrderStatus(id, status, expected, details) {
@@ -112,23 +112,23 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
       const current = shop()
       const decided = decideStatus(before, status, expected, current, details)
       if (!decided) return before
-      const { change, rewritten, shipment, taken } = decided
-      current.inventory.take(taken)
+      const { change, rewritten, shipment, taken, events: made } = decided
+      current.inventory.take(taken, current.now)
       const order = rewritten ?? { ...before, ...change }
       const columns = rewritten ? rewrite(rewritten) : toColumns(order)
       if (!rewritten) update.run(columns)
       if (shipment) writeShipment(shipment)
-      events.write(orderEvents(shipment ? 'shipped' : 'set', before, order), columns)
+      events.write(made, columns)
       return order
     },
     shipOrder(id, draft, expected, idempotency) {
       const earlier = idempotency && replayedShipment(idempotency, keys.findShipment(idempotency))
       if (earlier) return earlier
       const before = find(id)
-      const { order, shipment } = decideShipment(before, draft, expected, shop())
+      const { order, shipment, events: made } = decideShipment(before, draft, expected, shop())
       const columns = rewrite(order)
       writeShipment(shipment)
-      events.write(orderEvents('shipped', before, order), columns)
+      events.write(made, columns)
       if (idempotency) keys.keepShipment(idempotency, shipment)
       return { shipment, replayed: false }
     }

@@ -1,25 +1,24 @@
 /** The stock that orders take and return. */
 
 import { productChanged } from '../../domain/event.ts'
-import { type Inventory, newAvailability, type StockItem } from '../../domain/inventory.ts'
-import { type Decimal, subtract } from '../../domain/money.ts'
+import { decideStock, type Inventory, type LockedItem } from '../../domain/inventory.ts'
+import type { Decimal } from '../../domain/money.ts'
 import type { Availability } from '../../domain/product.ts'
 import { type CommonStockItemRow, quantitiesOf } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import type { EventLog } from './event-log.ts'
-import { fromThousandths, toThousandths } from './rows.ts'
+import { type StockRow, stockColumns, toStock, toThousandths } from './rows.ts'
 
-interface StockItemRow extends Omit<CommonStockItemRow, 'gtin'> {
+interface StockItemRow extends Omit<CommonStockItemRow, 'gtin'>, StockRow {
   readonly backorder: 0 | 1
   readonly deleted: 0 | 1
   readonly version: number
-  readonly on_hand: string
 }
 
 /** The stock of the products of one command. It reads each item only once. */
 export interface StockLedger extends Inventory {
   /** Takes quantities from stock, once. A negative quantity is returned to stock. */
-  take(taken: ReadonlyMap<string, Decimal>): void
+  take(taken: ReadonlyMap<string, Decimal>, now: number): void
 }
 
 /** Raises the catalogue's revision and returns the time of the change. The time never goes back. */
@@ -37,15 +36,15 @@ export function makeRevise(db: Connection): () => number {
 /** Makes the function that starts the ledger of a command. */
 export function makeStockLedgers(db: Connection, events: EventLog): () => StockLedger {
   const columns = `SELECT p.seq, p.id, p.version, p.name, p.price, p.unit, p.minimum_quantity, p.quantity_step, p.backorder, p.availability, p.deleted,
-      CAST(s.on_hand AS TEXT) AS on_hand
+      ${stockColumns}
     FROM product p JOIN stock s ON s.product = p.seq`
   const byId = db.prepare<[string], StockItemRow>(`${columns} WHERE p.id = ?`)
   const byGtin = db.prepare<[string], StockItemRow>(`${columns} WHERE p.gtin = ? AND p.deleted = 0`)
-  const setStock = db.prepare<[bigint, number, number]>(
-    'UPDATE stock SET on_hand = ?, version = version + 1, modified_at = max(modified_at, ?) WHERE product = ?'
+  const setStock = db.prepare<[bigint, number, number, number]>(
+    'UPDATE stock SET on_hand = ?, version = ?, modified_at = ? WHERE product = ?'
   )
-  const setAvailability = db.prepare<[Availability, number, number]>(
-    'UPDATE product SET availability = ?, version = version + 1, modified_at = ? WHERE seq = ?'
+  const setAvailability = db.prepare<[Availability, number, number, number]>(
+    'UPDATE product SET availability = ?, version = ?, modified_at = ? WHERE seq = ?'
   )
   const revise = makeRevise(db)
 
@@ -55,18 +54,17 @@ export function makeStockLedgers(db: Connection, events: EventLog): () => StockL
     return {
       byId: (id) => readOnce(ids, id, byId)?.item,
       byGtin: (gtin) => readOnce(gtins, gtin, byGtin)?.item,
-      take(taken) {
+      take(taken, now) {
         for (const [id, quantity] of taken) {
-          const read = toThousandths(quantity) === 0n ? undefined : readOnce(ids, id, byId)
-          if (!read) continue
-          const { row, item } = read
-          const onHand = subtract(item.onHand, quantity)
-          setStock.run(toThousandths(onHand), Date.now(), row.seq)
-          const availability = newAvailability({ ...item, availability: row.availability }, onHand)
-          if (availability) {
+          const read = readOnce(ids, id, byId)
+          const change = read && decideStock(read.item, quantity, now)
+          if (!change) continue
+          const { onHand, stock, product } = change
+          setStock.run(toThousandths(onHand), stock.version, stock.modifiedAt, read.seq)
+          if (product) {
             const at = revise()
-            setAvailability.run(availability, at, row.seq)
-            events.write([productChanged(id, row.version + 1, at)])
+            setAvailability.run(product.availability, product.version, at, read.seq)
+            events.write([productChanged(id, product.version, at)])
           }
         }
       }
@@ -75,8 +73,8 @@ export function makeStockLedgers(db: Connection, events: EventLog): () => StockL
 }
 
 interface ReadItem {
-  readonly row: StockItemRow
-  readonly item: StockItem
+  readonly seq: number
+  readonly item: LockedItem
 }
 
 function readOnce(
@@ -86,13 +84,14 @@ function readOnce(
 ): ReadItem | undefined {
   if (!seen.has(key)) {
     const row = statement.get(key)
-    seen.set(key, row && { row, item: toStockItem(row) })
+    seen.set(key, row && { seq: row.seq, item: toItem(row) })
   }
   return seen.get(key)
 }
 
-function toStockItem(row: StockItemRow): StockItem {
-  const { id, name, price, unit, backorder, on_hand, deleted } = row
-  const onHand = fromThousandths(on_hand)
-  return { id, name, price, unit, ...quantitiesOf(row), backorder: backorder === 1, onHand, deleted: deleted === 1 }
+function toItem(row: StockItemRow): LockedItem {
+  const { id, name, price, unit, availability, version } = row
+  const stock = toStock(id, row)
+  const flags = { backorder: row.backorder === 1, deleted: row.deleted === 1 }
+  return { id, name, price, unit, ...quantitiesOf(row), ...flags, onHand: stock.onHand, availability, version, stock }
 }

@@ -23,9 +23,9 @@ export type WebhookReads = { readonly [Verb in ReadVerb]: (...args: Parameters<W
 
 export function makeWebhookReader(db: Connection): WebhookReads {
   const one = db.prepare<[string, string], WebhookRow & { readonly seq: number }>(
-    `SELECT w.seq, ${webhookColumns} FROM webhook w WHERE w.id = ? AND w.customer = ?`
+    `SELECT seq, ${webhookColumns} FROM webhook WHERE id = ? AND customer = ?`
   )
-  const all = db.prepare<[string], WebhookRow>(`SELECT ${webhookColumns} FROM webhook w WHERE w.customer = ? ORDER BY w.seq`)
+  const all = db.prepare<[string], WebhookRow>(`SELECT ${webhookColumns} FROM webhook WHERE customer = ? ORDER BY seq`)
   const log = db.prepare<[number, number, number], DeliveryRow>(
     `SELECT ${deliveryColumns} FROM delivery d WHERE d.webhook = ? AND d.number < ? ORDER BY d.number DESC LIMIT ? + 1`
   )

@@ -1,17 +1,25 @@
 import { randomUUID } from 'node:crypto'
 import { checkPrecondition } from '../../domain/preconditions.ts'
-import { type Delivery, mostDeliveries, requireRoom, rotated, webhookNotFound } from '../../domain/webhook.ts'
-import { decideProgress, type WebhookSchedule } from '../../domain/webhook-progress.ts'
+import { type Delivery, mostDeliveries, type Webhook, webhookNotFound } from '../../domain/webhook.ts'
+import { decideProgress, withoutWork } from '../../domain/webhook-progress.ts'
+import {
+  decideNewSecret,
+  decideNewWebhook,
+  decideWebhookChange,
+  type StoredWebhook,
+  type WebhookShop
+} from '../../domain/webhook-writes.ts'
 import {
   type BacklogRow,
   backlogOf,
   type ClaimedRow,
   claimedColumns,
   claimedOf,
-  draftColumns,
-  scheduleColumns,
-  type WebhookRow,
-  webhookColumns,
+  type StoredRow,
+  selectWebhookShop,
+  storedColumns,
+  storedOf,
+  storedRow,
   webhookOf
 } from '../webhook-rows.ts'
 import type { Connection } from './connection.ts'
@@ -30,9 +38,8 @@ export type WebhookWriteVerb =
   | 'logDelivery'
   | 'webhookBacklog'
 
-interface FoundRow extends WebhookRow, WebhookSchedule {
+interface FoundRow extends StoredRow {
   readonly seq: number
-  readonly secrets: string
   readonly claimed_by: string | null
 }
 
@@ -59,25 +66,11 @@ const hearsSince = `(EXISTS (SELECT 1 FROM json_each(w.hears) t JOIN fresh f ON 
   OR EXISTS (SELECT 1 FROM json_each(w.hears_own) t JOIN fresh f ON f.type = t.value AND f.customer = w.customer))`
 
 export function makeWebhookWrites(db: Connection, events: EventLog): Writes<WebhookWriteVerb> {
-  const count = db.prepare<[string], { readonly own: number; readonly total: number }>(
-    `SELECT (SELECT count(*) FROM webhook WHERE customer = ?) AS own, (SELECT count(*) FROM webhook w JOIN api_key k ON k.id = w.key_id WHERE w.status = 'active' AND k.revoked_at IS NULL) AS total`
-  )
-  const insert = db.prepare<[object]>(
-    `INSERT INTO webhook (id, version, customer, key_id, url, types, hears, hears_own, media_type, status, secrets, created_at, modified_at,
-        position, next_attempt_at)
-      VALUES (@id, 1, @customer, @key_id, @url, @types, @hears, @hears_own, @media_type, @status, @secrets, @now, @now,
-        (SELECT coalesce(max(position), 0) FROM event), 0)`
-  )
-  const findRow = db.prepare<[string], FoundRow>(
-    `SELECT w.seq, w.secrets, w.claimed_by, ${scheduleColumns}, ${webhookColumns} FROM webhook w WHERE w.id = ?`
-  )
-  const update = db.prepare<[object]>(
-    `UPDATE webhook SET version = version + 1, key_id = @key_id, url = @url, types = @types, hears = @hears, hears_own = @hears_own,
-      media_type = @media_type, status = @status, reason = NULL, modified_at = @now, failures = 0, next_attempt_at = 0 WHERE id = @id`
-  )
-  const updateSecrets = db.prepare<[string, number, string]>(
-    'UPDATE webhook SET version = version + 1, secrets = ?, modified_at = ? WHERE id = ?'
-  )
+  const shop = db.prepare<[{ readonly customer: string; readonly now: number }], WebhookShop>(selectWebhookShop('@customer', '@now'))
+  const values = storedColumns.replaceAll(/\w+/g, '@$&')
+  const insert = db.prepare<[StoredRow]>(`INSERT INTO webhook (${storedColumns}) VALUES (${values})`)
+  const update = db.prepare<[StoredRow]>(`UPDATE webhook SET (${storedColumns}) = (${values}) WHERE id = @id`)
+  const findRow = db.prepare<[string], FoundRow>(`SELECT seq, claimed_by, ${storedColumns} FROM webhook WHERE id = ?`)
   const remove = db.prepare<[string]>('DELETE FROM webhook WHERE id = ?')
   const due = db
     .prepare<[Due], number>(
@@ -96,18 +89,12 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
       SELECT e.at, iif(w.claimed_by IS NULL AND w.next_attempt_at <= @now, max(e.at, w.next_attempt_at), NULL) AS due_at
         FROM webhook w JOIN event e ON e.position = ${nextPosition} WHERE w.status = 'active')`
   )
-  const claim = db.prepare<[string, number]>('UPDATE webhook SET claimed_by = ? WHERE seq = ?')
+  const claim = db.prepare<[string | null, number]>('UPDATE webhook SET claimed_by = ? WHERE seq = ?')
   const claimed = db.prepare<[number, string], ClaimedRow>(
     `SELECT ${claimedColumns} FROM webhook w JOIN api_key k ON k.id = w.key_id
       JOIN event e ON e.position = ${nextPosition} WHERE w.seq = ? AND w.status = 'active' AND w.claimed_by = ?`
   )
-  const schedule = db.prepare<[WebhookSchedule & { readonly seq: number; readonly claimedBy: string | null }]>(
-    `UPDATE webhook SET position = @position, failures = @failures, next_attempt_at = @nextAttemptAt, claimed_by = @claimedBy WHERE seq = @seq`
-  )
   const releaseAll = db.prepare<[string]>('UPDATE webhook SET claimed_by = NULL WHERE claimed_by = ?')
-  const disable = db.prepare<[number, string, number, number]>(
-    "UPDATE webhook SET version = ?, status = 'disabled', reason = ?, modified_at = ? WHERE seq = ?"
-  )
   const countDelivery = db.prepare<[number]>('UPDATE webhook SET delivery_count = delivery_count + 1 WHERE seq = ?')
   const log = db.prepare<[object]>(
     `INSERT INTO delivery (webhook, number, event, attempt, at, duration_ms, status, failure)
@@ -117,10 +104,16 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
     'DELETE FROM delivery WHERE webhook = @seq AND number <= (SELECT delivery_count FROM webhook WHERE seq = @seq) - @most'
   )
 
-  function find(id: string, customer?: string): FoundRow {
+  function find(id: string, customer: string): StoredWebhook {
     const row = findRow.get(id)
-    if (!row || (customer !== undefined && row.customer !== customer)) throw webhookNotFound()
-    return row
+    if (row?.customer !== customer) throw webhookNotFound()
+    return storedOf(row)
+  }
+
+  function write(statement: typeof insert, webhook: StoredWebhook): Webhook {
+    const row = storedRow(webhook)
+    statement.run(row)
+    return webhookOf(row)
   }
 
   function keep(seq: number, { eventId, attempt, at, durationMs, status, failure }: Delivery): void {
@@ -131,24 +124,15 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
 
   return {
     createWebhook(webhook, secret) {
-      const { own, total } = count.get(webhook.owner.customer) ?? { own: 0, total: 0 }
-      requireRoom(own, total)
-      const id = randomUUID()
-      insert.run({ ...draftColumns(webhook), id, secrets: JSON.stringify([{ secret }]), now: Date.now() })
-      return webhookOf(find(id))
+      const found = shop.get({ customer: webhook.owner.customer, now: Date.now() })
+      if (!found) throw new Error('the webhooks were not counted')
+      return write(insert, decideNewWebhook(randomUUID(), webhook, secret, found))
     },
-    changeWebhook(id, webhook, expected) {
-      checkPrecondition(expected, find(id, webhook.owner.customer).version)
-      update.run({ ...draftColumns(webhook), id, now: Date.now() })
-      return webhookOf(find(id))
-    },
-    addWebhookSecret(id, customer, secret) {
-      const now = Date.now()
-      updateSecrets.run(JSON.stringify(rotated(JSON.parse(find(id, customer).secrets), secret, now)), now, id)
-      return webhookOf(find(id))
-    },
+    changeWebhook: (id, webhook, expected) =>
+      write(update, decideWebhookChange(find(id, webhook.owner.customer), webhook, expected, Date.now())),
+    addWebhookSecret: (id, customer, secret) => write(update, decideNewSecret(find(id, customer), secret, Date.now())),
     deleteWebhook(id, customer, expected) {
-      checkPrecondition(expected, find(id, customer).version)
+      checkPrecondition(expected, find(id, customer).webhook.version)
       remove.run(id)
     },
     claimWebhooks(worker, limit, { serving = [], since = null, perCustomer = Number.MAX_SAFE_INTEGER } = {}) {
@@ -163,23 +147,20 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
       const found = findRow.get(id)
       return found !== undefined && found.version === version && found.claimed_by === worker
     },
-    settleWebhook(worker, claim, { delivery, step }) {
-      const found = findRow.get(claim.id)
+    settleWebhook(worker, { id, version }, { delivery, step }) {
+      const found = findRow.get(id)
       if (found?.claimed_by !== worker) return undefined
       const { seq } = found
       const now = Date.now()
       if (delivery) keep(seq, delivery)
-      const decided = decideProgress(found, claim, step, now)
-      schedule.run({ seq, ...decided.schedule, claimedBy: decided.isClaimed ? worker : null })
-      if (decided.disabled) {
-        const { reason, event } = decided.disabled
-        disable.run(event.version, reason, now, seq)
-        events.write([event])
-      }
-      if (!decided.isClaimed) return undefined
-      const row = claimed.get(seq, worker)
-      if (!row) schedule.run({ seq, ...decided.schedule, nextAttemptAt: 0, claimedBy: null })
-      return row && claimedOf(row, now)
+      const { stored, isClaimed, events: made } = decideProgress(storedOf(found), { id, version }, step, now)
+      write(update, stored)
+      events.write(made)
+      const row = isClaimed ? claimed.get(seq, worker) : undefined
+      if (row) return claimedOf(row, now)
+      if (isClaimed) write(update, withoutWork(stored))
+      claim.run(null, seq)
+      return undefined
     },
     releaseWebhooks(worker) {
       releaseAll.run(worker)

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { StockItem } from '../../domain/inventory.ts'
 import { decimal } from '../../domain/money.ts'
 import { type Order, orderStatuses } from '../../domain/order.ts'
-import { decideChange, decidePlacing, decideStatus, type Shop } from '../../domain/order-writes.ts'
+import { decideChange, decidePlacing, decideStatus, productsOfChange, productsOfStatus, type Shop } from '../../domain/order-writes.ts'
 import { item, placing, purchase, shopCurrency } from '../stores/fixtures.ts'
 
 const hammer: StockItem = {
@@ -46,17 +46,18 @@ t.test('a document that was sent before places no second order, and one with fau
 })
 
 t.test('a new order has version 1, the time of the shop, and takes its stock', async (t) => {
-  const { order, outcome, taken } = decidePlacing(placing('a', 3), 'x', shop(100))
+  const { order, outcome, taken, events } = decidePlacing(placing('a', 3), 'x', shop(100))
   t.equal(outcome, 'placed')
   t.match(order, { id: 'x', version: 1, status: 'accepted', placedAt: 100, modifiedAt: 100, currency: 'EUR', total: '29.97' })
   t.notOk('customer' in order)
   t.same([...taken], [['a', '3']])
+  t.strictSame(events, [{ type: 'order-placed', subject: 'x', version: 1, at: 100 }])
   t.equal(placed.customer, 'acme')
 })
 
 t.test('an order number again: the same content is the order there is, other content is refused', async (t) => {
   const again = decidePlacing(numbered(3), 'second', shop(200, placed))
-  t.same([again.outcome, again.order, again.taken.size], ['repeated', placed, 0])
+  t.same([again.outcome, again.order, again.taken.size, again.events], ['repeated', placed, 0, []])
   t.throws(() => decidePlacing(numbered(4), 'second', shop(200, placed)), { code: 'order-number-taken', orderId: 'first' })
   t.equal(decidePlacing(numbered(3, 'PO-2'), 'second', shop(200, placed)).outcome, 'placed')
   t.equal(decidePlacing({ ...numbered(3), customer: 'other' }, 'second', shop(200, placed)).outcome, 'placed')
@@ -65,9 +66,10 @@ t.test('an order number again: the same content is the order there is, other con
 })
 
 t.test('a change has a new version and takes the difference; its time never goes back', async (t) => {
-  const { order, taken } = decideChange(placed, numbered(1).order, { version: 1 }, undefined, shop(200, placed))
+  const { order, taken, events } = decideChange(placed, numbered(1).order, { version: 1 }, undefined, shop(200, placed))
   t.match(order, { id: 'first', customer: 'acme', version: 2, placedAt: 100, modifiedAt: 200, total: '9.99' })
   t.same([...taken], [['a', '-2']])
+  t.strictSame(events, [{ type: 'order-changed', subject: 'first', version: 2, at: 200, customer: 'acme' }])
   t.match(decideChange(placed, numbered(1).order, {}, undefined, shop(50)), { order: { modifiedAt: 100 } })
 })
 
@@ -90,6 +92,24 @@ t.test('a status has a new version; only an order that ends gives its stock back
   t.equal(shipped?.taken.size, 0)
   t.same([...(decideStatus(placed, 'cancelled', {}, shop(200))?.taken ?? [])], [['a', '-3']])
   t.same([...(decideStatus(withStatus('received'), 'rejected', {}, shop(200))?.taken ?? [])], [['a', '-3']])
+})
+
+t.test('a change touches the products of the document and of the order, and a status those of an order that ends', async (t) => {
+  t.same(productsOfChange(placed, purchase([item('b')])), [{ productId: 'b' }, { productId: 'a' }])
+  t.same(productsOfStatus(placed, 'cancelled'), [{ productId: 'a' }])
+  t.same(productsOfStatus(placed, 'shipped'), [])
+  t.same(productsOfStatus(withStatus('cancelled'), 'rejected'), [])
+})
+
+t.test('a status makes its event, shipping by status two, and details for the buyer that of a change', async (t) => {
+  const types = (decided: ReturnType<typeof decideStatus>) => decided?.events.map(({ type, version }) => `${type} ${version}`)
+  t.same(types(decideStatus(placed, 'cancelled', {}, shop(200))), ['order-status-changed 2'])
+  t.same(types(decideStatus(placed, 'shipped', {}, shop(200))), ['order-shipped 2', 'order-status-changed 2'])
+  t.same(types(decideStatus(placed, 'accepted', {}, shop(200), { note: 'Soon.' })), ['order-changed 2'])
+  const part = { ...placed, shipmentCount: 1, items: placed.items.map((line) => ({ ...line, shippedQuantity: decimal('1') })) }
+  const cut = decideStatus(part, 'cancelled', {}, shop(200))
+  t.match(cut, { change: { status: 'shipped' }, events: [{ type: 'order-status-changed', subject: 'first', at: 200, customer: 'acme' }] })
+  t.equal(cut?.events.length, 1, 'cancelling the rest ships nothing')
 })
 
 t.test('the status that an order has changes nothing, whatever the precondition', async (t) => {

@@ -42,11 +42,17 @@ t.test('what is left of a line is exact', async (t) => {
 
 t.test('a shipment is made of a snapshot of the lines, and the time never goes back', async (t) => {
   const before = order([line(1, 'a', '2'), line(2, 'b', '1.5', shipped('0.5'))], { shipmentCount: 4 })
-  const { order: after, shipment } = decideShipment(before, { items: [{ line: 2, quantity: decimal('1') }] }, { version: 3 }, { now: 1500 })
+  const {
+    order: after,
+    shipment,
+    events
+  } = decideShipment(before, { items: [{ line: 2, quantity: decimal('1') }] }, { version: 3 }, { now: 1500 })
   t.match(after, { version: 4, status: 'accepted', modifiedAt: 2000, shipmentCount: 5 })
   t.same(quantitiesOf(after), [undefined, '1.5'])
   t.match(shipment, { orderId: 'o', number: 5, shippedAt: 1500, itemCount: 1, items: [{ line: 2, productId: 'b', quantity: '1' }] })
   t.same(quantitiesOf(before), [undefined, '0.5'])
+  t.match(events, [{ type: 'order-shipped', version: 4, at: 2000 }])
+  t.equal(events.length, 1, 'the status stays')
 })
 
 t.test('the last shipment that an order can have is of all that is left', async (t) => {

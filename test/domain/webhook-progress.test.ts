@@ -1,44 +1,81 @@
 import { test } from 'tap'
-import { decideProgress } from '../../domain/webhook-progress.ts'
+import type { WebhookProgress } from '../../domain/webhook.ts'
+import { decideProgress, withoutWork } from '../../domain/webhook-progress.ts'
+import { decideNewWebhook } from '../../domain/webhook-writes.ts'
 
 const schedule = { position: 7, failures: 2, nextAttemptAt: 500 }
-const webhook = { id: 'w', version: 3, customer: 'Harbour', ...schedule }
+const webhook = decideNewWebhook(
+  'w',
+  {
+    url: 'https://erp.example/hooks',
+    types: [],
+    mediaType: 'application/json',
+    status: 'active',
+    owner: { customer: 'Harbour', keyId: 'k_1' },
+    hears: { types: ['product-created'] }
+  },
+  'one',
+  { ofCustomer: 0, inAll: 0, position: 7, now: 900 }
+)
+const stored = { ...webhook, webhook: { ...webhook.webhook, version: 3 }, schedule }
 const claim = { id: 'w', version: 3 }
 const now = 1000
 
+/** The schedule after a step that changes nothing else, and whether the claim goes on. */
+function scheduled(step: WebhookProgress['step'], before = stored) {
+  const { stored: after, isClaimed, events } = decideProgress(before, claim, step, now)
+  return {
+    isElseChanged: JSON.stringify({ ...after, schedule }) !== JSON.stringify({ ...before, schedule }),
+    schedule: after.schedule,
+    isClaimed,
+    events
+  }
+}
+const only = { isElseChanged: false, events: [] }
+
 test('after a delivery the next event is due, with no failures, and the claim goes on', (t) => {
-  const decided = decideProgress(webhook, claim, { kind: 'delivered', position: 9 }, now)
-  t.strictSame(decided, { schedule: { position: 9, failures: 0, nextAttemptAt: 500 }, isClaimed: true })
-  const last = decideProgress(webhook, claim, { kind: 'delivered', position: 9, yields: true }, now)
-  t.strictSame(last, { schedule: { position: 9, failures: 0, nextAttemptAt: now }, isClaimed: false }, 'the end of a turn ends the claim')
+  const decided = scheduled({ kind: 'delivered', position: 9 })
+  t.strictSame(decided, { ...only, schedule: { position: 9, failures: 0, nextAttemptAt: 500 }, isClaimed: true })
+  const last = scheduled({ kind: 'delivered', position: 9, yields: true })
+  t.strictSame(
+    last,
+    { ...only, schedule: { position: 9, failures: 0, nextAttemptAt: now }, isClaimed: false },
+    'the end of a turn ends the claim'
+  )
   t.end()
 })
 
 test('a failure of the receiver counts, and one of the shop does not', (t) => {
-  const retried = decideProgress(webhook, claim, { kind: 'retry', in: 50 }, now)
-  t.strictSame(retried, { schedule: { position: 7, failures: 3, nextAttemptAt: 1050 }, isClaimed: false })
-  const postponed = decideProgress(webhook, claim, { kind: 'postpone', in: 50 }, now)
-  t.strictSame(postponed, { schedule: { position: 7, failures: 2, nextAttemptAt: 1050 }, isClaimed: false })
+  const retried = scheduled({ kind: 'retry', in: 50 })
+  t.strictSame(retried, { ...only, schedule: { position: 7, failures: 3, nextAttemptAt: 1050 }, isClaimed: false })
+  const postponed = scheduled({ kind: 'postpone', in: 50 })
+  t.strictSame(postponed, { ...only, schedule: { position: 7, failures: 2, nextAttemptAt: 1050 }, isClaimed: false })
   t.end()
 })
 
 test('a webhook that is disabled keeps its place, gets another version, and makes an event of its owner', (t) => {
-  const { disabled, ...rest } = decideProgress(webhook, claim, { kind: 'disable', reason: 'gone' }, now)
-  t.strictSame(rest, { schedule, isClaimed: false })
-  t.strictSame(disabled, {
-    reason: 'gone',
-    event: { type: 'webhook-disabled', subject: 'w', version: 4, at: now, customer: 'Harbour' }
+  const { stored: after, ...rest } = decideProgress(stored, claim, { kind: 'disable', reason: 'gone' }, now)
+  t.strictSame(after, { ...stored, webhook: { ...stored.webhook, version: 4, modifiedAt: now, status: 'disabled', reason: 'gone' } })
+  t.strictSame(rest, {
+    isClaimed: false,
+    events: [{ type: 'webhook-disabled', subject: 'w', version: 4, at: now, customer: 'Harbour' }]
   })
   t.end()
 })
 
 test('a webhook that was changed since it was claimed only loses the claim', (t) => {
+  const changed = { ...stored, webhook: { ...stored.webhook, version: 4 } }
   for (const step of [
     { kind: 'delivered', position: 9 },
     { kind: 'retry', in: 50 },
     { kind: 'disable', reason: 'gone' }
   ] as const) {
-    t.strictSame(decideProgress({ ...webhook, version: 4 }, claim, step, now), { schedule, isClaimed: false }, step.kind)
+    t.strictSame(scheduled(step, changed), { ...only, schedule, isClaimed: false }, step.kind)
   }
+  t.end()
+})
+
+test('when no event is left, the next one is due at once', (t) => {
+  t.strictSame(withoutWork(stored), { ...stored, schedule: { ...schedule, nextAttemptAt: 0 } })
   t.end()
 })

@@ -66,6 +66,12 @@ export function stockContract(rule: Rule): void {
     t.ok(full.revision.revision > empty.revision.revision)
   })
 
+  rule('each order makes a version of the stock, also when many are placed at once', async (t, store) => {
+    await store.createProduct('a', stocked(20))
+    await Promise.all(Array.from({ length: 20 }, () => store.placeOrder(placing('a', 1))))
+    t.match(await store.stock('a'), { onHand: '0', version: 21 })
+  })
+
   rule('a stock write flips the availability, or leaves the product alone', async (t, store) => {
     await store.createProduct('a', draft())
     await store.putStock('a', decimal('3'), {})

@@ -48,7 +48,8 @@ export function webhookContract(rule: Rule): void {
     await t.resolves(makeWebhook(store, { customer: 'other' }))
   })
 
-  rule('the number of all webhooks is limited, and those of a revoked key do not count', async (t, store) => {
+  rule('the number of all webhooks is limited, and those of a revoked or expired key do not count', async (t, store) => {
+    await makeWebhook(store, { customer: 'expired', expiresAt: 5 })
     const customers = Array.from({ length: mostWebhooks.inAll / mostWebhooks.ofCustomer }, (_, i) => `customer ${i}`)
     const drafts = await Promise.all(customers.map((customer) => draft(store, { customer })))
     for (const wanted of drafts) await Promise.all(Array.from({ length: mostWebhooks.ofCustomer }, () => store.createWebhook(wanted, 's')))

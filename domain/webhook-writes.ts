@@ -1,0 +1,61 @@
+/** Decides what the writes of its owner make of a webhook. A store calls these functions on rows that it has locked. */
+
+import { checkPrecondition } from './preconditions.ts'
+import { revised } from './revised.ts'
+import type { Precondition } from './store.ts'
+import { type NewWebhook, requireRoom, rotated, type Webhook, type WebhookOwner, type WebhookSecret } from './webhook.ts'
+import type { WebhookSchedule } from './webhook-progress.ts'
+
+/** A webhook with what only the store knows of it. */
+export interface StoredWebhook {
+  readonly webhook: Webhook
+  readonly owner: WebhookOwner
+  readonly secrets: readonly WebhookSecret[]
+  readonly schedule: WebhookSchedule
+}
+
+/** What a new webhook depends on. */
+export interface WebhookShop {
+  /** The webhooks of its customer, and the active webhooks of all customers. */
+  readonly ofCustomer: number
+  readonly inAll: number
+  /** The position of the newest event. */
+  readonly position: number
+  /** Milliseconds since the epoch. */
+  readonly now: number
+}
+
+/** A new webhook delivers the events after this moment, the first of them at once. @throws DomainError `too-many-webhooks` */
+export function decideNewWebhook(id: string, wanted: NewWebhook, secret: string, shop: WebhookShop): StoredWebhook {
+  const { ofCustomer, inAll, position, now } = shop
+  requireRoom(ofCustomer, inAll)
+  const { owner, ...settings } = wanted
+  return {
+    webhook: { ...settings, id, version: 1, createdAt: now, modifiedAt: now },
+    owner,
+    secrets: rotated([], secret, now),
+    schedule: { position, failures: 0, nextAttemptAt: 0 }
+  }
+}
+
+/**
+ * The settings and the key are replaced. The shop's reason for disabling the webhook is dropped, and failed attempts are
+ * forgotten, so that the next one is made at once.
+ * @throws DomainError `precondition-failed`
+ */
+export function decideWebhookChange(before: StoredWebhook, wanted: NewWebhook, expected: Precondition, now: number): StoredWebhook {
+  checkPrecondition(expected, before.webhook.version)
+  const { id, createdAt } = before.webhook
+  const { owner, ...settings } = wanted
+  return {
+    webhook: { ...settings, id, createdAt, ...revised(before.webhook, now) },
+    owner,
+    secrets: before.secrets,
+    schedule: { ...before.schedule, failures: 0, nextAttemptAt: 0 }
+  }
+}
+
+/** The secret before the new one stays valid for a time. */
+export function decideNewSecret(before: StoredWebhook, secret: string, now: number): StoredWebhook {
+  return { ...before, webhook: { ...before.webhook, ...revised(before.webhook, now) }, secrets: rotated(before.secrets, secret, now) }
+}

@@ -1,0 +1,56 @@
+import { test } from 'tap'
+import { mostWebhooks, type NewWebhook } from '../../domain/webhook.ts'
+import { decideNewSecret, decideNewWebhook, decideWebhookChange } from '../../domain/webhook-writes.ts'
+
+const wanted: NewWebhook = {
+  url: 'https://erp.example/hooks',
+  types: [],
+  mediaType: 'application/json',
+  status: 'active',
+  owner: { customer: 'Harbour', keyId: 'k_1' },
+  hears: { types: ['product-created'] }
+}
+const shop = { ofCustomer: 0, inAll: 0, position: 7, now: 1000 }
+const made = decideNewWebhook('w', wanted, 'one', shop)
+const disabled = {
+  ...made,
+  webhook: { ...made.webhook, version: 4, status: 'disabled' as const, reason: 'gone' },
+  schedule: { position: 9, failures: 3, nextAttemptAt: 5000 }
+}
+
+test('a new webhook has the first version, delivers what comes after the newest event, and has one secret', (t) => {
+  const { owner, ...settings } = wanted
+  t.strictSame(made, {
+    webhook: { ...settings, id: 'w', version: 1, createdAt: 1000, modifiedAt: 1000 },
+    owner,
+    secrets: [{ secret: 'one' }],
+    schedule: { position: 7, failures: 0, nextAttemptAt: 0 }
+  })
+  for (const counts of [{ ofCustomer: mostWebhooks.ofCustomer }, { inAll: mostWebhooks.inAll }]) {
+    t.throws(() => decideNewWebhook('w', wanted, 'one', { ...shop, ...counts }), { code: 'too-many-webhooks' })
+  }
+  t.end()
+})
+
+test('a change replaces the settings and the key, keeps place and secrets, and forgets the failures', (t) => {
+  const owner = { customer: 'Harbour', keyId: 'k_2' }
+  const { webhook, ...rest } = decideWebhookChange(disabled, { ...wanted, owner, url: 'https://new.example/' }, { version: 4 }, 2000)
+  t.strictSame(webhook, { ...made.webhook, url: 'https://new.example/', version: 5, modifiedAt: 2000 }, 'without the reason')
+  t.strictSame(rest, { owner, secrets: made.secrets, schedule: { position: 9, failures: 0, nextAttemptAt: 0 } })
+  t.throws(() => decideWebhookChange(disabled, wanted, { version: 3 }, 2000), { code: 'precondition-failed' })
+  t.end()
+})
+
+test('a new secret makes a version, and changes neither the settings nor the schedule', (t) => {
+  const { webhook, secrets, ...rest } = decideNewSecret(disabled, 'two', 2000)
+  t.strictSame(webhook, { ...disabled.webhook, version: 5, modifiedAt: 2000 })
+  t.match(secrets, [{ secret: 'two' }, { secret: 'one', expiresAt: Number }])
+  t.strictSame(rest, { owner: disabled.owner, schedule: disabled.schedule })
+  t.end()
+})
+
+test('the time of a webhook never goes back', (t) => {
+  t.equal(decideWebhookChange(made, wanted, {}, 500).webhook.modifiedAt, 1000)
+  t.equal(decideNewSecret(made, 'two', 500).webhook.modifiedAt, 1000)
+  t.end()
+})
