@@ -1,5 +1,6 @@
 import type { Element } from '../schemas/element.ts'
 import { readXml, writeXml } from '../schemas/xml.ts'
+import { batchMember, batchRoot } from './batch.ts'
 
 const references = ['type', 'base', 'ref'] as const
 
@@ -11,15 +12,17 @@ export function partFor(xsd: string, roots: readonly string[]): string {
   return writeXml(reachable(xsd, roots))
 }
 
-/** The root element of a batch of documents. No document has it, since it is in no schema of the service. */
-export const batchRoot = 'tradepost-batch'
-
-/** The part of a schema for a batch: an element that has documents with these roots as its children. */
-export function batchPartFor(xsd: string, roots: readonly string[]): string {
+/** The part of a schema for a batch of exactly `count` documents, each of which has one of these roots. */
+export function batchPartFor(xsd: string, roots: readonly string[], count: number): string {
   const part = reachable(xsd, roots)
-  const member = (ref: string): Element => ({ name: 'xs:element', attributes: { ref } })
-  const choice: Element = { name: 'xs:choice', attributes: { maxOccurs: 'unbounded' }, children: roots.map(member) }
-  const batch: Element = { name: 'xs:element', attributes: { name: batchRoot }, children: [{ name: 'xs:complexType', children: [choice] }] }
+  const xs = (name: string, attributes: Element['attributes'] = {}, ...children: Element[]): Element => ({
+    name: `xs:${name}`,
+    attributes,
+    children
+  })
+  const document = xs('complexType', {}, xs('choice', {}, ...roots.map((ref) => xs('element', { ref }))))
+  const member = xs('element', { name: batchMember, minOccurs: String(count), maxOccurs: String(count) }, document)
+  const batch = xs('element', { name: batchRoot }, xs('complexType', {}, xs('sequence', {}, member)))
   return writeXml({ ...part, children: [...(part.children ?? []), batch] })
 }
 
