@@ -65,15 +65,15 @@ function syntaxProblem(error: unknown): Problem {
   return new Problem('malformed-document', detail, { faults: [{ detail: reason, ...(line === undefined ? {} : { line }) }] })
 }
 
-/** How often documents are read together, each time without those that the errors were in. One invalid document costs others one attempt. */
+/** How often documents are read together, each time without those that had errors. An invalid document costs the others one attempt. */
 const maxAttempts = 3
 
-/** The lines of the errors that libxml2 finds in a document. */
-function errorLines(xml: string, schema: Document): readonly number[] {
+/** The lines of the errors that libxml2 finds in a document; undefined if it is valid. */
+function errorLines(xml: string, schema: Document): readonly number[] | undefined {
   try {
     const document = parseBytes(Buffer.from(xml))
     const { errors } = document
-    if (errors.length === 0 && !document.getDtd() && document.validate(schema)) return []
+    if (errors.length === 0 && !document.getDtd() && document.validate(schema)) return undefined
     return [...errors, ...(document.validationErrors ?? [])].map(({ line }) => line ?? 0)
   } catch (error) {
     return [(error as { line?: number }).line ?? 0]
@@ -85,13 +85,13 @@ export function makeXmlGate(): XmlGate {
   const validTogether = new WeakSet<Guarded>()
   const schemas = new Map<string, Document>()
 
-  /** @param count the documents of a batch; without it, one document alone */
-  const schemaOf = (xsd: Xsd, roots: readonly string[], count?: number): Document => {
-    const name = [count, xsd.name, ...roots].join(' ')
+  /** @param size of a batch; without it, for one document alone */
+  const schemaOf = (xsd: Xsd, roots: readonly string[], size?: number): Document => {
+    const name = [size, xsd.name, ...roots].join(' ')
     const known = schemas.get(name)
     if (known) return known
     const source = xsd.source.toString('utf8')
-    const made = libxmljs.parseXml(count === undefined ? partFor(source, roots) : batchPartFor(source, roots, count), options)
+    const made = libxmljs.parseXml(size === undefined ? partFor(source, roots) : batchPartFor(source, roots, size), options)
     schemas.set(name, made)
     return made
   }
@@ -116,13 +116,15 @@ export function makeXmlGate(): XmlGate {
       let left = guarded.filter(({ tags }) => isSmall(tags) && roots.includes(tags[0]?.name ?? ''))
       for (let attempt = 0; left.length > 1 && attempt < maxAttempts; attempt++) {
         const batch = join(left.map(({ source }) => source))
-        const lines = errorLines(batch.xml, schemaOf(xsd, roots, left.length))
-        if (lines.length === 0) {
+        const lines = errorLines(batch.xml, schemaOf(xsd, roots, batch.size))
+        if (!lines) {
           for (const one of left) validTogether.add(one)
           return
         }
         const refused = new Set(lines.map((line) => batch.documentAt(line)))
-        left = left.filter((_, i) => !refused.has(i))
+        const others = left.filter((_, i) => !refused.has(i))
+        if (others.length === left.length) return
+        left = others
       }
     },
 

@@ -1,6 +1,6 @@
 import type { Element } from '../schemas/element.ts'
 import { readXml, writeXml } from '../schemas/xml.ts'
-import { batchMember, batchRoot } from './batch.ts'
+import { batchFiller, batchMember, batchRoot } from './batch.ts'
 
 const references = ['type', 'base', 'ref'] as const
 
@@ -12,8 +12,8 @@ export function partFor(xsd: string, roots: readonly string[]): string {
   return writeXml(reachable(xsd, roots))
 }
 
-/** The part of a schema for a batch of exactly `count` documents, each of which has one of these roots. */
-export function batchPartFor(xsd: string, roots: readonly string[], count: number): string {
+/** The part of a schema for a batch of this size, in which each document has one of these roots. */
+export function batchPartFor(xsd: string, roots: readonly string[], size: number): string {
   const part = reachable(xsd, roots)
   const xs = (name: string, attributes: Element['attributes'] = {}, ...children: Element[]): Element => ({
     name: `xs:${name}`,
@@ -21,9 +21,9 @@ export function batchPartFor(xsd: string, roots: readonly string[], count: numbe
     children
   })
   const document = xs('complexType', {}, xs('choice', {}, ...roots.map((ref) => xs('element', { ref }))))
-  const member = xs('element', { name: batchMember, minOccurs: String(count), maxOccurs: String(count) }, document)
-  const batch = xs('element', { name: batchRoot }, xs('complexType', {}, xs('sequence', {}, member)))
-  return writeXml({ ...part, children: [...(part.children ?? []), batch] })
+  const members = [xs('element', { name: batchMember }, document), xs('element', { name: batchFiller }, xs('complexType'))]
+  const all = xs('choice', { minOccurs: String(size), maxOccurs: String(size) }, ...members)
+  return writeXml({ ...part, children: [...(part.children ?? []), xs('element', { name: batchRoot }, xs('complexType', {}, all))] })
 }
 
 function reachable(xsd: string, roots: readonly string[]): Element {

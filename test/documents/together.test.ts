@@ -6,7 +6,7 @@ import t from 'tap'
 import type { FinishedJob, Job } from '../../documents/job.ts'
 import { makeRunner } from '../../documents/run.ts'
 import { orderXsd } from '../../schemas/purchase-order.ts'
-import { batchMember, join } from '../../xml/batch.ts'
+import { batchFiller, batchMember, join } from '../../xml/batch.ts'
 import { batchPartFor } from '../../xml/schema-part.ts'
 import { orderXml } from '../build.ts'
 import { strangeOrder, validOrder } from '../schemas/arbitrary-order.ts'
@@ -36,6 +36,7 @@ const texts: readonly string[] = [
   '<order/>',
   '<tradepost-batch><purchase-order/></tradepost-batch>',
   `${orderXml()}</${batchMember}><${batchMember}>${orderXml()}`,
+  `<${batchFiller}/>`,
   `<!--></${batchMember}><${batchMember}><!---->${orderXml()}`,
   '<purchase-order><item></purchase-order>',
   '</purchase-order><purchase-order>',
@@ -116,6 +117,16 @@ t.test('no document is accepted together with others that libxml2 refuses by the
   t.ok(count.accepted > 500 && count.refused > 100, JSON.stringify(count))
 })
 
+t.test('a document that would hide the next one, if the guard let it pass, makes the joined documents invalid', async (t) => {
+  const schema = parse(batchPartFor(orderXsd.source.toString(), ['purchase-order'], 2))
+  const isValidTogether = (first: string, second: string) => parse(join([first, second]).xml).validate(schema)
+  t.ok(isValidTogether(orderXml(), orderXml()))
+  t.notOk(isValidTogether(`${orderXml()}<!--`, '-->'))
+  t.notOk(isValidTogether(`${orderXml()}<![CDATA[`, ']]>'))
+  t.notOk(isValidTogether(orderXml() + orderXml(), ''))
+  t.notOk(isValidTogether(orderXml(), ''))
+})
+
 t.test('the lines of errors in joined documents belong to those that libxml2 refuses alone', async (t) => {
   const broken = strangeOrder.filter((text) => {
     try {
@@ -127,7 +138,7 @@ t.test('the lines of errors in joined documents belong to those that libxml2 ref
   const property = fc.property(fc.array(fc.oneof(validOrder, broken), { minLength: 2, maxLength: 8 }), (batch) => {
     const joined = join(batch)
     const document = parse(joined.xml)
-    document.validate(parse(batchPartFor(orderXsd.source.toString(), ['purchase-order'], batch.length)))
+    document.validate(parse(batchPartFor(orderXsd.source.toString(), ['purchase-order'], joined.size)))
     const found = new Set(document.validationErrors.map(({ line }) => joined.documentAt(line ?? 0)))
     assert.deepEqual(
       [...found].sort((a, b) => a - b),
