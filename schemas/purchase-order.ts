@@ -14,6 +14,7 @@ export const purchaseOrder: DocumentSchema<PurchaseOrder> = {
   roots: ['purchase-order'],
   forms: true,
   takesOthers: true,
+  isPassedOn: true,
   read: readPurchaseOrder
 }
 
