@@ -6,13 +6,19 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isMainThread, parentPort, Worker } from 'node:worker_threads'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { lowerThreadPriority } from '../priority.ts'
+import { productId } from './catalogue.ts'
 import { pick, random } from './measure.ts'
 
 export interface Load {
+  /** By default this machine. */
+  readonly host?: string
   readonly port: number
   /** Complete requests. Each client sends one at a time, in random order. */
   readonly requests: readonly string[]
+  /** Instead of `requests`, each request is for a random one of this many products of a generated catalogue. */
+  readonly products?: number
   readonly clients: number
   readonly milliseconds: number
   readonly seed: number
@@ -37,8 +43,9 @@ export interface Loader {
   close(): Promise<void>
 }
 
-export function startLoader(): Loader {
-  const worker = new Worker(new URL(import.meta.url))
+/** @param niceness added to that of the clients' thread, so that other threads on its core go first */
+export function startLoader(niceness = 0): Loader {
+  const worker = new Worker(new URL(import.meta.url), { workerData: niceness })
   return {
     async run(load) {
       worker.postMessage(load)
@@ -52,11 +59,12 @@ export function startLoader(): Loader {
   }
 }
 
-async function run({ port, requests, clients, milliseconds, seed, status, every, from }: Load): Promise<Answered> {
+async function run({ host, port, requests, products, clients, milliseconds, seed, status, every, from }: Load): Promise<Answered> {
   const bytes = requests.map((request) => Buffer.from(request))
+  const choose = (next: () => number) => (products === undefined ? pick(next, bytes) : Buffer.from(askForOne(next, products)))
   const latencies: number[] = []
   let others = 0
-  const sockets = await Promise.all(Array.from({ length: clients }, () => open(port, from)))
+  const sockets = await Promise.all(Array.from({ length: clients }, () => open(port, from, host)))
   const start = performance.now()
   await Promise.all(sockets.map(client))
   const elapsed = performance.now() - start
@@ -72,7 +80,7 @@ async function run({ port, requests, clients, milliseconds, seed, status, every,
       const isLate = due < done
       if (!isLate) await sleep(due - performance.now())
       const began = isLate ? due : performance.now()
-      const received = await exchange(pick(next, bytes))
+      const received = await exchange(choose(next))
       if (status !== undefined && received !== status) throw new Error(`the service answered ${received}, not ${status}`)
       if (received !== 200) others++
       done = performance.now()
@@ -81,8 +89,12 @@ async function run({ port, requests, clients, milliseconds, seed, status, every,
   }
 }
 
-export async function open(port: number, localAddress?: string): Promise<Socket> {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true, ...(localAddress === undefined ? {} : { localAddress }) })
+function askForOne(next: () => number, products: number): string {
+  return `GET /product/${productId(Math.floor(products * next()), products)} HTTP/1.1\r\nHost: shop\r\n\r\n`
+}
+
+export async function open(port: number, localAddress?: string, host = '127.0.0.1'): Promise<Socket> {
+  const socket = connect({ port, host, noDelay: true, ...(localAddress === undefined ? {} : { localAddress }) })
   await once(socket, 'connect')
   return socket
 }
@@ -127,6 +139,7 @@ function bodyLength(status: number, head: string): number {
 }
 
 if (!isMainThread) {
+  lowerThreadPriority(workerData as number)
   parentPort?.on('message', (load: Load) => {
     run(load).then(
       (answer) => parentPort?.postMessage(answer),

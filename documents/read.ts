@@ -4,8 +4,8 @@ import { Problem } from '../http/problem.ts'
 import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
 import type { Element, Place } from '../schemas/element.ts'
 import { readXml } from '../schemas/xml.ts'
-import type { ParsedXml, XmlGate } from '../xml/gate.ts'
-import { requireAscii } from '../xml/guard.ts'
+import type { XmlGate } from '../xml/gate.ts'
+import { type Guarded, guard, requireAscii } from '../xml/guard.ts'
 import { pathOf, placeIn } from '../xml/locations.ts'
 import { scan } from '../xml/scan.ts'
 import { noLimits, type Tag } from '../xml/tag.ts'
@@ -57,21 +57,21 @@ function parseTree(notation: 'json' | 'form', bytes: Buffer): TreeSource {
   return notation === 'json' ? parseJson(bytes) : parseForm(bytes.toString('utf8'))
 }
 
-/** XML documents that were parsed before their turn, by their jobs. */
-export type ParsedDocuments = WeakMap<Job, ParsedXml>
+/** XML documents that the guard has passed before their turn, by their jobs. */
+export type GuardedDocuments = WeakMap<Job, Guarded>
 
 /**
- * Parses the XML documents of a batch of jobs, and validates those of one schema together. Whatever fails is left to
- * `readDocument`, which finds the errors.
+ * Reads the XML documents of a batch of jobs ahead, those of one schema together. Whatever fails is left to `readDocument`,
+ * which finds the errors.
  */
-export function parseTogether(jobs: readonly Job[], gate: XmlGate): ParsedDocuments {
-  const parsed: ParsedDocuments = new WeakMap()
-  const bySchema = new Map<string, ParsedXml[]>()
+export function readTogether(jobs: readonly Job[], gate: XmlGate): GuardedDocuments {
+  const passed: GuardedDocuments = new WeakMap()
+  const bySchema = new Map<string, Guarded[]>()
   for (const job of jobs) {
     if (job.kind !== 'read' || job.notation !== 'xml' || mayBeBuyers(job)) continue
     try {
-      const document = gate.parse(bufferOf(job), job.limits.marks)
-      parsed.set(job, document)
+      const document = guard(bufferOf(job), job.limits.marks)
+      passed.set(job, document)
       const sameSchema = bySchema.get(job.schema)
       if (sameSchema) sameSchema.push(document)
       else bySchema.set(job.schema, [document])
@@ -81,16 +81,16 @@ export function parseTogether(jobs: readonly Job[], gate: XmlGate): ParsedDocume
   }
   for (const [name, documents] of bySchema) {
     const { xsd, roots } = schemaOf({ schema: name })
-    gate.validateTogether(documents, xsd, roots)
+    gate.readTogether(documents, xsd, roots)
   }
-  return parsed
+  return passed
 }
 
 /** @throws Problem `malformed-document`, `forbidden-xml`, `invalid-document` */
-function validate(job: ReadJob, bytes: Buffer, schema: DocumentSchema<unknown>, gate: XmlGate, known: ParsedDocuments): ValidDocument {
+function validate(job: ReadJob, bytes: Buffer, schema: DocumentSchema<unknown>, gate: XmlGate, passed: GuardedDocuments): ValidDocument {
   const { notation, limits } = job
   if (notation === 'xml') {
-    const parsed = known.get(job) ?? gate.parse(bytes, limits.marks)
+    const parsed = gate.parse(bytes, limits.marks, passed.get(job))
     const faults = gate.validate(parsed, schema.xsd, schema.roots)
     if (faults.length > 0) throw new ValidationProblem(schema.takesOthers ? nameOthers(faults, parsed.tags[0], schema.roots) : faults)
     return { root: readXml(parsed.source), locate: makeLocator(parsed.tags) }
@@ -131,7 +131,7 @@ function readValue({ root, locate }: ValidDocument, schema: DocumentSchema<unkno
 }
 
 /** Validates a document and returns its domain value. @throws Problem with the errors of the document, up to `mostFaults` */
-export function readDocument(job: ReadJob, gate: XmlGate, parsed: ParsedDocuments): ReadDocument {
+export function readDocument(job: ReadJob, gate: XmlGate, passed: GuardedDocuments): ReadDocument {
   const bytes = bufferOf(job)
   const schema = schemaOf(job)
   if (mayBeBuyers(job)) {
@@ -139,7 +139,7 @@ export function readDocument(job: ReadJob, gate: XmlGate, parsed: ParsedDocument
     if (read) return read
   }
   if (job.notation === 'xml' && job.isAscii) requireAscii(bytes)
-  const value = readValue(validate(job, bytes, schema, gate, parsed), schema, job.limits)
+  const value = readValue(validate(job, bytes, schema, gate, passed), schema, job.limits)
   const known = schema.known
     ? { known: Object.fromEntries(schema.known.map((name) => [name, (value as Record<string, unknown>)[name]])) }
     : {}

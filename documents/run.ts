@@ -17,7 +17,7 @@ import { makeXmlGate } from '../xml/gate.ts'
 import { BuyerProblem } from './buyer-problem.ts'
 import { readFields } from './fields.ts'
 import type { AnswerJob, ChangeLinesJob, CompareJob, FinishedJob, Job, JobResult, ResultOf, WriteJob } from './job.ts'
-import { locateInDocument, type ParsedDocuments, parseTogether, readDocument } from './read.ts'
+import { type GuardedDocuments, locateInDocument, readDocument, readTogether } from './read.ts'
 
 /** The resources that the document process can write, by name. */
 const writable: Readonly<Record<string, Representations<never>>> = {
@@ -94,10 +94,10 @@ function startMeter(): () => number {
 export function makeRunner(): (jobs: readonly Job[]) => Iterable<FinishedJob> {
   const gate = makeXmlGate()
 
-  function result(job: Job, parsed: ParsedDocuments): ResultOf<Job> {
+  function result(job: Job, passed: GuardedDocuments): ResultOf<Job> {
     switch (job.kind) {
       case 'read':
-        return readDocument(job, gate, parsed)
+        return readDocument(job, gate, passed)
       case 'locate':
         return locateInDocument(job)
       case 'fields':
@@ -117,10 +117,10 @@ export function makeRunner(): (jobs: readonly Job[]) => Iterable<FinishedJob> {
 
   return function* run(jobs) {
     const spent = startMeter()
-    const parsed = parse(jobs)
+    const passed = readAhead(jobs)
     const share = spent() / jobs.length
     for (const job of jobs) {
-      const jobResult = attempt(job, parsed)
+      const jobResult = attempt(job, passed)
       const kind = kindOf(job)
       const own = spent()
       yield seenKinds.has(kind) ? { ...jobResult, spent: share + own } : jobResult
@@ -128,18 +128,18 @@ export function makeRunner(): (jobs: readonly Job[]) => Iterable<FinishedJob> {
     }
   }
 
-  function parse(jobs: readonly Job[]): ParsedDocuments {
+  function readAhead(jobs: readonly Job[]): GuardedDocuments {
     try {
-      return jobs.length > 1 ? parseTogether(jobs, gate) : new WeakMap()
+      return jobs.length > 1 ? readTogether(jobs, gate) : new WeakMap()
     } catch {
       // An unexpected error belongs to one job. It comes again when that job runs.
       return new WeakMap()
     }
   }
 
-  function attempt(job: Job, parsed: ParsedDocuments): JobResult {
+  function attempt(job: Job, passed: GuardedDocuments): JobResult {
     try {
-      return { result: result(job, parsed) }
+      return { result: result(job, passed) }
     } catch (error) {
       if (!(error instanceof Problem)) return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }
       const faults = error.faults.slice(0, mostFaults).map(shortFault)

@@ -14,6 +14,7 @@ export const purchaseOrder: DocumentSchema<PurchaseOrder> = {
   roots: ['purchase-order'],
   forms: true,
   takesOthers: true,
+  isPassedOn: true,
   read: readPurchaseOrder
 }
 
@@ -28,7 +29,9 @@ export const changedOrder: DocumentSchema<PurchaseOrder> = {
 /** `exactOptionalPropertyTypes` allows no undefined values, so their keys are left out. */
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
 function defined<T extends object>(value: T): Defined<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as Defined<T>
+  const found: Partial<T> = {}
+  for (const key in value) if (value[key] !== undefined) found[key] = value[key]
+  return found as Defined<T>
 }
 
 function readPurchaseOrder(root: Element, report: Report, limits: { maxOrderItems: number }): PurchaseOrder {
@@ -46,14 +49,14 @@ function readPurchaseOrder(root: Element, report: Report, limits: { maxOrderItem
 
 /** An item that was rejected is in the order that GET answers. It does not count when the order is sent back. */
 function readItems(items: readonly Element[], report: Report): readonly PurchaseOrderItem[] {
-  const counted = [...items.entries()].filter(([, item]) => !(isNone(item) && tokenOf(item, 'line-status') === 'rejected'))
+  const counted = [...items.entries()].filter(([, item]) => !(tokenOf(item, 'line-status') === 'rejected' && isNone(item)))
   if (counted.length === 0 && items.length > 0) {
     report(['item', 1], 'Every item was rejected, and none of them counts. Send an item with a quantity above 0, or cancel the order.')
   }
-  return counted.map(([i, item], place) => ({
-    ...readItem(item, i + 1, report),
-    ...(i === place ? {} : { position: i + 1 })
-  }))
+  return counted.map(([i, item], place) => {
+    const read = readItem(item, i + 1, report)
+    return i === place ? read : { ...read, position: i + 1 }
+  })
 }
 
 function isNone(item: Element): boolean {
@@ -116,20 +119,21 @@ function readItem(item: Element, position: number, report: Report): PurchaseOrde
     report(['item', position, 'quantity'], 'The quantity must be above 0. It can be 0 only where the line-status is rejected.')
   const unit = quantity?.attributes?.['unit']
   const unitPrice = tokenOf(item, 'unit-price')
-  return {
+  return defined({
     product: productId === undefined ? { gtin } : { productId },
     quantity: decimal(quantity?.text ?? ''),
-    ...(unit === undefined ? {} : { unit: collapse(unit) }),
-    ...(unitPrice === undefined ? {} : { unitPrice: decimal(unitPrice) }),
+    unit: unit === undefined ? undefined : collapse(unit),
+    unitPrice: unitPrice === undefined ? undefined : decimal(unitPrice),
     ...readDetails(item)
-  }
+  }) as PurchaseOrderItem
 }
 
-function readDetails(item: Element): LineDetails {
+function readDetails(item: Element): { [K in keyof LineDetails]: LineDetails[K] | undefined } {
   const extensions = readExtensions(item)
   return {
-    ...defined({ lineId: textOf(item, 'line-id'), requestedDeliveryDate: tokenOf(item, 'requested-delivery-date') }),
+    lineId: textOf(item, 'line-id'),
+    requestedDeliveryDate: tokenOf(item, 'requested-delivery-date'),
     notes: childrenOf(item, 'note').map((note) => note.text ?? ''),
-    ...(extensions.length > 0 ? { extensions } : {})
+    extensions: extensions.length > 0 ? extensions : undefined
   }
 }

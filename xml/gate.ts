@@ -2,11 +2,12 @@ import libxmljs, { type Document } from 'libxmljs2'
 import { Problem } from '../http/problem.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import type { Xsd } from '../schemas/vocabulary.ts'
+import { join } from './batch.ts'
 import { faultsOf, isSmall } from './faults.ts'
-import { guard } from './guard.ts'
+import { type Guarded, guard } from './guard.ts'
 import { asTag, explainRoot, type Spell } from './messages.ts'
 import { scan } from './scan.ts'
-import { batchPartFor, batchRoot, partFor } from './schema-part.ts'
+import { batchPartFor, partFor } from './schema-part.ts'
 import { noLimits, type Tag } from './tag.ts'
 
 /**
@@ -17,9 +18,10 @@ export interface XmlGate {
   /**
    * Parses untrusted bytes. `guard` checks them first.
    * @param marks the maximum of `Limits.marks`; without it, any number
+   * @param guarded what `guard` made of these bytes, if it has checked them already
    * @throws Problem `malformed-document` or `forbidden-xml`, with the line
    */
-  parse(bytes: Buffer, marks?: number): ParsedXml
+  parse(bytes: Buffer, marks?: number, guarded?: Guarded): ParsedXml
   /**
    * Validates a document. @returns its first 100 errors, each with line and path
    * @param spell how the errors write element names; by default as tags
@@ -31,10 +33,10 @@ export interface XmlGate {
    */
   isValid(source: string, xsd: Xsd, root: string): boolean
   /**
-   * Validates small documents together, because libxml2 compiles the schema for each validation, which takes longer than the
-   * rest. If all are valid, `validate` has nothing left to do for them. Otherwise it validates each alone.
+   * Parses and validates small documents as one, because libxml2 compiles the schema for each validation, which takes longer
+   * than the rest. `parse` and `validate` have nothing left to do for those that are valid. The others are left to them.
    */
-  validateTogether(parsed: readonly ParsedXml[], xsd: Xsd, roots: readonly string[]): void
+  readTogether(guarded: readonly Guarded[], xsd: Xsd, roots: readonly string[]): void
 }
 
 /** A well-formed document. The libxml2 document that belongs to it never leaves this file. */
@@ -63,21 +65,40 @@ function syntaxProblem(error: unknown): Problem {
   return new Problem('malformed-document', detail, { faults: [{ detail: reason, ...(line === undefined ? {} : { line }) }] })
 }
 
+/** How often documents are read together, each time without those that had errors. An invalid document costs the others one attempt. */
+const maxAttempts = 3
+
+/** The lines of the errors that libxml2 finds in a document; undefined if it is valid. */
+function errorLines(xml: string, schema: Document): readonly number[] | undefined {
+  try {
+    const document = parseBytes(Buffer.from(xml))
+    const { errors } = document
+    if (errors.length === 0 && !document.getDtd() && document.validate(schema)) return undefined
+    return [...errors, ...(document.validationErrors ?? [])].map(({ line }) => line ?? 0)
+  } catch (error) {
+    return [(error as { line?: number }).line ?? 0]
+  }
+}
+
 export function makeXmlGate(): XmlGate {
   const documents = new WeakMap<ParsedXml, Document>()
-  const validTogether = new WeakSet<ParsedXml>()
+  const validTogether = new WeakSet<Guarded>()
   const schemas = new Map<string, Document>()
 
-  const schemaOf = (xsd: Xsd, roots: readonly string[], part = partFor): Document => {
-    const name = [part.name, xsd.name, ...roots].join(' ')
-    const known = schemas.get(name) ?? libxmljs.parseXml(part(xsd.source.toString('utf8'), roots), options)
-    schemas.set(name, known)
-    return known
+  /** @param size of a batch; without it, for one document alone */
+  const schemaOf = (xsd: Xsd, roots: readonly string[], size?: number): Document => {
+    const name = [size, xsd.name, ...roots].join(' ')
+    const known = schemas.get(name)
+    if (known) return known
+    const source = xsd.source.toString('utf8')
+    const made = libxmljs.parseXml(size === undefined ? partFor(source, roots) : batchPartFor(source, roots, size), options)
+    schemas.set(name, made)
+    return made
   }
 
   return {
-    parse(bytes, marks) {
-      const parsed = guard(bytes, marks)
+    parse(bytes, marks, parsed = guard(bytes, marks)) {
+      if (validTogether.has(parsed)) return parsed
       let document: Document
       try {
         document = parseBytes(bytes)
@@ -91,17 +112,20 @@ export function makeXmlGate(): XmlGate {
       return parsed
     },
 
-    validateTogether(parsed, xsd, roots) {
-      const small = parsed.filter(({ tags }) => isSmall(tags) && roots.includes(tags[0]?.name ?? ''))
-      if (small.length < 2) return
-      const batch = new libxmljs.Document()
-      const root = batch.node(batchRoot)
-      for (const one of small) {
-        const element = documents.get(one)?.root()
-        // libxml2 copies an element of another document.
-        if (element) root.addChild(element)
+    readTogether(guarded, xsd, roots) {
+      let left = guarded.filter(({ tags }) => isSmall(tags) && roots.includes(tags[0]?.name ?? ''))
+      for (let attempt = 0; left.length > 1 && attempt < maxAttempts; attempt++) {
+        const batch = join(left.map(({ source }) => source))
+        const lines = errorLines(batch.xml, schemaOf(xsd, roots, batch.size))
+        if (!lines) {
+          for (const one of left) validTogether.add(one)
+          return
+        }
+        const refused = new Set(lines.map((line) => batch.documentAt(line)))
+        const others = left.filter((_, i) => !refused.has(i))
+        if (others.length === left.length) return
+        left = others
       }
-      if (batch.validate(schemaOf(xsd, roots, batchPartFor))) for (const one of small) validTogether.add(one)
     },
 
     isValid(source, xsd, root) {

@@ -23,6 +23,8 @@ type Open = { -readonly [K in keyof Tag]: Tag[K] } & {
 
 const noCounts: Map<string, number> = new Map()
 
+const greaterThan = 0x3e
+
 class Scanner {
   readonly #xml: string
   readonly #limits: Limits
@@ -179,7 +181,9 @@ class Scanner {
     this.#countMark(from)
     if (own.includes(':')) this.#countPrefix(from)
     this.#declared = 0
-    const end = this.#attributes(own, from, from + 1 + own.length)
+    const named = from + 1 + own.length
+    // Most tags have no attributes, and looking for them takes as long as the rest.
+    const end = xml.charCodeAt(named) === greaterThan ? named : this.#attributes(own, from, named)
     const closing = match(tagEnd, xml, end)
     const after = closing ? end + closing[0].length : Math.min(xml.length, from + tag + 1)
     if (after - from > tag && xml.slice(end, after).search(/[<>]/) !== 0) throw this.#longTag(from)
@@ -205,6 +209,13 @@ class Scanner {
   }
 
   #endTag(from: number): number {
+    const open = this.#open.at(-1)
+    // Nearly every end tag is the one that is expected, without white space.
+    if (open && this.#xml.startsWith(open.name, from + 2) && this.#xml.charCodeAt(from + 2 + open.name.length) === greaterThan) {
+      this.#open.pop()
+      open.after = from + 3 + open.name.length
+      return open.after
+    }
     const found = match(endTag, this.#xml, from)
     if (!found) throw this.#malformed(from, 'The end tag that starts here is not closed by >.')
     const [whole, own = ''] = found

@@ -1,5 +1,6 @@
 import type { Element } from '../schemas/element.ts'
 import { readXml, writeXml } from '../schemas/xml.ts'
+import { batchFiller, batchMember, batchRoot } from './batch.ts'
 
 const references = ['type', 'base', 'ref'] as const
 
@@ -11,16 +12,18 @@ export function partFor(xsd: string, roots: readonly string[]): string {
   return writeXml(reachable(xsd, roots))
 }
 
-/** The root element of a batch of documents. No document has it, since it is in no schema of the service. */
-export const batchRoot = 'tradepost-batch'
-
-/** The part of a schema for a batch: an element that has documents with these roots as its children. */
-export function batchPartFor(xsd: string, roots: readonly string[]): string {
+/** The part of a schema for a batch of this size, in which each document has one of these roots. */
+export function batchPartFor(xsd: string, roots: readonly string[], size: number): string {
   const part = reachable(xsd, roots)
-  const member = (ref: string): Element => ({ name: 'xs:element', attributes: { ref } })
-  const choice: Element = { name: 'xs:choice', attributes: { maxOccurs: 'unbounded' }, children: roots.map(member) }
-  const batch: Element = { name: 'xs:element', attributes: { name: batchRoot }, children: [{ name: 'xs:complexType', children: [choice] }] }
-  return writeXml({ ...part, children: [...(part.children ?? []), batch] })
+  const xs = (name: string, attributes: Element['attributes'] = {}, ...children: Element[]): Element => ({
+    name: `xs:${name}`,
+    attributes,
+    children
+  })
+  const document = xs('complexType', {}, xs('choice', {}, ...roots.map((ref) => xs('element', { ref }))))
+  const members = [xs('element', { name: batchMember }, document), xs('element', { name: batchFiller }, xs('complexType'))]
+  const all = xs('choice', { minOccurs: String(size), maxOccurs: String(size) }, ...members)
+  return writeXml({ ...part, children: [...(part.children ?? []), xs('element', { name: batchRoot }, xs('complexType', {}, all))] })
 }
 
 function reachable(xsd: string, roots: readonly string[]): Element {

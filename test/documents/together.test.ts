@@ -1,9 +1,15 @@
+import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
+import libxmljs from 'libxmljs2'
 import t from 'tap'
 import type { FinishedJob, Job } from '../../documents/job.ts'
 import { makeRunner } from '../../documents/run.ts'
+import { orderXsd } from '../../schemas/purchase-order.ts'
+import { batchFiller, batchMember, join } from '../../xml/batch.ts'
+import { batchPartFor } from '../../xml/schema-part.ts'
 import { orderXml } from '../build.ts'
+import { strangeOrder, validOrder } from '../schemas/arbitrary-order.ts'
 
 const corpus = new URL('../corpus/', import.meta.url)
 const item = (content: string) => `<purchase-order><item>${content}</item></purchase-order>`
@@ -29,6 +35,9 @@ const texts: readonly string[] = [
   '<purchase-order/>',
   '<order/>',
   '<tradepost-batch><purchase-order/></tradepost-batch>',
+  `${orderXml()}</${batchMember}><${batchMember}>${orderXml()}`,
+  `<${batchFiller}/>`,
+  `<!--></${batchMember}><${batchMember}><!---->${orderXml()}`,
   '<purchase-order><item></purchase-order>',
   '</purchase-order><purchase-order>',
   '<!DOCTYPE x><purchase-order/>',
@@ -74,4 +83,67 @@ t.test('documents that are read together have the outcomes that each has alone',
     }),
     { numRuns: 200 }
   )
+})
+
+const options = { nonet: true, big_lines: true, encoding: 'UTF-8' }
+const parse = (text: string) => libxmljs.parseXml(Buffer.from(text) as unknown as string, options)
+const wholeSchema = parse(orderXsd.source.toString())
+
+/** What libxml2 says of a document alone, by the whole schema. */
+function isValid(text: string): boolean {
+  try {
+    const document = parse(text)
+    return document.errors.length === 0 && document.validate(wholeSchema)
+  } catch {
+    return false
+  }
+}
+
+t.test('no document is accepted together with others that libxml2 refuses by the whole schema', async (t) => {
+  const [together, alone] = [makeRunner(), makeRunner()]
+  const count = { accepted: 0, refused: 0 }
+  const order = fc.oneof({ weight: 6, arbitrary: validOrder }, { weight: 1, arbitrary: strangeOrder })
+  const property = fc.property(fc.array(order, { minLength: 2, maxLength: 12 }), (batch) => {
+    const outcomes = [...together(batch.map((text) => job(text, 'purchase-order')))].map(withoutCost)
+    for (const [i, text] of batch.entries()) {
+      const outcome = outcomes[i] ?? {}
+      assert.deepEqual(outcome, withoutCost([...alone([job(text, 'purchase-order')])][0] as FinishedJob), text)
+      const isAccepted = 'result' in outcome
+      count[isAccepted ? 'accepted' : 'refused']++
+      if (isAccepted) assert.ok(isValid(text), text)
+    }
+  })
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 300 }))
+  t.ok(count.accepted > 500 && count.refused > 100, JSON.stringify(count))
+})
+
+t.test('a document that would hide the next one, if the guard let it pass, makes the joined documents invalid', async (t) => {
+  const schema = parse(batchPartFor(orderXsd.source.toString(), ['purchase-order'], 2))
+  const isValidTogether = (first: string, second: string) => parse(join([first, second]).xml).validate(schema)
+  t.ok(isValidTogether(orderXml(), orderXml()))
+  t.notOk(isValidTogether(`${orderXml()}<!--`, '-->'))
+  t.notOk(isValidTogether(`${orderXml()}<![CDATA[`, ']]>'))
+  t.notOk(isValidTogether(orderXml() + orderXml(), ''))
+  t.notOk(isValidTogether(orderXml(), ''))
+})
+
+t.test('the lines of errors in joined documents belong to those that libxml2 refuses alone', async (t) => {
+  const broken = strangeOrder.filter((text) => {
+    try {
+      return parse(text).errors.length === 0 && !isValid(text)
+    } catch {
+      return false
+    }
+  })
+  const property = fc.property(fc.array(fc.oneof(validOrder, broken), { minLength: 2, maxLength: 8 }), (batch) => {
+    const joined = join(batch)
+    const document = parse(joined.xml)
+    document.validate(parse(batchPartFor(orderXsd.source.toString(), ['purchase-order'], joined.size)))
+    const found = new Set(document.validationErrors.map(({ line }) => joined.documentAt(line ?? 0)))
+    assert.deepEqual(
+      [...found].sort((a, b) => a - b),
+      batch.flatMap((text, i) => (isValid(text) ? [] : [i]))
+    )
+  })
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 150 }))
 })

@@ -134,3 +134,39 @@ export const document: fc.Arbitrary<WrittenElement> = fc.letrec<{ element: Writt
       }
     })
 })).element
+
+/** A change to a text: where, how many characters go, and what comes instead. */
+export type Mutation = readonly [where: number, length: number, inserted: string]
+
+const fragments = [
+  '',
+  '<',
+  '>',
+  '&',
+  '"',
+  "'",
+  '/',
+  '=',
+  '-',
+  '--',
+  ']]>',
+  '?',
+  ' ',
+  '\n',
+  'a',
+  '<a>',
+  '</a>',
+  '<!--',
+  '<?',
+  '&#9;',
+  '\ufffe',
+  '1',
+  ':'
+]
+
+export const mutation: fc.Arbitrary<Mutation> = fc.tuple(fc.nat(), fc.nat({ max: 3 }), fc.constantFrom(...fragments))
+
+export function mutate(text: string, [where, length, inserted]: Mutation): string {
+  const at = where % (text.length + 1)
+  return text.slice(0, at) + inserted + text.slice(at + length)
+}
