@@ -35,3 +35,8 @@ export class Problem extends Error {
     this.notation = options.notation
   }
 }
+
+/** The problem of a URI without a resource. */
+export function noResource(): Problem {
+  return new Problem('not-found', 'No resource has this URI. Start at the root of the service and follow its links.')
+}

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type ApiKey, type Caller, guest } from '../domain/caller.ts'
 import { hashKey, shownKey, unauthenticated } from '../http/credentials.ts'
+import { KeyUses } from '../http/key-uses.ts'
 import { notationOf } from '../http/notation.ts'
 import { Problem } from '../http/problem.ts'
 
@@ -36,36 +37,17 @@ export function mayBeCxml(request: FastifyRequest): boolean {
   return request.routeOptions.config.buyers !== undefined && notationOf(request) === 'xml'
 }
 
-/** The interval at which the last use of each key is recorded, in milliseconds. */
-const touchInterval = 5_000
-
 /** Finds out who the caller is. plugins/authorization decides what the caller may do. */
 export default fp(
   async function auth(app: FastifyInstance) {
-    const uses = new Map<string, number>()
-    const timer = setInterval(() => void recordUses(), touchInterval)
-    timer.unref()
-    app.addHook('onClose', async () => {
-      clearInterval(timer)
-      await recordUses()
-    })
-
-    async function recordUses(): Promise<void> {
-      if (uses.size === 0) return
-      const recorded = [...uses].map(([id, at]) => ({ id, at }))
-      uses.clear()
-      try {
-        await app.store.touchKeys(recorded)
-      } catch (error) {
-        app.log.warn({ err: error }, 'the last use of keys could not be recorded')
-      }
-    }
+    const uses = new KeyUses((recorded) => app.store.touchKeys(recorded), app.log)
+    app.addHook('onClose', () => uses.stop())
 
     async function holderOf(hash: string): Promise<Caller | undefined> {
       const now = Date.now()
       const key = await app.store.findKey(hash)
       if (!isUsable(key, now)) return undefined
-      uses.set(key.id, now)
+      uses.note(key.id, now)
       return { kind: 'key', keyId: key.id, customer: key.customer, scopes: key.scopes }
     }
 

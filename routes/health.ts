@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Store } from '../domain/store.ts'
 import { retryAfter } from '../http/problem.ts'
-import { reach } from '../plugins/observability.ts'
+import { reach } from '../http/readiness.ts'
 
 export interface Health {
   readonly store: Store

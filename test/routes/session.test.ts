@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { cameFrom, makeSeal } from '../../plugins/session.ts'
+import { cameFrom } from '../../http/origin.ts'
+import { makeSeal } from '../../http/seal.ts'
 import { build, orderXml } from '../build.ts'
 
 const html = { accept: 'text/html' } as const

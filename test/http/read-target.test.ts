@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readTarget } from '../../plugins/framing.ts'
+import { readTarget } from '../../http/targets.ts'
 
 const maxLength = 100
 
