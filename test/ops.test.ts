@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { buildOps } from '../ops.ts'
+import { buildOps } from '../app.ts'
 import { build } from './build.ts'
 import { ask, listening, message, Wire } from './http/wire.ts'
 
