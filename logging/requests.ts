@@ -9,6 +9,8 @@ export interface Refusal {
 declare module 'fastify' {
   interface FastifyRequest {
     refusal: Refusal | undefined
+    /** Notes why the request is refused. */
+    logRefusal(refusal: Refusal): void
   }
 }
 

@@ -13,6 +13,8 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     caller: Caller | undefined
+    /** Takes a caller whom the request's document names. */
+    identifyAs(caller: Caller): void
     /** Why the key of the request is refused, where a document may have to be answered in its own vocabulary first. */
     refusedKey: Error | undefined
   }
@@ -69,6 +71,9 @@ export default fp(
 
     app.decorateRequest('caller', undefined)
     app.decorateRequest('refusedKey', undefined)
+    app.decorateRequest('identifyAs', function (this: FastifyRequest, caller: Caller) {
+      this.caller = caller
+    })
     app.addHook('onRequest', (request, reply, done) => {
       if (isAnonymous(request)) {
         request.caller = guest

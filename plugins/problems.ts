@@ -24,10 +24,15 @@ interface BuyerRefusal {
   readonly body: string
 }
 
+type WriteBuyerRefusal = (problem: ProblemDocument) => BuyerRefusal | undefined
+
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Writes a problem in the vocabulary of the request's document. Undefined: it is sent as a problem document. */
-    writeBuyerRefusal: ((problem: ProblemDocument) => BuyerRefusal | undefined) | undefined
+    /**
+     * Has a problem of this request answered in the vocabulary of its document.
+     * @param write returns undefined for a problem that is sent as a problem document
+     */
+    refuseWith(write: WriteBuyerRefusal): void
   }
   interface FastifyReply {
     /**
@@ -59,6 +64,7 @@ async function located(faults: readonly LocatedFault[], request: FastifyRequest)
 export default fp(
   async function problems(app: FastifyInstance, { config }: { config: Config }) {
     const base = config.BASE_URL.path
+    const buyerRefusals = new WeakMap<FastifyRequest, WriteBuyerRefusal>()
 
     function contextFor(request: FastifyRequest): Context {
       return {
@@ -75,8 +81,9 @@ export default fp(
       const problem = problemDocument(content, request.url, base)
       const { status } = problem
       const notation = content.notation ?? notationOf(request)
-      const representation = problemRepresentation(request.headers.accept, notation, request.writeBuyerRefusal === undefined)
-      const buyerRefusal = representation.suffix === 'json' ? undefined : request.writeBuyerRefusal?.(problem)
+      const writeBuyerRefusal = buyerRefusals.get(request)
+      const representation = problemRepresentation(request.headers.accept, notation, writeBuyerRefusal === undefined)
+      const buyerRefusal = representation.suffix === 'json' ? undefined : writeBuyerRefusal?.(problem)
       for (const name of ['etag', 'last-modified', 'link', 'cache-control']) reply.removeHeader(name)
       keepOpen(reply)
       if (buyerRefusal) return sendBuyerRefusal(reply, buyerRefusal)
@@ -100,19 +107,21 @@ export default fp(
       )
     }
 
-    app.decorateRequest('writeBuyerRefusal', undefined)
+    app.decorateRequest('refuseWith', function (this: FastifyRequest, write: WriteBuyerRefusal) {
+      buyerRefusals.set(this, write)
+    })
     app.decorateReply('sendProblem', async function (this: FastifyReply, error: Error, page?: ProblemPage) {
       const { request } = this
       const known = contentOf(error as RequestError, request, config.BODY_LIMIT)
       const content = known.faults ? { ...known, faults: await located(known.faults, request) } : known
-      if (isRefusal(error, content.code)) request.refusal = { code: content.code, detail: content.detail }
+      if (isRefusal(error, content.code)) request.logRefusal({ code: content.code, detail: content.detail })
       else request.log.error({ err: error }, 'request failed')
       return send(content, request, this, page)
     })
     app.setErrorHandler(async (error: RequestError, _request, reply) => reply.sendProblem(error))
     app.setNotFoundHandler((_request, reply) => reply.sendProblem(noResource()))
   },
-  { name: 'problems', fastify: '5.x' }
+  { name: 'problems', fastify: '5.x', dependencies: ['logging'] }
 )
 
 /**

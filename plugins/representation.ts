@@ -19,8 +19,8 @@ declare module 'fastify' {
      */
     currentOf(value: { readonly version: number } | undefined, uri?: string, of?: Representations<never>): Current | undefined
     context(): Context
-    /** More parts of the resource's page. */
-    alsoShown?: Pick<Context, 'shipments'>
+    /** Gives the resource's page values that other representations do not show. */
+    showOnPage(values: PageValues): void
     /**
      * The entity tag that the forms of a page send back in `_if-match`. It is the tag of the XML, because that stays the same
      * when the user signs in.
@@ -39,6 +39,13 @@ declare module 'fastify' {
     represent(value: unknown, uri?: string): FastifyReply
     /** Sends 201 with Location and the value. */
     created(uri: string, value: unknown): FastifyReply
+    /** Answers that the resource is deleted: with 204. @param next the URI of the page that a browser gets after it */
+    deleted(next: string): FastifyReply
+    /**
+     * From now on `represent`, `created` and `deleted` lead a browser to what was written: with 303 to its URI. Only a value that
+     * is shown once is still sent.
+     */
+    redirectToResult(): void
     /**
      * Tries to answer with the validators only, before the value is loaded: with 304, or with a cached body.
      * @returns false if that is not possible; then load the value and call `represent`
@@ -46,6 +53,8 @@ declare module 'fastify' {
     revalidate(validators: Validators): boolean
   }
 }
+
+type PageValues = Pick<Context, 'shipments'>
 
 interface PageOptions {
   readonly notice?: Notice
@@ -66,6 +75,9 @@ const isSafe = (method: string) => method === 'GET' || method === 'HEAD'
 export default fp(
   async function representation(app: FastifyInstance, { config, release }: { config: Config; release: string }) {
     const tag = makeEntityTagger(`${release} ${config.BASE_URL.path} ${config.CURRENCY} ${config.SHOP_NAME}`)
+    const pageValues = new WeakMap<FastifyRequest, PageValues>()
+    const redirecting = new WeakSet<FastifyReply>()
+
     const representationsOf = (request: FastifyRequest) => request.routeOptions.config.represents ?? noResource
     const selected = (request: FastifyRequest): Representation<never> => {
       if (!request.representation) throw new Error(`${request.url} has no negotiated representation`)
@@ -75,9 +87,11 @@ export default fp(
     app.decorateRequest('context', function (this: FastifyRequest): Context {
       const { BASE_URL, CURRENCY, SHOP_NAME } = config
       const caller = this.caller ?? guest
-      return { base: BASE_URL.path, currency: CURRENCY, shop: SHOP_NAME, caller, self: this.url, ...this.alsoShown }
+      return { base: BASE_URL.path, currency: CURRENCY, shop: SHOP_NAME, caller, self: this.url, ...pageValues.get(this) }
     })
-    app.decorateRequest('alsoShown', undefined)
+    app.decorateRequest('showOnPage', function (this: FastifyRequest, values: PageValues) {
+      pageValues.set(this, values)
+    })
 
     app.decorateRequest(
       'currentOf',
@@ -220,6 +234,7 @@ export default fp(
       const { request } = this
       const path = pathOf(uri)
       const isShownOnce = representationsOf(request).isShownOnce?.(value as never) ?? false
+      if (redirecting.has(this) && !isShownOnce) return this.redirect(path, 303)
       const validators = isShownOnce ? undefined : representationsOf(request).validators?.(value as never, request.context())
       const known = validators && sentValidators(request, path, validators)
       setHeaders(request, this, known)
@@ -234,6 +249,14 @@ export default fp(
 
     app.decorateReply('created', function (this: FastifyReply, uri: string, value: unknown): FastifyReply {
       return this.code(201).header('location', uri).represent(value, uri)
+    })
+
+    app.decorateReply('deleted', function (this: FastifyReply, next: string): FastifyReply {
+      return redirecting.has(this) ? this.redirect(next, 303) : this.code(204).send()
+    })
+
+    app.decorateReply('redirectToResult', function (this: FastifyReply) {
+      redirecting.add(this)
     })
   },
   {

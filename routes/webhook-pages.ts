@@ -26,8 +26,7 @@ export function webhookPages({ store }: FastifyInstance): { readonly ofList: For
     return request.page(shown, { notice: refusalNotice(problem, 'the webhook') })
   }
 
-  // The page of a new webhook shows its secret, and nothing shows it again.
-  return { ofList: { refused: refusedNew, showsResult: true }, ofOne: { refused: refusedChange } }
+  return { ofList: { refused: refusedNew }, ofOne: { refused: refusedChange } }
 }
 
 function typedIn(request: FastifyRequest): NonNullable<RefusedWebhook['typed']> {
