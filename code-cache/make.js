@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 
 const recorder = fileURLToPath(new URL('record.cjs', import.meta.url))
 /** How long everything may take, in milliseconds. */
-const patience = 60_000
+const timeLimit = 60_000
 
 /** What a service does first: pages and products for machines and people, a search, and an order. */
 const requests = [
@@ -63,7 +63,7 @@ export async function makeCodeCache(build, names) {
   const folder = mkdtempSync(join(tmpdir(), 'tradepost-code-'))
   const request = join(folder, 'request')
   const { service, address } = start(build, folder, request)
-  const signal = AbortSignal.timeout(patience)
+  const signal = AbortSignal.timeout(timeLimit)
   signal.addEventListener('abort', () => service.kill('SIGKILL'))
   try {
     const base = await address

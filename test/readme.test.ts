@@ -110,7 +110,7 @@ t.test('every file and folder of the project that a page names is there', async 
   }
 })
 
-t.test('what a page says is in a file is in it', async (t) => {
+t.test('a name that a page says is in a file is in it', async (t) => {
   let count = 0
   for (const page of pages) {
     for (const [, word = '', file = ''] of prose(read(page)).matchAll(/`(\w+)` in\s+`([\w/.-]+\.\w+)`/g)) {
@@ -121,7 +121,7 @@ t.test('what a page says is in a file is in it', async (t) => {
   t.ok(count > 10)
 })
 
-t.test('what is shown fits a page: no line is too long to be read', async (t) => {
+t.test('no line of a page is too long to be read', async (t) => {
   for (const page of pages) {
     const long = read(page)
       .split('\n')
@@ -134,14 +134,11 @@ t.test('what is shown fits a page: no line is too long to be read', async (t) =>
   }
 })
 
-t.test(
-  'what is to be pasted works in any shell: zsh takes a bare ? or * for file names, and at its prompt a # for an argument',
-  async (t) => {
-    const pasted = pages.flatMap((page) => blocks(read(page))).filter(({ language }) => language === 'sh' || language === 'console')
-    t.ok(pasted.length > 25)
-    for (const { text } of pasted) {
-      const bare = text.replace(/<<'(\w+)'[\s\S]*?^\1$/gm, '').replace(/'[^']*'|"(?:\\.|[^"\\])*"/g, '')
-      t.notMatch(bare, /https?:\S*[?*[]|(?:^|\s)#/m, text.split('\n')[0] ?? '')
-    }
+t.test('commands to paste work in any shell: zsh takes a bare ? or * for file names, and at its prompt a # for an argument', async (t) => {
+  const pasted = pages.flatMap((page) => blocks(read(page))).filter(({ language }) => language === 'sh' || language === 'console')
+  t.ok(pasted.length > 25)
+  for (const { text } of pasted) {
+    const bare = text.replace(/<<'(\w+)'[\s\S]*?^\1$/gm, '').replace(/'[^']*'|"(?:\\.|[^"\\])*"/g, '')
+    t.notMatch(bare, /https?:\S*[?*[]|(?:^|\s)#/m, text.split('\n')[0] ?? '')
   }
-)
+})

@@ -110,7 +110,7 @@ t.test('requests in flight are finished when the listener is closed, and so is t
   t.equal(log().at(-1)?.msg, 'stopped')
 })
 
-t.test('what is not finished within SHUTDOWN_TIMEOUT is cut off and named, with exit status 1', async (t) => {
+t.test('requests that are not finished within SHUTDOWN_TIMEOUT are cut off and named, with exit status 1', async (t) => {
   const { base, port, end, log } = await run(t, { SHUTDOWN_DELAY: '0', SHUTDOWN_TIMEOUT: '1' })
   const wire = (await Wire.open(t, port)).send(get)
   t.equal((await wire.answer()).status, 200)

@@ -8,7 +8,7 @@ import { listening, message, Wire } from './wire.ts'
 
 const get = message('GET /product/ABC-1')
 
-t.test('who has connected before the listener closes is answered, accepted or not yet', async (t) => {
+t.test('a client that connected before the listener closed is answered, accepted or not yet', async (t) => {
   const { app } = await build(t)
   await listening(app)
   const { port } = app.server.address() as AddressInfo
@@ -25,7 +25,7 @@ t.test('who has connected before the listener closes is answered, accepted or no
   t.notOk(app.server.listening)
 })
 
-t.test('who was accepted and waits to be read is answered, however long it takes until he is read', async (t) => {
+t.test('an accepted client whose request is not yet read is answered, however long that takes', async (t) => {
   const { app } = await build(t)
   await listening(app)
   const accepted = new Promise<Socket>((resolve) => {
