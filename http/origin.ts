@@ -1,9 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 
 /**
- * The origin of a request, as the browser says it: by Sec-Fetch-Site, which no page can forge, or else by comparing Origin with
- * Host, since browsers send no Sec-Fetch-Site over plain HTTP. A sandbox sends `Origin: null`, which is elsewhere. A machine
- * sends neither field.
+ * Finds out whether a page of this site sent the request. Browsers send Sec-Fetch-Site, which pages cannot set. Over plain HTTP they
+ * send only Origin, which is compared with Host. A sandbox sends `Origin: null`, which is elsewhere. A machine sends neither field.
  */
 export function cameFrom(request: Pick<FastifyRequest, 'headers' | 'host'>): 'here' | 'elsewhere' | 'unknown' {
   const site = request.headers['sec-fetch-site']

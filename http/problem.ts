@@ -13,7 +13,7 @@ interface ProblemOptions {
   readonly available?: readonly string[]
   /** The notation of the request's document, if it is not the one that the Content-Type names. */
   readonly notation?: DocumentNotation
-  /** Why, for the service itself. The client is not told. */
+  /** The cause of the problem. The service uses it; the client does not get it. */
   readonly cause?: unknown
 }
 

@@ -29,7 +29,7 @@ export class RequestLog extends LogController {
   }
 
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
-    if (error) request.log.error({ ...logFields(request, reply), err: error }, 'request errored')
+    if (error) request.log.error({ ...logFields(request, reply), err: error }, 'sending the response failed')
     else request.log.info(logFields(request, reply), requestCompleted)
   }
 

@@ -30,8 +30,8 @@ function isAnonymous({ headers, signedInKey }: FastifyRequest): boolean {
 }
 
 /**
- * Whether the document of the request may be cXML. Its senders read no other answer. A client that asks whether its header
- * fields will do (Expect: 100-continue) is told before it sends the document.
+ * Whether the request may carry cXML, whose senders can only read cXML. A client that sends Expect: 100-continue with a key is
+ * refused before it sends the document.
  */
 export function mayBeCxml(request: FastifyRequest): boolean {
   const { expect, authorization } = request.headers

@@ -37,21 +37,21 @@ function mayUseCookie(request: FastifyRequest): boolean {
 }
 
 /**
- * A person signs in by entering a key once. The server keeps no state: an encrypted and authenticated cookie carries the
- * key's SHA-256 (as the store has it, so that not even the secret's loss gives a key away) and when it ends; auth looks
- * the key up at every request, so that a revoked key is out at once.
+ * A person signs in by entering a key once. The cookie holds the key's SHA-256 and an expiry time, encrypted and authenticated.
+ * So a lost secret gives no key away. The server keeps no session: `auth` looks the key up on every request, and revoking it
+ * signs the person out.
  *
- * Cross-site request forgery: the cookie is SameSite=Strict, so other sites cannot make a browser send it; and since a
- * "site" includes every subdomain and, to older browsers, every scheme, a post that the cookie authenticates must also
- * show by Sec-Fetch-Site or Origin that it comes from this very origin. That needs no token in the pages, which may
- * therefore be cached. A form post that says that it comes from elsewhere is refused for guests too: nobody should order
- * by visiting another site. (The same rule as Go's net/http.CrossOriginProtection; OWASP calls it fetch metadata.)
+ * Cross-site request forgery: the cookie is SameSite=Strict, so other sites cannot make a browser send it. But a "site" includes
+ * every subdomain and, in older browsers, every scheme. Therefore a post that the cookie authenticates must also show by
+ * Sec-Fetch-Site or Origin that it comes from this origin. Pages need no token for that, and can be cached. A form post from
+ * elsewhere is refused for guests too, because nobody should order by visiting another site. Go's
+ * net/http.CrossOriginProtection has the same rule; OWASP calls it fetch metadata.
  */
 export default fp(
   async function session(app: FastifyInstance, { config }: { config: Config }) {
     const { seal, open } = makeSeal(config.SESSION_SECRET || randomBytes(32).toString('hex'))
     const path = config.BASE_URL.path || '/'
-    // A proxy that ends TLS may not say so, or not be trusted; BASE_URL then says how browsers come.
+    // A TLS proxy may not forward the scheme, or may not be trusted. An https BASE_URL then makes the cookie Secure.
     const isPublishedSecurely = config.BASE_URL.origin?.startsWith('https:') ?? false
     const attributes = (request: FastifyRequest) =>
       ({ path, httpOnly: true, sameSite: 'strict', secure: isPublishedSecurely || request.protocol === 'https' }) as const

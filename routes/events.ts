@@ -49,12 +49,12 @@ const events: RoutePlugin = async (app, { config }) => {
         headsInTime(request.preferredWait(), reply, after, { audience, limit })
       )
       const heads = withinWeight(found)
-      // Without an event to begin after, the oldest events of the page are deleted some day.
+      // A page without a starting event changes when its oldest events are deleted, so it is never final.
       const event = after === undefined || isStart(after) ? undefined : after
       const isFull = event !== undefined && (heads.length === limit || heads.length < found.length)
       const [first, last] = [heads[0]?.id, heads.at(-1)?.id ?? event ?? startCursor(Date.now(), keep)]
       const version = hash('sha256', JSON.stringify([request.url, audience, first, last, heads.length])).slice(0, 16)
-      // A cache that forgets this finds the events of one key for another.
+      // Vary keeps caches from sending one key's events to another.
       reply.header('vary', 'Accept, Authorization, Cookie')
       const isFinal = isFull && request.representation?.suffix !== 'html'
       if (reply.revalidate({ version, isFinal, ...pageOf(request.caller ?? guest) })) return reply

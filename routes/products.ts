@@ -35,7 +35,7 @@ const products: RoutePlugin = async (app, { config }) => {
       const isWholeShop = request.representation?.suffix === 'html' && !q && !category
       const { found, at } = await readSettled(app.store, catalogue, async () => ({
         page: await request.findProducts(wanted),
-        categories: isWholeShop ? await choice(app.store) : undefined
+        categories: isWholeShop ? await categoryOptions(app.store) : undefined
       }))
       const { page, categories } = found
       const list = { path: uri.products, sorting: orderOf(q), filters: { q, category, 'updated-since': updatedSince }, limit }
@@ -108,10 +108,10 @@ function toQuery({ limit, after, q, category, 'updated-since': since }: Filters 
   }
 }
 
-/** More categories than these are no choice for a person: then the page offers those of the products on it. */
+/** A longer list of categories is of no use to a person. The page then offers only the categories of its own products. */
 const mostCategories = 60
 
-async function choice(store: Store): Promise<readonly string[] | undefined> {
+async function categoryOptions(store: Store): Promise<readonly string[] | undefined> {
   const found = await store.mainCategories(mostCategories + 1)
   return found.length > mostCategories ? undefined : found
 }

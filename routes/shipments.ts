@@ -91,7 +91,7 @@ function shipmentPages(app: FastifyInstance, config: Config) {
     return { version: order.version, order, shipments: items, links, position }
   }
 
-  /** The condition of a request on the order. If it fails, a request with an idempotency key may still get its first answer again. */
+  /** Evaluates the request's preconditions. If they fail, a request with an Idempotency-Key may still repeat its first answer. */
   function expected(request: FastifyRequest, order: Order): Precondition {
     const firstPage: ShipmentPage = { version: order.version, order, shipments: [], links: [], position: '' }
     const current = [
