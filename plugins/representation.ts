@@ -7,8 +7,8 @@ import { maxStringBody } from '../http/body.ts'
 import type { Current } from '../http/conditions.ts'
 import { linkField } from '../http/link-field.ts'
 import { lastModified, makeEntityTagger, modified, pathOf, type SentValidators } from '../http/validators.ts'
+import type { Notice } from '../representations/notice.ts'
 import { type Context, type Representation, type Representations, type Validators, variantOf } from '../representations/representation.ts'
-import type { Notice } from '../representations/views.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

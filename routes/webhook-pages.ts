@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { FormPages } from '../plugins/form-pages.ts'
+import { refusalNotice } from '../representations/notice.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
-import { refusalNotice } from '../representations/views.ts'
 import { type RefusedWebhook, type ShownWebhook, type WebhookList, webhooksRepresentations } from '../representations/webhook.ts'
 import { isHidden } from './access.ts'
 
