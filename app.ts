@@ -3,6 +3,8 @@ import type { DestinationStream } from 'pino'
 import type { Config } from './config.ts'
 import type { Store } from './domain/store.ts'
 import { answerClientError } from './http/client-errors.ts'
+import { listenerOptions } from './http/listener-options.ts'
+import { targetReader } from './http/targets.ts'
 import { loggerOptions } from './logging/options.ts'
 import { makeRequestIds } from './logging/request-ids.ts'
 import { RequestLog } from './logging/requests.ts'
@@ -19,9 +21,9 @@ import eventWatch from './plugins/event-watch.ts'
 import expectations from './plugins/expectations.ts'
 import formPages from './plugins/form-pages.ts'
 import formRequests from './plugins/form-requests.ts'
-import framing, { targetReader } from './plugins/framing.ts'
+import framing from './plugins/framing.ts'
 import idempotency from './plugins/idempotency.ts'
-import limits, { listenerOptions } from './plugins/limits.ts'
+import limits from './plugins/limits.ts'
 import logging from './plugins/logging.ts'
 import methods from './plugins/methods.ts'
 import negotiation from './plugins/negotiation.ts'
@@ -74,6 +76,16 @@ export interface AppOptions {
   readonly isStopping?: () => boolean
 }
 
+function serverOptions(config: Config) {
+  return {
+    logController: new RequestLog(),
+    genReqId: makeRequestIds(config.TRUST_PROXY),
+    ...listenerOptions(config),
+    rewriteUrl: targetReader(config),
+    clientErrorHandler: answerClientError(config)
+  }
+}
+
 /** Builds the service, ready to listen. Plugins are registered in the order in which a request passes through them. */
 export async function buildApp({
   config,
@@ -85,12 +97,8 @@ export async function buildApp({
   const base = config.BASE_URL.path
   const app = Fastify({
     logger: { ...loggerOptions(config.LOG_LEVEL), ...(logTo ? { stream: logTo } : {}) },
-    logController: new RequestLog(),
-    genReqId: makeRequestIds(config.TRUST_PROXY),
-    ...listenerOptions(config),
     trustProxy: config.TRUST_PROXY.length > 0 ? [...config.TRUST_PROXY] : false,
-    rewriteUrl: targetReader(config),
-    clientErrorHandler: answerClientError(config)
+    ...serverOptions(config)
   })
 
   await app.register(logging)
@@ -122,14 +130,14 @@ export async function buildApp({
   await app.register(idempotency)
   await app.register(prefer)
   await app.register(caching, { config })
+  await app.register(representation, { config, release })
   await app.register(formPages)
   await app.register(buyerDocuments, { config })
-  await app.register(representation, { config, release })
   await app.register(openapi, { config, release })
   await app.register(expectations)
   await app.register(webhooks, { config })
 
-  // With OPS_PORT, ops.ts serves them instead.
+  // With OPS_PORT, buildOps serves them instead.
   if (config.OPS_PORT === undefined) {
     await app.register(health, { store: database, isStopping })
     await app.register(metrics, { metrics: app.metrics })
@@ -160,4 +168,35 @@ export async function buildApp({
   }
   app.completeMethods()
   return app
+}
+
+export interface OpsOptions {
+  readonly config: Config
+  /** The service that is monitored. */
+  readonly app: FastifyInstance
+  readonly isStopping: () => boolean
+}
+
+/** The most connections of the server for health and metrics. It is far below the file descriptors that http/descriptors.ts reserves. */
+const opsConnections = 32
+
+/**
+ * Builds the server for health and metrics on OPS_PORT, which need not be public. It has the limits of the service except
+ * for the rate limit, and it answers even if the service is overloaded.
+ */
+export async function buildOps({ config: shop, app, isStopping }: OpsOptions): Promise<FastifyInstance> {
+  const config: Config = { ...shop, MAX_CONNECTIONS: Math.min(shop.MAX_CONNECTIONS, opsConnections), OVERLOAD_DELAY: undefined }
+  const ops = Fastify({ loggerInstance: app.log, ...serverOptions(config) })
+  await ops.register(logging)
+  await ops.register(draining, { config })
+  await ops.register(problems, { config })
+  await ops.register(scheduling)
+  await ops.register(limits, { config })
+  await ops.register(sending, { config })
+  await ops.register(framing, { config })
+  await ops.register(methods)
+  await ops.register(health, { store: app.store, isStopping })
+  await ops.register(metrics, { metrics: app.metrics })
+  ops.completeMethods()
+  return ops
 }

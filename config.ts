@@ -128,16 +128,20 @@ export const settings = {
     integerOrOff(1),
     'requests a minute a key, or an address without one (see Limits for what counts as more); `off`'
   ),
-  MAX_CONNECTIONS: setting('4096', integer(1), 'open connections; over it the address that has most closes one, or gets no other'),
+  MAX_CONNECTIONS: setting(
+    '4096',
+    integer(1),
+    'the most open connections; when they are used up, the address with the most loses one, or gets no other'
+  ),
   OVERLOAD_DELAY: setting('1000', integerOrOff(10), 'answer 503 while the event loop is this late, in milliseconds; `off`'),
   SESSION_SECRET: {
     ...setting('', text, 'what seals the sign-in cookies of people: the same on every replica; when empty, a new one at each start'),
     secret: true as const
   },
   TRUST_PROXY: setting('', addresses, 'addresses or CIDRs of proxies whose forwarding headers count'),
-  CACHE_MAX_AGE: setting('10', integer(0), 'seconds that a product may be used without asking'),
-  CACHE_STALE_WHILE_REVALIDATE: setting('30', integer(0), 'seconds more that it may be used while it is asked for'),
-  CACHE_STALE_IF_ERROR: setting('86400', integer(0), 'seconds that it may be used when the service cannot answer'),
+  CACHE_MAX_AGE: setting('10', integer(0), 'seconds that a cache may use a product without revalidating'),
+  CACHE_STALE_WHILE_REVALIDATE: setting('30', integer(0), 'further seconds that a cache may use it while it revalidates'),
+  CACHE_STALE_IF_ERROR: setting('86400', integer(0), 'seconds that a cache may use it when the service cannot answer'),
   BODY_CACHE: setting('67108864', integer(0), 'memory for serialised representations, in bytes'),
   EVENTS_KEEP: setting('30', days, 'days that events are kept; decimals are allowed'),
   WEBHOOK_ALLOW: setting(
@@ -147,7 +151,7 @@ export const settings = {
   ),
   HEADERS_TIMEOUT: setting('10', integer(1, 86_400), "seconds for a request's headers to arrive"),
   REQUEST_TIMEOUT: setting('30', integer(1, 86_400), 'seconds for a whole request to arrive'),
-  SEND_TIMEOUT: setting('30', integer(1, 86_400), 'seconds that a client may take nothing of its answer'),
+  SEND_TIMEOUT: setting('30', integer(1, 86_400), 'seconds after which a client that reads nothing of its response is disconnected'),
   KEEP_ALIVE_TIMEOUT: setting('72', integer(1, 86_400), "seconds that an idle connection stays open; longer than a proxy's 60"),
   SHUTDOWN_DELAY: setting('1', integer(0, 86_400), 'seconds between not ready and not listening when it stops'),
   SHUTDOWN_TIMEOUT: setting('10', integer(1, 86_400), 'seconds for requests in flight to finish when it stops'),

@@ -61,7 +61,7 @@ class Stopper {
   }
 
   async #stop({ app, config }: Servers, signal: NodeJS.Signals): Promise<void> {
-    app.log.info({ signal }, 'stopping')
+    app.log.info({ signal }, 'the service is stopping')
     app.connections.disableKeepAlive()
     const allowed = (config.SHUTDOWN_DELAY + config.SHUTDOWN_TIMEOUT) * 1000
     setTimeout(() => this.#servers && this.#cut(this.#servers, 'SHUTDOWN_TIMEOUT is over'), allowed).unref()
@@ -74,17 +74,17 @@ class Stopper {
       await ops?.close()
       await app.close()
     } catch (error) {
-      app.log.error({ err: error }, 'stopped with an error')
+      app.log.error({ err: error }, 'the service has stopped with an error')
       process.exit(1)
     }
-    app.log.info('stopped')
+    app.log.info('the service has stopped')
     process.exit(0)
   }
 
   #cut({ app }: Servers, why: string): never {
     const unanswered = app.unanswered()
     const what = unanswered.length === 0 ? 'the database was not closed' : `requests were cut off: ${unanswered.length}`
-    app.log.error({ requests: unanswered.slice(0, maxListed) }, `stopped, but ${why}: ${what}`)
+    app.log.error({ requests: unanswered.slice(0, maxListed) }, `the service has stopped, but ${why}: ${what}`)
     process.exit(1)
   }
 }

@@ -1,7 +1,7 @@
 'use strict'
 /**
- * Runs the code of an entry with what V8 compiled of it when the service was built (make.js), which takes a fraction of the
- * time. V8 rejects a cache of another version, or of other options of V8, and compiles the code itself.
+ * Runs an entry with the code cache that make.js recorded during the build. Compiling the code again would take several times as
+ * long. V8 rejects a cache of another version, or of other options of V8, and compiles the code itself.
  */
 const { readFileSync } = require('node:fs')
 const { createRequire } = require('node:module')

@@ -8,10 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const recorder = fileURLToPath(new URL('record.cjs', import.meta.url))
-/** How long everything may take, in milliseconds. */
-const patience = 60_000
+/** The time limit for recording the cache, in milliseconds. */
+const timeLimit = 60_000
 
-/** What a service does first: pages and products for machines and people, a search, and an order. */
+/** Requests that make V8 compile the code of a typical first minute: products as XML and HTML, a search, and an order. */
 const requests = [
   ['/product/ABC-1', {}],
   ['/products', {}],
@@ -63,7 +63,7 @@ export async function makeCodeCache(build, names) {
   const folder = mkdtempSync(join(tmpdir(), 'tradepost-code-'))
   const request = join(folder, 'request')
   const { service, address } = start(build, folder, request)
-  const signal = AbortSignal.timeout(patience)
+  const signal = AbortSignal.timeout(timeLimit)
   signal.addEventListener('abort', () => service.kill('SIGKILL'))
   try {
     const base = await address

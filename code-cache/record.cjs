@@ -10,7 +10,7 @@ const { crc32 } = require('node:zlib')
 
 // biome-ignore lint/style/noProcessEnv: no process but those of make.js has this variable
 const request = process.env.CODE_CACHE_REQUEST
-/** How often it looks for the request, in milliseconds. */
+/** Milliseconds between two checks for the file by which make.js asks for the cache. */
 const interval = 20
 
 function write(script, source, path) {
@@ -20,7 +20,7 @@ function write(script, source, path) {
   renameSync(`${path}.partial`, path)
 }
 
-// A cache carries the options of V8 at its making, and the service sets some after its start.
+// V8 rejects a cache that was made with other options. The service sets options after its start, so these calls do nothing here.
 v8.setFlagsFromString = () => undefined
 vm.runInNewContext = () => () => undefined
 

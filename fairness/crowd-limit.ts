@@ -1,14 +1,14 @@
-/** Limits how much all callers together may keep waiting. Above the limit, only callers who have much of it are crowded out. */
+/** Limits how much all callers together may keep waiting. Above the limit, only callers with a large part of it are crowded out. */
 export class CrowdLimit {
   readonly #limit: number
-  readonly #much: number
+  readonly #perCaller: number
   readonly #by = new Map<string, number>()
   #total = 0
 
-  /** @param much of one caller, from which on it may be crowded out */
-  constructor(limit: number, much: number) {
+  /** @param perCaller a caller with less than this is never crowded out */
+  constructor(limit: number, perCaller: number) {
     this.#limit = limit
-    this.#much = much
+    this.#perCaller = perCaller
   }
 
   change(caller: string, difference: number): void {
@@ -19,6 +19,6 @@ export class CrowdLimit {
   }
 
   isCrowdedOut(caller: string): boolean {
-    return this.#total >= this.#limit && (this.#by.get(caller) ?? 0) >= this.#much
+    return this.#total >= this.#limit && (this.#by.get(caller) ?? 0) >= this.#perCaller
   }
 }

@@ -4,7 +4,7 @@ interface Waiting {
   readonly start: () => void
 }
 
-/** Starts what callers have waiting one at a time, with a pause before each and between two of one caller. */
+/** Starts the queued work of each caller one item at a time: each after a delay, and with a pause between two items. */
 export class PacedQueue {
   readonly #pause: { readonly before: number; readonly between: number }
   readonly #isHurried: () => boolean
@@ -19,7 +19,7 @@ export class PacedQueue {
     this.#isHurried = isHurried
   }
 
-  /** @returns a function that gives up the place in the queue */
+  /** @returns a function that removes the item from the queue */
   add(caller: string, start: () => void): () => void {
     const one = { due: performance.now() + this.#pause.before, start }
     const known = this.#callers.get(caller)

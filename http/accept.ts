@@ -137,7 +137,7 @@ export function choose(header: string | undefined, offers: readonly Offer[]): nu
 /** `choose` for the same offers. */
 export type Chooser = (header: string | undefined) => number
 
-/** The choices that a chooser remembers: for how many headers, and for headers of how many characters at most. */
+/** Limits of a chooser's memory: the number of Accept headers, and the characters of each. */
 const remembered = { headers: 256, length: 256 } as const
 
 /** Clients send few different Accept headers, so the choice for each is remembered, within the bounds of `remembered`. */

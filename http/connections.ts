@@ -143,13 +143,13 @@ export class Connections {
     // The current turn may be partly over. Only whole turns are counted, since each of them polls the listener.
     await turnOfTheLoop()
     const since = performance.now()
-    for (let turns = 1, isDone = false; !isDone; turns++) {
+    for (let turns = 1, isListenerReady = false; !isListenerReady; turns++) {
       this.#hasNewClient = false
       const begun = performance.now()
       await turnOfTheLoop()
       const now = performance.now()
       const isQuiet = !this.#hasNewClient && (now - begun < timeouts.shortTurn || now - since > timeouts.anyTurn)
-      isDone = isQuiet || (now - since > timeouts.listener && turns > minTurns)
+      isListenerReady = isQuiet || (now - since > timeouts.listener && turns > minTurns)
     }
     // http.Server's own close would destroy the connections that it takes for idle.
     NetServer.prototype.close.call(this.#server)

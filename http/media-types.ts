@@ -12,7 +12,7 @@ interface RouteDeclaration {
 /** Media types that senders of UBL use. Neither is registered. */
 export const ublMediaTypes = ['application/vnd.oasis.ubl+xml', 'application/ubl+xml'] as const
 
-/** The charsets of a document: UTF-8, and, where senders in other vocabularies say so, its subset. */
+/** The accepted charsets: UTF-8, and US-ASCII on routes that also take buyers' own documents. */
 export function charsets({ schema }: RouteDeclaration): readonly string[] {
   return isDocumentSchema(schema?.body) && schema.body.takesOthers ? ['utf-8', 'us-ascii'] : ['utf-8']
 }

@@ -6,9 +6,12 @@ export interface Operation {
   readonly method: string
   readonly ifMatch: string | undefined
   readonly idempotencyKey: string | undefined
-  /** The customer that the sender claims to be: a person who was signed out meanwhile must not order as a guest unawares. */
+  /**
+   * The customer for whom the page was shown. If that person has been signed out since, the request is refused instead of becoming
+   * a guest's.
+   */
   readonly customer: string | undefined
-  /** Whether a write that changes nothing succeeds whatever If-Match says: a person may press a button twice. */
+  /** Whether a repeated write succeeds although If-Match fails. This is true for forms, because a person may press a button twice. */
   readonly mayRepeat: boolean
 }
 

@@ -6,7 +6,7 @@ import { callbackKey, type Parser, parserOf } from './parser.ts'
 interface ParsingLimits {
   /** Whether the connection has as many pipelined requests as it may have. */
   isFull(): boolean
-  /** Nothing more is parsed: a request came that was too many. */
+  /** Called when the client has pipelined one request too many. Nothing more is parsed. */
   cut(): void
   /** Whether the parser pauses after the head of this request. */
   pausesAfter(request: IncomingMessage): boolean

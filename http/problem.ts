@@ -13,7 +13,7 @@ interface ProblemOptions {
   readonly available?: readonly string[]
   /** The notation of the request's document, if it is not the one that the Content-Type names. */
   readonly notation?: DocumentNotation
-  /** Why, for the service itself. The client is not told. */
+  /** The cause of the problem. The service uses it; the client does not get it. */
   readonly cause?: unknown
 }
 
@@ -34,4 +34,9 @@ export class Problem extends Error {
     this.available = options.available
     this.notation = options.notation
   }
+}
+
+/** The problem of a URI without a resource. */
+export function noResource(): Problem {
+  return new Problem('not-found', 'No resource has this URI. Start at the root of the service and follow its links.')
 }

@@ -9,6 +9,8 @@ export interface Refusal {
 declare module 'fastify' {
   interface FastifyRequest {
     refusal: Refusal | undefined
+    /** Notes why the request is refused. */
+    logRefusal(refusal: Refusal): void
   }
 }
 
@@ -27,7 +29,7 @@ export class RequestLog extends LogController {
   }
 
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
-    if (error) request.log.error({ ...logFields(request, reply), err: error }, 'request errored')
+    if (error) request.log.error({ ...logFields(request, reply), err: error }, 'sending the response failed')
     else request.log.info(logFields(request, reply), requestCompleted)
   }
 

@@ -6,7 +6,7 @@ const mostWaiting = 4 * 1024 * 1024
 /** Milliseconds until lines are written again after an error. A new line tries sooner. */
 const pause = 100
 
-/** How often a process that exits tries to write the rest. */
+/** The most attempts of an exiting process to write the remaining lines. */
 const lastTries = 10
 
 export interface StandardOutput extends DestinationStream {

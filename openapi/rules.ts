@@ -1,4 +1,4 @@
-import type { FastifyContextConfig } from 'fastify'
+import type { FastifyContextConfig, RouteOptions } from 'fastify'
 import type { ProblemCode } from '../http/problem-codes.ts'
 import { isDocumentSchema } from '../schemas/document.ts'
 import type { Description } from './description.ts'
@@ -12,6 +12,19 @@ export interface DescribedRoute {
   readonly schema: { readonly body?: unknown; readonly querystring?: unknown; readonly params?: unknown }
   readonly config: FastifyContextConfig
   readonly describes: Description
+}
+
+/** The operations of a route, one for each method; none if the route is not described. @param base the path of BASE_URL */
+export function describedRoutes({ url, method, schema = {}, config }: RouteOptions, base: string): readonly DescribedRoute[] {
+  const describes = config?.describes
+  // Under a base path, the root has two routes, with and without slash. It is described once.
+  if (!describes || url === base) return []
+  const path = describes.outside ? url : url.slice(base.length)
+  const { body, querystring, params } = schema
+  return [method]
+    .flat()
+    .filter((one) => one !== 'HEAD')
+    .map((one) => ({ method: one, path, schema: { body, querystring, params }, config, describes }))
 }
 
 const reads = new Set(['GET', 'HEAD'])

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type Caller, guest, isValidKey } from '../domain/caller.ts'
 import { hashKey, shownKey, unauthenticated } from '../http/credentials.ts'
+import { KeyUses } from '../http/key-uses.ts'
 import { notationOf } from '../http/notation.ts'
 import { Problem } from '../http/problem.ts'
 
@@ -12,6 +13,8 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     caller: Caller | undefined
+    /** Takes a caller whom the request's document names. */
+    identifyAs(caller: Caller): void
     /** Why the key of the request is refused, where a document may have to be answered in its own vocabulary first. */
     refusedKey: Error | undefined
   }
@@ -23,8 +26,8 @@ function isAnonymous({ headers, signedInKey }: FastifyRequest): boolean {
 }
 
 /**
- * Whether the document of the request may be cXML. Its senders read no other answer. A client that asks whether its header
- * fields will do (Expect: 100-continue) is told before it sends the document.
+ * Whether the request may carry cXML, whose senders can only read cXML. A client that sends Expect: 100-continue with a key is
+ * refused before it sends the document.
  */
 export function mayBeCxml(request: FastifyRequest): boolean {
   const { expect, authorization } = request.headers
@@ -32,36 +35,17 @@ export function mayBeCxml(request: FastifyRequest): boolean {
   return request.routeOptions.config.buyers !== undefined && notationOf(request) === 'xml'
 }
 
-/** The interval at which the last use of each key is recorded, in milliseconds. */
-const touchInterval = 5_000
-
 /** Finds out who the caller is. plugins/authorization decides what the caller may do. */
 export default fp(
   async function auth(app: FastifyInstance) {
-    const uses = new Map<string, number>()
-    const timer = setInterval(() => void recordUses(), touchInterval)
-    timer.unref()
-    app.addHook('onClose', async () => {
-      clearInterval(timer)
-      await recordUses()
-    })
-
-    async function recordUses(): Promise<void> {
-      if (uses.size === 0) return
-      const recorded = [...uses].map(([id, at]) => ({ id, at }))
-      uses.clear()
-      try {
-        await app.store.touchKeys(recorded)
-      } catch (error) {
-        app.log.warn({ err: error }, 'the last use of keys could not be recorded')
-      }
-    }
+    const uses = new KeyUses((recorded) => app.store.touchKeys(recorded), app.log)
+    app.addHook('onClose', () => uses.stop())
 
     async function holderOf(hash: string): Promise<Caller | undefined> {
       const now = Date.now()
       const key = await app.store.findKey(hash)
       if (!key || !isValidKey(key, now)) return undefined
-      uses.set(key.id, now)
+      uses.note(key.id, now)
       return { kind: 'key', keyId: key.id, customer: key.customer, scopes: key.scopes }
     }
 
@@ -83,6 +67,9 @@ export default fp(
 
     app.decorateRequest('caller', undefined)
     app.decorateRequest('refusedKey', undefined)
+    app.decorateRequest('identifyAs', function (this: FastifyRequest, caller: Caller) {
+      this.caller = caller
+    })
     app.addHook('onRequest', (request, reply, done) => {
       if (isAnonymous(request)) {
         request.caller = guest

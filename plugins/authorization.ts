@@ -2,11 +2,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { startsAsCxml } from '../dialects/cxml/doctype.ts'
-import { guest, hasScope, type Scope } from '../domain/caller.ts'
-import { unauthenticated } from '../http/credentials.ts'
+import { guest } from '../domain/caller.ts'
+import { accessRefusal, customerRefusal, type RouteAccess } from '../http/access.ts'
 import { isForm } from '../http/form-post.ts'
 import { checking } from '../http/hooks.ts'
-import { Problem } from '../http/problem.ts'
 import { mayBeCxml } from './auth.ts'
 
 declare module 'fastify' {
@@ -15,15 +14,15 @@ declare module 'fastify' {
     authorize(request: FastifyRequest): void
   }
   interface FastifyContextConfig {
-    /** The callers that may use the route. Absent: everybody may. `guests`: also without a key, while GUEST_ORDERS is on. */
-    access?: { readonly anyOf: readonly Scope[]; readonly guests?: true }
+    /** Absent: everybody may use the route. */
+    access?: RouteAccess
   }
 }
 
 /**
- * Whether the caller that plugins/auth found may use the route. A machine is refused before its document is read. A
- * page's form is read first, so that a refused person gets the form again with what was typed, and so is what may be cXML: its
- * sender reads only an answer in cXML, and its key may be in it.
+ * Decides whether the caller that plugins/auth found may use the route. A machine is refused before its document is read. A form
+ * is read before the check, so that a refused person gets the form back with the input. cXML is read first too, because it can
+ * contain the key and must be answered in cXML.
  */
 export default fp(
   async function authorization(app: FastifyInstance, { config }: { config: Config }) {
@@ -33,7 +32,7 @@ export default fp(
       'onRequest',
       checking((request) => {
         if (request.routeOptions.config.form && isForm(request)) waiting.add(request)
-        else if (mayBeCxml(request) && !isAllowed(request)) waiting.add(request)
+        else if (mayBeCxml(request) && refusalOf(request)) waiting.add(request)
         else authorize(request)
       })
     )
@@ -46,30 +45,16 @@ export default fp(
     )
     app.decorate('authorize', authorize)
 
-    function isAllowed(request: FastifyRequest): boolean {
-      try {
-        authorize(request)
-        return true
-      } catch {
-        return false
-      }
-    }
-
     function authorize(request: FastifyRequest): void {
-      if (request.refusedKey) throw request.refusedKey
-      checkAccess(request)
-      checkCustomer(request)
+      const refusal = refusalOf(request)
+      if (refusal) throw refusal
     }
 
-    function checkAccess({ caller = guest, routeOptions }: FastifyRequest): void {
+    function refusalOf(request: FastifyRequest): Error | undefined {
+      const { caller = guest, refusedKey, routeOptions } = request
       const { access } = routeOptions.config
-      if (!access) return
-      if (caller.kind === 'guest') {
-        if (access.guests && config.GUEST_ORDERS) return
-        throw unauthenticated('This needs an API key.')
-      }
-      if (access.anyOf.some((scope) => hasScope(caller, scope))) return
-      throw new Problem('forbidden', `This needs a key with the scope ${access.anyOf.join(' or ')}; yours has ${caller.scopes.join(', ')}.`)
+      if (refusedKey) return refusedKey
+      return (access && accessRefusal(caller, access, config.GUEST_ORDERS)) ?? customerRefusal(caller, request.operation.customer)
     }
   },
   { name: 'authorization', fastify: '5.x', dependencies: ['auth', 'form-requests'] }
@@ -77,12 +62,4 @@ export default fp(
 
 function isCxmlSubmission({ submission }: FastifyRequest): boolean {
   return submission?.notation === 'xml' && startsAsCxml(submission.bytes)
-}
-
-/** A page says whose it is, so that nobody writes as somebody else who signed in or out since. */
-function checkCustomer({ caller, operation: { customer } }: FastifyRequest): void {
-  if (!customer || (caller?.kind === 'key' && caller.customer === customer)) return
-  throw unauthenticated(
-    `You are no longer signed in as ${customer}. Sign in again, in another tab if you like, and send the form once more.`
-  )
 }

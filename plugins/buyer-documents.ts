@@ -5,12 +5,9 @@ import { type AnswerContext, type Result, writeRefusal, writeResult } from '../d
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import { BuyerProblem } from '../documents/buyer-problem.ts'
 import { guest } from '../domain/caller.ts'
-
 import { textOf } from '../domain/deferred.ts'
 import { unauthenticated } from '../http/credentials.ts'
-
 import { uris } from '../representations/links.ts'
-import type { ProblemDocument } from '../representations/problem.ts'
 
 /** A route's handling of a document in a buyer's vocabulary. */
 export type BuyerRoute = (request: FastifyRequest, buyer: BuyerSubmission) => Promise<Result>
@@ -73,7 +70,7 @@ export default fp(
 
     /** @throws Problem `unauthenticated`, `forbidden` */
     async function authenticate(request: FastifyRequest, { sender, answer }: BuyerSubmission): Promise<void> {
-      // cXML that cannot be read may have a key, but names no sender. Its sender is told what is malformed.
+      // Malformed cXML has no sender to authenticate. The refusal names what is malformed.
       if (!sender && answer.vocabulary === 'cxml') return
       if (!sender || request.refusedKey) return app.authorize(request)
       if (sender.sharedSecret !== undefined) {
@@ -83,16 +80,16 @@ export default fp(
         if (caller.kind === 'key' && holder.kind === 'key' && caller.customer !== holder.customer) {
           throw unauthenticated('The SharedSecret and the Authorization header field have keys of two customers. Send one of them.')
         }
-        if (caller.kind !== 'key') request.caller = holder
+        if (caller.kind !== 'key') request.identifyAs(holder)
       }
       app.authorize(request)
     }
 
     function prepareRefusal(request: FastifyRequest, { answer }: BuyerSubmission): void {
-      request.writeBuyerRefusal = (problem: ProblemDocument) => {
+      request.refuseWith((problem) => {
         const written = writeRefusal(answer, problem.status, problem.detail, problem.errors ?? [], request.answerContext())
         return written && { ...written, contentType: contentTypeOf(request) }
-      }
+      })
     }
 
     function sendOwn(reply: FastifyReply, { kind, order }: Extract<Result, { order: unknown }>): FastifyReply {
@@ -100,14 +97,14 @@ export default fp(
       return kind === 'placed' ? reply.created(place, order) : reply.header('location', place).represent(order, place)
     }
 
-    /** The answer. What was done is done: while the document process cannot write about a large order, the answer has no details. */
+    /** Writes the answer. The order is already stored. If the document process cannot write the details of a large order, the answer goes without them. */
     async function bodyOf(request: FastifyRequest, { answer: basis }: BuyerSubmission, result: Result): Promise<string> {
       const context = request.answerContext()
       const text = 'order' in result ? textOf(result.order) : undefined
       if (!('order' in result) || text === undefined) return writeResult(basis, result, context)
       const { order: _, ...done } = result
       const written = await app.documents.answer(request, { text, basis, context, done }).catch((error: unknown) => {
-        request.log.warn({ err: error }, 'an answer about a large order has no details')
+        request.log.warn({ err: error }, 'the details of a large order could not be written, so the answer has none')
       })
       return written ?? writeResult(basis, result, context)
     }

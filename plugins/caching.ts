@@ -1,8 +1,8 @@
 import fastifyCaching, { type AbstractCacheCompliantObject } from '@fastify/caching'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
+import { type BodyCache, makeBodyCache } from '../http/body-cache.ts'
 
 /**
  * `catalogue`: anybody may cache it. `private`: only the reader's own cache may, and must revalidate it. `final`: the reader's own
@@ -19,31 +19,6 @@ declare module 'fastify' {
     /** Undefined if no bodies are kept. */
     bodies: BodyCache | undefined
   }
-}
-
-/** The cached part of a response: everything except the headers that its validators determine. */
-export interface Body {
-  readonly bytes: Buffer
-  readonly link: string | undefined
-}
-
-export interface BodyCache {
-  /** @param key identifies one representation of one version */
-  get(key: string): Body | undefined
-  set(key: string, body: Body): void
-}
-
-/** The approximate size of an entry's bookkeeping, in bytes. */
-const overhead = 512
-
-/** A cache of limited bytes; undefined for no bytes. Keys contain the version read from the store, so no replica ever sends a stale body. */
-export function makeBodyCache(maxBytes: number): BodyCache | undefined {
-  if (maxBytes === 0) return undefined
-  return new LRUCache<string, Body>({
-    maxSize: maxBytes,
-    maxEntrySize: Math.max(1, Math.floor(maxBytes / 16)),
-    sizeCalculation: ({ bytes, link = '' }, key) => bytes.length + 2 * (link.length + key.length) + overhead
-  })
 }
 
 /**

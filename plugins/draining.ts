@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import { refuseUnfinished } from '../http/client-errors.ts'
 import { Connections } from '../http/connections.ts'
 import { Problem } from '../http/problem.ts'
+import { stateOf, type Unanswered } from '../http/unanswered.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -12,19 +13,6 @@ declare module 'fastify' {
     /** The pending requests, for the log: with ids and routes, because URLs may be secret. */
     unanswered(): Unanswered[]
   }
-}
-
-export interface Unanswered {
-  readonly reqId: string
-  readonly method: string
-  readonly route: string | undefined
-  readonly milliseconds: number
-  readonly state: 'its body was still arriving' | 'it was being answered' | 'its answer was still being sent'
-}
-
-function stateOf({ headersSent, req }: ServerResponse): Unanswered['state'] {
-  if (!req.complete) return 'its body was still arriving'
-  return headersSent ? 'its answer was still being sent' : 'it was being answered'
 }
 
 /** Tracks connections so that the service can stop without losing responses (RFC 9112 section 9.6). See `stopping.ts`. */

@@ -5,13 +5,13 @@ import type { Config } from '../config.ts'
 /** Milliseconds. */
 const day = 24 * 60 * 60 * 1000
 
-/** Milliseconds between two looks for events that are too old. */
+/** Milliseconds between two checks for events that are too old. */
 const interval = 10_000
 
 /** Events that are deleted in one transaction, so that no other write waits for long. */
 const mostAtOnce = 500
 
-/** Deletes events after EVENTS_KEEP. Every replica does, and each takes what the others leave. */
+/** Deletes events older than EVENTS_KEEP. Every replica does this, and deletes those that are left. */
 export default fp(
   async function eventRetention(app: FastifyInstance, { config }: { readonly config: Config }) {
     let timer: NodeJS.Timeout | undefined

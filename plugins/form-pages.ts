@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../domain/errors.ts'
+import { checking } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 
@@ -10,8 +11,6 @@ export interface FormPages {
   readonly refused: (request: FastifyRequest, problem: ProblemDocument) => Promise<string | undefined>
   /** The form with more lines, or with the products that its lines name, after a `_more` button. Nothing is validated or stored. */
   readonly more?: (request: FastifyRequest) => Promise<string | undefined>
-  /** The result itself is the answer, and no redirect to it: it has something that is shown only once. */
-  readonly showsResult?: true
 }
 
 declare module 'fastify' {
@@ -27,16 +26,19 @@ const wantsPage = ({ representation }: FastifyRequest) => representation?.mediaT
 export default fp(
   async function formPages(app: FastifyInstance) {
     app.addHook('onRoute', (route) => {
-      const { handler, config } = route
-      const pages = config?.form
+      const pages = route.config?.form
       if (!pages) return
-      route.handler = function (request, reply) {
-        if (request.form() && !pages.showsResult) redirectToResult(reply)
-        return handler.call(this, request, reply)
-      }
       if (pages.more) route.preValidation = [showMore, ...[route.preValidation ?? []].flat()]
       route.errorHandler = async (error, request, reply) => reply.sendProblem(error, (problem) => refusedForm(pages, request, problem))
     })
+
+    app.addHook(
+      'preHandler',
+      checking((request, reply) => {
+        const readsFormItself = request.routeOptions.config.describes?.form === true
+        if (request.form() && !readsFormItself) reply.redirectToResult()
+      })
+    )
 
     async function showMore(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
       const { form } = request.routeOptions.config
@@ -45,14 +47,8 @@ export default fp(
       return reply.headers({ 'cache-control': app.cachePolicies.never }).type('text/html; charset=utf-8').send(page)
     }
   },
-  { name: 'form-pages', fastify: '5.x', dependencies: ['authorization', 'caching', 'documents', 'problems'] }
+  { name: 'form-pages', fastify: '5.x', dependencies: ['authorization', 'caching', 'documents', 'problems', 'representation'] }
 )
-
-/** Makes a reply redirect to what the route wrote, where a machine gets a representation of it. */
-function redirectToResult(reply: FastifyReply): void {
-  reply.represent = (_value, uri = reply.request.url) => reply.redirect(uri.replace(/\?.*/s, ''), 303)
-  reply.created = (uri) => reply.redirect(uri, 303)
-}
 
 /** The page of a refused form. If it fails, the client gets the problem without it. */
 async function refusedForm({ refused }: FormPages, request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../domain/errors.ts'
 import type { Idempotency } from '../domain/store.ts'
-import { Problem } from '../http/problem.ts'
+import { readIdempotencyKey } from '../http/idempotency-key.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -22,30 +22,9 @@ declare module 'fastify' {
   }
 }
 
-const longestKey = 255
-
-/** Characters of a guest's key. All guests share one scope: anybody who guesses a guest's key and order gets the order's URI. */
-const shortestGuestKey = 16
-
-/** An Idempotency-Key header, bare or as the structured string that the draft wants. @throws Problem `malformed-request` */
-function parseIdempotencyKey(header: string): string {
-  const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header)
-  const key = quoted ? (quoted[1] ?? '').replace(/\\(.)/g, '$1') : header
-  if (!/^[\x20-\x7e]+$/.test(key) || key.length > longestKey || (!quoted && /^"|"$/.test(header))) {
-    throw new Problem('malformed-request', `Idempotency-Key must be 1 to ${longestKey} printable ASCII characters, quoted or bare.`)
-  }
-  return key
-}
-
 /** @throws Problem `malformed-request` */
-function keyOf({ operation, caller }: FastifyRequest): string | undefined {
-  if (operation.idempotencyKey === undefined) return undefined
-  const key = parseIdempotencyKey(operation.idempotencyKey.trim())
-  if (caller?.kind === 'key' || key.length >= shortestGuestKey) return key
-  throw new Problem(
-    'malformed-request',
-    `Without an API key, an Idempotency-Key must have ${shortestGuestKey} characters or more that nobody can guess, such as a UUID: whoever sends the same key and document is answered with your order.`
-  )
+function keyOf({ operation: { idempotencyKey }, caller }: FastifyRequest): string | undefined {
+  return idempotencyKey === undefined ? undefined : readIdempotencyKey(idempotencyKey.trim(), caller?.kind !== 'key')
 }
 
 function scopeOf({ caller, method, routeOptions, url, params }: FastifyRequest): string {

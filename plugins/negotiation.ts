@@ -1,10 +1,11 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { type Chooser, choose, makeChooser, type Offer } from '../http/accept.ts'
+import { choose } from '../http/accept.ts'
 import { checking } from '../http/hooks.ts'
 import { ublMediaTypes } from '../http/media-types.ts'
-import { type DocumentNotation, isIn, notationOf } from '../http/notation.ts'
+import { notationOf } from '../http/notation.ts'
 import { Problem } from '../http/problem.ts'
+import { makeVariantChoosers, type VariantChoosers, type Variants, variantOffers } from '../http/variant-choosers.ts'
 import type { Representation, Representations } from '../representations/representation.ts'
 
 declare module 'fastify' {
@@ -20,25 +21,6 @@ declare module 'fastify' {
   }
 }
 
-type Variants = readonly Representation<never>[]
-
-/** The choosers for the variants of one resource: the notation of the request's own document decides too. */
-type Choosers = Readonly<Record<DocumentNotation | 'none', Chooser>>
-
-/** @param alsoXml further media types of the XML that a client can get */
-function offersOf(variants: Variants, alsoXml: readonly string[], notation: DocumentNotation | undefined): readonly Offer[] {
-  return variants.map((variant) => ({
-    names: [variant.mediaType, ...(variant.suffix === 'xml' ? alsoXml : [])],
-    alias: variant.alias ?? false,
-    own: isIn(notation, variant)
-  }))
-}
-
-function makeChoosers(variants: Variants, alsoXml: readonly string[]): Choosers {
-  const chooserFor = (notation: DocumentNotation | undefined) => makeChooser(offersOf(variants, alsoXml, notation))
-  return { xml: chooserFor('xml'), json: chooserFor('json'), none: chooserFor(undefined) }
-}
-
 /** @throws Problem `not-acceptable` */
 function select(request: FastifyRequest, variants: Variants, chosen: number): void {
   request.representation = variants[chosen]
@@ -51,9 +33,9 @@ function select(request: FastifyRequest, variants: Variants, chosen: number): vo
 /** Chooses the representation by Accept and by the document's notation. A 406 comes before the body is read, so nothing is stored. */
 export default fp(
   async function negotiation(app: FastifyInstance) {
-    const known = new WeakMap<FastifyContextConfig, Choosers>()
-    function choosersOf(config: FastifyContextConfig, variants: Variants): Choosers {
-      const choosers = known.get(config) ?? makeChoosers(variants, config.buyers ? ublMediaTypes : [])
+    const known = new WeakMap<FastifyContextConfig, VariantChoosers>()
+    function choosersOf(config: FastifyContextConfig, variants: Variants): VariantChoosers {
+      const choosers = known.get(config) ?? makeVariantChoosers(variants, config.buyers ? ublMediaTypes : [])
       known.set(config, choosers)
       return choosers
     }
@@ -73,7 +55,7 @@ export default fp(
     app.decorateRequest('refusePage', function (this: FastifyRequest) {
       if (this.representation?.suffix !== 'html') return
       const variants = this.routeOptions.config.represents?.variants.filter(({ suffix }) => suffix !== 'html') ?? []
-      select(this, variants, choose(this.headers.accept, offersOf(variants, ublMediaTypes, notationOf(this))))
+      select(this, variants, choose(this.headers.accept, variantOffers(variants, ublMediaTypes, notationOf(this))))
     })
   },
   { name: 'negotiation', fastify: '5.x', dependencies: ['problems'] }

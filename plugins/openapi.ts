@@ -1,8 +1,8 @@
-import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { describeApi } from '../openapi/document.ts'
-import type { DescribedRoute } from '../openapi/rules.ts'
+import { type DescribedRoute, describedRoutes } from '../openapi/rules.ts'
 import type { ApiDescription } from '../representations/api-description.ts'
 import '../openapi/description.ts'
 
@@ -11,18 +11,6 @@ declare module 'fastify' {
     /** The OpenAPI description of all routes. */
     apiDescription(): ApiDescription
   }
-}
-
-function describedRoutes({ url, method, schema = {}, config }: RouteOptions, base: string): readonly DescribedRoute[] {
-  const describes = config?.describes
-  // Under a base path, the root has two routes, with and without slash. It is described once.
-  if (!describes || url === base) return []
-  const path = describes.outside ? url : url.slice(base.length)
-  const { body, querystring, params } = schema
-  return [method]
-    .flat()
-    .filter((one) => one !== 'HEAD')
-    .map((one) => ({ method: one, path, schema: { body, querystring, params }, config, describes }))
 }
 
 /**

@@ -1,21 +1,18 @@
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { guest } from '../domain/caller.ts'
-import { DomainError, mostFaults, PositionError } from '../domain/errors.ts'
-import { choose } from '../http/accept.ts'
+import { mostFaults } from '../domain/errors.ts'
 import { isForm } from '../http/form-post.ts'
-import { type DocumentNotation, isIn, notationOf } from '../http/notation.ts'
-import { notACursor } from '../http/paging.ts'
-import { Problem, retryAfter } from '../http/problem.ts'
-import { codesByStatus, type ProblemCode } from '../http/problem-codes.ts'
-import { mostBytes, shortDetail, shortFault, shortInstance, writeWithin } from '../http/problem-size.ts'
-import { problemTypes } from '../http/problem-types.ts'
+import { notationOf } from '../http/notation.ts'
+import { noResource, Problem, retryAfter } from '../http/problem.ts'
+import { contentOf, isRefusal, type ProblemContent, problemDocument, type RequestError } from '../http/problem-content.ts'
+import { problemRepresentation } from '../http/problem-representation.ts'
+import { mostBytes, writeWithin } from '../http/problem-size.ts'
 import { uris } from '../representations/links.ts'
-import { type ProblemDocument, problemRepresentations } from '../representations/problem.ts'
-import type { Context, Representation } from '../representations/representation.ts'
+import type { ProblemDocument } from '../representations/problem.ts'
+import type { Context } from '../representations/representation.ts'
 import type { LocatedFault } from '../schemas/document.ts'
-import { nothing } from './methods.ts'
 
 /** Makes the page of a problem. Undefined: the problem has no page of its own. */
 type ProblemPage = (problem: ProblemDocument) => Promise<string | undefined>
@@ -27,10 +24,15 @@ interface BuyerRefusal {
   readonly body: string
 }
 
+type WriteBuyerRefusal = (problem: ProblemDocument) => BuyerRefusal | undefined
+
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Writes a problem in the vocabulary of the request's document. Undefined: it is sent as a problem document. */
-    writeBuyerRefusal: ((problem: ProblemDocument) => BuyerRefusal | undefined) | undefined
+    /**
+     * Has a problem of this request answered in the vocabulary of its document.
+     * @param write returns undefined for a problem that is sent as a problem document
+     */
+    refuseWith(write: WriteBuyerRefusal): void
   }
   interface FastifyReply {
     /**
@@ -39,33 +41,6 @@ declare module 'fastify' {
      */
     sendProblem(error: Error, page?: ProblemPage): Promise<FastifyReply>
   }
-}
-
-/** Error codes of Fastify and its plugins, as the service's problems. */
-const fastifyCodes: Readonly<Record<string, ProblemCode>> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported-media-type',
-  FST_ERR_CTP_BODY_TOO_LARGE: 'body-too-large',
-  FST_ERR_MAX_PARAM_LENGTH: 'not-found'
-}
-
-type Refusal = FastifyError | DomainError | Problem | PositionError
-
-/** The content of the problem that the client gets. */
-interface ProblemContent {
-  readonly code: ProblemCode
-  readonly detail: string
-  readonly faults?: readonly LocatedFault[]
-  readonly headers?: Readonly<Record<string, string>>
-  readonly available?: readonly string[] | undefined
-  readonly orderId?: string
-  readonly notation?: DocumentNotation | undefined
-}
-
-/** Characters that XML cannot hold (XML 1.0 section 2.2), for a problem that quotes what the client sent. */
-const unwritable = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
-
-function writable(text: string): string {
-  return text.replace(unwritable, '\ufffd')
 }
 
 /**
@@ -85,71 +60,11 @@ async function located(faults: readonly LocatedFault[], request: FastifyRequest)
   }
 }
 
-function writableFault(fault: LocatedFault): LocatedFault {
-  const { detail, path, item } = shortFault(fault)
-  return {
-    ...fault,
-    detail: writable(detail),
-    ...(path === undefined ? {} : { path: writable(path) }),
-    ...(item === undefined ? {} : { item: writable(item) })
-  }
-}
-
-/** The content that the client gets for an error. The log gets the error itself. */
-async function contentOf(error: Refusal, request: FastifyRequest, config: Config): Promise<ProblemContent> {
-  if (error instanceof PositionError) return contentOf(notACursor(), request, config)
-  if (error instanceof DomainError) {
-    return {
-      code: error.code,
-      detail: error.message,
-      faults: await located(error.faults, request),
-      ...(error.orderId === undefined ? {} : { orderId: error.orderId })
-    }
-  }
-  if (error instanceof Problem) {
-    const { code, message, headers, available, notation } = error
-    return { code, detail: message, faults: await located(error.faults, request), headers, available, notation }
-  }
-  const status = error.statusCode ?? 500
-  const code = fastifyCodes[error.code] ?? codesByStatus[status] ?? (status >= 400 && status < 500 ? 'malformed-request' : 'internal-error')
-  if (code === 'body-too-large') {
-    const hint = request.method === 'PUT' ? ' What the service itself manages (totals, dates, links) can be left out.' : ''
-    return { code, detail: `The body is larger than ${config.BODY_LIMIT} bytes.${hint}` }
-  }
-  if (code === 'unsupported-media-type') {
-    const sent = request.headers['content-type']
-    return {
-      code,
-      detail: sent === undefined ? 'The body has no Content-Type.' : `${JSON.stringify(sent)} is not read here; Accept-Post lists what is.`
-    }
-  }
-  if (code === 'internal-error') return { code, detail: `Something went wrong here. It was logged under the request id ${request.id}.` }
-  return { code, detail: status < 500 ? `${error.message.replace(/\.?$/, '.')}` : problemTypes[code].explanation }
-}
-
-/** Whether the service refused the request by its own decision, also with a 503. Anything else is an error to log. */
-function isRefusal(error: unknown, code: ProblemCode): boolean {
-  return problemTypes[code].status < 500 || error instanceof Problem || code === 'store-overloaded'
-}
-
 /** Answers every error as RFC 9457, in the best of three media types. */
 export default fp(
   async function problems(app: FastifyInstance, { config }: { config: Config }) {
     const base = config.BASE_URL.path
-
-    function problemOf(content: ProblemContent, request: FastifyRequest): ProblemDocument {
-      const { status, title } = problemTypes[content.code]
-      return {
-        type: uris(base).problem(content.code),
-        title,
-        status,
-        detail: writable(shortDetail(content.detail)),
-        instance: shortInstance(request.url),
-        ...(content.orderId === undefined ? {} : { order: uris(base).order(content.orderId) }),
-        ...(content.available ? { available: content.available } : {}),
-        ...(content.faults && content.faults.length > 0 ? { errors: content.faults.slice(0, mostFaults).map(writableFault) } : {})
-      }
-    }
+    const buyerRefusals = new WeakMap<FastifyRequest, WriteBuyerRefusal>()
 
     function contextFor(request: FastifyRequest): Context {
       return {
@@ -163,10 +78,12 @@ export default fp(
     }
 
     async function send(content: ProblemContent, request: FastifyRequest, reply: FastifyReply, page?: ProblemPage) {
-      const problem = problemOf(content, request)
+      const problem = problemDocument(content, request.url, base)
       const { status } = problem
-      const representation = representationFor(request, content.notation ?? notationOf(request))
-      const buyerRefusal = representation.suffix === 'json' ? undefined : request.writeBuyerRefusal?.(problem)
+      const notation = content.notation ?? notationOf(request)
+      const writeBuyerRefusal = buyerRefusals.get(request)
+      const representation = problemRepresentation(request.headers.accept, notation, writeBuyerRefusal === undefined)
+      const buyerRefusal = representation.suffix === 'json' ? undefined : writeBuyerRefusal?.(problem)
       for (const name of ['etag', 'last-modified', 'link', 'cache-control']) reply.removeHeader(name)
       keepOpen(reply)
       if (buyerRefusal) return sendBuyerRefusal(reply, buyerRefusal)
@@ -190,18 +107,21 @@ export default fp(
       )
     }
 
-    app.decorateRequest('writeBuyerRefusal', undefined)
+    app.decorateRequest('refuseWith', function (this: FastifyRequest, write: WriteBuyerRefusal) {
+      buyerRefusals.set(this, write)
+    })
     app.decorateReply('sendProblem', async function (this: FastifyReply, error: Error, page?: ProblemPage) {
       const { request } = this
-      const content = await contentOf(error as Refusal, request, config)
-      if (isRefusal(error, content.code)) request.refusal = { code: content.code, detail: content.detail }
+      const known = contentOf(error as RequestError, request, config.BODY_LIMIT)
+      const content = known.faults ? { ...known, faults: await located(known.faults, request) } : known
+      if (isRefusal(error, content.code)) request.logRefusal({ code: content.code, detail: content.detail })
       else request.log.error({ err: error }, 'request failed')
       return send(content, request, this, page)
     })
-    app.setErrorHandler(async (error: Refusal, _request, reply) => reply.sendProblem(error))
-    app.setNotFoundHandler((request, reply) => send({ code: 'not-found', detail: nothing }, request, reply))
+    app.setErrorHandler(async (error: RequestError, _request, reply) => reply.sendProblem(error))
+    app.setNotFoundHandler((_request, reply) => reply.sendProblem(noResource()))
   },
-  { name: 'problems', fastify: '5.x' }
+  { name: 'problems', fastify: '5.x', dependencies: ['logging'] }
 )
 
 /**
@@ -223,25 +143,4 @@ function sendBuyerRefusal(reply: FastifyReply, { status, contentType, body }: Bu
 async function fittingPage(problem: ProblemDocument, page?: ProblemPage): Promise<string | undefined> {
   const html = await page?.(problem)
   return html !== undefined && Buffer.byteLength(html) <= mostBytes ? html : undefined
-}
-
-/** The media type that Accept asks for. If it names none of the three, that of the document that was sent, or XML. */
-function representationFor(request: FastifyRequest, notation: DocumentNotation | undefined): Representation<ProblemDocument> {
-  // A document in a buyer's vocabulary is never answered with a page.
-  const offered = request.writeBuyerRefusal ? problemRepresentations.filter(({ suffix }) => suffix !== 'html') : problemRepresentations
-  const offers = offered.map((offer) => ({
-    names: [offer.mediaType, ...(alsoAskedAs[offer.mediaType] ?? [])],
-    own: isIn(notation, offer)
-  }))
-  const chosen = choose(request.headers.accept, offers)
-  const ofOwn = offers.findIndex(({ own }) => own)
-  const representation = offered[Math.max(0, chosen === -1 ? ofOwn : chosen)]
-  if (!representation) throw new Error('there is no problem representation')
-  return representation
-}
-
-/** A client that asks for plain XML or JSON gets the problem in it. */
-const alsoAskedAs: Readonly<Record<string, readonly string[]>> = {
-  'application/problem+xml': ['application/xml', 'text/xml'],
-  'application/problem+json': ['application/json']
 }

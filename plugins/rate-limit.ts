@@ -1,26 +1,20 @@
-import fastifyRateLimit, { type FastifyRateLimitStore, type FastifyRateLimitStoreCtor } from '@fastify/rate-limit'
+import fastifyRateLimit, { type FastifyRateLimitStoreCtor } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
 import { PacedQueue } from '../fairness/paced-queue.ts'
+import { type RateCount, RateTally } from '../fairness/rate-tally.ts'
 import { hashKey, shownKey } from '../http/credentials.ts'
 import { checking, checkingPayload } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
+import { bytesOfBody, costOfBody, costOfWork, costParameters } from '../http/request-cost.ts'
 
 /** Milliseconds. */
 const minute = 60_000
 
 /** The maximum number of counted callers, and of known keys. It limits the memory, however many addresses call. */
 const maxCallers = 20_000
-
-/** Large or slow requests count as several requests. */
-const costs = {
-  /** Bytes of a body that count as one request. */
-  bodyBytes: 64 * 1024,
-  /** Milliseconds of the document process that count as one request. */
-  workMilliseconds: 50
-} as const
 
 /**
  * Milliseconds before each refusal of a caller that has sent twice the allowed requests, and between two of them. A connection
@@ -52,49 +46,6 @@ declare module 'fastify' {
   }
 }
 
-interface Tally extends FastifyRateLimitStore {
-  /** Adds requests to the caller's count. @returns the new count */
-  charge(caller: string, requests: number): number
-  /** The caller's count in the current minute, and the milliseconds that are left of it. */
-  look(caller: string): { readonly current: number; readonly ttl: number }
-}
-
-/** Counts requests by caller. A caller's minute starts with its first request. The least recently active callers are evicted. */
-export function makeTally(): Tally {
-  const counts = new LRUCache<string, { current: number; endsAt: number }>({ max: maxCallers })
-  /** The caller's count, if its minute is not over. */
-  const active = (caller: string, now: number) => {
-    const count = counts.get(caller)
-    return count && count.endsAt > now ? count : undefined
-  }
-  const tally: Tally = {
-    incr(caller, callback, length) {
-      // performance.now() is monotonic. With Date.now(), setting the clock back would prolong the minute.
-      const now = performance.now()
-      const known = active(caller, now)
-      const count = known ?? { current: 0, endsAt: now + length }
-      if (!known) counts.set(caller, count)
-      count.current += 1
-      callback(null, { current: count.current, ttl: count.endsAt - now })
-    },
-    charge(caller, requests) {
-      // The request's minute may be over. Then the charge counts in the current one.
-      tally.incr(caller, () => {}, minute, 0)
-      const count = counts.get(caller)
-      if (!count) return 0
-      count.current = Math.max(0, count.current - 1 + requests)
-      return count.current
-    },
-    look(caller) {
-      const now = performance.now()
-      const count = active(caller, now)
-      return count ? { current: count.current, ttl: count.endsAt - now } : { current: 0, ttl: minute }
-    },
-    child: () => tally
-  }
-  return tally
-}
-
 interface Charge {
   readonly caller: string
   /** The caller's count. */
@@ -106,17 +57,6 @@ interface Charge {
 }
 
 const addressCaller = (network: string) => `address ${network}`
-
-/** The additional requests for a body: one for each started 64 KiB after the first. */
-function costOf(bytes: number): number {
-  return Math.max(0, Math.ceil(bytes / costs.bodyBytes) - 1)
-}
-
-function bytesOf(body: unknown): number {
-  if (typeof body !== 'object' || body === null) return 0
-  if ('bytes' in body && body.bytes instanceof Uint8Array) return body.bytes.length
-  return 'form' in body && typeof body.form === 'string' ? Buffer.byteLength(body.form) : 0
-}
 
 /**
  * Limits the requests per minute of each API key, or of each address (a /64 of IPv6) without a key.
@@ -136,7 +76,7 @@ export default fp(
       app.decorateRequest('chargeWork', () => {})
       return
     }
-    const tally = makeTally()
+    const tally = new RateTally({ window: minute, maxCallers })
     const validKeys = new LRUCache<string, true>({ max: maxCallers })
 
     // A service that stops does not wait for refusals.
@@ -165,16 +105,19 @@ export default fp(
         const hash = hashOf(request)
         return hash !== undefined && validKeys.has(hash) ? `key ${hash}` : addressCaller(request.network)
       },
-      // The plugin constructs its store. This constructor returns the shared one, so that `charge` can use it too.
-      store: function store() {
-        return tally
-      } as unknown as FastifyRateLimitStoreCtor
+      store: class {
+        incr(caller: string, callback: (error: null, count: RateCount) => void): void {
+          callback(null, tally.count(caller))
+        }
+
+        child(): this {
+          return this
+        }
+      } as FastifyRateLimitStoreCtor
     })
     const count = app.createRateLimit()
 
-    // Our own parameters have a prefix, as the draft requires.
-    const policy = `"default";q=${max};w=${minute / 1000};tradepost-body-bytes=${costs.bodyBytes};tradepost-work-ms=${costs.workMilliseconds}`
-
+    const policy = `"default";q=${max};w=${minute / 1000};${costParameters}`
     const field = (current: number, resetsIn: number) => `"default";r=${Math.max(0, max - current)};t=${resetsIn}`
     const setHeaders = (reply: FastifyReply, { current, resetsIn }: Charge) => {
       reply.headers({ 'ratelimit-policy': policy, ratelimit: field(current, resetsIn) })
@@ -183,7 +126,7 @@ export default fp(
     app.decorate('countOutside', (network: string, cost: number) => {
       const caller = addressCaller(network)
       if (tally.look(caller).current >= max) return undefined
-      tally.incr(caller, () => {}, minute, 0)
+      tally.count(caller)
       if (cost !== 1) tally.charge(caller, cost - 1)
       const { current, ttl } = tally.look(caller)
       return field(current, Math.ceil(ttl / 1000))
@@ -200,7 +143,7 @@ export default fp(
       return this.charged?.cost ?? 1
     })
     app.decorateRequest('chargeWork', function (this: FastifyRequest, milliseconds: number) {
-      this.charge(Math.floor(milliseconds / costs.workMilliseconds))
+      this.charge(costOfWork(milliseconds))
     })
 
     app.addHook('onRequest', async (request, reply) => {
@@ -210,7 +153,7 @@ export default fp(
       const charge = { caller: counted.key, current: max - counted.remaining, cost: 1, resetsIn: counted.ttlInSeconds }
       request.charged = charge
       setHeaders(reply, charge)
-      if (!counted.isExceeded) return request.charge(costOf(declaredLength(request)))
+      if (!counted.isExceeded) return request.charge(costOfBody(declaredLength(request)))
       if (tally.charge(charge.caller, 0) > 2 * max) {
         await pauseRefusal(charge.caller, reply)
         // Many delays end in the same turn of the event loop, and others must not wait for all of these refusals.
@@ -229,7 +172,7 @@ export default fp(
     app.addHook(
       'preValidation',
       checking((request) => {
-        if (isChunked(request)) request.charge(costOf(bytesOf(request.body)))
+        if (isChunked(request)) request.charge(costOfBody(bytesOfBody(request.body)))
       })
     )
 
@@ -238,7 +181,7 @@ export default fp(
       checkingPayload((request, reply) => {
         const { charged } = request
         if (!charged) return
-        if (reply.statusCode === 413 && isChunked(request)) request.charge(costOf(config.BODY_LIMIT))
+        if (reply.statusCode === 413 && isChunked(request)) request.charge(costOfBody(config.BODY_LIMIT))
         setHeaders(reply, charged)
         const hash = hashOf(request)
         if (hash === undefined) return

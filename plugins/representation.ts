@@ -1,14 +1,14 @@
-import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { guest } from '../domain/caller.ts'
 import { textOf } from '../domain/deferred.ts'
 import { maxStringBody } from '../http/body.ts'
-import { uris } from '../representations/links.ts'
+import type { Current } from '../http/conditions.ts'
+import { linkField } from '../http/link-field.ts'
+import { lastModified, makeEntityTagger, modified, pathOf, type SentValidators } from '../http/validators.ts'
+import type { Notice } from '../representations/notice.ts'
 import { type Context, type Representation, type Representations, type Validators, variantOf } from '../representations/representation.ts'
-import type { Notice } from '../representations/views.ts'
-import type { Current } from './preconditions.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -19,8 +19,8 @@ declare module 'fastify' {
      */
     currentOf(value: { readonly version: number } | undefined, uri?: string, of?: Representations<never>): Current | undefined
     context(): Context
-    /** More parts of the resource's page. */
-    alsoShown?: Pick<Context, 'shipments'>
+    /** Gives the resource's page values that other representations do not show. */
+    showOnPage(values: PageValues): void
     /**
      * The entity tag that the forms of a page send back in `_if-match`. It is the tag of the XML, because that stays the same
      * when the user signs in.
@@ -39,6 +39,13 @@ declare module 'fastify' {
     represent(value: unknown, uri?: string): FastifyReply
     /** Sends 201 with Location and the value. */
     created(uri: string, value: unknown): FastifyReply
+    /** Answers that the resource is deleted: with 204. @param next the URI of the page that a browser gets after it */
+    deleted(next: string): FastifyReply
+    /**
+     * From now on `represent`, `created` and `deleted` lead a browser to what was written: with 303 to its URI. Only a value that
+     * is shown once is still sent.
+     */
+    redirectToResult(): void
     /**
      * Tries to answer with the validators only, before the value is loaded: with 304, or with a cached body.
      * @returns false if that is not possible; then load the value and call `represent`
@@ -47,19 +54,14 @@ declare module 'fastify' {
   }
 }
 
+type PageValues = Pick<Context, 'shipments'>
+
 interface PageOptions {
   readonly notice?: Notice
   /** The resource's representations, if they are not the route's. */
   readonly of?: Representations<never>
   /** Replaces the value's own tag. */
   readonly formTag?: string
-}
-
-/** The validators of the selected representation, as sent in the headers. */
-interface SentValidators {
-  readonly tag: string
-  readonly modifiedAt?: number
-  readonly isFinal?: boolean
 }
 
 const noResource: Representations<never> = { variants: [] }
@@ -72,15 +74,11 @@ const isSafe = (method: string) => method === 'GET' || method === 'HEAD'
  */
 export default fp(
   async function representation(app: FastifyInstance, { config, release }: { config: Config; release: string }) {
-    const tagSeed = `${release} ${config.BASE_URL.path} ${config.CURRENCY} ${config.SHOP_NAME}`
+    const tag = makeEntityTagger(`${release} ${config.BASE_URL.path} ${config.CURRENCY} ${config.SHOP_NAME}`)
+    const pageValues = new WeakMap<FastifyRequest, PageValues>()
+    const redirecting = new WeakSet<FastifyReply>()
 
-    /** An entity tag for one representation of one version of one resource. No two URIs have the same tag. */
-    function tag(path: string, { version, page, isWeak }: Validators, { suffix }: Representation<never>): string {
-      const digest = hash('sha256', `${tagSeed} ${path}`).slice(0, 8)
-      return `${isWeak ? 'W/' : ''}"${version}${suffix === 'html' && page !== undefined ? `.${page}` : ''}-${digest}-${suffix}"`
-    }
-
-    const represents = (request: FastifyRequest) => request.routeOptions.config.represents ?? noResource
+    const representationsOf = (request: FastifyRequest) => request.routeOptions.config.represents ?? noResource
     const selected = (request: FastifyRequest): Representation<never> => {
       if (!request.representation) throw new Error(`${request.url} has no negotiated representation`)
       return request.representation
@@ -89,9 +87,11 @@ export default fp(
     app.decorateRequest('context', function (this: FastifyRequest): Context {
       const { BASE_URL, CURRENCY, SHOP_NAME } = config
       const caller = this.caller ?? guest
-      return { base: BASE_URL.path, currency: CURRENCY, shop: SHOP_NAME, caller, self: this.url, ...this.alsoShown }
+      return { base: BASE_URL.path, currency: CURRENCY, shop: SHOP_NAME, caller, self: this.url, ...pageValues.get(this) }
     })
-    app.decorateRequest('alsoShown', undefined)
+    app.decorateRequest('showOnPage', function (this: FastifyRequest, values: PageValues) {
+      pageValues.set(this, values)
+    })
 
     app.decorateRequest(
       'currentOf',
@@ -99,7 +99,7 @@ export default fp(
         this: FastifyRequest,
         value: { readonly version: number } | undefined,
         uri = this.url,
-        of = represents(this)
+        of = representationsOf(this)
       ): Current | undefined {
         const { variants, validators } = of
         if (!value || !validators) return undefined
@@ -109,13 +109,13 @@ export default fp(
       }
     )
 
-    app.decorateRequest('formTag', function (this: FastifyRequest, value: unknown, uri?: string, of = represents(this)) {
+    app.decorateRequest('formTag', function (this: FastifyRequest, value: unknown, uri?: string, of = representationsOf(this)) {
       const index = of.variants.findIndex(({ suffix }) => suffix === 'xml')
       return hasVersion(value) ? this.currentOf(value, uri, of)?.tags[index] : undefined
     })
 
     app.decorateRequest('page', async function (this: FastifyRequest, value: unknown, options: PageOptions = {}) {
-      const { notice, of = represents(this), formTag = this.formTag(value, undefined, of) } = options
+      const { notice, of = representationsOf(this), formTag = this.formTag(value, undefined, of) } = options
       const html = variantOf(of, 'text/html')
       const context = { ...this.context(), formTag, ...(notice ? { notice } : {}) }
       const text = textOf(value)
@@ -140,15 +140,10 @@ export default fp(
     }
 
     function setLinks(request: FastifyRequest, reply: FastifyReply, value: unknown, uri: string) {
-      const { variants, schema, links = () => [] } = represents(request)
-      const chosen = selected(request)
-      const fields: string[] = []
-      for (const variant of variants) {
-        if (variant !== chosen && !variant.alias) fields.push(`<${uri}>; rel="alternate"; type="${variant.mediaType}"`)
-      }
-      if (schema !== undefined) fields.push(`<${uris(config.BASE_URL.path).schema(schema)}>; rel="describedby"; type="application/xml"`)
-      for (const { rel, href } of links(value as never, request.context())) if (rel !== 'self') fields.push(`<${href}>; rel="${rel}"`)
-      if (fields.length > 0) reply.header('link', fields.join(', '))
+      const of = representationsOf(request)
+      const links = of.links?.(value as never, request.context()) ?? []
+      const field = linkField(of, selected(request), links, { uri, base: config.BASE_URL.path })
+      if (field !== '') reply.header('link', field)
     }
 
     /** Conditions apply to resources without a tag too: they exist, and match no tag of the client (RFC 9110 section 13.2.1). */
@@ -190,7 +185,7 @@ export default fp(
 
     function sendBody(request: FastifyRequest, reply: FastifyReply, key: string | undefined, value: unknown, self: string) {
       const context = contextOf(request, value, self)
-      const { name } = represents(request)
+      const { name } = representationsOf(request)
       const text = textOf(value)
       if (text !== undefined && name !== undefined) {
         void sendDeferred(request, reply, name, text, context)
@@ -238,8 +233,9 @@ export default fp(
     app.decorateReply('represent', function (this: FastifyReply, value: unknown, uri = this.request.url): FastifyReply {
       const { request } = this
       const path = pathOf(uri)
-      const isShownOnce = represents(request).isShownOnce?.(value as never) ?? false
-      const validators = isShownOnce ? undefined : represents(request).validators?.(value as never, request.context())
+      const isShownOnce = representationsOf(request).isShownOnce?.(value as never) ?? false
+      if (redirecting.has(this) && !isShownOnce) return this.redirect(path, 303)
+      const validators = isShownOnce ? undefined : representationsOf(request).validators?.(value as never, request.context())
       const known = validators && sentValidators(request, path, validators)
       setHeaders(request, this, known)
       const isUnchanged = isNotModified(request, known)
@@ -254,6 +250,14 @@ export default fp(
     app.decorateReply('created', function (this: FastifyReply, uri: string, value: unknown): FastifyReply {
       return this.code(201).header('location', uri).represent(value, uri)
     })
+
+    app.decorateReply('deleted', function (this: FastifyReply, next: string): FastifyReply {
+      return redirecting.has(this) ? this.redirect(next, 303) : this.code(204).send()
+    })
+
+    app.decorateReply('redirectToResult', function (this: FastifyReply) {
+      redirecting.add(this)
+    })
   },
   {
     name: 'representation',
@@ -264,19 +268,4 @@ export default fp(
 
 function hasVersion(value: unknown): value is { readonly version: number } {
   return typeof value === 'object' && value !== null && 'version' in value
-}
-
-function pathOf(uri: string): string {
-  const query = uri.indexOf('?')
-  return query === -1 ? uri : uri.slice(0, query)
-}
-
-/** Last-Modified must not be later than Date (RFC 9110 section 8.8.2.1), even if the clock was set back. Node's Date may be a second old. */
-function lastModified(at: number): string {
-  const now = Date.now()
-  return new Date(at > now ? now - 1_000 : at).toUTCString()
-}
-
-function modified({ modifiedAt }: Pick<Validators, 'modifiedAt'>): { modifiedAt?: number } {
-  return modifiedAt === undefined ? {} : { modifiedAt }
 }

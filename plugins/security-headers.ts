@@ -2,21 +2,7 @@ import helmet from '@fastify/helmet'
 import Fastify, { type FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { checking, checkingPayload } from '../http/hooks.ts'
-
-/** Pages load from this origin only, run no inline scripts or styles, and cannot be framed. Helmet would build the text for each response. */
-const pageHeaders = {
-  'content-security-policy': [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' https: data:",
-    "connect-src 'self'",
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'"
-  ].join('; '),
-  'cross-origin-opener-policy': 'same-origin'
-}
+import { pageHeaders } from '../http/page-headers.ts'
 
 /** @fastify/helmet's options for the headers of every response. */
 const helmetOptions = {

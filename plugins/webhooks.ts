@@ -34,7 +34,7 @@ declare module 'fastify' {
   }
 }
 
-/** An event that takes too long to write takes as long the next time, so it counts as one that cannot be written. */
+/** Whether the shop is only busy. An event that is too costly to write is not tried again, because it would cost as much. */
 const isOverload = (error: unknown) => error instanceof Problem && error.code === 'overloaded' && error.cause !== 'too-costly'
 const notSent = () => new Problem('overloaded', 'The event cannot be sent now. Nothing was sent. Try again in a few seconds.')
 

@@ -6,7 +6,7 @@ import { toJson } from '../schemas/json.ts'
 import type { ElementType } from '../schemas/vocabulary.ts'
 import { writeXml } from '../schemas/xml.ts'
 import type { Link } from './links.ts'
-import type { Notice } from './views.ts'
+import type { Notice } from './notice.ts'
 
 /** The facts that a writer needs besides the value. The context never has the Host header, so that a body can be cached by its URI. */
 export interface Context {

@@ -6,9 +6,10 @@ import { element } from '../schemas/element.ts'
 import { stockXsd } from '../schemas/stock.ts'
 import { childType, rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
+import type { Notice } from './notice.ts'
 import { instant, pageOf, represent } from './representation.ts'
 import { fieldOf, placeErrors } from './views/fields.ts'
-import { type Notice, renderPage } from './views.ts'
+import { renderPage } from './views.ts'
 
 /** A product's stock, and what only its page shows. */
 export interface ShownStock extends Stock {

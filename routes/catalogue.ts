@@ -22,8 +22,8 @@ const catalogue: RoutePlugin = async (app, { config }) => {
   let turn: Promise<void> = Promise.resolve()
 
   /**
-   * Resolves in a later turn of the event loop than for every other reader, when the address may work: not while clients connect.
-   * A socket that is never full would ask for all batches in one turn.
+   * Waits until each other download has had a turn of the event loop, and then for the address's own turn. A fast client would
+   * otherwise get all batches in one turn, and others would wait.
    */
   async function waitForTurn(network: string): Promise<void> {
     turn = turn.then(() => nextTurn())

@@ -65,7 +65,7 @@ const deliveries: RoutePlugin = async (app, { config }) => {
       const { retryAfter: _, ...outcome } = attempt
       const sent: Delivery = { eventId, type: event.type, attempt: 0, ...outcome }
       await app.store.logDelivery(id, sent)
-      return request.form() ? reply.redirect(uri.deliveries(id), 303) : reply.represent(sent)
+      return reply.represent(sent)
     }
   )
 }

@@ -2,7 +2,7 @@ import fp from 'fastify-plugin'
 import { Problem } from '../http/problem.ts'
 import { problemTypes } from '../http/problem-types.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
-import { docsGroupRepresentations, docsRepresentations } from '../representations/api-description.ts'
+import { docsGroupRepresentations, docsRepresentations } from '../representations/api-documentation.ts'
 import { groupSegment } from '../representations/docs-groups.ts'
 import type { RoutePlugin } from './route.ts'
 

@@ -24,6 +24,95 @@ import { pageOf } from '../representations/representation.ts'
 import { anyKey } from './access.ts'
 import type { RoutePlugin } from './route.ts'
 
+const events: RoutePlugin = async (app, { config }) => {
+  const uri = uris(config.BASE_URL.path)
+  const keep = config.EVENTS_KEEP * 24 * 60 * 60 * 1000
+
+  const uriAfter = (id: string | undefined, { type, limit }: Filters) => pageUri(uri.events, { type, limit, after: id })
+
+  app.get(
+    '/events',
+    {
+      schema: { querystring: eventQuery },
+      config: {
+        represents: eventsRepresentations,
+        caching: 'private',
+        access: anyKey,
+        describes
+      }
+    },
+    async (request, reply) => {
+      const { limit, after, type: types = [] } = request.query
+      const all = audienceOf(request.caller ?? guest)
+      const audience: Audience = types.length === 0 ? all : narrow(all, types)
+      const found = await unlessExpired(audience, request.query, () =>
+        headsInTime(request.preferredWait(), reply, after, { audience, limit })
+      )
+      const heads = withinWeight(found)
+      // A page without a starting event changes when its oldest events are deleted, so it is never final.
+      const event = after === undefined || isStart(after) ? undefined : after
+      const isFull = event !== undefined && (heads.length === limit || heads.length < found.length)
+      const [first, last] = [heads[0]?.id, heads.at(-1)?.id ?? event ?? startCursor(Date.now(), keep)]
+      const version = hash('sha256', JSON.stringify([request.url, audience, first, last, heads.length])).slice(0, 16)
+      // Vary keeps caches from sending one key's events to another.
+      reply.header('vary', 'Accept, Authorization, Cookie')
+      const isFinal = isFull && request.representation?.suffix !== 'html'
+      if (reply.revalidate({ version, isFinal, ...pageOf(request.caller ?? guest) })) return reply
+      const weight = heads.reduce((sum, head) => sum + head.weight, 0)
+      const readAll = () => unlessExpired(audience, request.query, () => wholeEvents(heads))
+      // Large orders are not even read while too many are being written.
+      const read = await (weight > mostInline ? request.withRoomFor(weight, readAll) : readAll())
+      const links = [
+        { rel: 'self', href: request.url },
+        { rel: 'next', href: uriAfter(last, request.query) }
+      ]
+      return reply.represent(eventsPage(read, weight, { links, version, isFinal, types }))
+    }
+  )
+
+  async function headsAfter(after: string | undefined, query: EventQuery): Promise<readonly EventHead[]> {
+    if (after === undefined || !isStart(after)) return app.store.eventHeads(after === undefined ? query : { ...query, after })
+    const found = await app.store.eventHeads(query)
+    if (!isStartKept(after, Date.now(), keep)) throw new PositionError('a start that is not kept any more')
+    return found
+  }
+
+  /** The events of a page. If there are none, the request waits for the first, as long as the client prefers. */
+  async function headsInTime(
+    wait: number | undefined,
+    reply: FastifyReply,
+    after: string | undefined,
+    query: EventQuery
+  ): Promise<readonly EventHead[]> {
+    const watch = wait === undefined ? undefined : await reply.watchEvents(query.audience)
+    const found = await headsAfter(after, query)
+    if (!watch || wait === undefined) return found
+    reply.applyPreference(`wait=${wait}`)
+    if (found.length > 0) return found
+    await watch.event(wait)
+    return headsAfter(after, query)
+  }
+
+  async function wholeEvents(heads: readonly EventHead[]): Promise<readonly ShopEvent[]> {
+    const found = await app.store.events(heads)
+    if (found.length < heads.length) throw new PositionError('an event of the page was deleted meanwhile')
+    return found
+  }
+
+  /** @throws Problem `cursor-expired`, also when an event of the page is deleted meanwhile */
+  async function unlessExpired<T>(audience: Audience, filters: Filters, read: () => Promise<T>): Promise<T> {
+    try {
+      return await read()
+    } catch (error) {
+      if (!(error instanceof PositionError)) throw error
+    }
+    const last = await app.store.lastEvent(audience)
+    const next = uriAfter(last?.id ?? startCursor(Date.now(), keep), filters)
+    const detail = `The event after which you ask is no longer kept, or never existed. Note this link: ${next}. Read the orders and the products again as a whole, and then go on from that link.`
+    throw new Problem('cursor-expired', detail, { headers: { link: `<${next}>; rel="next"` } })
+  }
+}
+
 interface Filters {
   readonly type?: readonly EventType[]
   readonly limit: number
@@ -70,95 +159,6 @@ function eventsPage(events: readonly ShopEvent[], weight: number, page: Omit<Eve
   if (weight <= mostInline) return { ...page, events }
   const texts = events.map(eventJson)
   return defer<EventsPage>(`${JSON.stringify(page).slice(0, -1)},"events":[${texts.join(',')}]}`, page)
-}
-
-const events: RoutePlugin = async (app, { config }) => {
-  const uri = uris(config.BASE_URL.path)
-  const keep = config.EVENTS_KEEP * 24 * 60 * 60 * 1000
-
-  async function headsAfter(after: string | undefined, query: EventQuery): Promise<readonly EventHead[]> {
-    if (after === undefined || !isStart(after)) return app.store.eventHeads(after === undefined ? query : { ...query, after })
-    const found = await app.store.eventHeads(query)
-    if (!isStartKept(after, Date.now(), keep)) throw new PositionError('a start that is not kept any more')
-    return found
-  }
-
-  const uriAfter = (id: string | undefined, { type, limit }: Filters) => pageUri(uri.events, { type, limit, after: id })
-
-  /** The events of a page. If there are none, the request waits for the first, as long as the client prefers. */
-  async function headsInTime(
-    wait: number | undefined,
-    reply: FastifyReply,
-    after: string | undefined,
-    query: EventQuery
-  ): Promise<readonly EventHead[]> {
-    const watch = wait === undefined ? undefined : await reply.watchEvents(query.audience)
-    const found = await headsAfter(after, query)
-    if (!watch || wait === undefined) return found
-    reply.applyPreference(`wait=${wait}`)
-    if (found.length > 0) return found
-    await watch.event(wait)
-    return headsAfter(after, query)
-  }
-
-  async function wholeEvents(heads: readonly EventHead[]): Promise<readonly ShopEvent[]> {
-    const found = await app.store.events(heads)
-    if (found.length < heads.length) throw new PositionError('an event of the page was deleted meanwhile')
-    return found
-  }
-
-  /** @throws Problem `cursor-expired`, also when an event of the page is deleted meanwhile */
-  async function unlessExpired<T>(audience: Audience, filters: Filters, read: () => Promise<T>): Promise<T> {
-    try {
-      return await read()
-    } catch (error) {
-      if (!(error instanceof PositionError)) throw error
-    }
-    const last = await app.store.lastEvent(audience)
-    const next = uriAfter(last?.id ?? startCursor(Date.now(), keep), filters)
-    const detail = `The event after which you ask is no longer kept, or never existed. Note this link: ${next}. Read the orders and the products again as a whole, and then go on from that link.`
-    throw new Problem('cursor-expired', detail, { headers: { link: `<${next}>; rel="next"` } })
-  }
-
-  app.get(
-    '/events',
-    {
-      schema: { querystring: eventQuery },
-      config: {
-        represents: eventsRepresentations,
-        caching: 'private',
-        access: anyKey,
-        describes
-      }
-    },
-    async (request, reply) => {
-      const { limit, after, type: types = [] } = request.query
-      const all = audienceOf(request.caller ?? guest)
-      const audience: Audience = types.length === 0 ? all : narrow(all, types)
-      const found = await unlessExpired(audience, request.query, () =>
-        headsInTime(request.preferredWait(), reply, after, { audience, limit })
-      )
-      const heads = withinWeight(found)
-      // Without an event to begin after, the oldest events of the page are deleted some day.
-      const event = after === undefined || isStart(after) ? undefined : after
-      const isFull = event !== undefined && (heads.length === limit || heads.length < found.length)
-      const [first, last] = [heads[0]?.id, heads.at(-1)?.id ?? event ?? startCursor(Date.now(), keep)]
-      const version = hash('sha256', JSON.stringify([request.url, audience, first, last, heads.length])).slice(0, 16)
-      // A cache that forgets this finds the events of one key for another.
-      reply.header('vary', 'Accept, Authorization, Cookie')
-      const isFinal = isFull && request.representation?.suffix !== 'html'
-      if (reply.revalidate({ version, isFinal, ...pageOf(request.caller ?? guest) })) return reply
-      const weight = heads.reduce((sum, head) => sum + head.weight, 0)
-      const readAll = () => unlessExpired(audience, request.query, () => wholeEvents(heads))
-      // Large orders are not even read while too many are being written.
-      const read = await (weight > mostInline ? request.withRoomFor(weight, readAll) : readAll())
-      const links = [
-        { rel: 'self', href: request.url },
-        { rel: 'next', href: uriAfter(last, request.query) }
-      ]
-      return reply.represent(eventsPage(read, weight, { links, version, isFinal, types }))
-    }
-  )
 }
 
 export default fp(events, { name: 'events', encapsulate: true, dependencies: ['representation', 'authorization', 'event-watch', 'prefer'] })

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Store } from '../domain/store.ts'
 import { retryAfter } from '../http/problem.ts'
-import { reach } from '../plugins/observability.ts'
+import { reach } from '../http/readiness.ts'
 
 export interface Health {
   readonly store: Store
@@ -36,7 +36,7 @@ export default fp(
         await reach(store)
         return reply.send({ status: 'ready' })
       } catch (error) {
-        app.log.warn({ err: error }, 'not ready')
+        app.log.warn({ err: error }, 'the readiness check failed: the database does not answer')
         return reply.code(503).headers(retryAfter).send({ status: 'database out of reach' })
       }
     })

@@ -6,9 +6,9 @@ import type { Store } from '../domain/store.ts'
 /** The most shipments on the page of an order. */
 const mostShown = 10
 
-/** Has the page of an order show its last shipments. Other representations do not have them. */
+/** Loads the latest shipments for the order's page. Other representations do not show them. */
 export async function showShipments(request: FastifyRequest, { id, status }: Order, store: Pick<Store, 'shipments'>): Promise<void> {
   if (request.representation?.suffix !== 'html' || !mayHaveShipments(status)) return
   const { items: shipments } = await store.shipments(id, { limit: mostShown })
-  request.alsoShown = { shipments }
+  request.showOnPage({ shipments })
 }

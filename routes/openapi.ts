@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin'
-import { openApiRepresentations } from '../representations/api-description.ts'
+import { openApiRepresentations } from '../representations/api-documentation.ts'
 import type { RoutePlugin } from './route.ts'
 
 const describes = {

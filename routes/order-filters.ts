@@ -4,8 +4,8 @@ import { pageUri } from '../http/paging.ts'
 const day = /^\d{4}-\d{2}-\d{2}$/
 
 /**
- * Redirects what the filters of the page of orders send to the URI that it means: a browser's form sends its blank fields too, and a
- * day without a time. A machine's blank parameter is refused, because it would list more than was meant.
+ * Redirects the filter form of the orders page to a URI without blank fields and with full times. Other clients get 400 for a
+ * blank parameter, because ignoring it would list more orders than they asked for.
  */
 export async function tidyFilters(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   if (request.representation?.suffix !== 'html') return undefined

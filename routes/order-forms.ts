@@ -36,7 +36,7 @@ export interface OrderForms {
   lookedUp(request: FastifyRequest): Promise<Fields>
 }
 
-/** The main thread parses what a form is made of, so an order with more characters than this has no form. */
+/** The longest order, in characters of JSON, that has a change form. The serving thread parses it. */
 const mostCharacters = 192 * 1024
 
 const isSmall = (order: Order) => (textOf(order) ?? '').length <= mostCharacters

@@ -46,7 +46,7 @@ const order: RoutePlugin = async (app, { config }) => {
       config: { ...one, access: toPlaceOrChange, form: forms.newOrder, buyers, describes: placeOrder }
     },
     async (request, reply) => {
-      // A person who sends a form gets the order that the page showed, or none.
+      // Forms ignore Prefer: a person gets the whole order as shown, or a refusal.
       const handling = request.submission?.notation === 'form' ? undefined : request.preferredHandling()
       const placing = { ...placingOf(request, config), ...(handling === 'lenient' ? { handling } : {}) }
       if (isDryRun(request)) return dryRun(request, reply, placing)

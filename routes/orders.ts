@@ -14,6 +14,43 @@ import { pageOf, type Validators } from '../representations/representation.ts'
 import { tidyFilters } from './order-filters.ts'
 import type { RoutePlugin } from './route.ts'
 
+const orders: RoutePlugin = async (app, { config }) => {
+  const uri = uris(config.BASE_URL.path)
+
+  app.get(
+    '/orders',
+    {
+      schema: { querystring: orderQuery },
+      preValidation: tidyFilters,
+      config: { represents: ordersRepresentations, caching: 'private', access: { anyOf: ['order', 'fulfilment'] }, describes }
+    },
+    async (request, reply) => {
+      const { limit, after, ...parameters } = request.query
+      const { with: shape, ...filters } = parameters
+      const caller = request.caller ?? guest
+      const wanted = { ...filtersOf(filters, caller), limit }
+      const sorting = sortingOf(wanted)
+      const query = { ...wanted, ...startOfPage(sorting, after) }
+      const validators = validatorsOf(request.query, caller, await app.store.ordersRevision(wanted.customer))
+      if (reply.revalidate(validators)) return reply
+      const list = { path: uri.orders, sorting, filters: parameters, limit }
+      const restOf = ({ next }: Page<unknown>) => ({
+        links: [{ rel: 'self', href: request.url }, firstLink(list), ...nextLinks(list, next)],
+        query: filters,
+        validators
+      })
+      const isPage = request.representation?.suffix === 'html'
+      if (shape === 'lines' && !isPage) {
+        const page = await app.store.wholeOrders(query)
+        return reply.represent(wholePage(page.items, restOf(page)))
+      }
+      const lines = isPage && hasScope(caller, 'fulfilment') && limit <= mostCounted
+      const page = await app.store.orders({ ...query, lines })
+      return reply.represent({ orders: page.items, ...restOf(page) } satisfies OrderPage)
+    }
+  )
+}
+
 interface Filters {
   readonly status?: OrderStatus
   readonly customer?: string
@@ -102,43 +139,6 @@ function validatorsOf(query: Filters & PageQuery, caller: Caller, revision: stri
 /** The whole orders become a page as text, so that this thread parses no large one, nor many. */
 function wholePage(orders: readonly Order[], rest: Omit<OrderPage, 'orders'>): OrderPage {
   return fromJson<OrderPage>(`{"orders":[${orders.map(jsonOf).join(',')}],${JSON.stringify(rest).slice(1)}`, rest)
-}
-
-const orders: RoutePlugin = async (app, { config }) => {
-  const uri = uris(config.BASE_URL.path)
-
-  app.get(
-    '/orders',
-    {
-      schema: { querystring: orderQuery },
-      preValidation: tidyFilters,
-      config: { represents: ordersRepresentations, caching: 'private', access: { anyOf: ['order', 'fulfilment'] }, describes }
-    },
-    async (request, reply) => {
-      const { limit, after, ...parameters } = request.query
-      const { with: shape, ...filters } = parameters
-      const caller = request.caller ?? guest
-      const wanted = { ...filtersOf(filters, caller), limit }
-      const sorting = sortingOf(wanted)
-      const query = { ...wanted, ...startOfPage(sorting, after) }
-      const validators = validatorsOf(request.query, caller, await app.store.ordersRevision(wanted.customer))
-      if (reply.revalidate(validators)) return reply
-      const list = { path: uri.orders, sorting, filters: parameters, limit }
-      const restOf = ({ next }: Page<unknown>) => ({
-        links: [{ rel: 'self', href: request.url }, firstLink(list), ...nextLinks(list, next)],
-        query: filters,
-        validators
-      })
-      const isPage = request.representation?.suffix === 'html'
-      if (shape === 'lines' && !isPage) {
-        const page = await app.store.wholeOrders(query)
-        return reply.represent(wholePage(page.items, restOf(page)))
-      }
-      const lines = isPage && hasScope(caller, 'fulfilment') && limit <= mostCounted
-      const page = await app.store.orders({ ...query, lines })
-      return reply.represent({ orders: page.items, ...restOf(page) } satisfies OrderPage)
-    }
-  )
 }
 
 export default fp(orders, { name: 'orders', encapsulate: true, dependencies: ['representation', 'authorization'] })

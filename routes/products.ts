@@ -8,6 +8,60 @@ import { productRepresentations, productsRepresentations } from '../representati
 import { product } from '../schemas/product.ts'
 import type { RoutePlugin } from './route.ts'
 
+const products: RoutePlugin = async (app, { config }) => {
+  const uri = uris(config.BASE_URL.path)
+
+  app.get(
+    '/products',
+    {
+      schema: { querystring: productQuery },
+      config: {
+        represents: productsRepresentations,
+        caching: 'catalogue',
+        version: (versions) => versions.catalogue(),
+        describes: listProducts
+      }
+    },
+    async (request, reply) => {
+      const { limit, q, category, 'updated-since': updatedSince } = request.query
+      const wanted = toQuery(request.query)
+      const digest = hash('sha256', JSON.stringify(request.query)).slice(0, 8)
+      const validatorsOf = ({ revision, modifiedAt }: Revision) => ({
+        version: `${revision}.${modifiedAt.toString(36)}.${digest}`,
+        modifiedAt
+      })
+      const catalogue = await app.store.revision()
+      if (reply.revalidate(validatorsOf(catalogue))) return reply
+      const isWholeShop = request.representation?.suffix === 'html' && !q && !category
+      const { found, at } = await readSettled(app.store, catalogue, async () => ({
+        page: await request.findProducts(wanted),
+        categories: isWholeShop ? await categoryOptions(app.store) : undefined
+      }))
+      const { page, categories } = found
+      const list = { path: uri.products, sorting: orderOf(q), filters: { q, category, 'updated-since': updatedSince }, limit }
+      return reply.represent({
+        products: page.items,
+        categories,
+        links: [{ rel: 'self', href: request.url }, firstLink(list), ...nextLinks(list, page.next)],
+        query: { q, category, updatedSince },
+        validators: at && validatorsOf(at)
+      })
+    }
+  )
+
+  app.post(
+    '/products',
+    {
+      schema: { body: product },
+      config: { represents: productRepresentations, caching: 'catalogue', access: { anyOf: ['catalogue'] }, describes: createProduct }
+    },
+    async (request, reply) => {
+      const created = await app.store.createProduct(request.body.id ?? randomUUID(), request.body.draft)
+      return reply.created(uri.product(created.id), created)
+    }
+  )
+}
+
 interface Filters {
   readonly q?: string
   readonly category?: string
@@ -54,10 +108,10 @@ function toQuery({ limit, after, q, category, 'updated-since': since }: Filters 
   }
 }
 
-/** More categories than these are no choice for a person: then the page offers those of the products on it. */
+/** A longer list of categories is of no use to a person. The page then offers only the categories of its own products. */
 const mostCategories = 60
 
-async function choice(store: Store): Promise<readonly string[] | undefined> {
+async function categoryOptions(store: Store): Promise<readonly string[] | undefined> {
   const found = await store.mainCategories(mostCategories + 1)
   return found.length > mostCategories ? undefined : found
 }
@@ -78,60 +132,6 @@ async function readSettled<T>(store: Store, first: Revision, read: () => Promise
     if (attempt === maxReads) return { found, at: undefined }
     before = after
   }
-}
-
-const products: RoutePlugin = async (app, { config }) => {
-  const uri = uris(config.BASE_URL.path)
-
-  app.get(
-    '/products',
-    {
-      schema: { querystring: productQuery },
-      config: {
-        represents: productsRepresentations,
-        caching: 'catalogue',
-        version: (versions) => versions.catalogue(),
-        describes: listProducts
-      }
-    },
-    async (request, reply) => {
-      const { limit, q, category, 'updated-since': updatedSince } = request.query
-      const wanted = toQuery(request.query)
-      const digest = hash('sha256', JSON.stringify(request.query)).slice(0, 8)
-      const validatorsOf = ({ revision, modifiedAt }: Revision) => ({
-        version: `${revision}.${modifiedAt.toString(36)}.${digest}`,
-        modifiedAt
-      })
-      const catalogue = await app.store.revision()
-      if (reply.revalidate(validatorsOf(catalogue))) return reply
-      const isWholeShop = request.representation?.suffix === 'html' && !q && !category
-      const { found, at } = await readSettled(app.store, catalogue, async () => ({
-        page: await request.findProducts(wanted),
-        categories: isWholeShop ? await choice(app.store) : undefined
-      }))
-      const { page, categories } = found
-      const list = { path: uri.products, sorting: orderOf(q), filters: { q, category, 'updated-since': updatedSince }, limit }
-      return reply.represent({
-        products: page.items,
-        categories,
-        links: [{ rel: 'self', href: request.url }, firstLink(list), ...nextLinks(list, page.next)],
-        query: { q, category, updatedSince },
-        validators: at && validatorsOf(at)
-      })
-    }
-  )
-
-  app.post(
-    '/products',
-    {
-      schema: { body: product },
-      config: { represents: productRepresentations, caching: 'catalogue', access: { anyOf: ['catalogue'] }, describes: createProduct }
-    },
-    async (request, reply) => {
-      const created = await app.store.createProduct(request.body.id ?? randomUUID(), request.body.draft)
-      return reply.created(uri.product(created.id), created)
-    }
-  )
 }
 
 export default fp(products, { name: 'products', encapsulate: true, dependencies: ['representation', 'documents', 'auth', 'sharing'] })

@@ -26,7 +26,8 @@ const publicRoute: RoutePlugin = async (app) => {
     const file = publicFiles.get(request.params.file)
     if (!file) throw new Problem('not-found', 'There is no such file.')
     const tag = `"${file.digest}"`
-    // During a rolling upgrade a page of the next release may ask this one: what it gets must not be kept as the new file.
+    // During a rolling upgrade, a page of the new release may load its file from the old one. So only a matching digest makes the
+    // response immutable.
     const named = new URL(request.url, 'http://localhost').searchParams.get('v')
     reply.headers({ etag: tag, 'cache-control': named === file.digest ? immutable : app.cachePolicies.catalogue })
     if (request.isNotModified({ tags: [tag] })) return reply.code(304).send()

@@ -4,7 +4,7 @@ import { mayHaveStatus } from '../domain/order-writes.ts'
 import type { StatusDetails } from '../domain/seller-details.ts'
 import type { Store } from '../domain/store.ts'
 
-/** The order, if it has the status, and the details, already: a write that is repeated changes nothing. */
+/** Returns the order if it already has the status and the details, so that a repeated request changes nothing. */
 export async function orderWithStatus(
   store: Pick<Store, 'setOrderStatus'>,
   current: Order,

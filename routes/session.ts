@@ -27,7 +27,7 @@ const signIn = {
 } as const
 const signOut = { id: 'signOut', summary: 'Sign out', answers: { 204: 'Signed out.' } } as const
 
-/** The page and the forms that sign a person in and out. plugins/session says how the server keeps no state of that. */
+/** The page and the forms that sign a person in and out. The server keeps no session state (see plugins/session.ts). */
 const session: RoutePlugin = async (app, { config }) => {
   const base = config.BASE_URL.path
   const uri = uris(base)

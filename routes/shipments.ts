@@ -9,43 +9,15 @@ import type { Precondition } from '../domain/store.ts'
 import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
 import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
+import { refusalNotice } from '../representations/notice.ts'
 import { orderRepresentations } from '../representations/order.ts'
 import { orderStatusRepresentations } from '../representations/order-status.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { type ShipmentPage, shipmentRepresentations, shipmentsRepresentations } from '../representations/shipment.ts'
-import { refusalNotice } from '../representations/views.ts'
 import { shipment } from '../schemas/shipment.ts'
 import { isHidden, toSeeOrder } from './access.ts'
 import { orderIdOf, orderPath, shipmentPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
-
-/** Short shipments come with their lines, so a page has fewer shipments than a page of orders has orders. */
-const pageLimit = { default: 20, max: 100 }
-
-const shipmentQuery = pagedQuery({}, pageLimit)
-
-const listShipments = {
-  id: 'listShipments',
-  summary: 'The shipments of an order, newest first',
-  notes: 'Shipments of up to 20 lines come with them. Follow `next` to the page after.',
-  answers: { 200: 'A page of shipments.' },
-  problems: ['order-not-found']
-} as const
-const shipOrder = {
-  id: 'shipOrder',
-  summary: 'Ship an order, whole or in part',
-  notes:
-    'Without items it ships all that is left. When nothing is left, the order is `shipped`. `If-Match` takes an ETag of the order, its status or its shipments. With an `Idempotency-Key` it is safe to repeat.',
-  answers: { 201: 'The shipment.', 303: 'To a form: the shipment was made.' },
-  problems: ['order-not-found', 'invalid-shipment', 'shipment-refused', 'transition-refused'],
-  idempotent: true
-} as const
-const getShipment = {
-  id: 'getShipment',
-  summary: 'One shipment of an order',
-  answers: { 200: 'The shipment.' },
-  problems: ['order-not-found']
-} as const
 
 const shipments: RoutePlugin = async (app, { config }) => {
   const pages = shipmentPages(app, config)
@@ -119,7 +91,7 @@ function shipmentPages(app: FastifyInstance, config: Config) {
     return { version: order.version, order, shipments: items, links, position }
   }
 
-  /** The condition of a request on the order. If it fails, a request with an idempotency key may still get its first answer again. */
+  /** Evaluates the request's preconditions. If they fail, a request with an Idempotency-Key may still repeat its first answer. */
   function expected(request: FastifyRequest, order: Order): Precondition {
     const firstPage: ShipmentPage = { version: order.version, order, shipments: [], links: [], position: '' }
     const current = [
@@ -153,6 +125,34 @@ function refuseEmptyForm(request: FastifyRequest): void {
   if (!request.form()?.has('_lines') || textOf(body) !== undefined || body.items) return
   throw new DomainError('invalid-shipment', 'Enter a quantity for at least one line. Nothing was stored.')
 }
+
+/** Short shipments come with their lines, so a page has fewer shipments than a page of orders has orders. */
+const pageLimit = { default: 20, max: 100 }
+
+const shipmentQuery = pagedQuery({}, pageLimit)
+
+const listShipments = {
+  id: 'listShipments',
+  summary: 'The shipments of an order, newest first',
+  notes: 'Shipments of up to 20 lines come with them. Follow `next` to the page after.',
+  answers: { 200: 'A page of shipments.' },
+  problems: ['order-not-found']
+} as const
+const shipOrder = {
+  id: 'shipOrder',
+  summary: 'Ship an order, whole or in part',
+  notes:
+    'Without items it ships all that is left. When nothing is left, the order is `shipped`. `If-Match` takes an ETag of the order, its status or its shipments. With an `Idempotency-Key` it is safe to repeat.',
+  answers: { 201: 'The shipment.', 303: 'To a form: the shipment was made.' },
+  problems: ['order-not-found', 'invalid-shipment', 'shipment-refused', 'transition-refused'],
+  idempotent: true
+} as const
+const getShipment = {
+  id: 'getShipment',
+  summary: 'One shipment of an order',
+  answers: { 200: 'The shipment.' },
+  problems: ['order-not-found']
+} as const
 
 export default fp(shipments, {
   name: 'shipments',

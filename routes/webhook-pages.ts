@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { FormPages } from '../plugins/form-pages.ts'
+import { refusalNotice } from '../representations/notice.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
-import { refusalNotice } from '../representations/views.ts'
 import { type RefusedWebhook, type ShownWebhook, type WebhookList, webhooksRepresentations } from '../representations/webhook.ts'
 import { isHidden } from './access.ts'
 
@@ -26,8 +26,7 @@ export function webhookPages({ store }: FastifyInstance): { readonly ofList: For
     return request.page(shown, { notice: refusalNotice(problem, 'the webhook') })
   }
 
-  // The page of a new webhook shows its secret, and nothing shows it again.
-  return { ofList: { refused: refusedNew, showsResult: true }, ofOne: { refused: refusedChange } }
+  return { ofList: { refused: refusedNew }, ofOne: { refused: refusedChange } }
 }
 
 function typedIn(request: FastifyRequest): NonNullable<RefusedWebhook['typed']> {

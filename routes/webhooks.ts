@@ -80,7 +80,7 @@ const webhooks: RoutePlugin = async (app, { config }) => {
       const holder = keyHolder(request)
       const current = await managedBy(holder, request.params.webhook_id, app.store)
       await app.store.deleteWebhook(current.id, holder.customer, request.precondition(request.currentOf(current)))
-      return request.form() ? reply.redirect(uri.webhooks, 303) : reply.code(204).send()
+      return reply.deleted(uri.webhooks)
     }
   )
 

@@ -83,7 +83,7 @@ async function build(folder: string): Promise<{ code: number | null; said: strin
 
 const dist = (folder: string, path: string) => readFileSync(join(folder, 'dist', path), 'utf8')
 
-t.test('what has not changed is not built again, and any change of a source, an asset or a setting is built', async (t) => {
+t.test('an unchanged service is not built again, and any change of a source, an asset or a setting is built', async (t) => {
   const folder = project(t)
   t.match(await build(folder), { code: 0, said: /Compiling/ })
   t.match(dist(folder, 'cli.js'), 'one')

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { buildOps } from '../ops.ts'
+import { buildOps } from '../app.ts'
 import { build } from './build.ts'
 import { ask, listening, message, Wire } from './http/wire.ts'
 
@@ -33,7 +33,7 @@ t.test("the operator's port takes few connections, closes more at once, and goes
   t.equal((await ask(t, ops, message('GET /health/live'))).status, 200)
 })
 
-t.test("who takes nothing of an answer on the operator's port is cut off after SEND_TIMEOUT", async (t) => {
+t.test("a client that reads nothing of a response on the operator's port is cut off after SEND_TIMEOUT", async (t) => {
   const ops = await serve(t, { SEND_TIMEOUT: '1' })
   ops.get('/large', async (_request, reply) => reply.send(Buffer.alloc(24 * 1024 * 1024, 'x')))
   await listening(ops)

@@ -47,6 +47,9 @@ t.test('the table of URIs is what the service offers, but for the forms that pag
   t.same(shown.sort(), expected.sort())
 })
 
+/** The files of the top folder that a room may import. */
+const topFiles = ['config.ts', 'files.ts', 'priority.ts', 'random-pool.ts']
+
 t.test('the table of rooms is that of the linter', async (t) => {
   interface Override {
     readonly includes: readonly string[]
@@ -65,9 +68,10 @@ t.test('the table of rooms is that of the linter', async (t) => {
   )
   const rooms = [...forbidden.keys()]
   const expected = rooms.map((room) => {
-    const open = [...rooms.map((other) => [other, `**/${other}/**`] as const), ['config.ts', '**/config.ts'] as const].filter(
-      ([other, pattern]) => other !== room && !forbidden.get(room)?.includes(pattern)
-    )
+    const open = [
+      ...rooms.map((other) => [other, `**/${other}/**`] as const),
+      ...topFiles.map((file) => [file, `**/${file}`] as const)
+    ].filter(([other, pattern]) => other !== room && !forbidden.get(room)?.includes(pattern))
     return [`\`${room}\``, open.map(([other]) => other).sort()]
   })
   const shown = table(read('docs/architecture.md'), 'rooms').map(([room = '', may = '']) => [
@@ -106,7 +110,7 @@ t.test('every file and folder of the project that a page names is there', async 
   }
 })
 
-t.test('what a page says is in a file is in it', async (t) => {
+t.test('a name that a page says is in a file is in it', async (t) => {
   let count = 0
   for (const page of pages) {
     for (const [, word = '', file = ''] of prose(read(page)).matchAll(/`(\w+)` in\s+`([\w/.-]+\.\w+)`/g)) {
@@ -117,7 +121,7 @@ t.test('what a page says is in a file is in it', async (t) => {
   t.ok(count > 10)
 })
 
-t.test('what is shown fits a page: no line is too long to be read', async (t) => {
+t.test('no line of a page is too long to be read', async (t) => {
   for (const page of pages) {
     const long = read(page)
       .split('\n')
@@ -130,14 +134,11 @@ t.test('what is shown fits a page: no line is too long to be read', async (t) =>
   }
 })
 
-t.test(
-  'what is to be pasted works in any shell: zsh takes a bare ? or * for file names, and at its prompt a # for an argument',
-  async (t) => {
-    const pasted = pages.flatMap((page) => blocks(read(page))).filter(({ language }) => language === 'sh' || language === 'console')
-    t.ok(pasted.length > 25)
-    for (const { text } of pasted) {
-      const bare = text.replace(/<<'(\w+)'[\s\S]*?^\1$/gm, '').replace(/'[^']*'|"(?:\\.|[^"\\])*"/g, '')
-      t.notMatch(bare, /https?:\S*[?*[]|(?:^|\s)#/m, text.split('\n')[0] ?? '')
-    }
+t.test('commands to paste work in any shell: zsh takes a bare ? or * for file names, and at its prompt a # for an argument', async (t) => {
+  const pasted = pages.flatMap((page) => blocks(read(page))).filter(({ language }) => language === 'sh' || language === 'console')
+  t.ok(pasted.length > 25)
+  for (const { text } of pasted) {
+    const bare = text.replace(/<<'(\w+)'[\s\S]*?^\1$/gm, '').replace(/'[^']*'|"(?:\\.|[^"\\])*"/g, '')
+    t.notMatch(bare, /https?:\S*[?*[]|(?:^|\s)#/m, text.split('\n')[0] ?? '')
   }
-)
+})

@@ -106,7 +106,7 @@ t.test('a busy port is one line that says what to do, on standard error, with ex
   t.equal(code, 1)
 })
 
-t.test('the log ends with "stopped"', async (t) => {
+t.test('the log ends with "the service has stopped"', async (t) => {
   const child = spawnServer(t, { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`, SHUTDOWN_DELAY: '0' })
   const lines: { msg: string }[] = []
   for await (const line of createInterface(child.stdout ?? Readable.from([]))) {
@@ -116,7 +116,7 @@ t.test('the log ends with "stopped"', async (t) => {
   }
   t.same(
     lines.slice(-2).map(({ msg }) => msg),
-    ['stopping', 'stopped']
+    ['the service is stopping', 'the service has stopped']
   )
 })
 

@@ -81,7 +81,7 @@ t.test('connections without a request in flight do not keep the process', async 
   t.match(await tunnel.rest(), /^HTTP\/1\.1 501 /)
   t.match(await upgrade.rest(), /^HTTP\/1\.1 200 /)
   t.match(await halfAtOps.rest(), /^HTTP\/1\.1 503 /)
-  t.same(log().at(-1)?.msg, 'stopped')
+  t.same(log().at(-1)?.msg, 'the service has stopped')
 })
 
 t.test('requests in flight are finished when the listener is closed, and so is the process then', async (t) => {
@@ -107,10 +107,10 @@ t.test('requests in flight are finished when the listener is closed, and so is t
   t.equal(await reading.rest(), '')
   t.equal(await ended, 0)
   for (const wire of [sending, pipelining, reading]) t.equal(wire.failure, undefined)
-  t.equal(log().at(-1)?.msg, 'stopped')
+  t.equal(log().at(-1)?.msg, 'the service has stopped')
 })
 
-t.test('what is not finished within SHUTDOWN_TIMEOUT is cut off and named, with exit status 1', async (t) => {
+t.test('requests that are not finished within SHUTDOWN_TIMEOUT are cut off and named, with exit status 1', async (t) => {
   const { base, port, end, log } = await run(t, { SHUTDOWN_DELAY: '0', SHUTDOWN_TIMEOUT: '1' })
   const wire = (await Wire.open(t, port)).send(get)
   t.equal((await wire.answer()).status, 200)
@@ -120,7 +120,7 @@ t.test('what is not finished within SHUTDOWN_TIMEOUT is cut off and named, with 
     await new Promise((resolve) => setTimeout(resolve, 10))
   t.equal(await end('SIGTERM'), 1)
   const last = log().at(-1)
-  t.match(last, { level: 50, msg: /^stopped, but SHUTDOWN_TIMEOUT is over: requests were cut off: 1$/ })
+  t.match(last, { level: 50, msg: /^the service has stopped, but SHUTDOWN_TIMEOUT is over: requests were cut off: 1$/ })
   t.match(last?.requests, [{ reqId: /./, method: 'POST', route: '/order', state: 'its body was still arriving' }])
 })
 
@@ -171,7 +171,7 @@ t.test('told twice to stop, as by a terminal and by npm, it still finishes what 
   process.kill('SIGTERM')
   t.equal((await wire.send(body).answer()).status, 201)
   t.equal(await ended, 0)
-  t.equal(log().filter(({ msg }) => msg === 'stopping').length, 1)
+  t.equal(log().filter(({ msg }) => msg === 'the service is stopping').length, 1)
 })
 
 t.test('a second Ctrl-C ends it where it stands, with exit status 1', async (t) => {
@@ -182,7 +182,7 @@ t.test('a second Ctrl-C ends it where it stands, with exit status 1', async (t) 
   process.kill('SIGINT')
   t.equal(await ended, 1)
   t.equal(await wire.rest(), '')
-  t.match(log().at(-1), { msg: /^stopped, but it was interrupted again/, requests: [{ method: 'POST', route: '/order' }] })
+  t.match(log().at(-1), { msg: /^the service has stopped, but it was interrupted again/, requests: [{ method: 'POST', route: '/order' }] })
 })
 
 t.test('told to stop before it listens, it just ends, with 0', async (t) => {

@@ -1,8 +1,8 @@
 import { type Element, element, elementAt, type Place } from '../../schemas/element.ts'
 import { writeXml } from '../../schemas/xml.ts'
 import { ownXml } from '../../xml/gate.ts'
+import type { CatalogueDocument } from './catalogue-document.ts'
 import type { Entry } from './entry.ts'
-import type { CatalogueDocument } from './validator.ts'
 
 /** Writes products that are not XML as an XML catalogue for validation. The `origin` of each element is its place in the file. */
 export function catalogueOfElements(entries: readonly Entry[]): CatalogueDocument {

@@ -4,7 +4,8 @@ import { Problem } from '../../http/problem.ts'
 import type { LocatedFault } from '../../schemas/document.ts'
 import { type Element, elementAt } from '../../schemas/element.ts'
 import { productXsd, readProduct } from '../../schemas/product.ts'
-import { makeXmlGate, type ParsedXml, type XmlGate } from '../../xml/gate.ts'
+import { makeXmlGate, type XmlGate } from '../../xml/gate.ts'
+import type { CatalogueDocument } from './catalogue-document.ts'
 import { catalogueOfElements } from './element-catalogue.ts'
 import type { Entry } from './entry.ts'
 import { catalogueOfXml } from './xml-catalogue.ts'
@@ -13,17 +14,6 @@ import { catalogueOfXml } from './xml-catalogue.ts'
 export type ValidatedEntry =
   | { readonly line: number; readonly item: ImportItem }
   | { readonly line: number; readonly faults: readonly LocatedFault[] }
-
-/** Several entries as one catalogue document. */
-export interface CatalogueDocument {
-  readonly parsed: ParsedXml
-  /** The products of the catalogue, in the order of the entries. Each is usable only if the schema found no fault in it. */
-  readonly roots: () => readonly Element[]
-  /** Finds the entry of a fault, by index, and the place of the fault in the file. */
-  readonly trace: (fault: LocatedFault) => { readonly index: number; readonly fault: LocatedFault }
-  /** Finds the place of an element in the file. */
-  readonly locate: (element: Element) => { readonly line?: number; readonly path?: string }
-}
 
 /**
  * Validates products by the rules of a PUT (the same XML guard, schema and reader), but many at once, since one takes as

@@ -2,8 +2,8 @@ import { SaxesParser } from 'saxes'
 import type { Element } from '../../schemas/element.ts'
 import { countLineFeeds } from '../../schemas/line-feeds.ts'
 import type { XmlGate } from '../../xml/gate.ts'
+import type { CatalogueDocument } from './catalogue-document.ts'
 import type { Entry } from './entry.ts'
-import type { CatalogueDocument } from './validator.ts'
 
 /**
  * Puts products into one XML catalogue, each starting on a new line.

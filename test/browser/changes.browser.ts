@@ -32,7 +32,7 @@ const ready = (page: Page) => page.getByRole('button', { name: 'Remove line 1' }
 for (const javaScriptEnabled of [false, true]) {
   const how = javaScriptEnabled ? 'with scripts' : 'without scripts'
 
-  t.test(`what a form was not told to change stays as it was, ${how}`, async (t) => {
+  t.test(`fields that were not edited keep their values, ${how}`, async (t) => {
     const { page } = await visit(t, shop, { javaScriptEnabled })
     const order = await place({
       items: [line('ABC-1', '1', 'first\nsecond', 'another')],
@@ -79,7 +79,7 @@ for (const javaScriptEnabled of [false, true]) {
     t.equal(await page.getByLabel('Quantity 3').getAttribute('aria-invalid'), 'true')
   })
 
-  t.test(`who was overtaken finds what was typed, and the order as it stands, ${how}`, async (t) => {
+  t.test(`after another change came first, the form shows the input and the current order, ${how}`, async (t) => {
     const { page } = await visit(t, shop, { javaScriptEnabled }, [412])
     const order = await place({ items: [line('ABC-1', '1')] })
     await page.goto(`${uriOf(order)}?form=change`)
@@ -147,7 +147,7 @@ t.test('the lines that an order has are not looked up again, and keep their pric
   )
 })
 
-t.test('what cannot be looked up now is tried again, and is not said to be missing', async (t) => {
+t.test('a look-up that fails is tried again, and its product is not reported as missing', async (t) => {
   const { page } = await visit(t, shop, {}, [404, 503])
   let isDown = true
   await page.route('**/product/ABC-1', (route) => (isDown ? route.fulfill({ status: 503 }) : route.continue()))

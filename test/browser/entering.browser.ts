@@ -120,7 +120,7 @@ t.test('a barcode that nobody has is said to be none, and the next goes into the
   t.equal(await page.getByLabel('Product 2').inputValue(), 'ABC-1')
 })
 
-t.test('what only the script fills is not there without it', async (t) => {
+t.test('elements that only the script fills are absent without it', async (t) => {
   const { page } = await visit(t, shop, { javaScriptEnabled: false })
   await page.goto(`${shop.url}/order?product=ABC-1`)
   t.notOk(await page.getByText('Total').isVisible())

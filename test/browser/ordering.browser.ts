@@ -32,7 +32,7 @@ for (const javaScriptEnabled of [false, true]) {
     t.equal((await shop.store.orders({ limit: 100 })).items.length, orders, 'reloading orders nothing')
   })
 
-  t.test(`what is wrong is said beside the fields, and what was typed is kept, ${how}`, async (t) => {
+  t.test(`errors are shown beside their fields, and the input is kept, ${how}`, async (t) => {
     const { page } = await visit(t, shop, { javaScriptEnabled }, [404, 409, 422])
     await page.goto(`${shop.url}/order`)
     if (javaScriptEnabled) await page.locator('#document').waitFor({ state: 'visible' })
@@ -164,7 +164,7 @@ t.test('the products go on from page to page by their links', async (t) => {
   t.equal(await page.locator('tbody tr').count(), 20)
 })
 
-t.test('who signs in orders as the customer, and the seller moves the order on', async (t) => {
+t.test("a person who signs in orders as the customer, and the seller changes the order's status", async (t) => {
   const { page } = await visit(t, shop, {}, [401])
   await page.goto(`${shop.url}/orders`)
   await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()

@@ -79,7 +79,7 @@ function isWhole(file: string): boolean {
   return isWhole
 }
 
-t.test('of two backups to one file at once one is made, and whole; the other is told so', async (t) => {
+t.test('of two simultaneous backups to one file one is made completely, and the other fails with a message', async (t) => {
   const { settings, file, backups } = await largeShop(t)
   writeFileSync(`${file}.partial`, 'mine')
   const ran = await Promise.all([run(['backup', file], settings), run(['backup', file], settings)])

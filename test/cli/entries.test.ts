@@ -107,7 +107,7 @@ t.test('an element is read from XML as the reader of requests reads it', async (
   )
 })
 
-t.test('products are judged alike, however many are judged at once and whoever is beside them', async (t) => {
+t.test('a product is validated with the same result, however many are validated at once and beside which others', async (t) => {
   const validate = makeValidator()
   const good = '<product id="p"><name>n</name><price>1</price></product>'
   const kinds = [

@@ -68,7 +68,7 @@ t.test('XML, CSV and JSON lines say the same: what one created is unchanged to t
   await store.close()
 })
 
-t.test('what is wrong in XML is told with its line, and stops nothing else', async (t) => {
+t.test('an error in XML is reported with its line, and stops nothing else', async (t) => {
   const shop = newShop(t)
   const text = `<?xml version="1.0" encoding="UTF-8"?>
 <!-- <product> is nothing here -->

@@ -63,7 +63,7 @@ t.test('wrong usage is status 2, says what is wrong and makes no key', async (t)
   t.match((await run(['keys', 'list'], settings)).stdout, /^ID\t[^\n]*\n$/, 'only the heading')
 })
 
-t.test('what fails is said in a line without a stack trace', async (t) => {
+t.test('a failure is one line without a stack trace', async (t) => {
   const settings = newDatabase(t)
   const failed = [
     await run(['keys', 'revoke', 'k_none'], settings),

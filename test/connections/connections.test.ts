@@ -68,7 +68,7 @@ t.test('connections', async (t) => {
     t.equal((await ask(t, app, message('GET /product/ABC-1'))).status, 200, 'the service goes on')
   })
 
-  t.test('who goes on sending after a refusal is cut off', async (t) => {
+  t.test('a client that goes on sending after a refusal is cut off', async (t) => {
     const wire = await Wire.open(t, app)
     wire.send(`${head}Transfer-Encoding: chunked\r\n\r\n`)
     for (let i = 0; i < 10; i++) wire.send(chunk('x'.repeat(60_000)))

@@ -70,7 +70,7 @@ t.test('a 304 counts to who has nothing to revalidate, and where the resource wa
   t.same([await left('/product/ABC-1', String(headers['etag'])), await left('/order', '*')], [15, 14])
 })
 
-t.test('a body costs one request for every 64 KiB begun, with its length told or in chunks', async (t) => {
+t.test('a body costs one request for each started 64 KiB, with Content-Length or in chunks', async (t) => {
   const { app } = await build(t, { settings: { RATE_LIMIT: '1000' } })
   await listening(app)
   const padded = (length: number) => orderJson.padEnd(length)

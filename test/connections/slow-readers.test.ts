@@ -13,7 +13,7 @@ async function serveLarge(t: Test, settings: Readonly<Record<string, string>>) {
   return app
 }
 
-t.test('who takes nothing of an answer for SEND_TIMEOUT is cut off; who takes it slowly is not', async (t) => {
+t.test('a client that reads nothing of a response for SEND_TIMEOUT is cut off; one that reads slowly is not', async (t) => {
   const app = await serveLarge(t, { SEND_TIMEOUT: '2' })
   const open = () => [...app.connections.open].length
   const deaf = await Wire.open(t, app)
@@ -29,7 +29,7 @@ t.test('who takes nothing of an answer for SEND_TIMEOUT is cut off; who takes it
   t.equal((await slow.resume().answer()).body.length, large)
 })
 
-t.test('what waits for readers is bounded: an address that has most of it gets 503, until those who take nothing give way', async (t) => {
+t.test('unsent responses are bounded: the address with most of them gets 503, until clients that read nothing are cut off', async (t) => {
   const app = await serveLarge(t, { SEND_TIMEOUT: '600' })
   const waiting = () => [...app.connections.open].filter(({ socket }) => socket.writableLength > 0).length
   for (let i = 1; i <= 2; i++) {

@@ -52,7 +52,7 @@ t.test('decimals lose trailing zeros and signs', async (t) => {
   }
 })
 
-t.test('what cannot be a quantity is a fault, and the rest of the order is judged all the same', async (t) => {
+t.test('a text that is no quantity is a fault, and the rest of the order is still checked', async (t) => {
   for (const sent of ['1e3', '-1', '0', '0.000', '1,5', '0x10', '1.2345', '1234567890', '9'.repeat(50)]) {
     const order = built('', line().replace('>2<', `>${sent}<`))
     t.same(codes(order), ['invalid-value 1 cbc:Quantity'], sent)

@@ -104,7 +104,7 @@ t.test('the representations of one URI are never mixed (RFC 9111 section 4.1)', 
   t.equal((await send('/product/ABC-1', { headers: { accept: 'image/png' } })).status, 406)
 })
 
-t.test('what a key or a cookie is shown with is the service’s to answer', async (t) => {
+t.test('the service itself answers every request with a key or a cookie', async (t) => {
   const { send, key } = await buildProxied(t)
   await send('/product/ABC-1')
   const buyer = await key('ACME', 'order')
@@ -235,7 +235,7 @@ t.test('a caller is limited by the address that the proxy saw, whatever it claim
   t.strictSame(await statuses(sendDirectly, '127.0.0.1'), [200, 200, 200, 200], 'the proxy is')
 })
 
-t.test('what the service said to one caller about that caller is not told to the next from the cache', async (t) => {
+t.test("the cache never sends one caller's own response to another", async (t) => {
   const { send } = await buildProxied(t, { settings: { RATE_LIMIT: '3' } })
   t.match((await send('/product/ABC-1')).headers, { ratelimit: /r=2/, 'x-request-id': /./ })
   t.match((await send('/product/ABC-1')).headers, { 'cache-status': 'nginx; hit', ratelimit: undefined, 'x-request-id': undefined })

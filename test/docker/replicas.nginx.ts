@@ -62,7 +62,7 @@ async function open(t: Test, settings: Readonly<Record<string, string>> = {}): P
 
 const post = (headers: Sent['headers'] = {}, body = orderXml()): Sent => ({ method: 'POST', headers: { ...xml, ...headers }, body })
 
-t.test('what one replica said holds on every other', async (t) => {
+t.test('an answer of one replica is valid on every other', async (t) => {
   const shop = await open(t)
   const { store } = shop
   await store.createProduct('ABC-1', stocked(1000))

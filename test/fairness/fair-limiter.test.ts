@@ -42,7 +42,7 @@ t.test('callers take turns, however much one of them has waiting', async (t) => 
   t.ok(order.indexOf('b1') < order.indexOf('a3') && order.indexOf('c1') < order.indexOf('a3'), order.join(' '))
 })
 
-t.test('what waits is bounded, of one caller and of all', async (t) => {
+t.test('waiting work is bounded, for one caller and for all', async (t) => {
   const { start, end } = makeWork(new FairLimiter({ running: { total: 1, perCaller: 1 }, waiting: { total: 3, perCaller: 2 } }))
   const taken = [start('a', 'a1'), start('a', 'a2'), start('a', 'a3'), start('b', 'b1')]
   await t.rejects(start('a', 'a4'), { limit: 'perCaller' } as QuotaExceeded)

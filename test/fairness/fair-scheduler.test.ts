@@ -30,7 +30,7 @@ t.test('callers take turns: the work of one does not wait for all that another h
   t.same(begun, ['a1', 'a2', 'b1', 'c1', 'a3', 'a4'])
 })
 
-t.test('what work does after it began counts, too: the event loop turns between long work', async (t) => {
+t.test('time that work takes after its start counts too: the event loop turns between long work', async (t) => {
   const scheduler = new FairScheduler()
   const turns: number[] = []
   let now = 0

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { PacedQueue } from '../../fairness/paced-queue.ts'
 
-t.test('what gives up its place takes no time from those behind it', async (t) => {
+t.test('work that is removed from the queue delays nothing behind it', async (t) => {
   const queue = new PacedQueue({ before: 1, between: 20 }, () => false)
   const started: string[] = []
   const start = (caller: string, name: string) => new Promise<void>((resolve) => queue.add(caller, () => resolve(void started.push(name))))

@@ -91,7 +91,7 @@ t.test('a hundred large orders of a guest at once fill neither the memory nor th
   })
 })
 
-t.test('who sends large documents and goes away leaves nothing behind', async (t) => {
+t.test('a client that sends large documents and goes away leaves nothing behind', async (t) => {
   const shop = await startHostile(t)
   const body = orderOf(10_000)
   const head = `POST /order HTTP/1.1\r\nHost: x\r\nContent-Type: application/xml\r\nContent-Length: ${body.length}\r\n\r\n`

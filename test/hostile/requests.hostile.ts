@@ -121,7 +121,7 @@ function isCharged(t: Test, answers: readonly Answered[], status: number, what: 
   t.ok((counts[status] ?? 0) <= rate, `${counts[status]} of ${answers.length}`)
 }
 
-t.test('what costs little is charged all the same, and its sender is 429 in the end', async (t) => {
+t.test('cheap requests are counted too, and their sender gets 429 in the end', async (t) => {
   const shop = await startHostile(t)
   const attacks: Readonly<Record<string, readonly [status: number, sent: (i: number) => Sent]>> = {
     'If-None-Match: * of a product': [304, () => ({ path: '/product/ABC-1', headers: { 'if-none-match': '*' } })],
@@ -141,7 +141,7 @@ t.test('what costs little is charged all the same, and its sender is 429 in the 
   })
 })
 
-t.test('what takes long', async (t) => {
+t.test('requests that take long', async (t) => {
   const shop = await startHostile(t, { KEEP_ALIVE_TIMEOUT: '3' })
   await importLarge(t, shop)
   const search = (i: number): Sent => ({

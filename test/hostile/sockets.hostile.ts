@@ -144,7 +144,7 @@ t.test('connections that take for ever', async (t) => {
     })
   })
 
-  await t.test('who sends a byte now and then gets 408, and nothing is made of what comes afterwards', async (t) => {
+  await t.test('a client that sends a byte now and then gets 408, and later bytes are ignored', async (t) => {
     const before = await orders()
     async function slow(start: string, answers: number): Promise<void> {
       const socket = await shop.open('127.0.4.1')
@@ -189,7 +189,7 @@ t.test('connections that take for ever', async (t) => {
   })
 })
 
-t.test('what Node makes of 64 KiB at once is bounded', async (t) => {
+t.test('the memory that Node takes for 64 KiB at once is bounded', async (t) => {
   const shop = await startHostile(t, short)
   const crowds: Readonly<Record<string, readonly [start: string, again: string]>> = {
     'the smallest requests, thousands in each read': ['', 'GET / HTTP/1.1\r\n\r\n'.repeat(3_600)],

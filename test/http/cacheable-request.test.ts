@@ -10,7 +10,7 @@ function get(fields: readonly string[], { method = 'GET', url = '/products', min
 }
 const host = ['Host', 'shop.example']
 
-t.test('what the response depends on is in the key, and nothing else', async (t) => {
+t.test('the key has everything that the response depends on, and nothing else', async (t) => {
   const key = (...fields: string[]) => get([...host, ...fields])?.key
   t.equal(key('User-Agent', 'curl', 'accept-language', 'de', 'Cache-Control', 'no-cache'), key())
   t.equal(key('Connection', 'keep-alive'), key())

@@ -14,7 +14,7 @@ t.test('caching headers', async (t) => {
   const placed = await ask(t, app, message('POST /order', { 'content-type': 'application/xml' }, orderXml()))
   const order = placed.headers['location'] ?? ''
 
-  t.test('what everybody sees may be kept by everybody for a while, then is asked for (RFC 9111 5.2.2, RFC 5861)', async (t) => {
+  t.test('public resources may be cached by everybody for a while, then revalidated (RFC 9111 5.2.2, RFC 5861)', async (t) => {
     for (const path of [
       '/',
       '/products',

@@ -162,7 +162,7 @@ t.test('conditional reads', async (t) => {
     t.equal((await get('/product/A', conditions, 'OPTIONS')).status, 204, 'OPTIONS selects no representation')
   })
 
-  t.test('what is there without a tag is there all the same (RFC 9110 13.1.1, 13.1.2)', async (t) => {
+  t.test('a resource without a tag exists for If-Match and If-None-Match (RFC 9110 13.1.1, 13.1.2)', async (t) => {
     const headers = await shop.key('Acme', 'order')
     for (const path of ['/orders', '/order', '/session']) {
       const accept = { ...headers, ...(path === '/session' ? { accept: 'text/html' } : {}) }

@@ -24,7 +24,7 @@ t.test('entity tags: lists, weak ones, commas and spaces inside (RFC 9110 8.8.3,
   for (const [header, expected] of rows) t.same(parseEntityTags(header), expected, header)
 })
 
-t.test('what is no list of entity tags is none: an empty field, bare words, other quotes, * among tags', async (t) => {
+t.test('a malformed list of entity tags is refused: an empty field, bare words, other quotes, * among tags', async (t) => {
   for (const header of [
     '',
     ' ',
@@ -72,7 +72,7 @@ t.test('a year of two digits that seems more than 50 years ahead is in the past 
   t.equal(year(now % 100), now)
 })
 
-t.test('what is no HTTP date is no date', async (t) => {
+t.test('a text that is no HTTP date is not read', async (t) => {
   for (const text of [
     '',
     '0',

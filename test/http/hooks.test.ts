@@ -38,14 +38,14 @@ t.test('a request goes on after a check', async (t) => {
   t.equal(status, 200)
 })
 
-t.test('what a check throws refuses the request', async (t) => {
+t.test('an error that a check throws refuses the request', async (t) => {
   for (const hook of ['onRequest', 'preValidation', 'preHandler'] as const) {
     t.equal(await statusWith(t, (app) => app.addHook(hook, checking(refuse))), 418, hook)
   }
   t.equal(await statusWith(t, (app) => app.addHook('preParsing', checkingPayload(refuse))), 418, 'preParsing')
 })
 
-t.test('what a check throws before the response is sent replaces the response', async (t) => {
+t.test('an error that a check throws before the response is sent replaces the response', async (t) => {
   let sent = 0
   const refuseFirst = () => {
     sent += 1

@@ -91,7 +91,7 @@ t.test('methods', async (t) => {
     t.match(coded, { status: 415, headers: { 'accept-encoding': 'identity' } }, 'a content coding (RFC 9110 12.5.3)')
   })
 
-  t.test('what a page posts is judged by its headers like any other body', async (t) => {
+  t.test('the headers of a form post are checked like those of any other body', async (t) => {
     const form = 'application/x-www-form-urlencoded'
     const { order } = await store.placeOrder(placing('ABC-1'))
     const seller = await key('Seller', 'catalogue', 'fulfilment', 'order')

@@ -95,7 +95,7 @@ t.test('a document is answered in its own notation', async (t) => {
     }
   })
 
-  t.test('what was done before is answered in the notation of who repeats it', async (t) => {
+  t.test('a repeated request is answered in its own notation', async (t) => {
     const again = { ...as('json'), 'idempotency-key': 'a-key-of-its-own-1' }
     await send('POST', '/order', again, orderJson)
     const replayed = await send('POST', '/order', { ...again, accept: java }, orderJson)
@@ -128,7 +128,7 @@ t.test('a document is answered in its own notation', async (t) => {
     }
   })
 
-  t.test('what carries no document is answered by Accept alone, whatever its Content-Type', async (t) => {
+  t.test('a request without a document is answered by Accept alone, whatever its Content-Type', async (t) => {
     for (const accept of ['*/*', undefined]) {
       t.equal(typeOf(await send('GET', '/product/ABC-1', as('json', accept))), 'application/xml')
       t.equal(typeOf(await send('GET', '/nothing', as('json', accept))), 'application/problem+xml')

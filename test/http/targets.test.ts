@@ -44,7 +44,7 @@ t.test('request targets', async (t) => {
     t.equal((await get('/product/a%7Eb')).status, 200)
   })
 
-  t.test('what names nothing is 404: trailing and double slashes, other case, an encoded slash, dot segments', async (t) => {
+  t.test('a URI that names nothing is 404: trailing and double slashes, other case, an encoded slash, dot segments', async (t) => {
     for (const target of [
       '/products/',
       '//products',
@@ -91,7 +91,7 @@ t.test('request targets', async (t) => {
     }
   })
 
-  t.test('what a URI cannot hold is percent-encoded in the links of the answer (RFC 8288 3.1)', async (t) => {
+  t.test('characters that a URI cannot hold are percent-encoded in the links of the answer (RFC 8288 3.1)', async (t) => {
     const answer = await get('/products?q=<a>"b"')
     t.equal(answer.status, 200)
     t.notMatch(answer.headers['link'], /<a>/)

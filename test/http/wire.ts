@@ -168,9 +168,8 @@ export class Wire {
     return this.#received.toString('latin1')
   }
 
-  /** Whether nothing comes for a while. @param milliseconds how long that is */
-  async isSilent(milliseconds: number): Promise<boolean> {
-    await new Promise((resolve) => setTimeout(resolve, milliseconds))
+  /** Whether nothing has come since the last answer. */
+  isSilent(): boolean {
     return this.#received.length === 0 && !this.#ended
   }
 }

@@ -72,7 +72,7 @@ t.test('the large orders of a page of events are not read without room for them'
   t.same([reads, waiting()], [answered, answered], 'each page that was read had room')
 })
 
-t.test('who pays for a request is found out once', async (t) => {
+t.test('the sender of a request is determined once', async (t) => {
   const { app, key } = await build(t)
   const senders: unknown[] = []
   app.addHook('onRequest', async (request) => {

@@ -38,7 +38,7 @@ t.test('where there is no room left, the address that has most connections gives
   t.equal(await look(await come('127.0.0.2')), undefined, 'and is let in itself no more')
 })
 
-t.test('who has most is not let in, and what is being answered never gives way', async (t) => {
+t.test('the address with the most connections gets no other, and a connection with a pending response is never closed', async (t) => {
   const { app, open, come, look } = await serve(t)
   let answer: (() => void) | undefined
   const held = new Promise<void>((resolve) => {

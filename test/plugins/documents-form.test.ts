@@ -37,7 +37,7 @@ t.test('a form that is no valid order', (t) =>
   })
 )
 
-t.test('a document that is sent as a form is told so, in its own notation (RFC 9110 15.5.16)', async (t) => {
+t.test("a document with a form's Content-Type is 415, in the document's own notation (RFC 9110 15.5.16)", async (t) => {
   const shop = await build(t)
   const { app } = shop
   const java = 'text/html, image/gif, image/jpeg, */*; q=0.2'

@@ -197,7 +197,7 @@ t.test('everything that is wrong with a JSON order is listed at once, each once'
   await nothingStored(t, shop)
 })
 
-t.test('what the shop refuses of a JSON order is named by its pointer', async (t) => {
+t.test('each fault of a JSON order has its pointer', async (t) => {
   const shop = await build(t)
   const value = { item: [item, { ...item, productId: 'NONE' }, { ...item, quantity: { value: '1', unit: 'KGM' } }] }
   await refuse(t, shop, {

@@ -51,7 +51,7 @@ t.test('an XSD pattern becomes the ECMA-262 expression for the same values (XSD 
   for (const pattern of ['[a-z-[aeiou]]', '\\p{IsGreek}', '\\i\\c*', '[\\w]']) t.throws(() => ecmaPattern(pattern), pattern)
 })
 
-t.test('every pattern of the schemas is told', async (t) => {
+t.test('every pattern of the schemas is described', async (t) => {
   const patterns = new Set<string>()
   const collect = (type: SimpleType | undefined) => {
     for (const pattern of type?.patterns ?? []) patterns.add(pattern)

@@ -4,7 +4,7 @@ import { build } from '../build.ts'
 
 const secret = 'SELECT secret FROM /srv/shop.db'
 
-t.test('what goes wrong in the service is 500, told to the log and not to the client', async (t) => {
+t.test('an unexpected error is 500, and its cause is in the log and not in the response', async (t) => {
   const lines: string[] = []
   const logTo = new Writable({
     write(chunk: Buffer, _encoding, done) {

@@ -44,7 +44,7 @@ t.test('the answer to a refused document is 64 KiB at most, in every media type'
   }
 })
 
-t.test('an order with more faults than are told says how many there are', async (t) => {
+t.test('the problem of an order with more faults than it lists says how many there are', async (t) => {
   const { app } = await build(t)
   const body = `<purchase-order>${item.replace('ABC-1', 'NONE').repeat(250)}</purchase-order>`
   const response = await app.inject({ method: 'POST', url: '/order', headers: { ...xml, accept: 'application/json' }, payload: body })
@@ -55,7 +55,7 @@ t.test('an order with more faults than are told says how many there are', async 
   t.equal(errors[99]?.path, '/purchase-order/item[100]/product-id')
 })
 
-t.test('repeated members are told up to a hundred, and no pointer is built for the others', (t) => {
+t.test('repeated members are listed up to a hundred, and no pointer is built for the others', (t) => {
   const name = 'n'.repeat(17_000)
   const members = Array.from({ length: 20_000 }, (_, i) => `"a${i >> 1}":1`).join(',')
   const { repeated } = readJsonText(`{"${name}":{${members}}}`)

@@ -82,7 +82,7 @@ t.test('the media types of UBL are read and can be asked for; Accept-Post names 
   t.equal(large.statusCode, 413, 'also of cXML')
 })
 
-t.test('any other root is 422 and is told what is taken', async (t) => {
+t.test('any other root is 422, and the problem names the accepted ones', async (t) => {
   const shop = await build(t, { products })
   const draft = ublOrder().replaceAll('urn:oasis:names:specification', 'urn:oasis:names:draft')
   for (const payload of ['<invoice/>', draft, '<Order/>', '<cXML xmlns="urn:x"/>', '<x:purchase-order xmlns:x="urn:x"/>']) {

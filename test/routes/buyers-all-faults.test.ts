@@ -24,25 +24,28 @@ function reasons(answer: { body: string }): readonly string[] {
   return text.split('\n').map((reason) => reason.replace(/^line \d+, .*?: /, ''))
 }
 
-t.test('an unknown order number is told with all other faults of the document, and with the shop’s where it is whole', async (t) => {
-  const shop = await build(t, { products })
-  const key = await shop.key('acme', 'order')
-  const lines = [ublLine({ price: '1' }), ublLine({ id: '2', product: 'X' })]
-  const whole = await send(shop, ublChange({ header: allowance, lines }), key)
-  t.equal(whole.statusCode, 422)
-  t.match(reasons(whole), [/allowance of 5 EUR/, /no order with the number "PO-7"/, /costs 9\.50/, /no product with the id/])
-  t.ok(whole.body.match(/line \d+, /g)?.length === 4, 'each with its place')
-  const byLine = await send(shop, ublChange({ lines: [ublLine({ status: '5' }), ublLine({ id: '2', status: '6' })] }), key)
-  t.match([byLine.statusCode, reasons(byLine)], [422, [/no order with the number/, /LineStatusCode 5/, /LineStatusCode 6/]])
-  const cancellation = ublCancellation().replace('</OrderC', '<cac:OrderReference><cbc:ID>PO-8</cbc:ID></cac:OrderReference></OrderC')
-  const cancelled = await send(shop, cancellation, key)
-  t.match([cancelled.statusCode, reasons(cancelled)], [422, [/no order with the number/, /orders PO-7 and PO-8/]])
-  const copy = await send(shop, ublOrder({ first: '<cbc:CopyIndicator>true</cbc:CopyIndicator>', lines }), key)
-  t.match([copy.statusCode, reasons(copy)], [422, [/is a copy/, /costs 9\.50/, /no product with the id/]])
-  t.equal(await orderCount(shop), 0)
-})
+t.test(
+  'an unknown order number is listed with all other faults of the document, and with the shop’s if the order is complete',
+  async (t) => {
+    const shop = await build(t, { products })
+    const key = await shop.key('acme', 'order')
+    const lines = [ublLine({ price: '1' }), ublLine({ id: '2', product: 'X' })]
+    const whole = await send(shop, ublChange({ header: allowance, lines }), key)
+    t.equal(whole.statusCode, 422)
+    t.match(reasons(whole), [/allowance of 5 EUR/, /no order with the number "PO-7"/, /costs 9\.50/, /no product with the id/])
+    t.ok(whole.body.match(/line \d+, /g)?.length === 4, 'each with its place')
+    const byLine = await send(shop, ublChange({ lines: [ublLine({ status: '5' }), ublLine({ id: '2', status: '6' })] }), key)
+    t.match([byLine.statusCode, reasons(byLine)], [422, [/no order with the number/, /LineStatusCode 5/, /LineStatusCode 6/]])
+    const cancellation = ublCancellation().replace('</OrderC', '<cac:OrderReference><cbc:ID>PO-8</cbc:ID></cac:OrderReference></OrderC')
+    const cancelled = await send(shop, cancellation, key)
+    t.match([cancelled.statusCode, reasons(cancelled)], [422, [/no order with the number/, /orders PO-7 and PO-8/]])
+    const copy = await send(shop, ublOrder({ first: '<cbc:CopyIndicator>true</cbc:CopyIndicator>', lines }), key)
+    t.match([copy.statusCode, reasons(copy)], [422, [/is a copy/, /costs 9\.50/, /no product with the id/]])
+    t.equal(await orderCount(shop), 0)
+  }
+)
 
-t.test('an outdated version is told with the faults of the document and of the shop', async (t) => {
+t.test('an outdated version is listed with the faults of the document and of the shop', async (t) => {
   const shop = await build(t, { products })
   const key = await shop.key('acme', 'order')
   await send(shop, ublOrder(), key)
@@ -63,7 +66,7 @@ t.test('an outdated version is told with the faults of the document and of the s
   t.match([cxmlAnswer(outdated)[0], reasons(outdated)], ['400', [/version above it/, /costs 9\.50/, /no product with the id/]])
 })
 
-t.test('what forbids the change of a whole order is told with the rest: its status, and a number that is taken', async (t) => {
+t.test("reasons against the whole change are listed with the rest: the order's status, and a number that is taken", async (t) => {
   const shop = await build(t, { products })
   const key = await shop.key('acme', 'order')
   const shipped = await send(shop, ublOrder(), key)
@@ -86,7 +89,7 @@ t.test('what forbids the change of a whole order is told with the rest: its stat
   t.match([ended.statusCode, reasons(ended)], [409, [/is cancelled/, /costs 9\.50/]])
 })
 
-t.test('the shop’s own vocabulary is told of a taken number alone, as before', async (t) => {
+t.test('an order in the shop’s own vocabulary gets only the fault of the taken number', async (t) => {
   const shop = await build(t, { products })
   const key = { ...(await shop.key('acme', 'order')), accept: 'application/json' }
   const own = (quantity: number, price = '') =>

@@ -118,7 +118,7 @@ t.test('a SharedSecret that has expired or was revoked is 401, also for what is 
   t.equal(await orderCount(shop), 0)
 })
 
-t.test('a test order is judged whole, and neither stored nor taken from stock, unless TEST_ORDERS is place', async (t) => {
+t.test('a test order is checked completely, but neither stored nor taken from stock, unless TEST_ORDERS is place', async (t) => {
   const shop = await build(t, { products })
   const key = await shop.key('acme', 'order')
   const checked = await send(shop, cxmlOrder({ request: test }), key)

@@ -14,7 +14,7 @@ import {
   ublOrder
 } from './buyer-fixtures.ts'
 
-t.test('cXML with a wrong key in Authorization is told so in cXML, and other XML by HTTP', async (t) => {
+t.test('cXML with a wrong key in Authorization is refused in cXML, and other XML by HTTP', async (t) => {
   const shop = await build(t, { products })
   const seller = await shop.key('ERP', 'fulfilment')
   for (const authorization of ['Bearer tp_wrong', 'Basic bm86bm8=']) {
@@ -130,7 +130,7 @@ t.test('a version that is no number is refused and locks nothing', async (t) => 
   t.equal((await change('10', '6')).statusCode, 200)
 })
 
-t.test('what stands in the way of the whole order is told at its number', async (t) => {
+t.test('a fault of the whole order is listed at its number', async (t) => {
   const shop = await build(t, { products })
   const key = await shop.key('acme', 'order')
   const placed = await send(shop, ublOrder(), key)

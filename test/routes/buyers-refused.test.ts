@@ -63,7 +63,7 @@ const delivery = (street: string) =>
 const allowance =
   '<cac:AllowanceCharge><cbc:ChargeIndicator>false</cbc:ChargeIndicator><cbc:Amount currencyID="EUR">5</cbc:Amount></cac:AllowanceCharge>'
 
-t.test('what would change the deal is refused by name', async (t) => {
+t.test('elements that would change the terms of the order are refused by name', async (t) => {
   const shop = await build(t, { products })
   for (const [title, payload, status, reason] of [
     ['allowance', header(allowance), 409, `${line}/Order/cac:AllowanceCharge: `],
@@ -125,7 +125,7 @@ t.test('a refusal lists everything that is wrong, in the order of the document, 
   await nothingStored(t, shop)
 })
 
-t.test('one wrong thing in a cXML order is told under the sender’s line number', async (t) => {
+t.test('a single fault of a cXML order is listed under the sender’s line number', async (t) => {
   const shop = await build(t, { products })
   const item = '/cXML/Request/OrderRequest/ItemOut'
   for (const [title, wrong, code, reason] of [

@@ -73,7 +73,7 @@ t.test('a delete in cXML of an order that was shipped in part cancels the rest, 
 
 const less = /3 of BOLT-8 at 9\.50 EUR was shipped, but the changed order has only [02] of it\. Order at least what was shipped/
 
-t.test('what was shipped cannot be ordered less in UBL', async (t) => {
+t.test('UBL cannot reduce a line below its shipped quantity', async (t) => {
   const order = await ordered(t, 'ubl')
   await order.shipPart()
   for (const line of [ublLine({ id: '10', status: '3', quantity: '2' }), ublLine({ id: '10', status: '2', quantity: '' })]) {
@@ -82,7 +82,7 @@ t.test('what was shipped cannot be ordered less in UBL', async (t) => {
   }
 })
 
-t.test('what was shipped cannot be ordered less in cXML', async (t) => {
+t.test('cXML cannot reduce a line below its shipped quantity', async (t) => {
   const order = await ordered(t, 'cxml')
   await order.shipPart()
   t.match(cxmlAnswer(await order.cxml('update', [cxmlLine({ number: '10' })])), ['409', less])
@@ -91,7 +91,7 @@ t.test('what was shipped cannot be ordered less in cXML', async (t) => {
 const noChange = /can no longer be changed\. To get more, send a new order/
 const noCancellation = /can no longer be cancelled\. To return goods, ask/
 
-t.test('what was shipped whole is neither changed nor cancelled in UBL, and the buyer is told what to do', async (t) => {
+t.test('UBL neither changes nor cancels a shipped order, and the answer says what to do', async (t) => {
   const order = await ordered(t, 'ubl')
   for (const status of ['shipped', 'completed'] as const) {
     await order.store.setOrderStatus(order.id, status, {})
@@ -102,7 +102,7 @@ t.test('what was shipped whole is neither changed nor cancelled in UBL, and the 
   }
 })
 
-t.test('what was shipped whole is neither changed nor cancelled in cXML, and the buyer is told what to do', async (t) => {
+t.test('cXML neither changes nor cancels a shipped order, and the answer says what to do', async (t) => {
   const order = await ordered(t, 'cxml')
   for (const status of ['shipped', 'completed'] as const) {
     await order.store.setOrderStatus(order.id, status, {})

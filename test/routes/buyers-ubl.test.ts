@@ -162,7 +162,7 @@ t.test('a copy is never placed: 200 with the order that stands, also after it wa
   t.equal(await orderCount(shop), 1)
 })
 
-t.test('a document that says that it is only a test is judged, answered and not stored', async (t) => {
+t.test('a document that is marked as a test is checked and answered, but not stored', async (t) => {
   const shop = await build(t, { products })
   const mark = (xml: string) => xml.replace('<Order ', '<?TestInstance ResponseTo="nobody"?>\n<Order ')
   const checked = await send(shop, mark(ublOrder()))

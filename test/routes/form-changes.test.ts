@@ -2,7 +2,7 @@ import t from 'tap'
 import { build, draft, orderXml } from '../build.ts'
 import { hidden, html, line, post } from './form-post.ts'
 
-t.test('a form that is sent twice is not told that somebody else was quicker', async (t) => {
+t.test('a form that is sent twice is not refused as overtaken', async (t) => {
   const { app, store, key } = await build(t)
   const uri = String((await post(app, '/order', line)).headers['location'])
   const tag = String((await app.inject({ url: uri, headers: html })).headers['etag'])
@@ -74,7 +74,7 @@ t.test('the lines of an order that is changed show the price that they keep, als
   t.match(body, /<bdi>[^<]*<\/bdi>, €9.99 each/)
 })
 
-t.test('who was signed out keeps what was typed, is told so, and never acts as a guest unawares', async (t) => {
+t.test("after a sign-out the form keeps the input and says so, and is never sent as a guest's", async (t) => {
   const { app, store, key } = await build(t)
   const buyer = { ...html, ...(await key('Müller & Co', 'order')) }
   const uri = String((await post(app, '/order', line, buyer)).headers['location'])
@@ -125,7 +125,7 @@ t.test('a form that is open while somebody signs in goes through', async (t) => 
   t.equal((await post(app, uri, fields, { ...html, ...(await key('Acme', 'order')) })).statusCode, 303)
 })
 
-t.test('who may not see an order is shown nothing of it by a form, and keeps what was typed', async (t) => {
+t.test('a form shows nothing of an order that the caller may not see, and keeps the input', async (t) => {
   const { app, key } = await build(t)
   const buyer = { ...html, ...(await key('Acme', 'order')) }
   const secret = { 'buyer.name': 'SECRET NAME', 'order-number': 'PO-SECRET' }
@@ -223,7 +223,7 @@ t.test('an order number that is taken is marked, and leads to the order that has
   t.match(body, /<input id="order-number"[^>]* aria-invalid="true"/)
 })
 
-t.test('a key that may not order is told so before anything is typed', async (t) => {
+t.test('the form says that a key may not order before anything is entered', async (t) => {
   const { app, key } = await build(t)
   const { body } = await app.inject({ url: '/order', headers: { ...html, ...(await key('Seller', 'fulfilment')) } })
   t.match(body, 'your key does not allow you to place orders')

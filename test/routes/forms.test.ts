@@ -66,7 +66,7 @@ t.test('a machine that posts a form gets the problem document', async (t) => {
   }
 })
 
-t.test('more lines keep what was typed, judge nothing and store nothing', async (t) => {
+t.test('adding lines keeps the input, validates nothing and stores nothing', async (t) => {
   const { app, store } = await build(t)
   const answer = await post(app, '/order', {
     'item.1.product-id': 'half',
@@ -120,7 +120,7 @@ t.test('the first button of an order form, which Enter presses, only looks up wh
   t.equal((await store.order(uri.slice('/order/'.length))).version, 1)
 })
 
-t.test('what the fields may hold is what the schema says', async (t) => {
+t.test('the limits of the fields are those of the schema', async (t) => {
   const { app } = await build(t)
   const { body } = await app.inject({ url: '/order', headers: html })
   t.match(body, /<input id="order-number" name="order-number" value="" maxlength="64"/)
@@ -218,7 +218,7 @@ t.test('the seller sets status and stock by forms; nobody else can', async (t) =
   t.equal((await post(app, stock, { _method: 'PUT', 'on-hand': '6', '_if-match': tag }, seller)).statusCode, 412)
 })
 
-t.test('what ends an order asks first, apart from what moves it on', async (t) => {
+t.test('a button that ends an order asks first, apart from those for the next status', async (t) => {
   const { app, store, key } = await build(t, { settings: { ACCEPTANCE: 'manual' } })
   const seller = { ...html, ...(await key('Seller', 'fulfilment', 'order')) }
   const uri = String((await post(app, '/order', line)).headers['location'])

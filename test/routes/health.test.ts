@@ -1,5 +1,5 @@
 import t from 'tap'
-import { buildOps } from '../../ops.ts'
+import { buildOps } from '../../app.ts'
 import { build } from '../build.ts'
 
 t.test('the service is live and ready, and says so to nobody twice from a cache', async (t) => {

@@ -24,7 +24,7 @@ t.test('the same key and bytes replay the stored answer, also after the order ha
   t.equal(await count(shop), 1)
 })
 
-t.test('what is replayed has the status of the first answer', async (t) => {
+t.test('a replayed answer has the status of the first one', async (t) => {
   const shop = await build(t)
   const acme = await shop.key('ACME', 'order')
   const numbered = orderXml({ 'ABC-1': 1 }, '<order-number>N1</order-number>')

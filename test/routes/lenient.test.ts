@@ -90,17 +90,20 @@ t.test('both preferences that are followed are named', async (t) => {
   t.match(response, { statusCode: 201, body: '', headers: { 'preference-applied': 'handling=lenient, return=minimal' } })
 })
 
-t.test('what can never be placed is 422, nothing to be had is 409, and neither follows a preference', async (t) => {
-  const shop = await build(t, { products })
-  const unknown = await place(shop, orderXml({ 'ABC-1': 9, NOPE: 1 }))
-  t.match(unknown, { statusCode: 422, body: /unknown-product/ })
-  t.notMatch(unknown.body, 'out-of-stock')
-  const none = await place(shop, orderXml({ NONE: 1 }))
-  t.match(none, { statusCode: 409, body: /NONE is short/ })
-  t.equal(none.body, (await send(shop, orderXml({ NONE: 1 }))).body)
-  for (const { headers } of [unknown, none]) t.notOk('preference-applied' in headers)
-  t.equal(await orderCount(shop), 0)
-})
+t.test(
+  'an order that can never be placed is 422, one of which nothing is available is 409, and neither follows a preference',
+  async (t) => {
+    const shop = await build(t, { products })
+    const unknown = await place(shop, orderXml({ 'ABC-1': 9, NOPE: 1 }))
+    t.match(unknown, { statusCode: 422, body: /unknown-product/ })
+    t.notMatch(unknown.body, 'out-of-stock')
+    const none = await place(shop, orderXml({ NONE: 1 }))
+    t.match(none, { statusCode: 409, body: /NONE is short/ })
+    t.equal(none.body, (await send(shop, orderXml({ NONE: 1 }))).body)
+    for (const { headers } of [unknown, none]) t.notOk('preference-applied' in headers)
+    t.equal(await orderCount(shop), 0)
+  }
+)
 
 t.test('the same document finds its order again, by its number and by its Idempotency-Key', async (t) => {
   const shop = await build(t, { products })

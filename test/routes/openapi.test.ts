@@ -77,7 +77,7 @@ t.test('a condition, a bad key and a form from elsewhere are answered as the des
   t.match(description.paths['/session']?.post?.responses[422], { content: { 'text/html': {} } })
 })
 
-t.test('what is described to be read is what Accept-Post says', async (t) => {
+t.test('the described media types are those of Accept-Post', async (t) => {
   const { app, description } = await describe(t)
   for (const [path, item] of Object.entries(description.paths)) {
     const documents = [item.post, item.put].flatMap((operation) => Object.keys(operation?.requestBody?.content ?? {}))
@@ -93,7 +93,7 @@ t.test('what is described to be read is what Accept-Post says', async (t) => {
   }
 })
 
-t.test('who may do what is as described', async (t) => {
+t.test('access to every operation is as described', async (t) => {
   const { app, description, key } = await describe(t)
   const all = await key('All', 'order', 'catalogue', 'fulfilment')
   for (const { method, path, operation } of operationsOf(description)) {
@@ -110,7 +110,7 @@ t.test('who may do what is as described', async (t) => {
   }
 })
 
-t.test('without guest orders nobody is told that guests may order', async (t) => {
+t.test('without guest orders the description does not offer them', async (t) => {
   const { description } = await describe(t, { GUEST_ORDERS: 'off' })
   t.strictSame(description.paths['/order']?.post?.security, [{ bearer: ['order'] }, { basic: ['order'] }])
 })
@@ -118,7 +118,7 @@ t.test('without guest orders nobody is told that guests may order', async (t) =>
 t.test('examples are valid by the schemas that they stand beside', async (t) => {
   const { description } = await describe(t)
   const check = makeSchemaCheck(description)
-  let judged = 0
+  let checked = 0
   for (const { operation } of operationsOf(description)) {
     const bodies = [operation.requestBody, ...Object.values(operation.responses)]
     for (const body of bodies) {
@@ -127,13 +127,13 @@ t.test('examples are valid by the schemas that they stand beside', async (t) => 
         for (const [name, { $ref }] of Object.entries(examples)) {
           const { value } = resolve(description, $ref) as { value: unknown }
           if (typeof value === 'string') continue
-          judged += 1
+          checked += 1
           t.equal(check(schema, value), '', `${operation.operationId} ${name}`)
         }
       }
     }
   }
-  t.ok(judged > 15, `${judged} examples`)
+  t.ok(checked > 15, `${checked} examples`)
 })
 
 t.test('the limits of the shop are in the description', async (t) => {

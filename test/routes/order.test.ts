@@ -94,7 +94,7 @@ t.test('all that stands in the way of an order is named at once, each with its l
   t.same((await shop.store.orders({ limit: 10 })).items, [])
 })
 
-t.test('what the state of the shop refuses now is 409: stock short, or another price than expected', async (t) => {
+t.test('a refusal by the present state of the shop is 409: too little stock, or another price than expected', async (t) => {
   const shop = await build(t, { products: { 'ABC-1': { onHand: decimal('5') } } })
   const short = await post(
     shop,
@@ -176,7 +176,7 @@ t.test('the machine client that knows only the links goes from / to a placed, ch
   t.same([again.statusCode, again.body], [200, cancelled.body], 'a second DELETE has the same answer')
 })
 
-t.test('what an order had keeps its price when it is changed; more of it and new lines get today’s', async (t) => {
+t.test('a changed order keeps the price of what it had; more of it and new lines get today’s', async (t) => {
   const shop = await build(t, { products: { 'ABC-1': {}, 'ABC-2': {} } })
   const placed = await post(shop, orderXml({ 'ABC-1': 1 }))
   for (const id of ['ABC-1', 'ABC-2'])

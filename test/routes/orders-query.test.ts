@@ -94,7 +94,7 @@ t.test('the links of a page carry all parameters', async (t) => {
   }
 })
 
-t.test('what is no time, cursor or parameter of the list is 400, and the orders of another customer are 403', async (t) => {
+t.test('an invalid time, cursor or parameter is 400, and the orders of another customer are 403', async (t) => {
   const { app, list, seller, buyer } = await prepare(t)
   const status = async (url: string, headers = seller) => (await app.inject({ url, headers })).statusCode
   const many = 'x'.repeat(65)

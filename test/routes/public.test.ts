@@ -2,7 +2,7 @@ import t from 'tap'
 import { publicFiles } from '../../representations/views/public-files.ts'
 import { build } from '../build.ts'
 
-t.test('what pages load has a type, its own strong tag, and is immutable under the URI that names its digest', async (t) => {
+t.test('a file that pages load has a type and a strong tag of its own, and is immutable under the URI that names its digest', async (t) => {
   const { app } = await build(t, { settings: { BASE_URL: '/shop' } })
   for (const [name, { digest }] of publicFiles) {
     const plain = await app.inject({ url: `/shop/public/${name}` })

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { cameFrom, makeSeal } from '../../plugins/session.ts'
+import { cameFrom } from '../../http/origin.ts'
+import { makeSeal } from '../../http/seal.ts'
 import { build, orderXml } from '../build.ts'
 
 const html = { accept: 'text/html' } as const
@@ -256,7 +257,7 @@ t.test('where a browser says that a request is from', async (t) => {
   t.equal(of({ 'sec-fetch-site': 'same-site', origin: 'http://shop.example:8080' }), 'elsewhere')
 })
 
-t.test('who may not see an order is offered to sign in, and comes back to it, also when signed in already', async (t) => {
+t.test('the page of a hidden order offers to sign in and leads back to it, also when already signed in', async (t) => {
   const { app, key } = await build(t)
   const acme = await key('Acme', 'order')
   const placed = await app.inject({

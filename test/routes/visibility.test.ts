@@ -135,7 +135,7 @@ t.test('a key that may order too changes its own customer’s orders, and a gues
   }
 })
 
-t.test('who sees other links in an order sees another tag of it', async (t) => {
+t.test('callers who see different links in an order get different tags of it', async (t) => {
   const { shop, customer, theirs, seller } = await sellers(t, 'fulfilment')
   const own = await shop.key('ACME', 'order', 'fulfilment')
   const tags = await Promise.all(

@@ -53,7 +53,7 @@ t.test('a URL that cannot be read is said without any of it', async (t) => {
   }
 })
 
-t.test('a user who may not make tables is told to become the owner', async (t) => {
+t.test("the message for a user who may not make tables names the owner's role", async (t) => {
   const url = await server.database()
   await execute(url, "CREATE ROLE guest LOGIN PASSWORD 's3cret'")
   t.match(

@@ -48,7 +48,7 @@ t.test('a writer that is killed loses nothing acknowledged, answers the rest, an
   t.equal(plain(add(await onHand(store, 'a'), decimal(String(orders.size)))), '100000')
 })
 
-t.test('who waits for a writer that is lost is told what is known: stored by then, perhaps, or not', async (t) => {
+t.test('a command whose writer is lost gets what is known: stored, perhaps stored, or not stored', async (t) => {
   const { store, writer } = await openParts(t)
   await store.createProduct('a', stocked(100_000))
   const attempts = Array.from({ length: 6_000 }, (_, i) =>

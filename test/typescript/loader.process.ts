@@ -26,7 +26,7 @@ t.test('an edit is always seen, also one that changes neither the size nor the t
   t.equal(run(main), 'two\n')
 })
 
-t.test('what is kept is one file each, and made again where it was damaged', async (t) => {
+t.test('each compiled module is kept in one file, and is made again if it was damaged', async (t) => {
   const main = program(t, "console.log('one' as string)\n")
   const folder = join('.tap', 'compiled', relative('.', join(main, '..')))
   t.equal(run(main), 'one\n')

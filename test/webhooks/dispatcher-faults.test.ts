@@ -10,7 +10,7 @@ import { deferred } from './deferred.ts'
 import { addWebhook, createProducts, dispatching, eventIds, logged, open, ownedWebhook } from './delivering.ts'
 import { startReceiver } from './receiver.ts'
 
-t.test('what the shop cannot write or read now does not count as an attempt', async (t) => {
+t.test('an event that the shop cannot write or read now does not count as an attempt', async (t) => {
   const receiver = await startReceiver(t)
   const steps: WebhookProgress[] = []
   const settled = deferred()

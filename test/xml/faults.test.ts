@@ -30,7 +30,7 @@ t.test('the first error is true, however many elements stand wrong before it', a
   ])
 })
 
-t.test('an error in a long document is told once, at its own element, and never at the element around it', async (t) => {
+t.test('an error in a long document is listed once, at its own element, and never at the element around it', async (t) => {
   const rest = item().repeat(9_990)
   t.same(paths(`${item(undefined, '<quantity>-1</quantity>')}${rest}`), [`${at}/item[1]/quantity`])
   t.same(paths(`<currency>EUR</currency><currency>EUR</currency>${rest}`), [`${at}/currency[2]`])
@@ -44,7 +44,7 @@ t.test('an error in a long document is told once, at its own element, and never 
   )
 })
 
-t.test('of more than 100 errors the first of the document are told, of whatever kind', async (t) => {
+t.test('of more than 100 errors the first of the document are listed, of any kind', async (t) => {
   const zero = item(undefined, '<quantity>0</quantity>')
   const found = paths(`${zero}${'<note/>'.repeat(60)}${zero}${'<unknown/>'.repeat(90)}${zero}`)
   t.equal(found.length, 100)
@@ -52,7 +52,7 @@ t.test('of more than 100 errors the first of the document are told, of whatever 
   t.same(found.slice(60, 63), [`${at}/note[60]`, `${at}/item[2]/quantity`, `${at}/unknown[1]`])
 })
 
-t.test('no part of a document is judged twice, however its elements stand', async (t) => {
+t.test('no part of a document is validated twice, however its elements are arranged', async (t) => {
   const contents = {
     'misplaced in each item': item('', '<quantity>1</quantity><product-id>A</product-id>').repeat(9),
     'a header behind the items': `${item()}${'<buyer/>'.repeat(98)}`,
@@ -61,13 +61,13 @@ t.test('no part of a document is judged twice, however its elements stand', asyn
   }
   for (const [title, content] of Object.entries(contents)) {
     const document = ownXml(order(`${content}${item().repeat(50_000)}`))
-    let judged = 0
+    let validated = 0
     const validate = () => {
-      judged++
+      validated++
       return []
     }
     faultsOf(document, { vocabulary: orderXsd.vocabulary, roots: ['purchase-order'], spell: asTag, validate })
-    t.ok(judged <= 8, `${title}: ${judged} times`)
+    t.ok(validated <= 8, `${title}: ${validated} times`)
   }
 })
 

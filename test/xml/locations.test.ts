@@ -23,7 +23,7 @@ t.test('every error is listed with its own line and path', async (t) => {
   await nothingStored(t, shop)
 })
 
-t.test('errors are told apart also when the whole document is on one line', async (t) => {
+t.test('each error has its own place even if the whole document is on one line', async (t) => {
   const shop = await build(t)
   const paths = [`${at}/item[1]/quantity`, `${at}/item[2]/product-id`, `${at}/item[2]/quantity`, `${at}/item[2]/quantity`]
   const body = order(`${item(undefined, '<quantity>-1</quantity>')}${bad}`)
@@ -31,7 +31,7 @@ t.test('errors are told apart also when the whole document is on one line', asyn
   t.ok(refusal.errors?.every(({ line }) => line === 1))
 })
 
-t.test('what is behind a misplaced or unknown element is judged too', async (t) => {
+t.test('the elements behind a misplaced or unknown one are validated too', async (t) => {
   const shop = await build(t)
   const zero = item(undefined, '<quantity>0</quantity>')
   const cases: Readonly<Record<string, readonly string[]>> = {
@@ -99,7 +99,7 @@ t.test('a product that is short or unknown is named with its line and path', asy
   await nothingStored(t, shop)
 })
 
-t.test('what the shop refuses is told in the order of the lines, whatever the reason', async (t) => {
+t.test("the shop's refusals are listed in the order of the lines, for any reason", async (t) => {
   const shop = await build(t)
   const priced = item(undefined, '\n<quantity>60</quantity>', '\n<unit-price>1</unit-price>')
   const unit = item(undefined, '<quantity unit="KGM">1</quantity>')

@@ -13,7 +13,7 @@ function details(xml: string, xsd: Xsd, ...roots: readonly string[]): readonly s
   return gate.validate(gate.parse(Buffer.from(xml)), xsd, roots).map(({ detail }) => detail)
 }
 
-t.test('a document of any schema is told what it lacks and what its values must be', async (t) => {
+t.test('for every schema, the messages name what is missing and what values are allowed', async (t) => {
   const cases: readonly (readonly [string, Xsd, readonly string[]])[] = [
     ['<order/>', orderXsd, ['<order> is not complete: it needs <item>.']],
     [`<order version="0">${item}</order>`, orderXsd, ['The attribute "version" of <order> is "0"; it must be a whole number above 0.']],

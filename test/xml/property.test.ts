@@ -56,7 +56,7 @@ t.test('a document is refused with reasons exactly when libxml2 finds it invalid
   t.doesNotThrow(() => fc.assert(property, { numRuns: 400 }))
 })
 
-t.test('a long document is judged as a short one is, wherever in it the errors are', async (t) => {
+t.test('a long document is validated like a short one, wherever its errors are', async (t) => {
   const property = fc.property(fc.array(fc.tuple(fc.nat({ max: 10_990 }), element), { minLength: 1, maxLength: 3 }), (strewn) => {
     const children = Array.from({ length: 11_000 }, () => item)
     for (const [at, odd] of strewn) children[at + 1] = odd

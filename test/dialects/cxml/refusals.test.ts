@@ -19,7 +19,7 @@ t.test('order types that the shop does not take are refused by name', async (t) 
   t.match(read(order({ attributes: ' type="swap"' })).faults, [{ code: 'unknown-order-type', detail: /"swap" is not known/ }])
 })
 
-t.test('what is missing is refused by name', async (t) => {
+t.test('a missing element is refused by its name', async (t) => {
   const missing = (content: string) => read(envelope(`<Request><OrderRequest>${content}</OrderRequest></Request>`))
   t.match(missing('').faults, [{ code: 'missing-value', detail: /no OrderRequestHeader/ }])
   t.match(missing('<OrderRequestHeader/><ItemOut/>').faults, [
@@ -121,7 +121,7 @@ t.test('an order goes to one address', async (t) => {
   t.match(draftOf(orderTo('', '', shipTo('Dock 4'))).shipTo, { name: { text: 'Plant North' }, address: { street: { text: 'Dock 4' } } })
 })
 
-t.test('a hundred faults are told', async (t) => {
+t.test('a hundred faults are listed', async (t) => {
   const { faults } = read(order({ items: lineOf(1, ' isReturn="yes"').repeat(150) }))
   t.equal(faults.length, 100)
 })

@@ -71,7 +71,7 @@ t.test('a Status is never empty, nor longer than 60,000 characters', async (t) =
   t.match(statusOf(['a'.repeat(70_000)]), /^a{59000,59990}…$/)
 })
 
-t.test('what XML cannot hold is replaced', async (t) => {
+t.test('characters that XML cannot hold are replaced', async (t) => {
   t.equal(statusOf(['a\0b\u0001c\ud800d\uffff \u{1f600}']), 'a\ufffdb\ufffdc\ufffdd\ufffd \u{1f600}')
   t.match(writeCxmlResponse(bare, { code: 200, text: ['x'], at, payloadId: 'a"\u0002' }), 'payloadID="a&quot;\ufffd"')
 })
@@ -107,7 +107,7 @@ t.test('a ConfirmationRequest goes from the supplier to the buyer', async (t) =>
   t.notMatch(least, /Comments|orderID|""|undefined/)
 })
 
-t.test('what is written is valid by the DTDs of cXML', async (t) => {
+t.test('every answer is valid by the DTDs of cXML', async (t) => {
   const dtd = (name: string) => join(dialects, 'schemas', 'cxml', name)
   if (!existsSync(dtd('cXML.dtd')) || spawnSync('xmllint', ['--version']).error) {
     t.comment(`not run: it needs xmllint and the DTDs in ${dtd('')}`)

@@ -50,7 +50,7 @@ t.test('a status code that the shop does not know is refused, and so is a line w
   t.strictSame(faults(order('', line('1', status('NoStatus')))), [], 'in an order they mean nothing')
 })
 
-t.test('what a deleted line says is not judged, and what an untouched line lacks is in the order', async (t) => {
+t.test('the content of a deleted line is not checked, and an untouched line takes what it lacks from the order', async (t) => {
   const allowance = '<cac:AllowanceCharge><cbc:ChargeIndicator>false</cbc:ChargeIndicator><cbc:Amount>5</cbc:Amount></cac:AllowanceCharge>'
   const bare = (id: string, more: string) => line(id, more).replace(/<cbc:Quantity.*Quantity>/, '')
   t.strictSame(faults(change(reference('PO-7') + bare('1', status('2') + allowance) + bare('2', status('4')))), [])

@@ -62,7 +62,7 @@ t.test('an order goes to one address, that of its lines included', async (t) => 
   t.strictSame(faults(order(twofold)), ['several-addresses 3 Delivery/DeliveryAddress'])
 })
 
-t.test('locations without an address are told apart by their identifiers', async (t) => {
+t.test('locations without an address differ by their identifiers', async (t) => {
   t.strictSame(faults(order(located('1'), line('1', located('1')))), [])
   t.strictSame(faults(order(located('1'), line('1', located('2')))), ['several-addresses 4 Delivery/DeliveryLocation 1'])
   t.strictSame(faults(order(delivery('Delft'), line('1', located('2')))), ['several-addresses 4 Delivery/DeliveryLocation 1'])
@@ -98,7 +98,7 @@ t.test('an order balance orders nothing', async (t) => {
   t.equal(read(xml).request.kind, 'unsupported')
 })
 
-t.test('what an order must have is refused where it is absent', async (t) => {
+t.test('an order without a required element is refused', async (t) => {
   t.strictSame(faults(document('Order', `<cbc:ID/>${line()}`)), ['missing-value 2 Order/ID'])
   t.strictSame(faults(document('Order', line())), ['missing-value 1 /Order'])
   t.strictSame(faults(order('', ' ')), ['missing-value 1 /Order'])

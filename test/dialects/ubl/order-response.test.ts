@@ -87,7 +87,7 @@ t.test('only the answer to an OrderChange of advanced ordering names the change:
   t.equal(named({ document: 'OrderCancellation', profile: 'advanced' }), undefined)
 })
 
-t.test('what UBL or Peppol requires is there although nothing is known', async (t) => {
+t.test('elements that UBL or Peppol requires are written even without a value', async (t) => {
   t.strictSame(leaves(writeOrderResponse({ vocabulary: 'ubl', document: 'Order' }, { ...refusal, id: 'r1' })).slice(-3), [
     'OrderReference/ID: NA',
     'SellerSupplierParty/Party/PartyLegalEntity/RegistrationName: NA',

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseHandling, parseReturn } from '../../plugins/prefer.ts'
+import { parseHandling, parseReturn } from '../../http/preferences.ts'
 
 t.test('the return preference is read among others (RFC 7240 2, 4.2)', async (t) => {
   const rows: readonly [string, ReturnType<typeof parseReturn>][] = [

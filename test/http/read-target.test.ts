@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readTarget } from '../../plugins/framing.ts'
+import { readTarget } from '../../http/targets.ts'
 
 const maxLength = 100
 
@@ -26,7 +26,7 @@ t.test('a request target is read in its origin form, each URI in one spelling (R
   for (const [target, read] of rows) t.equal(readTarget(target, maxLength), read, target)
 })
 
-t.test('what is no target of a request here is refused, with the reason', async (t) => {
+t.test('an invalid request target is refused, with the reason', async (t) => {
   const rows: readonly [target: string, code: string, reason: RegExp][] = [
     ['*', 'malformed-request', /path/],
     ['products', 'malformed-request', /path/],

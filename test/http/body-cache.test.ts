@@ -1,5 +1,5 @@
 import t from 'tap'
-import { makeBodyCache } from '../../plugins/caching.ts'
+import { makeBodyCache } from '../../http/body-cache.ts'
 
 const body = (length: number, link?: string) => ({ bytes: Buffer.alloc(length), link })
 

@@ -1,0 +1,14 @@
+import type { LocatedFault } from '../../schemas/document.ts'
+import type { Element } from '../../schemas/element.ts'
+import type { ParsedXml } from '../../xml/gate.ts'
+
+/** Several entries as one catalogue document. */
+export interface CatalogueDocument {
+  readonly parsed: ParsedXml
+  /** The products of the catalogue, in the order of the entries. Each is usable only if the schema found no fault in it. */
+  readonly roots: () => readonly Element[]
+  /** Finds the entry of a fault, by index, and the place of the fault in the file. */
+  readonly trace: (fault: LocatedFault) => { readonly index: number; readonly fault: LocatedFault }
+  /** Finds the place of an element in the file. */
+  readonly locate: (element: Element) => { readonly line?: number; readonly path?: string }
+}

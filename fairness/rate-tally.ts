@@ -1,0 +1,58 @@
+import { LRUCache } from 'lru-cache'
+
+export interface RateLimits {
+  /** The time over which requests are counted, in milliseconds. */
+  readonly window: number
+  /** The most callers that are counted. It limits the memory, however many addresses call. */
+  readonly maxCallers: number
+}
+
+/** A caller's count in its current window, and the milliseconds that are left of it. */
+export interface RateCount {
+  readonly current: number
+  readonly ttl: number
+}
+
+/** Counts requests by caller. A caller's window starts with its first request. The least recently active callers are evicted. */
+export class RateTally {
+  readonly #window: number
+  readonly #counts: LRUCache<string, { current: number; endsAt: number }>
+
+  constructor({ window, maxCallers }: RateLimits) {
+    this.#window = window
+    this.#counts = new LRUCache({ max: maxCallers })
+  }
+
+  /** Counts a request. */
+  count(caller: string): RateCount {
+    // performance.now() is monotonic. With Date.now(), setting the clock back would prolong the window.
+    const now = performance.now()
+    const known = this.#active(caller, now)
+    const count = known ?? { current: 0, endsAt: now + this.#window }
+    if (!known) this.#counts.set(caller, count)
+    count.current += 1
+    return { current: count.current, ttl: count.endsAt - now }
+  }
+
+  /** Adds requests to the caller's count; a negative number subtracts. @returns the new count */
+  charge(caller: string, requests: number): number {
+    // The request's window may be over. Then the charge counts in the current one.
+    this.count(caller)
+    const count = this.#counts.get(caller)
+    if (!count) return 0
+    count.current = Math.max(0, count.current - 1 + requests)
+    return count.current
+  }
+
+  look(caller: string): RateCount {
+    const now = performance.now()
+    const count = this.#active(caller, now)
+    return count ? { current: count.current, ttl: count.endsAt - now } : { current: 0, ttl: this.#window }
+  }
+
+  /** The caller's count, if its window is not over. */
+  #active(caller: string, now: number) {
+    const count = this.#counts.get(caller)
+    return count && count.endsAt > now ? count : undefined
+  }
+}

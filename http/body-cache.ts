@@ -1,0 +1,26 @@
+import { LRUCache } from 'lru-cache'
+
+/** The cached part of a response: everything except the headers that its validators determine. */
+export interface Body {
+  readonly bytes: Buffer
+  readonly link: string | undefined
+}
+
+export interface BodyCache {
+  /** @param key identifies one representation of one version */
+  get(key: string): Body | undefined
+  set(key: string, body: Body): void
+}
+
+/** The approximate size of an entry's bookkeeping, in bytes. */
+const overhead = 512
+
+/** A cache of limited bytes; undefined for no bytes. Keys contain the version read from the store, so no replica ever sends a stale body. */
+export function makeBodyCache(maxBytes: number): BodyCache | undefined {
+  if (maxBytes === 0) return undefined
+  return new LRUCache<string, Body>({
+    maxSize: maxBytes,
+    maxEntrySize: Math.max(1, Math.floor(maxBytes / 16)),
+    sizeCalculation: ({ bytes, link = '' }, key) => bytes.length + 2 * (link.length + key.length) + overhead
+  })
+}

@@ -1,0 +1,17 @@
+import type { FastifyRequest } from 'fastify'
+
+/**
+ * Finds out whether a page of this site sent the request. Browsers send Sec-Fetch-Site, which pages cannot set. Over plain HTTP they
+ * send only Origin, which is compared with Host. A sandbox sends `Origin: null`, which is elsewhere. A machine sends neither field.
+ */
+export function cameFrom(request: Pick<FastifyRequest, 'headers' | 'host'>): 'here' | 'elsewhere' | 'unknown' {
+  const site = request.headers['sec-fetch-site']
+  if (site !== undefined) return site === 'same-origin' || site === 'none' ? 'here' : 'elsewhere'
+  const { origin } = request.headers
+  if (origin === undefined) return 'unknown'
+  if (!URL.canParse(origin)) return 'elsewhere'
+  const { protocol, host } = new URL(origin)
+  // A proxy may name the scheme's own port, which Origin leaves out.
+  const own = `${protocol}//${request.host}`
+  return URL.canParse(own) && host !== '' && new URL(own).host === host ? 'here' : 'elsewhere'
+}

@@ -1,0 +1,105 @@
+import type { FastifyError, FastifyRequest } from 'fastify'
+import { DomainError, mostFaults, PositionError } from '../domain/errors.ts'
+import { uris } from '../representations/links.ts'
+import type { ProblemDocument } from '../representations/problem.ts'
+import type { LocatedFault } from '../schemas/document.ts'
+import type { DocumentNotation } from './notation.ts'
+import { notACursor } from './paging.ts'
+import { Problem } from './problem.ts'
+import { codesByStatus, type ProblemCode } from './problem-codes.ts'
+import { shortDetail, shortFault, shortInstance } from './problem-size.ts'
+import { problemTypes } from './problem-types.ts'
+
+/** Error codes of Fastify and its plugins, as the service's problems. */
+const fastifyCodes: Readonly<Record<string, ProblemCode>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported-media-type',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body-too-large',
+  FST_ERR_MAX_PARAM_LENGTH: 'not-found'
+}
+
+/** An error that refuses a request. */
+export type RequestError = FastifyError | DomainError | Problem | PositionError
+
+/** The content of the problem that the client gets. */
+export interface ProblemContent {
+  readonly code: ProblemCode
+  readonly detail: string
+  readonly faults?: readonly LocatedFault[]
+  readonly headers?: Readonly<Record<string, string>>
+  readonly available?: readonly string[] | undefined
+  readonly orderId?: string
+  readonly notation?: DocumentNotation | undefined
+}
+
+/** Characters that XML cannot hold (XML 1.0 section 2.2), for a problem that quotes what the client sent. */
+const unwritable = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
+
+function writable(text: string): string {
+  return text.replace(unwritable, '\ufffd')
+}
+
+function writableFault(fault: LocatedFault): LocatedFault {
+  const { detail, path, item } = shortFault(fault)
+  return {
+    ...fault,
+    detail: writable(detail),
+    ...(path === undefined ? {} : { path: writable(path) }),
+    ...(item === undefined ? {} : { item: writable(item) })
+  }
+}
+
+/** The content that the client gets for an error, with the faults as the error has them. The log gets the error itself. */
+export function contentOf(
+  error: RequestError,
+  { id, method, headers }: Pick<FastifyRequest, 'id' | 'method' | 'headers'>,
+  bodyLimit: number
+): ProblemContent {
+  const known = error instanceof PositionError ? notACursor() : error
+  if (known instanceof DomainError) {
+    const { code, message, faults, orderId } = known
+    return { code, detail: message, faults, ...(orderId === undefined ? {} : { orderId }) }
+  }
+  if (known instanceof Problem) {
+    const { code, message, faults, headers, available, notation } = known
+    return { code, detail: message, faults, headers, available, notation }
+  }
+  const status = known.statusCode ?? 500
+  const code = fastifyCodes[known.code] ?? codesByStatus[status] ?? (status >= 400 && status < 500 ? 'malformed-request' : 'internal-error')
+  if (code === 'body-too-large') {
+    const hint = method === 'PUT' ? ' What the service itself manages (totals, dates, links) can be left out.' : ''
+    return { code, detail: `The body is larger than ${bodyLimit} bytes.${hint}` }
+  }
+  if (code === 'unsupported-media-type') {
+    const sent = headers['content-type']
+    return {
+      code,
+      detail: sent === undefined ? 'The body has no Content-Type.' : `${JSON.stringify(sent)} is not read here; Accept-Post lists what is.`
+    }
+  }
+  if (code === 'internal-error') return { code, detail: `Something went wrong here. It was logged under the request id ${id}.` }
+  return { code, detail: status < 500 ? `${known.message.replace(/\.?$/, '.')}` : problemTypes[code].explanation }
+}
+
+/** The problem document for a request to `uri`. @param base the path of BASE_URL */
+export function problemDocument(
+  { code, detail, orderId, available, faults = [] }: ProblemContent,
+  uri: string,
+  base: string
+): ProblemDocument {
+  const { status, title } = problemTypes[code]
+  return {
+    type: uris(base).problem(code),
+    title,
+    status,
+    detail: writable(shortDetail(detail)),
+    instance: shortInstance(uri),
+    ...(orderId === undefined ? {} : { order: uris(base).order(orderId) }),
+    ...(available ? { available } : {}),
+    ...(faults.length > 0 ? { errors: faults.slice(0, mostFaults).map(writableFault) } : {})
+  }
+}
+
+/** Whether the service refused the request by its own decision, also with a 503. Anything else is an error to log. */
+export function isRefusal(error: unknown, code: ProblemCode): boolean {
+  return problemTypes[code].status < 500 || error instanceof Problem || code === 'store-overloaded'
+}

@@ -1,0 +1,118 @@
+import type { Socket } from 'node:net'
+import type { Connection } from './connection.ts'
+
+/** The maximum bytes of unsent responses on all connections together. Each connection has at most one. */
+const maxBufferedBytes = 64 * 1024 * 1024
+
+/** Responses up to this size in bytes are always sent. */
+const smallResponse = 64 * 1024
+
+/** Milliseconds between two checks of all readers. */
+const checkInterval = 1_000
+
+/** A reader without progress in this many checks counts as stalled, and is cut off first when memory is short. */
+const stalledAfter = 3
+
+interface Progress {
+  /** Bytes of complete writes that the operating system has taken. */
+  bytesTaken: number
+  /** Bytes of the current write that the operating system has not taken yet. */
+  bytesPending: number
+  /** Consecutive checks without progress. They are counted, not timed, because no reader is served while the thread is blocked. */
+  stalledChecks: number
+}
+
+/** Bytes of the current write that the operating system has not taken yet, if Node knows. */
+function pendingBytes(socket: Socket): number {
+  const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null }
+  return handle?.writeQueueSize ?? 0
+}
+
+function takenBytes(socket: Socket): number {
+  return socket.bytesWritten - socket.writableLength
+}
+
+function hasProgressed(socket: Socket, { bytesTaken, bytesPending }: Progress): boolean {
+  return socket.writableLength === 0 || takenBytes(socket) > bytesTaken || pendingBytes(socket) < bytesPending
+}
+
+/** A reset frees the operating system's buffers at once. */
+function cutOff(socket: Socket): void {
+  socket.resetAndDestroy()
+}
+
+/**
+ * Cuts off clients that do not read their responses: after the timeout without progress, or sooner when unsent responses take
+ * too much memory. Then stalled connections are closed first, and after them those of the address with the most unsent bytes.
+ * If that is the address of the new response, there is no room for it. So nobody can use up the memory of others.
+ */
+export class SlowReaders {
+  readonly #open: () => Iterable<Connection>
+  readonly #timeout: number
+  readonly #progress = new WeakMap<Socket, Progress>()
+  readonly #addresses = new WeakMap<Socket, string>()
+  readonly #timer = setInterval(() => this.#check(), checkInterval).unref()
+
+  /**
+   * @param open gives the open connections
+   * @param timeout in milliseconds
+   */
+  constructor(open: () => Iterable<Connection>, timeout: number) {
+    this.#open = open
+    this.#timeout = timeout
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  /** Cuts off readers until the bytes fit. @returns false when the address itself has the most unsent bytes */
+  makeRoom(bytes: number, socket: Socket, address: string): boolean {
+    if (bytes <= smallResponse) return true
+    this.#addresses.set(socket, address)
+    for (;;) {
+      const { waiting, total, byAddress } = this.#unsent()
+      if (total === 0 || total + bytes <= maxBufferedBytes) return true
+      const victim = this.#victim(waiting, byAddress, address)
+      if (!victim) return false
+      cutOff(victim)
+    }
+  }
+
+  #victim(waiting: readonly Socket[], byAddress: ReadonlyMap<string, number>, address: string): Socket | undefined {
+    const slowest = waiting.map((socket) => ({ socket, checks: this.#stalledChecks(socket) })).sort((a, b) => b.checks - a.checks)
+    if (slowest[0] && slowest[0].checks >= stalledAfter) return slowest[0].socket
+    const busiest = [...byAddress].sort(([, a], [, b]) => b - a)[0]?.[0]
+    if (busiest === address) return undefined
+    return slowest.find(({ socket }) => this.#addressOf(socket) === busiest)?.socket
+  }
+
+  #unsent(): { readonly waiting: readonly Socket[]; readonly total: number; readonly byAddress: ReadonlyMap<string, number> } {
+    const waiting = [...this.#open()].map(({ socket }) => socket).filter((socket) => !socket.destroyed && socket.writableLength > 0)
+    const byAddress = new Map<string, number>()
+    let total = 0
+    for (const socket of waiting) {
+      total += socket.writableLength
+      byAddress.set(this.#addressOf(socket), (byAddress.get(this.#addressOf(socket)) ?? 0) + socket.writableLength)
+    }
+    return { waiting, total, byAddress }
+  }
+
+  #addressOf(socket: Socket): string {
+    return this.#addresses.get(socket) ?? socket.remoteAddress ?? ''
+  }
+
+  #stalledChecks(socket: Socket): number {
+    const known = this.#progress.get(socket)
+    return known === undefined || hasProgressed(socket, known) ? 0 : known.stalledChecks
+  }
+
+  #check(): void {
+    for (const { socket } of [...this.#open()]) {
+      const known = this.#progress.get(socket)
+      if (known === undefined || hasProgressed(socket, known)) {
+        this.#progress.set(socket, { bytesTaken: takenBytes(socket), bytesPending: pendingBytes(socket), stalledChecks: 0 })
+      } else if (++known.stalledChecks * checkInterval >= this.#timeout) cutOff(socket)
+    }
+  }
+}

@@ -1,0 +1,15 @@
+import type { ServerResponse } from 'node:http'
+
+/** A pending request, for the log. */
+export interface Unanswered {
+  readonly reqId: string
+  readonly method: string
+  readonly route: string | undefined
+  readonly milliseconds: number
+  readonly state: 'its body was still arriving' | 'it was being answered' | 'its answer was still being sent'
+}
+
+export function stateOf({ headersSent, req }: ServerResponse): Unanswered['state'] {
+  if (!req.complete) return 'its body was still arriving'
+  return headersSent ? 'its answer was still being sent' : 'it was being answered'
+}
