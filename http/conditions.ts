@@ -38,7 +38,8 @@ function readDate(value: string | undefined): number | undefined {
 
 /**
  * @param ifMatch replaces the header field
- * @param isRead whether the request is a GET or HEAD. A malformed If-None-Match makes a read send the whole representation, and refuses a write.
+ * @param isRead whether the request is a GET or HEAD. After a malformed If-None-Match, a read gets the whole representation and a
+ *   write is refused.
  * @throws Problem `malformed-request`
  */
 export function readConditions(headers: IncomingHttpHeaders, ifMatch: string | undefined, isRead: boolean): Conditions {

@@ -97,7 +97,7 @@ export default fp(
       return kind === 'placed' ? reply.created(place, order) : reply.header('location', place).represent(order, place)
     }
 
-    /** Writes the answer. The order is already stored. If the document process cannot write the details of a large order, the answer goes without them. */
+    /** The order is already stored. If the document process cannot write the details of a large order, the answer goes without them. */
     async function bodyOf(request: FastifyRequest, { answer: basis }: BuyerSubmission, result: Result): Promise<string> {
       const context = request.answerContext()
       const text = 'order' in result ? textOf(result.order) : undefined
