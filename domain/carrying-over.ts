@@ -10,9 +10,9 @@ const termsOf = ({ productId, unit, unitPrice }: OrderItem) => `${productId} ${u
 
 /**
  * The changed order with the shipped quantities and the seller's details. A new line continues the old line with its number, if
- * that has the same product and terms, or else the first such line that no other continues. It gets the seller's details of
- * that line, and its shipped quantity, up to its own quantity. The rest counts for the other lines of the same product and
- * terms, in their order, because goods are alike. If nothing is left to ship, the order is `shipped`.
+ * that has the same product and terms, or else the first such line that no other continues. It takes over the seller's
+ * details and the shipped quantity of the old line. If its quantity is less than what was shipped, the remainder moves to the other
+ * lines of the same product and terms, in their order, because goods are alike. If nothing is left to ship, the order is `shipped`.
  * @throws DomainError `order-refused` when the new lines have less of a product than was shipped at its terms
  */
 export function carryOver(before: Order, changed: Order): Order {

@@ -55,7 +55,7 @@ export function hasCode(error: unknown, ...codes: readonly DomainErrorCode[]): e
   return error instanceof DomainError && codes.includes(error.code)
 }
 
-/** Also the answer for an order that the caller may not see, so that it does not reveal that the order exists. */
+/** The same refusal hides an order that the caller may not see, so that nobody learns that it exists. */
 export function orderNotFound(): DomainError {
   return new DomainError('order-not-found', 'There is no such order, or none that you may see.')
 }

@@ -41,7 +41,7 @@ export function unitFaults({ item, position, productId, stockItem }: Line, piece
   if (other) return [{ code: 'wrong-unit', at, detail: `${productId} is sold by the unit ${other.unit}, not ${item.unit}.` }]
   const [first, second] = [pieces[0], pieces.find(({ unit }) => unit !== pieces[0]?.unit)]
   if (!first || !second) return []
-  const detail = `${productId} is sold by the unit ${stockItem.unit} now: the order can keep the ${plain(first.quantity)} ${first.unit} that it has; more of it goes into a line of its own.`
+  const detail = `${productId} is sold by the unit ${stockItem.unit} now: the order keeps its ${plain(first.quantity)} ${first.unit}. Put the additional quantity in a line of its own.`
   return [{ code: 'wrong-unit', at, detail }]
 }
 
@@ -57,7 +57,7 @@ export function priceFaults({ item, position, productId }: Line, pieces: readonl
   const detail =
     pieces.length === 1
       ? `${productId} costs ${others[0]?.unitPrice} ${currency}, not the expected ${expected}.`
-      : `${productId} does not cost the expected ${expected} throughout, but ${costs}: what the order has keeps its price, more of it costs today's. Leave unit-price out, or order what is more in a line of its own.`
+      : `Not all of ${productId} costs the expected ${expected}, but ${costs}: a part of this line keeps the price of the order, the rest costs today's. Leave unit-price out, or put the additional quantity in a line of its own.`
   return [{ code: 'price-changed', at: ['item', position, 'unit-price'], detail }]
 }
 

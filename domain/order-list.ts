@@ -35,9 +35,9 @@ export interface OrderList {
 export const mostLookedAt = 1_000
 
 /**
- * Every index makes placing an order slower. So a list by modification checks the status row by row: whoever asks for recent changes
- * looks at few. Few orders have one number, so those are always sorted by the time of placing, which needs one index only. An order is never
- * modified before it is placed, so the later of both times bounds a list that is sorted by modification.
+ * Each index makes placing an order slower. Therefore a list by the time of modification checks the status row by row, since most such
+ * lists are of a short time. A list by order number has few orders, and is always sorted by the time of placing. An order is never
+ * modified before it is placed, so the later of both times bounds a list by the time of modification.
  */
 export function orderList(query: Omit<OrderQuery, 'after'>): OrderList {
   const { limit, customer, status, orderNumber, placedSince, modifiedSince, order = 'newest' } = query

@@ -111,8 +111,8 @@ export function decideChange(
 }
 
 /**
- * Whether setting the status may change nothing. Only the whole order tells for sure: it has the details, and whether the rest
- * of a shipped order was cancelled.
+ * Whether an order may have a status already. `decideStatus` decides for certain: it reads the whole order, with the details for
+ * the buyer, and whether the rest of a shipped order was cancelled.
  */
 export function mayHaveStatus({ status: current }: Pick<Order, 'status'>, status: OrderStatus): boolean {
   return current === status || (status === 'cancelled' && (current === 'shipped' || current === 'completed'))

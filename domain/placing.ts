@@ -258,7 +258,7 @@ function agrees({ product, unit, unitPrice, quoted }: PurchaseOrderItem, item: O
 
 /** @param other the order of the same customer that has the number */
 export function numberTaken(other: Order): DomainError {
-  const detail = `The order number ${other.orderNumber} stands for another order of yours, ${other.id}, with other content.`
+  const detail = `You already have an order with the number ${other.orderNumber} and other content: ${other.id}.`
   const faults = [{ detail: 'This number stands for another order of yours.', at: ['order-number'] }]
   return new DomainError('order-number-taken', detail, { orderId: other.id, faults })
 }

@@ -19,11 +19,11 @@ export function refuse({ invalid, refused }: Objections, objections = noObjectio
   throw new DomainError(code, summary(faults, code), { faults: faults.slice(0, mostFaults) })
 }
 
-/** The refusal of a buyer's own document for faults that need no look at its content. */
+/** The refusal of a buyer's own document for faults that are known before its order is read. */
 export function refusal({ invalid, refused }: Objections): DomainError {
   const faults = [...invalid, ...refused]
   const [only, ...others] = faults
-  const detail = only && others.length === 0 ? only.detail : `${faults.length} things stand in the way. Nothing was stored.`
+  const detail = only && others.length === 0 ? only.detail : `${faults.length} errors are listed. Nothing was stored.`
   return new DomainError(codeOf({ invalid, refused }), detail, { faults })
 }
 
@@ -39,5 +39,7 @@ function inOrder(faults: readonly Fault[]): readonly Fault[] {
 
 function summary(faults: readonly Fault[], code: 'invalid-order' | 'order-refused'): string {
   const what = code === 'invalid-order' ? 'can never be placed as it is' : 'cannot be placed now'
-  return `The order ${what}: ${faults.length === 1 ? 'one thing stands' : `${faults.length} things stand`} in its way${faults.length > mostFaults ? `, of which the first ${mostFaults} are listed` : ''}. Nothing was stored.`
+  const count = faults.length === 1 ? '1 error is listed' : `${faults.length} errors`
+  const listed = faults.length === 1 ? '' : faults.length > mostFaults ? `, of which the first ${mostFaults} are listed` : ' are listed'
+  return `The order ${what}: ${count}${listed}. Nothing was stored.`
 }

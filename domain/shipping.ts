@@ -10,7 +10,7 @@ import { isDivisible } from './quantities.ts'
 import { revised } from './revised.ts'
 import type { Precondition } from './store.ts'
 
-/** The number of a line as a document names it. One that no line can have, and that a number would round, is its digits. */
+/** The number of a line in a document. A number that JavaScript would round stays text, so that the refusal can quote it. */
 export type NamedLine = number | string
 
 /** One line of a shipment as the seller sends it. */

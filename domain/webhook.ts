@@ -149,7 +149,7 @@ export function validSecrets(secrets: readonly WebhookSecret[], now: number): re
   return secrets.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now).map(({ secret }) => secret)
 }
 
-/** Also the answer for another customer's webhook, so that nobody learns that it exists. */
+/** The same refusal hides another customer's webhook, so that nobody learns that it exists. */
 export function webhookNotFound(): DomainError {
   return new DomainError('webhook-not-found', 'There is no such webhook, or it is not yours.')
 }

@@ -29,7 +29,7 @@ export interface EventOrder {
   readonly content: string
 }
 
-/** Characters. A content of this length is cheaper to copy at once than later, which takes an entry in an index. */
+/** The longest content, in characters, that is copied into the event at once. Copying it later costs an entry in an index. */
 const mostCopied = 4_096
 
 /** The columns of a new event that come from its order. A large content is copied only when the order gets another one. */

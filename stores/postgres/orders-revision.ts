@@ -3,8 +3,8 @@ import { lookupsOf } from '../event-rows.ts'
 import type { Database } from './database.ts'
 
 /**
- * The position of the newest event of a type. The statement is prepared, so its plan must be right at any size of the table. Only
- * one index has the rows in this order, whereas an equality would let the planner walk over another one.
+ * The position of the newest event of a type. The statement is prepared, so its plan must be right at any size of the table. The
+ * range and the order fit exactly one index. With `=`, the planner could choose another one.
  */
 function newest(type: string, isOwn: boolean): string {
   const [columns, value] = isOwn ? (['customer, type', `$1, '${type}'`] as const) : (['type', `'${type}'`] as const)

@@ -46,8 +46,8 @@ const summaryOf = `${listed}, s.item_count, s.currency, s.total, s.buyer_name, i
 const summaries = 'CROSS JOIN order_summary s ON s.seq = o.seq'
 
 /**
- * The statement of a page. Its index gives the rows in the order of the list, and only such as the list has but for its checked
- * filters. Of several orders of one time, the row numbers before the position are skipped in the index.
+ * The statement of a page. The index returns the rows in the order of the list, and applies every filter but those that are checked
+ * row by row. The row number continues within orders of the same time.
  */
 function sqlOf(list: OrderList, columns: string, joined: string): string {
   const { index, conditions } = indexOf(list)

@@ -50,7 +50,7 @@ t.test('an order with more faults than are told says how many there are', async 
   const response = await app.inject({ method: 'POST', url: '/order', headers: { ...xml, accept: 'application/json' }, payload: body })
   t.equal(response.statusCode, 422)
   const { detail, errors } = response.json<{ detail: string; errors: { path: string }[] }>()
-  t.match(detail, /250 things stand in its way, of which the first 100 are listed/)
+  t.match(detail, /250 errors, of which the first 100 are listed/)
   t.equal(errors.length, 100)
   t.equal(errors[99]?.path, '/purchase-order/item[100]/product-id')
 })
