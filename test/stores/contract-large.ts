@@ -16,7 +16,7 @@ export function largeContract(rule: Rule): void {
     for (const count of [2, lines]) {
       await t.rejects(place([...many(count), item('none'), item('short', 2)]), {
         code: 'invalid-order',
-        message: /2 things/,
+        message: /2 errors/,
         faults: [
           { code: 'unknown-product', at: ['item', count + 1] },
           { code: 'out-of-stock', at: ['item', count + 2, 'quantity'] }
