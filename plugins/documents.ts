@@ -8,7 +8,7 @@ import type { BuyerSubmission } from '../dialects/submission.ts'
 import { BuyerProblem } from '../documents/buyer-problem.ts'
 import { Documents, type Sender } from '../documents/documents.ts'
 import type { DocumentLimits, FormFields, Notation } from '../documents/job.ts'
-import { defer, fromJson } from '../domain/deferred.ts'
+import { fromJson } from '../domain/deferred.ts'
 import { jsonValidator } from '../http/json-validator.ts'
 import { charsetOf, refuseDocument, ublMediaTypes } from '../http/media-types.ts'
 import { Problem } from '../http/problem.ts'
@@ -124,9 +124,7 @@ export default fp(
       try {
         const { text, known, digest, buyer } = await documents.read(this, submission, schema, limits)
         Object.assign(submission, { schema, digest, buyer })
-        // Forms and the documents of buyers' systems are also compared with orders here.
-        const isPassedOn = schema.isPassedOn && submission.notation !== 'form' && !buyer
-        return (isPassedOn ? defer<object>(text) : fromJson<object>(text, known)) as T
+        return fromJson<object>(text, known) as T
       } catch (error) {
         if (error instanceof BuyerProblem) Object.assign(submission, { buyer: error.buyer })
         throw error

@@ -27,8 +27,6 @@ export interface DocumentSchema<T> {
   readonly noEmpty?: readonly string[]
   /** The properties of its value that the serving thread reads. It does not parse a large value for them. */
   readonly known?: readonly string[]
-  /** The serving thread reads nothing of its value, and passes it on to the store, which takes JSON. It need not parse it. */
-  readonly isPassedOn?: true
   /** Turns a document that is valid against the XSD into its domain value. Each reported fault makes the document invalid. */
   read(root: Element, report: Report, limits: ReadingLimits): T
 }

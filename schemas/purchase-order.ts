@@ -14,7 +14,6 @@ export const purchaseOrder: DocumentSchema<PurchaseOrder> = {
   roots: ['purchase-order'],
   forms: true,
   takesOthers: true,
-  isPassedOn: true,
   read: readPurchaseOrder
 }
 

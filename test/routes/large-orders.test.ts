@@ -243,22 +243,3 @@ t.test('no large order, status or shipment is parsed in the thread that serves w
   t.match((await app.inject({ url: `${order}/shipment/2`, headers: html })).body, 'the first 200 of 2000')
   t.same(parsed, [])
 })
-
-t.test('an order in XML or JSON goes to the store as text, however small it is', async (t) => {
-  const { app, store } = await build(t)
-  const orders: unknown[] = []
-  const placeOrder = store.placeOrder.bind(store)
-  store.placeOrder = (placing) => {
-    orders.push(textOf(placing.order))
-    return placeOrder(placing)
-  }
-  const payload = `<purchase-order>${line}</purchase-order>`
-  t.equal((await app.inject({ method: 'POST', url: '/order', headers: xml, payload })).statusCode, 201)
-  const json = { 'content-type': 'application/json' }
-  const items = [{ productId: 'ABC-1', quantity: '1' }]
-  t.equal((await app.inject({ method: 'POST', url: '/order', headers: json, payload: { item: items } })).statusCode, 201)
-  t.same(
-    orders.map((text) => JSON.parse(String(text)).items.length),
-    [1, 1]
-  )
-})
