@@ -226,7 +226,7 @@ function byLine(faults: readonly LocatedFault[]): readonly LocatedFault[] {
 }
 
 /** Codes of faults that the shop could accept but refuses. Every other fault makes a document invalid. */
-const refusedCodes: ReadonlySet<string> = new Set(['allowance-not-agreed', 'outdated-revision'])
+const refusedCodes: ReadonlySet<string> = new Set(['allowance-not-agreed'])
 
 function objectionsOf(faults: readonly BuyerFault[]): Objections {
   return {
