@@ -73,6 +73,7 @@ export class ElementBuilder {
     this.#endFrom(1)
     const root = this.#depth > 0 ? this.#elements[1] : undefined
     this.#elements.length = 0
+    this.#texts.length = 0
     this.#depth = 0
     return root
   }

@@ -55,6 +55,12 @@ export function selectWebhookShop(customer: string, now: string): string {
 /** The columns of a StoredWebhook. */
 export const storedColumns = `${webhookColumns}, key_id, secrets, position, failures, next_attempt_at`
 
+/** Those of them that a write of a webhook may change. SQLite maintains the index of every column that an UPDATE sets. */
+export const changingColumns = storedColumns
+  .split(', ')
+  .filter((column) => !['id', 'customer', 'created_at'].includes(column))
+  .join(', ')
+
 export type StoredRow = Readonly<ReturnType<typeof storedRow>>
 
 export function storedOf(row: StoredRow): StoredWebhook {

@@ -16,6 +16,7 @@ const suites = [
   'test/suites/http.suite.ts',
   'test/suites/routes.suite.ts',
   'test/suites/buyers.suite.ts',
+  'test/suites/feeds.suite.ts',
   'test/concurrency/*.test.ts'
 ]
 const settings = {

@@ -34,14 +34,19 @@ export function join(sources: readonly string[]): Batch {
   const size = 2 ** Math.ceil(Math.log2(documents.length))
   const members = documents.map((document) => `<${batchMember}>${document}</${batchMember}>\n`)
   const fillers = `<${batchFiller}/>`.repeat(size - documents.length)
-  let lastLines: readonly number[] | undefined
+  let ends: readonly number[] | undefined
   return {
     xml: `<${batchRoot}>${members.join('')}${fillers}</${batchRoot}>`,
     size,
     documentAt(line) {
-      let last = 0
-      lastLines ??= documents.map((document) => (last += countLineFeeds(document) + 1))
-      return lastLines.findIndex((end) => line <= end)
+      ends ??= lastLines(documents)
+      return line > 0 ? ends.findIndex((end) => line <= end) : -1
     }
   }
+}
+
+/** The line of each document's end. Every document is followed by a line feed. */
+function lastLines(documents: readonly string[]): readonly number[] {
+  let last = 0
+  return documents.map((document) => (last += countLineFeeds(document) + 1))
 }

@@ -1,6 +1,7 @@
 import libxmljs, { type Document } from 'libxmljs2'
 import { Problem } from '../http/problem.ts'
 import type { LocatedFault } from '../schemas/document.ts'
+import { countLineFeeds } from '../schemas/line-feeds.ts'
 import type { Xsd } from '../schemas/vocabulary.ts'
 import { join } from './batch.ts'
 import { faultsOf, isSmall } from './faults.ts'
@@ -68,6 +69,9 @@ function syntaxProblem(error: unknown): Problem {
 /** How often documents are read together, each time without those that had errors. An invalid document costs the others one attempt. */
 const maxAttempts = 3
 
+/** Documents with more lines are read alone. libxml2 counts 65,535 lines, and a batch has at most 64 documents. */
+const maxLines = 1_000
+
 /** The lines of the errors that libxml2 finds in a document; undefined if it is valid. */
 function errorLines(xml: string, schema: Document): readonly number[] | undefined {
   try {
@@ -113,7 +117,9 @@ export function makeXmlGate(): XmlGate {
     },
 
     readTogether(guarded, xsd, roots) {
-      let left = guarded.filter(({ tags }) => isSmall(tags) && roots.includes(tags[0]?.name ?? ''))
+      let left = guarded.filter(
+        ({ source, tags }) => isSmall(tags) && roots.includes(tags[0]?.name ?? '') && countLineFeeds(source) < maxLines
+      )
       for (let attempt = 0; left.length > 1 && attempt < maxAttempts; attempt++) {
         const batch = join(left.map(({ source }) => source))
         const lines = errorLines(batch.xml, schemaOf(xsd, roots, batch.size))

@@ -89,17 +89,23 @@ export class StockLedger implements Inventory {
     return this.#byGtin.get(gtin)?.item
   }
 
-  /** Takes quantities from stock, in memory. A negative quantity is returned to stock. */
+  /**
+   * Takes quantities from stock, in memory. A negative quantity is returned to stock.
+   * @throws Error before anything is taken, if the stock of a product is not locked
+   */
   take(taken: ReadonlyMap<string, Decimal>, now: number): void {
-    for (const [id, quantity] of taken) {
+    const locked = [...taken].map(([id, quantity]) => {
       const counted = this.#byId.get(id)
       if (!counted) throw new Error(`the stock of ${id} is not locked`)
+      return { counted, quantity }
+    })
+    for (const { counted, quantity } of locked) {
       const change = decideStock(counted.item, quantity, now)
       if (!change) continue
-      const { product, ...stock } = change
-      counted.item = { ...counted.item, ...stock, ...product }
+      const { product, ...quantities } = change
+      counted.item = { ...counted.item, ...quantities, ...product }
       counted.isChanged = true
-      if (product) this.#flips.push({ ...counted })
+      if (product) this.#flips.push({ seq: counted.seq, item: counted.item })
     }
   }
 

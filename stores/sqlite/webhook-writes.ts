@@ -13,6 +13,7 @@ import {
   type BacklogRow,
   backlogOf,
   type ClaimedRow,
+  changingColumns,
   claimedColumns,
   claimedOf,
   type StoredRow,
@@ -67,9 +68,9 @@ const hearsSince = `(EXISTS (SELECT 1 FROM json_each(w.hears) t JOIN fresh f ON 
 
 export function makeWebhookWrites(db: Connection, events: EventLog): Writes<WebhookWriteVerb> {
   const shop = db.prepare<[{ readonly customer: string; readonly now: number }], WebhookShop>(selectWebhookShop('@customer', '@now'))
-  const values = storedColumns.replaceAll(/\w+/g, '@$&')
-  const insert = db.prepare<[StoredRow]>(`INSERT INTO webhook (${storedColumns}) VALUES (${values})`)
-  const update = db.prepare<[StoredRow]>(`UPDATE webhook SET (${storedColumns}) = (${values}) WHERE id = @id`)
+  const parameters = (columns: string) => columns.replaceAll(/\w+/g, '@$&')
+  const insert = db.prepare<[StoredRow]>(`INSERT INTO webhook (${storedColumns}) VALUES (${parameters(storedColumns)})`)
+  const update = db.prepare<[StoredRow]>(`UPDATE webhook SET (${changingColumns}) = (${parameters(changingColumns)}) WHERE id = @id`)
   const findRow = db.prepare<[string], FoundRow>(`SELECT seq, claimed_by, ${storedColumns} FROM webhook WHERE id = ?`)
   const remove = db.prepare<[string]>('DELETE FROM webhook WHERE id = ?')
   const due = db

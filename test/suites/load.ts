@@ -5,11 +5,12 @@ import t from 'tap'
 
 const tests = fileURLToPath(new URL('../', import.meta.url))
 
-/** The folders of `test/` whose tests run in a process together. The documents of buyers have one more, and all others another. */
+/** The folders of `test/` whose tests run in a process together. The documents of buyers and the feeds have one more each, and all others another. */
 const folders = ['connections', 'http', 'plugins', 'routes', 'stores', 'webhooks'] as const
 
 const isTestOf = (folder: string) => (file: string) => file.startsWith(`${folder}/`) && file.endsWith('.test.ts')
 const isBuyers = (file: string) => /^routes\/buyers.*\.test\.ts$/.test(file)
+const isFeed = (file: string) => /^routes\/(?:catalogue|event).*\.test\.ts$/.test(file)
 const isCommand = (file: string) => /^cli\/.*\.process\.ts$/.test(file)
 const isService = (file: string) => /^[^/]*\.process\.ts$/.test(file)
 
@@ -18,8 +19,9 @@ const groups = {
   connections: isTestOf('connections'),
   http: isTestOf('http'),
   plugins: isTestOf('plugins'),
-  routes: (file) => isTestOf('routes')(file) && !isBuyers(file),
+  routes: (file) => isTestOf('routes')(file) && !isBuyers(file) && !isFeed(file),
   buyers: isBuyers,
+  feeds: isFeed,
   stores: isTestOf('stores'),
   webhooks: isTestOf('webhooks'),
   others: (file) => file.endsWith('.test.ts') && !folders.some((folder) => isTestOf(folder)(file)),
