@@ -6,7 +6,7 @@ import { canBecome, isActive, type Objections, type Order, type OrderDocument } 
 import { refusedTransition } from './order-writes.ts'
 import { joinObjections, noObjections, refusal } from './refusing.ts'
 
-/** What the document says of the order, and where. The faults of a value carry its place. */
+/** The document's reference to an order, with the place of each value. The faults of a value carry its place. */
 export interface BuyerReference {
   /** The buyer's number of the order. */
   readonly number?: string
@@ -38,7 +38,7 @@ export function isRepeated(digest: string | undefined, last: OrderDocument | und
 }
 
 /**
- * What the last document of an order did, when it is sent again. It placed the order if the order still has its first version.
+ * The outcome of the last document of an order, when it is sent again. It placed the order if the order still has its first version.
  * Otherwise it counts as a change: nothing tells whether the document made that version, or the seller did since.
  */
 export function repeatedOutcome({ version }: Pick<Order, 'version'>): 'placed' | 'changed' {

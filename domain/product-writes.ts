@@ -131,16 +131,33 @@ function stockSet({ product, stock, deleted }: CatalogueEntry, onHand: Decimal):
   }
 }
 
-/** Whether a product already is what a draft would make it, to the letter; its stock aside. */
-function matchesDraft(product: Product, draft: ProductDraft): boolean {
-  return (draft.currency ?? product.currency) === product.currency && contentOf(product) === contentOf(draft)
-}
-
 type Content = Omit<ProductDraft, 'currency' | 'onHand'>
 
-/** Everything that a draft says of a product but its currency and stock, as text. Products with the same text have the same content. */
+/** Everything that a draft says of a product but its currency and stock. The type has all of it, so that nothing is forgotten. */
+const contentFields: { readonly [Name in keyof Required<Content>]: true } = {
+  name: true,
+  description: true,
+  price: true,
+  unit: true,
+  minimumQuantity: true,
+  quantityStep: true,
+  gtin: true,
+  categories: true,
+  images: true,
+  backorder: true
+}
+const contentNames = Object.keys(contentFields) as readonly (keyof Content)[]
+
+/** Whether a product already is what a draft would make it, to the letter; its stock aside. */
+function matchesDraft(product: Product, draft: ProductDraft): boolean {
+  return (draft.currency ?? product.currency) === product.currency && contentNames.every((name) => isSame(product[name], draft[name]))
+}
+
+function isSame(value: Content[keyof Content], other: Content[keyof Content]): boolean {
+  return value === other || (typeof value === 'object' && JSON.stringify(value) === JSON.stringify(other))
+}
+
+/** The content as text. Products with the same text have the same content. */
 export function contentOf(draft: Content): string {
-  const { name, description, price, unit, minimumQuantity, quantityStep, gtin, categories, images, backorder } = draft
-  const content = { name, description, price, unit, minimumQuantity, quantityStep, gtin, categories, images, backorder }
-  return JSON.stringify(content satisfies { readonly [Name in keyof Required<Content>]: Content[Name] })
+  return JSON.stringify(contentNames.map((name) => draft[name] ?? null))
 }

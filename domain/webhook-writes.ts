@@ -14,7 +14,7 @@ export interface StoredWebhook {
   readonly schedule: WebhookSchedule
 }
 
-/** What a new webhook depends on. */
+/** The counts, the position and the time that a new webhook depends on. */
 export interface WebhookShop {
   /** The webhooks of its customer, and the active webhooks of all customers. */
   readonly ofCustomer: number

@@ -3,7 +3,7 @@ import type { Element } from './element.ts'
 
 type Building = { -readonly [Key in keyof Element]: Element[Key] } & { children?: Building[] }
 
-/** Where fast-xml-parser is in the document. The root has the depth 1. */
+/** The position of fast-xml-parser in the document. The root has the depth 1. */
 interface Path {
   getDepth(): number
 }

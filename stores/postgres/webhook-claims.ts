@@ -75,10 +75,11 @@ export function writeWebhook({ query }: Queries, how: 'insert' | 'update', store
   const values = Object.entries({ ...row, ...claim })
   const columns = values.map(([name]) => name).join(', ')
   const parameters = values.map((_, i) => `$${i + 1}`).join(', ')
+  const id = values.findIndex(([name]) => name === 'id') + 1
   void query(
     how === 'insert'
       ? `INSERT INTO webhook (${columns}) VALUES (${parameters})`
-      : `UPDATE webhook SET (${columns}) = ROW (${parameters}) WHERE id = $1`,
+      : `UPDATE webhook SET (${columns}) = ROW (${parameters}) WHERE id = $${id}`,
     values.map(([, value]) => value)
   )
   return webhookOf(row)

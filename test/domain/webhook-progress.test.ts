@@ -2,21 +2,10 @@ import { test } from 'tap'
 import type { WebhookProgress } from '../../domain/webhook.ts'
 import { decideProgress, withoutWork } from '../../domain/webhook-progress.ts'
 import { decideNewWebhook } from '../../domain/webhook-writes.ts'
+import { wanted } from './wanted-webhook.ts'
 
 const schedule = { position: 7, failures: 2, nextAttemptAt: 500 }
-const webhook = decideNewWebhook(
-  'w',
-  {
-    url: 'https://erp.example/hooks',
-    types: [],
-    mediaType: 'application/json',
-    status: 'active',
-    owner: { customer: 'Harbour', keyId: 'k_1' },
-    hears: { types: ['product-created'] }
-  },
-  'one',
-  { ofCustomer: 0, inAll: 0, position: 7, now: 900 }
-)
+const webhook = decideNewWebhook('w', wanted, 'one', { ofCustomer: 0, inAll: 0, position: 7, now: 900 })
 const stored = { ...webhook, webhook: { ...webhook.webhook, version: 3 }, schedule }
 const claim = { id: 'w', version: 3 }
 const now = 1000

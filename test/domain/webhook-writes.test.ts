@@ -1,15 +1,8 @@
 import { test } from 'tap'
-import { mostWebhooks, type NewWebhook } from '../../domain/webhook.ts'
+import { mostWebhooks } from '../../domain/webhook.ts'
 import { decideNewSecret, decideNewWebhook, decideWebhookChange } from '../../domain/webhook-writes.ts'
+import { wanted } from './wanted-webhook.ts'
 
-const wanted: NewWebhook = {
-  url: 'https://erp.example/hooks',
-  types: [],
-  mediaType: 'application/json',
-  status: 'active',
-  owner: { customer: 'Harbour', keyId: 'k_1' },
-  hears: { types: ['product-created'] }
-}
 const shop = { ofCustomer: 0, inAll: 0, position: 7, now: 1000 }
 const made = decideNewWebhook('w', wanted, 'one', shop)
 const disabled = {
