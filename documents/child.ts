@@ -227,7 +227,14 @@ export class DocumentChild {
     clearTimeout(this.#timer)
     this.#timer = undefined
     setKeepsAlive(this.#process, false)
-    if (idle !== undefined && this.#process) this.#timer = setTimeout(() => this.kill(), idle).unref()
+    if (idle !== undefined && this.#process) this.#timer = setTimeout(() => this.#retire(), idle).unref()
+  }
+
+  /** Ends the idle process. It is forgotten at once: a job that comes before its end starts another one, and is not lost with it. */
+  #retire(): void {
+    this.kill()
+    this.#process = undefined
+    this.#isReady = false
   }
 
   #handleExit(child: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {

@@ -142,12 +142,14 @@ export function makeBuyerOrders(
   async function cancel(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
     const found = await namedOrder(request, buyer)
     if (!found) throw refusal(joinObjections(buyer.objections, unknownOrder(buyer)))
-    const last = await app.store.documentOf(found.id)
-    const cancelled = await onLatest(found, async (order) => {
-      if (!decideCancellation(buyer, order, last, isTest(request, buyer))) return order
-      return app.store.setOrderStatus(order.id, 'cancelled', { version: order.version })
+    const { order, last } = await onLatest(found, async (order) => {
+      const last = await app.store.documentOf(order.id)
+      if (!decideCancellation(buyer, order, last, isTest(request, buyer))) return { order, last }
+      // Changes that come first do not prevent a cancellation, unless it has a revision: that must be above theirs.
+      const expected = buyer.revision === undefined ? {} : { version: order.version }
+      return { order: await app.store.setOrderStatus(order.id, 'cancelled', expected), last }
     })
-    return isTest(request, buyer) ? { kind: 'checked' } : { kind: 'cancelled', order: cancelled, answer: completed(buyer, last).answer }
+    return isTest(request, buyer) ? { kind: 'checked' } : { kind: 'cancelled', order, answer: completed(buyer, last).answer }
   }
 
   async function change(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {

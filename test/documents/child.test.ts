@@ -87,6 +87,19 @@ t.test('an idle process ends, and the next document starts another', async (t) =
   t.same(warnings, [])
 })
 
+t.test('a document that comes while an idle process is ending is read by another one', async (t) => {
+  const idle = 20
+  const { child, warnings } = start(t, { idle })
+  t.match(await run(child, 'a', readJob(orderXml())), { result: {} })
+  // This timer is due in the same turn of the event loop as the one that ends the process, right after it.
+  const ending = new Promise((resolve) => setTimeout(resolve, idle))
+  const now = performance.now()
+  while (performance.now() < now + 2 * idle);
+  await ending
+  t.match(await run(child, 'a', readJob(orderXml())), { result: {} })
+  t.same(warnings, [])
+})
+
 t.test('a job that fails by a defect is told from one that is refused, and is logged', async (t) => {
   const { child, warnings } = start(t)
   t.match(await run(child, 'a', { ...readJob(orderXml()), schema: 'none' } as Job), { failed: /there is no document schema none/ })

@@ -169,6 +169,21 @@ t.test('an OrderCancellation is answered AP once the order is cancelled, and aga
   t.match([(await post(ublChange({ lines: [ublLine()] }))).statusCode], [409], 'what is cancelled is not changed')
 })
 
+t.test('an order is cancelled although other writes come first each time that it is read', async (t) => {
+  const { shop, key, url, post } = await ordered(t)
+  const { store } = shop
+  const setOrderStatus = store.setOrderStatus.bind(store)
+  store.setOrderStatus = async (id, status, ...rest) => {
+    const quantity = String(1 + ((await store.order(id)).version % 5))
+    t.equal((await post(ublChange({ lines: [ublLine({ id: '10', status: '3', quantity })] }))).statusCode, 200)
+    return setOrderStatus(id, status, ...rest)
+  }
+  const cancelled = await post(ublCancellation())
+  t.same([cancelled.statusCode, ublAnswer(cancelled)], [200, { code: 'AP', notes: [] }])
+  t.match(await read(shop, url, key), { status: 'cancelled' })
+  t.equal(await onHand(shop), '100')
+})
+
 t.test('an order number that is unknown or another customer’s is 422, and a guest is 401', async (t) => {
   const { shop } = await ordered(t)
   const other = await shop.key('other', 'order')
