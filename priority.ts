@@ -4,13 +4,13 @@ import { getPriority, setPriority } from 'node:os'
 /**
  * Niceness of the threads and processes beside the serving thread. On a machine with one core, or a busy one, they then run
  * while the serving thread waits. Everybody waits for that thread, and it never works for long. With 64 clients that order,
- * and all threads on one core, a product took 4 ms (median) instead of several hundred. See bench/README.md.
+ * and all threads on one core, a product took 3 ms (median) instead of several hundred. See bench/README.md.
  */
 export const niceness = {
   /** A thread that serves a database, or the process for small documents. */
-  helper: 5,
+  helper: 8,
   /** The process for large documents. */
-  background: 10
+  background: 11
 } as const
 
 /** Adds to the niceness of a process. It does nothing when the process has ended. */
