@@ -5,12 +5,22 @@ import { checking } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 
+/** A person's form as it was sent. */
+export interface TypedForm {
+  /** All fields that a page has room for, with those whose names start with `_`. */
+  readonly fields: URLSearchParams
+  /** Whether some fields did not fit. */
+  readonly isCut: boolean
+  /** The number of further lines that a `_more` button asks for; 0 only looks up the products that were entered. */
+  readonly moreRows?: number
+}
+
 /** The pages that show a person's form again. */
 export interface FormPages {
   /** The form with what is wrong in it and what was typed. Undefined: the problem's own page is the answer. */
-  readonly refused: (request: FastifyRequest, problem: ProblemDocument) => Promise<string | undefined>
+  readonly refused: (request: FastifyRequest, problem: ProblemDocument, typed: TypedForm) => Promise<string | undefined>
   /** The form with more lines, or with the products that its lines name, after a `_more` button. Nothing is validated or stored. */
-  readonly more?: (request: FastifyRequest) => Promise<string | undefined>
+  readonly more?: (request: FastifyRequest, typed: TypedForm) => Promise<string | undefined>
 }
 
 declare module 'fastify' {
@@ -19,6 +29,9 @@ declare module 'fastify' {
     form?: FormPages
   }
 }
+
+/** The most lines that a page adds to a form at once. */
+const mostRows = 50
 
 const wantsPage = ({ representation }: FastifyRequest) => representation?.mediaType === 'text/html'
 
@@ -36,25 +49,37 @@ export default fp(
       'preHandler',
       checking((request, reply) => {
         const readsFormItself = request.routeOptions.config.describes?.form === true
-        if (request.form() && !readsFormItself) reply.redirectToResult()
+        const typed = typedForm(request)
+        if (!typed || readsFormItself) return
+        reply.redirectToResult()
+        if (!typed.isCut) request.showOnPage({ typed: [...typed.fields] })
       })
     )
 
     async function showMore(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
       const { form } = request.routeOptions.config
-      if (!form?.more || !request.form()?.has('_more') || !wantsPage(request)) return undefined
-      const page = await form.more(request)
+      const typed = typedForm(request)
+      if (!form?.more || !typed?.fields.has('_more') || !wantsPage(request)) return undefined
+      const page = await form.more(request, typed)
       return reply.headers({ 'cache-control': app.cachePolicies.never }).type('text/html; charset=utf-8').send(page)
     }
   },
   { name: 'form-pages', fastify: '5.x', dependencies: ['authorization', 'caching', 'documents', 'problems', 'representation'] }
 )
 
+function typedForm(request: FastifyRequest): TypedForm | undefined {
+  const fields = request.form()
+  if (!fields) return undefined
+  const moreRows = Number(fields.get('_more') ?? Number.NaN)
+  return { fields, isCut: request.submission?.fields?.isCut ?? false, ...(moreRows >= 0 && moreRows <= mostRows ? { moreRows } : {}) }
+}
+
 /** The page of a refused form. If it fails, the client gets the problem without it. */
 async function refusedForm({ refused }: FormPages, request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
-  if (!request.form() || !wantsPage(request)) return undefined
+  const typed = typedForm(request)
+  if (!typed || !wantsPage(request)) return undefined
   try {
-    return await refused(request, problem)
+    return await refused(request, problem, typed)
   } catch (error) {
     // A caller who may not see the order, or names none, gets only the problem.
     const isExpected = error instanceof Problem || error instanceof DomainError
