@@ -25,8 +25,8 @@ export interface FormPages {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route also receives a page's form. */
-    form?: FormPages
+    /** The route also receives a page's form. `own`: it reads the form itself, and its answer is no redirect to what was written. */
+    form?: FormPages | 'own'
   }
 }
 
@@ -40,28 +40,28 @@ export default fp(
   async function formPages(app: FastifyInstance) {
     app.addHook('onRoute', (route) => {
       const pages = route.config?.form
-      if (!pages) return
-      if (pages.more) route.preValidation = [showMore, ...[route.preValidation ?? []].flat()]
+      if (!pages || pages === 'own') return
+      if (pages.more) route.preValidation = [showMore(pages.more), ...[route.preValidation ?? []].flat()]
       route.errorHandler = async (error, request, reply) => reply.sendProblem(error, (problem) => refusedForm(pages, request, problem))
     })
 
     app.addHook(
       'preHandler',
       checking((request, reply) => {
-        const readsFormItself = request.routeOptions.config.describes?.form === true
         const typed = typedForm(request)
-        if (!typed || readsFormItself) return
+        if (!typed || request.routeOptions.config.form === 'own') return
         reply.redirectToResult()
         if (!typed.isCut) request.showOnPage({ typed: [...typed.fields] })
       })
     )
 
-    async function showMore(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-      const { form } = request.routeOptions.config
-      const typed = typedForm(request)
-      if (!form?.more || !typed?.fields.has('_more') || !wantsPage(request)) return undefined
-      const page = await form.more(request, typed)
-      return reply.headers({ 'cache-control': app.cachePolicies.never }).type('text/html; charset=utf-8').send(page)
+    function showMore(more: NonNullable<FormPages['more']>) {
+      return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+        const typed = typedForm(request)
+        if (!typed?.fields.has('_more') || !wantsPage(request)) return undefined
+        const page = await more(request, typed)
+        return reply.headers({ 'cache-control': app.cachePolicies.never }).type('text/html; charset=utf-8').send(page)
+      }
     }
   },
   { name: 'form-pages', fastify: '5.x', dependencies: ['authorization', 'caching', 'documents', 'problems', 'representation'] }
