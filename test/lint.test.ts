@@ -33,6 +33,8 @@ const violations: readonly (readonly [file: string, source: string, rule: string
   ['http/b.ts', importing('../stores/open.ts'), restricted],
   ['openapi/a.ts', importing('../plugins/auth.ts'), restricted],
   ['fairness/a.ts', importing('../http/problem.ts'), restricted],
+  ['background/a.ts', importing('../http/problem.ts'), restricted],
+  ['domain/h.ts', importing('../background/readiness.ts'), restricted],
   ['logging/a.ts', importing('../plugins/logging.ts'), restricted],
   ['representations/views/b.ts', importing('../../stores/open.ts'), restricted],
   ['plugins/a.ts', importing('../stores/open.ts'), restricted],
