@@ -1,6 +1,6 @@
 import t from 'tap'
+import type { Page } from '../../domain/page.ts'
 import type { Product } from '../../domain/product.ts'
-import type { Page } from '../../domain/store.ts'
 import { build, type Shop } from '../build.ts'
 import { listening, message, Wire } from '../http/wire.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { BatchQueue } from '../../stores/batch-queue.ts'
 import { commandSize } from '../../stores/sqlite/command-size.ts'
-import type { WriteCommand } from '../../stores/sqlite/writes.ts'
+import type { WriteCommand } from '../../stores/sqlite/write-verbs.ts'
 import { draft, item, placing, purchase } from './fixtures.ts'
 
 const pending = (item: WriteCommand) => ({ item, resolve: () => {}, reject: () => {} })
