@@ -68,6 +68,8 @@ const violations: readonly (readonly [file: string, source: string, rule: string
   ['cli/a.ts', importing('libxmljs2'), restricted],
   ['cli/c.ts', importing('../plugins/auth.ts'), restricted],
   ['domain/f.ts', 'export const y: any = 1\n', 'lint/suspicious/noExplicitAny'],
+  ['domain/i.ts', "import type { J } from './j.ts'\n\nexport type I = J\n", 'lint/suspicious/noImportCycles'],
+  ['domain/j.ts', "import type { I } from './i.ts'\n\nexport type J = I\n", 'lint/suspicious/noImportCycles'],
   ['test/a.ts', 'export const y: any = 1\n', 'lint/suspicious/noExplicitAny']
 ]
 
