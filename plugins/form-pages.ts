@@ -1,19 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../domain/errors.ts'
+import { type TypedForm, typedForm } from '../http/form-post.ts'
 import { checking } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
-
-/** A person's form as it was sent. */
-export interface TypedForm {
-  /** All fields that a page has room for, with those whose names start with `_`. */
-  readonly fields: URLSearchParams
-  /** Whether some fields did not fit. */
-  readonly isCut: boolean
-  /** The number of further lines that a `_more` button asks for; 0 only looks up the products that were entered. */
-  readonly moreRows?: number
-}
 
 /** The pages that show a person's form again. */
 export interface FormPages {
@@ -29,9 +20,6 @@ declare module 'fastify' {
     form?: FormPages | 'own'
   }
 }
-
-/** The most lines that a page adds to a form at once. */
-const mostRows = 50
 
 const wantsPage = ({ representation }: FastifyRequest) => representation?.mediaType === 'text/html'
 
@@ -66,13 +54,6 @@ export default fp(
   },
   { name: 'form-pages', fastify: '5.x', dependencies: ['authorization', 'caching', 'documents', 'problems', 'representation'] }
 )
-
-function typedForm(request: FastifyRequest): TypedForm | undefined {
-  const fields = request.form()
-  if (!fields) return undefined
-  const moreRows = Number(fields.get('_more') ?? Number.NaN)
-  return { fields, isCut: request.submission?.fields?.isCut ?? false, ...(moreRows >= 0 && moreRows <= mostRows ? { moreRows } : {}) }
-}
 
 /** The page of a refused form. If it fails, the client gets the problem without it. */
 async function refusedForm({ refused }: FormPages, request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {

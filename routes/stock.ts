@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { compare } from '../domain/money.ts'
-import type { TypedForm } from '../plugins/form-pages.ts'
+import type { TypedForm } from '../http/form-post.ts'
 import { refusalNotice } from '../representations/notice.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { type ShownStock, stockRepresentations } from '../representations/stock.ts'

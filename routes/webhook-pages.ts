@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { FormPages, TypedForm } from '../plugins/form-pages.ts'
+import type { TypedForm } from '../http/form-post.ts'
+import type { FormPages } from '../plugins/form-pages.ts'
 import { refusalNotice } from '../representations/notice.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { type RefusedWebhook, type ShownWebhook, type WebhookList, webhooksRepresentations } from '../representations/webhook.ts'
