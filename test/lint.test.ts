@@ -21,6 +21,7 @@ const violations: readonly (readonly [file: string, source: string, rule: string
   ['stores/b.ts', importing('../schemas/xml.ts'), restricted],
   ['stores/c.ts', "import type { x } from '../app.ts'\n\nexport type Y = x\n", restricted],
   ['stores/d.ts', importing('fastify'), restricted],
+  ['stores/h.ts', importing('../stopping.ts'), restricted],
   ['stores/sqlite/e.ts', importing('better-sqlite3'), restricted],
   ['test/b.ts', importing('better-sqlite3'), restricted],
   ['bench/a.ts', importing('better-sqlite3'), restricted],
