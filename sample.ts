@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { DomainError, StoreOpenError } from './domain/errors.ts'
-import type { ImportItem, ImportOutcome, Store } from './domain/store.ts'
+import type { ImportItem, ImportOutcome } from './domain/product-writes.ts'
+import type { Store } from './domain/store.ts'
 import { serviceFile } from './files.ts'
 import { childrenOf } from './schemas/element.ts'
 import { readProduct } from './schemas/product.ts'

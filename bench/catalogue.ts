@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { decimal } from '../domain/money.ts'
 import type { ProductDraft } from '../domain/product.ts'
-import type { ImportItem } from '../domain/store.ts'
+import type { ImportItem } from '../domain/product-writes.ts'
 import { exportedElement, exportFormats } from '../representations/catalogue.ts'
 import { pick, random } from './measure.ts'
 

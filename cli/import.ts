@@ -1,4 +1,5 @@
-import type { ImportOutcome, Store } from '../domain/store.ts'
+import type { ImportOutcome } from '../domain/product-writes.ts'
+import type { Store } from '../domain/store.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { ImportDryRun } from '../stores/import-dry-run.ts'
 import { type Command, readArguments, UsageError, withStore } from './command.ts'

@@ -4,7 +4,7 @@ import type { Inventory, StockItem } from './inventory.ts'
 import { isRejected, type LineAnswer, type LineStatus } from './line-answers.ts'
 import type { Line } from './line-faults.ts'
 import { add, compare, type Decimal, minorUnit, multipleBelow, plain, round, subtract, zero } from './money.ts'
-import { detailsOf, type OrderItem, type PurchaseOrder } from './order.ts'
+import { detailsOf, type Order, type OrderItem, type PurchaseOrder } from './order.ts'
 import { type Decision, decide, evaluate, mostOnHand } from './placing.ts'
 import { leastQuantity, type QuantityRule, quantityRule } from './quantities.ts'
 import { refuse } from './refusing.ts'
@@ -155,4 +155,13 @@ function backorderReason(onHand: Decimal, quantity: Decimal): string {
 
 function atLeastZero(quantity: Decimal): Decimal {
   return compare(quantity, zero) > 0 ? quantity : zero
+}
+
+/** The order with the quantities and expected prices of its document. Undefined when its lines have no answers. */
+export function asOrdered(order: Order): Order | undefined {
+  return order.items.some(({ lineStatus }) => lineStatus) ? { ...order, items: order.items.map(itemAsOrdered) } : undefined
+}
+
+function itemAsOrdered({ lineStatus: _, reason: _r, orderedQuantity, expectedPrice, ...item }: OrderItem): OrderItem {
+  return { ...item, quantity: orderedQuantity ?? item.quantity, unitPrice: expectedPrice ?? item.unitPrice }
 }

@@ -1,7 +1,6 @@
 /** The shop's answer to each line of an order that was taken line by line. */
 
 import type { Decimal } from './money.ts'
-import type { Order, OrderItem } from './order.ts'
 
 export const lineStatuses = ['accepted', 'changed', 'backordered', 'rejected'] as const
 
@@ -29,13 +28,4 @@ export function isRejected({ lineStatus }: LineAnswer): boolean {
 /** The items without those that were rejected. */
 export function acceptedItems<T extends LineAnswer>(items: readonly T[]): readonly T[] {
   return items.some(isRejected) ? items.filter((item) => !isRejected(item)) : items
-}
-
-/** The order with the quantities and expected prices of its document. Undefined when its lines have no answers. */
-export function asOrdered(order: Order): Order | undefined {
-  return order.items.some(({ lineStatus }) => lineStatus) ? { ...order, items: order.items.map(itemAsOrdered) } : undefined
-}
-
-function itemAsOrdered({ lineStatus: _, reason: _r, orderedQuantity, expectedPrice, ...item }: OrderItem): OrderItem {
-  return { ...item, quantity: orderedQuantity ?? item.quantity, unitPrice: expectedPrice ?? item.unitPrice }
 }

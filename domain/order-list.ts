@@ -2,7 +2,8 @@
 
 import { PositionError } from './errors.ts'
 import type { OrderStatus } from './order.ts'
-import type { OrderQuery, Page } from './store.ts'
+import type { Page } from './page.ts'
+import type { OrderQuery } from './store.ts'
 
 /** The filters that an index answers. Each combination that `orderList` makes has an index, which ends with the time and the row number. */
 export interface IndexedFilters {

@@ -4,8 +4,8 @@ import { carryOver } from './carrying-over.ts'
 import { DomainError, type Fault } from './errors.ts'
 import { type NewEvent, orderEvents } from './event.ts'
 import type { Inventory } from './inventory.ts'
-import { decideLeniently } from './lenient.ts'
-import { acceptedItems, asOrdered } from './line-answers.ts'
+import { asOrdered, decideLeniently } from './lenient.ts'
+import { acceptedItems } from './line-answers.ts'
 import {
   canBecome,
   isActive,
@@ -20,12 +20,12 @@ import {
   type PurchaseOrder
 } from './order.ts'
 import { type Decision, decide, givenBack, matchesOrder, numberTaken } from './placing.ts'
-import { checkPrecondition } from './preconditions.ts'
+import { checkPrecondition, type Precondition } from './preconditions.ts'
 import { joinObjections } from './refusing.ts'
 import { revised } from './revised.ts'
 import { decideDetails, type StatusDetails } from './seller-details.ts'
 import { cutToShipped, type Shipment, shipRest } from './shipping.ts'
-import type { Placing, PlacingAnswer, Precondition } from './store.ts'
+import type { Placing, PlacingAnswer } from './store.ts'
 
 /** The shop as the transaction of a write sees it. */
 export interface Shop {

@@ -270,7 +270,7 @@ function isSameProduct(product: ProductReference, { productId, gtin }: OrderItem
 }
 
 /** The extension that names the message in which cXML sends an order. Some systems renew it when they send the order again. */
-const messageId = 'payloadID'
+export const messageId = 'payloadID'
 
 function header(order: OrderHeader, isDocument: boolean): string {
   const { orderNumber, issueDate, buyer, shipTo, billTo, requestedDeliveryDate, notes } = order

@@ -1,5 +1,17 @@
 import { DomainError } from './errors.ts'
-import type { Precondition } from './store.ts'
+
+/**
+ * The state that a write expects to find. The store checks it in the same step as the write. An empty precondition accepts anything.
+ * A write whose precondition fails throws `precondition-failed` and changes nothing.
+ */
+export interface Precondition {
+  /** The version that the caller read. */
+  readonly version?: number
+  /** Whether there must be something (`If-Match: *`) or nothing (`If-None-Match: *`). */
+  readonly exists?: boolean
+  /** The write may only repeat an earlier one, so that it changes nothing. Any other fails. */
+  readonly onlyRepeat?: true
+}
 
 /**
  * Checks a write that would change something. A write that repeats an earlier one needs no precondition.

@@ -3,9 +3,21 @@
 import { DomainError } from './errors.ts'
 import { newAvailability } from './inventory.ts'
 import { compare, type Decimal, plain, zero } from './money.ts'
-import { checkPrecondition } from './preconditions.ts'
+import { checkPrecondition, type Precondition } from './preconditions.ts'
 import { availabilityOf, type Product, type ProductDraft, requireActive, type Stock } from './product.ts'
-import type { ImportItem, ImportOutcome, Precondition } from './store.ts'
+
+/** One product of a file that is imported. */
+export interface ImportItem {
+  readonly id: string
+  readonly draft: ProductDraft
+}
+
+/**
+ * The result of an import for one item. `created`: there was no such product, or it had been deleted. `replaced`: the product
+ * or its stock differed. `unchanged`: neither differed, and nothing was written. A refused item has
+ * its DomainError as plain data.
+ */
+export type ImportOutcome = 'created' | 'replaced' | 'unchanged' | Pick<DomainError, 'code' | 'message' | 'faults'>
 
 /** A product with its stock, as its rows have them. A deleted product keeps both. */
 export interface CatalogueEntry {

@@ -5,10 +5,9 @@ import { type NewEvent, orderEvents } from './event.ts'
 import { makeLineTotals, totalOf } from './line-totals.ts'
 import { add, compare, type Decimal, minorUnit, multiply, plain, subtract, zero } from './money.ts'
 import { canBecome, isActive, type Order, type OrderItem, type OrderStatus } from './order.ts'
-import { checkPrecondition } from './preconditions.ts'
+import { checkPrecondition, type Precondition } from './preconditions.ts'
 import { isDivisible } from './quantities.ts'
 import { revised } from './revised.ts'
-import type { Precondition } from './store.ts'
 
 /** The number of a line in a document. A number that JavaScript would round stays text, so that the refusal can quote it. */
 export type NamedLine = number | string

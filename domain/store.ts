@@ -1,31 +1,14 @@
 import type { ApiKey } from './caller.ts'
-import type { DomainError } from './errors.ts'
 import type { Audience, EventHead, ShopEvent } from './event.ts'
 import type { Decimal } from './money.ts'
 import type { Objections, Order, OrderDocument, OrderStatus, OrderSummary, PurchaseOrder } from './order.ts'
+import type { Page, PageQuery } from './page.ts'
+import type { Precondition } from './preconditions.ts'
 import type { Product, ProductDraft, Stock } from './product.ts'
+import type { ImportItem, ImportOutcome } from './product-writes.ts'
 import type { StatusDetails } from './seller-details.ts'
 import type { Shipment, ShipmentDraft, ShipmentSummary } from './shipping.ts'
 import type { WebhookStore } from './webhook-store.ts'
-
-/**
- * The state that a write expects to find. The store checks it in the same step as the write. An empty precondition accepts anything.
- * A write whose precondition fails throws `precondition-failed` and changes nothing.
- */
-export interface Precondition {
-  /** The version that the caller read. */
-  readonly version?: number
-  /** Whether there must be something (`If-Match: *`) or nothing (`If-None-Match: *`). */
-  readonly exists?: boolean
-  /** The write may only repeat an earlier one, so that it changes nothing. Any other fails. */
-  readonly onlyRepeat?: true
-}
-
-export interface PageQuery {
-  readonly limit: number
-  /** `Page.next` of the page before. The store may throw PositionError for any other value. */
-  readonly after?: string
-}
 
 export interface ProductQuery extends PageQuery {
   /** Full text: finds products that have all of its words. A word of three or more letters or digits also finds longer words. */
@@ -61,27 +44,6 @@ export interface EventQuery {
   /** The id of an event: only later ones. */
   readonly after?: string
 }
-
-export interface Page<T> {
-  readonly items: readonly T[]
-  /** The position of the last item, when more follow. Keyset: inserts and deletes between pages shift nothing. */
-  readonly next?: string
-}
-
-/** One product of a file that is imported. */
-export interface ImportItem {
-  readonly id: string
-  readonly draft: ProductDraft
-}
-
-/** Why one item was not stored: a DomainError as plain data. */
-export type Refusal = Pick<DomainError, 'code' | 'message' | 'faults'>
-
-/**
- * The result of an import for one item. `created`: there was no such product, or it had been deleted. `replaced`: the product
- * or its stock differed. `unchanged`: neither differed, and nothing was written.
- */
-export type ImportOutcome = 'created' | 'replaced' | 'unchanged' | Refusal
 
 /** A product with what is on hand of it, which is not in its representations. */
 export type StockedProduct = Product & { readonly onHand: Decimal }

@@ -5,15 +5,6 @@ import { revised } from './revised.ts'
 import type { WebhookClaim, WebhookProgress } from './webhook.ts'
 import type { StoredWebhook } from './webhook-writes.ts'
 
-export interface WebhookSchedule {
-  /** The position of the last event that was delivered. */
-  readonly position: number
-  /** The failed attempts to deliver the next event. */
-  readonly failures: number
-  /** Milliseconds since the epoch. */
-  readonly nextAttemptAt: number
-}
-
 export interface ProgressDecision {
   readonly stored: StoredWebhook
   /** The claim goes on: the dispatcher gets the next event, if there is one. */

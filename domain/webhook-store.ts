@@ -1,5 +1,6 @@
 import type { EventHead } from './event.ts'
-import type { Page, PageQuery, Precondition } from './store.ts'
+import type { Page, PageQuery } from './page.ts'
+import type { Precondition } from './preconditions.ts'
 import type {
   ClaimedWebhook,
   Delivery,

@@ -1,10 +1,17 @@
 /** Decides what the writes of its owner make of a webhook. A store calls these functions on rows that it has locked. */
 
-import { checkPrecondition } from './preconditions.ts'
+import { checkPrecondition, type Precondition } from './preconditions.ts'
 import { revised } from './revised.ts'
-import type { Precondition } from './store.ts'
 import { type NewWebhook, requireRoom, rotated, type Webhook, type WebhookOwner, type WebhookSecret } from './webhook.ts'
-import type { WebhookSchedule } from './webhook-progress.ts'
+
+interface WebhookSchedule {
+  /** The position of the last event that was delivered. */
+  readonly position: number
+  /** The failed attempts to deliver the next event. */
+  readonly failures: number
+  /** Milliseconds since the epoch. */
+  readonly nextAttemptAt: number
+}
 
 /** A webhook with what only the store knows of it. */
 export interface StoredWebhook {

@@ -190,7 +190,7 @@ export function mayManage(caller: Caller, { hears: { types, own } }: Pick<Webhoo
 
 /** The refusal to send an event again with a webhook whose key is no longer valid. */
 export function keyEnded(): DomainError {
-  const detail = 'The key of this webhook was revoked or has expired, so it delivers nothing. PUT the webhook with your key first.'
+  const detail = 'The key of this webhook was revoked or has expired, so it delivers nothing. Save the webhook again with your key first.'
   return new DomainError('unknown-event', detail, { faults: [{ detail, at: [] }] })
 }
 

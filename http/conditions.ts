@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { DomainError } from '../domain/errors.ts'
-import type { Precondition } from '../domain/store.ts'
+import type { Precondition } from '../domain/preconditions.ts'
 import { type EntityTag, parseEntityTags, parseHttpDate } from './entity-tags.ts'
 import { Problem } from './problem.ts'
 

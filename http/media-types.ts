@@ -29,7 +29,7 @@ export function mediaTypes(method: string, { schema, config }: RouteDeclaration)
     const others = body.takesOthers ? ublMediaTypes : []
     return ['application/xml', 'text/xml', 'application/json', ...(body.forms ? [formMediaType] : []), ...others]
   }
-  return method === 'POST' && (config?.form || config?.describes?.form) ? [formMediaType] : []
+  return method === 'POST' && config?.form ? [formMediaType] : []
 }
 
 export function unsupported({ method }: FastifyRequest, detail: string, accepts: readonly string[], notation?: DocumentNotation): Problem {

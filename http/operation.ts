@@ -13,6 +13,8 @@ export interface Operation {
   readonly customer: string | undefined
   /** Whether a repeated write succeeds although If-Match fails. This is true for forms, because a person may press a button twice. */
   readonly mayRepeat: boolean
+  /** Whether a document without lines is a mistake, as it is in a page's form that asks for them. */
+  readonly mustNameLines: boolean
 }
 
 /**
@@ -27,7 +29,8 @@ export function operationOf({ method, headers }: Pick<FastifyRequest, 'method' |
     ifMatch: field('_if-match') ?? headers['if-match'],
     idempotencyKey: headers['idempotency-key']?.toString() ?? field('_idempotency-key'),
     customer: customer === undefined ? field('_customer') : decodeCustomer(String(customer)),
-    mayRepeat: form !== undefined
+    mayRepeat: form !== undefined,
+    mustNameLines: form?.has('_lines') ?? false
   }
 }
 

@@ -24,8 +24,6 @@ export interface Description {
   readonly checks?: true
   /** The route is outside the base path, for the operator. */
   readonly outside?: true
-  /** The route reads HTML form posts itself, and answers them itself. */
-  readonly form?: true
   /** The media types of the response, if they are not negotiated. */
   readonly sends?: readonly string[]
 }

@@ -34,8 +34,8 @@ export function isRead({ method }: DescribedRoute): boolean {
 }
 
 /** Whether HTML forms post to the route. Browsers' forms do not support PUT and DELETE. */
-export function isPageForm({ config, schema, describes }: DescribedRoute): boolean {
-  return (config.form !== undefined || describes.form === true) && schema.body === undefined
+export function isPageForm({ config, schema }: DescribedRoute): boolean {
+  return config.form !== undefined && schema.body === undefined
 }
 
 /** Whether the route honours Prefer: it responds to a write with the representation, unless the client prefers none. */

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { KeyUses } from '../background/key-uses.ts'
 import { type Caller, guest, isValidKey } from '../domain/caller.ts'
 import { hashKey, shownKey, unauthenticated } from '../http/credentials.ts'
-import { KeyUses } from '../http/key-uses.ts'
 import { notationOf } from '../http/notation.ts'
 import { Problem } from '../http/problem.ts'
 

@@ -31,7 +31,8 @@ export default fp(
     app.addHook(
       'onRequest',
       checking((request) => {
-        if (request.routeOptions.config.form && isForm(request)) waiting.add(request)
+        const { form } = request.routeOptions.config
+        if (form && form !== 'own' && isForm(request)) waiting.add(request)
         else if (mayBeCxml(request) && refusalOf(request)) waiting.add(request)
         else authorize(request)
       })

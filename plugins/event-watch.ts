@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
+import { type EventWaiter, EventWaiters } from '../background/event-waiters.ts'
 import type { Audience } from '../domain/event.ts'
 import { type Limits, Quota } from '../fairness/quota.ts'
-import { type EventWaiter, EventWaiters } from '../http/event-waiters.ts'
 import { whenAnswered } from '../http/when-answered.ts'
 
 declare module 'fastify' {

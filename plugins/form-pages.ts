@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../domain/errors.ts'
+import { type TypedForm, typedForm } from '../http/form-post.ts'
 import { checking } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
@@ -8,15 +9,15 @@ import type { ProblemDocument } from '../representations/problem.ts'
 /** The pages that show a person's form again. */
 export interface FormPages {
   /** The form with what is wrong in it and what was typed. Undefined: the problem's own page is the answer. */
-  readonly refused: (request: FastifyRequest, problem: ProblemDocument) => Promise<string | undefined>
+  readonly refused: (request: FastifyRequest, problem: ProblemDocument, typed: TypedForm) => Promise<string | undefined>
   /** The form with more lines, or with the products that its lines name, after a `_more` button. Nothing is validated or stored. */
-  readonly more?: (request: FastifyRequest) => Promise<string | undefined>
+  readonly more?: (request: FastifyRequest, typed: TypedForm) => Promise<string | undefined>
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route also receives a page's form. */
-    form?: FormPages
+    /** The route also receives a page's form. `own`: it reads the form itself, and its answer is no redirect to what was written. */
+    form?: FormPages | 'own'
   }
 }
 
@@ -27,24 +28,28 @@ export default fp(
   async function formPages(app: FastifyInstance) {
     app.addHook('onRoute', (route) => {
       const pages = route.config?.form
-      if (!pages) return
-      if (pages.more) route.preValidation = [showMore, ...[route.preValidation ?? []].flat()]
+      if (!pages || pages === 'own') return
+      if (pages.more) route.preValidation = [showMore(pages.more), ...[route.preValidation ?? []].flat()]
       route.errorHandler = async (error, request, reply) => reply.sendProblem(error, (problem) => refusedForm(pages, request, problem))
     })
 
     app.addHook(
       'preHandler',
       checking((request, reply) => {
-        const readsFormItself = request.routeOptions.config.describes?.form === true
-        if (request.form() && !readsFormItself) reply.redirectToResult()
+        const typed = typedForm(request)
+        if (!typed || request.routeOptions.config.form === 'own') return
+        reply.redirectToResult()
+        if (!typed.isCut) request.showOnPage({ typed: [...typed.fields] })
       })
     )
 
-    async function showMore(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-      const { form } = request.routeOptions.config
-      if (!form?.more || !request.form()?.has('_more') || !wantsPage(request)) return undefined
-      const page = await form.more(request)
-      return reply.headers({ 'cache-control': app.cachePolicies.never }).type('text/html; charset=utf-8').send(page)
+    function showMore(more: NonNullable<FormPages['more']>) {
+      return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+        const typed = typedForm(request)
+        if (!typed?.fields.has('_more') || !wantsPage(request)) return undefined
+        const page = await more(request, typed)
+        return reply.headers({ 'cache-control': app.cachePolicies.never }).type('text/html; charset=utf-8').send(page)
+      }
     }
   },
   { name: 'form-pages', fastify: '5.x', dependencies: ['authorization', 'caching', 'documents', 'problems', 'representation'] }
@@ -52,9 +57,10 @@ export default fp(
 
 /** The page of a refused form. If it fails, the client gets the problem without it. */
 async function refusedForm({ refused }: FormPages, request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
-  if (!request.form() || !wantsPage(request)) return undefined
+  const typed = typedForm(request)
+  if (!typed || !wantsPage(request)) return undefined
   try {
-    return await refused(request, problem)
+    return await refused(request, problem, typed)
   } catch (error) {
     // A caller who may not see the order, or names none, gets only the problem.
     const isExpected = error instanceof Problem || error instanceof DomainError

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { LoopDelay } from '../background/loop-delay.ts'
 import type { Config } from '../config.ts'
 import { connectionLimit, descriptorLimit } from '../http/descriptors.ts'
 import { checking, checkingPayload } from '../http/hooks.ts'
-import { LoopDelay } from '../http/loop-delay.ts'
 import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {

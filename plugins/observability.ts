@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Registry } from 'prom-client'
+import { makeServiceMetrics, processRegistry } from '../background/service-metrics.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { Store } from '../domain/store.ts'
 import { Problem } from '../http/problem.ts'
 import { codesByStatus, type ProblemCode } from '../http/problem-codes.ts'
-import { makeServiceMetrics, processRegistry } from '../http/service-metrics.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

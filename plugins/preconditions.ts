@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Precondition } from '../domain/store.ts'
+import type { Precondition } from '../domain/preconditions.ts'
 import { type Conditions, type Current, isNotModified, preconditionOf, readConditions, type Selected } from '../http/conditions.ts'
 import { checking } from '../http/hooks.ts'
 

@@ -54,7 +54,7 @@ declare module 'fastify' {
   }
 }
 
-type PageValues = Pick<Context, 'shipments'>
+type PageValues = Pick<Context, 'shipments' | 'typed'>
 
 interface PageOptions {
   readonly notice?: Notice
@@ -90,7 +90,7 @@ export default fp(
       return { base: BASE_URL.path, currency: CURRENCY, shop: SHOP_NAME, caller, self: this.url, ...pageValues.get(this) }
     })
     app.decorateRequest('showOnPage', function (this: FastifyRequest, values: PageValues) {
-      pageValues.set(this, values)
+      pageValues.set(this, { ...pageValues.get(this), ...values })
     })
 
     app.decorateRequest(

@@ -8,7 +8,7 @@ import { checking } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
 import { checkedOrderRepresentations } from '../representations/checked-order.ts'
-import { type Context, type Representation, variantOf } from '../representations/representation.ts'
+import { type Representation, variantOf } from '../representations/representation.ts'
 
 export interface DryRunQuery {
   readonly 'dry-run'?: boolean
@@ -58,9 +58,10 @@ export function makeDryRun(app: FastifyInstance, found: (reply: FastifyReply, or
   }
 
   async function write(request: FastifyRequest, variant: Representation<Order>, order: Order): Promise<Buffer> {
-    const context = request.context()
     const text = textOf(order)
-    if (text === undefined) return Buffer.from(variant.write(order, { ...context, ...typedIn(request) }))
+    if (text === undefined) return Buffer.from(variant.write(order, request.context()))
+    // The page of a large order has no form to send again.
+    const { typed: _, ...context } = request.context()
     const { name = '' } = checkedOrderRepresentations
     try {
       return Buffer.from(await request.withRoomFor(text.length, () => app.documents.write(request, name, variant.mediaType, text, context)))
@@ -68,11 +69,6 @@ export function makeDryRun(app: FastifyInstance, found: (reply: FastifyReply, or
       throw error instanceof Problem && error.code === 'overloaded' ? notWritten() : error
     }
   }
-}
-
-function typedIn(request: FastifyRequest): Pick<Context, 'typed'> {
-  const form = request.form()
-  return form && !request.submission?.fields?.isCut ? { typed: [...form] } : {}
 }
 
 /** Unlike an order that was placed, one that was only checked cannot be read later. */

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { reach } from '../background/readiness.ts'
 import type { Store } from '../domain/store.ts'
 import { retryAfter } from '../http/problem.ts'
-import { reach } from '../http/readiness.ts'
 
 export interface Health {
   readonly store: Store

@@ -5,6 +5,7 @@ import { guest, mayChange } from '../domain/caller.ts'
 import { textOf } from '../domain/deferred.ts'
 import { acceptedItems } from '../domain/line-answers.ts'
 import { isOpen, type Order } from '../domain/order.ts'
+import type { TypedForm } from '../http/form-post.ts'
 import { Problem } from '../http/problem.ts'
 import { mostBytes } from '../http/problem-size.ts'
 import type { FormPages } from '../plugins/form-pages.ts'
@@ -18,6 +19,11 @@ import { type ProductLookup, productOptions, withoutBarcodes } from './product-o
 /** The names and values of a form's fields. */
 type Fields = ReadonlyMap<string, string>
 
+/** What a person typed into the form of an order. */
+interface TypedOrder extends Omit<TypedForm, 'fields'> {
+  readonly values: Fields
+}
+
 /** The forms that place and change an order. */
 export interface OrderForms {
   /** The data that the page of a blank order shows besides its products' ids. */
@@ -27,13 +33,13 @@ export interface OrderForms {
   /** The form that changes an order, for a caller who asks for it and may change this order. */
   toChange(request: FastifyRequest, order: Order): Promise<string | undefined>
   /** The form that changes an order, with what the caller typed. */
-  change(request: FastifyRequest, current: Order, typed: Fields, problem?: ProblemDocument): Promise<string | undefined>
+  change(request: FastifyRequest, current: Order, typed: TypedOrder, problem?: ProblemDocument): Promise<string | undefined>
   /** The form for a caller who cannot see the order now (signed out, for example): it shows only what the caller sent. */
-  withoutOrder(request: FastifyRequest, orderId: string, typed: Fields, problem: ProblemDocument): string | undefined
-  /** The fields of the posted form. @throws Problem `invalid-document` when it has more lines than an order can have */
-  typed(request: FastifyRequest): Fields
-  /** The fields of the posted form, with product numbers for barcodes. @throws Problem `invalid-document` when a page cannot show all of them */
-  lookedUp(request: FastifyRequest): Promise<Fields>
+  withoutOrder(request: FastifyRequest, orderId: string, typed: TypedOrder, problem: ProblemDocument): string | undefined
+  /** @throws Problem `invalid-document` when it has more lines than an order can have */
+  typed(form: TypedForm): TypedOrder
+  /** The posted form with product numbers for barcodes. @throws Problem `invalid-document` when a page cannot show all of them */
+  lookedUp(request: FastifyRequest, form: TypedForm): Promise<TypedOrder>
 }
 
 /** The longest order, in characters of JSON, that has a change form. The serving thread parses it. */
@@ -49,9 +55,10 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
   const guestsMayOrder = config.GUEST_ORDERS
 
   /** The form as a page. A refused form shows as much as a problem's answer has room for; undefined: nothing of it fits. */
-  function render(request: FastifyRequest, form: OrderForm): string | undefined {
-    if (!form.problem) return renderOrderForm(form, request.context())
-    return renderRefusedForm(form, request.context(), request.submission?.fields?.isCut ?? false, mostBytes)
+  function render(request: FastifyRequest, form: OrderForm, typed?: TypedOrder, problem?: ProblemDocument): string | undefined {
+    const shown = typed?.moreRows === undefined ? form : { ...form, moreRows: typed.moreRows }
+    if (!problem) return renderOrderForm(shown, request.context())
+    return renderRefusedForm({ ...shown, problem }, request.context(), typed?.isCut ?? false, mostBytes)
   }
 
   /** Each barcode is a search and counts as a request of its own. */
@@ -65,22 +72,23 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
     }
   }
 
-  function typed(request: FastifyRequest): Fields {
-    const values = new Map(request.form())
-    if (lineCount(values) <= config.MAX_ORDER_ITEMS) return values
+  function typed({ fields, ...form }: TypedForm): TypedOrder {
+    const values = new Map(fields)
+    if (lineCount(values) <= config.MAX_ORDER_ITEMS) return { ...form, values }
     throw new Problem('invalid-document', `An order can have ${config.MAX_ORDER_ITEMS} lines at most. Nothing was stored.`)
   }
 
-  async function lookedUp(request: FastifyRequest): Promise<Fields> {
-    const values = typed(request)
-    if (!request.submission?.fields?.isCut && hasRoom(values)) return withoutBarcodes(lookup(request), values)
+  async function lookedUp(request: FastifyRequest, form: TypedForm): Promise<TypedOrder> {
+    const order = typed(form)
+    if (!order.isCut && hasRoom(order.values)) return { ...order, values: await withoutBarcodes(lookup(request), order.values) }
     throw new Problem(
       'invalid-document',
       'The form has more lines than a page has room for. Nothing was stored. Send the order as it is, or as XML or JSON.'
     )
   }
 
-  async function newOrderForm(request: FastifyRequest, values: Fields, problem?: ProblemDocument) {
+  async function newOrderForm(request: FastifyRequest, typed: TypedOrder, problem?: ProblemDocument) {
+    const { values } = typed
     const key = request.operation.idempotencyKey
     const form = {
       title: newOrderTitle,
@@ -90,11 +98,11 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
       products: await productOptions(app.store, values),
       guestsMayOrder
     }
-    return render(request, { ...form, ...shownAgain(values, problem) })
+    return render(request, form, typed, problem)
   }
 
-  async function change(request: FastifyRequest, current: Order, typed?: Fields, problem?: ProblemDocument) {
-    const values = typed ?? orderValues(current, request.context())
+  async function change(request: FastifyRequest, current: Order, typed?: TypedOrder, problem?: ProblemDocument) {
+    const values = typed?.values ?? orderValues(current, request.context())
     // After a 412, offer the current ETag so that the user can resubmit.
     const readTag = typed && problem?.status !== 412 ? request.operation.ifMatch : undefined
     const form = {
@@ -106,7 +114,7 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
       products: await productOptions(app.store, values),
       guestsMayOrder
     }
-    return render(request, { ...form, ...shownAgain(values, problem) })
+    return render(request, form, typed, problem)
   }
 
   return {
@@ -115,25 +123,19 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
       return { idempotencyKey: randomUUID(), products: await productOptions(app.store, values), guestsMayOrder }
     },
     newOrder: {
-      refused: async (request, problem) => newOrderForm(request, typed(request), problem),
-      more: async (request) => newOrderForm(request, await lookedUp(request))
+      refused: async (request, problem, form) => newOrderForm(request, typed(form), problem),
+      more: async (request, form) => newOrderForm(request, await lookedUp(request, form))
     },
     async toChange(request, order) {
       if (request.representation?.suffix !== 'html' || !isSmall(order) || !fitsForm(order)) return undefined
       return isOpen(order.status) && mayChange(request.caller ?? guest, order) ? change(request, order) : undefined
     },
     change,
-    withoutOrder(request, orderId, values, problem) {
-      const form = { title: 'Change an order', values, tag: request.operation.ifMatch ?? '', products: [], guestsMayOrder }
-      return render(request, { ...form, action: uri.order(orderId), ...shownAgain(values, problem) })
+    withoutOrder(request, orderId, typed, problem) {
+      const form = { title: 'Change an order', values: typed.values, tag: request.operation.ifMatch ?? '', products: [], guestsMayOrder }
+      return render(request, { ...form, action: uri.order(orderId) }, typed, problem)
     },
     typed,
     lookedUp
   }
-}
-
-/** The rows that a `_more` button asks for, and what is wrong with the form. */
-function shownAgain(values: Fields, problem: ProblemDocument | undefined): Pick<OrderForm, 'moreRows' | 'problem'> {
-  const more = Number(values.get('_more') ?? Number.NaN)
-  return { ...(more >= 0 && more <= 50 ? { moreRows: more } : {}), ...(problem ? { problem } : {}) }
 }

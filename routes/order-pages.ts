@@ -3,6 +3,7 @@ import fp from 'fastify-plugin'
 import { guest, mayChange } from '../domain/caller.ts'
 import { hasCode } from '../domain/errors.ts'
 import { isOpen, type Order } from '../domain/order.ts'
+import type { TypedForm } from '../http/form-post.ts'
 import { refusalNotice } from '../representations/notice.ts'
 import { orderRepresentations } from '../representations/order.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
@@ -27,8 +28,8 @@ const orderPages: RoutePlugin = async (app, { config }) => {
   )
 
   /** Shows the form again after its content was refused. Shows the order after anything else. */
-  async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
-    const typed = forms.typed(request)
+  async function refused(request: FastifyRequest, problem: ProblemDocument, form: TypedForm): Promise<string | undefined> {
+    const typed = forms.typed(form)
     const isChange = request.operation.method === 'PUT'
     const current = isHidden(problem) ? undefined : await visible(request)
     if (!current) return isChange ? forms.withoutOrder(request, orderIdOf(request), typed, problem) : undefined
@@ -39,8 +40,8 @@ const orderPages: RoutePlugin = async (app, { config }) => {
     return request.page(current, { notice: refusalNotice(problem, 'the order') })
   }
 
-  async function more(request: FastifyRequest): Promise<string | undefined> {
-    return forms.change(request, await request.changeableOrder(orderIdOf(request)), await forms.lookedUp(request))
+  async function more(request: FastifyRequest, form: TypedForm): Promise<string | undefined> {
+    return forms.change(request, await request.changeableOrder(orderIdOf(request)), await forms.lookedUp(request, form))
   }
 }
 

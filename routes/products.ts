@@ -1,6 +1,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import fp from 'fastify-plugin'
-import type { PageQuery, ProductQuery, Revision, Store } from '../domain/store.ts'
+import type { PageQuery } from '../domain/page.ts'
+import type { ProductQuery, Revision, Store } from '../domain/store.ts'
 import { readInstant } from '../http/instant.ts'
 import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
 import { uris } from '../representations/links.ts'

@@ -21,9 +21,7 @@ const getSession = { id: 'getSession', summary: 'The page to sign in and out', a
 const signIn = {
   id: 'signIn',
   summary: 'Sign in as a person',
-  answers: { 303: 'To the orders, or to where the person came from.', 422: 'The page again: the key is not valid.' },
-  form: true,
-  sends: ['text/html']
+  answers: { 303: 'To the orders, or to where the person came from.', 422: 'The page again: the key is not valid.' }
 } as const
 const signOut = { id: 'signOut', summary: 'Sign out', answers: { 204: 'Signed out.' } } as const
 
@@ -40,7 +38,7 @@ const session: RoutePlugin = async (app, { config }) => {
 
   const out = (reply: FastifyReply) => reply.signOut()
 
-  app.post('/session', { config: { ...shown, describes: signIn } }, async (request, reply) => {
+  app.post('/session', { config: { ...shown, form: 'own', describes: signIn } }, async (request, reply) => {
     const fields = request.form()
     if (!fields) {
       throw new Problem(

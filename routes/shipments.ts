@@ -4,8 +4,9 @@ import type { Config } from '../config.ts'
 import { textOf } from '../domain/deferred.ts'
 import { DomainError, hasCode } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
+import type { Precondition } from '../domain/preconditions.ts'
 import { type ShipmentDraft, shipmentNumber } from '../domain/shipping.ts'
-import type { Precondition } from '../domain/store.ts'
+import type { TypedForm } from '../http/form-post.ts'
 import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
 import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
@@ -108,11 +109,11 @@ function shipmentPages(app: FastifyInstance, config: Config) {
   }
 
   /** Shows the form again, with what was typed, on the page of the order's shipments. */
-  async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
+  async function refused(request: FastifyRequest, problem: ProblemDocument, { fields }: TypedForm): Promise<string | undefined> {
     if (isHidden(problem)) return undefined
     const order = await request.visibleOrder(orderIdOf(request))
-    const typed = new Map(request.form() ?? [])
-    const page: ShipmentPage = { ...(await read(request, order, { limit: pageLimit.default })), typed, faults: problem.errors ?? [] }
+    const newest = await read(request, order, { limit: pageLimit.default })
+    const page: ShipmentPage = { ...newest, typed: new Map(fields), faults: problem.errors ?? [] }
     return request.page(page, { of: shipmentsRepresentations, notice: refusalNotice(problem, 'the order') })
   }
 
@@ -122,7 +123,7 @@ function shipmentPages(app: FastifyInstance, config: Config) {
 /** A form without quantities is a mistake, while a document without items ships all that is left. */
 function refuseEmptyForm(request: FastifyRequest): void {
   const body = request.body as ShipmentDraft
-  if (!request.form()?.has('_lines') || textOf(body) !== undefined || body.items) return
+  if (!request.operation.mustNameLines || textOf(body) !== undefined || body.items) return
   throw new DomainError('invalid-shipment', 'Enter a quantity for at least one line. Nothing was stored.')
 }
 

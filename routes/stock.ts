@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { compare } from '../domain/money.ts'
+import type { TypedForm } from '../http/form-post.ts'
 import { refusalNotice } from '../representations/notice.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { type ShownStock, stockRepresentations } from '../representations/stock.ts'
@@ -27,10 +28,10 @@ const stockRoute: RoutePlugin = async (app) => {
   const shown = { represents: stockRepresentations, caching: 'private' } as const
   const seller = { ...shown, access: { anyOf: ['catalogue'] } } as const
 
-  async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
+  async function refused(request: FastifyRequest, problem: ProblemDocument, { fields }: TypedForm): Promise<string | undefined> {
     const current = await app.store.stock((request.params as { product_id: string }).product_id)
     const { customer, ifMatch = '' } = request.operation
-    const typed = problem.status === 412 ? undefined : request.form()?.get('on-hand')
+    const typed = problem.status === 412 ? undefined : fields.get('on-hand')
     // A person who signs in again in another tab sends the form again for the version and as the customer that it was typed for.
     const isSignedOut = problem.status === 401
     const page: ShownStock = {

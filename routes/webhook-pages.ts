@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { TypedForm } from '../http/form-post.ts'
 import type { FormPages } from '../plugins/form-pages.ts'
 import { refusalNotice } from '../representations/notice.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
@@ -7,21 +8,21 @@ import { isHidden } from './access.ts'
 
 /** The pages that show a refused form of a webhook again, with what was typed. */
 export function webhookPages({ store }: FastifyInstance): { readonly ofList: FormPages; readonly ofOne: FormPages } {
-  async function refusedNew(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
+  async function refusedNew(request: FastifyRequest, problem: ProblemDocument, form: TypedForm): Promise<string | undefined> {
     const { caller } = request
     if (isHidden(problem) || caller?.kind !== 'key') return undefined
     const { title, detail, errors: faults = [] } = problem
-    const list: WebhookList = { webhooks: await store.webhooks(caller.customer), typed: typedIn(request), faults }
+    const list: WebhookList = { webhooks: await store.webhooks(caller.customer), typed: typedIn(form), faults }
     return request.page(list, { of: webhooksRepresentations, notice: { kind: 'problem', title, detail } })
   }
 
-  async function refusedChange(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
+  async function refusedChange(request: FastifyRequest, problem: ProblemDocument, form: TypedForm): Promise<string | undefined> {
     const { caller } = request
     if (isHidden(problem) || caller?.kind !== 'key') return undefined
     const { webhook_id: id } = request.params as { webhook_id: string }
     const webhook = await store.webhook(id, caller.customer)
     // After a 412 the form shows the webhook as it is now.
-    const typed = request.operation.method === 'PUT' && problem.status !== 412 ? { typed: typedIn(request) } : {}
+    const typed = request.operation.method === 'PUT' && problem.status !== 412 ? { typed: typedIn(form) } : {}
     const shown: ShownWebhook = { ...webhook, ...typed, faults: problem.errors ?? [] }
     return request.page(shown, { notice: refusalNotice(problem, 'the webhook') })
   }
@@ -29,12 +30,10 @@ export function webhookPages({ store }: FastifyInstance): { readonly ofList: For
   return { ofList: { refused: refusedNew }, ofOne: { refused: refusedChange } }
 }
 
-function typedIn(request: FastifyRequest): NonNullable<RefusedWebhook['typed']> {
-  const fields = [...(request.form() ?? [])]
-  const sent = (name: string) => fields.find(([field]) => field === name)?.[1] ?? ''
+function typedIn({ fields }: TypedForm): NonNullable<RefusedWebhook['typed']> {
   return {
-    url: sent('url'),
-    types: fields.filter(([name]) => name.startsWith('type.')).map(([, value]) => value),
-    mediaType: sent('media-type')
+    url: fields.get('url') ?? '',
+    types: [...fields].filter(([name]) => name.startsWith('type.')).map(([, value]) => value),
+    mediaType: fields.get('media-type') ?? ''
   }
 }

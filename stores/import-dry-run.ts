@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { decimal } from '../domain/money.ts'
 import type { ProductDraft } from '../domain/product.ts'
-import { contentOf } from '../domain/product-writes.ts'
-import type { ImportItem, ImportOutcome, Store } from '../domain/store.ts'
+import { contentOf, type ImportItem, type ImportOutcome } from '../domain/product-writes.ts'
+import type { Store } from '../domain/store.ts'
 import { ImportTally, type TallyEntry } from './sqlite/import-tally.ts'
 
 /** A draft that differs from every item, since it has no name. */

@@ -1,5 +1,5 @@
 import { PositionError } from '../domain/errors.ts'
-import type { Page } from '../domain/store.ts'
+import type { Page } from '../domain/page.ts'
 
 /** Parses a row number from `Page.next`. @throws PositionError if it is not one */
 export function position(after: string): number {

@@ -21,6 +21,7 @@ const violations: readonly (readonly [file: string, source: string, rule: string
   ['stores/b.ts', importing('../schemas/xml.ts'), restricted],
   ['stores/c.ts', "import type { x } from '../app.ts'\n\nexport type Y = x\n", restricted],
   ['stores/d.ts', importing('fastify'), restricted],
+  ['stores/h.ts', importing('../stopping.ts'), restricted],
   ['stores/sqlite/e.ts', importing('better-sqlite3'), restricted],
   ['test/b.ts', importing('better-sqlite3'), restricted],
   ['bench/a.ts', importing('better-sqlite3'), restricted],
@@ -33,6 +34,8 @@ const violations: readonly (readonly [file: string, source: string, rule: string
   ['http/b.ts', importing('../stores/open.ts'), restricted],
   ['openapi/a.ts', importing('../plugins/auth.ts'), restricted],
   ['fairness/a.ts', importing('../http/problem.ts'), restricted],
+  ['background/a.ts', importing('../http/problem.ts'), restricted],
+  ['domain/h.ts', importing('../background/readiness.ts'), restricted],
   ['logging/a.ts', importing('../plugins/logging.ts'), restricted],
   ['representations/views/b.ts', importing('../../stores/open.ts'), restricted],
   ['plugins/a.ts', importing('../stores/open.ts'), restricted],
@@ -66,6 +69,8 @@ const violations: readonly (readonly [file: string, source: string, rule: string
   ['cli/a.ts', importing('libxmljs2'), restricted],
   ['cli/c.ts', importing('../plugins/auth.ts'), restricted],
   ['domain/f.ts', 'export const y: any = 1\n', 'lint/suspicious/noExplicitAny'],
+  ['domain/i.ts', "import type { J } from './j.ts'\n\nexport type I = J\n", 'lint/suspicious/noImportCycles'],
+  ['domain/j.ts', "import type { I } from './i.ts'\n\nexport type J = I\n", 'lint/suspicious/noImportCycles'],
   ['test/a.ts', 'export const y: any = 1\n', 'lint/suspicious/noExplicitAny']
 ]
 

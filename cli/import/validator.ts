@@ -1,5 +1,5 @@
 import { mostFaults } from '../../domain/errors.ts'
-import type { ImportItem } from '../../domain/store.ts'
+import type { ImportItem } from '../../domain/product-writes.ts'
 import { Problem } from '../../http/problem.ts'
 import type { LocatedFault } from '../../schemas/document.ts'
 import { type Element, elementAt } from '../../schemas/element.ts'

@@ -1,3 +1,4 @@
+import { messageId } from '../../domain/placing.ts'
 import type { ExtensionDraft, OrderDraft, Sourced } from '../buyer-document.ts'
 import type { FaultList } from '../faults.ts'
 import { attributeOf, find, findAll, type XmlElement } from '../xml-element.ts'
@@ -65,7 +66,7 @@ function readIdentifiers(
 ): readonly ExtensionDraft[] {
   const addresses = [shipTo, find(header, 'BillTo')].map((party) => find(party, 'Address'))
   return [
-    ...extension('payloadID', attributeOf(root, 'payloadID'), root, values),
+    ...extension(messageId, attributeOf(root, 'payloadID'), root, values),
     ...extension('from', from && `${from.domain}:${from.identity}`, from?.element, values),
     ...extension('to', to && `${to.domain}:${to.identity}`, to?.element, values),
     ...keptAttributes.flatMap((name) => extension(name, attributeOf(header, name), header, values)),

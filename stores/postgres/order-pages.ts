@@ -10,7 +10,8 @@ import {
   rangeOf,
   readPosition
 } from '../../domain/order-list.ts'
-import type { OrderQuery, Page } from '../../domain/store.ts'
+import type { Page } from '../../domain/page.ts'
+import type { OrderQuery } from '../../domain/store.ts'
 import { type CommonOrderRow, deferredOrder } from '../rows.ts'
 import type { Database } from './database.ts'
 import { isOrderId, type OrderSummaryRow, toSummary } from './rows.ts'

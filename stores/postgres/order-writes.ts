@@ -1,6 +1,5 @@
 import { textOf } from '../../domain/deferred.ts'
 import { namedProducts, type Order, type ProductReference } from '../../domain/order.ts'
-import type { Shop } from '../../domain/order-writes.ts'
 import type { Idempotency, Placed, Shipped } from '../../domain/store.ts'
 import { attempt, type Settled } from '../batcher.ts'
 import type { Command } from '../crossing.ts'
@@ -8,12 +7,13 @@ import { ActiveOrderNumbers } from './active-order-numbers.ts'
 import type { Database, Queries } from './database.ts'
 import { EventLog } from './event-log.ts'
 import { IdempotencyKeys } from './idempotency.ts'
+import type { OrderBatch } from './order-batch.ts'
 import { type ChangeCommand, LockedOrders } from './order-changes.ts'
 import { SentDocuments, writeDocuments } from './order-documents.ts'
 import { NewOrders } from './placing.ts'
 import { retrying } from './retrying.ts'
 import { now } from './rows.ts'
-import { lockStock, type StockLedger } from './stock-ledger.ts'
+import { lockStock } from './stock-ledger.ts'
 
 export type OrderCommand = Command<'placeOrder'> | ChangeCommand
 
@@ -23,15 +23,6 @@ export type Place = 'serving' | 'beside'
 /** A new order has the number of a large order. The serving thread must not compare them, because that takes too long. */
 export class LargeOrderComparison extends Error {
   override readonly name = 'LargeOrderComparison'
-}
-
-/** The locked data with which the commands of one transaction are decided. Each command sees the results of those before it. */
-export interface OrderBatch extends Shop {
-  readonly inventory: StockLedger
-  readonly keys: IdempotencyKeys
-  readonly numbers: ActiveOrderNumbers
-  readonly events: EventLog
-  readonly sent: SentDocuments
 }
 
 /**

@@ -5,8 +5,8 @@ import { decidePlacing } from '../../domain/order-writes.ts'
 import type { Placed, Placing } from '../../domain/store.ts'
 import { orderContent, summaryOf } from '../rows.ts'
 import type { Queries } from './database.ts'
+import type { OrderBatch } from './order-batch.ts'
 import type { WrittenDocument } from './order-documents.ts'
-import type { OrderBatch } from './order-writes.ts'
 
 /** The orders that a transaction places. They are decided in memory and written at its end. */
 export class NewOrders {

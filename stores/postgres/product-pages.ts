@@ -1,6 +1,7 @@
 import { PositionError } from '../../domain/errors.ts'
+import type { Page } from '../../domain/page.ts'
 import type { Product } from '../../domain/product.ts'
-import type { Page, ProductQuery } from '../../domain/store.ts'
+import type { ProductQuery } from '../../domain/store.ts'
 import { position, toPage } from '../paging.ts'
 import { productColumns } from '../rows.ts'
 import type { Database } from './database.ts'

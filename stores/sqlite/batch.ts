@@ -3,7 +3,8 @@ import type { Connection } from './connection.ts'
 import { explained } from './explain.ts'
 import { failureOf, isNotCommitted } from './failures.ts'
 import { makeTextIndex } from './search.ts'
-import { makeWrites, type WriteCommand } from './writes.ts'
+import type { WriteCommand } from './write-verbs.ts'
+import { makeWrites } from './writes.ts'
 
 /**
  * Runs commands as one transaction with one commit, which takes one fsync. A command that fails does not affect the others. Nearly

@@ -6,7 +6,7 @@ import type { EventLog } from './event-log.ts'
 import { type ProductRow, type StockRow, stockColumns, toProduct, toStock, toThousandths } from './rows.ts'
 import type { TextIndex } from './search.ts'
 import { makeRevise } from './stock-ledger.ts'
-import type { Writes } from './writes.ts'
+import type { Writes } from './write-verbs.ts'
 
 type CatalogueVerb = 'createProduct' | 'putProduct' | 'deleteProduct' | 'putStock'
 type Values = Omit<ProductRow, 'seq'>

@@ -1,7 +1,7 @@
 import { textOf } from '../../domain/deferred.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
 import { detailsSize, draftSize, orderSize } from '../sizes.ts'
-import type { WriteCommand } from './writes.ts'
+import type { WriteCommand } from './write-verbs.ts'
 
 /** The weight of a command in a batch: 1, plus 1 for each order line, imported product or KiB of text. */
 export function commandSize({ verb, args }: WriteCommand): number {

@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts'
-import type { Writes } from './writes.ts'
+import type { Writes } from './write-verbs.ts'
 
 /**
  * Deletes old events, and all events before them. If the clock was set back, times are not in order, and an event that stays

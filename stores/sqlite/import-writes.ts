@@ -1,10 +1,9 @@
-import { importOutcome } from '../../domain/product-writes.ts'
-import type { ImportItem, ImportOutcome } from '../../domain/store.ts'
+import { type ImportItem, type ImportOutcome, importOutcome } from '../../domain/product-writes.ts'
 import type { ApplyWrite } from './catalogue-writes.ts'
 import type { Connection } from './connection.ts'
 import type { TextIndex } from './search.ts'
 import { makeRevise } from './stock-ledger.ts'
-import type { Writes } from './writes.ts'
+import type { Writes } from './write-verbs.ts'
 
 export function makeImportWrites(db: Connection, apply: ApplyWrite, index: TextIndex): Writes<'importProducts'> {
   const revise = makeRevise(db)

@@ -1,7 +1,7 @@
 import { keyColumns, newKeyId } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { type KeyRow, toKey } from './rows.ts'
-import type { Writes } from './writes.ts'
+import type { Writes } from './write-verbs.ts'
 
 export function makeKeyWrites(db: Connection): Writes<'createKey' | 'revokeKey' | 'touchKeys'> {
   const insert = db.prepare<[string, string, string, string, number, number | null], KeyRow>(

@@ -14,7 +14,7 @@ import { makeOrderDocuments } from './order-documents.ts'
 import { type OrderRow, orderColumns, toOrder } from './rows.ts'
 import { makeShipmentWriter } from './shipments.ts'
 import { makeStockLedgers, type StockLedger } from './stock-ledger.ts'
-import type { Writes } from './writes.ts'
+import type { Writes } from './write-verbs.ts'
 
 type OrderVerb = 'placeOrder' | 'changeOrder' | 'setOrderStatus' | 'shipOrder'
 type OrderColumns = Omit<OrderRow, 'seq'>

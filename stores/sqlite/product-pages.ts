@@ -1,5 +1,6 @@
+import type { Page } from '../../domain/page.ts'
 import type { Product } from '../../domain/product.ts'
-import type { Page, ProductQuery } from '../../domain/store.ts'
+import type { ProductQuery } from '../../domain/store.ts'
 import { position, toPage } from '../paging.ts'
 import { productColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'

@@ -1,8 +1,9 @@
 /** The entry of the search thread. */
 
 import { PositionError } from '../../domain/errors.ts'
+import type { Page } from '../../domain/page.ts'
 import type { Product } from '../../domain/product.ts'
-import type { Page, ProductQuery } from '../../domain/store.ts'
+import type { ProductQuery } from '../../domain/store.ts'
 import type { Failure } from '../outcomes.ts'
 import { serve } from '../thread-entry.ts'
 import { checkFile, connectReader } from './connection.ts'

@@ -1,6 +1,7 @@
 import { DomainError, PositionError } from '../../domain/errors.ts'
+import type { Page } from '../../domain/page.ts'
 import type { Product } from '../../domain/product.ts'
-import type { Page, ProductQuery } from '../../domain/store.ts'
+import type { ProductQuery } from '../../domain/store.ts'
 import { entryCode } from '../../files.ts'
 import { DatabaseThread, ThreadLost } from '../database-thread.ts'
 import { fromFailure, notStored } from '../outcomes.ts'

@@ -1,5 +1,5 @@
+import type { Page, PageQuery } from '../../domain/page.ts'
 import type { Shipment, ShipmentSummary } from '../../domain/shipping.ts'
-import type { Page, PageQuery } from '../../domain/store.ts'
 import { toPage } from '../paging.ts'
 import {
   type ShipmentRow,

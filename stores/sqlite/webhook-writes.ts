@@ -25,19 +25,7 @@ import {
 } from '../webhook-rows.ts'
 import type { Connection } from './connection.ts'
 import type { EventLog } from './event-log.ts'
-import type { Writes } from './writes.ts'
-
-export type WebhookWriteVerb =
-  | 'createWebhook'
-  | 'changeWebhook'
-  | 'addWebhookSecret'
-  | 'deleteWebhook'
-  | 'claimWebhooks'
-  | 'settleWebhook'
-  | 'renewClaim'
-  | 'releaseWebhooks'
-  | 'logDelivery'
-  | 'webhookBacklog'
+import type { WebhookWriteVerb, Writes } from './write-verbs.ts'
 
 interface FoundRow extends StoredRow {
   readonly seq: number

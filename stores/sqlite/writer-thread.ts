@@ -5,7 +5,7 @@ import type { CommandOutcome } from '../outcomes.ts'
 import { serve } from '../thread-entry.ts'
 import { makeBatch } from './batch.ts'
 import { checkFile, connectWriter } from './connection.ts'
-import type { WriteCommand } from './writes.ts'
+import type { WriteCommand } from './write-verbs.ts'
 
 export interface WriterData {
   readonly path: string

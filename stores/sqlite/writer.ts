@@ -7,8 +7,8 @@ import { type CommandOutcome, lostWrite, notStored } from '../outcomes.ts'
 import { commandSize } from './command-size.ts'
 import { explained } from './explain.ts'
 import { isStoreUnavailable } from './failures.ts'
+import type { WriteCommand, WriteVerb } from './write-verbs.ts'
 import type { WriterData } from './writer-thread.ts'
-import type { WriteCommand, WriteVerb } from './writes.ts'
 
 const entry = entryModule('stores/sqlite/writer-thread')
 

@@ -1,5 +1,3 @@
-import type { Store } from '../../domain/store.ts'
-import type { Command } from '../crossing.ts'
 import { makeApplyWrite, makeCatalogueWrites } from './catalogue-writes.ts'
 import type { Connection } from './connection.ts'
 import { makeEventLog } from './event-log.ts'
@@ -8,32 +6,8 @@ import { makeImportWrites } from './import-writes.ts'
 import { makeKeyWrites } from './key-writes.ts'
 import { makeOrderWrites } from './order-writes.ts'
 import type { TextIndex } from './search.ts'
-import { makeWebhookWrites, type WebhookWriteVerb } from './webhook-writes.ts'
-
-/** The verbs of the store that write. The writer thread performs them. */
-export type WriteVerb =
-  | 'createProduct'
-  | 'putProduct'
-  | 'deleteProduct'
-  | 'putStock'
-  | 'importProducts'
-  | 'placeOrder'
-  | 'changeOrder'
-  | 'setOrderStatus'
-  | 'pruneEvents'
-  | 'shipOrder'
-  | WebhookWriteVerb
-  | 'createKey'
-  | 'revokeKey'
-  | 'touchKeys'
-  | 'ping'
-
-/** The verbs as functions that run inside a transaction. */
-export type Writes<V extends WriteVerb = WriteVerb> = {
-  readonly [Verb in V]: (...args: Parameters<Store[Verb]>) => Awaited<ReturnType<Store[Verb]>>
-}
-
-export type WriteCommand = Command<WriteVerb>
+import { makeWebhookWrites } from './webhook-writes.ts'
+import type { Writes } from './write-verbs.ts'
 
 export function makeWrites(db: Connection, currency: string, index: TextIndex): Writes {
   // Writes as much as a large order and deletes it: a full disk may still have room for a small row.

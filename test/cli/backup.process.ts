@@ -114,7 +114,7 @@ t.test('a file that comes while a backup is written stays', async (t) => {
   t.same(backups(), ['backup.db'])
 })
 
-t.test('where there are no hard links it is renamed', async (t) => {
+t.test('the backup is renamed on a file system without hard links', async (t) => {
   const { file, backup, backups } = await backupWith(t, () => ({
     linkSync: () => {
       throw Object.assign(new Error('EPERM: operation not permitted, link'), { code: 'EPERM' })

@@ -15,7 +15,7 @@ t.test('a deferred value can be used like any other', async (t) => {
   t.equal('customer' in order, false)
 })
 
-t.test('what is known of it is read without parsing, also that something is not there', async (t) => {
+t.test('the known properties are read without parsing, absent ones too', async (t) => {
   const order = defer<Order>('not JSON', { id: '1', customer: undefined })
   t.equal(order.id, '1')
   t.equal(order.customer, undefined)

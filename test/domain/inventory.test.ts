@@ -16,7 +16,7 @@ const item: LockedItem = {
 }
 const [two, five, none] = [decimal('2'), decimal('5'), decimal('0')]
 
-test('what an order takes makes a version of the stock, and none of the product while it stays available', (t) => {
+test('an order gives the stock a new version, and the product none while it stays available', (t) => {
   t.strictSame(decideStock(item, two, 2000), { onHand: '3', stock: { version: 8, modifiedAt: 2000 } })
   t.match(decideStock(item, decimal('-2'), 2000), { onHand: '7', stock: { version: 8 } }, 'stock that goes back')
   t.equal(decideStock(item, none, 2000), undefined, 'taking nothing changes nothing')

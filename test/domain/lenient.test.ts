@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { StockItem } from '../../domain/inventory.ts'
-import { decideLeniently } from '../../domain/lenient.ts'
-import { asOrdered } from '../../domain/line-answers.ts'
+import { asOrdered, decideLeniently } from '../../domain/lenient.ts'
 import { add, compare, type Decimal, decimal, isMultiple, multiply, round, zero } from '../../domain/money.ts'
 import type { Order, PurchaseOrderItem } from '../../domain/order.ts'
 import { decide, matchesOrder } from '../../domain/placing.ts'
@@ -74,7 +73,7 @@ t.test("a line that expects another price gets today's", async (t) => {
   t.notOk('orderedQuantity' in (first ?? {}), 'the quantity is as ordered')
 })
 
-t.test('what is short and can be ordered without stock is on backorder', async (t) => {
+t.test('a short product that can be ordered without stock is on backorder', async (t) => {
   const backorder = { backorder: true }
   t.same(answers([stock('a', 5, backorder)], item('a', 3), item('a', 3), item('a', 1)), [
     ['accepted', '3', ''],
@@ -128,7 +127,7 @@ t.test('an order of which nothing can be had is refused as if it were all or not
   t.same(refusals[1], refusals[0])
 })
 
-t.test('what can never be placed is still refused whole, and only that is listed', async (t) => {
+t.test('an order with a line that can never be placed is refused whole, and only such lines are listed', async (t) => {
   for (const [order, code] of [
     [purchase([item('a', 9), item('none')]), 'unknown-product'],
     [purchase([item('a', 9), item('a', 1, { unit: 'KGM' })]), 'wrong-unit'],
@@ -166,7 +165,7 @@ const wanted = fc.array(
   { minLength: 1, maxLength: 8 }
 )
 
-t.test('whatever is ordered, no more is taken than there is, totals add up, and every line is answered', async () => {
+t.test('any order takes no more than there is, its totals add up, and every line is answered', async () => {
   fc.assert(
     fc.property(products, wanted, (kinds, lines) => {
       const items = kinds.map(({ onHand, step, least, price, backorder, measured }, i) =>

@@ -79,7 +79,7 @@ t.test('a line that was deleted can be added again', async (t) => {
   })
 })
 
-t.test('what a change cannot do names the line of the document', async (t) => {
+t.test('the fault of an impossible change names the line of the document', async (t) => {
   const { items, faults } = after(
     three,
     ['changed', '99', sent('a', 1)],

@@ -35,7 +35,7 @@ const order = (items: readonly OrderItem[], more: Partial<Order> = {}): Order =>
 
 const quantitiesOf = ({ items }: Pick<Order, 'items'>) => items.map(({ shippedQuantity }) => shippedQuantity)
 
-t.test('what is left of a line is exact', async (t) => {
+t.test('the quantity that is left of a line is exact', async (t) => {
   t.equal(leftOf({ quantity: decimal('0.3'), ...shipped('0.1') }), '0.2')
   t.equal(leftOf({ quantity: decimal('3.000') }), '3.000')
 })
@@ -82,7 +82,7 @@ t.test('an order is cut to what was shipped, and its lines are rounded together'
   t.same([items.length, total], [2, '0.67'])
 })
 
-t.test('what was shipped follows its product and terms when lines move, are joined or divided', async (t) => {
+t.test('the shipped quantity follows its product and terms when lines move, are joined or divided', async (t) => {
   const before = order([line(1, 'a', '4', shipped('3')), line(2, 'b', '2', shipped('1')), line(3, 'a', '2')], { shipmentCount: 2 })
   for (const [items, wanted] of [
     [

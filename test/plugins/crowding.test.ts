@@ -27,7 +27,7 @@ async function serve(t: Test) {
   return { app, open, come, look }
 }
 
-t.test('where there is no room left, the address that has most connections gives one up for a newcomer', async (t) => {
+t.test('when no room is left, the address with the most connections loses one to a newcomer', async (t) => {
   const { open, come, look } = await serve(t)
   const crowd = await Promise.all(Array.from({ length: bound }, () => come('127.0.0.2')))
   while (open() < bound) await pause(5)

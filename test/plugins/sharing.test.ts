@@ -1,6 +1,6 @@
 import t from 'tap'
+import type { Page } from '../../domain/page.ts'
 import type { Product } from '../../domain/product.ts'
-import type { Page } from '../../domain/store.ts'
 import { build, type Shop } from '../build.ts'
 import { listening, message, Wire } from '../http/wire.ts'
 
@@ -64,7 +64,7 @@ t.test('searches of all callers are bounded too, and over that it is 503 for a w
   t.equal(held.most, 4)
 })
 
-t.test('whoever searches without pause keeps nobody else from searching, or from the pages that are none', async (t) => {
+t.test('a client that searches without pause keeps no other from searching, or from other pages', async (t) => {
   const shop = await build(t)
   const held = hold(shop)
   const slow = Promise.all(Array.from({ length: 10 }, () => search(shop, '192.0.2.1')))

@@ -247,7 +247,7 @@ t.test('a bad Authorization is 401 also beside a good cookie', async (t) => {
   t.equal((await app.inject({ url: '/orders', headers: { ...html, cookie, authorization: 'Bearer tp_wrong' } })).statusCode, 401)
 })
 
-t.test('where a browser says that a request is from', async (t) => {
+t.test('the headers by which a browser says where a request is from', async (t) => {
   const of = (headers: Record<string, string>) => cameFrom({ headers, host: 'shop.example:8080' })
   t.equal(of({}), 'unknown')
   t.equal(of({ origin: 'http://shop.example:8080' }), 'here')

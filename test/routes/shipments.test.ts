@@ -227,6 +227,20 @@ t.test('a page shows what was shipped, and the seller ships from a form', async 
   t.match((await page(order)).body, /Shipment 2[\s\S]*Shipment 1/)
 })
 
+t.test('a form that asks for quantities and has none ships nothing, and is shown again as it was typed', async (t) => {
+  const shop = await build(t, { products })
+  const seller = await shop.key('ERP', 'fulfilment')
+  const order = await placed(shop)
+  const form = await shop.app.inject({ url: `${order}/shipments`, headers: { ...html, ...seller } })
+  const given = hidden(form.body, '_lines')
+  t.equal(given, 'given')
+  const empty = { _lines: String(given), carrier: 'DHL', 'item.1.quantity': '', 'item.2.quantity': ' ' }
+  const refused = await postForm(shop.app, `${order}/shipments`, empty, { ...html, ...seller })
+  t.match([refused.statusCode, refused.body], [422, /at least one line[\s\S]*value="DHL"/])
+  const sent = await postForm(shop.app, `${order}/shipments`, { ...empty, 'item.2.quantity': '1' }, { ...html, ...seller })
+  t.match([sent.statusCode, sent.headers['location']], [303, `${order}/shipment/1`], 'the refused one is no shipment')
+})
+
 t.test('cancelling an order that was shipped in part is repeated as any cancellation', async (t) => {
   const shop = await build(t, { products })
   const seller = await shop.key('ERP', 'fulfilment')

@@ -41,7 +41,7 @@ t.test('fast-xml-parser reads what libxml2 read, and both what the recommendatio
   )
 })
 
-t.test('what is written is read back as it was, whatever the characters', async (t) => {
+t.test('text with any characters is read back as it was written', async (t) => {
   const attributes = fc.dictionary(fc.constantFrom('a', 'b'), xmlText, { noNullPrototype: true })
   const property = fc.property(fc.array(fc.tuple(xmlText, attributes), { minLength: 1, maxLength: 4 }), (texts) => {
     const children = texts.map(([text, own]): Element => ({ name: 'b', ...(Object.keys(own).length > 0 ? { attributes: own } : {}), text }))

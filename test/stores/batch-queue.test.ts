@@ -1,7 +1,7 @@
 import t from 'tap'
 import { BatchQueue } from '../../stores/batch-queue.ts'
 import { commandSize } from '../../stores/sqlite/command-size.ts'
-import type { WriteCommand } from '../../stores/sqlite/writes.ts'
+import type { WriteCommand } from '../../stores/sqlite/write-verbs.ts'
 import { draft, item, placing, purchase } from './fixtures.ts'
 
 const pending = (item: WriteCommand) => ({ item, resolve: () => {}, reject: () => {} })
@@ -20,7 +20,7 @@ function room(command: WriteCommand): { waiting: number; batch: number } {
 
 const place = (order = purchase([item('a')])): WriteCommand => ({ verb: 'placeOrder', args: [placing('a', 1, { order })] })
 
-t.test('what waits is bounded in commands, in lines and in the length of texts', async (t) => {
+t.test('the commands of a queue, their lines and the length of their texts are bounded', async (t) => {
   t.same(room({ verb: 'deleteProduct', args: ['a', {}] }), { waiting: 10_000, batch: 2_000 })
   t.same(room(place()), { waiting: 10_000, batch: 1_000 })
   t.same(room(place(purchase(Array.from({ length: 999 }, () => item('a'))))), { waiting: 250, batch: 2 })

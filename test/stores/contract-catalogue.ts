@@ -33,7 +33,7 @@ export function catalogueContract(rule: Rule): void {
     t.equal(await store.isEmpty(), false)
   })
 
-  rule('what a draft leaves out is absent, not empty', async (t, store) => {
+  rule('a property that a draft leaves out is absent, not empty', async (t, store) => {
     await store.createProduct('a', draft())
     const product = await store.product('a')
     t.notOk('description' in product || 'gtin' in product)

@@ -104,7 +104,7 @@ export function eventContract(rule: Rule): void {
     ])
   })
 
-  rule('what changes nothing makes no event: refusals, repeats, replays, dry runs', async (t, store) => {
+  rule('a write that changes nothing makes no event: refusals, repeats, replays, dry runs', async (t, store) => {
     await store.createProduct('a', stocked(10))
     const idempotency = { scope: 'guests /order', key: 'k'.repeat(20), fingerprint: 'f' }
     const { order } = await store.placeOrder(placing('a', 1, { idempotency }))

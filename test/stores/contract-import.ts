@@ -45,7 +45,7 @@ export function importContract(rule: Rule): void {
     )
   })
 
-  rule('what an import finds as it should be is unchanged: version, time and revision stay', async (t, store) => {
+  rule('an import leaves an equal product unchanged: its version, its time and the revision stay', async (t, store) => {
     await store.importProducts([{ id: 'a', draft: full }])
     const before = [await store.product('a'), await store.stock('a'), await store.revision()]
     const { onHand: _onHand, currency: _currency, ...less } = full
@@ -88,7 +88,7 @@ export function importContract(rule: Rule): void {
   })
 
   rule(
-    'where only the stock differs, an import sets the stock, and the product changes only if its availability does',
+    'an import of which only the stock differs sets the stock, and the product changes only if its availability does',
     async (t, store) => {
       await store.createProduct('a', stocked(5))
       const before = await store.product('a')

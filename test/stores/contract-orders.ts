@@ -24,7 +24,7 @@ export function orderContract(rule: Rule): void {
     t.equal(await onHand(store, 'a'), '0')
   })
 
-  rule('what an order had keeps its price, more of it and new lines get that of today', async (t, store) => {
+  rule('the quantity that an order had keeps its price, more of it and new lines get that of today', async (t, store) => {
     await store.createProduct('a', stocked(20))
     await store.createProduct('b', stocked(10))
     const { order } = await store.placeOrder(placing('a', 3))

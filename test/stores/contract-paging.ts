@@ -42,7 +42,7 @@ export function pagingContract(rule: Rule): void {
     { updatedSince: 1 },
     { q: 'hammer', category: 'tools', updatedSince: 1 }
   ]) {
-    rule(`what comes and goes between pages shifts nothing: ${JSON.stringify(query)}`, async (t, store) => {
+    rule(`products that come and go between pages shift nothing: ${JSON.stringify(query)}`, async (t, store) => {
       await fill(store, 20, { categories: ['tools'] })
       const first = await store.products({ ...query, limit: 10 })
       const last = first.items.at(-1)?.id ?? ''

@@ -105,7 +105,7 @@ export function placingContract(rule: Rule): void {
     t.equal(total, '2.19')
   })
 
-  rule('what is counted is ordered in whole numbers, what is measured in thousandths, of each line', async (t, store) => {
+  rule('each line orders whole numbers of a counted unit, and thousandths of a measured one', async (t, store) => {
     for (const unit of ['C62', 'EA', 'H87', 'NAR', 'SET', 'BX', 'PK', 'XPK', 'DZN']) {
       await store.createProduct(unit, stocked(100, { unit }))
       const order = purchase([item(unit, '0.5'), item(unit, 2), item(unit, '1.5'), item(unit, '3.000')])

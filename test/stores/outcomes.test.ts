@@ -5,7 +5,7 @@ import { fromFailure, toFailure } from '../../stores/outcomes.ts'
 /** An error as it is on the other side of a thread. */
 const crossed = (error: unknown) => fromFailure(structuredClone(toFailure(error)), 'placeOrder')
 
-t.test('what the shop refuses crosses between threads whole', async (t) => {
+t.test('a refusal of the shop crosses between threads with all its parts', async (t) => {
   const faults = [{ code: 'out-of-stock', at: ['item', 1, 'quantity'], detail: 'None is on hand.' }]
   const cause = Object.assign(new RangeError('too far'), { code: 'E1' })
   const error = new DomainError('order-refused', 'Refused.', { faults, orderId: 'o', cause })

@@ -4,7 +4,7 @@ import type { Placing } from '../../domain/store.ts'
 import { makeBatch } from '../../stores/sqlite/batch.ts'
 import { connectWriter } from '../../stores/sqlite/connection.ts'
 import { openSqliteStore } from '../../stores/sqlite/store.ts'
-import type { WriteCommand } from '../../stores/sqlite/writes.ts'
+import type { WriteCommand } from '../../stores/sqlite/write-verbs.ts'
 import { draft, onHand, placing, shopCurrency, stocked } from './fixtures.ts'
 import { newSqliteFile } from './new-database.ts'
 

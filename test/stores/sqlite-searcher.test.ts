@@ -40,7 +40,7 @@ t.test('searches hold up nothing else, however long they take', async (t) => {
   t.ok(meanwhile > 1, `${meanwhile} orders were placed meanwhile`)
 })
 
-t.test('what waits to be searched for is bounded, and answered before the store closes', async (t) => {
+t.test('the waiting searches are bounded, and the store answers them before it closes', async (t) => {
   const { store, searcher } = await open(t)
   await store.createProduct('a', draft())
   const settled = Promise.allSettled(Array.from({ length: 70 }, () => searcher.search({ limit: 1, q: 'hammer' })))

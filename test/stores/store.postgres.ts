@@ -190,7 +190,7 @@ t.test('of replicas that create one product, or give one GTIN to several, one su
   }
 })
 
-t.test('what is changed on one replica is read on another as soon as it is acknowledged', async (t) => {
+t.test('a change on one replica is read on another as soon as it is acknowledged', async (t) => {
   const { stores } = await replicas(t, 2)
   const [one, other] = stores as readonly [Store, Store]
   await one.createProduct('a', stocked(5))

@@ -1,17 +1,20 @@
-import type { FastifyBaseLogger } from 'fastify'
 import type { Store } from '../domain/store.ts'
 
 /** The interval at which the last use of each key is recorded, in milliseconds. */
 const interval = 5_000
 
+interface Log {
+  warn(details: object, message: string): void
+}
+
 /** Remembers when each key was used last, and has it recorded from time to time: a write for each request would cost too much. */
 export class KeyUses {
   readonly #record: Store['touchKeys']
-  readonly #log: FastifyBaseLogger
+  readonly #log: Log
   readonly #uses = new Map<string, number>()
   readonly #timer = setInterval(() => void this.#recordAll(), interval).unref()
 
-  constructor(record: Store['touchKeys'], log: FastifyBaseLogger) {
+  constructor(record: Store['touchKeys'], log: Log) {
     this.#record = record
     this.#log = log
   }
