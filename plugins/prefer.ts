@@ -17,8 +17,9 @@ declare module 'fastify' {
   }
 }
 
-function preferHeader({ headers: { prefer } }: FastifyRequest): string | undefined {
-  return prefer === undefined ? undefined : [prefer].flat().join(',')
+/** The preferences of a form's post are ignored: a person gets the whole result as a page. */
+function preferHeader({ headers: { prefer }, submission }: FastifyRequest): string | undefined {
+  return prefer === undefined || submission?.notation === 'form' ? undefined : [prefer].flat().join(',')
 }
 
 export default fp(
@@ -40,5 +41,5 @@ export default fp(
       return this.header('preference-applied', before === undefined ? preference : `${before}, ${preference}`)
     })
   },
-  { name: 'prefer', fastify: '5.x' }
+  { name: 'prefer', fastify: '5.x', dependencies: ['documents'] }
 )

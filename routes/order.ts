@@ -46,8 +46,7 @@ const order: RoutePlugin = async (app, { config }) => {
       config: { ...one, access: toPlaceOrChange, form: forms.newOrder, buyers, describes: placeOrder }
     },
     async (request, reply) => {
-      // Forms ignore Prefer: a person gets the whole order as shown, or a refusal.
-      const handling = request.submission?.notation === 'form' ? undefined : request.preferredHandling()
+      const handling = request.preferredHandling()
       const placing = { ...placingOf(request, config), ...(handling === 'lenient' ? { handling } : {}) }
       if (isDryRun(request)) return dryRun(request, reply, placing)
       const { order, outcome, replayed } = await request.idempotently((idempotency) => app.store.placeOrder({ ...placing, ...idempotency }))
