@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type Caller, guest, isValidKey } from '../domain/caller.ts'
 import { hashKey, shownKey, unauthenticated } from '../http/credentials.ts'
+import { addWait } from '../http/hooks.ts'
 import { KeyUses } from '../http/key-uses.ts'
 import { notationOf } from '../http/notation.ts'
 import { Problem } from '../http/problem.ts'
@@ -70,7 +71,7 @@ export default fp(
     app.decorateRequest('identifyAs', function (this: FastifyRequest, caller: Caller) {
       this.caller = caller
     })
-    app.addHook('onRequest', (request, reply, done) => {
+    addWait(app, 'onRequest', (request, reply, done) => {
       if (isAnonymous(request)) {
         request.caller = guest
         done()

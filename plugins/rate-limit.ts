@@ -6,7 +6,7 @@ import type { Config } from '../config.ts'
 import { PacedQueue } from '../fairness/paced-queue.ts'
 import { type RateCount, RateTally } from '../fairness/rate-tally.ts'
 import { hashKey, shownKey } from '../http/credentials.ts'
-import { checking, checkingPayload } from '../http/hooks.ts'
+import { addCheck, addWait } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import { bytesOfBody, costOfBody, costOfWork, costParameters } from '../http/request-cost.ts'
 
@@ -126,10 +126,8 @@ export default fp(
     app.decorate('countOutside', (network: string, cost: number) => {
       const caller = addressCaller(network)
       if (tally.look(caller).current >= max) return undefined
-      tally.count(caller)
-      if (cost !== 1) tally.charge(caller, cost - 1)
-      const { current, ttl } = tally.look(caller)
-      return field(current, Math.ceil(ttl / 1000))
+      const { current, ttl } = tally.count(caller)
+      return field(cost === 1 ? current : tally.charge(caller, cost - 1), Math.ceil(ttl / 1000))
     })
 
     app.decorateRequest('charged', undefined)
@@ -146,49 +144,45 @@ export default fp(
       this.charge(costOfWork(milliseconds))
     })
 
-    app.addHook('onRequest', async (request, reply) => {
-      if (request.routeOptions.config.unlimited) return
-      const counted = await count(request)
-      if (counted.isAllowed) return
-      const charge = { caller: counted.key, current: max - counted.remaining, cost: 1, resetsIn: counted.ttlInSeconds }
-      request.charged = charge
-      setHeaders(reply, charge)
-      if (!counted.isExceeded) return request.charge(costOfBody(declaredLength(request)))
-      if (tally.charge(charge.caller, 0) > 2 * max) {
-        await pauseRefusal(charge.caller, reply)
+    const refuse = async ({ caller, resetsIn }: Charge, request: FastifyRequest, reply: FastifyReply): Promise<never> => {
+      if (tally.charge(caller, 0) > 2 * max) {
+        await pauseRefusal(caller, reply)
         // Many delays end in the same turn of the event loop, and others must not wait for all of these refusals.
         await new Promise<void>((resolve) => app.schedule(request.network, resolve))
       }
-      throw new Problem(
-        'too-many-requests',
-        `You have sent more than ${max} requests in a minute. Try again in ${charge.resetsIn} seconds.`,
-        {
-          headers: { 'retry-after': String(charge.resetsIn) }
-        }
-      )
+      throw new Problem('too-many-requests', `You have sent more than ${max} requests in a minute. Try again in ${resetsIn} seconds.`, {
+        headers: { 'retry-after': String(resetsIn) }
+      })
+    }
+
+    addWait(app, 'onRequest', (request, reply, done) => {
+      if (request.routeOptions.config.unlimited) return done()
+      count(request).then((counted) => {
+        if (counted.isAllowed) return done()
+        const charge = { caller: counted.key, current: max - counted.remaining, cost: 1, resetsIn: counted.ttlInSeconds }
+        request.charged = charge
+        setHeaders(reply, charge)
+        if (counted.isExceeded) return void refuse(charge, request, reply).catch(done)
+        request.charge(costOfBody(declaredLength(request)))
+        done()
+      }, done)
     })
 
     // The length of a chunked body is known only now.
-    app.addHook(
-      'preValidation',
-      checking((request) => {
-        if (isChunked(request)) request.charge(costOfBody(bytesOfBody(request.body)))
-      })
-    )
+    addCheck(app, 'preValidation', (request) => {
+      if (isChunked(request)) request.charge(costOfBody(bytesOfBody(request.body)))
+    })
 
-    app.addHook(
-      'onSend',
-      checkingPayload((request, reply) => {
-        const { charged } = request
-        if (!charged) return
-        if (reply.statusCode === 413 && isChunked(request)) request.charge(costOfBody(config.BODY_LIMIT))
-        setHeaders(reply, charged)
-        const hash = hashOf(request)
-        if (hash === undefined) return
-        if (reply.statusCode === 401) validKeys.delete(hash)
-        else if (request.caller?.kind === 'key') validKeys.set(hash, true)
-      })
-    )
+    addCheck(app, 'onSend', (request, reply) => {
+      const { charged } = request
+      if (!charged) return
+      if (reply.statusCode === 413 && isChunked(request)) request.charge(costOfBody(config.BODY_LIMIT))
+      setHeaders(reply, charged)
+      const hash = hashOf(request)
+      if (hash === undefined) return
+      if (reply.statusCode === 401) validKeys.delete(hash)
+      else if (request.caller?.kind === 'key') validKeys.set(hash, true)
+    })
   },
   { name: 'rate-limit', fastify: '5.x', dependencies: ['draining', 'problems', 'scheduling'] }
 )
