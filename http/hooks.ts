@@ -61,5 +61,6 @@ export function addWait(app: FastifyInstance, stage: 'onRequest' | 'preValidatio
 
 /** A hook of a few routes that needs no promise. */
 export function checking(check: Check) {
-  return (request: FastifyRequest, reply: FastifyReply, done: Done): void => runFrom(0, [check], request, reply, undefined, done)
+  const steps = [check]
+  return (request: FastifyRequest, reply: FastifyReply, done: Done): void => runFrom(0, steps, request, reply, undefined, done)
 }
