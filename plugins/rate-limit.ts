@@ -1,10 +1,9 @@
-import fastifyRateLimit, { type FastifyRateLimitStoreCtor } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
 import { PacedQueue } from '../fairness/paced-queue.ts'
-import { type RateCount, RateTally } from '../fairness/rate-tally.ts'
+import { RateTally } from '../fairness/rate-tally.ts'
 import { hashKey, shownKey } from '../http/credentials.ts'
 import { addCheck, addWait } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
@@ -64,7 +63,8 @@ const addressCaller = (network: string) => `address ${network}`
  * It counts before authentication. A key that was valid before has its own count. Any other key counts with its address, so
  * guessing keys uses up the requests of the address, and above the limit no key is looked up in the store.
  * Register this before all plugins that refuse requests, so that refused requests count too.
- * The headers are those of draft-ietf-httpapi-ratelimit-headers in its structured form; @fastify/rate-limit has the older ones.
+ * The headers are those of draft-ietf-httpapi-ratelimit-headers in its structured form; @fastify/rate-limit has the older ones. It
+ * also counts with promises, which take an eighth of the processor time of a request for a product that is not cached.
  */
 export default fp(
   async function rateLimit(app: FastifyInstance, { config }: { config: Config }) {
@@ -97,25 +97,10 @@ export default fp(
       const shown = shownKey(headers.authorization)
       return shown === undefined ? undefined : hashKey(shown)
     }
-    await app.register(fastifyRateLimit, {
-      global: false,
-      max,
-      timeWindow: minute,
-      keyGenerator: (request) => {
-        const hash = hashOf(request)
-        return hash !== undefined && validKeys.has(hash) ? `key ${hash}` : addressCaller(request.network)
-      },
-      store: class {
-        incr(caller: string, callback: (error: null, count: RateCount) => void): void {
-          callback(null, tally.count(caller))
-        }
-
-        child(): this {
-          return this
-        }
-      } as FastifyRateLimitStoreCtor
-    })
-    const count = app.createRateLimit()
+    const callerOf = (request: FastifyRequest): string => {
+      const hash = hashOf(request)
+      return hash !== undefined && validKeys.has(hash) ? `key ${hash}` : addressCaller(request.network)
+    }
 
     const policy = `"default";q=${max};w=${minute / 1000};${costParameters}`
     const field = (current: number, resetsIn: number) => `"default";r=${Math.max(0, max - current)};t=${resetsIn}`
@@ -157,15 +142,14 @@ export default fp(
 
     addWait(app, 'onRequest', (request, reply, done) => {
       if (request.routeOptions.config.unlimited) return done()
-      count(request).then((counted) => {
-        if (counted.isAllowed) return done()
-        const charge = { caller: counted.key, current: max - counted.remaining, cost: 1, resetsIn: counted.ttlInSeconds }
-        request.charged = charge
-        setHeaders(reply, charge)
-        if (counted.isExceeded) return void refuse(charge, request, reply).catch(done)
-        request.charge(costOfBody(declaredLength(request)))
-        done()
-      }, done)
+      const caller = callerOf(request)
+      const { current, ttl } = tally.count(caller)
+      const charge = { caller, current, cost: 1, resetsIn: Math.ceil(ttl / 1000) }
+      request.charged = charge
+      setHeaders(reply, charge)
+      if (current > max) return void refuse(charge, request, reply).catch(done)
+      request.charge(costOfBody(declaredLength(request)))
+      done()
     })
 
     // The length of a chunked body is known only now.
