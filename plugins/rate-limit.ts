@@ -47,6 +47,8 @@ declare module 'fastify' {
 
 interface Charge {
   readonly caller: string
+  /** The digest of the key that the request shows, valid or not. */
+  readonly keyHash: string | undefined
   /** The caller's count. */
   current: number
   /** The amount that this request has added to the count. */
@@ -97,16 +99,8 @@ export default fp(
       const shown = shownKey(headers.authorization)
       return shown === undefined ? undefined : hashKey(shown)
     }
-    const callerOf = (request: FastifyRequest): string => {
-      const hash = hashOf(request)
-      return hash !== undefined && validKeys.has(hash) ? `key ${hash}` : addressCaller(request.network)
-    }
-
     const policy = `"default";q=${max};w=${minute / 1000};${costParameters}`
     const field = (current: number, resetsIn: number) => `"default";r=${Math.max(0, max - current)};t=${resetsIn}`
-    const setHeaders = (reply: FastifyReply, { current, resetsIn }: Charge) => {
-      reply.headers({ 'ratelimit-policy': policy, ratelimit: field(current, resetsIn) })
-    }
 
     app.decorate('countOutside', (network: string, cost: number) => {
       const caller = addressCaller(network)
@@ -142,11 +136,11 @@ export default fp(
 
     addWait(app, 'onRequest', (request, reply, done) => {
       if (request.routeOptions.config.unlimited) return done()
-      const caller = callerOf(request)
+      const keyHash = hashOf(request)
+      const caller = keyHash !== undefined && validKeys.has(keyHash) ? `key ${keyHash}` : addressCaller(request.network)
       const { current, ttl } = tally.count(caller)
-      const charge = { caller, current, cost: 1, resetsIn: Math.ceil(ttl / 1000) }
+      const charge = { caller, keyHash, current, cost: 1, resetsIn: Math.ceil(ttl / 1000) }
       request.charged = charge
-      setHeaders(reply, charge)
       if (current > max) return void refuse(charge, request, reply).catch(done)
       request.charge(costOfBody(declaredLength(request)))
       done()
@@ -161,11 +155,11 @@ export default fp(
       const { charged } = request
       if (!charged) return
       if (reply.statusCode === 413 && isChunked(request)) request.charge(costOfBody(config.BODY_LIMIT))
-      setHeaders(reply, charged)
-      const hash = hashOf(request)
-      if (hash === undefined) return
-      if (reply.statusCode === 401) validKeys.delete(hash)
-      else if (request.caller?.kind === 'key') validKeys.set(hash, true)
+      const { keyHash, current, resetsIn } = charged
+      reply.headers({ 'ratelimit-policy': policy, ratelimit: field(current, resetsIn) })
+      if (keyHash === undefined) return
+      if (reply.statusCode === 401) validKeys.delete(keyHash)
+      else if (request.caller?.kind === 'key') validKeys.set(keyHash, true)
     })
   },
   { name: 'rate-limit', fastify: '5.x', dependencies: ['draining', 'problems', 'scheduling'] }
