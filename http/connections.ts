@@ -212,8 +212,9 @@ export class Connections {
     }
     connection.lastRequest = request
     connection.pendingResponses.add(response)
-    request.once('close', noteActivity)
-    response.once('close', () => {
+    // Each has one `close`. `once` would make three objects more, and remove the listener then.
+    request.on('close', noteActivity)
+    response.on('close', () => {
       pendingResponses.delete(response)
       noteActivity()
       this.#handleNext(connection)

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { OnePieceResponse } from './one-piece-response.ts'
 
 /** Fastify's options for the timeouts and sizes of requests. */
 export function listenerOptions(config: Config) {
@@ -12,7 +13,8 @@ export function listenerOptions(config: Config) {
       headersTimeout: Math.min(config.HEADERS_TIMEOUT, config.REQUEST_TIMEOUT) * 1000,
       maxHeaderSize: config.MAX_HEADER_SIZE,
       connectionsCheckingInterval: 1_000,
-      requireHostHeader: false
+      requireHostHeader: false,
+      ServerResponse: OnePieceResponse
     },
     return503OnClosing: false,
     routerOptions: { maxParamLength: config.MAX_URL_LENGTH }

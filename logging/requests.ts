@@ -9,6 +9,8 @@ export interface Refusal {
 declare module 'fastify' {
   interface FastifyRequest {
     refusal: Refusal | undefined
+    /** Whether the whole response was handed to the system. */
+    isFinished: boolean
     /** Notes why the request is refused. */
     logRefusal(refusal: Refusal): void
   }
@@ -20,17 +22,19 @@ export const requestCompleted = 'request completed'
 /** Writes one log line per request, when it ends. Fastify's default also writes one when it starts. */
 export class RequestLog extends LogController {
   override incomingRequest(request: FastifyRequest, reply: FastifyReply): void {
-    let isFinished = false
-    reply.raw.once('finish', () => (isFinished = true))
     // Fastify logs nothing when a client disconnects before it has the whole response.
-    reply.raw.once('close', () => {
-      if (!isFinished) request.log.info(logFields(request, reply), 'request cut off')
+    reply.raw.on('close', () => {
+      if (!request.isFinished) request.log.info(logFields(request, reply), 'request cut off')
     })
   }
 
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
-    if (error) request.log.error({ ...logFields(request, reply), err: error }, 'sending the response failed')
-    else request.log.info(logFields(request, reply), requestCompleted)
+    if (error) {
+      request.log.error({ ...logFields(request, reply), err: error }, 'sending the response failed')
+      return
+    }
+    request.isFinished = true
+    request.log.info(logFields(request, reply), requestCompleted)
   }
 
   override streamError(error: Error & { code?: string }, request: FastifyRequest, reply: FastifyReply): void {

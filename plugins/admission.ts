@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { Quota } from '../fairness/quota.ts'
-import { checkingPayload } from '../http/hooks.ts'
+import { addCheck } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import { whenAnswered } from '../http/when-answered.ts'
 
@@ -48,21 +48,18 @@ export default fp(
       }
     })
 
-    app.addHook(
-      'preParsing',
-      checkingPayload((request, reply) => {
-        const bytes = bytesOf(request.headers, config)
-        if (bytes === 0) return
-        const sender = request.sender().name
-        if (bodies.acquire(sender, bytes)) {
-          throw new Problem(
-            'overloaded',
-            'Too many large documents are being processed right now. Nothing was stored. Send this one again in a few seconds.'
-          )
-        }
-        whenAnswered(request, reply, () => bodies.release(sender, bytes))
-      })
-    )
+    addCheck(app, 'preParsing', (request, reply) => {
+      const bytes = bytesOf(request.headers, config)
+      if (bytes === 0) return
+      const sender = request.sender().name
+      if (bodies.acquire(sender, bytes)) {
+        throw new Problem(
+          'overloaded',
+          'Too many large documents are being processed right now. Nothing was stored. Send this one again in a few seconds.'
+        )
+      }
+      whenAnswered(request, reply, () => bodies.release(sender, bytes))
+    })
   },
   { name: 'admission', fastify: '5.x', dependencies: ['documents', 'limits', 'problems'] }
 )

@@ -3,6 +3,7 @@ import fp from 'fastify-plugin'
 import { KeyUses } from '../background/key-uses.ts'
 import { type Caller, guest, isValidKey } from '../domain/caller.ts'
 import { hashKey, shownKey, unauthenticated } from '../http/credentials.ts'
+import { addWait } from '../http/hooks.ts'
 import { notationOf } from '../http/notation.ts'
 import { Problem } from '../http/problem.ts'
 
@@ -70,7 +71,7 @@ export default fp(
     app.decorateRequest('identifyAs', function (this: FastifyRequest, caller: Caller) {
       this.caller = caller
     })
-    app.addHook('onRequest', (request, reply, done) => {
+    addWait(app, 'onRequest', (request, reply, done) => {
       if (isAnonymous(request)) {
         request.caller = guest
         done()

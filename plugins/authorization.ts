@@ -5,7 +5,7 @@ import { startsAsCxml } from '../dialects/cxml/doctype.ts'
 import { guest } from '../domain/caller.ts'
 import { accessRefusal, customerRefusal, type RouteAccess } from '../http/access.ts'
 import { isForm } from '../http/form-post.ts'
-import { checking } from '../http/hooks.ts'
+import { addCheck } from '../http/hooks.ts'
 import { mayBeCxml } from './auth.ts'
 
 declare module 'fastify' {
@@ -28,22 +28,16 @@ export default fp(
   async function authorization(app: FastifyInstance, { config }: { config: Config }) {
     const waiting = new WeakSet<FastifyRequest>()
 
-    app.addHook(
-      'onRequest',
-      checking((request) => {
-        const { form } = request.routeOptions.config
-        if (form && form !== 'own' && isForm(request)) waiting.add(request)
-        else if (mayBeCxml(request) && refusalOf(request)) waiting.add(request)
-        else authorize(request)
-      })
-    )
-    app.addHook(
-      'preValidation',
-      checking((request) => {
-        // A cXML document can have its sender's key, so plugins/buyer-documents asks again when it is read.
-        if (waiting.has(request) && !isCxmlSubmission(request)) authorize(request)
-      })
-    )
+    addCheck(app, 'onRequest', (request) => {
+      const { form } = request.routeOptions.config
+      if (form && form !== 'own' && isForm(request)) waiting.add(request)
+      else if (mayBeCxml(request) && refusalOf(request)) waiting.add(request)
+      else authorize(request)
+    })
+    addCheck(app, 'preValidation', (request) => {
+      // A cXML document can have its sender's key, so plugins/buyer-documents asks again when it is read.
+      if (waiting.has(request) && !isCxmlSubmission(request)) authorize(request)
+    })
     app.decorate('authorize', authorize)
 
     function authorize(request: FastifyRequest): void {

@@ -9,6 +9,7 @@ import { BuyerProblem } from '../documents/buyer-problem.ts'
 import { Documents, type Sender } from '../documents/documents.ts'
 import type { DocumentLimits, FormFields, Notation } from '../documents/job.ts'
 import { fromJson } from '../domain/deferred.ts'
+import { addWait } from '../http/hooks.ts'
 import { jsonValidator } from '../http/json-validator.ts'
 import { charsetOf, refuseDocument, ublMediaTypes } from '../http/media-types.ts'
 import { Problem } from '../http/problem.ts'
@@ -174,7 +175,7 @@ export default fp(
       const bytes = Buffer.from(form)
       request.body = submit(request, { notation: 'form', bytes, fields: await documents.fields(request, bytes) })
     }
-    app.addHook('preValidation', (request, _reply, done) => {
+    addWait(app, 'preValidation', (request, _reply, done) => {
       const { body } = request
       if (isFormText(body)) submitForm(request, body.form).then(() => done(), done)
       else done()

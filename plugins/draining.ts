@@ -4,6 +4,7 @@ import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { refuseUnfinished } from '../http/client-errors.ts'
 import { Connections } from '../http/connections.ts'
+import { addWait } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import { stateOf, type Unanswered } from '../http/unanswered.ts'
 
@@ -35,7 +36,7 @@ export default fp(
       })
     )
 
-    app.addHook('onRequest', (request, reply, done) => {
+    addWait(app, 'onRequest', (request, reply, done) => {
       replies.set(reply.raw, reply)
       const detail =
         'The service is stopping, and this connection is closing. Nothing was stored. Send the request again over a new connection.'

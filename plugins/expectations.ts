@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { checking, checkingPayload } from '../http/hooks.ts'
+import { addCheck } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 
 /**
@@ -22,35 +22,26 @@ export default fp(
       app.server.emit('request', request, response)
     })
 
-    app.addHook(
-      'onRequest',
-      checking(({ raw }) => {
-        if (unsupported.has(raw)) {
-          throw new Problem(
-            'expectation-failed',
-            'The only supported expectation is 100-continue. Send the request without the Expect header.',
-            {
-              headers: { connection: 'close' }
-            }
-          )
-        }
-      })
-    )
+    addCheck(app, 'onRequest', ({ raw }) => {
+      if (unsupported.has(raw)) {
+        throw new Problem(
+          'expectation-failed',
+          'The only supported expectation is 100-continue. Send the request without the Expect header.',
+          {
+            headers: { connection: 'close' }
+          }
+        )
+      }
+    })
 
-    app.addHook(
-      'preParsing',
-      checkingPayload(({ raw }, reply) => {
-        if (awaiting100.delete(raw)) reply.raw.writeContinue()
-      })
-    )
+    addCheck(app, 'preParsing', ({ raw }, reply) => {
+      if (awaiting100.delete(raw)) reply.raw.writeContinue()
+    })
 
     // The client may now send either the body or its next request. Only closing the connection avoids the ambiguity.
-    app.addHook(
-      'onSend',
-      checkingPayload(({ raw }, reply) => {
-        if (awaiting100.has(raw)) reply.header('connection', 'close')
-      })
-    )
+    addCheck(app, 'onSend', ({ raw }, reply) => {
+      if (awaiting100.has(raw)) reply.header('connection', 'close')
+    })
   },
   { name: 'expectations', fastify: '5.x', dependencies: ['problems'] }
 )

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../domain/errors.ts'
 import { type TypedForm, typedForm } from '../http/form-post.ts'
-import { checking } from '../http/hooks.ts'
+import { addCheck } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 
@@ -33,15 +33,12 @@ export default fp(
       route.errorHandler = async (error, request, reply) => reply.sendProblem(error, (problem) => refusedForm(pages, request, problem))
     })
 
-    app.addHook(
-      'preHandler',
-      checking((request, reply) => {
-        const typed = typedForm(request)
-        if (!typed || request.routeOptions.config.form === 'own') return
-        reply.redirectToResult()
-        if (!typed.isCut) request.showOnPage({ typed: [...typed.fields] })
-      })
-    )
+    addCheck(app, 'preHandler', (request, reply) => {
+      const typed = typedForm(request)
+      if (!typed || request.routeOptions.config.form === 'own') return
+      reply.redirectToResult()
+      if (!typed.isCut) request.showOnPage({ typed: [...typed.fields] })
+    })
 
     function showMore(more: NonNullable<FormPages['more']>) {
       return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {

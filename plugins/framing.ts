@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { refuseConnect } from '../http/client-errors.ts'
 import { checkFields } from '../http/header-fields.ts'
-import { checking, checkingPayload } from '../http/hooks.ts'
+import { addCheck, addWait } from '../http/hooks.ts'
 import { isAboutServer, targetRefusal } from '../http/targets.ts'
 
 /** After a refusal, up to this multiple of BODY_LIMIT is read and discarded, so that the client can read the response. */
@@ -14,33 +14,27 @@ export default fp(
   async function framing(app: FastifyInstance, { config }: { config: Config }) {
     refuseConnect(app.server, config)
 
-    app.addHook(
-      'onRequest',
-      checking(({ raw }) => {
-        checkFields(raw)
-        const refusal = targetRefusal(raw)
-        if (refusal) throw refusal
-      })
-    )
-    app.addHook('onRequest', ({ raw }, reply, done) => {
+    addCheck(app, 'onRequest', ({ raw }) => {
+      checkFields(raw)
+      const refusal = targetRefusal(raw)
+      if (refusal) throw refusal
+    })
+    addWait(app, 'onRequest', ({ raw }, reply, done) => {
       if (isAboutServer(raw)) reply.code(204).header('allow', 'GET, HEAD, POST, PUT, DELETE, OPTIONS').send()
       else done()
     })
 
     // Closing at once would reset a client that is still sending, and it would lose the response (RFC 9112 section 9.6).
-    app.addHook(
-      'onSend',
-      checkingPayload((request) => {
-        const { raw, network } = request
-        if (raw.complete) return
-        let remaining = maxDiscardFactor * config.BODY_LIMIT
-        raw.on('data', (chunk: Buffer) => {
-          remaining -= chunk.length
-          if (remaining < 0) raw.destroy()
-        })
-        app.paceReads(network, request, raw)
+    addCheck(app, 'onSend', (request) => {
+      const { raw, network } = request
+      if (raw.complete) return
+      let remaining = maxDiscardFactor * config.BODY_LIMIT
+      raw.on('data', (chunk: Buffer) => {
+        remaining -= chunk.length
+        if (remaining < 0) raw.destroy()
       })
-    )
+      app.paceReads(network, request, raw)
+    })
   },
   { name: 'framing', fastify: '5.x', dependencies: ['draining', 'problems', 'scheduling'] }
 )

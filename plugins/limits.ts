@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import { LoopDelay } from '../background/loop-delay.ts'
 import type { Config } from '../config.ts'
 import { connectionLimit, descriptorLimit } from '../http/descriptors.ts'
-import { checking, checkingPayload } from '../http/hooks.ts'
+import { addCheck } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
@@ -38,33 +38,24 @@ export default fp(
       const delay = new LoopDelay()
       app.addHook('onClose', async () => delay.stop())
       app.decorate('isOverloaded', () => delay.mean > OVERLOAD_DELAY)
-      app.addHook(
-        'onRequest',
-        checking(({ routeOptions }) => {
-          if (app.isOverloaded() && !routeOptions.config.unlimited)
-            throw new Problem('overloaded', 'The service is too busy right now. Nothing was stored. Try again later.')
-        })
-      )
+      addCheck(app, 'onRequest', ({ routeOptions }) => {
+        if (app.isOverloaded() && !routeOptions.config.unlimited)
+          throw new Problem('overloaded', 'The service is too busy right now. Nothing was stored. Try again later.')
+      })
     }
 
-    app.addHook(
-      'onRequest',
-      checking(({ raw }) => {
-        if (raw.rawHeaders.length > 2 * config.MAX_HEADERS) {
-          throw new Problem('headers-too-large', `The request has more than ${config.MAX_HEADERS} header fields.`)
-        }
-      })
-    )
+    addCheck(app, 'onRequest', ({ raw }) => {
+      if (raw.rawHeaders.length > 2 * config.MAX_HEADERS) {
+        throw new Problem('headers-too-large', `The request has more than ${config.MAX_HEADERS} header fields.`)
+      }
+    })
 
     // This runs before the body is read, so a client that waits for 100 (Continue) never sends it.
-    app.addHook(
-      'preParsing',
-      checkingPayload(({ headers }) => {
-        if (Number(headers['content-length']) > config.BODY_LIMIT) {
-          throw new Problem('body-too-large', `The body is larger than ${config.BODY_LIMIT} bytes.`)
-        }
-      })
-    )
+    addCheck(app, 'preParsing', ({ headers }) => {
+      if (Number(headers['content-length']) > config.BODY_LIMIT) {
+        throw new Problem('body-too-large', `The body is larger than ${config.BODY_LIMIT} bytes.`)
+      }
+    })
   },
   { name: 'limits', fastify: '5.x', dependencies: ['problems'] }
 )

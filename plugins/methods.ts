@@ -2,7 +2,7 @@ import { METHODS } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { checkContent, refusePartialPut } from '../http/content.ts'
-import { checking, checkingPayload } from '../http/hooks.ts'
+import { addCheck } from '../http/hooks.ts'
 import { mediaTypes } from '../http/media-types.ts'
 import { noResource, Problem } from '../http/problem.ts'
 
@@ -35,22 +35,16 @@ export default fp(
     })
 
     // The router matches `/order/` with an empty id. A URI with a trailing slash is another URI, which has no resource.
-    app.addHook(
-      'onRequest',
-      checking(({ params }) => {
-        if (Object.values(params as object).includes('')) throw noResource()
-      })
-    )
+    addCheck(app, 'onRequest', ({ params }) => {
+      if (Object.values(params as object).includes('')) throw noResource()
+    })
 
-    app.addHook(
-      'preParsing',
-      checkingPayload((request) => {
-        // Otherwise the body of a request to an unknown URI would be read and validated.
-        if (request.is404) throw noResource()
-        refusePartialPut(request)
-        checkContent(request)
-      })
-    )
+    addCheck(app, 'preParsing', (request) => {
+      // Otherwise the body of a request to an unknown URI would be read and validated.
+      if (request.is404) throw noResource()
+      refusePartialPut(request)
+      checkContent(request)
+    })
 
     app.decorate('completeMethods', () => {
       for (const [url, offer] of [...offers]) {

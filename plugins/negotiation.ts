@@ -1,7 +1,7 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { choose } from '../http/accept.ts'
-import { checking } from '../http/hooks.ts'
+import { addCheck } from '../http/hooks.ts'
 import { ublMediaTypes } from '../http/media-types.ts'
 import { notationOf } from '../http/notation.ts'
 import { Problem } from '../http/problem.ts'
@@ -41,16 +41,13 @@ export default fp(
     }
 
     app.decorateRequest('representation', undefined)
-    app.addHook(
-      'onRequest',
-      checking((request, reply) => {
-        const variants = request.routeOptions.config.represents?.variants
-        if (!variants) return
-        if (variants.length > 1) reply.header('vary', 'Accept')
-        const chooser = choosersOf(request.routeOptions.config, variants)[notationOf(request) ?? 'none']
-        select(request, variants, chooser(request.headers.accept))
-      })
-    )
+    addCheck(app, 'onRequest', (request, reply) => {
+      const variants = request.routeOptions.config.represents?.variants
+      if (!variants) return
+      if (variants.length > 1) reply.header('vary', 'Accept')
+      const chooser = choosersOf(request.routeOptions.config, variants)[notationOf(request) ?? 'none']
+      select(request, variants, chooser(request.headers.accept))
+    })
 
     app.decorateRequest('refusePage', function (this: FastifyRequest) {
       if (this.representation?.suffix !== 'html') return

@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client'
 import { makeServiceMetrics, processRegistry } from '../background/service-metrics.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { Store } from '../domain/store.ts'
+import { addCheck } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import { codesByStatus, type ProblemCode } from '../http/problem-codes.ts'
 
@@ -53,13 +54,12 @@ export default fp(
       durations.observe({ method, route: routeOptions.url ?? 'unknown', status }, reply.elapsedTime / 1000)
     }
 
-    app.addHook('onRequest', (request, reply, done) => {
+    addCheck(app, 'onRequest', (request, reply) => {
       inFlight.inc()
-      reply.raw.once('close', () => {
+      reply.raw.on('close', () => {
         inFlight.dec()
         if (!request.isMeasured) measure(request, 'aborted', reply)
       })
-      done()
     })
 
     app.addHook('onResponse', (request, reply, done) => {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Precondition } from '../domain/preconditions.ts'
 import { type Conditions, type Current, isNotModified, preconditionOf, readConditions, type Selected } from '../http/conditions.ts'
-import { checking } from '../http/hooks.ts'
+import { addCheck } from '../http/hooks.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -42,12 +42,9 @@ function conditionsOf({ headers, operation }: FastifyRequest, isRead: boolean): 
 export default fp(
   async function preconditions(app: FastifyInstance) {
     // A condition that does not hold stops any method (section 13.2.1).
-    app.addHook(
-      'preHandler',
-      checking((request) => {
-        if (request.operation.method === 'POST' && !request.routeOptions.config.checksConditions) request.precondition(processor)
-      })
-    )
+    addCheck(app, 'preHandler', (request) => {
+      if (request.operation.method === 'POST' && !request.routeOptions.config.checksConditions) request.precondition(processor)
+    })
 
     app.decorateRequest('isNotModified', function (this: FastifyRequest, current: Selected): boolean {
       return isNotModified(conditionsOf(this, true), current)

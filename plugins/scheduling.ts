@@ -3,8 +3,10 @@ import type { Readable } from 'node:stream'
 import { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { LRUCache } from 'lru-cache'
 import { FairScheduler } from '../fairness/fair-scheduler.ts'
 import { hasBody } from '../http/body.ts'
+import { addCheck, addWait } from '../http/hooks.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -22,6 +24,9 @@ declare module 'fastify' {
 /** Node reads this many bytes from a connection at once. A smaller body arrives in one chunk. */
 const chunkSize = 64 * 1024
 
+/** The networks of this many addresses are remembered. */
+const maxNetworks = 10_000
+
 /** An option of Node's net.Server, which `http.createServer` does not pass on. */
 interface PausableServer {
   pauseOnConnect: boolean
@@ -35,18 +40,20 @@ export default fp(
   async function scheduling(app: FastifyInstance) {
     const scheduler = new FairScheduler()
     const { server } = app
+    // To parse an IPv6 address takes longer than all other hooks of a request together.
+    const networks = new LRUCache<string, string>({ max: maxNetworks, memoMethod: (address) => normalizeIP(address) })
 
     ;(server as unknown as PausableServer).pauseOnConnect = true
     server.on('connection', (socket: Socket) => {
       scheduler.connectionAccepted()
-      scheduler.scheduleRead(normalizeIP(socket.remoteAddress ?? ''), () => socket.resume())
+      scheduler.scheduleRead(networks.memo(socket.remoteAddress ?? ''), () => socket.resume())
     })
 
     app.decorate('schedule', (network: string, start: () => void) => scheduler.schedule(network, start))
     app.decorateRequest('network', '')
-    app.addHook('onRequest', (request, _reply, done) => {
+    addWait(app, 'onRequest', (request, _reply, done) => {
       const { raw } = request
-      request.network = normalizeIP(request.ip)
+      request.network = networks.memo(request.ip)
       // The body is not read before the request's turn. Node resumes the socket when somebody reads or discards the body.
       // A request of `app.inject` has no `complete`, and no socket that could pause.
       if (raw.complete === false && hasBody(raw)) raw.socket.pause()
@@ -64,12 +71,11 @@ export default fp(
       })
     })
 
-    app.addHook('preParsing', (request, _reply, payload, done) => {
-      const { network, headers } = request
-      if (Number(headers['content-length'] ?? 0) <= chunkSize && headers['transfer-encoding'] === undefined) return done(null, payload)
+    addCheck(app, 'preParsing', (request) => {
+      const { network, headers, raw } = request
+      if (Number(headers['content-length'] ?? 0) <= chunkSize && headers['transfer-encoding'] === undefined) return
       // A `data` listener starts the flow. Added earlier, the body parser would miss chunks that come before it listens.
-      payload.once('resume', () => app.paceReads(network, request, payload))
-      done(null, payload)
+      raw.once('resume', () => app.paceReads(network, request, raw))
     })
   },
   { name: 'scheduling', fastify: '5.x' }

@@ -1,7 +1,7 @@
 import helmet from '@fastify/helmet'
 import Fastify, { type FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { checking, checkingPayload } from '../http/hooks.ts'
+import { addCheck } from '../http/hooks.ts'
 import { pageHeaders } from '../http/page-headers.ts'
 
 /** @fastify/helmet's options for the headers of every response. */
@@ -53,19 +53,13 @@ export default fp(
   async function securityHeaders(app: FastifyInstance) {
     constantHeaders ??= helmetHeaders()
     const everywhere = await constantHeaders
-    app.addHook(
-      'onRequest',
-      checking((request, reply) => {
-        reply.headers(everywhere)
-        if (request.routeOptions.config.caching === 'private') reply.header('x-robots-tag', 'noindex, nofollow')
-      })
-    )
-    app.addHook(
-      'onSend',
-      checkingPayload((_request, reply) => {
-        if (String(reply.getHeader('content-type') ?? '').startsWith('text/html')) reply.headers(pageHeaders)
-      })
-    )
+    addCheck(app, 'onRequest', (request, reply) => {
+      reply.headers(everywhere)
+      if (request.routeOptions.config.caching === 'private') reply.header('x-robots-tag', 'noindex, nofollow')
+    })
+    addCheck(app, 'onSend', (_request, reply) => {
+      if (String(reply.getHeader('content-type') ?? '').startsWith('text/html')) reply.headers(pageHeaders)
+    })
   },
   { name: 'security-headers', fastify: '5.x' }
 )

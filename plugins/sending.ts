@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import { checkingPayload } from '../http/hooks.ts'
+import { addCheck } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import { SlowReaders } from '../http/slow-readers.ts'
 
@@ -23,16 +23,13 @@ export default fp(
     app.addHook('onClose', async () => readers.stop())
     app.decorate('makeRoomToSend', (bytes: number, socket: Socket, address: string) => readers.makeRoom(bytes, socket, address))
 
-    app.addHook(
-      'onSend',
-      checkingPayload((request, reply, payload: unknown) => {
-        const bytes = Buffer.isBuffer(payload) || typeof payload === 'string' ? payload.length : 0
-        // A write is already stored, so its response must be sent. The request's size limits how large it is.
-        const mustSend = !['GET', 'HEAD'].includes(request.method) || reply.statusCode >= 400
-        if (!app.makeRoomToSend(bytes, request.raw.socket, request.ip) && !mustSend)
-          throw new Problem('overloaded', 'Too many large responses to this address are still unread. Read those first, then try again.')
-      })
-    )
+    addCheck(app, 'onSend', (request, reply, payload: unknown) => {
+      const bytes = Buffer.isBuffer(payload) || typeof payload === 'string' ? payload.length : 0
+      // A write is already stored, so its response must be sent. The request's size limits how large it is.
+      const mustSend = !['GET', 'HEAD'].includes(request.method) || reply.statusCode >= 400
+      if (!app.makeRoomToSend(bytes, request.raw.socket, request.ip) && !mustSend)
+        throw new Problem('overloaded', 'Too many large responses to this address are still unread. Read those first, then try again.')
+    })
   },
   { name: 'sending', fastify: '5.x', dependencies: ['draining', 'problems'] }
 )

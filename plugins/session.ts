@@ -5,7 +5,7 @@ import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { hashKey } from '../http/credentials.ts'
 import { isForm } from '../http/form-post.ts'
-import { checking, checkingPayload } from '../http/hooks.ts'
+import { addCheck } from '../http/hooks.ts'
 import { cameFrom } from '../http/origin.ts'
 import { Problem } from '../http/problem.ts'
 import { makeSeal } from '../http/seal.ts'
@@ -55,54 +55,55 @@ export default fp(
     const isPublishedSecurely = config.BASE_URL.origin?.startsWith('https:') ?? false
     const attributes = (request: FastifyRequest) =>
       ({ path, httpOnly: true, sameSite: 'strict', secure: isPublishedSecurely || request.protocol === 'https' }) as const
-    await app.register(cookie, { hook: 'onRequest' })
+    // Without the hooks of @fastify/cookie, which every request would pass: few requests have cookies, and few responses set one.
+    await app.register(cookie, { hook: false })
+
+    /** Replaces what the response set before, so that it has one Set-Cookie at most. */
+    function setCookie(reply: FastifyReply, value: string, age: { readonly maxAge: number; readonly expires?: Date }): FastifyReply {
+      const field = app.serializeCookie(cookieName, value, { ...attributes(reply.request), ...age })
+      return reply.removeHeader('set-cookie').header('set-cookie', field)
+    }
 
     app.decorateRequest('signedInKey', undefined)
     app.decorateReply('signIn', function (this: FastifyReply, key: string) {
       const ends = Math.floor(Date.now() / 1000) + sessionSeconds
-      return this.setCookie(cookieName, seal(`${ends} ${hashKey(key)}`), { ...attributes(this.request), maxAge: sessionSeconds })
+      return setCookie(this, seal(`${ends} ${hashKey(key)}`), { maxAge: sessionSeconds })
     })
     app.decorateReply('signOut', function (this: FastifyReply) {
-      return this.clearCookie(cookieName, attributes(this.request))
+      return setCookie(this, '', { maxAge: 0, expires: new Date(0) })
     })
 
-    app.addHook(
-      'onRequest',
-      checking((request, reply) => {
-        if (isForm(request) && cameFrom(request) === 'elsewhere') {
-          throw new Problem(
-            'forbidden',
-            'This form was sent by a page of another site, which is not accepted. Open the page here and send it again.'
-          )
-        }
-        const sealed = request.cookies[cookieName]
-        if (sealed === undefined || !mayUseCookie(request)) return
-        const [ends = '', hash] = open(sealed)?.split(' ') ?? []
-        if (hash === undefined || Number(ends) * 1000 <= Date.now()) {
-          reply.signOut()
-          return
-        }
-        if (request.method === 'POST' && cameFrom(request) !== 'here') {
-          throw new Problem(
-            'forbidden',
-            'The browser does not say that this comes from a page of this site, so the sign-in does not count for it.'
-          )
-        }
-        request.signedInKey = hash
-      })
-    )
+    addCheck(app, 'onRequest', (request, reply) => {
+      if (isForm(request) && cameFrom(request) === 'elsewhere') {
+        throw new Problem(
+          'forbidden',
+          'This form was sent by a page of another site, which is not accepted. Open the page here and send it again.'
+        )
+      }
+      const { cookie: cookies } = request.headers
+      const sealed = cookies === undefined ? undefined : app.parseCookie(cookies)[cookieName]
+      if (sealed === undefined || !mayUseCookie(request)) return
+      const [ends = '', hash] = open(sealed)?.split(' ') ?? []
+      if (hash === undefined || Number(ends) * 1000 <= Date.now()) {
+        reply.signOut()
+        return
+      }
+      if (request.method === 'POST' && cameFrom(request) !== 'here') {
+        throw new Problem(
+          'forbidden',
+          'The browser does not say that this comes from a page of this site, so the sign-in does not count for it.'
+        )
+      }
+      request.signedInKey = hash
+    })
 
     // No cache may show a page that depends on the signed-in person to somebody else. Pages of the catalogue do not depend on it.
-    app.addHook(
-      'onSend',
-      checkingPayload((request, reply) => {
-        const isPage =
-          request.representation?.mediaType === 'text/html' || /^text\/html/.test(String(reply.getHeader('content-type') ?? ''))
-        if (!isPage || /\bpublic\b/.test(String(reply.getHeader('cache-control') ?? ''))) return
-        const vary = String(reply.getHeader('vary') ?? '')
-        if (!/\bcookie\b/i.test(vary)) reply.header('vary', vary === '' ? 'Cookie' : `${vary}, Cookie`)
-      })
-    )
+    addCheck(app, 'onSend', (request, reply) => {
+      const isPage = request.representation?.mediaType === 'text/html' || /^text\/html/.test(String(reply.getHeader('content-type') ?? ''))
+      if (!isPage || /\bpublic\b/.test(String(reply.getHeader('cache-control') ?? ''))) return
+      const vary = String(reply.getHeader('vary') ?? '')
+      if (!/\bcookie\b/i.test(vary)) reply.header('vary', vary === '' ? 'Cookie' : `${vary}, Cookie`)
+    })
   },
   { name: 'session', fastify: '5.x', dependencies: ['problems', 'negotiation'] }
 )
