@@ -10,7 +10,7 @@ export const niceness = {
   /** A thread that serves a database, or the process for small documents. */
   helper: 8,
   /** The process for large documents. */
-  background: 11
+  largeDocuments: 11
 } as const
 
 /** Adds to the niceness of a process. It does nothing when the process has ended. */

@@ -32,7 +32,7 @@ const maxSmallSize = 32 * 1024
 
 const smallOptions = { budget, niceness: niceness.helper, window: { jobs: 64, bytes: 256 * 1024 } }
 /** Large documents have their own process, so that small orders do not wait for them. It ends when it has been idle. */
-const largeOptions = { budget, niceness: niceness.background, window: { jobs: 1, bytes: Number.POSITIVE_INFINITY }, idle: 30_000 }
+const largeOptions = { budget, niceness: niceness.largeDocuments, window: { jobs: 1, bytes: Number.POSITIVE_INFINITY }, idle: 30_000 }
 
 export interface Sender {
   /** A customer or an address. Senders take turns by this name. */
@@ -97,7 +97,8 @@ export class Documents {
    * @param text the value as JSON
    * @throws Problem `overloaded`, whose `cause` is the JobFailure
    */
-  write(payer: Payer, resource: string, mediaType: string, text: string, context: Context): Promise<Uint8Array> {
+  write(payer: Payer, resource: string, mediaType: string, text: string, { typed: _, ...context }: Context): Promise<Uint8Array> {
+    // A page in which a form is sent again, as it was typed, is small, and is written here.
     return this.#run(payer, { kind: 'write', resource, mediaType, text, context }, text.length)
   }
 

@@ -8,7 +8,7 @@ export interface RateLimits {
 }
 
 /** A caller's count in its current window, and the milliseconds that are left of it. */
-export interface RateCount {
+interface RateCount {
   readonly current: number
   readonly ttl: number
 }

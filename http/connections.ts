@@ -212,7 +212,7 @@ export class Connections {
     }
     connection.lastRequest = request
     connection.pendingResponses.add(response)
-    // Each has one `close`. `once` would make three objects more, and remove the listener then.
+    // Each emits `close` only once. `once` would allocate three more objects.
     request.on('close', noteActivity)
     response.on('close', () => {
       pendingResponses.delete(response)

@@ -6,14 +6,21 @@ import { type IncomingMessage, ServerResponse } from 'node:http'
  */
 export class OnePieceResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   override end(chunk?: unknown, encoding?: unknown, done?: unknown): this {
-    // Without Content-Length, Node would send the body in chunks.
-    const isWhole = this.headersSent && !this.chunkedEncoding && !this.writableEnded && !this.destroyed
-    if (!isWhole || !chunk || typeof chunk === 'function') return super.end(chunk, encoding as BufferEncoding, done as () => void)
     const { socket } = this
+    // Before the header section is written, `end` sets Content-Length itself, while `write` would choose chunks.
+    const isWhole = this.headersSent && !this.chunkedEncoding && !this.writableEnded
+    // Only `end` itself does not report a response as finished when its client has gone.
+    const isOpen = !this.destroyed && !socket?.destroyed
+    if (!isWhole || !isOpen || !chunk || typeof chunk === 'function' || typeof encoding === 'function') {
+      return super.end(chunk, encoding as BufferEncoding, done as () => void)
+    }
     // A corked socket waits for `uncork`. Otherwise Node would cork it itself, until the next tick.
     socket?.cork()
-    this.write(chunk, encoding as BufferEncoding)
-    socket?.uncork()
+    try {
+      this.write(chunk, encoding as BufferEncoding)
+    } finally {
+      socket?.uncork()
+    }
     return super.end(done as () => void)
   }
 }

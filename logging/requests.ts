@@ -9,7 +9,7 @@ export interface Refusal {
 declare module 'fastify' {
   interface FastifyRequest {
     refusal: Refusal | undefined
-    /** Whether the whole response was handed to the system. */
+    /** Whether the response has its line in the log: it was handed to the system, or that failed. */
     isFinished: boolean
     /** Notes why the request is refused. */
     logRefusal(refusal: Refusal): void
@@ -29,12 +29,9 @@ export class RequestLog extends LogController {
   }
 
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
-    if (error) {
-      request.log.error({ ...logFields(request, reply), err: error }, 'sending the response failed')
-      return
-    }
     request.isFinished = true
-    request.log.info(logFields(request, reply), requestCompleted)
+    if (error) request.log.error({ ...logFields(request, reply), err: error }, 'sending the response failed')
+    else request.log.info(logFields(request, reply), requestCompleted)
   }
 
   override streamError(error: Error & { code?: string }, request: FastifyRequest, reply: FastifyReply): void {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
+import { hasBody } from '../http/body.ts'
 import { refuseConnect } from '../http/client-errors.ts'
 import { checkFields } from '../http/header-fields.ts'
 import { addCheck, addWait } from '../http/hooks.ts'
@@ -27,7 +28,7 @@ export default fp(
     // Closing at once would reset a client that is still sending, and it would lose the response (RFC 9112 section 9.6).
     addCheck(app, 'onSend', (request) => {
       const { raw, network } = request
-      if (raw.complete) return
+      if (raw.complete || !hasBody(raw)) return
       let remaining = maxDiscardFactor * config.BODY_LIMIT
       raw.on('data', (chunk: Buffer) => {
         remaining -= chunk.length

@@ -40,7 +40,7 @@ export default fp(
   async function scheduling(app: FastifyInstance) {
     const scheduler = new FairScheduler()
     const { server } = app
-    // To parse an IPv6 address takes longer than all other hooks of a request together.
+    // To parse an IPv6 address takes longer than all other steps of a request together.
     const networks = new LRUCache<string, string>({ max: maxNetworks, memoMethod: (address) => normalizeIP(address) })
 
     ;(server as unknown as PausableServer).pauseOnConnect = true

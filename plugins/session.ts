@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import cookie from '@fastify/cookie'
+import cookies from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
@@ -20,6 +20,9 @@ declare module 'fastify' {
     signOut(): FastifyReply
   }
 }
+
+/** @fastify/cookie is not registered: every request would pass its hooks, and few have cookies. */
+const { parse, serialize } = cookies.fastifyCookie
 
 const cookieName = 'tradepost-session'
 /** A working day, in seconds. After it a person enters the key again. */
@@ -55,12 +58,9 @@ export default fp(
     const isPublishedSecurely = config.BASE_URL.origin?.startsWith('https:') ?? false
     const attributes = (request: FastifyRequest) =>
       ({ path, httpOnly: true, sameSite: 'strict', secure: isPublishedSecurely || request.protocol === 'https' }) as const
-    // Without the hooks of @fastify/cookie, which every request would pass: few requests have cookies, and few responses set one.
-    await app.register(cookie, { hook: false })
-
     /** Replaces what the response set before, so that it has one Set-Cookie at most. */
     function setCookie(reply: FastifyReply, value: string, age: { readonly maxAge: number; readonly expires?: Date }): FastifyReply {
-      const field = app.serializeCookie(cookieName, value, { ...attributes(reply.request), ...age })
+      const field = serialize(cookieName, value, { ...attributes(reply.request), ...age })
       return reply.removeHeader('set-cookie').header('set-cookie', field)
     }
 
@@ -80,8 +80,8 @@ export default fp(
           'This form was sent by a page of another site, which is not accepted. Open the page here and send it again.'
         )
       }
-      const { cookie: cookies } = request.headers
-      const sealed = cookies === undefined ? undefined : app.parseCookie(cookies)[cookieName]
+      const { cookie } = request.headers
+      const sealed = cookie === undefined ? undefined : parse(cookie)[cookieName]
       if (sealed === undefined || !mayUseCookie(request)) return
       const [ends = '', hash] = open(sealed)?.split(' ') ?? []
       if (hash === undefined || Number(ends) * 1000 <= Date.now()) {

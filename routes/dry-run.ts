@@ -60,8 +60,7 @@ export function makeDryRun(app: FastifyInstance, found: (reply: FastifyReply, or
   async function write(request: FastifyRequest, variant: Representation<Order>, order: Order): Promise<Buffer> {
     const text = textOf(order)
     if (text === undefined) return Buffer.from(variant.write(order, request.context()))
-    // The page of a large order has no form to send again.
-    const { typed: _, ...context } = request.context()
+    const context = request.context()
     const { name = '' } = checkedOrderRepresentations
     try {
       return Buffer.from(await request.withRoomFor(text.length, () => app.documents.write(request, name, variant.mediaType, text, context)))

@@ -25,8 +25,8 @@ t.test('the threads of a store yield to the serving thread', { skip: process.pla
 })
 
 t.test('a document process yields to the serving thread', async (t) => {
-  const child = new DocumentChild({ budget: 5_000, niceness: niceness.background, window: { jobs: 1, bytes: 1 }, warn: () => {} })
+  const child = new DocumentChild({ budget: 5_000, niceness: niceness.largeDocuments, window: { jobs: 1, bytes: 1 }, warn: () => {} })
   t.teardown(() => child.kill())
   await child.start()
-  t.equal(getPriority(child.pid), lowered(niceness.background))
+  t.equal(getPriority(child.pid), lowered(niceness.largeDocuments))
 })

@@ -86,7 +86,7 @@ t.test('no step runs after one that refuses the request, or sends the response i
   t.equal(await statusWith(t, send), 204)
 })
 
-t.test('every payload is the one that the stage has', async (t) => {
+t.test('a check before sending gets the payload of the response', async (t) => {
   const payloads: unknown[] = []
   await statusWith(t, (app) => addCheck(app, 'onSend', (_request, _reply, payload) => payloads.push(payload)))
   t.same(payloads, ['reached'])

@@ -68,3 +68,26 @@ t.test('the end is told once, and a second end is an error as with Node', async 
   t.same(events.filter((event) => event === 'done').length, 2)
   t.ok(events.includes('ERR_STREAM_WRITE_AFTER_END'))
 })
+
+t.test('a response whose client has gone is not finished', async (t) => {
+  for (const body of [text, Buffer.from(text)]) {
+    const events: string[] = []
+    const closed = new Promise<void>((resolve) => {
+      const server = createServer({ ServerResponse: OnePieceResponse }, (_request, response) => {
+        response.on('finish', () => events.push('finish'))
+        response.on('close', resolve)
+        response.writeHead(200, length)
+        response.socket?.destroy()
+        response.end(body)
+      }).listen(0, '127.0.0.1', () => {
+        const { port } = server.address() as AddressInfo
+        request({ port })
+          .on('error', () => undefined)
+          .end()
+      })
+      t.teardown(() => server.close())
+    })
+    await closed
+    t.same(events, [])
+  }
+})
