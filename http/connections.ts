@@ -206,7 +206,8 @@ export class Connections {
     const { socket } = request
     const connection = connectionOf(socket) ?? this.#accept(socket)
     const { queued, pendingResponses } = connection
-    if (socket.destroyed) return
+    // After the last response, which may have been sent before this request was parsed, nothing is processed (RFC 9112 section 9.6).
+    if (!socket.writable) return
     const noteActivity = () => {
       connection.lastActivity = { at: performance.now(), bytesRead: socket.bytesRead }
     }
@@ -234,7 +235,7 @@ export class Connections {
 
   #handleNext(connection: Connection): void {
     const { queued, socket } = connection
-    if (socket.destroyed || socket.writableEnded) {
+    if (!socket.writable) {
       this.#discardQueue(connection)
       return
     }
@@ -243,7 +244,7 @@ export class Connections {
     this.#startLater(connection, () => {
       if (!socket.destroyed) this.#readOn(connection)
       const wasRefused = !connection.isReading && !first.request.complete
-      if (!socket.destroyed && !wasRefused) this.#handle(first.request, first.response)
+      if (socket.writable && !wasRefused) this.#handle(first.request, first.response)
     })
   }
 

@@ -41,6 +41,27 @@ t.test('Expect: 100-continue (RFC 9110 10.1.1)', async (t) => {
     }
   })
 
+  t.test(
+    'an order that was sent ahead of a closing answer is not placed, because its answer could not be sent (RFC 9112 9.6)',
+    async (t) => {
+      const before = (await store.orders({ limit: 100 })).items.length
+      const order = message('POST /order', xml, body)
+      for (const [expect, status] of [
+        ['other', 417],
+        ['100-continue', 415]
+      ] as const) {
+        const refused = message('POST /order', { expect, 'content-type': 'text/plain' }, 'a')
+        const wires = await Promise.all(Array.from({ length: 10 }, async () => (await Wire.open(t, app)).send(refused + order)))
+        for (const wire of wires) {
+          t.match(await wire.answer(), { status, headers: { connection: 'close' } })
+          t.equal(await wire.rest(), '')
+        }
+      }
+      t.equal((await ask(t, app, message('GET /product/ABC-1'))).status, 200, 'whatever was sent before has been handled')
+      t.equal((await store.orders({ limit: 100 })).items.length, before)
+    }
+  )
+
   t.test('nothing is sent until there is something to say', async (t) => {
     const wire = await Wire.open(t, app)
     wire.send(head('/order', xml))
