@@ -1,7 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 type Done = (error?: Error) => void
-/** An error that it throws refuses the request. It sends no response. `preParsing` and `onSend` have a payload, which it leaves as it is. */
+/**
+ * An error that it throws refuses the request. It sends no response. `preParsing` and `onSend` have a payload, which it leaves as
+ * it is.
+ */
 type Check = (request: FastifyRequest, reply: FastifyReply, payload: unknown) => void
 /** It calls `done` when the next step may run, or never: if it has sent the response itself, or nobody waits for one. */
 type WaitingStep = (request: FastifyRequest, reply: FastifyReply, done: Done) => void
@@ -13,8 +16,8 @@ const stages = new WeakMap<FastifyInstance, Record<Stage, Step[]>>()
 
 /**
  * All steps of a stage are one hook of Fastify. Every request passes through some 35 steps, and as many hooks would take a third of
- * the time in which a bare server answers. A hook that an app adds with `addHook` after its first step runs
- * after all steps of the stage.
+ * the time in which a bare server answers. A hook that an app adds with `addHook` after its first
+ * step runs after all steps of the stage.
  */
 function stepsOf(app: FastifyInstance, stage: Stage): Step[] {
   const known = stages.get(app)

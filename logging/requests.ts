@@ -9,8 +9,8 @@ export interface Refusal {
 declare module 'fastify' {
   interface FastifyRequest {
     refusal: Refusal | undefined
-    /** Whether the response has its line in the log: it was handed to the system, or that failed. */
-    isFinished: boolean
+    /** Whether the response was handed to the system, or that failed. Otherwise the client has gone before it had the whole response. */
+    isAnswered: boolean
     /** Notes why the request is refused. */
     logRefusal(refusal: Refusal): void
   }
@@ -24,12 +24,11 @@ export class RequestLog extends LogController {
   override incomingRequest(request: FastifyRequest, reply: FastifyReply): void {
     // Fastify logs nothing when a client disconnects before it has the whole response.
     reply.raw.on('close', () => {
-      if (!request.isFinished) request.log.info(logFields(request, reply), 'request cut off')
+      if (!request.isAnswered) request.log.info(logFields(request, reply), 'request cut off')
     })
   }
 
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
-    request.isFinished = true
     if (error) request.log.error({ ...logFields(request, reply), err: error }, 'sending the response failed')
     else request.log.info(logFields(request, reply), requestCompleted)
   }

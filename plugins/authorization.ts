@@ -21,8 +21,8 @@ declare module 'fastify' {
 
 /**
  * Decides whether the caller that plugins/auth found may use the route. A machine is refused before its document is read. A form
- * that a page shows again is read before the check, so that a refused person gets it back with the input. cXML is read first too, because it can
- * contain the key and must be answered in cXML.
+ * that a page shows again is read before the check, so that a refused person gets it back with the input. cXML is read first too,
+ * because it can contain the key and must be answered in cXML.
  */
 export default fp(
   async function authorization(app: FastifyInstance, { config }: { config: Config }) {

@@ -7,12 +7,16 @@ import type { Refusal } from '../logging/requests.ts'
 export default fp(
   async function logging(app: FastifyInstance) {
     app.decorateRequest('refusal', undefined)
-    app.decorateRequest('isFinished', false)
+    app.decorateRequest('isAnswered', false)
     app.decorateRequest('logRefusal', function (this: FastifyRequest, refusal: Refusal) {
       this.refusal = refusal
     })
     addCheck(app, 'onRequest', (request, reply) => {
       reply.header('x-request-id', request.id)
+    })
+    app.addHook('onResponse', (request, _reply, done) => {
+      request.isAnswered = true
+      done()
     })
   },
   { name: 'logging', fastify: '5.x' }

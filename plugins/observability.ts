@@ -12,9 +12,6 @@ declare module 'fastify' {
   interface FastifyInstance {
     metrics: Metrics
   }
-  interface FastifyRequest {
-    isMeasured: boolean
-  }
 }
 
 export interface Metrics {
@@ -48,8 +45,6 @@ export default fp(
       if (error instanceof DomainError || error instanceof Problem) codes.set(request, error.code)
     })
 
-    app.decorateRequest('isMeasured', false)
-
     function measure({ method, routeOptions }: FastifyRequest, status: string, reply: FastifyReply): void {
       durations.observe({ method, route: routeOptions.url ?? 'unknown', status }, reply.elapsedTime / 1000)
     }
@@ -58,12 +53,11 @@ export default fp(
       inFlight.inc()
       reply.raw.on('close', () => {
         inFlight.dec()
-        if (!request.isMeasured) measure(request, 'aborted', reply)
+        if (!request.isAnswered) measure(request, 'aborted', reply)
       })
     })
 
     app.addHook('onResponse', (request, reply, done) => {
-      request.isMeasured = true
       measure(request, String(reply.statusCode), reply)
       const problem = reply.statusCode >= 400 ? (codes.get(request) ?? codesByStatus[reply.statusCode]) : undefined
       if (problem) problems.inc({ code: problem })
@@ -79,5 +73,5 @@ export default fp(
       read: async () => `${await registry.metrics()}\n${await processRegistry().metrics()}`
     })
   },
-  { name: 'observability', fastify: '5.x' }
+  { name: 'observability', fastify: '5.x', dependencies: ['logging'] }
 )

@@ -20,7 +20,10 @@ export interface Context {
   readonly self: string
   /** Whether a form was posted, so that reloading the answer sends it again. */
   readonly isFormPost?: boolean
-  /** The fields of the form that was posted, if all of them were kept. A page can send them again, because browsers may have forgotten them. */
+  /**
+   * The fields of the form that was posted, if all of them were kept. A page can send them again, because browsers may have
+   * forgotten them.
+   */
   readonly typed?: readonly (readonly [name: string, value: string])[]
   /** A notice above the page's content. */
   readonly notice?: Notice

@@ -19,7 +19,7 @@ import { type ProductLookup, productOptions, withoutBarcodes } from './product-o
 /** The names and values of a form's fields. */
 type Fields = ReadonlyMap<string, string>
 
-/** What a person typed into the form of an order. */
+/** The form of an order with the values that a person typed into it. */
 interface TypedOrder extends Omit<TypedForm, 'fields'> {
   readonly values: Fields
 }
