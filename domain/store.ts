@@ -116,6 +116,8 @@ export interface Versions {
   product(id: string): number | undefined
   /** The revision of the catalogue. */
   catalogue(): number | undefined
+  /** Of everything. It only tells whether there was any change, and differs from one process to another. */
+  database(): number | undefined
 }
 
 /**

@@ -30,13 +30,18 @@ export class FairScheduler {
 
   /** Calls `start` now, or when it is the caller's turn. */
   schedule(caller: string, start: () => void): void {
+    if (this.canStart()) start()
+    else this.#waiting.add(caller, start)
+  }
+
+  /** Whether work starts at once, whoever it is for. Then start it. */
+  canStart(): boolean {
     if (!this.#isTurnScheduled) {
       this.#turnStartedAt = performance.now()
       this.#reads = 0
       this.#scheduleTurn()
     }
-    if (this.#waiting.isEmpty && this.#mayStart()) start()
-    else this.#waiting.add(caller, start)
+    return this.#waiting.isEmpty && this.#mayStart()
   }
 
   /** Schedules a read from a connection or a request body. Its data arrives in the next turn of the event loop. */

@@ -3,8 +3,10 @@ import { makeProxyCheck } from './proxies.ts'
 
 /** A request that a stored response can answer. No other part of it than the key has an effect on the response. */
 export interface CacheableRequest {
-  /** Equal requests have equal keys. */
-  readonly key: string
+  /** The method and the URL, as in the request line. */
+  readonly target: string
+  /** The parts of the header section that have an effect on the response. Requests with equal targets and variants are equal. */
+  readonly variant: string
   /** The sender: the address of the connection, and the addresses that proxies name. */
   readonly client: string
   /** The X-Request-Id of a trusted proxy. */
@@ -87,11 +89,13 @@ export function makeRequestReader({ TRUST_PROXY, MAX_HEADERS }: { readonly TRUST
     const { connection, host, accept = '*/*', ifNoneMatch = '', forwardedFor = '', forwardedHost = '', userAgent } = fields
     if (connection !== undefined && connection.toLowerCase() !== 'keep-alive') return undefined
     const isTrusted = isProxy(socket.remoteAddress)
-    const key = `${method} ${url}\n${host}\n${isTrusted}${forwardedHost}\n${accept}\n${ifNoneMatch}`
-    if (key.length > maxLength.key || forwardedFor.length > maxLength.forwardedFor) return undefined
+    const target = `${method} ${url}`
+    const variant = `\n${host}\n${isTrusted}${forwardedHost}\n${accept}\n${ifNoneMatch}`
+    if (target.length + variant.length > maxLength.key || forwardedFor.length > maxLength.forwardedFor) return undefined
     if (userAgent !== undefined && userAgent.length > maxLength.userAgent) return undefined
     return {
-      key,
+      target,
+      variant,
       client: `${socket.remoteAddress} ${forwardedFor}`,
       requestId: isTrusted ? fields.requestId : undefined,
       userAgent,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { UnparsedBytes, type UnparsedEvents } from './unparsed-bytes.ts'
+import { ConnectionReader, type ReaderEvents } from './connection-reader.ts'
 
 export interface Connection {
   readonly socket: Socket
@@ -18,8 +18,8 @@ export interface Connection {
   readonly queued: QueuedRequest[]
   /** The requests that have waited since the last read. */
   sentAhead: number
-  /** The bytes that were read after the queued requests. */
-  readonly unparsed: UnparsedBytes
+  /** It keeps the bytes that were read after the queued requests. */
+  readonly reader: ConnectionReader
   /** False once incoming bytes are discarded. */
   isReading: boolean
   /** True once the client pipelined more requests than the limit: nothing more is parsed. */
@@ -36,7 +36,7 @@ export interface QueuedRequest {
 const connections = new WeakMap<Socket, Connection>()
 
 /** Starts the record of a connection that was just accepted. */
-export function openConnection(socket: Socket, events: UnparsedEvents): Connection {
+export function openConnection(socket: Socket, events: ReaderEvents): Connection {
   const connection: Connection = {
     socket,
     address: socket.remoteAddress ?? '',
@@ -46,7 +46,7 @@ export function openConnection(socket: Socket, events: UnparsedEvents): Connecti
     endedAt: undefined,
     queued: [],
     sentAhead: 0,
-    unparsed: new UnparsedBytes(socket, events),
+    reader: new ConnectionReader(socket, events),
     isReading: true,
     isCut: false,
     isHeld: false
@@ -106,7 +106,7 @@ export function stopReading(socket: Socket): void {
   if (connection) {
     connection.isReading = false
     connection.isHeld = false
-    connection.unparsed.discard()
+    connection.reader.discard()
   }
   socket.removeAllListeners('data')
   const discard = () => {
@@ -119,18 +119,25 @@ export function stopReading(socket: Socket): void {
   discard()
 }
 
+/** Whether a response is not completely handed to the system. */
+export function isAnswering({ socket, pendingResponses }: Connection): boolean {
+  return pendingResponses.size > 0 || socket.writableLength > 0
+}
+
+/** Whether the next byte belongs to a new request, and all responses before it are sent. */
+export function isBetweenRequests(connection: Connection): boolean {
+  const { socket, reader, lastRequest } = connection
+  return reader.isAfterEmptyLine && lastRequest?.complete === true && socket.writable && !isAnswering(connection)
+}
+
 /**
  * The state of a connection. Node's own `closeIdleConnections` is wrong about two cases: it takes a connection without any
  * bytes for busy, and one whose response the client has not read yet for idle.
  */
-export function stateOf({
-  socket,
-  pendingResponses,
-  lastRequest,
-  lastActivity
-}: Connection): 'busy' | 'ended' | 'arriving' | 'new' | 'idle' {
+export function stateOf(connection: Connection): 'busy' | 'ended' | 'arriving' | 'new' | 'idle' {
+  const { socket, lastRequest, lastActivity } = connection
   if (socket.writableEnded || socket.destroyed) return 'ended'
-  if (pendingResponses.size > 0 || lastRequest?.complete === false) return 'busy'
+  if (isAnswering(connection) || lastRequest?.complete === false) return 'busy'
   if (socket.bytesRead > lastActivity.bytesRead) return 'arriving'
   return lastRequest ? 'idle' : 'new'
 }

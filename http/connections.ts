@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { Server as NetServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setTimeout as sleep, setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { CrowdLimit } from '../fairness/crowd-limit.ts'
 import { FairScheduler } from '../fairness/fair-scheduler.ts'
@@ -10,11 +10,13 @@ import {
   endInsteadOfDestroy,
   hasSentLastResponse,
   hold,
+  isBetweenRequests,
   openConnection,
   release,
   stateOf,
   stopReading
 } from './connection.ts'
+import { Listener } from './listener.ts'
 import { limitParsing } from './parsing-limits.ts'
 
 /** The maximum of requests that a client may send ahead on one connection. */
@@ -25,12 +27,6 @@ const startingTime = 2
 
 /** Milliseconds. Their sum stays well below the 1.5 seconds in which a service without pending requests stops. */
 const timeouts = {
-  /** The listener closes after a turn of the event loop in which nobody connected and which was at most this long. */
-  shortTurn: 1,
-  /** After this time the turn may be longer. */
-  anyTurn: 200,
-  /** After this time and `minTurns`, the listener closes even if clients still connect. They may connect faster than Node accepts. */
-  listener: 400,
   /** For the first request of a new connection, or for the rest of a request's header section. */
   request: 400,
   /** For the client to read its last response and close. Closing first would reset a client that still sends, and lose the response. */
@@ -38,36 +34,32 @@ const timeouts = {
   pollInterval: 20
 } as const
 
-/** Even a busy machine gives waiting clients this many turns of the event loop. Node accepts one client per turn. */
-const minTurns = 64
-
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void
+
+/** Answers what a connection has sent, if it is one whole request. @returns false if it does not; then the bytes are parsed */
+export type BytesHandler = (socket: Socket, bytes: Buffer) => boolean
 
 /** The connections of a server. They can all be closed without a reset (RFC 9112 section 9.6). */
 export class Connections {
   readonly #server: Server
+  readonly #listener: Listener
   readonly #refuse: (socket: Socket) => void
   #handle: RequestHandler
+  #handleBytes: BytesHandler = () => false
   readonly #open = new Set<Connection>()
   readonly #late = new WeakSet<IncomingMessage>()
   #isClosing = false
-  #hasNewClient = false
   /** Bytes that are not parsed yet. A customer whose answers are late because of others has few, and is never cut off. */
   readonly #unparsed = new CrowdLimit(32 * 1024 * 1024, 1024 * 1024)
   /** Starts the next queued request of a connection, by the connection's address. */
   readonly #starts = new FairScheduler(startingTime)
-  #listenerClosing: Promise<void> | undefined
 
   /** @param refuse answers a client that has sent only a part of a request, and ends the connection */
   constructor(server: Server, refuse: (socket: Socket) => void) {
     this.#server = server
+    this.#listener = new Listener(server)
     this.#refuse = refuse
     server.on('connection', (socket: Socket) => this.#accept(socket))
-    server.on('drop', () => {
-      this.#hasNewClient = true
-    })
-    // Accepting fails when no file descriptor is left. Waiting clients are accepted when there is one again.
-    server.on('error', () => undefined)
     const handlers = server.listeners('request')
     server.removeAllListeners('request')
     this.#handle = (request, response) => {
@@ -79,6 +71,11 @@ export class Connections {
   /** Puts a layer around the application: it answers a request itself, or passes it on to the next handler. */
   wrap(layer: (next: RequestHandler) => RequestHandler): void {
     this.#handle = layer(this.#handle)
+  }
+
+  /** Puts a layer before the parser. It gets what a connection sends between two requests. */
+  answerUnparsed(layer: BytesHandler): void {
+    this.#handleBytes = layer
   }
 
   /** Whether each response is the last of its connection. */
@@ -97,7 +94,7 @@ export class Connections {
 
   /** Set while the listener closes. Requests must wait for it before they are processed. */
   get listenerClosing(): Promise<void> | undefined {
-    return this.#listenerClosing
+    return this.#listener.closing
   }
 
   /** Whether a request arrived after the last response of its connection. It must not be processed. */
@@ -111,7 +108,7 @@ export class Connections {
     for (const connection of this.#open) {
       endInsteadOfDestroy(connection)
       // The last request that has arrived gets the last response.
-      connection.unparsed.parse()
+      connection.reader.parse()
       closeAfterLastResponse(connection)
     }
   }
@@ -121,7 +118,7 @@ export class Connections {
    * @param grace milliseconds for an incomplete header section, or for the first request of a new connection
    */
   async drain(grace: number = timeouts.request): Promise<void> {
-    await this.#closeListener()
+    await this.#listener.close()
     const closedAt = performance.now()
     while (this.#open.size > 0) {
       // Every socket has just been read, so all requests that have arrived are known.
@@ -131,36 +128,10 @@ export class Connections {
     }
   }
 
-  /**
-   * When a listener closes, the system resets clients that it has not accepted yet, and Node accepts one client per turn of
-   * the event loop. So requests wait until a turn accepts nobody, and the listener closes right after that turn.
-   */
-  async #closeListener(): Promise<void> {
-    let release: (() => void) | undefined
-    this.#listenerClosing = new Promise((resolve) => {
-      release = resolve
-    })
-    // The current turn may be partly over. Only whole turns are counted, since each of them polls the listener.
-    await turnOfTheLoop()
-    const since = performance.now()
-    for (let turns = 1, isListenerReady = false; !isListenerReady; turns++) {
-      this.#hasNewClient = false
-      const begun = performance.now()
-      await turnOfTheLoop()
-      const now = performance.now()
-      const isQuiet = !this.#hasNewClient && (now - begun < timeouts.shortTurn || now - since > timeouts.anyTurn)
-      isListenerReady = isQuiet || (now - since > timeouts.listener && turns > minTurns)
-    }
-    // http.Server's own close would destroy the connections that it takes for idle.
-    NetServer.prototype.close.call(this.#server)
-    this.#listenerClosing = undefined
-    release?.()
-  }
-
   #accept(socket: Socket): Connection {
-    this.#hasNewClient = true
     this.#starts.connectionAccepted()
     const connection = openConnection(socket, {
+      arrived: (bytes) => this.#answerUnparsed(connection, bytes),
       changed: (difference) => this.#countUnparsed(connection, difference),
       failed: (error) => this.#server.emit('clientError', error, socket)
     })
@@ -178,6 +149,13 @@ export class Connections {
     return connection
   }
 
+  #answerUnparsed(connection: Connection, bytes: Buffer): boolean {
+    const { socket } = connection
+    if (this.#isClosing || !isBetweenRequests(connection) || !this.#handleBytes(socket, bytes)) return false
+    connection.lastActivity = { at: performance.now(), bytesRead: socket.bytesRead }
+    return true
+  }
+
   #limitParsing(connection: Connection): void {
     const { socket, queued, pendingResponses } = connection
     limitParsing(socket, {
@@ -188,7 +166,7 @@ export class Connections {
         ;[...pendingResponses].at(-1)?.setHeader('connection', 'close')
       },
       // A service that stops must know the last request of each connection.
-      pausesAfter: (request) => connection.unparsed.canResume && !this.#isClosing && queued.at(-1)?.request === request,
+      pausesAfter: (request) => connection.reader.canResume && !this.#isClosing && queued.at(-1)?.request === request,
       refuse: (error) => this.#server.emit('clientError', error, socket)
     })
   }
@@ -250,8 +228,8 @@ export class Connections {
 
   /** Parses or reads the next requests if none is waiting. */
   #readOn(connection: Connection): void {
-    const { queued, unparsed, socket } = connection
-    if (queued.length === 0) unparsed.parse()
+    const { queued, reader, socket } = connection
+    if (queued.length === 0) reader.parse()
     if (queued.length > 0 || !connection.isReading) return
     // Unread bytes would make the system reset the connection, and the client could lose its last response.
     if (connection.isCut) stopReading(socket)
@@ -265,7 +243,7 @@ export class Connections {
 
   #discardQueue(connection: Connection): void {
     connection.queued.length = 0
-    connection.unparsed.discard()
+    connection.reader.discard()
     connection.pendingResponses.clear()
   }
 

@@ -13,8 +13,6 @@ export interface Parser extends Record<string, unknown> {
   onIncoming(request: IncomingMessage, keepAlive: boolean): number
   execute(bytes: Buffer): ParserResult
   resume(): void
-  /** Returns a copy of the bytes of the latest read. */
-  getCurrentBuffer(): Buffer
 }
 
 export function parserOf(socket: Socket): Parser | undefined {

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { AddressCounts } from '../fairness/address-counts.ts'
+import { isAnswering } from '../http/connection.ts'
 
 /** Connections that are accepted above the limit, until another one is closed for each. */
 const spareConnections = 16
@@ -21,8 +22,9 @@ export default fp(
     function connectionToClose(newcomer: Socket): Socket {
       const { busiest } = counts
       if (busiest === newcomer.remoteAddress) return newcomer
-      for (const { socket, pendingResponses } of connections.open) {
-        if (socket.remoteAddress === busiest && pendingResponses.size === 0 && !socket.destroyed) return socket
+      for (const connection of connections.open) {
+        const { socket } = connection
+        if (socket.remoteAddress === busiest && !isAnswering(connection) && !socket.destroyed) return socket
       }
       return newcomer
     }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
@@ -6,6 +7,9 @@ import type { Config } from '../config.ts'
 import type { Versions } from '../domain/store.ts'
 import { maxStringBody } from '../http/body.ts'
 import { type CacheableRequest, makeRequestReader } from '../http/cacheable-request.ts'
+import { KnownHeads } from '../http/known-heads.ts'
+import { readInTurn } from '../http/read-in-turn.ts'
+import { ResponseHead } from '../http/response-head.ts'
 import { requestId } from '../logging/request-ids.ts'
 import { requestCompleted } from '../logging/requests.ts'
 
@@ -22,11 +26,7 @@ declare module 'fastify' {
 /** A response of the application, to send again while its version is the current one. */
 interface StoredResponse {
   readonly status: number
-  /** Names and values in turn, as `writeHead` takes them. */
-  readonly headers: readonly string[]
-  /** The indexes of values that differ between responses. 0: the response has no such field. */
-  readonly requestIdAt: number
-  readonly rateLimitAt: number
+  readonly head: ResponseHead
   /** A small body is a string, with a character for each byte. */
   readonly body: Buffer | string | undefined
   readonly version: number
@@ -37,7 +37,12 @@ interface StoredResponse {
   /** The logger of the last sender: most requests for a response come from the same one as before. */
   log?: { readonly client: string; readonly userAgent: string | undefined; readonly logger: FastifyBaseLogger }
   readonly measured: { readonly method: string; readonly route: string; readonly status: string }
+  /** The latest version of the database for which the response was found to be current. */
+  currentIn?: number
 }
+
+/** What is logged of the sender of a request. */
+type Sender = Pick<CacheableRequest, 'client' | 'userAgent'>
 
 /** A response that the application is about to make. */
 interface Recording {
@@ -45,11 +50,6 @@ interface Recording {
   readonly client: string
   version: number | undefined
   body: Buffer | undefined
-}
-
-/** A method of Node's OutgoingMessage that the types of ServerResponse lack. */
-interface RawHeaderNames {
-  getRawHeaderNames(): string[]
 }
 
 /** The sender of a request, as Fastify finds out from the address and the fields of trusted proxies. */
@@ -86,6 +86,7 @@ export default fp(
     })
     const seen = new LRUCache<string, true>({ max: maxSeen })
     const clients = new LRUCache<string, Client>({ max: maxClients })
+    const knownHeads = new KnownHeads()
     const recordings = new WeakMap<IncomingMessage, Recording>()
 
     app.addHook('onRoute', (route) => {
@@ -124,16 +125,12 @@ export default fp(
       if (version === undefined || version !== currentVersion()) return
       const { statusCode } = reply
       if (statusCode === 200 ? (body?.length ?? maxBody + 1) > maxBody : statusCode !== 304) return
-      // Fields that were set with Node's function have their names in the case in which they were set.
-      const rawNames = new Map((reply.raw as ServerResponse & RawHeaderNames).getRawHeaderNames().map((name) => [name.toLowerCase(), name]))
-      const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) => [rawNames.get(name) ?? name, String(value)])
-      if (headers.includes('connection') || headers.includes('set-cookie')) return
+      const head = ResponseHead.of(reply.raw)
+      if (!head) return
       const { method, url, host } = request
       responses.set(key, {
         status: statusCode,
-        headers,
-        requestIdAt: headers.indexOf('x-request-id') + 1,
-        rateLimitAt: headers.indexOf('ratelimit') + 1,
+        head,
         body: method === 'HEAD' ? undefined : body && body.length <= maxStringBody ? body.toString('latin1') : body,
         version,
         currentVersion,
@@ -144,7 +141,7 @@ export default fp(
     }
 
     /** A logger that has the fields of the request, so that they are serialized once. */
-    function logger(stored: StoredResponse, ip: string, { client, userAgent }: CacheableRequest): FastifyBaseLogger {
+    function logger(stored: StoredResponse, ip: string, { client, userAgent }: Sender): FastifyBaseLogger {
       const { log, logged, status } = stored
       if (log && log.client === client && log.userAgent === userAgent) return log.logger
       const made = app.log.child({ req: { ...logged, ip, headers: { 'user-agent': userAgent } }, res: { statusCode: status } })
@@ -152,29 +149,74 @@ export default fp(
       return made
     }
 
-    /** Sends a stored response. @returns false if the application must answer */
-    function send(stored: StoredResponse, { ip, network }: Client, request: CacheableRequest, response: ServerResponse): boolean {
-      if (app.isOverloaded() || app.connections.isClosing || response.hasHeader('connection')) return false
-      if (stored.version !== stored.currentVersion()) return false
-      if (!app.makeRoomToSend(stored.body?.length ?? 0, response.req.socket, ip)) return false
-      const rateLimit = app.countOutside(network, stored.cost)
-      if (rateLimit === undefined) return false
-      const id = requestId(request.requestId)
-      const headers = stored.headers.slice()
-      if (stored.requestIdAt > 0) headers[stored.requestIdAt] = id
-      if (stored.rateLimitAt > 0) headers[stored.rateLimitAt] = rateLimit
-      response.writeHead(stored.status, headers)
-      response.end(stored.body, 'latin1')
-      const responseTime = performance.now() - request.receivedAt
-      app.metrics.observe(stored.measured, responseTime)
-      logger(stored, ip, request).info({ reqId: id, responseTime }, requestCompleted)
+    const isCurrent = ({ version, currentVersion }: StoredResponse) => version === currentVersion()
+    const databaseVersion = readInTurn(versions.database)
+
+    /** Whether nothing at all has changed since the response was current; or else, whether it still is. */
+    function isUnchanged(stored: StoredResponse): boolean {
+      const now = databaseVersion()
+      if (now === undefined) return false
+      if (stored.currentIn === now) return true
+      if (!isCurrent(stored)) return false
+      stored.currentIn = now
       return true
     }
 
+    /** Counts a request for a stored response. @returns the RateLimit field; undefined if the application must answer */
+    function count({ body, cost }: StoredResponse, { ip, network }: Client, socket: Socket): string | undefined {
+      if (app.isOverloaded()) return undefined
+      return app.makeRoomToSend(body?.length ?? 0, socket, ip) ? app.countOutside(network, cost) : undefined
+    }
+
+    function note(stored: StoredResponse, { ip }: Client, request: Sender, id: string, receivedAt: number): void {
+      const responseTime = performance.now() - receivedAt
+      app.metrics.observe(stored.measured, responseTime)
+      logger(stored, ip, request).info({ reqId: id, responseTime }, requestCompleted)
+    }
+
+    /** Sends a stored response. @returns false if the application must answer */
+    function send(stored: StoredResponse, client: Client, request: CacheableRequest, response: ServerResponse): boolean {
+      const { socket } = response.req
+      if (app.connections.isClosing || response.hasHeader('connection')) return false
+      const rateLimit = isCurrent(stored) ? count(stored, client, socket) : undefined
+      if (rateLimit === undefined) return false
+      const id = requestId(request.requestId)
+      response.writeHead(stored.status, stored.head.fields({ 'x-request-id': id, ratelimit: rateLimit }))
+      response.end(stored.body, 'latin1')
+      if (request.requestId === undefined) knownHeads.remember(response.req, request)
+      note(stored, client, request, id, request.receivedAt)
+      return true
+    }
+
+    /** Sends a stored response for a request that is not parsed. @returns false if the parser must read the request */
+    function sendUnparsed(socket: Socket, bytes: Buffer): boolean {
+      const receivedAt = performance.now()
+      const known = knownHeads.read(socket.remoteAddress, bytes)
+      if (!known) return false
+      const { target, fields } = known
+      const stored = responses.get(target + fields.variant)
+      const client = clients.get(fields.client)
+      if (!stored || !client || !app.canStart() || !isUnchanged(stored)) return false
+      const rateLimit = count(stored, client, socket)
+      if (rateLimit === undefined) return false
+      const id = requestId(undefined)
+      const head = stored.head.write({ 'x-request-id': id, ratelimit: rateLimit })
+      if (Buffer.isBuffer(stored.body)) {
+        socket.cork()
+        socket.write(head, 'latin1')
+        socket.write(stored.body)
+        socket.uncork()
+      } else socket.write(stored.body === undefined ? head : head + stored.body, 'latin1')
+      note(stored, client, fields, id, receivedAt)
+      return true
+    }
+
+    app.connections.answerUnparsed(sendUnparsed)
     app.connections.wrap((next) => (raw, response) => {
       const request = readRequest(raw)
       if (!request) return next(raw, response)
-      const { key, client } = request
+      const key = request.target + request.variant
+      const { client } = request
       const stored = responses.get(key)
       const known = clients.get(client)
       if (stored && known) {

@@ -34,6 +34,8 @@ export interface Reader extends OrderPages {
   ping(): void
   /** Undefined when there is no such product, or it is deleted. */
   productVersion(id: string): number | undefined
+  /** A number that changes with each commit of another connection, which is every commit: this one only reads. */
+  dataVersion(): number | undefined
 }
 
 /** The reads of the store, except pages of products. Each is one statement, which sees every write that was acknowledged before. */
@@ -43,6 +45,7 @@ export function makeReader(db: Connection, currency: string): Reader {
   const stock = db.prepare<[string], StockRow & { deleted: 0 | 1 }>(
     `SELECT p.deleted, ${stockColumns} FROM product p JOIN stock s ON s.product = p.seq WHERE p.id = ?`
   )
+  const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck()
   const revision = db.prepare<[], Revision>('SELECT revision, modified_at AS modifiedAt FROM catalogue')
   const order = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
   const numbered = db.prepare<[string, string], OrderRow>(
@@ -107,6 +110,7 @@ export function makeReader(db: Connection, currency: string): Reader {
     ping() {
       revision.get()
     },
+    dataVersion: () => dataVersion.get(),
     productVersion(id) {
       return productVersion.get(id)
     }

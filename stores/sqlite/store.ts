@@ -100,7 +100,8 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
   return {
     versions: {
       product: (id) => readNow(() => reader.productVersion(id)),
-      catalogue: () => readNow(() => reader.revision().revision)
+      catalogue: () => readNow(() => reader.revision().revision),
+      database: () => readNow(reader.dataVersion)
     },
     product: (id) => read(() => reader.product(id)),
     products: (query) => (isSearch(query) ? searcher.search(query) : read(() => pages(query))),

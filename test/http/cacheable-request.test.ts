@@ -10,8 +10,13 @@ function get(fields: readonly string[], { method = 'GET', url = '/products', min
 }
 const host = ['Host', 'shop.example']
 
+/** Equal requests have equal keys. */
+function keyOf(request: ReturnType<typeof get>): string | undefined {
+  return request && request.target + request.variant
+}
+
 t.test('the key has everything that the response depends on, and nothing else', async (t) => {
-  const key = (...fields: string[]) => get([...host, ...fields])?.key
+  const key = (...fields: string[]) => keyOf(get([...host, ...fields]))
   t.equal(key('User-Agent', 'curl', 'accept-language', 'de', 'Cache-Control', 'no-cache'), key())
   t.equal(key('Connection', 'keep-alive'), key())
   for (const field of [
@@ -19,9 +24,9 @@ t.test('the key has everything that the response depends on, and nothing else', 
     ['If-None-Match', '"x"']
   ] as const)
     t.not(key(...field), key())
-  t.not(get(['Host', 'other.example'])?.key, key())
-  t.not(get(host, { url: '/product/a' })?.key, key())
-  t.not(get(host, { method: 'HEAD' })?.key, key())
+  t.not(keyOf(get(['Host', 'other.example'])), key())
+  t.not(keyOf(get(host, { url: '/product/a' })), key())
+  t.not(keyOf(get(host, { method: 'HEAD' })), key())
 })
 
 t.test('a request with anything that is not understood is not cacheable', async (t) => {
@@ -58,5 +63,5 @@ t.test('only a trusted proxy chooses the id, and who sends is also whom it names
   const fields = [...host, 'x-request-id', 'chosen', 'x-forwarded-for', '198.51.100.1']
   t.match(get(fields, { from: '10.0.0.1' }), { requestId: 'chosen', client: '10.0.0.1 198.51.100.1' })
   t.match(get(fields), { requestId: undefined, client: '192.0.2.1 198.51.100.1' })
-  t.not(get(fields)?.key, get(fields, { from: '10.0.0.1' })?.key)
+  t.not(keyOf(get(fields)), keyOf(get(fields, { from: '10.0.0.1' })))
 })

@@ -1,0 +1,65 @@
+import type { Server } from 'node:http'
+import { Server as NetServer } from 'node:net'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
+
+/** Milliseconds. */
+const timeouts = {
+  /** The listener closes after a turn of the event loop in which nobody connected and which was at most this long. */
+  shortTurn: 1,
+  /** After this time the turn may be longer. */
+  anyTurn: 200,
+  /** After this time and `minTurns`, the listener closes even if clients still connect. They may connect faster than Node accepts. */
+  listener: 400
+} as const
+
+/** Even a busy machine gives waiting clients this many turns of the event loop. Node accepts one client per turn. */
+const minTurns = 64
+
+/** The socket of a server that accepts connections. */
+export class Listener {
+  readonly #server: Server
+  #hasNewClient = false
+  #closing: Promise<void> | undefined
+
+  constructor(server: Server) {
+    this.#server = server
+    for (const event of ['connection', 'drop']) {
+      server.on(event, () => {
+        this.#hasNewClient = true
+      })
+    }
+    // Accepting fails when no file descriptor is left. Waiting clients are accepted when there is one again.
+    server.on('error', () => undefined)
+  }
+
+  /** Set while the listener closes. Requests must wait for it before they are processed. */
+  get closing(): Promise<void> | undefined {
+    return this.#closing
+  }
+
+  /**
+   * When a listener closes, the system resets clients that it has not accepted yet, and Node accepts one client per turn of
+   * the event loop. So requests wait until a turn accepts nobody, and the listener closes right after that turn.
+   */
+  async close(): Promise<void> {
+    let release: (() => void) | undefined
+    this.#closing = new Promise((resolve) => {
+      release = resolve
+    })
+    // The current turn may be partly over. Only whole turns are counted, since each of them polls the listener.
+    await turnOfTheLoop()
+    const since = performance.now()
+    for (let turns = 1, isReady = false; !isReady; turns++) {
+      this.#hasNewClient = false
+      const begun = performance.now()
+      await turnOfTheLoop()
+      const now = performance.now()
+      const isQuiet = !this.#hasNewClient && (now - begun < timeouts.shortTurn || now - since > timeouts.anyTurn)
+      isReady = isQuiet || (now - since > timeouts.listener && turns > minTurns)
+    }
+    // http.Server's own close would destroy the connections that it takes for idle.
+    NetServer.prototype.close.call(this.#server)
+    this.#closing = undefined
+    release?.()
+  }
+}
