@@ -217,19 +217,22 @@ export default fp(
       if (!request) return next(raw, response)
       const key = request.target + request.variant
       const { client } = request
+      const record = () => {
+        recordings.set(raw, { key, client, version: undefined, body: undefined })
+        next(raw, response)
+      }
       const stored = responses.get(key)
       const known = clients.get(client)
       if (stored && known) {
         app.schedule(known.network, () => {
           // The client may have gone while the request waited. The application would never see this response close.
-          if (response.destroyed) return
-          if (!send(stored, known, request, response)) next(raw, response)
+          if (!response.destroyed && !send(stored, known, request, response)) record()
         })
-        return
+      } else if (seen.has(key)) record()
+      else {
+        seen.set(key, true)
+        next(raw, response)
       }
-      if (seen.has(key)) recordings.set(raw, { key, client, version: undefined, body: undefined })
-      else seen.set(key, true)
-      next(raw, response)
     })
   },
   {

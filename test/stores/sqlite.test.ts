@@ -181,3 +181,26 @@ t.test('more changed products than are sorted at once are paged as well as few',
     )
   }
 })
+
+t.test('the version of the database changes with each write, here and in another process, and with nothing else', async (t) => {
+  const path = newPath()
+  const [store, other] = [await open(path), await open(path)]
+  const version = () => store.versions?.database()
+  let before = version()
+  const changes = [
+    () => store.createProduct('a', stocked(5)),
+    () => other.putStock('a', '4' as never, {}),
+    () => store.placeOrder(placing('a')),
+    () => other.importProducts([{ id: 'b', draft: stocked(1) }])
+  ]
+  for (const change of changes) {
+    await change()
+    t.not(version(), before)
+    before = version()
+    await store.products({ limit: 10 })
+    await other.product('a')
+    t.equal(version(), before)
+  }
+  await Promise.all([store.close(), other.close()])
+  t.equal(version(), undefined)
+})

@@ -1,0 +1,149 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { Connections } from '../../http/connections.ts'
+
+const get = 'GET /hot HTTP/1.1\r\nHost: a\r\n\r\n'
+const last = 'GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+
+/** A server whose layer before the parser answers `get`. Each answer names the request and the length of its body. */
+async function serve(t: Test) {
+  const server = createServer()
+  server.on('request', async (request: IncomingMessage, response: ServerResponse) => {
+    // The body of this one may arrive after its answer.
+    const body = request.url === '/early' ? '' : await text(request)
+    response.end(`${request.method} ${request.url} ${body.length};`)
+  })
+  const connections = new Connections(server, () => {})
+  let socket: Socket | undefined
+  server.on('connection', (accepted: Socket) => (socket = accepted))
+  /** Where the bytes begin that the layer gets: their distance from the first byte of the connection. */
+  const offered: number[] = []
+  let answered = 0
+  connections.answerUnparsed((socket, bytes) => {
+    offered.push(socket.bytesRead - bytes.length)
+    if (bytes.toString('latin1') !== get) return false
+    answered++
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nGET /hot 0;')
+    return true
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const client = connect(port, '127.0.0.1')
+  client.setNoDelay()
+  t.teardown(() => {
+    client.destroy()
+    server.close()
+  })
+  await once(client, 'connect')
+  return { connections, client, port, offered, answered: () => answered, accepted: () => socket }
+}
+
+const turn = () => new Promise(setImmediate)
+
+/** The bodies of the answers, which name the requests. */
+const bodiesOf = (answers: string) => answers.match(/(?<=\r\n\r\n)[^;]*;|(?<=\r\n)[A-Z]+ \/[^;\r]*;/g) ?? []
+
+/** What a body may have in it to look like the end of a request, or like a whole one. */
+const content = fc.constantFrom('', 'x', '\r\n\r\n', get, `x${get}`, `\r\n${get}${get}`, 'x'.repeat(70_000))
+const chunks = (body: string) => (body === '' ? '' : `${body.length.toString(16)}\r\n${body}\r\n`)
+
+const request = fc.oneof(
+  { weight: 3, arbitrary: fc.constant({ bytes: get, answer: 'GET /hot 0;' }) },
+  fc.constant({ bytes: `GET /cold HTTP/1.1\r\nHost: a\r\nX: ${'y'.repeat(20)}\r\n\r\n`, answer: 'GET /cold 0;' }),
+  content.map((body) => ({
+    bytes: `POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    answer: 'POST /early 0;'
+  })),
+  content.map((body) => ({
+    bytes: `POST /sized HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    answer: `POST /sized ${body.length};`
+  })),
+  fc.tuple(content, fc.constantFrom('', 'Trailer-Field: x\r\n')).map(([body, trailer]) => ({
+    bytes: `PUT /chunked HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${chunks(body)}0\r\n${trailer}\r\n`,
+    answer: `PUT /chunked ${body.length};`
+  }))
+)
+
+t.test('the layer before the parser only gets bytes that begin a request, however the bytes of a connection come', async (t) => {
+  let hot = 0
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(request, { minLength: 1, maxLength: 12 }),
+      fc.array(fc.nat(1_000), { maxLength: 30 }),
+      fc.boolean(),
+      async (requests, cuts, arePiecesAwaited) => {
+        const { client, offered, answered, accepted } = await serve(t)
+        const answers = text(client)
+        const all = requests.map(({ bytes }) => bytes).join('') + last
+        const starts = [0]
+        for (const { bytes } of requests) starts.push((starts.at(-1) ?? 0) + bytes.length)
+        // Most pieces end near the begin of a request: some bytes before it, at it, or after it.
+        const ends = [
+          ...cuts.map((cut) => (starts[cut % starts.length] ?? 0) + (cut % 7) - 3),
+          ...starts.filter((start) => start % 2 === 0)
+        ]
+        const places = [...new Set(ends)].filter((at) => at > 0 && at < all.length).sort((a, b) => a - b)
+        let sent = 0
+        for (const end of [...places, all.length]) {
+          client.write(all.slice(sent, end), 'latin1')
+          sent = end
+          while (arePiecesAwaited && (accepted()?.bytesRead ?? 0) < sent && end !== all.length) await turn()
+        }
+        const bodies = bodiesOf(await answers)
+        const expected = [...requests.map(({ answer }) => answer), 'GET /last 0;']
+        if (bodies.join() !== expected.join()) throw new Error(`answers ${bodies.join()} to ${expected.join()}`)
+        const wrong = offered.filter((start) => !starts.includes(start))
+        if (wrong.length > 0) throw new Error(`the layer got bytes at ${wrong.join()}, and requests begin at ${starts.join()}`)
+        hot += answered()
+      }
+    ),
+    { numRuns: 200 }
+  )
+  t.ok(hot > 0, `the layer has answered ${hot} requests`)
+})
+
+t.test('the first request of a connection is parsed, and so is what comes before its answer', async (t) => {
+  const { client, offered, answered, connections } = await serve(t)
+  const answers = text(client)
+  client.write(get + get)
+  while ([...connections.open].some(({ reader }) => !reader.isAfterEmptyLine)) await turn()
+  t.same(offered, [])
+  client.end(last)
+  t.equal(bodiesOf(await answers).length, 3)
+  t.equal(answered(), 0)
+})
+
+t.test('a service that stops gives the layer nothing more, so the next answer closes the connection', async (t) => {
+  const { client, offered, connections } = await serve(t)
+  client.write(get)
+  t.match(String(await once(client, 'data')), /GET \/hot 0;/)
+  connections.disableKeepAlive()
+  const answers = text(client)
+  client.write(get)
+  t.match(await answers, /connection: close[\s\S]+GET \/hot 0;/i)
+  t.same(offered, [])
+})
+
+t.test('a connection that is paused reads nothing', async (t) => {
+  const { client, port, accepted } = await serve(t)
+  client.write(get)
+  await once(client, 'data')
+  const socket = accepted()
+  const before = socket?.bytesRead
+  socket?.pause()
+  client.write(last)
+  // Another connection that the server answers shows that it has looked for bytes since.
+  for (let i = 0; i < 3; i++) {
+    const other = connect(port, '127.0.0.1', () => other.write(last))
+    await once(other, 'data')
+    other.destroy()
+  }
+  t.equal(socket?.bytesRead, before)
+  const answers = text(client)
+  socket?.resume()
+  t.match(await answers, /GET \/last 0;/)
+})
