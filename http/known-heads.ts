@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
-import type { CacheableRequest } from './cacheable-request.ts'
 
 /** Longer heads are left to the parser. Bytes. */
 const maxHead = 2_048
@@ -11,8 +10,23 @@ const overhead = 256
 
 const version = ' HTTP/1.1\r\n'
 
+/** Who sends a request. */
+export interface Sender {
+  /** As `CacheableRequest` has it. */
+  readonly client: string
+  readonly userAgent: string | undefined
+  /** The address, as Fastify finds it out from the fields of trusted proxies. */
+  readonly ip: string
+  /** As `request.network`. */
+  readonly network: string
+}
+
 /** What a request has beside its target: it is the same for all requests with this header section from this address. */
-type KnownFields = Pick<CacheableRequest, 'variant' | 'client' | 'userAgent'>
+interface KnownFields {
+  /** As `CacheableRequest` has it. */
+  readonly variant: string
+  readonly sender: Sender
+}
 
 /**
  * The header sections of cacheable requests, as bytes and as what the parser made of them. A client sends the same ones again
@@ -25,11 +39,11 @@ export class KnownHeads {
   })
 
   /** Remembers a request. The header section is written anew from its fields, so it means what the parser has found. */
-  remember({ rawHeaders, socket }: IncomingMessage, { variant, client, userAgent }: CacheableRequest): void {
+  remember({ rawHeaders, socket }: IncomingMessage, variant: string, sender: Sender): void {
     let section = `${socket.remoteAddress}${version}`
     for (let i = 0; i < rawHeaders.length; i += 2) section += `${rawHeaders[i]}: ${rawHeaders[i + 1]}\r\n`
     section += '\r\n'
-    if (section.length <= maxHead && !this.#fields.has(section)) this.#fields.set(section, { variant, client, userAgent })
+    if (section.length <= maxHead && !this.#fields.has(section)) this.#fields.set(section, { variant, sender })
   }
 
   /**

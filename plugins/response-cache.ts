@@ -7,7 +7,7 @@ import type { Config } from '../config.ts'
 import type { Versions } from '../domain/store.ts'
 import { maxStringBody } from '../http/body.ts'
 import { type CacheableRequest, makeRequestReader } from '../http/cacheable-request.ts'
-import { KnownHeads } from '../http/known-heads.ts'
+import { KnownHeads, type Sender } from '../http/known-heads.ts'
 import { readInTurn } from '../http/read-in-turn.ts'
 import { ResponseHead } from '../http/response-head.ts'
 import { requestId } from '../logging/request-ids.ts'
@@ -41,21 +41,12 @@ interface StoredResponse {
   currentIn?: number
 }
 
-/** What is logged of the sender of a request. */
-type Sender = Pick<CacheableRequest, 'client' | 'userAgent'>
-
 /** A response that the application is about to make. */
 interface Recording {
   readonly key: string
   readonly client: string
   version: number | undefined
   body: Buffer | undefined
-}
-
-/** The sender of a request, as Fastify finds out from the address and the fields of trusted proxies. */
-interface Client {
-  readonly ip: string
-  readonly network: string
 }
 
 /** Larger bodies are not stored. Bytes. */
@@ -85,7 +76,7 @@ export default fp(
       sizeCalculation: ({ body }, key) => (body?.length ?? 0) + key.length + overhead
     })
     const seen = new LRUCache<string, true>({ max: maxSeen })
-    const clients = new LRUCache<string, Client>({ max: maxClients })
+    const clients = new LRUCache<string, Pick<Sender, 'ip' | 'network'>>({ max: maxClients })
     const knownHeads = new KnownHeads()
     const recordings = new WeakMap<IncomingMessage, Recording>()
 
@@ -141,7 +132,7 @@ export default fp(
     }
 
     /** A logger that has the fields of the request, so that they are serialized once. */
-    function logger(stored: StoredResponse, ip: string, { client, userAgent }: Sender): FastifyBaseLogger {
+    function logger(stored: StoredResponse, { client, userAgent, ip }: Sender): FastifyBaseLogger {
       const { log, logged, status } = stored
       if (log && log.client === client && log.userAgent === userAgent) return log.logger
       const made = app.log.child({ req: { ...logged, ip, headers: { 'user-agent': userAgent } }, res: { statusCode: status } })
@@ -163,28 +154,27 @@ export default fp(
     }
 
     /** Counts a request for a stored response. @returns the RateLimit field; undefined if the application must answer */
-    function count({ body, cost }: StoredResponse, { ip, network }: Client, socket: Socket): string | undefined {
+    function count({ body, cost }: StoredResponse, { ip, network }: Sender, socket: Socket): string | undefined {
       if (app.isOverloaded()) return undefined
       return app.makeRoomToSend(body?.length ?? 0, socket, ip) ? app.countOutside(network, cost) : undefined
     }
 
-    function note(stored: StoredResponse, { ip }: Client, request: Sender, id: string, receivedAt: number): void {
+    function note(stored: StoredResponse, sender: Sender, id: string, receivedAt: number): void {
       const responseTime = performance.now() - receivedAt
       app.metrics.observe(stored.measured, responseTime)
-      logger(stored, ip, request).info({ reqId: id, responseTime }, requestCompleted)
+      logger(stored, sender).info({ reqId: id, responseTime }, requestCompleted)
     }
 
     /** Sends a stored response. @returns false if the application must answer */
-    function send(stored: StoredResponse, client: Client, request: CacheableRequest, response: ServerResponse): boolean {
-      const { socket } = response.req
+    function send(stored: StoredResponse, sender: Sender, request: CacheableRequest, response: ServerResponse): boolean {
       if (app.connections.isClosing || response.hasHeader('connection')) return false
-      const rateLimit = isCurrent(stored) ? count(stored, client, socket) : undefined
+      const rateLimit = isCurrent(stored) ? count(stored, sender, response.req.socket) : undefined
       if (rateLimit === undefined) return false
       const id = requestId(request.requestId)
       response.writeHead(stored.status, stored.head.fields({ 'x-request-id': id, ratelimit: rateLimit }))
       response.end(stored.body, 'latin1')
-      if (request.requestId === undefined) knownHeads.remember(response.req, request)
-      note(stored, client, request, id, request.receivedAt)
+      if (request.requestId === undefined) knownHeads.remember(response.req, request.variant, sender)
+      note(stored, sender, id, request.receivedAt)
       return true
     }
 
@@ -194,10 +184,10 @@ export default fp(
       const known = knownHeads.read(socket.remoteAddress, bytes)
       if (!known) return false
       const { target, fields } = known
-      const stored = responses.get(target + fields.variant)
-      const client = clients.get(fields.client)
-      if (!stored || !client || !app.canStart() || !isUnchanged(stored)) return false
-      const rateLimit = count(stored, client, socket)
+      const { variant, sender } = fields
+      const stored = responses.get(target + variant)
+      if (!stored || !app.canStart() || !isUnchanged(stored)) return false
+      const rateLimit = count(stored, sender, socket)
       if (rateLimit === undefined) return false
       const id = requestId(undefined)
       const head = stored.head.write({ 'x-request-id': id, ratelimit: rateLimit })
@@ -207,7 +197,7 @@ export default fp(
         socket.write(stored.body)
         socket.uncork()
       } else socket.write(stored.body === undefined ? head : head + stored.body, 'latin1')
-      note(stored, client, fields, id, receivedAt)
+      note(stored, sender, id, receivedAt)
       return true
     }
 
@@ -216,7 +206,7 @@ export default fp(
       const request = readRequest(raw)
       if (!request) return next(raw, response)
       const key = request.target + request.variant
-      const { client } = request
+      const { client, userAgent } = request
       const record = () => {
         recordings.set(raw, { key, client, version: undefined, body: undefined })
         next(raw, response)
@@ -226,7 +216,7 @@ export default fp(
       if (stored && known) {
         app.schedule(known.network, () => {
           // The client may have gone while the request waited. The application would never see this response close.
-          if (!response.destroyed && !send(stored, known, request, response)) record()
+          if (!response.destroyed && !send(stored, { client, userAgent, ...known }, request, response)) record()
         })
       } else if (seen.has(key)) record()
       else {
