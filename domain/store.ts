@@ -116,7 +116,7 @@ export interface Versions {
   product(id: string): number | undefined
   /** The revision of the catalogue. */
   catalogue(): number | undefined
-  /** Of everything. It only tells whether there was any change, and differs from one process to another. */
+  /** A number that changes whenever anything in the database changes. Compare it only within one process. */
   database(): number | undefined
 }
 

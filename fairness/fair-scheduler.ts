@@ -34,7 +34,7 @@ export class FairScheduler {
     else this.#waiting.add(caller, start)
   }
 
-  /** Whether work starts at once, whoever it is for. Then start it. */
+  /** Whether `schedule` would start work at once, for any caller. */
   canStart(): boolean {
     if (!this.#isTurnScheduled) {
       this.#turnStartedAt = performance.now()

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { makeProxyCheck } from './proxies.ts'
 
-/** A request that a stored response can answer. No other part of it than the key has an effect on the response. */
+/** A request that a stored response can answer. Only its target and variant have an effect on the response. */
 export interface CacheableRequest {
   /** The method and the URL, as in the request line. */
   readonly target: string

@@ -64,12 +64,14 @@ async function refuse(socket: Socket, code: ProblemCode, base: string, detail?: 
   refused.add(socket)
   // The client may repeat the refused request. If the rest of this one were processed too, it would be carried out twice.
   stopReading(socket)
-  const { pendingResponses = new Set<ServerResponse>(), lastRequest } = connectionOf(socket) ?? {}
+  const connection = connectionOf(socket)
+  const { pendingResponses = new Set<ServerResponse>(), lastRequest } = connection ?? {}
   const incomplete = [...pendingResponses].find(({ req }) => !req.complete)
+  // Node goes on parsing what it has read, so later the request may be complete.
+  const wasAnswered = incomplete === undefined && lastRequest?.complete === false
   // Responses to pipelined requests must stay in order, or the client would assign them to the wrong requests.
-  await Promise.all([...pendingResponses].filter((response) => response !== incomplete).map(closed))
-  const isAnswered = incomplete ? incomplete.headersSent : lastRequest?.complete === false
-  if (isAnswered || !socket.writable) {
+  await Promise.all([connection?.sending, ...[...pendingResponses].filter((response) => response !== incomplete).map(closed)])
+  if (wasAnswered || incomplete?.headersSent || !socket.writable) {
     socket.destroy()
     return
   }

@@ -4,11 +4,13 @@ import { callbackKey, type Parser, type ParserResult, parserOf } from './parser.
 type AfterParsing = (result: ParserResult) => void
 
 const nothing = Buffer.alloc(0)
-const [carriageReturn, lineFeed] = [0x0d, 0x0a]
+const emptyLine = Buffer.from('\r\n\r\n').readUInt32BE()
 
-export interface ReaderEvents {
-  /** Bytes have arrived. They are not parsed yet, and nothing is kept. @returns whether they are dealt with, so that the parser never sees them */
-  arrived(bytes: Buffer): boolean
+export interface ReaderOptions {
+  /** Answers bytes that have arrived, instead of the parser. It is not asked while older bytes are kept. @returns whether it did */
+  answer(bytes: Buffer): boolean
+  /** Whether what comes next waits for the answers before it. */
+  isHeld(): boolean
   /** More bytes are kept than before, or fewer. */
   changed(difference: number): void
   /** The parsed bytes are malformed. */
@@ -16,8 +18,8 @@ export interface ReaderEvents {
 }
 
 /**
- * Takes what a connection reads from Node's parser. It reads below the socket until somebody listens for `data`. Then Node also
- * removes its listeners that stop the reading while the socket is paused, without which the socket would first fill its buffer.
+ * Takes what a connection reads away from Node's parser, which reads below the socket until somebody listens for `data`. Then
+ * Node also removes its listeners that stop and start the reading with `pause` and `resume`, so they are put back.
  */
 function readFrom(socket: Socket, take: (bytes: Buffer) => void): void {
   const [pausing, resuming] = [socket.listeners('pause'), socket.listeners('resume')] as (() => void)[][]
@@ -25,18 +27,16 @@ function readFrom(socket: Socket, take: (bytes: Buffer) => void): void {
   socket.on('data', take)
   for (const listener of pausing ?? []) socket.on('pause', listener)
   for (const listener of resuming ?? []) socket.on('resume', listener)
+  // A stream reads on after an event for `data`, even if it was paused in that event, until its buffer is full.
+  const read = socket._read.bind(socket)
+  socket._read = (size) => {
+    if (!socket.isPaused()) read(size)
+  }
 }
 
 /** Whether bytes end as a request without a body does. */
 function endsWithEmptyLine(bytes: Buffer): boolean {
-  const { length } = bytes
-  return (
-    length >= 4 &&
-    bytes[length - 1] === lineFeed &&
-    bytes[length - 2] === carriageReturn &&
-    bytes[length - 3] === lineFeed &&
-    bytes[length - 4] === carriageReturn
-  )
+  return bytes.length >= 4 && bytes.readUInt32BE(bytes.length - 4) === emptyLine
 }
 
 /**
@@ -44,21 +44,23 @@ function endsWithEmptyLine(bytes: Buffer): boolean {
  * They hold thousands of requests, and when hundreds of connections send so much, others wait for the garbage collector.
  */
 export class ConnectionReader {
+  readonly #socket: Socket
   readonly #parser: Parser | undefined
   readonly #afterParsing: AfterParsing = () => undefined
-  readonly #events: ReaderEvents
+  readonly #options: ReaderOptions
   #bytes: Buffer | undefined
   #isAfterEmptyLine = false
 
-  constructor(socket: Socket, events: ReaderEvents) {
-    this.#events = events
+  constructor(socket: Socket, options: ReaderOptions) {
+    this.#socket = socket
+    this.#options = options
     const parser = parserOf(socket)
     const key = parser && callbackKey(parser, 'bound onParserExecute')
     if (!parser || key === undefined) return
     this.#parser = parser
     this.#afterParsing = parser[key] as AfterParsing
     readFrom(socket, (bytes) => {
-      if (!events.arrived(bytes)) this.#execute(parser, bytes)
+      if (!options.answer(bytes)) this.#parse(parser, bytes)
     })
   }
 
@@ -68,8 +70,8 @@ export class ConnectionReader {
   }
 
   /**
-   * Whether the next byte belongs to a new request, if the last request that the parser reported is complete. If a part of
-   * another one had been parsed after it, the empty line would have ended the header section of that one.
+   * Whether the parser has taken all bytes, and they ended with an empty line. Then the next byte belongs to a new request, if
+   * the last request that the parser has reported is complete: a part of another one after it would have ended with that line.
    */
   get isAfterEmptyLine(): boolean {
     return this.#isAfterEmptyLine
@@ -80,21 +82,32 @@ export class ConnectionReader {
     const bytes = this.#bytes
     if (!bytes || !this.#parser) return
     this.discard()
-    this.#execute(this.#parser, bytes)
+    // Node itself pauses the parser while the client does not read. A paused parser would take nothing and name a wrong place.
+    this.#parser.resume()
+    this.#parse(this.#parser, bytes)
   }
 
   discard(): void {
     const { length = 0 } = this.#bytes ?? {}
     this.#bytes = undefined
-    if (length > 0) this.#events.changed(-length)
+    if (length > 0) this.#options.changed(-length)
   }
 
-  #execute(parser: Parser, bytes: Buffer): void {
+  #parse(parser: Parser, bytes: Buffer): void {
     this.#isAfterEmptyLine = false
     const result = this.#keepRest(parser, parser.execute(bytes), bytes)
-    this.#isAfterEmptyLine = this.#bytes === undefined && endsWithEmptyLine(bytes)
-    if (typeof result === 'number') this.#afterParsing(result)
-    else this.#events.failed(Object.assign(result, { rawPacket: bytes }))
+    if (typeof result !== 'number') {
+      this.#options.failed(Object.assign(result, { rawPacket: bytes }))
+      return
+    }
+    this.#afterParsing(result)
+    if (this.#bytes !== undefined) return
+    this.#isAfterEmptyLine = result === bytes.length && endsWithEmptyLine(bytes)
+    // The parser stops after a request that offers to change the protocol. The offer is passed over, unless Node has given the socket away.
+    if (result >= bytes.length || parserOf(this.#socket) !== parser) return
+    const rest = bytes.subarray(result)
+    if (this.#options.isHeld()) this.#keep(rest)
+    else this.#parse(parser, rest)
   }
 
   #keepRest(parser: Parser, result: ParserResult, bytes: Buffer): ParserResult {
@@ -103,11 +116,13 @@ export class ConnectionReader {
     parser.resume()
     // A request without a body is complete now.
     parser.execute(nothing)
-    if (rest.length > 0) {
-      // A view keeps the whole of its buffer in memory, and only the bytes of the view are counted.
-      this.#bytes = rest.length * 2 < rest.buffer.byteLength ? Buffer.from(rest) : rest
-      this.#events.changed(rest.length)
-    }
+    if (rest.length > 0) this.#keep(rest)
     return result.bytesParsed
+  }
+
+  #keep(rest: Buffer): void {
+    // A view keeps the whole of its buffer in memory, and only the bytes of the view are counted.
+    this.#bytes = rest.length * 2 < rest.buffer.byteLength ? Buffer.from(rest) : rest
+    this.#options.changed(rest.length)
   }
 }

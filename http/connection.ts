@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { ConnectionReader, type ReaderEvents } from './connection-reader.ts'
+import { ConnectionReader, type ReaderOptions } from './connection-reader.ts'
 
 export interface Connection {
   readonly socket: Socket
@@ -8,6 +8,8 @@ export interface Connection {
   readonly address: string
   /** Responses that are not completely sent, in the order of their requests. */
   readonly pendingResponses: Set<ServerResponse>
+  /** Set while bytes of a response without a ServerResponse wait in this process. It resolves when they are sent, or the client has gone. */
+  sending: Promise<void> | undefined
   /** The latest request whose header fields have arrived. */
   lastRequest: IncomingMessage | undefined
   /** The end of the last request or response, and the bytes received until then. Further bytes belong to the next request. */
@@ -36,17 +38,18 @@ export interface QueuedRequest {
 const connections = new WeakMap<Socket, Connection>()
 
 /** Starts the record of a connection that was just accepted. */
-export function openConnection(socket: Socket, events: ReaderEvents): Connection {
+export function openConnection(socket: Socket, reading: ReaderOptions): Connection {
   const connection: Connection = {
     socket,
     address: socket.remoteAddress ?? '',
     pendingResponses: new Set(),
+    sending: undefined,
     lastRequest: undefined,
     lastActivity: { at: performance.now(), bytesRead: 0 },
     endedAt: undefined,
     queued: [],
     sentAhead: 0,
-    reader: new ConnectionReader(socket, events),
+    reader: new ConnectionReader(socket, reading),
     isReading: true,
     isCut: false,
     isHeld: false
@@ -114,20 +117,36 @@ export function stopReading(socket: Socket): void {
     discarding.push(socket)
     if (discarding.length === 1) setImmediate(discardNext)
   }
-  // A listener for `data` takes the bytes away from Node's parser, which reads from the handle below the socket.
+  // From now on nobody parses what arrives.
   socket.on('data', discard)
   discard()
 }
 
-/** Whether a response is not completely handed to the system. */
-export function isAnswering({ socket, pendingResponses }: Connection): boolean {
-  return pendingResponses.size > 0 || socket.writableLength > 0
+/** Whether a part of a response still waits in this process. */
+export function isAnswering({ pendingResponses, sending }: Connection): boolean {
+  return pendingResponses.size > 0 || sending !== undefined
 }
 
 /** Whether the next byte belongs to a new request, and all responses before it are sent. */
 export function isBetweenRequests(connection: Connection): boolean {
   const { socket, reader, lastRequest } = connection
   return reader.isAfterEmptyLine && lastRequest?.complete === true && socket.writable && !isAnswering(connection)
+}
+
+/** Waits until all bytes are sent that were written without a ServerResponse. */
+export function waitUntilSent(connection: Connection): Promise<void> {
+  const { socket } = connection
+  const { timeout = 0 } = socket
+  // As for any other response, only SEND_TIMEOUT limits how long the client reads it.
+  socket.setTimeout(0)
+  connection.sending = new Promise((resolve) => {
+    socket.write('', () => {
+      connection.sending = undefined
+      socket.setTimeout(timeout)
+      resolve()
+    })
+  })
+  return connection.sending
 }
 
 /**

@@ -14,7 +14,8 @@ import {
   openConnection,
   release,
   stateOf,
-  stopReading
+  stopReading,
+  waitUntilSent
 } from './connection.ts'
 import { Listener } from './listener.ts'
 import { limitParsing } from './parsing-limits.ts'
@@ -45,7 +46,7 @@ export class Connections {
   readonly #listener: Listener
   readonly #refuse: (socket: Socket) => void
   #handle: RequestHandler
-  #handleBytes: BytesHandler = () => false
+  #answerBytes: BytesHandler = () => false
   readonly #open = new Set<Connection>()
   readonly #late = new WeakSet<IncomingMessage>()
   #isClosing = false
@@ -74,8 +75,8 @@ export class Connections {
   }
 
   /** Puts a layer before the parser. It gets what a connection sends between two requests. */
-  answerUnparsed(layer: BytesHandler): void {
-    this.#handleBytes = layer
+  beforeParsing(layer: BytesHandler): void {
+    this.#answerBytes = layer
   }
 
   /** Whether each response is the last of its connection. */
@@ -83,7 +84,7 @@ export class Connections {
     return this.#isClosing
   }
 
-  get open(): Iterable<Connection> {
+  get open(): ReadonlySet<Connection> {
     return this.#open
   }
 
@@ -131,7 +132,8 @@ export class Connections {
   #accept(socket: Socket): Connection {
     this.#starts.connectionAccepted()
     const connection = openConnection(socket, {
-      arrived: (bytes) => this.#answerUnparsed(connection, bytes),
+      answer: (bytes) => this.#answerUnparsed(connection, bytes),
+      isHeld: () => connection.isHeld,
       changed: (difference) => this.#countUnparsed(connection, difference),
       failed: (error) => this.#server.emit('clientError', error, socket)
     })
@@ -151,8 +153,9 @@ export class Connections {
 
   #answerUnparsed(connection: Connection, bytes: Buffer): boolean {
     const { socket } = connection
-    if (this.#isClosing || !isBetweenRequests(connection) || !this.#handleBytes(socket, bytes)) return false
+    if (this.#isClosing || !isBetweenRequests(connection) || !this.#answerBytes(socket, bytes)) return false
     connection.lastActivity = { at: performance.now(), bytesRead: socket.bytesRead }
+    if (socket.writableLength > 0) void waitUntilSent(connection).then(() => this.#handleNext(connection))
     return true
   }
 
@@ -185,7 +188,7 @@ export class Connections {
     const connection = connectionOf(socket) ?? this.#accept(socket)
     const { queued, pendingResponses } = connection
     // After the last response, which may have been sent before this request was parsed, nothing is processed (RFC 9112 section 9.6).
-    if (!socket.writable) return
+    if (!socket.writable || !connection.isReading) return
     const noteActivity = () => {
       connection.lastActivity = { at: performance.now(), bytesRead: socket.bytesRead }
     }
@@ -202,7 +205,7 @@ export class Connections {
       if (hasSentLastResponse(connection)) this.#late.add(request)
       closeAfterLastResponse(connection)
     }
-    if (pendingResponses.size === 1) {
+    if (pendingResponses.size === 1 && !connection.sending) {
       this.#handle(request, response)
       return
     }

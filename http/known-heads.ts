@@ -1,17 +1,18 @@
 import type { IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
+import type { CacheableRequest } from './cacheable-request.ts'
 
-/** Longer heads are left to the parser. Bytes. */
-const maxHead = 2_048
-/** The length of all known header sections together, in characters. */
-const maxKnown = 4 * 1024 * 1024
-/** The approximate size of an entry without its key. */
-const overhead = 256
+/** Longer requests are left to the parser. Bytes. */
+const maxLength = 2_048
+/** The approximate memory of all entries together, in bytes. */
+const maxSize = 4 * 1024 * 1024
+/** The approximate memory of an entry without its key, in bytes. */
+const overhead = 768
 
-const version = ' HTTP/1.1\r\n'
+const endOfRequestLine = ' HTTP/1.1\r\n'
 
 /** Who sends a request. */
-export interface Sender {
+export interface Client {
   /** As `CacheableRequest` has it. */
   readonly client: string
   readonly userAgent: string | undefined
@@ -25,37 +26,39 @@ export interface Sender {
 interface KnownFields {
   /** As `CacheableRequest` has it. */
   readonly variant: string
-  readonly sender: Sender
+  readonly sender: Client
 }
 
 /**
  * The header sections of cacheable requests, as bytes and as what the parser made of them. A client sends the same ones again
- * and again, and such a request needs no parser.
+ * and again, and such a request needs no parser. If others take the place of a section, its requests are parsed.
  */
 export class KnownHeads {
-  readonly #fields = new LRUCache<string, KnownFields>({
-    maxSize: maxKnown,
-    sizeCalculation: (_fields, section) => section.length + overhead
-  })
+  /** By the address and all bytes after the target. */
+  readonly #fields = new LRUCache<string, KnownFields>({ maxSize, sizeCalculation: (_fields, key) => key.length + overhead })
 
-  /** Remembers a request. The header section is written anew from its fields, so it means what the parser has found. */
-  remember({ rawHeaders, socket }: IncomingMessage, variant: string, sender: Sender): void {
-    let section = `${socket.remoteAddress}${version}`
-    for (let i = 0; i < rawHeaders.length; i += 2) section += `${rawHeaders[i]}: ${rawHeaders[i + 1]}\r\n`
-    section += '\r\n'
-    if (section.length <= maxHead && !this.#fields.has(section)) this.#fields.set(section, { variant, sender })
+  /**
+   * Remembers a request. The header section is written anew from its fields, so it means what the parser has found. A section with an
+   * id from a trusted proxy never comes again.
+   */
+  remember({ rawHeaders, socket }: IncomingMessage, { variant, requestId }: CacheableRequest, sender: Client): void {
+    if (requestId !== undefined) return
+    let key = `${socket.remoteAddress}${endOfRequestLine}`
+    for (let i = 0; i < rawHeaders.length; i += 2) key += `${rawHeaders[i]}: ${rawHeaders[i + 1]}\r\n`
+    key += '\r\n'
+    if (key.length <= maxLength && !this.#fields.has(key)) this.#fields.set(key, { variant, sender })
   }
 
   /**
-   * Reads bytes that begin with a request.
-   * @returns undefined unless they are one request with a known header section. If its target is not that of a request that
-   * the parser has read, it may be malformed
+   * Reads what a connection has sent.
+   * @returns undefined unless it ends with a known header section. The key is that of a cacheable request, or of none at all if
+   * the bytes before the section are no target
    */
-  read(address: string | undefined, bytes: Buffer): { readonly target: string; readonly fields: KnownFields } | undefined {
-    if (bytes.length > maxHead) return undefined
-    const head = bytes.toString('latin1')
-    const end = head.indexOf(version)
-    const fields = this.#fields.get(address + head.slice(end))
-    return fields && { target: head.slice(0, end), fields }
+  read(address: string | undefined, bytes: Buffer): { readonly key: string; readonly sender: Client } | undefined {
+    if (bytes.length > maxLength) return undefined
+    const text = bytes.toString('latin1')
+    const end = text.indexOf(endOfRequestLine)
+    const fields = this.#fields.get(address + text.slice(end))
+    return fields && { key: text.slice(0, end) + fields.variant, sender: fields.sender }
   }
 }

@@ -14,6 +14,11 @@ interface ParsingLimits {
   refuse(error: Error): void
 }
 
+/** A property of Node's IncomingMessage that its types lack. */
+interface OfferingRequest {
+  readonly upgrade?: boolean
+}
+
 /** llhttp's HPE_PAUSED. */
 const pause = 21
 
@@ -44,8 +49,10 @@ export function limitParsing(socket: Socket, { isFull, cut, pausesAfter, refuse 
         refuse(error)
       })
     }
+    // The parser stops by itself after such a request. Paused before, it would never report the end of the request.
+    const { upgrade: offersProtocol } = request as OfferingRequest
     const result = onIncoming(request, keepAlive)
-    return result === 0 && pausesAfter(request) ? pause : result
+    return result === 0 && !offersProtocol && pausesAfter(request) ? pause : result
   }
 }
 

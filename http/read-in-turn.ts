@@ -1,18 +1,17 @@
-/** Milliseconds. Node looks for arrived bytes again within a turn of the event loop if it finds 1,024 connections at once, which take longer. */
-const maxAge = 0.5
-
 /**
- * Reads a value once for all requests that had begun to arrive when it was read, which is while they are taken from their
- * connections: all of them were sent before the turn of the event loop began. So each has a value from between its begin and
- * its response, as if it were read for this request alone.
+ * Reads a value once in a turn of the event loop, for requests that arrive in one piece between two requests of their connection.
+ *
+ * The first byte of each of them was there when the system reported it, which is before any of them is read. So the value is
+ * read between the moment when the client began to send and the response, as if it were read for each request alone.
+ *
+ * This holds while fewer than 1,024 connections can be reported at once. Otherwise libuv asks the system again in the same turn.
  */
 export function readInTurn<T>(read: () => T): () => T {
-  let known: { readonly value: T; readonly readAt: number } | undefined
+  let known: { readonly value: T } | undefined
   return () => {
-    const now = performance.now()
-    if (known && now - known.readAt < maxAge) return known.value
-    if (!known) setImmediate(() => (known = undefined))
-    known = { value: read(), readAt: now }
+    if (known) return known.value
+    setImmediate(() => (known = undefined))
+    known = { value: read() }
     return known.value
   }
 }

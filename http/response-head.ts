@@ -6,12 +6,10 @@ export interface ChangingFields {
   readonly ratelimit: string
 }
 
-type ChangingName = keyof ChangingFields | 'date'
+const changing = /(?<=\r\n(date|x-request-id|ratelimit): )[^\r]*/gi
 
-const changingNames: readonly string[] = ['x-request-id', 'ratelimit', 'date'] satisfies ChangingName[]
-
-/** Fields that Node adds itself. */
-const ofNode: readonly string[] = ['date', 'connection', 'keep-alive']
+/** What keeps a response from being sent again: it ends its connection, its body is framed by Node, or it is for one client only. */
+const single = /\r\n(connection: (?!keep-alive\r)|transfer-encoding:|set-cookie:)/i
 
 /** A property of Node's OutgoingMessage that its types lack: the header section as it is sent. */
 interface WrittenHead {
@@ -31,55 +29,46 @@ function dateNow(): string {
 export class ResponseHead {
   /** The section without the values that change. They go between these pieces. */
   readonly #pieces: string[] = []
-  readonly #changing: ChangingName[] = []
-  /** Names and values in turn, without Node's own fields. */
-  readonly #fields: string[] = []
-  /** Where the fields have a value that changes. */
-  readonly #indexes: { readonly at: number; readonly name: keyof ChangingFields }[] = []
+  readonly #names: (keyof ChangingFields | 'date')[] = []
+  /** In characters, with the values that it had. */
+  readonly length: number
 
-  /** @returns undefined if the header section cannot be sent again: it ends its connection, or sets a cookie */
+  /** @returns undefined if the response cannot be sent again */
   static of(response: ServerResponse): ResponseHead | undefined {
     const { _header: section } = response as WrittenHead
-    return section && !/\r\n(connection: close|set-cookie:)/i.test(section) ? new ResponseHead(section) : undefined
+    return section && !single.test(section) ? new ResponseHead(section) : undefined
   }
 
   private constructor(section: string) {
-    const [statusLine = '', ...lines] = section.split('\r\n')
-    let piece = `${statusLine}\r\n`
-    for (const line of lines.slice(0, -2)) {
-      const colon = line.indexOf(': ')
-      const [field, value] = [line.slice(0, colon), line.slice(colon + 2)]
-      const name = field.toLowerCase()
-      const changes = changingNames.includes(name)
-      if (!ofNode.includes(name)) {
-        this.#fields.push(field, value)
-        if (changes) this.#indexes.push({ at: this.#fields.length - 1, name: name as keyof ChangingFields })
-      }
-      piece += changes ? `${field}: ` : `${line}\r\n`
-      if (!changes) continue
-      this.#changing.push(name as ChangingName)
-      this.#pieces.push(piece)
-      piece = '\r\n'
+    this.length = section.length
+    let end = 0
+    for (const { 0: value, 1: name = '', index } of section.matchAll(changing)) {
+      this.#pieces.push(section.slice(end, index))
+      this.#names.push(name.toLowerCase() as keyof ChangingFields | 'date')
+      end = index + value.length
     }
-    this.#pieces.push(`${piece}\r\n`)
+    this.#pieces.push(section.slice(end))
   }
 
   /** The section as it is sent, with a character for each byte. */
   write(values: ChangingFields): string {
-    const [pieces, changing] = [this.#pieces, this.#changing]
+    const [pieces, names] = [this.#pieces, this.#names]
     let section = ''
-    for (let i = 0; i < changing.length; i++) {
-      const name = changing[i] as ChangingName
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i] as keyof ChangingFields | 'date'
       section += pieces[i]
       section += name === 'date' ? dateNow() : values[name]
     }
-    return section + pieces[changing.length]
+    return section + pieces[names.length]
   }
 
-  /** The fields as `writeHead` takes them, without those that Node adds. */
+  /** Names and values in turn, as `writeHead` takes them, without the fields that Node adds itself. */
   fields(values: ChangingFields): string[] {
-    const fields = this.#fields.slice()
-    for (const { at, name } of this.#indexes) fields[at] = values[name]
-    return fields
+    const lines = this.write(values).split('\r\n').slice(1, -2)
+    return lines.flatMap((line) => {
+      const colon = line.indexOf(': ')
+      const name = line.slice(0, colon)
+      return /^(date|connection|keep-alive)$/i.test(name) ? [] : [name, line.slice(colon + 2)]
+    })
   }
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-/** A pending request, for the log. */
+/** A pending request, for the log. The `reqId` is empty if the request has its own line in the log already. */
 export interface Unanswered {
   readonly reqId: string
   readonly method: string
@@ -12,4 +12,13 @@ export interface Unanswered {
 export function stateOf({ headersSent, req }: ServerResponse): Unanswered['state'] {
   if (!req.complete) return 'its body was still arriving'
   return headersSent ? 'its answer was still being sent' : 'it was being answered'
+}
+
+/** A stored response that the client has not read yet. */
+export const sentAgain: Unanswered = {
+  reqId: '',
+  method: 'GET',
+  route: undefined,
+  milliseconds: 0,
+  state: 'its answer was still being sent'
 }

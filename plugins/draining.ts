@@ -6,7 +6,7 @@ import { refuseUnfinished } from '../http/client-errors.ts'
 import { Connections } from '../http/connections.ts'
 import { addWait } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
-import { stateOf, type Unanswered } from '../http/unanswered.ts'
+import { sentAgain, stateOf, type Unanswered } from '../http/unanswered.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -23,8 +23,8 @@ export default fp(
     const replies = new WeakMap<ServerResponse, FastifyReply>()
 
     app.decorate('connections', connections)
-    app.decorate('unanswered', () =>
-      connections.pendingResponses.map((response): Unanswered => {
+    app.decorate('unanswered', () => [
+      ...connections.pendingResponses.map((response): Unanswered => {
         const reply = replies.get(response)
         return {
           reqId: reply?.request.id ?? '',
@@ -33,8 +33,9 @@ export default fp(
           milliseconds: Math.round(reply?.elapsedTime ?? 0),
           state: stateOf(response)
         }
-      })
-    )
+      }),
+      ...[...connections.open].filter(({ sending }) => sending).map(() => sentAgain)
+    ])
 
     addWait(app, 'onRequest', (request, reply, done) => {
       replies.set(reply.raw, reply)

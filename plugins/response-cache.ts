@@ -7,7 +7,7 @@ import type { Config } from '../config.ts'
 import type { Versions } from '../domain/store.ts'
 import { maxStringBody } from '../http/body.ts'
 import { type CacheableRequest, makeRequestReader } from '../http/cacheable-request.ts'
-import { KnownHeads, type Sender } from '../http/known-heads.ts'
+import { type Client, KnownHeads } from '../http/known-heads.ts'
 import { readInTurn } from '../http/read-in-turn.ts'
 import { ResponseHead } from '../http/response-head.ts'
 import { requestId } from '../logging/request-ids.ts'
@@ -54,14 +54,17 @@ const maxBody = 512 * 1024
 /** The approximate size of an entry without its body and key, in bytes. */
 const overhead = 2_048
 const maxClients = 10_000
+/** Up to this many connections share a look at the database. With all else that the process has open they are fewer than 1,024. */
+const maxSharing = 512
 /** A response is stored when its key is seen for the second time, so that a walk through the catalogue stores nothing. */
 const maxSeen = 5_000
 
 /**
  * The outermost layer of the service: it sends a response of the application again, without entering the application, when an
- * equal request comes and the version of the resource is still the same. It reads that version for each request, so it never
+ * equal request comes and the version of the resource is still the same. It looks at the database for each request, so it never
  * sends an outdated response. Whatever it does not wholly understand goes on to the application. Like the application, it
- * counts each request against the rate limit, lets addresses take turns, measures and logs.
+ * counts each request against the rate limit, measures and logs, and lets addresses take turns. A request that comes again on a
+ * connection is not even parsed, unless others wait for their turn.
  *
  * It does nothing if versions cannot be read at once (PostgreSQL), or without a body cache. It stores at most BODY_CACHE bytes.
  */
@@ -73,10 +76,10 @@ export default fp(
     const readRequest = makeRequestReader(config)
     const responses = new LRUCache<string, StoredResponse>({
       maxSize: config.BODY_CACHE,
-      sizeCalculation: ({ body }, key) => (body?.length ?? 0) + key.length + overhead
+      sizeCalculation: ({ body, head }, key) => (body?.length ?? 0) + head.length + key.length + overhead
     })
     const seen = new LRUCache<string, true>({ max: maxSeen })
-    const clients = new LRUCache<string, Pick<Sender, 'ip' | 'network'>>({ max: maxClients })
+    const clients = new LRUCache<string, Pick<Client, 'ip' | 'network'>>({ max: maxClients })
     const knownHeads = new KnownHeads()
     const recordings = new WeakMap<IncomingMessage, Recording>()
 
@@ -132,7 +135,7 @@ export default fp(
     }
 
     /** A logger that has the fields of the request, so that they are serialized once. */
-    function logger(stored: StoredResponse, { client, userAgent, ip }: Sender): FastifyBaseLogger {
+    function logger(stored: StoredResponse, { client, userAgent, ip }: Client): FastifyBaseLogger {
       const { log, logged, status } = stored
       if (log && log.client === client && log.userAgent === userAgent) return log.logger
       const made = app.log.child({ req: { ...logged, ip, headers: { 'user-agent': userAgent } }, res: { statusCode: status } })
@@ -141,7 +144,8 @@ export default fp(
     }
 
     const isCurrent = ({ version, currentVersion }: StoredResponse) => version === currentVersion()
-    const databaseVersion = readInTurn(versions.database)
+    const sharedVersion = readInTurn(versions.database)
+    const databaseVersion = () => (app.connections.open.size <= maxSharing ? sharedVersion() : versions.database())
 
     /** Whether nothing at all has changed since the response was current; or else, whether it still is. */
     function isUnchanged(stored: StoredResponse): boolean {
@@ -154,26 +158,26 @@ export default fp(
     }
 
     /** Counts a request for a stored response. @returns the RateLimit field; undefined if the application must answer */
-    function count({ body, cost }: StoredResponse, { ip, network }: Sender, socket: Socket): string | undefined {
+    function count({ body, cost }: StoredResponse, { ip, network }: Client, socket: Socket): string | undefined {
       if (app.isOverloaded()) return undefined
       return app.makeRoomToSend(body?.length ?? 0, socket, ip) ? app.countOutside(network, cost) : undefined
     }
 
-    function note(stored: StoredResponse, sender: Sender, id: string, receivedAt: number): void {
+    function note(stored: StoredResponse, sender: Client, id: string, receivedAt: number): void {
       const responseTime = performance.now() - receivedAt
       app.metrics.observe(stored.measured, responseTime)
       logger(stored, sender).info({ reqId: id, responseTime }, requestCompleted)
     }
 
     /** Sends a stored response. @returns false if the application must answer */
-    function send(stored: StoredResponse, sender: Sender, request: CacheableRequest, response: ServerResponse): boolean {
+    function send(stored: StoredResponse, sender: Client, request: CacheableRequest, response: ServerResponse): boolean {
       if (app.connections.isClosing || response.hasHeader('connection')) return false
       const rateLimit = isCurrent(stored) ? count(stored, sender, response.req.socket) : undefined
       if (rateLimit === undefined) return false
       const id = requestId(request.requestId)
       response.writeHead(stored.status, stored.head.fields({ 'x-request-id': id, ratelimit: rateLimit }))
       response.end(stored.body, 'latin1')
-      if (request.requestId === undefined) knownHeads.remember(response.req, request.variant, sender)
+      knownHeads.remember(response.req, request, sender)
       note(stored, sender, id, request.receivedAt)
       return true
     }
@@ -183,9 +187,8 @@ export default fp(
       const receivedAt = performance.now()
       const known = knownHeads.read(socket.remoteAddress, bytes)
       if (!known) return false
-      const { target, fields } = known
-      const { variant, sender } = fields
-      const stored = responses.get(target + variant)
+      const { key, sender } = known
+      const stored = responses.get(key)
       if (!stored || !app.canStart() || !isUnchanged(stored)) return false
       const rateLimit = count(stored, sender, socket)
       if (rateLimit === undefined) return false
@@ -201,7 +204,7 @@ export default fp(
       return true
     }
 
-    app.connections.answerUnparsed(sendUnparsed)
+    app.connections.beforeParsing(sendUnparsed)
     app.connections.wrap((next) => (raw, response) => {
       const request = readRequest(raw)
       if (!request) return next(raw, response)

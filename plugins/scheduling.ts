@@ -12,7 +12,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Calls `start` now, or when it is the address's turn. @param network as `request.network` */
     schedule(network: string, start: () => void): void
-    /** Whether `schedule` would start work at once. Then start it. */
+    /** Whether `schedule` would start work at once. */
     canStart(): boolean
     /** Lets each read of a body wait for the address's turn. This starts the flow of the body. */
     paceReads(network: string, request: FastifyRequest, body: Readable): void

@@ -34,7 +34,7 @@ export interface Reader extends OrderPages {
   ping(): void
   /** Undefined when there is no such product, or it is deleted. */
   productVersion(id: string): number | undefined
-  /** A number that changes with each commit of another connection, which is every commit: this one only reads. */
+  /** Changes when another connection changes the database. This one only reads. */
   dataVersion(): number | undefined
 }
 

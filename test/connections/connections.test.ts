@@ -51,6 +51,17 @@ t.test('connections', async (t) => {
     }
   })
 
+  t.test(
+    'a request that was answered before its body gets no second answer when the body is refused, and nothing is answered after it',
+    async (t) => {
+      const wire = await Wire.open(t, app)
+      wire.send('POST /nothing HTTP/1.1\r\nHost: shop.example\r\nContent-Type: application/xml\r\nTransfer-Encoding: chunked\r\n\r\n')
+      t.equal((await wire.answer()).status, 404)
+      wire.send(`${chunk('x').repeat(400)}0\r\n\r\n${message('GET /products')}`)
+      t.equal(await wire.rest(), '')
+    }
+  )
+
   t.test('a body in chunks of a byte is refused, also where it was refused before and is only discarded', async (t) => {
     const bytes = chunk('x').repeat(5_000)
     const post = (type: string) =>

@@ -63,3 +63,29 @@ t.test('a service that stops answers all requests that were sent ahead, and only
   t.equal(count(drained), sentAhead)
   t.ok(drained.lastIndexOf('HTTP/1.1 200') < drained.toLowerCase().indexOf('connection: close'))
 })
+
+t.test('what waits behind an answer that is not read is parsed when the service stops, and answered', async (t) => {
+  const large = Buffer.alloc(16 * 1024 * 1024, 'x')
+  const server = createServer((request, response) => {
+    if (request.url === '/large') response.end(large)
+    else request.resume().on('end', () => response.end())
+  })
+  const connections = new Connections(server, () => {})
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  const clients = [400, 1_500, 3_000, 6_000, 400, 1_500, 3_000, 6_000].map((length) => {
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    t.teardown(() => client.destroy())
+    client.pause()
+    client.write(get.replace('/', '/large'))
+    return { client, padded: post.replace('Host: a', `Host: a\r\nX: ${'x'.repeat(length)}`) }
+  })
+  const [open, turn] = [() => [...connections.open], () => new Promise(setImmediate)]
+  // Node pauses the parser of a connection while so much waits to be sent.
+  while (open().length < clients.length || !open().every(({ socket }) => socket.writableLength > 0)) await turn()
+  for (const { client, padded } of clients) client.write(padded + get + post + get)
+  while (!open().every(({ queued }) => queued.length > 0)) await turn()
+  connections.disableKeepAlive()
+  const answers = await Promise.all([...clients.map(({ client }) => text(client)), connections.drain()])
+  for (const answer of answers.slice(0, -1)) t.equal(count(String(answer)), 5)
+})

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
+import { hold, release } from '../../http/connection.ts'
 import { Connections } from '../../http/connections.ts'
 
 const get = 'GET /hot HTTP/1.1\r\nHost: a\r\n\r\n'
@@ -23,7 +24,7 @@ async function serve(t: Test) {
   /** Where the bytes begin that the layer gets: their distance from the first byte of the connection. */
   const offered: number[] = []
   let answered = 0
-  connections.answerUnparsed((socket, bytes) => {
+  connections.beforeParsing((socket, bytes) => {
     offered.push(socket.bytesRead - bytes.length)
     if (bytes.toString('latin1') !== get) return false
     answered++
@@ -52,6 +53,7 @@ const content = fc.constantFrom('', 'x', '\r\n\r\n', get, `x${get}`, `\r\n${get}
 const chunks = (body: string) => (body === '' ? '' : `${body.length.toString(16)}\r\n${body}\r\n`)
 
 const request = fc.oneof(
+  fc.constant({ bytes: 'GET /upgrade HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n', answer: 'GET /upgrade 0;' }),
   { weight: 3, arbitrary: fc.constant({ bytes: get, answer: 'GET /hot 0;' }) },
   fc.constant({ bytes: `GET /cold HTTP/1.1\r\nHost: a\r\nX: ${'y'.repeat(20)}\r\n\r\n`, answer: 'GET /cold 0;' }),
   content.map((body) => ({
@@ -128,22 +130,42 @@ t.test('a service that stops gives the layer nothing more, so the next answer cl
   t.same(offered, [])
 })
 
-t.test('a connection that is paused reads nothing', async (t) => {
-  const { client, port, accepted } = await serve(t)
-  client.write(get)
-  await once(client, 'data')
-  const socket = accepted()
-  const before = socket?.bytesRead
-  socket?.pause()
-  client.write(last)
-  // Another connection that the server answers shows that it has looked for bytes since.
-  for (let i = 0; i < 3; i++) {
-    const other = connect(port, '127.0.0.1', () => other.write(last))
-    await once(other, 'data')
-    other.destroy()
-  }
-  t.equal(socket?.bytesRead, before)
+for (const [name, isWithin] of [
+  ['between requests', false],
+  ['while a request is handled', true]
+] as const) {
+  t.test(`a connection that is held ${name} reads nothing until it is released`, async (t) => {
+    const { client, port, connections } = await serve(t)
+    client.write(get)
+    await once(client, 'data')
+    const [connection] = connections.open
+    if (!connection) throw new Error('there is no connection')
+    if (isWithin) {
+      connections.beforeParsing(() => {
+        hold(connection)
+        return false
+      })
+      client.write(get)
+      await once(client, 'data')
+    } else hold(connection)
+    const { bytesRead } = connection.socket
+    client.write(last)
+    // Other connections that the server answers show that it has looked for bytes since.
+    for (let i = 0; i < 3; i++) {
+      const other = connect(port, '127.0.0.1', () => other.write(last))
+      await once(other, 'data')
+      other.destroy()
+    }
+    t.equal(connection.socket.bytesRead, bytesRead)
+    const answers = text(client)
+    release(connection)
+    t.match(await answers, /GET \/last 0;/)
+  })
+}
+
+t.test('requests that were sent ahead are answered although the client has ended its side', async (t) => {
+  const { client } = await serve(t)
   const answers = text(client)
-  socket?.resume()
-  t.match(await answers, /GET \/last 0;/)
+  client.end(get + get.replace('/hot', '/b') + get.replace('/hot', '/c'))
+  t.same(bodiesOf(await answers), ['GET /hot 0;', 'GET /b 0;', 'GET /c 0;'])
 })

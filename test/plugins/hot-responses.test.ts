@@ -53,6 +53,7 @@ t.test('answers that a client reads late all arrive whole and in order', { skip 
   t.match((await wire.answer()).body, /ABC-1/)
   t.ok((await wire.answer()).body === expected)
   t.ok(service.parsed() > before, 'what came behind unsent bytes was parsed')
+  t.ok(service.connection()?.socket.timeout, 'an idle connection has a timeout again')
 })
 
 t.test('a service that stops sends the rest of an answer', { skip }, async (t) => {
@@ -71,6 +72,23 @@ t.test('a service that stops sends the rest of an answer', { skip }, async (t) =
   t.equal(await wire.rest(), '')
   wire.end()
   await drained
+})
+
+t.test('an answer that waits to be sent is not cut off by the timer of idle connections, or by a refusal', { skip }, async (t) => {
+  const service = await serve(t)
+  const wire = await service.warm(await Wire.open(t, service.app), page)
+  const socket = service.connection()?.socket
+  t.ok(socket?.timeout, 'an idle connection has a timeout')
+  const sent = await sendUnread(wire, service)
+  t.equal(socket?.timeout, 0)
+  t.match(service.app.unanswered(), [{ method: 'GET', state: 'its answer was still being sent' }])
+  const before = socket?.bytesRead ?? 0
+  wire.send('garbage\r\n\r\n')
+  while (socket?.bytesRead === before) await new Promise(setImmediate)
+  t.notOk(socket?.writableEnded, 'the refusal waits')
+  wire.resume()
+  for (let i = 0; i < sent; i++) t.equal((await wire.answer()).status, 200)
+  t.match(await wire.answer(), { status: 400, headers: { connection: 'close' } })
 })
 
 t.test('a client that reads no answers is cut off after SEND_TIMEOUT', { skip }, async (t) => {
