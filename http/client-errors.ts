@@ -64,13 +64,14 @@ async function refuse(socket: Socket, code: ProblemCode, base: string, detail?: 
   refused.add(socket)
   // The client may repeat the refused request. If the rest of this one were processed too, it would be carried out twice.
   stopReading(socket)
-  const connection = connectionOf(socket)
-  const { pendingResponses = new Set<ServerResponse>(), lastRequest } = connection ?? {}
+  const { pendingResponses = new Set<ServerResponse>(), lastRequest, sending } = connectionOf(socket) ?? {}
   const incomplete = [...pendingResponses].find(({ req }) => !req.complete)
   // Node goes on parsing what it has read, so later the request may be complete.
   const wasAnswered = incomplete === undefined && lastRequest?.complete === false
   // Responses to pipelined requests must stay in order, or the client would assign them to the wrong requests.
-  await Promise.all([connection?.sending, ...[...pendingResponses].filter((response) => response !== incomplete).map(closed)])
+  const earlier = [...pendingResponses].filter((response) => response !== incomplete)
+  // Without any, the refusal is sent at once, before the application answers.
+  if (sending || earlier.length > 0) await Promise.all([sending, ...earlier.map(closed)])
   if (wasAnswered || incomplete?.headersSent || !socket.writable) {
     socket.destroy()
     return
