@@ -104,7 +104,7 @@ export class ConnectionReader {
     if (this.#bytes !== undefined) return
     this.#isAfterEmptyLine = result === bytes.length && endsWithEmptyLine(bytes)
     // The parser stops after a request that offers to change the protocol. The offer is passed over, unless Node has given the socket away.
-    if (result >= bytes.length || parserOf(this.#socket) !== parser) return
+    if (result === 0 || result >= bytes.length || parserOf(this.#socket) !== parser) return
     const rest = bytes.subarray(result)
     if (this.#options.isHeld()) this.#keep(rest)
     else this.#parse(parser, rest)
