@@ -30,18 +30,13 @@ export class FairScheduler {
 
   /** Calls `start` now, or when it is the caller's turn. */
   schedule(caller: string, start: () => void): void {
-    if (this.canStart()) start()
-    else this.#waiting.add(caller, start)
-  }
-
-  /** Whether `schedule` would start work at once, for any caller. */
-  canStart(): boolean {
     if (!this.#isTurnScheduled) {
       this.#turnStartedAt = performance.now()
       this.#reads = 0
       this.#scheduleTurn()
     }
-    return this.#waiting.isEmpty && this.#mayStart()
+    if (this.#waiting.isEmpty && this.#mayStart()) start()
+    else this.#waiting.add(caller, start)
   }
 
   /** Schedules a read from a connection or a request body. Its data arrives in the next turn of the event loop. */

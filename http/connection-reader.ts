@@ -77,9 +77,8 @@ export class ConnectionReader {
     return this.#isAfterEmptyLine
   }
 
-  /** Parses what is kept until the parser pauses again. */
-  parse(): void {
-    const bytes = this.#bytes
+  /** Parses bytes, or what is kept, until the parser pauses again. */
+  parse(bytes = this.#bytes): void {
     if (!bytes || !this.#parser) return
     this.discard()
     // Node itself pauses the parser while the client does not read. A paused parser would take nothing and name a wrong place.

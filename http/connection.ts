@@ -8,6 +8,8 @@ export interface Connection {
   readonly address: string
   /** Responses that are not completely sent, in the order of their requests. */
   readonly pendingResponses: Set<ServerResponse>
+  /** Whether a request that is not parsed waits for its turn. */
+  isWaiting: boolean
   /** Set while bytes of a response without a ServerResponse wait in this process. It resolves when they are sent, or the client has gone. */
   sending: Promise<void> | undefined
   /** The latest request whose header fields have arrived. */
@@ -43,6 +45,7 @@ export function openConnection(socket: Socket, reading: ReaderOptions): Connecti
     socket,
     address: socket.remoteAddress ?? '',
     pendingResponses: new Set(),
+    isWaiting: false,
     sending: undefined,
     lastRequest: undefined,
     lastActivity: { at: performance.now(), bytesRead: 0 },
@@ -122,9 +125,9 @@ export function stopReading(socket: Socket): void {
   discard()
 }
 
-/** Whether a part of a response still waits in this process. */
-export function isAnswering({ pendingResponses, sending }: Connection): boolean {
-  return pendingResponses.size > 0 || sending !== undefined
+/** Whether a request, or a part of its response, still waits in this process. */
+export function isAnswering({ pendingResponses, isWaiting, sending }: Connection): boolean {
+  return pendingResponses.size > 0 || isWaiting || sending !== undefined
 }
 
 /** Whether the next byte belongs to a new request, and all responses before it are sent. */

@@ -37,8 +37,11 @@ const timeouts = {
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Answers what a connection has sent, if it is one whole request. @returns false if it does not; then the bytes are parsed */
-export type BytesHandler = (socket: Socket, bytes: Buffer) => boolean
+/**
+ * Answers what a connection has sent, if it is one whole request. It calls `done` when it has, or when the bytes must be parsed.
+ * @returns false if the bytes must be parsed; then it does not call `done`
+ */
+export type BytesHandler = (socket: Socket, bytes: Buffer, done: (isAnswered: boolean) => void) => boolean
 
 /** The connections of a server. They can all be closed without a reset (RFC 9112 section 9.6). */
 export class Connections {
@@ -152,11 +155,23 @@ export class Connections {
   }
 
   #answerUnparsed(connection: Connection, bytes: Buffer): boolean {
-    const { socket } = connection
-    if (this.#isClosing || !isBetweenRequests(connection) || !this.#answerBytes(socket, bytes)) return false
-    connection.lastActivity = { at: performance.now(), bytesRead: socket.bytesRead }
-    if (socket.writableLength > 0) void waitUntilSent(connection).then(() => this.#handleNext(connection))
-    return true
+    if (this.#isClosing || !isBetweenRequests(connection)) return false
+    const { socket, reader } = connection
+    connection.isWaiting = true
+    const isTaken = this.#answerBytes(socket, bytes, (isAnswered) => {
+      connection.isWaiting = false
+      if (socket.destroyed) return
+      if (!isAnswered) reader.parse(bytes)
+      else {
+        connection.lastActivity = { at: performance.now(), bytesRead: socket.bytesRead }
+        if (socket.writableLength > 0) void waitUntilSent(connection).then(() => this.#handleNext(connection))
+      }
+      if (connection.isHeld && connection.queued.length === 0) this.#readOn(connection)
+    })
+    if (!isTaken) connection.isWaiting = false
+    // The answer waits for its turn, and what the client sends next waits for the answer.
+    else if (connection.isWaiting) hold(connection)
+    return isTaken
   }
 
   #limitParsing(connection: Connection): void {

@@ -64,7 +64,7 @@ const maxSeen = 5_000
  * equal request comes and the version of the resource is still the same. It looks at the database for each request, so it never
  * sends an outdated response. Whatever it does not wholly understand goes on to the application. Like the application, it
  * counts each request against the rate limit, measures and logs, and lets addresses take turns. A request that comes again on a
- * connection is not even parsed, unless others wait for their turn.
+ * connection is not even parsed.
  *
  * It does nothing if versions cannot be read at once (PostgreSQL), or without a body cache. It stores at most BODY_CACHE bytes.
  */
@@ -183,13 +183,8 @@ export default fp(
     }
 
     /** Sends a stored response for a request that is not parsed. @returns false if the parser must read the request */
-    function sendUnparsed(socket: Socket, bytes: Buffer): boolean {
-      const receivedAt = performance.now()
-      const known = knownHeads.read(socket.remoteAddress, bytes)
-      if (!known) return false
-      const { key, sender } = known
-      const stored = responses.get(key)
-      if (!stored || !app.canStart() || !isUnchanged(stored)) return false
+    function sendUnparsed(stored: StoredResponse, sender: Client, socket: Socket, receivedAt: number): boolean {
+      if (app.connections.isClosing || !isUnchanged(stored)) return false
       const rateLimit = count(stored, sender, socket)
       if (rateLimit === undefined) return false
       const id = requestId(undefined)
@@ -204,7 +199,15 @@ export default fp(
       return true
     }
 
-    app.connections.beforeParsing(sendUnparsed)
+    app.connections.beforeParsing((socket, bytes, done) => {
+      const receivedAt = performance.now()
+      const known = knownHeads.read(socket.remoteAddress, bytes)
+      const stored = known && responses.get(known.key)
+      if (!stored) return false
+      const { sender } = known
+      app.schedule(sender.network, () => done(socket.writable && sendUnparsed(stored, sender, socket, receivedAt)))
+      return true
+    })
     app.connections.wrap((next) => (raw, response) => {
       const request = readRequest(raw)
       if (!request) return next(raw, response)

@@ -12,8 +12,6 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Calls `start` now, or when it is the address's turn. @param network as `request.network` */
     schedule(network: string, start: () => void): void
-    /** Whether `schedule` would start work at once. */
-    canStart(): boolean
     /** Lets each read of a body wait for the address's turn. This starts the flow of the body. */
     paceReads(network: string, request: FastifyRequest, body: Readable): void
   }
@@ -51,7 +49,6 @@ export default fp(
       scheduler.scheduleRead(networks.memo(socket.remoteAddress ?? ''), () => socket.resume())
     })
 
-    app.decorate('canStart', () => scheduler.canStart())
     app.decorate('schedule', (network: string, start: () => void) => scheduler.schedule(network, start))
     app.decorateRequest('network', '')
     addWait(app, 'onRequest', (request, _reply, done) => {

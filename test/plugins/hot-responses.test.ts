@@ -56,6 +56,31 @@ t.test('answers that a client reads late all arrive whole and in order', { skip 
   t.ok(service.connection()?.socket.timeout, 'an idle connection has a timeout again')
 })
 
+t.test('requests that wait for their turn are not parsed either, and what comes behind them waits', { skip }, async (t) => {
+  const { app, warm, parsed } = await serve(t)
+  const wires = await Promise.all(Array.from({ length: 10 }, async () => warm(await Wire.open(t, app), product)))
+  const before = parsed()
+  let works = 0
+  /** Takes more than its turn of the event loop. */
+  const work = () => {
+    works++
+    const since = performance.now()
+    while (performance.now() - since < 6);
+    if (works < 100 && wires.some((wire) => wire.isSilent())) app.schedule('198.51.100.1', work)
+  }
+  for (let i = 0; i < 3; i++) app.schedule('198.51.100.1', work)
+  for (const wire of wires) wire.send(product)
+  for (const wire of wires) t.equal((await wire.answer()).status, 200)
+  t.equal(parsed(), before)
+  for (let i = 0; i < 3; i++) app.schedule('198.51.100.1', work)
+  for (const wire of wires) {
+    wire.send(product)
+    await new Promise(setImmediate)
+    wire.send(message('GET /product/none'))
+  }
+  for (const wire of wires) t.same([(await wire.answer()).status, (await wire.answer()).status], [200, 404])
+})
+
 t.test('a service that stops sends the rest of an answer', { skip }, async (t) => {
   const service = await serve(t)
   const wire = await service.warm(await Wire.open(t, service.app), page)
