@@ -135,6 +135,12 @@ interface Manner {
   readonly isTwice: boolean
 }
 
+/** The next answer but 100 (Continue). */
+async function finalAnswer(wire: Wire, method: string | undefined): Promise<Answer> {
+  const answer = await wire.answer(method)
+  return answer.status === 100 ? finalAnswer(wire, method) : answer
+}
+
 /** Sends a request on the connection of before, as long as there is one. */
 async function exchange(t: Test, wires: Map<FastifyInstance, Wire>, app: FastifyInstance, bytes: string, { isNew, cut, isTwice }: Manner) {
   const method = bytes.split(' ', 1)[0]
@@ -145,9 +151,9 @@ async function exchange(t: Test, wires: Map<FastifyInstance, Wire>, app: Fastify
   // The service reads the first piece by itself.
   if (cut !== null) await turn()
   if (cut !== null && cut < all.length) wire.send(all.slice(cut))
-  const first = await wire.answer(method)
+  const first = await finalAnswer(wire, method)
   const isOver = first.headers['connection'] === 'close'
-  const answers = isTwice && !isOver ? [first, await wire.answer(method)] : [first]
+  const answers = isTwice && !isOver ? [first, await finalAnswer(wire, method)] : [first]
   if (answers.some(({ headers }) => headers['connection'] === 'close')) {
     wires.delete(app)
     wire.end()
