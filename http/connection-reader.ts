@@ -4,13 +4,13 @@ import { callbackKey, type Parser, type ParserResult, parserOf } from './parser.
 type AfterParsing = (result: ParserResult) => void
 
 const nothing = Buffer.alloc(0)
+/** Node reads at most this many bytes at once. After so many it reads the same connection again, before others. */
+const readSize = 64 * 1024
 const emptyLine = Buffer.from('\r\n\r\n').readUInt32BE()
 
 export interface ReaderOptions {
   /** Answers bytes that have arrived, instead of the parser. It is not asked while older bytes are kept. @returns whether it did */
   answer(bytes: Buffer): boolean
-  /** Whether what comes next waits for the answers before it. */
-  isHeld(): boolean
   /** More bytes are kept than before, or fewer. */
   changed(difference: number): void
   /** The parsed bytes are malformed. */
@@ -44,7 +44,6 @@ function endsWithEmptyLine(bytes: Buffer): boolean {
  * They hold thousands of requests, and when hundreds of connections send so much, others wait for the garbage collector.
  */
 export class ConnectionReader {
-  readonly #socket: Socket
   readonly #parser: Parser | undefined
   readonly #afterParsing: AfterParsing = () => undefined
   readonly #options: ReaderOptions
@@ -52,7 +51,6 @@ export class ConnectionReader {
   #isAfterEmptyLine = false
 
   constructor(socket: Socket, options: ReaderOptions) {
-    this.#socket = socket
     this.#options = options
     const parser = parserOf(socket)
     const key = parser && callbackKey(parser, 'bound onParserExecute')
@@ -70,7 +68,7 @@ export class ConnectionReader {
   }
 
   /**
-   * Whether the parser has taken all bytes, and they ended with an empty line. Then the next byte belongs to a new request, if
+   * Whether the parser has taken all bytes that there were, and they ended with an empty line. Then the next byte belongs to a new request, if
    * the last request that the parser has reported is complete: a part of another one after it would have ended with that line.
    */
   get isAfterEmptyLine(): boolean {
@@ -100,13 +98,7 @@ export class ConnectionReader {
       return
     }
     this.#afterParsing(result)
-    if (this.#bytes !== undefined) return
-    this.#isAfterEmptyLine = result === bytes.length && endsWithEmptyLine(bytes)
-    // The parser stops after a request that offers to change the protocol. The offer is passed over, unless Node has given the socket away.
-    if (result === 0 || result >= bytes.length || parserOf(this.#socket) !== parser) return
-    const rest = bytes.subarray(result)
-    if (this.#options.isHeld()) this.#keep(rest)
-    else this.#parse(parser, rest)
+    this.#isAfterEmptyLine = this.#bytes === undefined && result === bytes.length && bytes.length < readSize && endsWithEmptyLine(bytes)
   }
 
   #keepRest(parser: Parser, result: ParserResult, bytes: Buffer): ParserResult {
@@ -115,13 +107,11 @@ export class ConnectionReader {
     parser.resume()
     // A request without a body is complete now.
     parser.execute(nothing)
-    if (rest.length > 0) this.#keep(rest)
+    if (rest.length > 0) {
+      // A view keeps the whole of its buffer in memory, and only the bytes of the view are counted.
+      this.#bytes = rest.length * 2 < rest.buffer.byteLength ? Buffer.from(rest) : rest
+      this.#options.changed(rest.length)
+    }
     return result.bytesParsed
-  }
-
-  #keep(rest: Buffer): void {
-    // A view keeps the whole of its buffer in memory, and only the bytes of the view are counted.
-    this.#bytes = rest.length * 2 < rest.buffer.byteLength ? Buffer.from(rest) : rest
-    this.#options.changed(rest.length)
   }
 }

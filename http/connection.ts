@@ -145,7 +145,8 @@ export function waitUntilSent(connection: Connection): Promise<void> {
   connection.sending = new Promise((resolve) => {
     socket.write('', () => {
       connection.sending = undefined
-      socket.setTimeout(timeout)
+      // With a pending response Node sets it again itself.
+      if (connection.pendingResponses.size === 0) socket.setTimeout(timeout)
       resolve()
     })
   })

@@ -136,7 +136,6 @@ export class Connections {
     this.#starts.connectionAccepted()
     const connection = openConnection(socket, {
       answer: (bytes) => this.#answerUnparsed(connection, bytes),
-      isHeld: () => connection.isHeld,
       changed: (difference) => this.#countUnparsed(connection, difference),
       failed: (error) => this.#server.emit('clientError', error, socket)
     })

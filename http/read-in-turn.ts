@@ -1,5 +1,6 @@
 /**
- * Reads a value once in a turn of the event loop, for requests that arrive in one piece between two requests of their connection.
+ * Reads a value once in a turn of the event loop, for requests that arrive in one piece, each with the first read of its
+ * connection in that turn.
  *
  * The first byte of each of them was there when the system reported it, which is before any of them is read. So the value is
  * read between the moment when the client began to send and the response, as if it were read for each request alone.

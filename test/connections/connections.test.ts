@@ -25,6 +25,35 @@ t.test('connections', async (t) => {
     }
   })
 
+  t.test('a request that offers to change the protocol is answered when it was sent ahead, too', async (t) => {
+    const wire = await Wire.open(t, app)
+    wire.send(message('GET /product/ABC-1') + message('GET /products', { connection: 'upgrade', upgrade: 'h2c' }))
+    t.match((await wire.answer()).body, /ABC-1/)
+    t.match((await wire.answer()).body, /<products/)
+    t.equal((await wire.send(message('GET /products')).answer()).status, 200)
+  })
+
+  t.test('what is no request, after an offer to change the protocol, harms nobody else', async (t) => {
+    const offering = { connection: 'upgrade', upgrade: 'h2c' }
+    const chunks = { ...offering, 'transfer-encoding': 'chunked' }
+    for (const [offer, rest] of [
+      [message('GET /products', offering), 'x'],
+      [message('GET /products', offering), '\0\r\n\r\n'],
+      [message('GET /products', offering), `GET /${'a'.repeat(70_000)}`],
+      [message('POST /products', chunks), 'Z\r\n']
+    ] as const) {
+      for (const pieces of [[offer + rest], [offer, rest], [offer + rest, message('GET /products')]]) {
+        const wire = await Wire.open(t, app)
+        for (const piece of pieces) {
+          wire.send(piece)
+          // The service has read it by then.
+          t.equal((await ask(t, app, message('GET /product/ABC-1'))).status, 200)
+        }
+        wire.abort()
+      }
+    }
+  })
+
   t.test('pipelined requests are answered in order, also when a later one is broken (RFC 9112 9.3.2)', async (t) => {
     const wire = await Wire.open(t, app)
     const order = message('POST /order', { 'content-type': 'application/xml' }, orderXml())

@@ -63,7 +63,6 @@ const content = fc.constantFrom('', 'x', '\r\n\r\n', get, `x${get}`, `\r\n${get}
 const chunks = (body: string) => (body === '' ? '' : `${body.length.toString(16)}\r\n${body}\r\n`)
 
 const request = fc.oneof(
-  fc.constant({ bytes: 'GET /upgrade HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n', answer: 'GET /upgrade 0;' }),
   { weight: 3, arbitrary: fc.constant({ bytes: get, answer: 'GET /hot 0;' }) },
   fc.constant({ bytes: `GET /cold HTTP/1.1\r\nHost: a\r\nX: ${'y'.repeat(20)}\r\n\r\n`, answer: 'GET /cold 0;' }),
   content.map((body) => ({
