@@ -68,8 +68,9 @@ export class ConnectionReader {
   }
 
   /**
-   * Whether the parser has taken all bytes that there were, and they ended with an empty line. Then the next byte belongs to a new request, if
-   * the last request that the parser has reported is complete: a part of another one after it would have ended with that line.
+   * Whether the parser has taken all bytes that there were, and they ended with an empty line. Then the next byte belongs to a
+   * new request, if the last request that the parser has reported is complete: a part of another one after it would have ended
+   * with that line.
    */
   get isAfterEmptyLine(): boolean {
     return this.#isAfterEmptyLine

@@ -62,6 +62,11 @@ export function openConnection(socket: Socket, reading: ReaderOptions): Connecti
   return connection
 }
 
+/** Notes that a request or a response has ended. What arrives from now on belongs to the next request. */
+export function noteActivity(connection: Connection): void {
+  connection.lastActivity = { at: performance.now(), bytesRead: connection.socket.bytesRead }
+}
+
 export function connectionOf(socket: Socket): Connection | undefined {
   return connections.get(socket)
 }

@@ -11,6 +11,7 @@ import {
   hasSentLastResponse,
   hold,
   isBetweenRequests,
+  noteActivity,
   openConnection,
   release,
   stateOf,
@@ -162,10 +163,10 @@ export class Connections {
       if (socket.destroyed) return
       if (!isAnswered) reader.parse(bytes)
       else {
-        connection.lastActivity = { at: performance.now(), bytesRead: socket.bytesRead }
+        noteActivity(connection)
         if (socket.writableLength > 0) void waitUntilSent(connection).then(() => this.#handleNext(connection))
       }
-      if (connection.isHeld && connection.queued.length === 0) this.#readOn(connection)
+      if (connection.isHeld) this.#readOn(connection)
     })
     if (!isTaken) connection.isWaiting = false
     // The answer waits for its turn, and what the client sends next waits for the answer.
@@ -203,16 +204,13 @@ export class Connections {
     const { queued, pendingResponses } = connection
     // After the last response, which may have been sent before this request was parsed, nothing is processed (RFC 9112 section 9.6).
     if (!socket.writable || !connection.isReading) return
-    const noteActivity = () => {
-      connection.lastActivity = { at: performance.now(), bytesRead: socket.bytesRead }
-    }
     connection.lastRequest = request
     connection.pendingResponses.add(response)
     // Each emits `close` only once. `once` would allocate three more objects.
-    request.on('close', noteActivity)
+    request.on('close', () => noteActivity(connection))
     response.on('close', () => {
       pendingResponses.delete(response)
-      noteActivity()
+      noteActivity(connection)
       this.#handleNext(connection)
     })
     if (this.#isClosing) {

@@ -11,7 +11,7 @@ const overhead = 768
 
 const endOfRequestLine = ' HTTP/1.1\r\n'
 
-/** Who sends a request. */
+/** The sender of a request. */
 export interface Client {
   /** As `CacheableRequest` has it. */
   readonly client: string
@@ -22,7 +22,7 @@ export interface Client {
   readonly network: string
 }
 
-/** What a request has beside its target: it is the same for all requests with this header section from this address. */
+/** The parts of a request beside its target. They are the same for all requests with this header section from this address. */
 interface KnownFields {
   /** As `CacheableRequest` has it. */
   readonly variant: string

@@ -8,7 +8,7 @@ export interface ChangingFields {
 
 const changing = /(?<=\r\n(date|x-request-id|ratelimit): )[^\r]*/gi
 
-/** What keeps a response from being sent again: it ends its connection, its body is framed by Node, or it is for one client only. */
+/** A response with such a field is not sent again: it ends its connection, its body is framed by Node, or it is for one client only. */
 const single = /\r\n(connection: (?!keep-alive\r)|transfer-encoding:|set-cookie:)/i
 
 /** A property of Node's OutgoingMessage that its types lack: the header section as it is sent. */

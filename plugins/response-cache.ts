@@ -159,7 +159,7 @@ export default fp(
 
     /** Counts a request for a stored response. @returns the RateLimit field; undefined if the application must answer */
     function count({ body, cost }: StoredResponse, { ip, network }: Client, socket: Socket): string | undefined {
-      if (app.isOverloaded()) return undefined
+      if (app.isOverloaded() || app.connections.isClosing) return undefined
       return app.makeRoomToSend(body?.length ?? 0, socket, ip) ? app.countOutside(network, cost) : undefined
     }
 
@@ -171,8 +171,8 @@ export default fp(
 
     /** Sends a stored response. @returns false if the application must answer */
     function send(stored: StoredResponse, sender: Client, request: CacheableRequest, response: ServerResponse): boolean {
-      if (app.connections.isClosing || response.hasHeader('connection')) return false
-      const rateLimit = isCurrent(stored) ? count(stored, sender, response.req.socket) : undefined
+      if (response.hasHeader('connection') || !isCurrent(stored)) return false
+      const rateLimit = count(stored, sender, response.req.socket)
       if (rateLimit === undefined) return false
       const id = requestId(request.requestId)
       response.writeHead(stored.status, stored.head.fields({ 'x-request-id': id, ratelimit: rateLimit }))
@@ -184,7 +184,7 @@ export default fp(
 
     /** Sends a stored response for a request that is not parsed. @returns false if the parser must read the request */
     function sendUnparsed(stored: StoredResponse, sender: Client, socket: Socket, receivedAt: number): boolean {
-      if (app.connections.isClosing || !isUnchanged(stored)) return false
+      if (!isUnchanged(stored)) return false
       const rateLimit = count(stored, sender, socket)
       if (rateLimit === undefined) return false
       const id = requestId(undefined)
