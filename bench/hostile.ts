@@ -13,6 +13,8 @@ const options = settings({ rounds: 1, seconds: 10 }, comparesReleases)
 interface Attack {
   readonly connections: number
   readonly request: string
+  /** Milliseconds. All connections send together after each interval, and are idle until then. Absent: they do not wait. */
+  readonly every?: number
   /** Whether the attacker reads each answer and then sends again. Otherwise it never reads. */
   readonly reads: boolean
   /** Whether the service runs without a rate limit. */
@@ -24,6 +26,8 @@ const longName = 'a'.repeat(17_000)
 const repeated = `{"${longName}":{${Array.from({ length: 10_000 }, () => '"b":"1"').join(',')}}}`
 const misplaced = `<purchase-order>${'<item><quantity>1</quantity><product-id>A</product-id></item>'.repeat(20_000)}</purchase-order>`
 
+const smallChunks = `POST /order HTTP/1.1\r\nHost: shop\r\nContent-Type: application/xml\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(10_900)}`
+
 const attacks: Readonly<Record<string, Attack | undefined>> = {
   nothing: undefined,
   'two clients that post orders of 10,000 lines': { connections: 2, request: large, reads: true },
@@ -32,11 +36,17 @@ const attacks: Readonly<Record<string, Attack | undefined>> = {
   'ten clients that post 20,000 misplaced elements': { connections: 10, request: post('application/xml', misplaced), reads: true },
   '100 orders of 10,000 lines at once': { connections: 100, request: large, reads: true },
   '500 connections of one address, a product': { connections: 500, request: get('/product/ABC-1'), reads: true },
+  '500 idle connections that send 64 KiB of small chunks at once, each second': {
+    connections: 500,
+    request: smallChunks,
+    reads: true,
+    every: 1_000
+  },
   '200 that pipeline 60 catalogues and read nothing': { connections: 200, request: get('/catalogue').repeat(60), reads: false }
 }
 
 /** One connection of the attacker. It reconnects when the service closes it. */
-async function attacker(port: number, { request, reads }: Attack, isOver: () => boolean): Promise<void> {
+async function attacker(port: number, { request, reads, every }: Attack, isOver: () => boolean): Promise<void> {
   const bytes = Buffer.from(request)
   while (!isOver()) {
     try {
@@ -44,7 +54,10 @@ async function attacker(port: number, { request, reads }: Attack, isOver: () => 
       const closed = once(socket, 'close')
       if (!reads) socket.pause().write(bytes)
       const exchange = makeExchange(socket)
-      while (!isOver() && !socket.destroyed) await Promise.race([closed, reads ? exchange(bytes) : sleep(100)])
+      while (!isOver() && !socket.destroyed) {
+        if (every !== undefined) await sleep(every - (performance.now() % every))
+        await Promise.race([closed, reads ? exchange(bytes) : sleep(100)])
+      }
       socket.destroy()
     } catch {
       // The service has closed the connection, so a new one is opened.

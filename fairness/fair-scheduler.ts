@@ -1,9 +1,9 @@
 import { FairQueue } from './fair-queue.ts'
 
-/** Milliseconds. While clients connect, phases of this length alternate: one accepts connections, the next does work. */
-const phase = 20
+/** Milliseconds. While clients connect, phases alternate: one accepts connections, the next does work. */
+const phases = { accepting: 20, working: 10 } as const
 
-/** Connections that are read in one turn of the event loop. Each read may bring 64 KiB, which Node parses at once. */
+/** Connections that are read in one turn of the event loop. Each read may bring 64 KiB. */
 const maxReadsPerTurn = 2
 
 /**
@@ -11,10 +11,12 @@ const maxReadsPerTurn = 2
  * After that it waits, and callers take turns. So a newcomer's wait does not grow with what another caller has sent.
  *
  * Node accepts one client per turn of the event loop (libuv's `uv__server_io`), so a newcomer also waits one turn for each
- * client that connected before it. While clients connect, turns are kept short: half of the time, work waits.
+ * client that connected before it. While clients connect, work waits most of the time, so that turns are short.
  */
 export class FairScheduler {
-  readonly #waiting = new FairQueue<() => void>()
+  readonly #waiting = new FairQueue<{ readonly caller: string; readonly start: () => void }>()
+  /** Whose turn it is. What its work leads to is a part of it: requests that were parsed do not pile up before they are handled. */
+  #current: string | undefined
   #isTurnScheduled = false
   #turnStartedAt = 0
   #reads = 0
@@ -28,15 +30,21 @@ export class FairScheduler {
     this.#slice = slice
   }
 
-  /** Calls `start` now, or when it is the caller's turn. */
-  schedule(caller: string, start: () => void): void {
+  /** Lets work wait if it may not start now. @returns whether it may start; else `later` is called when it is the caller's turn */
+  takeTurn(caller: string, later: () => void): boolean {
     if (!this.#isTurnScheduled) {
       this.#turnStartedAt = performance.now()
       this.#reads = 0
       this.#scheduleTurn()
     }
-    if (this.#waiting.isEmpty && this.#mayStart()) start()
-    else this.#waiting.add(caller, start)
+    if (caller === this.#current || (this.#waiting.isEmpty && this.#hasTime())) return true
+    this.#waiting.add(caller, { caller, start: later })
+    return false
+  }
+
+  /** Calls `start` now, or when it is the caller's turn. */
+  schedule(caller: string, start: () => void): void {
+    if (this.takeTurn(caller, start)) start()
   }
 
   /** Schedules a read from a connection or a request body. Its data arrives in the next turn of the event loop. */
@@ -52,13 +60,13 @@ export class FairScheduler {
     this.#hasAccepted = true
     const now = performance.now()
     if (now >= this.#worksUntil) {
-      this.#acceptsUntil = now + phase
-      this.#worksUntil = this.#acceptsUntil + phase
+      this.#acceptsUntil = now + phases.accepting
+      this.#worksUntil = this.#acceptsUntil + phases.working
     }
     if (!this.#isTurnScheduled) this.#scheduleTurn()
   }
 
-  #mayStart(): boolean {
+  #hasTime(): boolean {
     if (this.#reads >= maxReadsPerTurn) return false
     const now = performance.now()
     return now >= this.#acceptsUntil && now - this.#turnStartedAt < this.#slice
@@ -75,18 +83,20 @@ export class FairScheduler {
       this.#hasAccepted = false
       if (!this.#isTurnScheduled) return
       this.#scheduleTurn()
-      if (this.#mayStart()) this.#startNext()
+      if (this.#hasTime()) this.#startNext()
     })
   }
 
   #startNext(): void {
-    const start = this.#waiting.take()
-    if (!start) return
-    start()
+    const next = this.#waiting.take()
+    if (!next) return
+    this.#current = next.caller
+    next.start()
     // The started work continues in microtasks. Its duration is known only after the last of them.
     queueMicrotask(() =>
       process.nextTick(() => {
-        if (this.#mayStart()) this.#startNext()
+        this.#current = undefined
+        if (this.#hasTime()) this.#startNext()
       })
     )
   }

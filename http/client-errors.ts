@@ -66,7 +66,7 @@ async function refuse(socket: Socket, code: ProblemCode, base: string, detail?: 
   stopReading(socket)
   const { pendingResponses = new Set<ServerResponse>(), lastRequest, sending } = connectionOf(socket) ?? {}
   const incomplete = [...pendingResponses].find(({ req }) => !req.complete)
-  // Node goes on parsing what it has read, so later the request may be complete.
+  // The state of now counts: earlier responses are awaited below.
   const wasAnswered = incomplete === undefined && lastRequest?.complete === false
   // Responses to pipelined requests must stay in order, or the client would assign them to the wrong requests.
   const earlier = [...pendingResponses].filter((response) => response !== incomplete)

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { callbackKey, type Parser, type ParserResult, parserOf } from './parser.ts'
+import { callbackKey, type Parser, type ParserError, type ParserResult, parserOf } from './parser.ts'
 
 type AfterParsing = (result: ParserResult) => void
 
@@ -11,23 +11,29 @@ const emptyLine = Buffer.from('\r\n\r\n').readUInt32BE()
 export interface ReaderOptions {
   /** Answers bytes that have arrived, instead of the parser. It is not asked while older bytes are kept. @returns whether it did */
   answer(bytes: Buffer): boolean
-  /** More bytes are kept than before, or fewer. */
+  /** Whether bytes that have arrived must wait. Then nothing more is read until `parse` is called. */
+  waitsForTurn(): boolean
+  /** More bytes that were sent ahead are kept than before, or fewer. */
   changed(difference: number): void
   /** The parsed bytes are malformed. */
   failed(error: Error): void
 }
 
 /**
- * Takes what a connection reads away from Node's parser, which reads below the socket until somebody listens for `data`. Then
- * Node also removes its listeners that stop and start the reading with `pause` and `resume`, so they are put back.
+ * Makes a function the only one that takes what a connection reads. Node's parser reads below the socket until somebody listens
+ * for `data`. Whenever somebody does, Node also removes its listeners that stop and start the reading with `pause` and `resume`,
+ * so they are put back.
  */
-function readFrom(socket: Socket, take: (bytes: Buffer) => void): void {
+export function takeData(socket: Socket, take: (bytes: Buffer) => void): void {
   const [pausing, resuming] = [socket.listeners('pause'), socket.listeners('resume')] as (() => void)[][]
   for (const event of ['data', 'pause', 'resume']) socket.removeAllListeners(event)
   socket.on('data', take)
   for (const listener of pausing ?? []) socket.on('pause', listener)
   for (const listener of resuming ?? []) socket.on('resume', listener)
-  // A stream reads on after an event for `data`, even if it was paused in that event, until its buffer is full.
+}
+
+/** A stream reads on after an event for `data`, even if it was paused in that event, until its buffer is full. */
+function readOnlyUnpaused(socket: Socket): void {
   const read = socket._read.bind(socket)
   socket._read = (size) => {
     if (!socket.isPaused()) read(size)
@@ -48,6 +54,8 @@ export class ConnectionReader {
   readonly #afterParsing: AfterParsing = () => undefined
   readonly #options: ReaderOptions
   #bytes: Buffer | undefined
+  #counted = 0
+  #refusal: ParserError | undefined
   #isAfterEmptyLine = false
 
   constructor(socket: Socket, options: ReaderOptions) {
@@ -57,8 +65,12 @@ export class ConnectionReader {
     if (!parser || key === undefined) return
     this.#parser = parser
     this.#afterParsing = parser[key] as AfterParsing
-    readFrom(socket, (bytes) => {
-      if (!options.answer(bytes)) this.#parse(parser, bytes)
+    readOnlyUnpaused(socket)
+    takeData(socket, (bytes) => {
+      if (options.answer(bytes)) return
+      // Not counted: each connection has one read of them at most.
+      if (options.waitsForTurn()) this.#bytes = bytes
+      else this.#parse(parser, bytes)
     })
   }
 
@@ -86,14 +98,36 @@ export class ConnectionReader {
   }
 
   discard(): void {
-    const { length = 0 } = this.#bytes ?? {}
+    const counted = this.#counted
     this.#bytes = undefined
-    if (length > 0) this.#options.changed(-length)
+    this.#counted = 0
+    if (counted > 0) this.#options.changed(-counted)
+  }
+
+  /** Refuses what is being parsed, in a callback of the parser. To throw is the only way to end the parsing at once. */
+  refuse(error: ParserError): void {
+    if (!this.#parser) {
+      this.#options.failed(error)
+      return
+    }
+    this.#refusal = error
+    throw error
+  }
+
+  #execute(parser: Parser, bytes: Buffer): ParserResult {
+    let result: ParserResult = 0
+    try {
+      result = parser.execute(bytes)
+    } catch (error) {
+      if (error !== this.#refusal) throw error
+    }
+    // Node 22 and 24 lose what a callback throws if async hooks are used, for example by a tracer, and return nothing.
+    return this.#refusal ?? result
   }
 
   #parse(parser: Parser, bytes: Buffer): void {
     this.#isAfterEmptyLine = false
-    const result = this.#keepRest(parser, parser.execute(bytes), bytes)
+    const result = this.#keepRest(parser, this.#execute(parser, bytes), bytes)
     if (typeof result !== 'number') {
       this.#options.failed(Object.assign(result, { rawPacket: bytes }))
       return
@@ -111,8 +145,9 @@ export class ConnectionReader {
     if (rest.length > 0) {
       // A view keeps the whole of its buffer in memory, and only the bytes of the view are counted.
       this.#bytes = rest.length * 2 < rest.buffer.byteLength ? Buffer.from(rest) : rest
+      this.#counted = rest.length
       this.#options.changed(rest.length)
     }
-    return result.bytesParsed
+    return bytes.length - rest.length
   }
 }

@@ -1,14 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { ConnectionReader, type ReaderOptions } from './connection-reader.ts'
+import { networkOf } from '../fairness/networks.ts'
+import { ConnectionReader, type ReaderOptions, takeData } from './connection-reader.ts'
 
 export interface Connection {
   readonly socket: Socket
-  /** Empty if the client had already gone. */
-  readonly address: string
+  /** Of the client's address; empty if the client had already gone. */
+  readonly network: string
   /** Responses that are not completely sent, in the order of their requests. */
   readonly pendingResponses: Set<ServerResponse>
-  /** Whether a request that is not parsed waits for its turn. */
+  /** Whether what was last read waits, unparsed, for the turn of the network. */
   isWaiting: boolean
   /** Set while bytes of a response without a ServerResponse wait in this process. It resolves when they are sent, or the client has gone. */
   sending: Promise<void> | undefined
@@ -43,7 +44,7 @@ const connections = new WeakMap<Socket, Connection>()
 export function openConnection(socket: Socket, reading: ReaderOptions): Connection {
   const connection: Connection = {
     socket,
-    address: socket.remoteAddress ?? '',
+    network: networkOf(socket.remoteAddress ?? ''),
     pendingResponses: new Set(),
     isWaiting: false,
     sending: undefined,
@@ -80,10 +81,10 @@ function keepHeld(connection: Connection): void {
   const { socket } = connection
   const resume = socket.resume.bind(socket)
   socket.resume = () => (connection.isHeld ? socket : resume())
-  // The event comes later than the call, so the connection may be held by now.
+  // The event comes later than the call, so the socket may be paused by now.
   socket.on('resume', () => {
     const { _handle: handle } = socket as Socket & Readable
-    if (!connection.isHeld || !handle?.reading) return
+    if (!socket.isPaused() || !handle?.reading) return
     handle.reading = false
     handle.readStop()
   })
@@ -119,14 +120,13 @@ export function stopReading(socket: Socket): void {
     connection.isHeld = false
     connection.reader.discard()
   }
-  socket.removeAllListeners('data')
   const discard = () => {
     socket.pause()
     discarding.push(socket)
     if (discarding.length === 1) setImmediate(discardNext)
   }
   // From now on nobody parses what arrives.
-  socket.on('data', discard)
+  takeData(socket, discard)
   discard()
 }
 

@@ -24,9 +24,6 @@ import { limitParsing } from './parsing-limits.ts'
 /** The maximum of requests that a client may send ahead on one connection. */
 const maxSentAhead = 100
 
-/** Milliseconds of a turn of the event loop in which queued requests start. */
-const startingTime = 2
-
 /** Milliseconds. Their sum stays well below the 1.5 seconds in which a service without pending requests stops. */
 const timeouts = {
   /** For the first request of a new connection, or for the rest of a request's header section. */
@@ -54,10 +51,10 @@ export class Connections {
   readonly #open = new Set<Connection>()
   readonly #late = new WeakSet<IncomingMessage>()
   #isClosing = false
-  /** Bytes that are not parsed yet. A customer whose answers are late because of others has few, and is never cut off. */
+  /** Bytes that were sent ahead. A customer whose answers are late because of others has few, and is never cut off. */
   readonly #unparsed = new CrowdLimit(32 * 1024 * 1024, 1024 * 1024)
-  /** Starts the next queued request of a connection, by the connection's address. */
-  readonly #starts = new FairScheduler(startingTime)
+  /** The turns of networks: for what arrives, for queued requests, and for all that the application lets wait. */
+  readonly turns = new FairScheduler()
 
   /** @param refuse answers a client that has sent only a part of a request, and ends the connection */
   constructor(server: Server, refuse: (socket: Socket) => void) {
@@ -134,9 +131,10 @@ export class Connections {
   }
 
   #accept(socket: Socket): Connection {
-    this.#starts.connectionAccepted()
+    this.turns.connectionAccepted()
     const connection = openConnection(socket, {
       answer: (bytes) => this.#answerUnparsed(connection, bytes),
+      waitsForTurn: () => this.#waitsForTurn(connection),
       changed: (difference) => this.#countUnparsed(connection, difference),
       failed: (error) => this.#server.emit('clientError', error, socket)
     })
@@ -174,6 +172,24 @@ export class Connections {
     return isTaken
   }
 
+  /** Lets the connection wait for the turn of its network, if the turn of the event loop has no time left. @returns whether it waits */
+  #waitsForTurn(connection: Connection): boolean {
+    const { network, socket, queued, reader } = connection
+    const parseLater = () => {
+      connection.isWaiting = false
+      // What has been parsed since, because the service stops, may be answered first.
+      if (socket.destroyed || !connection.isReading || connection.isCut || queued.length > 0) return
+      // What is parsed now may stop the reading again.
+      release(connection)
+      reader.parse()
+    }
+    // A service that stops must know the last request of each connection.
+    if (this.#isClosing || this.turns.takeTurn(network, parseLater)) return false
+    connection.isWaiting = true
+    hold(connection)
+    return true
+  }
+
   #limitParsing(connection: Connection): void {
     const { socket, queued, pendingResponses } = connection
     limitParsing(socket, {
@@ -183,15 +199,14 @@ export class Connections {
         hold(connection)
         ;[...pendingResponses].at(-1)?.setHeader('connection', 'close')
       },
-      // A service that stops must know the last request of each connection.
       pausesAfter: (request) => connection.reader.canResume && !this.#isClosing && queued.at(-1)?.request === request,
-      refuse: (error) => this.#server.emit('clientError', error, socket)
+      refuse: (error) => connection.reader.refuse(error)
     })
   }
 
-  #countUnparsed({ address, socket }: Connection, difference: number): void {
-    this.#unparsed.change(address, difference)
-    if (difference > 0 && this.#unparsed.isCrowdedOut(address)) socket.destroy()
+  #countUnparsed({ network, socket }: Connection, difference: number): void {
+    this.#unparsed.change(network, difference)
+    if (difference > 0 && this.#unparsed.isCrowdedOut(network)) socket.destroy()
   }
 
   /**
@@ -252,8 +267,8 @@ export class Connections {
   }
 
   /** Starts one request of a connection per turn of the event loop, and few of all, so that long pipelines do not delay other clients. */
-  #startLater({ address }: Connection, start: () => void): void {
-    setImmediate(() => this.#starts.schedule(address, start))
+  #startLater({ network }: Connection, start: () => void): void {
+    setImmediate(() => this.turns.schedule(network, start))
   }
 
   #discardQueue(connection: Connection): void {

@@ -1,8 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
+/** `bytesParsed` is only there if it is the parser's own. */
+export type ParserError = Error & { readonly code: string; readonly bytesParsed?: number }
+
 /** The number of parsed bytes, or an error, which is also how the parser says that it pauses. */
-export type ParserResult = number | (Error & { readonly code: string; readonly bytesParsed: number })
+export type ParserResult = number | ParserError
 
 /**
  * Node's parser of a connection, as `http.Server` sets it up. Node does not document it. Its other callbacks have numbers as

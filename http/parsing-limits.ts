@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { callbackKey, type Parser, parserOf } from './parser.ts'
+import { type ParserError, parserOf } from './parser.ts'
 
 /** The questions that the parser asks about its connection, and the events that it reports. */
 interface ParsingLimits {
@@ -10,8 +10,8 @@ interface ParsingLimits {
   cut(): void
   /** Whether the parser pauses after the head of this request. */
   pausesAfter(request: IncomingMessage): boolean
-  /** A body has too many chunks; the rest of it is dropped. */
-  refuse(error: Error): void
+  /** A body has too many chunks. This ends the parsing. */
+  refuse(error: ParserError): void
 }
 
 /** A property of Node's IncomingMessage that its types lack. */
@@ -43,12 +43,7 @@ export function limitParsing(socket: Socket, { isFull, cut, pausesAfter, refuse 
       cut()
       return 2
     }
-    if (request.headers['transfer-encoding'] !== undefined) {
-      limitChunks(request, (error) => {
-        dropBodies(parser, socket)
-        refuse(error)
-      })
-    }
+    if (request.headers['transfer-encoding'] !== undefined) limitChunks(request, refuse)
     // The parser stops by itself after such a request. Paused before, it would never report the end of the request.
     const { upgrade: offersProtocol } = request as OfferingRequest
     const result = onIncoming(request, keepAlive)
@@ -56,20 +51,8 @@ export function limitParsing(socket: Socket, { isFull, cut, pausesAfter, refuse 
   }
 }
 
-/**
- * Lets the parser drop the rest of a body: up to 10,000 chunks of what it has just read. A chunk with a callback takes fifty times
- * as long. Node uses a parser again for another connection, so it gets its callback back when this one closes.
- */
-function dropBodies(parser: Parser, socket: Socket): void {
-  const key = callbackKey(parser, 'parserOnBody')
-  if (key === undefined) return
-  const onBody = parser[key]
-  parser[key] = null
-  socket.once('close', () => (parser[key] = onBody))
-}
-
 /** Node's parser pushes each chunk to the request's stream. Counting them there also counts those that nobody reads yet. */
-function limitChunks(request: IncomingMessage, refuse: (error: Error) => void): void {
+function limitChunks(request: IncomingMessage, refuse: ParsingLimits['refuse']): void {
   const push = request.push.bind(request)
   let chunks = 0
   let bytes = 0

@@ -1,10 +1,8 @@
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { LRUCache } from 'lru-cache'
-import { FairScheduler } from '../fairness/fair-scheduler.ts'
+import { networkOf } from '../fairness/networks.ts'
 import { hasBody } from '../http/body.ts'
 import { addCheck, addWait } from '../http/hooks.ts'
 
@@ -24,9 +22,6 @@ declare module 'fastify' {
 /** Node reads this many bytes from a connection at once. A smaller body arrives in one chunk. */
 const chunkSize = 64 * 1024
 
-/** The networks of this many addresses are remembered. */
-const maxNetworks = 10_000
-
 /** An option of Node's net.Server, which `http.createServer` does not pass on. */
 interface PausableServer {
   pauseOnConnect: boolean
@@ -38,22 +33,19 @@ interface PausableServer {
  */
 export default fp(
   async function scheduling(app: FastifyInstance) {
-    const scheduler = new FairScheduler()
-    const { server } = app
-    // To parse an IPv6 address takes longer than all other steps of a request together.
-    const networks = new LRUCache<string, string>({ max: maxNetworks, memoMethod: (address) => normalizeIP(address) })
+    const { server, connections } = app
+    const scheduler = connections.turns
 
     ;(server as unknown as PausableServer).pauseOnConnect = true
     server.on('connection', (socket: Socket) => {
-      scheduler.connectionAccepted()
-      scheduler.scheduleRead(networks.memo(socket.remoteAddress ?? ''), () => socket.resume())
+      scheduler.scheduleRead(networkOf(socket.remoteAddress ?? ''), () => socket.resume())
     })
 
     app.decorate('schedule', (network: string, start: () => void) => scheduler.schedule(network, start))
     app.decorateRequest('network', '')
     addWait(app, 'onRequest', (request, _reply, done) => {
       const { raw } = request
-      request.network = networks.memo(request.ip)
+      request.network = networkOf(request.ip)
       // The body is not read before the request's turn. Node resumes the socket when somebody reads or discards the body.
       // A request of `app.inject` has no `complete`, and no socket that could pause.
       if (raw.complete === false && hasBody(raw)) raw.socket.pause()
@@ -78,5 +70,5 @@ export default fp(
       raw.once('resume', () => app.paceReads(network, request, raw))
     })
   },
-  { name: 'scheduling', fastify: '5.x' }
+  { name: 'scheduling', fastify: '5.x', dependencies: ['draining'] }
 )

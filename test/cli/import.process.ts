@@ -213,10 +213,10 @@ new,New,1,${first}\ntwice,Twice,1,9520714000383\nother,Other,1,9520714000383\ntw
 
 t.test('a quote too many costs its own line, however many follow it', async (t) => {
   const shop = newShop(t)
-  const text = `id,name,price\nB0,"open quote,1.00\n${'A1,x,1\n'.repeat(300_000)}A2,x,y\n`
+  const text = `id,name,price\nB0,"open quote,1.00\n${'A1,x,1\n'.repeat(100_000)}A2,x,y\n`
   const { status, stdout, stderr } = await shop.importText('shop.csv', text)
-  t.match({ status, stdout }, { status: 1, stdout: summary(1, 0, 299_999, 2) })
-  t.match(stderr.trimEnd().split('\n'), [/^shop\.csv:2: .*quote/, /^shop\.csv:300003: price: /])
+  t.match({ status, stdout }, { status: 1, stdout: summary(1, 0, 99_999, 2) })
+  t.match(stderr.trimEnd().split('\n'), [/^shop\.csv:2: .*quote/, /^shop\.csv:100003: price: /])
 })
 
 t.test('CSV of other spreadsheets: semicolons, a byte order mark, columns that are there twice', async (t) => {

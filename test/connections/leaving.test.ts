@@ -90,3 +90,21 @@ t.test('an answer that refuses a body early reaches the client that still sends 
   t.equal(await wire.rest(), '')
   t.equal(wire.failure, undefined, 'nothing was reset')
 })
+
+t.test('a client that leaves after the refusal of its unfinished body is seen to leave: its request does not stay in flight', async (t) => {
+  const { app } = await build(t)
+  await listening(app)
+  let [sawEnd, sawClose] = [false, false]
+  app.server.on('connection', (socket: Socket) => {
+    socket.once('end', () => (sawEnd = true))
+    socket.once('close', () => (sawClose = true))
+  })
+  const wire = await Wire.open(t, app)
+  t.equal((await wire.send(get).answer()).status, 200)
+  const head = { 'content-type': 'application/xml', 'transfer-encoding': 'chunked' }
+  wire.send(message('POST /nothing', head) + '1\r\nx\r\n'.repeat(10_900))
+  t.match(await wire.answer(), { status: 400, body: /too many chunks/ })
+  wire.end()
+  while (!sawClose) await new Promise(setImmediate)
+  t.ok(sawEnd, 'the connection did not wait for its timeout')
+})

@@ -189,6 +189,33 @@ t.test('connections that take for ever', async (t) => {
   })
 })
 
+t.test('connections that were idle send at once', async (t) => {
+  const shop = await startHostile(t, { KEEP_ALIVE_TIMEOUT: '60' })
+  const chunked = message('POST /order', { 'content-type': 'application/xml', 'transfer-encoding': 'chunked' })
+  const volleys: Readonly<Record<string, string>> = {
+    'a body in chunks of a byte': chunked + '1\r\n \r\n'.repeat(10_000),
+    'the largest chunked body without faults': `${chunked}${`40\r\n${' '.repeat(64)}\r\n`.repeat(800)}0\r\n\r\n`,
+    'a request each': look
+  }
+  for (const [i, [name, bytes]] of Object.entries(volleys).entries()) {
+    await t.test(`on 400 connections: ${name}`, async (t) => {
+      await shop.survives(t, async () => {
+        for (let volley = 0; volley < 3; volley++) {
+          const sockets = await Promise.all(Array.from({ length: 400 }, () => shop.open(`127.0.7.${1 + i}`)))
+          const closed = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)))
+          for (const socket of sockets) {
+            socket.resume()
+            // It waits for a shop that reads, and ends with the last answer.
+            socket.end(bytes)
+          }
+          await Promise.all(closed)
+        }
+        await shop.recovers(t)
+      })
+    })
+  }
+})
+
 t.test('the memory that Node takes for 64 KiB at once is bounded', async (t) => {
   const shop = await startHostile(t, short)
   const crowds: Readonly<Record<string, readonly [start: string, again: string]>> = {

@@ -2,11 +2,14 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
+import { readConfig } from '../../config.ts'
+import draining from '../../plugins/draining.ts'
 import scheduling from '../../plugins/scheduling.ts'
 import { message } from '../http/wire.ts'
 
 async function serve(t: Test) {
   const app = Fastify()
+  await app.register(draining, { config: readConfig({}) })
   await app.register(scheduling)
   const served: string[] = []
   app.get('/work', async ({ ip }) => {

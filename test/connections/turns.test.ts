@@ -1,0 +1,236 @@
+import { createHook } from 'node:async_hooks'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { Connections } from '../../http/connections.ts'
+
+const turn = () => new Promise(setImmediate)
+
+function work(milliseconds: number): void {
+  const until = performance.now() + milliseconds
+  while (performance.now() < until);
+}
+
+/** Waits for a turn of the event loop after which the condition holds. */
+async function until(condition: () => boolean, what: string): Promise<void> {
+  const deadline = performance.now() + 60_000
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`in a minute it did not happen that ${what}`)
+    await turn()
+  }
+}
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+const last = 'GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+const chunked = 'POST /chunked HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
+
+/** A server whose answer names the request and the length of its body. A request for `/busy` takes more time than a turn has. */
+async function serve(t: Test) {
+  const seen: string[] = []
+  const server = createServer(async (request: IncomingMessage, response: ServerResponse) => {
+    seen.push(`${request.url}`)
+    if (request.url === '/busy') work(5)
+    if (request.url === '/unread') return
+    const body = await text(request).catch(() => 'the client has gone')
+    response.end(`${request.method} ${request.url} ${body.length};`)
+  })
+  const connections = new Connections(server, () => {})
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const sockets = new Set<Socket>()
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const open = async (localAddress: string): Promise<Socket> => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress }).setNoDelay()
+    sockets.add(socket.on('error', () => {}))
+    await once(socket, 'connect')
+    return socket
+  }
+  return { server, connections, open, seen }
+}
+
+/** Another client, whose requests take all of the time of each turn. */
+async function keepBusy({ open, seen }: Awaited<ReturnType<typeof serve>>): Promise<void> {
+  const socket = await open('127.0.0.9')
+  const requests = get('/busy').repeat(50)
+  let answers = 0
+  socket.on('data', (data: Buffer) => {
+    answers += data.toString('latin1').split('/busy').length - 1
+    // The next requests arrive while some are still waiting.
+    if (answers % 50 > 25) {
+      answers -= 50
+      socket.write(requests)
+    }
+  })
+  socket.write(requests)
+  await until(() => seen.length > 1, 'it is busy')
+}
+
+const client = '127.0.0.3'
+
+/** The connections of clients, whose bytes wait. */
+const waiting = ({ connections }: { connections: Connections }) =>
+  [...connections.open].filter(({ isWaiting, network }) => isWaiting && network === client)
+
+/** A request whose body takes long to parse. */
+const small = 'x'.repeat(64)
+const slow = `${chunked}${`40\r\n${small}\r\n`.repeat(450)}0\r\n\r\n`
+
+t.test('when many connections that were idle send at once, a customer waits for a few of them and not for all', async (t) => {
+  const { open, seen } = await serve(t)
+  const attackers = await Promise.all(Array.from({ length: 200 }, () => open('127.0.0.1')))
+  const customer = await open('127.0.0.2')
+  for (const socket of [...attackers, customer]) {
+    socket.write(get('/first'))
+    await once(socket, 'data')
+  }
+  seen.length = 0
+  for (const socket of attackers) socket.write(slow)
+  customer.write(get('/customer'))
+  await once(customer, 'data')
+  t.ok(seen.indexOf('/customer') < 100, `${seen.indexOf('/customer')} requests were parsed before`)
+  await until(() => seen.length === 201, 'all are handled in the end')
+})
+
+t.test('hundreds of connections of one address, with a full read each, are all answered', async (t) => {
+  const { open, seen } = await serve(t)
+  const clients = await Promise.all(Array.from({ length: 600 }, () => open(client)))
+  for (const socket of clients) {
+    socket.write(get('/first'))
+    await once(socket, 'data')
+  }
+  seen.length = 0
+  const size = 100_000
+  const sized = `POST /sized HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${size}\r\n\r\n${'x'.repeat(size)}`
+  const answers = await Promise.all(
+    clients.map((socket) => {
+      socket.write(sized)
+      return text(socket)
+    })
+  )
+  t.equal(answers.filter((answer) => answer.includes(`POST /sized ${size};`)).length, clients.length)
+})
+
+t.test('a body in too many chunks is refused, also if async hooks are used', async (t) => {
+  const hook = createHook({ before() {}, after() {} }).enable()
+  t.teardown(() => hook.disable())
+  const { server, open } = await serve(t)
+  const errors: unknown[] = []
+  server.on('clientError', (error: Error & { code: string }, socket) => {
+    errors.push(error.code)
+    socket.destroy()
+  })
+  for (let i = 1; i < 4; i++) {
+    const socket = await open(client)
+    socket.write(`${chunked}${'1\r\nx\r\n'.repeat(5_000)}`)
+    await until(() => errors.length === i, 'the body is refused')
+  }
+  t.strictSame(errors, Array(3).fill('HPE_TOO_MANY_CHUNKS'))
+})
+
+const body = fc.constantFrom(0, 1, 500, 70_000, 200_000)
+const request = fc.oneof(
+  fc.constant({ bytes: get('/plain'), answer: 'GET /plain 0;' }),
+  body.map((size) => ({
+    bytes: `POST /sized HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n${'x'.repeat(size)}`,
+    answer: `POST /sized ${size};`
+  })),
+  fc
+    .nat(150)
+    .map((count) => ({ bytes: `${chunked}${`40\r\n${small}\r\n`.repeat(count)}0\r\n\r\n`, answer: `POST /chunked ${count * 64};` }))
+)
+
+t.test('what waits for its turn is parsed as it was sent, however its bytes come', async (t) => {
+  const server = await serve(t)
+  await keepBusy(server)
+  const holding = fc.record({ requests: fc.array(request, { minLength: 1, maxLength: 5 }), cuts: fc.array(fc.nat(), { maxLength: 4 }) })
+  let waited = 0
+  await fc.assert(
+    fc.asyncProperty(holding, async ({ requests, cuts }) => {
+      const socket = await server.open(client)
+      const answers = text(socket)
+      const all = requests.map(({ bytes }) => bytes).join('') + last
+      const ends = [...new Set(cuts.map((cut) => cut % all.length))].sort((a, b) => a - b)
+      let sent = 0
+      for (const end of [...ends, all.length]) {
+        socket.write(all.slice(sent, end), 'latin1')
+        sent = end
+        await turn()
+        waited += waiting(server).length
+      }
+      socket.end()
+      const bodies = (await answers).match(/[A-Z]+ \/[a-z]+ \d+;/g) ?? []
+      const expected = [...requests.map(({ answer }) => answer), 'GET /last 0;']
+      if (bodies.join() !== expected.join()) throw new Error(`answers ${bodies.join()} to ${expected.join()}`)
+    }),
+    { numRuns: 40 }
+  )
+  t.ok(waited > 0, `${waited} times a connection was seen waiting`)
+})
+
+t.test('a service that stops parses what waits for its turn, and answers it', async (t) => {
+  const server = await serve(t)
+  await keepBusy(server)
+  const answers: Promise<string>[] = []
+  while (waiting(server).length === 0) {
+    const socket = await server.open(client)
+    socket.write(get('/waiting'))
+    answers.push(text(socket))
+    await turn()
+  }
+  const connections = waiting(server)
+  server.connections.disableKeepAlive()
+  for (const { lastRequest } of connections) t.equal(lastRequest?.url, '/waiting')
+  await server.connections.drain()
+  for (const answer of await Promise.all(answers)) t.match(answer, /GET \/waiting 0;/)
+})
+
+t.test('a connection that was cut while its bytes waited reads nothing more', async (t) => {
+  const server = await serve(t)
+  await keepBusy(server)
+  const sockets: Socket[] = []
+  while (waiting(server).length === 0) {
+    const socket = await server.open(client)
+    socket.write(get('/waiting').repeat(150))
+    sockets.push(socket)
+    await turn()
+  }
+  const [connection] = waiting(server)
+  server.connections.disableKeepAlive()
+  t.match(connection, { isCut: true, isHeld: true })
+  for (const socket of sockets) socket.resume().write(get('/after'))
+  await server.connections.drain()
+  t.notOk(server.seen.includes('/after'))
+})
+
+t.test('a body that nobody reads stops its connection, also when its bytes wait for their turn', async (t) => {
+  const server = await serve(t)
+  await keepBusy(server)
+  const socket = await server.open(client)
+  const size = 20_000_000
+  socket.write(`POST /unread HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`)
+  socket.write(Buffer.alloc(size))
+  await until(() => server.seen.includes('/unread'), 'the request is handled')
+  const [connection] = [...server.connections.open].filter(({ network }) => network === client)
+  for (let turns = 0; turns < 60; turns++) await turn()
+  const { bytesRead = 0 } = connection?.socket ?? {}
+  t.ok(bytesRead > 0 && bytesRead < 1_000_000, `${bytesRead} bytes were read`)
+})
+
+t.test('clients that go away while their bytes wait do not disturb the next one', async (t) => {
+  const server = await serve(t)
+  await keepBusy(server)
+  const sockets = await Promise.all(Array.from({ length: 20 }, () => server.open(client)))
+  for (const socket of sockets) socket.write(slow.repeat(20))
+  await until(() => waiting(server).length > 0, 'some wait')
+  for (const socket of sockets) socket.resetAndDestroy()
+  await until(() => server.connections.open.size === 1, 'their connections are closed')
+  const after = await server.open(client)
+  after.write(last)
+  t.match(await text(after), /GET \/last 0;/)
+})
