@@ -15,7 +15,10 @@ const maxReadsPerTurn = 2
  */
 export class FairScheduler {
   readonly #waiting = new FairQueue<{ readonly caller: string; readonly start: () => void }>()
-  /** Whose turn it is. What its work leads to is a part of it: requests that were parsed do not pile up before they are handled. */
+  /**
+   * Whose turn it is, until more of the caller's work starts: a request that was parsed in a turn is handled in it, and does not
+   * wait with its body behind all that are not parsed yet.
+   */
   #current: string | undefined
   #isTurnScheduled = false
   #turnStartedAt = 0
@@ -37,7 +40,11 @@ export class FairScheduler {
       this.#reads = 0
       this.#scheduleTurn()
     }
-    if (caller === this.#current || (this.#waiting.isEmpty && this.#hasTime())) return true
+    if (caller === this.#current) {
+      this.#current = undefined
+      return true
+    }
+    if (this.#waiting.isEmpty && this.#hasTime()) return true
     this.#waiting.add(caller, { caller, start: later })
     return false
   }

@@ -49,3 +49,16 @@ t.test('time that work takes after its start counts too: the event loop turns be
   while (turns.length < 5) await turn()
   t.equal(new Set(turns).size, 5, String(turns))
 })
+
+t.test('what the work of a turn leads to is done in the turn, but not more than once', async (t) => {
+  const scheduler = new FairScheduler()
+  const done: string[] = []
+  const steps = (name: string) => {
+    work()
+    done.push(name)
+    if (name.length < 4) scheduler.schedule(name.charAt(0), () => steps(`${name}+`))
+  }
+  for (const name of ['a', 'b']) scheduler.schedule(name, () => steps(name))
+  while (done.length < 8) await turn()
+  t.same(done, ['a', 'a+', 'a++', 'b', 'b+', 'a+++', 'b++', 'b+++'])
+})
