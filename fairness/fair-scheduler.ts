@@ -3,6 +3,9 @@ import { FairQueue } from './fair-queue.ts'
 /** Milliseconds. While clients connect, phases alternate: one accepts connections, the next does work. */
 const phases = { accepting: 20, working: 10 } as const
 
+/** Milliseconds of a turn after those in which work may start. Until then short work starts, although other work waits. */
+const timeForShortWork = 4
+
 /** Connections that are read in one turn of the event loop. Each read may bring 64 KiB. */
 const maxReadsPerTurn = 2
 
@@ -33,25 +36,24 @@ export class FairScheduler {
     this.#slice = slice
   }
 
-  /** Lets work wait if it may not start now. @returns whether it may start; else `later` is called when it is the caller's turn */
-  takeTurn(caller: string, later: () => void): boolean {
-    if (!this.#isTurnScheduled) {
-      this.#turnStartedAt = performance.now()
-      this.#reads = 0
-      this.#scheduleTurn()
-    }
-    if (caller === this.#current) {
-      this.#current = undefined
-      return true
-    }
-    if (this.#waiting.isEmpty && this.#hasTime()) return true
+  /**
+   * Lets work wait if it may not start now.
+   * @param isShort whether to wait costs more than the work
+   * @returns whether it may start; else `later` is called when it is the caller's turn
+   */
+  takeTurn(caller: string, isShort: boolean, later: () => void): boolean {
+    this.#beginTurn()
+    if (isShort ? this.#hasTime(this.#slice + timeForShortWork) : this.#waiting.isEmpty && this.#mayStart()) return true
     this.#waiting.add(caller, { caller, start: later })
     return false
   }
 
   /** Calls `start` now, or when it is the caller's turn. */
   schedule(caller: string, start: () => void): void {
-    if (this.takeTurn(caller, start)) start()
+    if (caller === this.#current) {
+      this.#current = undefined
+      start()
+    } else if (this.takeTurn(caller, false, start)) start()
   }
 
   /** Schedules a read from a connection or a request body. Its data arrives in the next turn of the event loop. */
@@ -73,10 +75,21 @@ export class FairScheduler {
     if (!this.#isTurnScheduled) this.#scheduleTurn()
   }
 
-  #hasTime(): boolean {
-    if (this.#reads >= maxReadsPerTurn) return false
+  #beginTurn(): void {
+    if (this.#isTurnScheduled) return
+    this.#turnStartedAt = performance.now()
+    this.#reads = 0
+    this.#scheduleTurn()
+  }
+
+  #mayStart(): boolean {
+    return this.#reads < maxReadsPerTurn && this.#hasTime(this.#slice)
+  }
+
+  /** Whether the turn is shorter than that, and clients need not be accepted first. */
+  #hasTime(milliseconds: number): boolean {
     const now = performance.now()
-    return now >= this.#acceptsUntil && now - this.#turnStartedAt < this.#slice
+    return now >= this.#acceptsUntil && now - this.#turnStartedAt < milliseconds
   }
 
   #scheduleTurn(): void {
@@ -90,7 +103,7 @@ export class FairScheduler {
       this.#hasAccepted = false
       if (!this.#isTurnScheduled) return
       this.#scheduleTurn()
-      if (this.#hasTime()) this.#startNext()
+      if (this.#mayStart()) this.#startNext()
     })
   }
 
@@ -103,7 +116,7 @@ export class FairScheduler {
     queueMicrotask(() =>
       process.nextTick(() => {
         this.#current = undefined
-        if (this.#hasTime()) this.#startNext()
+        if (this.#mayStart()) this.#startNext()
       })
     )
   }

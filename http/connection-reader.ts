@@ -12,7 +12,7 @@ export interface ReaderOptions {
   /** Answers bytes that have arrived, instead of the parser. It is not asked while older bytes are kept. @returns whether it did */
   answer(bytes: Buffer): boolean
   /** Whether bytes that have arrived must wait. Then nothing more is read until `parse` is called. */
-  waitsForTurn(): boolean
+  waitsForTurn(bytes: Buffer): boolean
   /** More bytes that were sent ahead are kept than before, or fewer. */
   changed(difference: number): void
   /** The parsed bytes are malformed. */
@@ -69,7 +69,7 @@ export class ConnectionReader {
     takeData(socket, (bytes) => {
       if (options.answer(bytes)) return
       // Not counted: each connection has one read of them at most.
-      if (options.waitsForTurn()) this.#bytes = bytes
+      if (options.waitsForTurn(bytes)) this.#bytes = bytes
       else this.#parse(parser, bytes)
     })
   }

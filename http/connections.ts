@@ -24,6 +24,9 @@ import { limitParsing } from './parsing-limits.ts'
 /** The maximum of requests that a client may send ahead on one connection. */
 const maxSentAhead = 100
 
+/** Bytes. So many are parsed in less time than it takes to stop the connection and to read on. */
+const shortRead = 1024
+
 /** Milliseconds. Their sum stays well below the 1.5 seconds in which a service without pending requests stops. */
 const timeouts = {
   /** For the first request of a new connection, or for the rest of a request's header section. */
@@ -134,7 +137,7 @@ export class Connections {
     this.turns.connectionAccepted()
     const connection = openConnection(socket, {
       answer: (bytes) => this.#answerUnparsed(connection, bytes),
-      waitsForTurn: () => this.#waitsForTurn(connection),
+      waitsForTurn: ({ length }) => this.#waitsForTurn(connection, length <= shortRead),
       changed: (difference) => this.#countUnparsed(connection, difference),
       failed: (error) => this.#server.emit('clientError', error, socket)
     })
@@ -173,7 +176,7 @@ export class Connections {
   }
 
   /** Lets the connection wait for the turn of its network, if the turn of the event loop has no time left. @returns whether it waits */
-  #waitsForTurn(connection: Connection): boolean {
+  #waitsForTurn(connection: Connection, isShort: boolean): boolean {
     const { network, socket, queued, reader } = connection
     const parseLater = () => {
       connection.isWaiting = false
@@ -184,7 +187,7 @@ export class Connections {
       reader.parse()
     }
     // A service that stops must know the last request of each connection.
-    if (this.#isClosing || this.turns.takeTurn(network, parseLater)) return false
+    if (this.#isClosing || this.turns.takeTurn(network, isShort, parseLater)) return false
     connection.isWaiting = true
     hold(connection)
     return true
