@@ -73,7 +73,7 @@ export function connectionOf(socket: Socket): Connection | undefined {
 }
 
 interface Readable {
-  readonly _handle?: { reading: boolean; readStop(): void } | null
+  readonly _handle?: { reading: boolean; readStart(): void; readStop(): void } | null
 }
 
 /** Node resumes a socket whenever it discards a request's body, also while later requests wait. Then it would read on at full speed. */
@@ -108,7 +108,15 @@ const discarding: Socket[] = []
 /** Reads from one of them in each turn of the event loop, so that clients that go on sending cost little, however many they are. */
 function discardNext(): void {
   const socket = discarding.shift()
-  if (socket && !socket.destroyed) socket.resume()
+  if (socket && !socket.destroyed) {
+    socket.resume()
+    // Node has removed its listener that does this, if it has handed over the socket, such as for CONNECT.
+    const { _handle: handle } = socket as Socket & Readable
+    if (handle && !handle.reading) {
+      handle.reading = true
+      handle.readStart()
+    }
+  }
   if (discarding.length > 0) setImmediate(discardNext)
 }
 
@@ -124,6 +132,10 @@ export function stopReading(socket: Socket): void {
     socket.pause()
     discarding.push(socket)
     if (discarding.length === 1) setImmediate(discardNext)
+  }
+  // When the client ends, Node would end the connection before the last response. Now that response or the refusal ends it.
+  for (const listener of socket.listeners('end')) {
+    if (listener.name === 'bound socketOnEnd') socket.off('end', listener as () => void)
   }
   // From now on nobody parses what arrives.
   takeData(socket, discard)

@@ -108,3 +108,21 @@ t.test('a client that leaves after the refusal of its unfinished body is seen to
   while (!sawClose) await new Promise(setImmediate)
   t.ok(sawEnd, 'the connection did not wait for its timeout')
 })
+
+t.test('a client that ends its side behind requests gets all of their answers, also after a refused one or one too many', async (t) => {
+  const { app, store } = await build(t)
+  await listening(app)
+  const order = message('POST /order', xml, orderXml())
+  const statusesOf = (answers: string) => [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
+  const send = (bytes: string) => {
+    const client = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+    client.end(bytes)
+    return text(client)
+  }
+  t.same(statusesOf(await send(`${order}${order}garbage\r\n\r\n`)), [201, 201, 400])
+  t.same(statusesOf(await send(`${get}${order}garbage\r\n\r\n`)), [200, 201, 400])
+  const many = statusesOf(await send(order.repeat(150)))
+  t.equal(many.length, 101)
+  const { items } = await store.orders({ limit: 1000 })
+  t.equal(items.length, 3 + many.filter((status) => status === 201).length, 'each order that was placed was answered')
+})

@@ -62,3 +62,14 @@ t.test('what the work of a turn leads to is done in the turn, but not more than 
   while (done.length < 8) await turn()
   t.same(done, ['a', 'a+', 'a++', 'b', 'b+', 'a+++', 'b++', 'b+++'])
 })
+
+t.test('short work starts although other work waits, until the turn is too long', (t) => {
+  const scheduler = new FairScheduler()
+  const later = () => {}
+  for (const caller of ['a', 'b', 'c']) scheduler.scheduleRead(caller, later)
+  t.equal(scheduler.takeTurn('d', false, later), false, 'the third read waits, and other work behind it')
+  t.equal(scheduler.takeTurn('d', true, later), true)
+  work()
+  t.equal(scheduler.takeTurn('d', true, later), false)
+  t.end()
+})
