@@ -3,6 +3,9 @@ import { FairQueue } from './fair-queue.ts'
 /** Milliseconds. While clients connect, phases alternate: one accepts connections, the next does work. */
 const phases = { accepting: 20, working: 10 } as const
 
+/** Milliseconds after the start of a turn of the event loop in which work may start. Other work waits for a later turn. */
+const slice = 4
+
 /** Milliseconds of a turn after those in which work may start. Until then short work starts, although other work waits. */
 const timeForShortWork = 4
 
@@ -19,8 +22,8 @@ const maxReadsPerTurn = 2
 export class FairScheduler {
   readonly #waiting = new FairQueue<{ readonly caller: string; readonly start: () => void }>()
   /**
-   * Whose turn it is, until more of the caller's work starts: a request that was parsed in a turn is handled in it, and does not
-   * wait with its body behind all that are not parsed yet.
+   * The caller whose turn it is, until more of its work starts. So a request that was parsed in a turn is handled in it, and does
+   * not wait with its body behind all that are not parsed yet.
    */
   #current: string | undefined
   #isTurnScheduled = false
@@ -29,12 +32,6 @@ export class FairScheduler {
   #hasAccepted = false
   #acceptsUntil = 0
   #worksUntil = 0
-  readonly #slice: number
-
-  /** @param slice milliseconds after the start of a turn in which new work may start. Other work waits for a later turn */
-  constructor(slice = 4) {
-    this.#slice = slice
-  }
 
   /**
    * Lets work wait if it may not start now.
@@ -43,7 +40,7 @@ export class FairScheduler {
    */
   takeTurn(caller: string, isShort: boolean, later: () => void): boolean {
     this.#beginTurn()
-    if (isShort ? this.#hasTime(this.#slice + timeForShortWork) : this.#waiting.isEmpty && this.#mayStart()) return true
+    if (isShort ? this.#hasTime(slice + timeForShortWork) : this.#waiting.isEmpty && this.#mayStart()) return true
     this.#waiting.add(caller, { caller, start: later })
     return false
   }
@@ -83,7 +80,7 @@ export class FairScheduler {
   }
 
   #mayStart(): boolean {
-    return this.#reads < maxReadsPerTurn && this.#hasTime(this.#slice)
+    return this.#reads < maxReadsPerTurn && this.#hasTime(slice)
   }
 
   /** Whether the turn is shorter than that, and clients need not be accepted first. */

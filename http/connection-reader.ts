@@ -6,13 +6,15 @@ type AfterParsing = (result: ParserResult) => void
 const nothing = Buffer.alloc(0)
 /** Node reads at most this many bytes at once. After so many it reads the same connection again, before others. */
 const readSize = 64 * 1024
+/** So many bytes are parsed in less time than it takes to stop the connection and to read on. */
+const shortRead = 1024
 const emptyLine = Buffer.from('\r\n\r\n').readUInt32BE()
 
 export interface ReaderOptions {
   /** Answers bytes that have arrived, instead of the parser. It is not asked while older bytes are kept. @returns whether it did */
   answer(bytes: Buffer): boolean
   /** Whether bytes that have arrived must wait. Then nothing more is read until `parse` is called. */
-  waitsForTurn(bytes: Buffer): boolean
+  waitsForTurn(isShort: boolean): boolean
   /** More bytes that were sent ahead are kept than before, or fewer. */
   changed(difference: number): void
   /** The parsed bytes are malformed. */
@@ -69,7 +71,7 @@ export class ConnectionReader {
     takeData(socket, (bytes) => {
       if (options.answer(bytes)) return
       // Not counted: each connection has one read of them at most.
-      if (options.waitsForTurn(bytes)) this.#bytes = bytes
+      if (options.waitsForTurn(bytes.length <= shortRead)) this.#bytes = bytes
       else this.#parse(parser, bytes)
     })
   }

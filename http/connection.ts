@@ -5,7 +5,7 @@ import { ConnectionReader, type ReaderOptions, takeData } from './connection-rea
 
 export interface Connection {
   readonly socket: Socket
-  /** Of the client's address; empty if the client had already gone. */
+  /** The network of the client's address. It is empty if the client had already gone. */
   readonly network: string
   /** Responses that are not completely sent, in the order of their requests. */
   readonly pendingResponses: Set<ServerResponse>

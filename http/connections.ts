@@ -24,9 +24,6 @@ import { limitParsing } from './parsing-limits.ts'
 /** The maximum of requests that a client may send ahead on one connection. */
 const maxSentAhead = 100
 
-/** Bytes. So many are parsed in less time than it takes to stop the connection and to read on. */
-const shortRead = 1024
-
 /** Milliseconds. Their sum stays well below the 1.5 seconds in which a service without pending requests stops. */
 const timeouts = {
   /** For the first request of a new connection, or for the rest of a request's header section. */
@@ -137,7 +134,7 @@ export class Connections {
     this.turns.connectionAccepted()
     const connection = openConnection(socket, {
       answer: (bytes) => this.#answerUnparsed(connection, bytes),
-      waitsForTurn: ({ length }) => this.#waitsForTurn(connection, length <= shortRead),
+      waitsForTurn: (isShort) => this.#waitsForTurn(connection, isShort),
       changed: (difference) => this.#countUnparsed(connection, difference),
       failed: (error) => this.#server.emit('clientError', error, socket)
     })
@@ -180,9 +177,9 @@ export class Connections {
     const { network, socket, queued, reader } = connection
     const parseLater = () => {
       connection.isWaiting = false
-      // What has been parsed since, because the service stops, may be answered first.
+      // A service that stops has parsed the bytes before, and may have cut the connection.
       if (socket.destroyed || !connection.isReading || connection.isCut || queued.length > 0) return
-      // What is parsed now may stop the reading again.
+      // Parsing may stop the reading again, so it comes last.
       release(connection)
       reader.parse()
     }
@@ -252,11 +249,13 @@ export class Connections {
     }
     const first = queued.shift()
     if (!first) return
-    this.#startLater(connection, () => {
+    // One request of a connection starts per turn of the event loop, so that long pipelines do not delay other clients.
+    const start = () => {
       if (!socket.destroyed) this.#readOn(connection)
       const wasRefused = !connection.isReading && !first.request.complete
       if (socket.writable && !wasRefused) this.#handle(first.request, first.response)
-    })
+    }
+    setImmediate(() => this.turns.schedule(connection.network, start))
   }
 
   /** Parses or reads the next requests if none is waiting. */
@@ -267,11 +266,6 @@ export class Connections {
     // Unread bytes would make the system reset the connection, and the client could lose its last response.
     if (connection.isCut) stopReading(socket)
     else release(connection)
-  }
-
-  /** Starts one request of a connection per turn of the event loop, and few of all, so that long pipelines do not delay other clients. */
-  #startLater({ network }: Connection, start: () => void): void {
-    setImmediate(() => this.turns.schedule(network, start))
   }
 
   #discardQueue(connection: Connection): void {
