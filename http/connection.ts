@@ -198,3 +198,18 @@ export function closeAfterLastResponse({ pendingResponses }: Connection): void {
 export function endInsteadOfDestroy({ socket }: Connection): void {
   socket.destroySoon = () => socket.end()
 }
+
+/**
+ * When a connection closes, Node gives an error to each of its requests without a response. V8 takes longer for the stacks of
+ * these errors, which nobody reads, than the requests took until then. Call this before anybody but Node listens for `close`.
+ */
+export function abortWithoutStack(socket: Socket): void {
+  let limit = 0
+  socket.prependOnceListener('close', () => {
+    limit = Error.stackTraceLimit
+    Error.stackTraceLimit = 0
+  })
+  socket.once('close', () => {
+    Error.stackTraceLimit = limit
+  })
+}

@@ -4,6 +4,7 @@ import { setTimeout as sleep, setImmediate as turnOfTheLoop } from 'node:timers/
 import { CrowdLimit } from '../fairness/crowd-limit.ts'
 import { FairScheduler } from '../fairness/fair-scheduler.ts'
 import {
+  abortWithoutStack,
   type Connection,
   closeAfterLastResponse,
   connectionOf,
@@ -139,6 +140,7 @@ export class Connections {
       failed: (error) => this.#server.emit('clientError', error, socket)
     })
     this.#open.add(connection)
+    abortWithoutStack(socket)
     // Node has no listener on sockets that it hands over, such as for CONNECT. Their errors would end the process.
     socket.on('error', () => undefined)
     socket.once('close', () => {
@@ -193,8 +195,13 @@ export class Connections {
   #limitParsing(connection: Connection): void {
     const { socket, queued, pendingResponses } = connection
     limitParsing(socket, {
-      isFull: () => connection.sentAhead >= maxSentAhead,
+      isOver: () => !socket.writable || !connection.isReading || connection.sentAhead >= maxSentAhead,
       cut() {
+        if (socket.destroyed || !connection.isReading) return
+        if (!socket.writable) {
+          stopReading(socket)
+          return
+        }
         connection.isCut = true
         hold(connection)
         ;[...pendingResponses].at(-1)?.setHeader('connection', 'close')

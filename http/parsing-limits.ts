@@ -4,9 +4,9 @@ import { type ParserError, parserOf } from './parser.ts'
 
 /** The questions that the parser asks about its connection, and the events that it reports. */
 interface ParsingLimits {
-  /** Whether the connection has as many pipelined requests as it may have. */
-  isFull(): boolean
-  /** Called when the client has pipelined one request too many. Nothing more is parsed. */
+  /** Whether no further request is accepted: its response could not be sent, or the client has pipelined as many as it may. */
+  isOver(): boolean
+  /** Called when a request follows all the same. Nothing more is parsed. */
   cut(): void
   /** Whether the parser pauses after the head of this request. */
   pausesAfter(request: IncomingMessage): boolean
@@ -34,12 +34,12 @@ export const minAverageSize = 64
  * becomes an object that takes a hundred times its bytes. The connection ends after the queued requests; the client repeats
  * the rest (RFC 9112 section 9.3.2).
  */
-export function limitParsing(socket: Socket, { isFull, cut, pausesAfter, refuse }: ParsingLimits): void {
+export function limitParsing(socket: Socket, { isOver, cut, pausesAfter, refuse }: ParsingLimits): void {
   const parser = parserOf(socket)
   if (!parser) return
   const { onIncoming } = parser
   parser.onIncoming = (request, keepAlive) => {
-    if (isFull()) {
+    if (isOver()) {
       cut()
       return 2
     }
