@@ -12,6 +12,9 @@ interface ListenAddress {
   readonly setting: 'PORT' | 'OPS_PORT'
 }
 
+/** The most clients that may wait to be accepted. The next one would connect a second later. Node's default is 511. */
+const backlog = 4096
+
 /** Opens a port. @returns the address as a URL. @throws ListenError */
 export async function listen(
   app: FastifyInstance,
@@ -19,7 +22,7 @@ export async function listen(
   text = (address: string) => `Server listening at ${address}`
 ): Promise<string> {
   try {
-    return await app.listen({ host: place.host, port: place.port, listenTextResolver: text })
+    return await app.listen({ host: place.host, port: place.port, backlog, listenTextResolver: text })
   } catch (error) {
     throw new ListenError(explain(error as NodeJS.ErrnoException, place), { cause: error })
   }

@@ -53,11 +53,13 @@ export class FairScheduler {
     } else if (this.takeTurn(caller, false, start)) start()
   }
 
-  /** Schedules a read from a connection or a request body. Its data arrives in the next turn of the event loop. */
-  scheduleRead(caller: string, read: () => void): void {
+  /**
+   * Schedules a read from a connection or a request body. Its data arrives in the next turn of the event loop.
+   * @param read returns whether there is anything to read
+   */
+  scheduleRead(caller: string, read: () => boolean): void {
     this.schedule(caller, () => {
-      this.#reads++
-      read()
+      if (read()) this.#reads++
     })
   }
 

@@ -59,6 +59,7 @@ export function openConnection(socket: Socket, reading: ReaderOptions): Connecti
     isHeld: false
   }
   connections.set(socket, connection)
+  abortWithoutStack(socket)
   keepHeld(connection)
   return connection
 }
@@ -72,8 +73,9 @@ export function connectionOf(socket: Socket): Connection | undefined {
   return connections.get(socket)
 }
 
-interface Readable {
-  readonly _handle?: { reading: boolean; readStart(): void; readStop(): void } | null
+/** Node's own handle of a socket, which it does not document. */
+interface Handled {
+  readonly _handle?: { reading: boolean; readStart(): void; readStop(): void; getpeername?(address: object): number } | null
 }
 
 /** Node resumes a socket whenever it discards a request's body, also while later requests wait. Then it would read on at full speed. */
@@ -83,7 +85,7 @@ function keepHeld(connection: Connection): void {
   socket.resume = () => (connection.isHeld ? socket : resume())
   // The event comes later than the call, so the socket may be paused by now.
   socket.on('resume', () => {
-    const { _handle: handle } = socket as Socket & Readable
+    const { _handle: handle } = socket as Socket & Handled
     if (!socket.isPaused() || !handle?.reading) return
     handle.reading = false
     handle.readStop()
@@ -102,6 +104,12 @@ export function release(connection: Connection): void {
   connection.socket.resume()
 }
 
+/** Whether the client has reset the connection. Without this question, Node learns it only when it reads or writes. */
+export function isReset(socket: Socket): boolean {
+  const { _handle: handle } = socket as Socket & Handled
+  return !handle || (handle.getpeername?.({}) ?? 0) !== 0
+}
+
 /** Sockets whose next bytes are discarded. */
 const discarding: Socket[] = []
 
@@ -111,7 +119,7 @@ function discardNext(): void {
   if (socket && !socket.destroyed) {
     socket.resume()
     // Node has removed its listener that does this, if it has handed over the socket, such as for CONNECT.
-    const { _handle: handle } = socket as Socket & Readable
+    const { _handle: handle } = socket as Socket & Handled
     if (handle && !handle.reading) {
       handle.reading = true
       handle.readStart()
@@ -199,11 +207,24 @@ export function endInsteadOfDestroy({ socket }: Connection): void {
   socket.destroySoon = () => socket.end()
 }
 
+/** Parses nothing more: the last of the queued requests gets the last response. */
+export function cut(connection: Connection): void {
+  const { socket, pendingResponses } = connection
+  if (socket.destroyed || !connection.isReading) return
+  if (!socket.writable) {
+    stopReading(socket)
+    return
+  }
+  connection.isCut = true
+  hold(connection)
+  ;[...pendingResponses].at(-1)?.setHeader('connection', 'close')
+}
+
 /**
  * When a connection closes, Node gives an error to each of its requests without a response. V8 takes longer for the stacks of
  * these errors, which nobody reads, than the requests took until then. Call this before anybody but Node listens for `close`.
  */
-export function abortWithoutStack(socket: Socket): void {
+function abortWithoutStack(socket: Socket): void {
   let limit = 0
   socket.prependOnceListener('close', () => {
     limit = Error.stackTraceLimit

@@ -4,14 +4,15 @@ import { setTimeout as sleep, setImmediate as turnOfTheLoop } from 'node:timers/
 import { CrowdLimit } from '../fairness/crowd-limit.ts'
 import { FairScheduler } from '../fairness/fair-scheduler.ts'
 import {
-  abortWithoutStack,
   type Connection,
   closeAfterLastResponse,
   connectionOf,
+  cut,
   endInsteadOfDestroy,
   hasSentLastResponse,
   hold,
   isBetweenRequests,
+  isReset,
   noteActivity,
   openConnection,
   release,
@@ -45,7 +46,7 @@ export type BytesHandler = (socket: Socket, bytes: Buffer, done: (isAnswered: bo
 /** The connections of a server. They can all be closed without a reset (RFC 9112 section 9.6). */
 export class Connections {
   readonly #server: Server
-  readonly #listener: Listener
+  readonly listener: Listener
   readonly #refuse: (socket: Socket) => void
   #handle: RequestHandler
   #answerBytes: BytesHandler = () => false
@@ -60,9 +61,10 @@ export class Connections {
   /** @param refuse answers a client that has sent only a part of a request, and ends the connection */
   constructor(server: Server, refuse: (socket: Socket) => void) {
     this.#server = server
-    this.#listener = new Listener(server)
     this.#refuse = refuse
-    server.on('connection', (socket: Socket) => this.#accept(socket))
+    this.listener = new Listener(server)
+    this.listener.onAccept((socket) => this.#accept(socket))
+    server.on('connection', () => this.turns.connectionAccepted())
     const handlers = server.listeners('request')
     server.removeAllListeners('request')
     this.#handle = (request, response) => {
@@ -97,7 +99,7 @@ export class Connections {
 
   /** Set while the listener closes. Requests must wait for it before they are processed. */
   get listenerClosing(): Promise<void> | undefined {
-    return this.#listener.closing
+    return this.listener.closing
   }
 
   /** Whether a request arrived after the last response of its connection. It must not be processed. */
@@ -121,7 +123,7 @@ export class Connections {
    * @param grace milliseconds for an incomplete header section, or for the first request of a new connection
    */
   async drain(grace: number = timeouts.request): Promise<void> {
-    await this.#listener.close()
+    await this.listener.close()
     const closedAt = performance.now()
     while (this.#open.size > 0) {
       // Every socket has just been read, so all requests that have arrived are known.
@@ -132,7 +134,6 @@ export class Connections {
   }
 
   #accept(socket: Socket): Connection {
-    this.turns.connectionAccepted()
     const connection = openConnection(socket, {
       answer: (bytes) => this.#answerUnparsed(connection, bytes),
       waitsForTurn: (isShort) => this.#waitsForTurn(connection, isShort),
@@ -140,15 +141,12 @@ export class Connections {
       failed: (error) => this.#server.emit('clientError', error, socket)
     })
     this.#open.add(connection)
-    abortWithoutStack(socket)
     // Node has no listener on sockets that it hands over, such as for CONNECT. Their errors would end the process.
     socket.on('error', () => undefined)
     socket.once('close', () => {
       this.#open.delete(connection)
       this.#discardQueue(connection)
     })
-    // A connection that was already reset has no address.
-    if (socket.remoteAddress === undefined) socket.destroy()
     if (this.#isClosing) endInsteadOfDestroy(connection)
     this.#limitParsing(connection)
     return connection
@@ -181,6 +179,10 @@ export class Connections {
       connection.isWaiting = false
       // A service that stops has parsed the bytes before, and may have cut the connection.
       if (socket.destroyed || !connection.isReading || connection.isCut || queued.length > 0) return
+      if (isReset(socket)) {
+        socket.destroy()
+        return
+      }
       // Parsing may stop the reading again, so it comes last.
       release(connection)
       reader.parse()
@@ -193,19 +195,10 @@ export class Connections {
   }
 
   #limitParsing(connection: Connection): void {
-    const { socket, queued, pendingResponses } = connection
+    const { socket, queued } = connection
     limitParsing(socket, {
       isOver: () => !socket.writable || !connection.isReading || connection.sentAhead >= maxSentAhead,
-      cut() {
-        if (socket.destroyed || !connection.isReading) return
-        if (!socket.writable) {
-          stopReading(socket)
-          return
-        }
-        connection.isCut = true
-        hold(connection)
-        ;[...pendingResponses].at(-1)?.setHeader('connection', 'close')
-      },
+      cut: () => cut(connection),
       pausesAfter: (request) => connection.reader.canResume && !this.#isClosing && queued.at(-1)?.request === request,
       refuse: (error) => connection.reader.refuse(error)
     })

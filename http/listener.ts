@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import { Server as NetServer } from 'node:net'
+import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 
 /** Milliseconds. */
@@ -18,11 +18,16 @@ const minTurns = 64
 /** The socket of a server that accepts connections. */
 export class Listener {
   readonly #server: Server
+  readonly #handlers: ((socket: Socket) => void)[]
+  #admits: (socket: Socket) => boolean = () => true
   #hasNewClient = false
   #closing: Promise<void> | undefined
 
   constructor(server: Server) {
     this.#server = server
+    this.#handlers = server.listeners('connection').map((listener) => listener.bind(server))
+    server.removeAllListeners('connection')
+    server.on('connection', (socket: Socket) => this.#accept(socket))
     for (const event of ['connection', 'drop']) {
       server.on(event, () => {
         this.#hasNewClient = true
@@ -30,6 +35,16 @@ export class Listener {
     }
     // Accepting fails when no file descriptor is left. Waiting clients are accepted when there is one again.
     server.on('error', () => undefined)
+  }
+
+  /** Lets a function refuse new connections before anything else is done for them. It gets none that the client has already reset. */
+  admitIf(admits: (socket: Socket) => boolean): void {
+    this.#admits = admits
+  }
+
+  /** Calls a function for each new connection that is not refused. Node sets up its parser before. */
+  onAccept(handle: (socket: Socket) => void): void {
+    this.#handlers.push(handle)
   }
 
   /** Set while the listener closes. Requests must wait for it before they are processed. */
@@ -61,5 +76,11 @@ export class Listener {
     NetServer.prototype.close.call(this.#server)
     this.#closing = undefined
     release?.()
+  }
+
+  #accept(socket: Socket): void {
+    // A client that has already reset its connection has no address. Clients can do that 10,000 times a second.
+    if (socket.remoteAddress === undefined || !this.#admits(socket)) socket.destroy()
+    else for (const handle of this.#handlers) handle(socket)
   }
 }

@@ -18,25 +18,26 @@ export default fp(
     const limit = server.maxConnections
     const counts = new AddressCounts()
 
-    /** The connection to close so that a new one fits: another, or the new one itself. */
-    function connectionToClose(newcomer: Socket): Socket {
+    /** Returns a connection to close so that a new one from that address fits, or undefined if the new one must not be accepted. */
+    function connectionToClose(newcomer: string): Socket | undefined {
       const { busiest } = counts
-      if (busiest === newcomer.remoteAddress) return newcomer
+      if (busiest === newcomer) return undefined
       for (const connection of connections.open) {
         const { socket } = connection
         if (socket.remoteAddress === busiest && !isAnswering(connection) && !socket.destroyed) return socket
       }
-      return newcomer
+      return undefined
     }
 
     server.maxConnections = limit + spareConnections
-    server.on('connection', (socket: Socket) => {
-      const { remoteAddress: address } = socket
-      // The client has already reset the connection.
-      if (address === undefined) return
+    connections.listener.admitIf((socket) => {
+      const { remoteAddress: address = '' } = socket
       counts.add(address)
       socket.once('close', () => counts.remove(address))
-      if (counts.total > limit) connectionToClose(socket).destroy()
+      if (counts.total <= limit) return true
+      const other = connectionToClose(address)
+      other?.destroy()
+      return other !== undefined
     })
   },
   { name: 'crowding', fastify: '5.x', dependencies: ['draining', 'limits'] }

@@ -1,9 +1,9 @@
-import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { networkOf } from '../fairness/networks.ts'
 import { hasBody } from '../http/body.ts'
+import { isReset } from '../http/connection.ts'
 import { addCheck, addWait } from '../http/hooks.ts'
 
 declare module 'fastify' {
@@ -37,8 +37,12 @@ export default fp(
     const scheduler = connections.turns
 
     ;(server as unknown as PausableServer).pauseOnConnect = true
-    server.on('connection', (socket: Socket) => {
-      scheduler.scheduleRead(networkOf(socket.remoteAddress ?? ''), () => socket.resume())
+    connections.listener.onAccept((socket) => {
+      scheduler.scheduleRead(networkOf(socket.remoteAddress ?? ''), () => {
+        if (isReset(socket)) socket.destroy()
+        else socket.resume()
+        return !socket.destroyed
+      })
     })
 
     app.decorate('schedule', (network: string, start: () => void) => scheduler.schedule(network, start))
@@ -59,7 +63,10 @@ export default fp(
         if (raw.socket.bytesRead === readUpTo) return
         readUpTo = raw.socket.bytesRead
         body.pause()
-        scheduler.scheduleRead(network, () => body.resume())
+        scheduler.scheduleRead(network, () => {
+          body.resume()
+          return true
+        })
       })
     })
 

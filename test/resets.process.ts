@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { message } from './http/wire.ts'
@@ -47,4 +48,20 @@ t.test('a reset at any moment is no error of the service: nothing fails, and not
   t.notMatch(metrics, /status="5/)
   await server.end('SIGTERM')
   t.same(lines.join('').match(/"level":[456]0.*/g), null)
+})
+
+t.test('clients that connect while the process does not run are answered when it does', async (t) => {
+  const limits = { RATE_LIMIT: '100000', OVERLOAD_DELAY: 'off' }
+  const server = await runServer(t, { DATABASE_URL: `sqlite:${t.testdir()}/tradepost.db`, ...limits })
+  const port = Number(new URL(server.base).port)
+  t.ok(server.process.kill('SIGSTOP'))
+  const clients = Array.from({ length: 1_000 }, () => connect(port, '127.0.0.1'))
+  t.teardown(() => clients.map((client) => client.destroy()))
+  await Promise.all(clients.map((client) => once(client, 'connect')))
+  server.process.kill('SIGCONT')
+  const answers = clients.map(async (client) => {
+    client.write(message('GET /product/ABC-1', { connection: 'close' }))
+    return (await text(client)).slice(0, 12)
+  })
+  t.same([...new Set(await Promise.all(answers))], ['HTTP/1.1 200'])
 })

@@ -228,8 +228,10 @@ t.test('clients that go away while their bytes wait do not disturb the next one'
   const sockets = await Promise.all(Array.from({ length: 20 }, () => server.open(client)))
   for (const socket of sockets) socket.write(slow.repeat(20))
   await until(() => waiting(server).length > 0, 'some wait')
+  const before = server.seen.filter((path) => path === '/chunked').length
   for (const socket of sockets) socket.resetAndDestroy()
   await until(() => server.connections.open.size === 1, 'their connections are closed')
+  t.equal(server.seen.filter((path) => path === '/chunked').length, before, 'what they sent is not parsed any more')
   const after = await server.open(client)
   after.write(last)
   t.match(await text(after), /GET \/last 0;/)

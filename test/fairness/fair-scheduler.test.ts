@@ -66,10 +66,22 @@ t.test('what the work of a turn leads to is done in the turn, but not more than 
 t.test('short work starts although other work waits, until the turn is too long', (t) => {
   const scheduler = new FairScheduler()
   const later = () => {}
-  for (const caller of ['a', 'b', 'c']) scheduler.scheduleRead(caller, later)
+  for (const caller of ['a', 'b', 'c']) scheduler.scheduleRead(caller, () => true)
   t.equal(scheduler.takeTurn('d', false, later), false, 'the third read waits, and other work behind it')
   t.equal(scheduler.takeTurn('d', true, later), true)
   work()
   t.equal(scheduler.takeTurn('d', true, later), false)
+  t.end()
+})
+
+t.test('connections that have closed do not count as reads', (t) => {
+  const scheduler = new FairScheduler()
+  let asked = 0
+  for (const caller of ['a', 'b', 'c']) scheduler.scheduleRead(caller, () => ++asked === 0)
+  t.equal(asked, 3)
+  t.equal(
+    scheduler.takeTurn('d', false, () => {}),
+    true
+  )
   t.end()
 })
