@@ -15,6 +15,8 @@ interface Attack {
   readonly request: string
   /** Milliseconds. All connections send together after each interval, and are idle until then. Absent: they do not wait. */
   readonly every?: number
+  /** Milliseconds after which each connection is reset, and opened again. */
+  readonly resetsAfter?: number
   /** Whether the attacker reads each answer and then sends again. Otherwise it never reads. */
   readonly reads: boolean
   /** Whether the service runs without a rate limit. */
@@ -42,15 +44,27 @@ const attacks: Readonly<Record<string, Attack | undefined>> = {
     reads: true,
     every: 1_000
   },
+  '500 connections that send 60 KiB of requests and reset, again and again': {
+    connections: 500,
+    request: get('/').repeat(1_500),
+    reads: false,
+    resetsAfter: 5
+  },
   '200 that pipeline 60 catalogues and read nothing': { connections: 200, request: get('/catalogue').repeat(60), reads: false }
 }
 
 /** One connection of the attacker. It reconnects when the service closes it. */
-async function attacker(port: number, { request, reads, every }: Attack, isOver: () => boolean): Promise<void> {
+async function attacker(port: number, { request, reads, every, resetsAfter }: Attack, isOver: () => boolean): Promise<void> {
   const bytes = Buffer.from(request)
   while (!isOver()) {
     try {
       const socket = await open(port)
+      if (resetsAfter !== undefined) {
+        socket.on('error', () => {}).write(bytes)
+        await sleep(resetsAfter)
+        socket.resetAndDestroy()
+        continue
+      }
       const closed = once(socket, 'close')
       if (!reads) socket.pause().write(bytes)
       const exchange = makeExchange(socket)
