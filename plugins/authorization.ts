@@ -29,8 +29,7 @@ export default fp(
     const waiting = new WeakSet<FastifyRequest>()
 
     addCheck(app, 'onRequest', (request) => {
-      const { form } = request.routeOptions.config
-      if (form && form !== 'own' && isForm(request)) waiting.add(request)
+      if (request.routeOptions.config.form?.refused && isForm(request)) waiting.add(request)
       else if (mayBeCxml(request) && refusalOf(request)) waiting.add(request)
       else authorize(request)
     })

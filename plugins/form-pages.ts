@@ -6,18 +6,19 @@ import { addCheck } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 
-/** The pages that show a person's form again. */
+/** How a route answers a person's form. */
 export interface FormPages {
-  /** The form with what is wrong in it and what was typed. Undefined: the problem's own page is the answer. */
-  readonly refused: (request: FastifyRequest, problem: ProblemDocument, typed: TypedForm) => Promise<string | undefined>
+  /** The form with what is wrong in it and what was typed. Absent or undefined: the problem's own page is the answer. */
+  readonly refused?: (request: FastifyRequest, problem: ProblemDocument, typed: TypedForm) => Promise<string | undefined>
   /** The form with more lines, or with the products that its lines name, after a `_more` button. Nothing is validated or stored. */
   readonly more?: (request: FastifyRequest, typed: TypedForm) => Promise<string | undefined>
+  /** False: the route itself answers the form. Else the answer is a redirect to what was written. */
+  readonly redirects?: false
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route also receives a page's form. `own`: it reads the form itself, and its answer is no redirect to what was written. */
-    form?: FormPages | 'own'
+    form?: FormPages
   }
 }
 
@@ -27,15 +28,15 @@ const wantsPage = ({ representation }: FastifyRequest) => representation?.mediaT
 export default fp(
   async function formPages(app: FastifyInstance) {
     app.addHook('onRoute', (route) => {
-      const pages = route.config?.form
-      if (!pages || pages === 'own') return
-      if (pages.more) route.preValidation = [showMore(pages.more), ...[route.preValidation ?? []].flat()]
-      route.errorHandler = async (error, request, reply) => reply.sendProblem(error, (problem) => refusedForm(pages, request, problem))
+      const { more, refused } = route.config?.form ?? {}
+      if (more) route.preValidation = [showMore(more), ...[route.preValidation ?? []].flat()]
+      if (!refused) return
+      route.errorHandler = async (error, request, reply) => reply.sendProblem(error, (problem) => refusedForm(refused, request, problem))
     })
 
     addCheck(app, 'preHandler', (request, reply) => {
       const typed = typedForm(request)
-      if (!typed || request.routeOptions.config.form === 'own') return
+      if (!typed || request.routeOptions.config.form?.redirects === false) return
       reply.redirectToResult()
       if (!typed.isCut) request.showOnPage({ typed: [...typed.fields] })
     })
@@ -53,7 +54,11 @@ export default fp(
 )
 
 /** The page of a refused form. If it fails, the client gets the problem without it. */
-async function refusedForm({ refused }: FormPages, request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
+async function refusedForm(
+  refused: NonNullable<FormPages['refused']>,
+  request: FastifyRequest,
+  problem: ProblemDocument
+): Promise<string | undefined> {
   const typed = typedForm(request)
   if (!typed || !wantsPage(request)) return undefined
   try {

@@ -38,7 +38,7 @@ const session: RoutePlugin = async (app, { config }) => {
 
   const out = (reply: FastifyReply) => reply.signOut()
 
-  app.post('/session', { config: { ...shown, form: 'own', describes: signIn } }, async (request, reply) => {
+  app.post('/session', { config: { ...shown, form: { redirects: false }, describes: signIn } }, async (request, reply) => {
     const fields = request.form()
     if (!fields) {
       throw new Problem(
