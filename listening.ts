@@ -12,7 +12,10 @@ interface ListenAddress {
   readonly setting: 'PORT' | 'OPS_PORT'
 }
 
-/** The most clients that may wait to be accepted. The next one would connect a second later. Node's default is 511. */
+/**
+ * The most clients that may wait to be accepted. Others must try again, a second later or more. Node's default is 511, and Linux
+ * lowers it to `net.core.somaxconn`.
+ */
 const backlog = 4096
 
 /** Opens a port. @returns the address as a URL. @throws ListenError */

@@ -15,7 +15,7 @@ interface Attack {
   readonly request: string
   /** Milliseconds. All connections send together after each interval, and are idle until then. Absent: they do not wait. */
   readonly every?: number
-  /** Milliseconds after which each connection is reset, and opened again. */
+  /** Milliseconds after connecting. Then the connection is reset, and another one opened. */
   readonly resetsAfter?: number
   /** Whether the attacker reads each answer and then sends again. Otherwise it never reads. */
   readonly reads: boolean
@@ -44,7 +44,7 @@ const attacks: Readonly<Record<string, Attack | undefined>> = {
     reads: true,
     every: 1_000
   },
-  '500 connections that send 60 KiB of requests and reset, again and again': {
+  '500 connections that send 44 KiB of requests and reset, again and again': {
     connections: 500,
     request: get('/').repeat(1_500),
     reads: false,

@@ -55,7 +55,7 @@ export class FairScheduler {
 
   /**
    * Schedules a read from a connection or a request body. Its data arrives in the next turn of the event loop.
-   * @param read returns whether there is anything to read
+   * @param read starts the read. It returns false if the connection is gone; that does not count as a read
    */
   scheduleRead(caller: string, read: () => boolean): void {
     this.schedule(caller, () => {
@@ -63,7 +63,7 @@ export class FairScheduler {
     })
   }
 
-  /** Call this for each accepted connection: more clients may be waiting behind it. */
+  /** Call this for each connection that Node accepts, also one that is refused afterwards: more clients may be waiting behind it. */
   connectionAccepted(): void {
     this.#hasAccepted = true
     const now = performance.now()

@@ -1,4 +1,4 @@
-import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ConnectionError } from 'fastify'
 import type { Config } from '../config.ts'
@@ -6,7 +6,7 @@ import { guest } from '../domain/caller.ts'
 import { uris } from '../representations/links.ts'
 import { problemRepresentations } from '../representations/problem.ts'
 import { connectionOf, stopReading } from './connection.ts'
-import { freeChunks, minAverageSize, tooManyChunks } from './parsing-limits.ts'
+import { connectCode, freeChunks, minAverageSize, tooManyChunks } from './parsing-limits.ts'
 import { retryAfter } from './problem.ts'
 import type { ProblemCode } from './problem-codes.ts'
 import { problemTypes } from './problem-types.ts'
@@ -23,6 +23,8 @@ function codeOf({ code, rawPacket, bytesParsed }: ConnectionError, socket: Socke
   const packet = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : ''
   const isRequestLine = () => requestLine.test(packet.slice(packet.lastIndexOf('\n', bytesParsed - 1) + 1))
   switch (code) {
+    case connectCode:
+      return 'not-implemented'
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return 'request-timeout'
     case 'HPE_PAUSED_H2_UPGRADE':
@@ -92,9 +94,4 @@ export function answerClientError({ BASE_URL, MAX_URL_LENGTH }: Config) {
 /** Answers a client that has sent only a part of a request when the service stops. */
 export function refuseUnfinished(socket: Socket, { BASE_URL }: Config): void {
   void refuse(socket, 'stopping', BASE_URL.path)
-}
-
-/** Refuses CONNECT, for which Node hands over the raw socket. */
-export function refuseConnect(server: Server, { BASE_URL }: Config): void {
-  server.on('connect', (_request, stream) => void refuse(stream as Socket, 'not-implemented', BASE_URL.path))
 }

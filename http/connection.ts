@@ -2,10 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { networkOf } from '../fairness/networks.ts'
 import { ConnectionReader, type ReaderOptions, takeData } from './connection-reader.ts'
+import { handleOf } from './socket-handle.ts'
 
 export interface Connection {
   readonly socket: Socket
-  /** The network of the client's address. It is empty if the client had already gone. */
+  /** The network of the client's address. */
   readonly network: string
   /** Responses that are not completely sent, in the order of their requests. */
   readonly pendingResponses: Set<ServerResponse>
@@ -73,11 +74,6 @@ export function connectionOf(socket: Socket): Connection | undefined {
   return connections.get(socket)
 }
 
-/** Node's own handle of a socket, which it does not document. */
-interface Handled {
-  readonly _handle?: { reading: boolean; readStart(): void; readStop(): void; getpeername?(address: object): number } | null
-}
-
 /** Node resumes a socket whenever it discards a request's body, also while later requests wait. Then it would read on at full speed. */
 function keepHeld(connection: Connection): void {
   const { socket } = connection
@@ -85,7 +81,7 @@ function keepHeld(connection: Connection): void {
   socket.resume = () => (connection.isHeld ? socket : resume())
   // The event comes later than the call, so the socket may be paused by now.
   socket.on('resume', () => {
-    const { _handle: handle } = socket as Socket & Handled
+    const handle = handleOf(socket)
     if (!socket.isPaused() || !handle?.reading) return
     handle.reading = false
     handle.readStop()
@@ -104,12 +100,6 @@ export function release(connection: Connection): void {
   connection.socket.resume()
 }
 
-/** Whether the client has reset the connection. Without this question, Node learns it only when it reads or writes. */
-export function isReset(socket: Socket): boolean {
-  const { _handle: handle } = socket as Socket & Handled
-  return !handle || (handle.getpeername?.({}) ?? 0) !== 0
-}
-
 /** Sockets whose next bytes are discarded. */
 const discarding: Socket[] = []
 
@@ -118,8 +108,8 @@ function discardNext(): void {
   const socket = discarding.shift()
   if (socket && !socket.destroyed) {
     socket.resume()
-    // Node has removed its listener that does this, if it has handed over the socket, such as for CONNECT.
-    const { _handle: handle } = socket as Socket & Handled
+    // Node has removed its listener that does this, if it has handed over the socket.
+    const handle = handleOf(socket)
     if (handle && !handle.reading) {
       handle.reading = true
       handle.readStart()
@@ -207,7 +197,15 @@ export function endInsteadOfDestroy({ socket }: Connection): void {
   socket.destroySoon = () => socket.end()
 }
 
-/** Parses nothing more: the last of the queued requests gets the last response. */
+/** Whether a further request can be answered, and has not been refused together with all that follows. */
+export function acceptsRequests({ socket, isReading }: Connection): boolean {
+  return socket.writable && isReading
+}
+
+/**
+ * Ends the parsing. The last queued request gets the last response. If the sending side is closed, what arrives is discarded,
+ * because unread bytes would make the system reset the connection.
+ */
 export function cut(connection: Connection): void {
   const { socket, pendingResponses } = connection
   if (socket.destroyed || !connection.isReading) return
@@ -221,16 +219,22 @@ export function cut(connection: Connection): void {
 }
 
 /**
- * When a connection closes, Node gives an error to each of its requests without a response. V8 takes longer for the stacks of
- * these errors, which nobody reads, than the requests took until then. Call this before anybody but Node listens for `close`.
+ * When a connection closes, Node creates an error for each request without a response. Nobody reads their stack traces, and to
+ * capture them took two fifths of the time while clients reset many connections (bench/README.md).
  */
 function abortWithoutStack(socket: Socket): void {
-  let limit = 0
-  socket.prependOnceListener('close', () => {
-    limit = Error.stackTraceLimit
+  const abort = socket.listeners('close').find(({ name }) => name === 'bound socketOnClose')
+  if (!abort) return
+  const wrapped = () => {
+    const limit = Error.stackTraceLimit
     Error.stackTraceLimit = 0
-  })
-  socket.once('close', () => {
-    Error.stackTraceLimit = limit
-  })
+    try {
+      abort()
+    } finally {
+      Error.stackTraceLimit = limit
+    }
+  }
+  socket.removeListener('close', abort as () => void)
+  // With this property Node still finds its listener when it removes it.
+  socket.prependListener('close', Object.assign(wrapped, { listener: abort }))
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep, setImmediate as turnOfTheLoop } from 'node:timers/
 import { CrowdLimit } from '../fairness/crowd-limit.ts'
 import { FairScheduler } from '../fairness/fair-scheduler.ts'
 import {
+  acceptsRequests,
   type Connection,
   closeAfterLastResponse,
   connectionOf,
@@ -12,7 +13,6 @@ import {
   hasSentLastResponse,
   hold,
   isBetweenRequests,
-  isReset,
   noteActivity,
   openConnection,
   release,
@@ -22,6 +22,7 @@ import {
 } from './connection.ts'
 import { Listener } from './listener.ts'
 import { limitParsing } from './parsing-limits.ts'
+import { destroyIfReset } from './socket-handle.ts'
 
 /** The maximum of requests that a client may send ahead on one connection. */
 const maxSentAhead = 100
@@ -46,7 +47,6 @@ export type BytesHandler = (socket: Socket, bytes: Buffer, done: (isAnswered: bo
 /** The connections of a server. They can all be closed without a reset (RFC 9112 section 9.6). */
 export class Connections {
   readonly #server: Server
-  readonly listener: Listener
   readonly #refuse: (socket: Socket) => void
   #handle: RequestHandler
   #answerBytes: BytesHandler = () => false
@@ -55,6 +55,7 @@ export class Connections {
   #isClosing = false
   /** Bytes that were sent ahead. A customer whose answers are late because of others has few, and is never cut off. */
   readonly #unparsed = new CrowdLimit(32 * 1024 * 1024, 1024 * 1024)
+  readonly listener: Listener
   /** The turns of networks: for what arrives, for queued requests, and for all that the application lets wait. */
   readonly turns = new FairScheduler()
 
@@ -64,7 +65,8 @@ export class Connections {
     this.#refuse = refuse
     this.listener = new Listener(server)
     this.listener.onAccept((socket) => this.#accept(socket))
-    server.on('connection', () => this.turns.connectionAccepted())
+    // First, so that the first read of the connection already waits.
+    server.prependListener('connection', () => this.turns.connectionAccepted())
     const handlers = server.listeners('request')
     server.removeAllListeners('request')
     this.#handle = (request, response) => {
@@ -95,11 +97,6 @@ export class Connections {
   /** Responses that are not completely sent. */
   get pendingResponses(): ServerResponse[] {
     return [...this.#open].flatMap(({ pendingResponses }) => [...pendingResponses])
-  }
-
-  /** Set while the listener closes. Requests must wait for it before they are processed. */
-  get listenerClosing(): Promise<void> | undefined {
-    return this.listener.closing
   }
 
   /** Whether a request arrived after the last response of its connection. It must not be processed. */
@@ -141,7 +138,7 @@ export class Connections {
       failed: (error) => this.#server.emit('clientError', error, socket)
     })
     this.#open.add(connection)
-    // Node has no listener on sockets that it hands over, such as for CONNECT. Their errors would end the process.
+    // Node has no listener on sockets that it hands over. Their errors would end the process.
     socket.on('error', () => undefined)
     socket.once('close', () => {
       this.#open.delete(connection)
@@ -178,11 +175,7 @@ export class Connections {
     const parseLater = () => {
       connection.isWaiting = false
       // A service that stops has parsed the bytes before, and may have cut the connection.
-      if (socket.destroyed || !connection.isReading || connection.isCut || queued.length > 0) return
-      if (isReset(socket)) {
-        socket.destroy()
-        return
-      }
+      if (destroyIfReset(socket) || !connection.isReading || connection.isCut || queued.length > 0) return
       // Parsing may stop the reading again, so it comes last.
       release(connection)
       reader.parse()
@@ -197,7 +190,7 @@ export class Connections {
   #limitParsing(connection: Connection): void {
     const { socket, queued } = connection
     limitParsing(socket, {
-      isOver: () => !socket.writable || !connection.isReading || connection.sentAhead >= maxSentAhead,
+      acceptsMore: () => acceptsRequests(connection) && connection.sentAhead < maxSentAhead,
       cut: () => cut(connection),
       pausesAfter: (request) => connection.reader.canResume && !this.#isClosing && queued.at(-1)?.request === request,
       refuse: (error) => connection.reader.refuse(error)
@@ -218,7 +211,7 @@ export class Connections {
     const connection = connectionOf(socket) ?? this.#accept(socket)
     const { queued, pendingResponses } = connection
     // After the last response, which may have been sent before this request was parsed, nothing is processed (RFC 9112 section 9.6).
-    if (!socket.writable || !connection.isReading) return
+    if (!acceptsRequests(connection)) return
     connection.lastRequest = request
     connection.pendingResponses.add(response)
     // Each emits `close` only once. `once` would allocate three more objects.
@@ -251,7 +244,7 @@ export class Connections {
     if (!first) return
     // One request of a connection starts per turn of the event loop, so that long pipelines do not delay other clients.
     const start = () => {
-      if (!socket.destroyed) this.#readOn(connection)
+      if (!destroyIfReset(socket)) this.#readOn(connection)
       const wasRefused = !connection.isReading && !first.request.complete
       if (socket.writable && !wasRefused) this.#handle(first.request, first.response)
     }

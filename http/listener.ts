@@ -37,12 +37,12 @@ export class Listener {
     server.on('error', () => undefined)
   }
 
-  /** Lets a function refuse new connections before anything else is done for them. It gets none that the client has already reset. */
+  /** Lets one function refuse new connections before anything else is done for them. It gets none that the client has already reset. */
   admitIf(admits: (socket: Socket) => boolean): void {
     this.#admits = admits
   }
 
-  /** Calls a function for each new connection that is not refused. Node sets up its parser before. */
+  /** Calls a function for each connection that is not refused, after Node has set up its parser. */
   onAccept(handle: (socket: Socket) => void): void {
     this.#handlers.push(handle)
   }

@@ -4,19 +4,22 @@ import { type ParserError, parserOf } from './parser.ts'
 
 /** The questions that the parser asks about its connection, and the events that it reports. */
 interface ParsingLimits {
-  /** Whether no further request is accepted: its response could not be sent, or the client has pipelined as many as it may. */
-  isOver(): boolean
-  /** Called when a request follows all the same. Nothing more is parsed. */
+  /**
+   * Whether a further request is accepted. It is not if its response could not be sent, if what arrives is discarded, or if the
+   * client has pipelined as many as it may.
+   */
+  acceptsMore(): boolean
+  /** Called for the first request that is not accepted. Nothing more is parsed. */
   cut(): void
   /** Whether the parser pauses after the head of this request. */
   pausesAfter(request: IncomingMessage): boolean
-  /** A body has too many chunks. This ends the parsing. */
+  /** The method is CONNECT, or a body has too many chunks. This ends the parsing. */
   refuse(error: ParserError): void
 }
 
-/** A property of Node's IncomingMessage that its types lack. */
-interface OfferingRequest {
-  readonly upgrade?: boolean
+/** Node's types lack this property. */
+interface OfferingRequest extends IncomingMessage {
+  upgrade?: boolean
 }
 
 /** llhttp's HPE_PAUSED. */
@@ -24,6 +27,9 @@ const pause = 21
 
 /** The code of the error for a body with too many chunks. It stands beside those of Node's parser (llhttp). */
 export const tooManyChunks = 'HPE_TOO_MANY_CHUNKS'
+
+/** The code of the error for CONNECT (RFC 9110 section 9.3.6). */
+export const connectCode = 'ERR_CONNECT'
 
 /** The chunks of a body may have any size up to this many. With more of them, a chunk must have `minAverageSize` bytes on average. */
 export const freeChunks = 200
@@ -34,13 +40,19 @@ export const minAverageSize = 64
  * becomes an object that takes a hundred times its bytes. The connection ends after the queued requests; the client repeats
  * the rest (RFC 9112 section 9.3.2).
  */
-export function limitParsing(socket: Socket, { isOver, cut, pausesAfter, refuse }: ParsingLimits): void {
+export function limitParsing(socket: Socket, { acceptsMore, cut, pausesAfter, refuse }: ParsingLimits): void {
   const parser = parserOf(socket)
   if (!parser) return
   const { onIncoming } = parser
   parser.onIncoming = (request, keepAlive) => {
-    if (isOver()) {
+    if (!acceptsMore()) {
+      keepConnection(request)
       cut()
+      return 2
+    }
+    if (request.method === 'CONNECT') {
+      keepConnection(request)
+      refuse(Object.assign(new Error('CONNECT is not implemented'), { code: connectCode }))
       return 2
     }
     if (request.headers['transfer-encoding'] !== undefined) limitChunks(request, refuse)
@@ -49,6 +61,11 @@ export function limitParsing(socket: Socket, { isOver, cut, pausesAfter, refuse 
     const result = onIncoming(request, keepAlive)
     return result === 0 && !offersProtocol && pausesAfter(request) ? pause : result
   }
+}
+
+/** Prevents Node from handing the connection over. It would remove its listeners, and the responses before would never be complete. */
+function keepConnection(request: IncomingMessage): void {
+  ;(request as OfferingRequest).upgrade = false
 }
 
 /** Node's parser pushes each chunk to the request's stream. Counting them there also counts those that nobody reads yet. */

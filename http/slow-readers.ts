@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Connection } from './connection.ts'
+import { handleOf } from './socket-handle.ts'
 
 /** The maximum bytes of unsent responses on all connections together. Each connection has at most one. */
 const maxBufferedBytes = 64 * 1024 * 1024
@@ -24,8 +25,7 @@ interface Progress {
 
 /** Bytes of the current write that the operating system has not taken yet, if Node knows. */
 function pendingBytes(socket: Socket): number {
-  const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null }
-  return handle?.writeQueueSize ?? 0
+  return handleOf(socket)?.writeQueueSize ?? 0
 }
 
 function takenBytes(socket: Socket): number {

@@ -42,7 +42,7 @@ export default fp(
       const detail =
         'The service is stopping, and this connection is closing. Nothing was stored. Send the request again over a new connection.'
       if (connections.isLate(request.raw)) done(new Problem('stopping', detail))
-      else if (connections.listenerClosing) connections.listenerClosing.then(() => done(), done)
+      else if (connections.listener.closing) connections.listener.closing.then(() => done(), done)
       else done()
     })
   },

@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { hasBody } from '../http/body.ts'
-import { refuseConnect } from '../http/client-errors.ts'
 import { checkFields } from '../http/header-fields.ts'
 import { addCheck, addWait } from '../http/hooks.ts'
 import { isAboutServer, targetRefusal } from '../http/targets.ts'
@@ -13,8 +12,6 @@ const maxDiscardFactor = 4
 /** Checks what RFC 9112 requires of every request: target, Host and framing. */
 export default fp(
   async function framing(app: FastifyInstance, { config }: { config: Config }) {
-    refuseConnect(app.server, config)
-
     addCheck(app, 'onRequest', ({ raw }) => {
       checkFields(raw)
       const refusal = targetRefusal(raw)

@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { networkOf } from '../fairness/networks.ts'
 import { hasBody } from '../http/body.ts'
-import { isReset } from '../http/connection.ts'
 import { addCheck, addWait } from '../http/hooks.ts'
+import { destroyIfReset } from '../http/socket-handle.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -39,9 +39,9 @@ export default fp(
     ;(server as unknown as PausableServer).pauseOnConnect = true
     connections.listener.onAccept((socket) => {
       scheduler.scheduleRead(networkOf(socket.remoteAddress ?? ''), () => {
-        if (isReset(socket)) socket.destroy()
-        else socket.resume()
-        return !socket.destroyed
+        if (destroyIfReset(socket)) return false
+        socket.resume()
+        return true
       })
     })
 
@@ -65,7 +65,7 @@ export default fp(
         body.pause()
         scheduler.scheduleRead(network, () => {
           body.resume()
-          return true
+          return !body.destroyed
         })
       })
     })

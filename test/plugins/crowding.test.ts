@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { parserOf } from '../../http/parser.ts'
 import { build } from '../build.ts'
 import { listening, message } from '../http/wire.ts'
 
@@ -28,14 +29,16 @@ async function serve(t: Test) {
 }
 
 t.test('when no room is left, the address with the most connections loses one to a newcomer', async (t) => {
-  const { open, come, look } = await serve(t)
+  const { app, open, come, look } = await serve(t)
   const crowd = await Promise.all(Array.from({ length: bound }, () => come('127.0.0.2')))
   while (open() < bound) await pause(5)
   const newcomers = await Promise.all(Array.from({ length: 10 }, (_, i) => come(`127.0.0.${3 + i}`)))
   t.same(await Promise.all(newcomers.map(look)), Array(10).fill('200'))
   while (crowd.filter(({ destroyed }) => !destroyed).length > bound - 10) await pause(5)
   t.equal(open(), bound)
+  const refused = once(app.server, 'connection') as Promise<[Socket]>
   t.equal(await look(await come('127.0.0.2')), undefined, 'and is let in itself no more')
+  t.equal(parserOf((await refused)[0]), undefined, 'nothing is set up for it')
 })
 
 t.test('the address with the most connections gets no other, and a connection with a pending response is never closed', async (t) => {
