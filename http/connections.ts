@@ -22,6 +22,7 @@ import {
 } from './connection.ts'
 import { Listener } from './listener.ts'
 import { limitParsing } from './parsing-limits.ts'
+import { ResetSweep } from './reset-sweep.ts'
 import { destroyIfReset } from './socket-handle.ts'
 
 /** The maximum of requests that a client may send ahead on one connection. */
@@ -51,6 +52,7 @@ export class Connections {
   #handle: RequestHandler
   #answerBytes: BytesHandler = () => false
   readonly #open = new Set<Connection>()
+  readonly #resetSweep = new ResetSweep(this.#open)
   readonly #late = new WeakSet<IncomingMessage>()
   #isClosing = false
   /** Bytes that were sent ahead. A customer whose answers are late because of others has few, and is never cut off. */
@@ -66,7 +68,10 @@ export class Connections {
     this.listener = new Listener(server)
     this.listener.onAccept((socket) => this.#accept(socket))
     // First, so that the first read of the connection already waits.
-    server.prependListener('connection', () => this.turns.connectionAccepted())
+    server.prependListener('connection', () => {
+      this.turns.connectionAccepted()
+      this.#resetSweep.askSome()
+    })
     const handlers = server.listeners('request')
     server.removeAllListeners('request')
     this.#handle = (request, response) => {
@@ -270,6 +275,7 @@ export class Connections {
   #closeIfIdle(connection: Connection, closedAt: number, grace: number): void {
     const { socket, lastActivity } = connection
     const now = performance.now()
+    if (destroyIfReset(socket)) return
     switch (stateOf(connection)) {
       case 'busy':
         return

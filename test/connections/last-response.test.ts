@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { stopReading } from '../../http/connection.ts'
 import { Connections } from '../../http/connections.ts'
@@ -8,21 +10,27 @@ import { Connections } from '../../http/connections.ts'
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 const requestsOfOneRead = 2_500
 
-/** Counts the requests that are parsed of one read with many of them, until the connection closes. */
-async function parsedOf(t: Test, handle: (request: IncomingMessage, response: ServerResponse) => void): Promise<number> {
-  let parsed = 0
+type Handle = (request: IncomingMessage, response: ServerResponse) => void
+
+async function connectTo(t: Test, handle: Handle) {
   const server = createServer(handle)
   new Connections(server, () => {})
-  // The first listener of a server's requests is called for each request that is parsed.
-  server.prependListener('request', () => parsed++)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.teardown(() => server.close())
-  const connected = once(server, 'connection')
-  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const connected = once(server, 'connection') as Promise<[Socket]>
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
   t.teardown(() => client.destroy())
-  client.on('error', () => {}).resume()
   const [socket] = await connected
-  client.end(get.repeat(requestsOfOneRead))
+  return { server, client, socket }
+}
+
+/** Counts the requests that are parsed of one read with many of them, until the connection closes. */
+async function parsedOf(t: Test, handle: Handle): Promise<number> {
+  let parsed = 0
+  const { server, client, socket } = await connectTo(t, handle)
+  // The first listener of a server's requests is called for each request that is parsed.
+  server.prependListener('request', () => parsed++)
+  client.resume().end(get.repeat(requestsOfOneRead))
   await once(socket, 'close')
   return parsed
 }
@@ -55,4 +63,15 @@ t.test('requests without a response get errors without a stack when the connecti
   t.match(aborted, { message: 'aborted' })
   t.notMatch(aborted?.stack, /\n +at /)
   t.match(another?.stack, /\n +at /)
+})
+
+t.test('the last response is sent as a whole, although an offer to change the protocol follows that is not accepted', async (t) => {
+  const [chunk, chunks] = [Buffer.alloc(65_536, 'x'), 200]
+  const { client } = await connectTo(t, ({ socket }, response) => {
+    stopReading(socket)
+    response.setHeader('connection', 'close')
+    Readable.from(Array<Buffer>(chunks).fill(chunk)).pipe(response)
+  })
+  client.write(`${get}GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n`)
+  t.ok((await text(client)).length > chunks * chunk.length)
 })

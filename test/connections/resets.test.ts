@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { Connections } from '../../http/connections.ts'
@@ -53,17 +53,53 @@ t.test('of a client that resets before it is read, nothing is read', async (t) =
   t.equal(seen.requests, requests)
 })
 
-t.test('of a client that resets, queued requests are not carried out', async (t) => {
-  let handled = 0
-  const server = createServer((_request, response) => {
-    response.end()
-    if (++handled === 3) client.resetAndDestroy()
-  })
+async function serve(t: Test, handle: (response: ServerResponse) => void) {
+  const server = createServer((_request, response) => handle(response))
   const connections = new Connections(server, () => {})
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.teardown(() => server.close())
-  const client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
+  const open = () => {
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
+    t.teardown(() => client.destroy())
+    return client
+  }
+  return { connections, open }
+}
+
+t.test('of a client that resets, queued requests are not carried out', async (t) => {
+  let handled = 0
+  const { connections, open } = await serve(t, (response) => {
+    response.end()
+    if (++handled === 3) client.resetAndDestroy()
+  })
+  const client = open()
   client.write(message('POST /', { 'content-length': '0' }).repeat(50))
   await until(() => handled === 3 && connections.open.size === 0)
   t.equal(handled, 3)
+})
+
+/** Clients whose second requests wait for the first answers, which never come. So their connections are not read when they reset. */
+async function resetUnread(t: Test) {
+  let handled = 0
+  const { connections, open } = await serve(t, () => handled++)
+  const gone = Array.from({ length: clients }, open)
+  for (const client of gone) client.write(message('GET /').repeat(2))
+  await until(() => [...connections.open].filter(({ queued }) => queued.length > 0).length === clients)
+  for (const client of gone) client.resetAndDestroy()
+  return { connections, open }
+}
+
+t.test('connections that are not read and were reset are closed when others come', async (t) => {
+  const { connections, open } = await resetUnread(t)
+  const newcomers = clients / 2
+  for (let i = 0; i < newcomers; i++) open()
+  await until(() => connections.open.size === newcomers)
+  t.pass('the others are kept')
+})
+
+t.test('connections that are not read and were reset do not delay the stop', async (t) => {
+  const { connections } = await resetUnread(t)
+  connections.disableKeepAlive()
+  await connections.drain()
+  t.equal(connections.open.size, 0)
 })
