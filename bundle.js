@@ -6,7 +6,7 @@
 import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { build, stop } from 'esbuild'
 import { makeCodeCache } from './code-cache/make.js'
 
 const top = fileURLToPath(new URL('.', import.meta.url))
@@ -115,7 +115,12 @@ async function bundleService(folder) {
 
 /** @param folder where the build is written, with the same folders as the sources. The folder above it gets package.json */
 export async function bundle(folder) {
-  await Promise.all([bundleCommands(folder), bundleService(folder)])
+  try {
+    await Promise.all([bundleCommands(folder), bundleService(folder)])
+  } finally {
+    // Its process would live as long as this one, which `npm start` makes the service.
+    await stop()
+  }
   for (const assets of assetFolders) cpSync(join(top, assets), resolve(top, folder, assets), { recursive: true, filter: isAsset })
   // The service reads its version from the folder above its code.
   copyFileSync(join(top, 'package.json'), resolve(top, folder, '..', 'package.json'))

@@ -169,13 +169,15 @@ export type Config = { readonly [K in keyof Settings]: ReturnType<Settings[K]['r
 export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
   const wrong: string[] = []
   const entries = Object.entries<Setting<unknown>>(settings).map(([name, { fallback, read, secret }]) => {
+    const file = secret ? environment[`${name}_FILE`] : undefined
     try {
-      const file = secret ? environment[`${name}_FILE`] : undefined
       // Compose sets unknown variables to an empty text. That must mean the default: an empty HOST would listen on all addresses.
       const value = file ? readFileSync(file, 'utf8').trim() : environment[name] || fallback
       return [name, read(value)]
     } catch (error) {
-      wrong.push(`${name} ${error instanceof Error ? error.message : String(error)}`)
+      const message = error instanceof Error ? error.message : String(error)
+      const isUnreadable = file !== undefined && error instanceof Error && 'errno' in error
+      wrong.push(isUnreadable ? `${name}_FILE cannot be read: ${message}` : `${name} ${message}`)
       return [name, undefined]
     }
   })

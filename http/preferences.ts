@@ -4,7 +4,7 @@ export type PreferredReturn = 'minimal' | 'representation'
 export type PreferredHandling = 'strict' | 'lenient'
 
 /** Seconds that a request may be held. */
-const longestWait = 60
+export const longestWait = 60
 
 /** The value of the first preference of a name (RFC 7240 section 2), in lower case. Later ones of the same name are ignored. */
 function parsePreference(header: string, name: string): string | undefined {

@@ -59,7 +59,15 @@ export function loggerOptions(level: string): LoggerOptions {
       }),
       // Header fields carry secrets: Authorization, Cookie, Idempotency-Key.
       headers: () => '…',
-      err: (error: Error) => ({ ...stdSerializers.err(error), headers: undefined })
+      err: (error: Error) => ({ ...withTextCause(error), headers: undefined })
     }
   }
+}
+
+/** Pino adds the messages of the causes that are errors. The causes that the stores explain are text. */
+function withTextCause(error: Error) {
+  const serialized = stdSerializers.err(error)
+  let { cause } = error
+  while (cause instanceof Error) cause = cause.cause
+  return typeof cause === 'string' ? { ...serialized, message: `${serialized.message}: ${cause}` } : serialized
 }

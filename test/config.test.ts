@@ -59,3 +59,9 @@ t.test('addresses are those of hosts and of proxies', async (t) => {
   t.equal(readConfig({ HOST: 'LOCALHOST' }).HOST, '127.0.0.1')
   t.same(readConfig({ TRUST_PROXY: '10.0.0.0/8 ::1, fd00::/8' }).TRUST_PROXY, ['10.0.0.0/8', '::1', 'fd00::/8'])
 })
+
+t.test('a file of a secret that cannot be read is named with its setting', (t) => {
+  const message = /^SESSION_SECRET_FILE cannot be read: .*\/no-such-file'$/
+  t.throws(() => readConfig({ SESSION_SECRET_FILE: '/no-such-file' }), { message })
+  t.end()
+})

@@ -185,11 +185,14 @@ async function update() {
 
 const isFilled = (line) => [...line.querySelectorAll('input')].some((input) => input.value.trim() !== '')
 
-/** Enter, which a barcode scanner types too, moves from a line to the next line, and from any other field to the next field. */
+/** Enter, which a barcode scanner types too, moves from a line to the next blank line, and from any other field to the next field. */
 function moveOn(from) {
   const line = from.closest('.lines > li')
   if (line) {
-    const next = line.nextElementSibling ?? (isFilled(line) ? addLine() : line)
+    let next = line.nextElementSibling
+    // A scan into a filled field would be appended to what is there.
+    while (next && isFilled(next)) next = next.nextElementSibling
+    next ??= isFilled(line) ? addLine() : line
     next.querySelector('input').focus()
     return
   }

@@ -107,6 +107,21 @@ t.test('with scripts, Enter goes on from field to field, and past the last line 
   t.match(await page.evaluate('document.activeElement.textContent'), 'Place the order', 'what is closed is passed over')
 })
 
+t.test('after a quantity, Enter goes to the next blank line, so that a scan never adds to what is there', async (t) => {
+  const { page } = await visit(t, shop)
+  await page.goto(`${shop.url}/order`)
+  await page.locator('#document').waitFor({ state: 'visible' })
+  await page.getByLabel('Product 1').focus()
+  await scan(page, 'ABC-1')
+  await focused(page, 'item.2.product-id')
+  await scan(page, 'EL-LEVER-3P')
+  await focused(page, 'item.3.product-id')
+  await page.getByLabel('Quantity 1').fill('2')
+  await page.getByLabel('Quantity 1').press('Enter')
+  await focused(page, 'item.3.product-id')
+  t.equal(await page.getByLabel('Product 2').inputValue(), 'EL-LEVER-3P')
+})
+
 t.test('a barcode that nobody has is said to be none, and the next goes into the next line', async (t) => {
   const { page } = await visit(t, shop, {}, [404])
   await page.goto(`${shop.url}/order`)
