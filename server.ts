@@ -64,10 +64,19 @@ async function start(): Promise<void> {
     process.stderr.write(`Tradepost listens on ${base}/\n${hints.map((hint) => `  ${hint}\n`).join('')}`)
 }
 
+/** An expected error is explained by its message. Only an unexpected one needs its stack. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if ([ConfigError, ListenError, StoreOpenError].some((kind) => error instanceof kind)) return error.message
+  if ('code' in error && error.code === 'ERR_DLOPEN_FAILED') {
+    const message = error.message.replace(/\s+/g, ' ')
+    return `A package cannot be loaded. If it was installed for another Node.js than this one (${process.version}), run npm ci. ${message}`
+  }
+  return error.stack ?? error.message
+}
+
 function fail(error: unknown): never {
-  // An expected error is explained by its message. Only an unexpected one needs its stack.
-  const isExpected = [ConfigError, ListenError, StoreOpenError].some((kind) => error instanceof kind)
-  process.stderr.write(`${error instanceof Error ? ((isExpected ? undefined : error.stack) ?? error.message) : String(error)}\n`)
+  process.stderr.write(`${explain(error)}\n`)
   // Without exit(), an open store would keep the process alive, and a supervisor would not restart it.
   process.exit(1)
 }

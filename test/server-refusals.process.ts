@@ -2,14 +2,16 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { openStore } from '../stores/open.ts'
+import { compile } from './cli/compile.ts'
 import { spawnServer } from './run-server.ts'
 import { smallDisk } from './small-disk.ts'
 
 /** The standard error of a service that does not start. */
-async function refusal(t: Test, url: string): Promise<string> {
-  const child = spawnServer(t, { DATABASE_URL: url })
+async function refusal(t: Test, url: string, file?: string): Promise<string> {
+  const child = spawnServer(t, { DATABASE_URL: url }, file)
   const ended = once(child, 'exit')
   // Its log begins when it has started after all.
   child.stdout?.once('data', () => child.kill())
@@ -36,4 +38,16 @@ t.test('a disk that has no room for the sample catalogue ends the start with one
   // The database opens, but its log has no room for the products.
   disk.fill(50_000)
   t.match(await refusal(t, url), /^the sample catalogue cannot be stored: .*shop\.db cannot be .*written: the disk is full/)
+})
+
+t.test('packages that were installed for another Node.js end the start with one line', async (t) => {
+  const server = pathToFileURL(join(await compile(), 'server.js')).href
+  const folder = t.testdir({
+    'start.mjs': `process.dlopen = () => {
+      throw Object.assign(new Error('compiled for\\nanother version'), { code: 'ERR_DLOPEN_FAILED' })
+    }
+    await import(${JSON.stringify(server)})`
+  })
+  const output = await refusal(t, `sqlite:${join(folder, 'shop.db')}`, join(folder, 'start.mjs'))
+  t.match(output, /^A package cannot be loaded\. .* \(v\d+\.\d+\.\d+\), run npm ci\. compiled for another version\n$/)
 })

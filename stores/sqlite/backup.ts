@@ -31,7 +31,7 @@ export async function backupSqlite(path: string, target: string): Promise<void> 
 
 function connect(path: string): Connection {
   try {
-    refuseForeign(databasePath(path))
+    refuseForeign(databasePath(path), 'read')
     return connectReader(path)
   } catch (error) {
     throw openError(error, databasePath(path))

@@ -86,7 +86,7 @@ export function connectWriter(path: string): Connection {
  */
 export async function prepareFile(path: string, check: (db: Connection) => void): Promise<void> {
   makeFile(databasePath(path))
-  refuseForeign(databasePath(path))
+  refuseForeign(databasePath(path), 'write')
   const db = new Connection(databasePath(path), { timeout: busyTimeout.writer })
   try {
     // When two processes put a new file in WAL mode at the same moment, one gets SQLITE_BUSY at once: SQLite does not call

@@ -60,15 +60,16 @@ const recognised = new Set<string>()
 
 /**
  * Checks a file without SQLite, and without changing it.
+ * @param access SQLite opens a file that may only be read as if it may be written, and fails at the first write
  * @throws StoreOpenError if it is neither empty nor a database of Tradepost, or the file system's error
  */
-export function refuseForeign(file: string): void {
+export function refuseForeign(file: string, access: 'read' | 'write'): void {
   const stats = statSync(file, { bigint: true })
   if (stats.isDirectory()) throw new StoreOpenError(`${file} is a folder: set DATABASE_URL to a file, such as sqlite:${file}/tradepost.db`)
   if (!stats.isFile()) throw new StoreOpenError(`${file} is not a regular file: set DATABASE_URL to one`)
   const identity = `${stats.dev}:${stats.ino}:${stats.birthtimeNs}`
   if (recognised.has(identity)) return
-  const descriptor = openSync(file, constants.O_RDONLY)
+  const descriptor = openSync(file, access === 'write' ? constants.O_RDWR : constants.O_RDONLY)
   try {
     refuse(descriptor, file)
   } finally {

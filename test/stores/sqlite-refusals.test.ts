@@ -137,6 +137,9 @@ t.test('a file or a folder without permission is refused', async (t) => {
   }
   chmodSync(path, 0o000)
   await asNobody(async () => t.match(await refusal(t, path), /no permission/))
+  chmodSync(path, 0o444)
+  chmodSync(closed, 0o777)
+  await asNobody(async () => t.match(await refusal(t, path), /no permission/, 'to write'))
   chmodSync(path, 0o600)
   chmodSync(closed, 0o555)
   await asNobody(async () => {
