@@ -106,15 +106,7 @@ const discarding: Socket[] = []
 /** Reads from one of them in each turn of the event loop, so that clients that go on sending cost little, however many they are. */
 function discardNext(): void {
   const socket = discarding.shift()
-  if (socket && !socket.destroyed) {
-    socket.resume()
-    // Node has removed its listener that does this, if it has handed over the socket.
-    const handle = handleOf(socket)
-    if (handle && !handle.reading) {
-      handle.reading = true
-      handle.readStart()
-    }
-  }
+  if (socket && !socket.destroyed) socket.resume()
   if (discarding.length > 0) setImmediate(discardNext)
 }
 

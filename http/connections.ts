@@ -143,7 +143,7 @@ export class Connections {
       failed: (error) => this.#server.emit('clientError', error, socket)
     })
     this.#open.add(connection)
-    // Node has no listener on sockets that it hands over. Their errors would end the process.
+    // An error that nobody listens for would end the process, and Node removes its own listener with the first one.
     socket.on('error', () => undefined)
     socket.once('close', () => {
       this.#open.delete(connection)

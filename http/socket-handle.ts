@@ -5,7 +5,6 @@ interface SocketHandle {
   reading: boolean
   /** Bytes of the current write that the operating system has not taken yet. */
   readonly writeQueueSize?: number
-  readStart(): void
   readStop(): void
   /** Returns the number of the error, or 0. */
   getpeername?(address: object): number

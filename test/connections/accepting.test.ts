@@ -1,8 +1,5 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
 import t from 'tap'
-import { Connections } from '../../http/connections.ts'
+import { serveConnections } from './served.ts'
 
 /** Requests that each of the busy clients sends ahead. */
 const sentAhead = 60
@@ -16,24 +13,11 @@ function work(milliseconds: number): void {
 
 t.test('requests that were sent ahead wait while clients connect: Node accepts only one of them in a turn', async (t) => {
   let handled = 0
-  const server = createServer((_request, response) => {
+  const { server, open } = await serveConnections(t, (_request, response) => {
     handled++
     work(1)
     response.end()
   })
-  new Connections(server, () => {})
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  const sockets: Socket[] = []
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  const open = () => {
-    const socket = connect(port, '127.0.0.1').on('error', () => {})
-    sockets.push(socket)
-    return socket
-  }
   for (let i = 0; i < busyClients; i++) open().write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(sentAhead))
   while (handled < busyClients + 1) await new Promise(setImmediate)
 

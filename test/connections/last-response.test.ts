@@ -1,31 +1,25 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { stopReading } from '../../http/connection.ts'
-import { Connections } from '../../http/connections.ts'
+import { serveConnections } from './served.ts'
 
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 const requestsOfOneRead = 2_500
 
-type Handle = (request: IncomingMessage, response: ServerResponse) => void
-
-async function connectTo(t: Test, handle: Handle) {
-  const server = createServer(handle)
-  new Connections(server, () => {})
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => server.close())
+async function connectTo(t: Test, handle: RequestListener) {
+  const { server, open } = await serveConnections(t, handle)
   const connected = once(server, 'connection') as Promise<[Socket]>
-  const client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
-  t.teardown(() => client.destroy())
+  const client = open()
   const [socket] = await connected
   return { server, client, socket }
 }
 
 /** Counts the requests that are parsed of one read with many of them, until the connection closes. */
-async function parsedOf(t: Test, handle: Handle): Promise<number> {
+async function parsedOf(t: Test, handle: RequestListener): Promise<number> {
   let parsed = 0
   const { server, client, socket } = await connectTo(t, handle)
   // The first listener of a server's requests is called for each request that is parsed.

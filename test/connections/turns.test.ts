@@ -1,26 +1,17 @@
 import { createHook } from 'node:async_hooks'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { Connections } from '../../http/connections.ts'
+import type { Connections } from '../../http/connections.ts'
+import { serveConnections, until } from './served.ts'
 
 const turn = () => new Promise(setImmediate)
 
 function work(milliseconds: number): void {
   const until = performance.now() + milliseconds
   while (performance.now() < until);
-}
-
-/** Waits for a turn of the event loop after which the condition holds. */
-async function until(condition: () => boolean, what: string): Promise<void> {
-  const deadline = performance.now() + 60_000
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`in a minute it did not happen that ${what}`)
-    await turn()
-  }
 }
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
@@ -30,28 +21,19 @@ const chunked = 'POST /chunked HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked
 /** A server whose answer names the request and the length of its body. A request for `/busy` takes more time than a turn has. */
 async function serve(t: Test) {
   const seen: string[] = []
-  const server = createServer(async (request: IncomingMessage, response: ServerResponse) => {
+  const { server, connections, open } = await serveConnections(t, async (request, response) => {
     seen.push(`${request.url}`)
     if (request.url === '/busy') work(5)
     if (request.url === '/unread') return
     const body = await text(request).catch(() => 'the client has gone')
     response.end(`${request.method} ${request.url} ${body.length};`)
   })
-  const connections = new Connections(server, () => {})
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  const sockets = new Set<Socket>()
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  const open = async (localAddress: string): Promise<Socket> => {
-    const socket = connect({ port, host: '127.0.0.1', localAddress }).setNoDelay()
-    sockets.add(socket.on('error', () => {}))
+  const connected = async (localAddress: string): Promise<Socket> => {
+    const socket = open(localAddress)
     await once(socket, 'connect')
     return socket
   }
-  return { server, connections, open, seen }
+  return { server, connections, open: connected, seen }
 }
 
 /** Another client, whose requests take all of the time of each turn. */
