@@ -18,7 +18,7 @@ export const keysCreate: Command = {
   --scopes LIST    what the key may do, separated by commas:
                      order       place orders; see and change the orders of its customer
                      catalogue   write products and stock
-                     fulfilment  see all orders and set their status
+                     fulfilment  see all orders, set their status and ship them
   --expires WHEN   the last day on which the key works, such as 2027-12-31 (in UTC), a time such as
                    2027-12-31T18:00:00Z, or a number of days; without it the key works until it is revoked`,
 
@@ -56,7 +56,9 @@ function readScopes(text: string | undefined): readonly Scope[] {
 function readExpiry(text: string, now: number): number {
   const at = expiry(text, now)
   if (Number.isNaN(at))
-    throw new UsageError(`--expires must be a date such as 2027-12-31, or a number of days, not ${JSON.stringify(text)}`)
+    throw new UsageError(
+      `--expires must be a date such as 2027-12-31, a time such as 2027-12-31T18:00:00Z, or a number of days, not ${JSON.stringify(text)}`
+    )
   if (at <= now) throw new UsageError(`--expires must be in the future, and ${text} is not`)
   return at
 }

@@ -5,7 +5,7 @@ import { maskRanges } from './occurrences.ts'
 
 const names = 'SharedSecret|DigitalSignature|CredentialMac|PrimaryAccountNumberID|CV2ID'
 
-/** Few documents have any, and this search is faster than to read their markup. */
+/** The start of a tag that can hold a secret. Few documents have one, and this search is faster than reading their markup. */
 const anyName = new RegExp(`(?:<|${lessThan})(?:[\\w.-]+:)?(?:${names}|PCard)\\b`, 'i')
 
 const tag = `</?(?<name>(?:[\\w.-]+:)?(?:${names}|(?<card>PCard)))(?![\\w.-])(?:"[^"<]*"|'[^'<]*'|[^<>"'])*>`

@@ -1,7 +1,7 @@
 import { FairQueue } from './fair-queue.ts'
 
 /** Milliseconds. While clients connect, phases alternate: one accepts connections, the next does work. */
-const phases = { accepting: 20, working: 10 } as const
+const phases = { accepting: 10, working: 4 } as const
 
 /** Milliseconds after the start of a turn of the event loop in which work may start. Other work waits for a later turn. */
 const slice = 4

@@ -1,6 +1,6 @@
-import { type ServerResponse, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { ConnectionError } from 'fastify'
+import type { ConnectionError, FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
 import { guest } from '../domain/caller.ts'
 import { uris } from '../representations/links.ts'
@@ -12,6 +12,20 @@ import type { ProblemCode } from './problem-codes.ts'
 import { problemTypes } from './problem-types.ts'
 
 const refused = new WeakSet<Socket>()
+
+/** The refusal of a request that Node's parser could not read to its end, for the request's log line. */
+interface ParserRefusal {
+  readonly status: number
+  readonly code: ProblemCode
+  readonly detail: string
+}
+
+const refusals = new WeakMap<IncomingMessage, ParserRefusal>()
+
+/** @returns undefined if the application answers the request itself, or nobody does */
+export function parserRefusal(request: IncomingMessage): ParserRefusal | undefined {
+  return refusals.get(request)
+}
 
 /** Milliseconds that a refused client has to read its response before the socket is destroyed. */
 const closeDelay = 2_000
@@ -41,14 +55,13 @@ function codeOf({ code, rawPacket, bytesParsed }: ConnectionError, socket: Socke
   }
 }
 
-/** The detail that a client needs beyond the explanation of the problem's type. */
-function detailOf({ code }: ConnectionError): string | undefined {
-  if (code !== tooManyChunks) return undefined
+function detailOf({ code }: ConnectionError, problem: ProblemCode): string {
+  if (code !== tooManyChunks) return problemTypes[problem].explanation
   return `The body has too many chunks: above ${freeChunks} they must have ${minAverageSize} bytes on average. Nothing was stored.`
 }
 
-function refusal(code: ProblemCode, base: string, detail = problemTypes[code].explanation): string {
-  const { status, title } = problemTypes[code]
+function responseText({ status, code, detail }: ParserRefusal, base: string): string {
+  const { title } = problemTypes[code]
   const problem = { type: uris(base).problem(code), title, status, detail, instance: `${base}/` }
   const [representation] = problemRepresentations
   const body = representation?.write(problem, { base, currency: '', shop: '', caller: guest, self: '' }) ?? ''
@@ -62,7 +75,7 @@ function closed(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => response.once('close', resolve))
 }
 
-async function refuse(socket: Socket, code: ProblemCode, base: string, detail?: string): Promise<void> {
+async function refuse(socket: Socket, refusal: ParserRefusal, base: string, log: FastifyBaseLogger): Promise<void> {
   refused.add(socket)
   // The client may repeat the refused request. If the rest of this one were processed too, it would be carried out twice.
   stopReading(socket)
@@ -78,20 +91,32 @@ async function refuse(socket: Socket, code: ProblemCode, base: string, detail?: 
     socket.destroy()
     return
   }
-  socket.end(refusal(code, base, detail))
+  if (incomplete) refusals.set(incomplete.req, refusal)
+  else logRefusal(refusal, socket, log)
+  socket.end(responseText(refusal, base))
   setTimeout(() => socket.destroy(), closeDelay).unref()
+}
+
+/** A request whose header section is incomplete has no log line of its own. */
+function logRefusal({ status, code, detail }: ParserRefusal, socket: Socket, log: FastifyBaseLogger): void {
+  log.info({ remoteAddress: socket.remoteAddress, res: { statusCode: status }, code, detail }, 'request refused')
 }
 
 /** Answers requests that Node's HTTP parser refuses: malformed, too slow, or with a broken body (RFC 9112). */
 export function answerClientError({ BASE_URL, MAX_URL_LENGTH }: Config) {
-  return (error: ConnectionError, socket: Socket): void => {
+  return function (this: FastifyInstance, error: ConnectionError, socket: Socket): void {
     if (refused.has(socket)) return
-    if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) socket.destroy()
-    else void refuse(socket, codeOf(error, socket, MAX_URL_LENGTH), BASE_URL.path, detailOf(error))
+    if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const code = codeOf(error, socket, MAX_URL_LENGTH)
+    void refuse(socket, { status: problemTypes[code].status, code, detail: detailOf(error, code) }, BASE_URL.path, this.log)
   }
 }
 
 /** Answers a client that has sent only a part of a request when the service stops. */
-export function refuseUnfinished(socket: Socket, { BASE_URL }: Config): void {
-  void refuse(socket, 'stopping', BASE_URL.path)
+export function refuseUnfinished(socket: Socket, { BASE_URL }: Config, log: FastifyBaseLogger): void {
+  const { status, explanation } = problemTypes.stopping
+  void refuse(socket, { status, code: 'stopping', detail: explanation }, BASE_URL.path, log)
 }

@@ -65,13 +65,9 @@ export class Connections {
   constructor(server: Server, refuse: (socket: Socket) => void) {
     this.#server = server
     this.#refuse = refuse
-    this.listener = new Listener(server)
+    this.listener = new Listener(server, () => this.turns.connectionAccepted())
     this.listener.onAccept((socket) => this.#accept(socket))
-    // First, so that the first read of the connection already waits.
-    server.prependListener('connection', () => {
-      this.turns.connectionAccepted()
-      this.#resetSweep.askSome()
-    })
+    server.prependListener('connection', () => this.#resetSweep.askSome())
     const handlers = server.listeners('request')
     server.removeAllListeners('request')
     this.#handle = (request, response) => {

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
+import { closeResetClients } from './socket-handle.ts'
 
 /** Milliseconds. */
 const timeouts = {
@@ -23,21 +24,23 @@ export class Listener {
   #hasNewClient = false
   #closing: Promise<void> | undefined
 
-  constructor(server: Server) {
+  /** @param accepted called for each client that Node accepts, also for one that is refused afterwards or has already gone */
+  constructor(server: Server, accepted: () => void) {
     this.#server = server
     this.#handlers = server.listeners('connection').map((listener) => listener.bind(server))
     server.removeAllListeners('connection')
     server.on('connection', (socket: Socket) => this.#accept(socket))
-    for (const event of ['connection', 'drop']) {
-      server.on(event, () => {
+    server.on('listening', () => {
+      closeResetClients(server, () => {
         this.#hasNewClient = true
+        accepted()
       })
-    }
+    })
     // Accepting fails when no file descriptor is left. Waiting clients are accepted when there is one again.
     server.on('error', () => undefined)
   }
 
-  /** Lets one function refuse new connections before anything else is done for them. It gets none that the client has already reset. */
+  /** Lets one function refuse new connections before Node sets up their parser. */
   admitIf(admits: (socket: Socket) => boolean): void {
     this.#admits = admits
   }
@@ -79,8 +82,7 @@ export class Listener {
   }
 
   #accept(socket: Socket): void {
-    // A client that has already reset its connection has no address. Clients can do that 10,000 times a second.
-    if (socket.remoteAddress === undefined || !this.#admits(socket)) socket.destroy()
+    if (!this.#admits(socket)) socket.destroy()
     else for (const handle of this.#handlers) handle(socket)
   }
 }

@@ -2,12 +2,12 @@ import type { Socket } from 'node:net'
 import { destroyIfReset } from './socket-handle.ts'
 
 /** So many connections are asked for each new one. */
-const askedPerConnection = 4
+const askedPerConnection = 2
 
 /**
  * Finds connections that their clients have reset. Node sees a reset only when it reads or writes, and a connection whose turn or
- * response waits is not read. So a few connections are asked for each new one, each in its turn. Then those that were reset stay
- * fewer than the others, and do not use up the connections of the service.
+ * response waits is not read. So a few connections are asked for each new one, each in its turn. Then those that were reset do not
+ * become more than the others, and do not use up the connections of the service.
  */
 export class ResetSweep {
   readonly #open: ReadonlySet<{ readonly socket: Socket }>

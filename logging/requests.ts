@@ -1,4 +1,5 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify'
+import { parserRefusal } from '../http/client-errors.ts'
 
 /** The reason of a refusal, for the log line of the request. */
 export interface Refusal {
@@ -22,9 +23,15 @@ export const requestCompleted = 'request completed'
 /** Writes one log line per request, when it ends. Fastify's default also writes one when it starts. */
 export class RequestLog extends LogController {
   override incomingRequest(request: FastifyRequest, reply: FastifyReply): void {
-    // Fastify logs nothing when a client disconnects before it has the whole response.
+    // Fastify logs nothing when a client disconnects before it has the whole response, or when the parser refuses the body.
     reply.raw.on('close', () => {
-      if (!request.isAnswered) request.log.info(logFields(request, reply), 'request cut off')
+      if (request.isAnswered) return
+      const refusal = parserRefusal(request.raw)
+      if (!refusal) request.log.info(logFields(request, reply), 'request cut off')
+      else {
+        const { status, code, detail } = refusal
+        request.log.info({ ...logFields(request, reply), res: { statusCode: status }, code, detail }, requestCompleted)
+      }
     })
   }
 

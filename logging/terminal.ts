@@ -45,7 +45,7 @@ export function terminalLog(to: DestinationStream, { colors }: { readonly colors
 
 function message(line: Line, paint: Colors): string {
   const { msg = '', level = 0, err, products, signal } = line
-  const text = line.req ? request(line, paint) : printable(msg)
+  const text = line.req ? request(line, paint) : `${printable(msg)}${refusal(line)}`
   const urgency = level > warning ? `${paint.red('ERROR')} ` : level === warning ? `${paint.yellow('WARNING')} ` : ''
   const count = products === undefined ? '' : ` (${products} products)`
   const why = signal === undefined ? '' : ` (${signal})`
@@ -53,11 +53,15 @@ function message(line: Line, paint: Colors): string {
   return `${urgency}${text}${count}${why}${details.map((one) => `\n  ${printable(one)}`).join('')}`
 }
 
-function request({ msg = '', req, res, responseTime = 0, code, detail }: Line, paint: Colors): string {
+function refusal({ code, detail = '' }: Line): string {
+  return code === undefined ? '' : ` ${code}: ${printable(detail)}`
+}
+
+function request(line: Line, paint: Colors): string {
+  const { msg = '', req, res, responseTime = 0 } = line
   const status = res?.statusCode ?? 0
   const outcome = msg === requestCompleted ? '' : ` (${msg})`
-  const refusal = code === undefined ? '' : ` ${code}: ${printable(detail ?? '')}`
   const statusColor = status >= 500 ? paint.red : status >= 400 ? paint.yellow : paint.green
   const requestLine = printable(`${req?.method} ${req?.url}`)
-  return `${requestLine} ${statusColor(String(status))} ${paint.gray(`${Math.round(responseTime)} ms`)}${outcome}${refusal}`
+  return `${requestLine} ${statusColor(String(status))} ${paint.gray(`${Math.round(responseTime)} ms`)}${outcome}${refusal(line)}`
 }

@@ -43,7 +43,7 @@ export const requestFields = {
   ),
   Prefer: field(
     'Prefer',
-    'Whether the response contains the representation; of a new order, also whether it takes what can be had (RFC 7240).',
+    '`return` says whether the response contains the representation. For a new order, `handling=lenient` accepts the order with the lines that the shop can deliver (RFC 7240).',
     {
       type: 'string',
       examples: ['return=minimal', 'return=representation', 'handling=lenient']

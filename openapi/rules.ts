@@ -38,7 +38,7 @@ export function isPageForm({ config, schema }: DescribedRoute): boolean {
   return config.form !== undefined && schema.body === undefined
 }
 
-/** Whether the route honours Prefer: it responds to a write with the representation, unless the client prefers none. */
+/** Whether the route honours `Prefer: return`: it responds to a write with the representation, unless the client prefers none. */
 export function honoursPrefer(route: DescribedRoute): boolean {
   const { config, describes } = route
   return !isRead(route) && config.represents !== undefined && !isPageForm(route) && (200 in describes.answers || 201 in describes.answers)

@@ -19,7 +19,7 @@ declare module 'fastify' {
 /** Tracks connections so that the service can stop without losing responses (RFC 9112 section 9.6). See `stopping.ts`. */
 export default fp(
   async function draining(app: FastifyInstance, { config }: { readonly config: Config }) {
-    const connections = new Connections(app.server, (socket) => refuseUnfinished(socket, config))
+    const connections = new Connections(app.server, (socket) => refuseUnfinished(socket, config, app.log))
     const replies = new WeakMap<ServerResponse, FastifyReply>()
 
     app.decorate('connections', connections)

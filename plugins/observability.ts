@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client'
 import { makeServiceMetrics, processRegistry } from '../background/service-metrics.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { Store } from '../domain/store.ts'
+import { parserRefusal } from '../http/client-errors.ts'
 import { addCheck } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import { codesByStatus, type ProblemCode } from '../http/problem-codes.ts'
@@ -53,7 +54,7 @@ export default fp(
       inFlight.inc()
       reply.raw.on('close', () => {
         inFlight.dec()
-        if (!request.isAnswered) measure(request, 'aborted', reply)
+        if (!request.isAnswered) measure(request, String(parserRefusal(request.raw)?.status ?? 'aborted'), reply)
       })
     })
 

@@ -6,7 +6,7 @@ import { linesOfPage, orderElement } from './order.ts'
 import { represent } from './representation.ts'
 import { renderPage } from './views.ts'
 
-/** Elements that only an order has that was placed. */
+/** Elements that only a placed order has. */
 const ofPlaced: ReadonlySet<string> = new Set(['placed-at', 'modified-at', 'link'])
 
 /** An order as it would be. It has no URI, so it has no id, version, dates and links. */

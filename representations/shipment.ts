@@ -36,12 +36,12 @@ export interface ShipForm {
   readonly fields: readonly Field[]
 }
 
-/** An order of which more lines are left is shipped in parts by a machine only. */
+/** The most lines that the form lists. An order with more lines left can be shipped in parts only by XML or JSON. */
 const mostLinesOfForm = 100
 
 const quantityType = childType(childType(type, 'item'), 'quantity')
 
-/** A large order is not parsed for it. */
+/** Makes the form. A large order is not parsed, so its form has no lines and ships all that is left. */
 export function shipForm(order: Order, typed?: Values, faults: readonly LocatedFault[] = []): ShipForm {
   const items = textOf(order) === undefined ? order.items.filter((item) => compare(leftOf(item), zero) > 0) : []
   const shown = items.length > mostLinesOfForm ? [] : items

@@ -134,7 +134,7 @@ export function makeBuyerOrders(
   /** The customer's order that a document names. @throws Problem `unauthenticated` */
   async function namedOrder(request: FastifyRequest, { number }: BuyerSubmission): Promise<Order | undefined> {
     if (request.caller?.kind !== 'key') {
-      throw unauthenticated('Only with an API key can an order be changed or cancelled by its number.')
+      throw unauthenticated('An order can be changed or cancelled by its number only with an API key.')
     }
     return orderByNumber(request, number)
   }

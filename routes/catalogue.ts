@@ -11,8 +11,8 @@ const getCatalogue = {
   id: 'getCatalogue',
   summary: 'The whole catalogue as one document',
   notes:
-    'Streamed: every product that is there throughout is in it once, and one that changes meanwhile as it was or as it is then. So its entity tag is weak. ' +
-    'What is sent can be imported again. One caller can read it 4 times at once.',
+    'Streamed. A product that exists during the whole download is in it exactly once. If it changes during the download, it is sent either as it was before or as it is after the change, so the entity tag is weak. ' +
+    'The document can be imported again. One caller can have 4 downloads under way.',
   answers: { 200: 'Every product there is, by id.' }
 } as const
 

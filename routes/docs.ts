@@ -32,7 +32,7 @@ const docs: RoutePlugin = async (app) => {
       const description = app.apiDescription()
       const tags = description.tags.map(({ name }) => name)
       const tag = tags.find((name) => groupSegment(name) === request.params.group)
-      if (tag === undefined) throw new Problem('not-found', `There is no such page; there is ${tags.map(groupSegment).join(', ')}.`)
+      if (tag === undefined) throw new Problem('not-found', `There is no such page. The pages are ${tags.map(groupSegment).join(', ')}.`)
       return reply.represent({ description, tag })
     }
   )

@@ -42,7 +42,7 @@ const orderOriginals: RoutePlugin = async (app) => {
     async (request, reply) => {
       const { id } = await request.visibleOrder(request.params.order_id)
       const document = await app.store.documentOf(id)
-      if (!document) throw none()
+      if (!document) throw noDocument()
       const { bytes, mediaType, digest } = document
       const tag = `"${digest.slice(0, 16)}"`
       reply.headers({ etag: tag, 'cache-control': app.cachePolicies.private })
@@ -62,7 +62,7 @@ const orderOriginals: RoutePlugin = async (app) => {
       const order = await request.visibleOrder(request.params.order_id)
       const document = await app.store.documentOf(order.id)
       const body = document && (await orderState(request, document.answer as AnswerBasis, order))
-      if (!document || body === undefined) throw none()
+      if (!document || body === undefined) throw noResponse()
       return reply
         .headers({ 'cache-control': app.cachePolicies.private })
         .type(`${document.mediaType}; charset=utf-8`)
@@ -71,10 +71,14 @@ const orderOriginals: RoutePlugin = async (app) => {
   )
 }
 
-function none(): Problem {
+function noDocument(): Problem {
+  return new Problem('not-found', 'The order has no document, because it was not sent as UBL or cXML.')
+}
+
+function noResponse(): Problem {
   return new Problem(
     'not-found',
-    'There is none: the order was not sent as UBL or cXML, or it was sent as cXML and is neither accepted nor rejected yet.'
+    'The order has no response: it was not sent as UBL or cXML, or it was sent as cXML and is neither accepted nor rejected yet.'
   )
 }
 

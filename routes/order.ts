@@ -127,13 +127,13 @@ const orderQuery: QuerySchema<{ readonly form?: string; readonly page?: number }
   properties: {
     form: {
       type: 'string',
-      description: 'Of the page for people: `change` is the form that changes the order, where it is not too large for one.'
+      description: 'HTML only: `change` shows the form that changes the order, unless the order is too large for a form.'
     },
     page: {
       type: 'integer',
       minimum: 1,
       maximum: 1_000_000,
-      description: `Of the page for people, which of its pages: each has up to ${linesPerPage} lines. XML and JSON always have them all.`
+      description: `HTML only: the number of the page of lines. A page has up to ${linesPerPage} lines; XML and JSON always have all lines.`
     }
   }
 }
@@ -151,7 +151,7 @@ const placeOrder = {
   answers: {
     201: 'The order as it was placed.',
     200: 'The order of this number and content, which was placed before. With `dry-run=true`, the order as it would be.',
-    303: 'To a form: the order was placed.'
+    303: 'For a form: a redirect to the order that was placed.'
   },
   problems: ['invalid-order', 'order-refused', 'order-number-taken'],
   idempotent: true,
@@ -162,7 +162,7 @@ const changeOrder = {
   id: 'changeOrder',
   summary: 'Change an order before it ships',
   notes:
-    'What it had of a product keeps its price; more of it, and what is new, costs today’s: a line that has both prices becomes two. A customer’s order is changed by that customer only.',
+    'The quantity that was already ordered keeps its price. An additional quantity, or a new product, costs today’s price. A line that would have both prices becomes two lines. A customer’s order is changed by that customer only.',
   answers: { 200: 'The order as it is now.' },
   problems: ['order-not-found', 'invalid-order', 'order-refused', 'order-number-taken', 'transition-refused']
 } as const
@@ -170,7 +170,7 @@ const cancelOrder = {
   id: 'cancelOrder',
   summary: 'Cancel an order before it ships',
   notes:
-    'It stays readable, as cancelled, and its stock is given back. Of an order that was shipped in part, the rest is cancelled: it is `shipped`, with what was. A customer’s order is cancelled here by that customer only; the seller sets its status.',
+    'The order stays readable, with the status `cancelled`, and its stock is given back. If a part of it was shipped, only the rest is cancelled, and the order becomes `shipped`. A customer’s order is cancelled here by that customer only; the seller sets its status.',
   answers: { 200: 'The order, cancelled.' },
   problems: ['order-not-found', 'transition-refused']
 } as const

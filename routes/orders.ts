@@ -71,9 +71,9 @@ const orderQuery = pagedQuery<Filters>({
   customer: {
     ...text,
     maxLength: 256,
-    description: 'Of this customer only.'
+    description: 'Orders of this customer only.'
   },
-  'order-number': { ...text, maxLength: 64, description: "With this number of the buyer's only." },
+  'order-number': { ...text, maxLength: 64, description: "Orders with this order number (the buyer's own) only." },
   'placed-since': { ...time, description: 'Placed in this second or later (RFC 3339).' },
   'modified-since': {
     ...time,
@@ -82,7 +82,7 @@ const orderQuery = pagedQuery<Filters>({
   order: {
     type: 'string',
     enum: ['newest', 'oldest'],
-    description: 'What comes first; default `newest`.'
+    description: 'The sort order; the default is `newest`, which lists the newest first.'
   },
   with: {
     type: 'string',
@@ -91,7 +91,7 @@ const orderQuery = pagedQuery<Filters>({
   }
 })
 
-/** A page of more orders does not count the products of their lines. */
+/** The largest limit of a page that counts the products of its orders' lines. */
 const mostCounted = pageLimit.default
 
 const describes = {
@@ -105,7 +105,7 @@ const describes = {
 /** Times are compared by the second, which is what the orders show. */
 const second = (parameter: string, time: string) => Math.floor(readInstant(parameter, time) / 1000) * 1000
 
-/** @throws Problem `malformed-request` when a time is none, `forbidden` when the caller may not see the customer's orders */
+/** @throws Problem `malformed-request` when a time is not valid, `forbidden` when the caller may not see the customer's orders */
 function filtersOf(query: Filters, caller: Caller): Omit<OrderQuery, 'limit' | 'after'> {
   const { status, customer, order, 'order-number': orderNumber, 'placed-since': placedSince, 'modified-since': modifiedSince } = query
   const own = caller.kind === 'key' && !hasScope(caller, 'fulfilment') ? caller.customer : undefined

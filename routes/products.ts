@@ -98,7 +98,7 @@ const createProduct = {
 /** A search has an order of its own, and so have its cursors. */
 const orderOf = (q: string | undefined) => (q ? 'text' : 'id')
 
-/** @throws Problem when the cursor is none of this list, or the time none */
+/** @throws Problem when the cursor belongs to another list, or the time is not valid */
 function toQuery({ limit, after, q, category, 'updated-since': since }: Filters & PageQuery): ProductQuery {
   return {
     limit,
@@ -117,7 +117,7 @@ async function categoryOptions(store: Store): Promise<readonly string[] | undefi
   return found.length > mostCategories ? undefined : found
 }
 
-/** The most times that a page is read because the catalogue changes meanwhile. */
+/** The most attempts to read a page while the catalogue keeps changing. */
 const maxReads = 10
 
 /**

@@ -13,7 +13,7 @@ import type { Xsd } from '../schemas/vocabulary.ts'
 import { webhookXsd } from '../schemas/webhook.ts'
 import type { RoutePlugin } from './route.ts'
 
-/** Every root element by its name: a reader of any document finds its schema by the root's. */
+/** Each schema by the name of each root element that it declares, so that a reader finds it by the root of a document. */
 const published = new Map(
   [orderXsd, productXsd, stockXsd, orderStatusXsd, shipmentXsd, webhookXsd, serviceXsd, problemXsd].flatMap((xsd) =>
     [...xsd.vocabulary.keys()].map((root) => [`${root}.xsd`, xsd] as [string, Xsd])
@@ -36,7 +36,7 @@ const describes = {
 const schemas: RoutePlugin = async (app) => {
   app.get('/schemas/:file', { schema: { params: schemaPath }, config: { caching: 'catalogue', describes } }, async (request, reply) => {
     const xsd = published.get(request.params.file)
-    if (!xsd) throw new Problem('not-found', `There is no such schema; there is ${[...published.keys()].join(', ')}.`)
+    if (!xsd) throw new Problem('not-found', `There is no such schema. The schemas are ${[...published.keys()].join(', ')}.`)
     const tag = `"${createHash('sha256').update(xsd.source).digest('hex').slice(0, 16)}"`
     reply.headers({ etag: tag, 'cache-control': app.cachePolicies.catalogue })
     if (request.isNotModified({ tags: [tag] })) return reply.code(304).send()

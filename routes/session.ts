@@ -54,7 +54,7 @@ const session: RoutePlugin = async (app, { config }) => {
     const next = localPath(fields.get('next'), base)
     const caller = await app.holderOf(key)
     if (caller) return reply.signIn(key).redirect(next ?? uri.orders, 303)
-    const wrong = key === '' ? 'Enter the key.' : 'This is no valid key: it is unknown, expired or revoked.'
+    const wrong = key === '' ? 'Enter the key.' : 'This key is not valid: it is unknown, expired or revoked.'
     return reply.code(422).represent({ caller: undefined, next, wrong } satisfies SignIn)
   })
 

@@ -144,7 +144,7 @@ const shipOrder = {
   summary: 'Ship an order, whole or in part',
   notes:
     'Without items it ships all that is left. When nothing is left, the order is `shipped`. `If-Match` takes an ETag of the order, its status or its shipments. With an `Idempotency-Key` it is safe to repeat.',
-  answers: { 201: 'The shipment.', 303: 'To a form: the shipment was made.' },
+  answers: { 201: 'The shipment.', 303: 'For a form: a redirect after the shipment was made.' },
   problems: ['order-not-found', 'invalid-shipment', 'shipment-refused', 'transition-refused'],
   idempotent: true
 } as const

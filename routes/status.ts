@@ -21,7 +21,7 @@ const putStatus = {
   summary: "Set an order's status",
   notes:
     'received → accepted or rejected; accepted → shipped; shipped → completed. Rejecting and cancelling give the stock back. `shipped` ships all that is left. An expected delivery date and a note, of the order and of its lines, tell the buyer more; what is left out stays as it is.',
-  answers: { 200: 'The status as it is now; also when it was that already.' },
+  answers: { 200: 'The status as it is now, also if the order already had it.' },
   problems: ['order-not-found', 'transition-refused', 'invalid-status']
 } as const
 const postStatus = {

@@ -32,7 +32,7 @@ const stockRoute: RoutePlugin = async (app) => {
     const current = await app.store.stock((request.params as { product_id: string }).product_id)
     const { customer, ifMatch = '' } = request.operation
     const typed = problem.status === 412 ? undefined : fields.get('on-hand')
-    // A person who signs in again in another tab sends the form again for the version and as the customer that it was typed for.
+    // After a 401 the form keeps its version and its customer, so that the person can sign in in another tab and resubmit it.
     const isSignedOut = problem.status === 401
     const page: ShownStock = {
       ...current,

@@ -137,7 +137,7 @@ const postWebhook = {
 const newSecret = {
   id: 'newWebhookSecret',
   summary: 'Make a new secret',
-  notes: 'Deliveries are signed with both: the secret before it is valid for another 24 hours, older secrets stop working.',
+  notes: 'For 24 hours deliveries are signed with the new secret and with the previous one. Older secrets stop working at once.',
   answers: { 200: 'The webhook with its new secret.' },
   problems: ['webhook-not-found']
 } as const

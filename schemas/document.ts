@@ -23,7 +23,7 @@ export interface DocumentSchema<T> {
   readonly takesOthers?: true
   /** Whether a browser's form can be the document. */
   readonly forms?: true
-  /** Elements of which JSON must not have an empty array, because without them the document means something else than none. */
+  /** Elements whose JSON array must not be empty, because leaving them out has another meaning: a shipment without items ships all that is left. */
   readonly noEmpty?: readonly string[]
   /** The properties of its value that the serving thread reads. It does not parse a large value for them. */
   readonly known?: readonly string[]

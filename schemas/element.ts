@@ -27,7 +27,7 @@ export function element(name: string, attributes: Readonly<Record<string, string
   return made
 }
 
-/** The attributes that are defined. Undefined when there are none. Every document that is sent has many, so nothing is made in between. */
+/** The attributes that are defined. Undefined when there are none. It runs for every element of a response, so it makes no intermediate arrays. */
 function definedIn(attributes: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> | undefined {
   let given: Record<string, string> | undefined
   for (const name of Object.keys(attributes)) {

@@ -10,7 +10,7 @@ export const formMediaType = 'application/x-www-form-urlencoded'
  */
 type Fields = Map<string, Fields | string>
 
-/** The rowNumbers that the rows of a repeatable field were sent with, by the field's name. */
+/** The numbers that the rows of a repeatable field were sent with, by the field's name. */
 type RowNumbers = Map<string, readonly string[]>
 
 /** The most levels of a name: `item.1.quantity.unit` has four. A longer name is unknown anyway, so it is not split. */
@@ -69,7 +69,7 @@ function put(fields: Fields, [head = '', ...rest]: readonly string[], value: str
   put(inner, rest, value)
 }
 
-/** Turns numbered fields into arrays in the order of their rowNumbers. Gaps close, so `rowNumbers` keeps the rowNumbers that were sent. */
+/** Turns numbered fields into arrays in the order of their numbers. Gaps close, so `rowNumbers` keeps the numbers that were sent. */
 function toTree(fields: Fields, type: ElementType, place: string, rowNumbers: RowNumbers, faults: TreeFault[]): Tree {
   const members = [...fields].map(([name, value]): [string, Tree] => {
     const child = type.children.find((candidate) => candidate.name === name)

@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 
 export interface SmallDisk {
   readonly folder: string
-  /** Takes up all the room that there is but for so many bytes. */
+  /** Fills the disk, except for `room` bytes. */
   fill(room?: number): void
   /** Gives the room back. */
   clear(): void

@@ -28,7 +28,7 @@ export function refuseRepeated(parent: XmlElement | undefined, kind: keyof typeo
   for (const child of parent?.children ?? []) {
     if (!names.includes(child.local)) continue
     if (seen.has(child.local)) {
-      const detail = `${child.local} occurs more than once here, and UBL allows it once. Send only the one that holds.`
+      const detail = `${child.local} occurs more than once here, and UBL allows it once. Send it only once.`
       faults.add('invalid-value', child, detail, { item: item?.text })
     }
     seen.add(child.local)

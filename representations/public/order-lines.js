@@ -154,12 +154,12 @@ function fillIn(line, code, number) {
 /** Reads a line and looks up its product. `isOpen` means that its price is not known. */
 async function read(line) {
   const [id, quantity] = [...line.querySelectorAll('input')].map((input) => input.value.trim())
-  if (id === '') return { line, says: [] }
-  if (untouched.has(line)) return { line, says: [], isOpen: true }
+  if (id === '') return { line, shown: [] }
+  if (untouched.has(line)) return { line, shown: [], isOpen: true }
   const { id: number, wrong, ...rule } = await lookUp(id)
   if (number) fillIn(line, id, number)
-  if (wrong) return { line, says: [wrong], isOpen: true }
-  return { line, says: [make('bdi', {}, rule.name)], id: number ?? id, rule, count: units(quantity, 3), price: units(rule.price, 4) }
+  if (wrong) return { line, shown: [wrong], isOpen: true }
+  return { line, shown: [make('bdi', {}, rule.name)], id: number ?? id, rule, count: units(quantity, 3), price: units(rule.price, 4) }
 }
 
 function totalOf(read) {
@@ -176,8 +176,8 @@ async function update() {
   if (mine !== round) return
   const sums = makeSums(found, JSON.parse(form.dataset.kept ?? '{}'), Number(digits))
   const summed = found.map((one, i) => ({ ...one, sum: sums[i], isOpen: one.isOpen || (one.id !== undefined && sums[i] === undefined) }))
-  for (const { line, says, sum, id, rule } of summed) {
-    line.querySelector('output').replaceChildren(...says, ...(sum === undefined ? [] : [`: ${money(sum)}`]))
+  for (const { line, shown, sum, id, rule } of summed) {
+    line.querySelector('output').replaceChildren(...shown, ...(sum === undefined ? [] : [`: ${money(sum)}`]))
     limit(line, rule, found.filter((other) => other.id === id).length === 1)
   }
   document.getElementById('total').value = totalOf(summed)

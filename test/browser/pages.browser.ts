@@ -100,7 +100,7 @@ for (const colorScheme of colorSchemes) {
     }
     await page.getByLabel('Key').fill('wrong')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('This is no valid key').waitFor()
+    await page.getByText('This key is not valid').waitFor()
     t.same(await violations(page), [], 'a wrong key')
     await page.goto(`${shop.url}/order`)
     await page.locator('#document').waitFor({ state: 'visible' })

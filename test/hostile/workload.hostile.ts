@@ -181,7 +181,7 @@ t.test('requests that take long', async (t) => {
     async function occupy(from: string, times: number): Promise<void> {
       for (let i = 0; i < times; i++) (await shop.open(from)).write(read)
     }
-    /** Takes places until one who asks has none. He may have the last one himself for a while. */
+    /** Opens downloads from one address until a request from the other is refused. The other may itself hold the last place for a while. */
     async function fill(taker: string, asker: string, status: number): Promise<void> {
       await until(async () => {
         await occupy(taker, 1)

@@ -4,6 +4,7 @@ import { maskSecrets } from '../../logging/options.ts'
 import { makeRequestIds } from '../../logging/request-ids.ts'
 import { terminalLog } from '../../logging/terminal.ts'
 import { build, orderXml, xml } from '../build.ts'
+import { listening, Wire } from '../http/wire.ts'
 
 /** A log that can be read: what would be on standard output. */
 function memory() {
@@ -180,6 +181,33 @@ t.test('a request whose client leaves before it has the answer is one line, too'
   t.equal(log.lines.length, 1)
 })
 
+t.test('a request that the parser refuses is one line, which says why', async (t) => {
+  const log = memory()
+  const { app } = await build(t, { logTo: log })
+  await listening(app)
+  log.lines.length = 0
+  const answers = [
+    'POST /order HTTP/1.1\r\nHost: x\r\nContent-Type: application/xml\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n',
+    'GET / HTTP/1.1\r\nno field\r\n\r\n'
+  ].map(async (bytes) => {
+    const wire = await Wire.open(t, app)
+    return (await wire.send(bytes).answer()).status
+  })
+  t.same(await Promise.all(answers), [400, 400])
+  await app.close()
+  const lines = log.lines.map((line) => JSON.parse(line))
+  const refusal = { level: 30, res: { statusCode: 400 }, code: 'malformed-request', detail: /\w/ }
+  t.equal(lines.length, 2)
+  t.match(
+    lines.find(({ req }) => req),
+    { ...refusal, msg: 'request completed', req: { method: 'POST', url: '/order' } }
+  )
+  t.match(
+    lines.find(({ req }) => !req),
+    { ...refusal, msg: 'request refused', remoteAddress: '127.0.0.1' }
+  )
+})
+
 t.test('on a terminal a request is one readable line, and an error has its stack below', async (t) => {
   const log = memory()
   const { app, store } = await build(t, { logTo: terminalLog(log, { colors: false }) })
@@ -202,6 +230,8 @@ t.test('on a terminal a request is one readable line, and an error has its stack
 
   await app.inject('/products%0a%1b[2J%e2%80%ae?q=%0d')
   t.match(log.lines[7], /GET \/products\\u000a\\u001b\[2J\\u202e\?q=\\u000d 404 \d+ ms/, 'what a client sends stays on its line')
+  app.log.info({ code: 'malformed-request', detail: 'a header\nfield' }, 'request refused')
+  t.match(log.lines[8], /: request refused malformed-request: a header\\u000afield\n$/)
   t.equal(log.lines[7]?.split('\n').length, 2)
 
   const coloured = memory()

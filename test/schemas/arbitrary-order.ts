@@ -22,7 +22,7 @@ const shell = {
   name: fc.constantFrom(...names),
   attributes: fc.dictionary(fc.constantFrom('name', 'unit', 'a'), fc.constantFrom('', 'C62', 'x y'), { maxKeys: 2, noNullPrototype: true })
 }
-/** An element as an order may have it, or as no order may. */
+/** An element that may or may not be allowed in an order. */
 export const element = fc.letrec<{ element: Element }>((tie) => ({
   element: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
@@ -81,7 +81,7 @@ export const validOrder: fc.Arbitrary<string> = written(
   )
 )
 
-/** What may be an order, and mostly is none. */
+/** A document that resembles an order and is mostly invalid. */
 export const strangeOrder: fc.Arbitrary<string> = fc.oneof(
   written(
     root(

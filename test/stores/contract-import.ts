@@ -199,7 +199,7 @@ export function importContract(rule: Rule): void {
     for await (const batch of store.allProducts()) {
       t.ok(batch.length > 0 && batch.length < 1500, 'in batches')
       if (seen.length === 0) {
-        // Behind, under and before the reader.
+        // Deletes and creates products both before and after the position of the reader.
         await store.deleteProduct('p00000', {})
         await store.deleteProduct('p01400', {})
         await store.createProduct('a', draft())

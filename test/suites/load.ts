@@ -5,7 +5,7 @@ import t from 'tap'
 
 const tests = fileURLToPath(new URL('../', import.meta.url))
 
-/** The folders of `test/` whose tests run in a process together. The documents of buyers and the feeds have one more each, and all others another. */
+/** Folders of `test/` whose tests share one process per folder. The tests of buyers' documents and of feeds, in `routes/`, have a process each. All other folders share one. */
 const folders = ['connections', 'http', 'plugins', 'routes', 'stores', 'webhooks'] as const
 
 const isTestOf = (folder: string) => (file: string) => file.startsWith(`${folder}/`) && file.endsWith('.test.ts')
