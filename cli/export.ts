@@ -6,7 +6,7 @@ import type { StockedProduct } from '../domain/store.ts'
 import { type CatalogueFormat, exportedElement, exportFormats } from '../representations/catalogue.ts'
 import { diskReason } from '../stores/disk.ts'
 import { writeWhole } from '../stores/whole-file.ts'
-import { type Command, Failure, readArguments, UsageError, withStore } from './command.ts'
+import { type Command, Failure, readArguments, withStore } from './command.ts'
 import { formatOf } from './import/source.ts'
 
 export const exportCommand: Command = {
@@ -24,8 +24,7 @@ while the file is written, the file has either its old or its new state.
   async run(args) {
     const { values, operands } = readArguments(args, { format: { type: 'string' } }, [0, 1])
     const file = operands[0] === '-' ? undefined : operands[0]
-    const format = formatOf(values.format, file) ?? (file === undefined ? 'xml' : undefined)
-    if (!format) throw new UsageError('--format is missing, and the extension of the file is not .xml, .csv, .ndjson or .jsonl')
+    const format = formatOf(values.format, file)
     await withStore((store) => {
       const text = Readable.from(write(store.allProducts(), exportFormats[format]), { highWaterMark: 1 })
       return file === undefined ? print(text) : replaceFile(file, text)

@@ -2,7 +2,7 @@ import type { ImportOutcome } from '../domain/product-writes.ts'
 import type { Store } from '../domain/store.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { ImportDryRun } from '../stores/import-dry-run.ts'
-import { type Command, readArguments, UsageError, withStore } from './command.ts'
+import { type Command, readArguments, withStore } from './command.ts'
 import { inBatches } from './import/batches.ts'
 import { makeProgress, type Progress } from './import/progress.ts'
 import { type Format, formatOf, openSource, readEntries, type Source } from './import/source.ts'
@@ -36,7 +36,6 @@ printed on standard error with their lines, the other products are imported, and
     const { values, operands } = readArguments(args, { format: { type: 'string' }, 'dry-run': { type: 'boolean' } }, [1, 1])
     const [file = ''] = operands
     const format = formatOf(values.format, file)
-    if (!format) throw new UsageError('--format is missing, and the extension of the file is not .xml, .csv, .ndjson or .jsonl')
     const isDryRun = values['dry-run'] ?? false
     const source = await openSource(file)
     try {

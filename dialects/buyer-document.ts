@@ -1,6 +1,7 @@
 /** The content of a document in a buyer's vocabulary (UBL, cXML), in the shop's terms. */
 
 import type { LineChange } from '../domain/line-changes.ts'
+import type { Address, Party } from '../domain/order.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import type { XmlElement } from './xml-element.ts'
 
@@ -12,23 +13,13 @@ export interface Sourced {
   readonly attribute?: string
 }
 
-export interface AddressDraft {
-  readonly street?: Sourced | undefined
-  readonly additionalStreet?: Sourced | undefined
-  readonly city?: Sourced | undefined
-  readonly postalCode?: Sourced | undefined
-  readonly region?: Sourced | undefined
-  readonly country?: Sourced | undefined
-}
+/** The texts of a part of an order. */
+type Texts<Part> = { readonly [Name in keyof Part]?: Sourced | undefined }
 
-export interface PartyDraft {
+export type AddressDraft = Texts<Address>
+
+export interface PartyDraft extends Texts<Omit<Party, 'address'>> {
   readonly from: XmlElement
-  readonly name?: Sourced | undefined
-  /** The person. */
-  readonly contact?: Sourced | undefined
-  readonly email?: Sourced | undefined
-  readonly phone?: Sourced | undefined
-  readonly taxId?: Sourced | undefined
   readonly address?: AddressDraft | undefined
 }
 

@@ -30,9 +30,8 @@ export class FaultList {
     const details = this.#places.get(at) ?? new Set()
     if (this.#faults.length >= mostFaults || details.has(detail)) return
     this.#places.set(at, details.add(detail))
-    const { line, path } = locationOf(at)
-    const full = this.#maskPath(attribute === undefined ? path : `${path}/@${attribute}`)
-    const fault = { code, detail, line, path: full, ...(item === undefined ? {} : { item: shorten(item) }) }
+    const { line, path } = locationOf(at, attribute)
+    const fault = { code, detail, line, path: this.#maskPath(path), ...(item === undefined ? {} : { item: shorten(item) }) }
     this.#faults.push({ start: at.tag.start, fault })
   }
 }

@@ -1,3 +1,4 @@
+import type { DocumentPlace } from '../domain/buyer-changes.ts'
 import { mostFaults } from '../domain/errors.ts'
 import { compare, type Decimal, plain, zero } from '../domain/money.ts'
 import { mostTexts, type ProductReference, type QuotedPrice, type QuotedTerms } from '../domain/order.ts'
@@ -19,7 +20,7 @@ export interface BuiltOrder {
   readonly origins: readonly { readonly price: string | undefined; readonly unit: string | undefined }[]
   readonly faults: readonly BuyerFault[]
   /** Finds the place of an origin in the sender's document. It takes longer than to read a value, so only faults are located. */
-  locate(origin: string): { readonly line: number; readonly path: string } | undefined
+  locate(origin: string): DocumentPlace | undefined
 }
 
 interface BuildOptions {
@@ -262,9 +263,8 @@ class Builder {
 }
 
 /** The place of a value in the sender's document. */
-export function placeOfValue({ from, attribute }: Pick<Sourced, 'from' | 'attribute'>): { readonly line: number; readonly path: string } {
-  const { line, path } = locationOf(from)
-  return { line, path: attribute === undefined ? path : `${path}/@${attribute}` }
+export function placeOfValue({ from, attribute }: Pick<Sourced, 'from' | 'attribute'>): DocumentPlace {
+  return locationOf(from, attribute)
 }
 
 /** A GTIN is the same with fewer leading zeros, in each length that a GTIN can have. The sender's comes first. */

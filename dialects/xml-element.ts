@@ -1,5 +1,7 @@
 import { SaxesParser } from 'saxes'
+import type { DocumentPlace } from '../domain/buyer-changes.ts'
 import { Problem } from '../http/problem.ts'
+import type { Guarded } from '../xml/guard.ts'
 import { pathOf } from '../xml/locations.ts'
 import type { Tag } from '../xml/tag.ts'
 
@@ -21,12 +23,6 @@ export interface XmlElement {
   readonly tag: Tag
 }
 
-/** A document without DOCTYPE that the XML guard has scanned. */
-export interface ScannedXml {
-  readonly source: string
-  readonly tags: readonly Tag[]
-}
-
 type Open = { -readonly [Key in keyof XmlElement]: XmlElement[Key] } & {
   readonly children: XmlElement[]
   mixed?: (string | XmlElement)[]
@@ -36,7 +32,7 @@ type Open = { -readonly [Key in keyof XmlElement]: XmlElement[Key] } & {
  * Reads a document with its namespaces and its mixed content, which the reader of the shop's own vocabulary refuses.
  * @throws Problem `malformed-document`, with the line
  */
-export function readElements({ source, tags }: ScannedXml): XmlElement {
+export function readElements({ source, tags }: Guarded): XmlElement {
   const parser = new SaxesParser({ xmlns: true, position: false })
   const open: Open[] = []
   let root: XmlElement | undefined
@@ -117,7 +113,8 @@ export function contentRange({ tag }: XmlElement, source: string): { readonly fr
   return source.startsWith('/>', tag.end) ? { from, to: from } : { from, to: source.lastIndexOf('</', tag.after - 1) }
 }
 
-/** The path of an element in the sender's document, such as `/Order/cac:OrderLine[2]/cac:LineItem`. */
-export function locationOf({ tag }: XmlElement): { readonly line: number; readonly path: string } {
-  return { line: tag.line, path: pathOf(tag) }
+/** The place of an element, or of its attribute, in the sender's document. The path is such as `/Order/cac:OrderLine[2]/cac:LineItem`. */
+export function locationOf({ tag }: XmlElement, attribute?: string): DocumentPlace {
+  const path = pathOf(tag)
+  return { line: tag.line, path: attribute === undefined ? path : `${path}/@${attribute}` }
 }

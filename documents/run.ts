@@ -20,15 +20,17 @@ import type { AnswerJob, ChangeLinesJob, CompareJob, FinishedJob, Job, JobResult
 import { type GuardedDocuments, locateInDocument, readDocument, readTogether } from './read.ts'
 
 /** The resources that the document process can write, by name. */
-const writable: Readonly<Record<string, Representations<never>>> = {
-  order: orderRepresentations,
-  'checked-order': checkedOrderRepresentations,
-  orders: ordersRepresentations,
-  events: eventsRepresentations,
-  'order-status': orderStatusRepresentations,
-  shipment: shipmentRepresentations,
-  delivery: deliveryBody
-}
+const writable: ReadonlyMap<string | undefined, Representations<never>> = new Map(
+  [
+    orderRepresentations,
+    checkedOrderRepresentations,
+    ordersRepresentations,
+    eventsRepresentations,
+    orderStatusRepresentations,
+    shipmentRepresentations,
+    deliveryBody
+  ].map((one) => [one.name, one])
+)
 
 function answer({ text, basis, context, done }: AnswerJob): string | undefined {
   const order = JSON.parse(text) as Order
@@ -36,7 +38,7 @@ function answer({ text, basis, context, done }: AnswerJob): string | undefined {
 }
 
 function write({ resource, mediaType, text, context }: WriteJob): Uint8Array {
-  const variant = variantOf(writable[resource], mediaType)
+  const variant = variantOf(writable.get(resource), mediaType)
   if (!variant) throw new Error(`nothing writes ${resource} as ${mediaType}`)
   return Buffer.from(variant.write(JSON.parse(text) as never, context))
 }

@@ -17,7 +17,7 @@ export interface BuyerReference {
   readonly objections?: Objections
 }
 
-interface DocumentPlace {
+export interface DocumentPlace {
   readonly line: number
   readonly path: string
 }

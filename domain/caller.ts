@@ -1,4 +1,4 @@
-import { canBecome, type Order } from './order.ts'
+import { canBecome, isOpen, type Order } from './order.ts'
 
 export type Scope = 'order' | 'catalogue' | 'fulfilment'
 export const scopes: readonly Scope[] = ['order', 'catalogue', 'fulfilment']
@@ -27,6 +27,11 @@ export function maySee(caller: Caller, order: Pick<Order, 'customer'>): boolean 
 export function mayChange(caller: Caller, order: Pick<Order, 'customer'>): boolean {
   if (caller.kind === 'guest') return order.customer === undefined
   return hasScope(caller, 'order') && (order.customer === undefined || order.customer === caller.customer)
+}
+
+/** Whether a caller may change the lines of an order now. */
+export function mayEdit(caller: Caller, order: Pick<Order, 'customer' | 'status'>): boolean {
+  return isOpen(order.status) && mayChange(caller, order)
 }
 
 /** Whether a caller may ship the order now. */

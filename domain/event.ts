@@ -73,6 +73,11 @@ export function audienceOf(caller: Caller): Audience {
   return { types, own: { customer: caller.customer, types: own } }
 }
 
+/** The types of events that an audience hears, of all or of its own customer. */
+export function typesHeard({ types, own }: Audience): readonly EventType[] {
+  return eventTypes.filter((type) => types.includes(type) || own?.types.includes(type))
+}
+
 /** The audience of all orders, or of one customer's. */
 export function ordersAudience(customer: string | undefined): Audience {
   return customer === undefined ? { types: orderEventTypes } : { types: [], own: { customer, types: orderEventTypes } }

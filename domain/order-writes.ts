@@ -24,7 +24,7 @@ import { checkPrecondition, type Precondition } from './preconditions.ts'
 import { joinObjections } from './refusing.ts'
 import { revised } from './revised.ts'
 import { decideDetails, type StatusDetails } from './seller-details.ts'
-import { cutToShipped, type Shipment, shipRest } from './shipping.ts'
+import { cutToShipped, type Shipment, ship } from './shipping.ts'
 import type { Placing, PlacingAnswer } from './store.ts'
 
 /** The shop as the transaction of a write sees it. */
@@ -163,7 +163,7 @@ export function decideStatus(
 /** An allowed change of the status. An order that was shipped in part is not cancelled: what was shipped of it stays. */
 function transition(before: Order, status: OrderStatus, { inventory, now }: Pick<Shop, 'inventory' | 'now'>): StatusChange {
   if (status === 'shipped') {
-    const { order, shipment } = shipRest(before, { now })
+    const { order, shipment } = ship(before, {}, now)
     return { ...rewriting(order), shipment }
   }
   const taken = givesBack(before, status) ? givenBack(before, inventory) : new Map()

@@ -68,8 +68,6 @@ export function shipmentNumber(text: string): number | undefined {
   return /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : undefined
 }
 
-const allLeft: ShipmentDraft = {}
-
 /** The quantity of a line that was not shipped yet. */
 export function leftOf({ quantity, shippedQuantity }: Pick<OrderItem, 'quantity' | 'shippedQuantity'>): Decimal {
   return shippedQuantity === undefined ? quantity : plain(subtract(quantity, shippedQuantity))
@@ -101,12 +99,8 @@ export function decideShipment(before: Order, draft: ShipmentDraft, expected: Pr
   return { ...shipped, events: orderEvents('shipped', before, shipped.order) }
 }
 
-/** Ships all that is left of an accepted order. */
-export function shipRest(before: Order, { now }: { now: number }): ShippedOrder {
-  return ship(before, allLeft, now)
-}
-
-function ship(before: Order, draft: ShipmentDraft, now: number): ShippedOrder {
+/** Ships lines of an accepted order. */
+export function ship(before: Order, draft: ShipmentDraft, now: number): ShippedOrder {
   const shipped = draft.items
     ? quantitiesOf(draft.items, before)
     : new Map<NamedLine, Decimal>(before.items.map((item) => [item.line, leftOf(item)]))

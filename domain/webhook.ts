@@ -1,6 +1,6 @@
 import type { Caller, Scope } from './caller.ts'
 import { DomainError, type Fault } from './errors.ts'
-import { type Audience, audienceOf, type EventHead, type EventType, narrow } from './event.ts'
+import { type Audience, audienceOf, type EventHead, type EventType, narrow, typesHeard } from './event.ts'
 
 export const webhookStatuses = ['active', 'disabled'] as const
 
@@ -171,9 +171,9 @@ export function requireRoom(ofCustomer: number, inAll: number): void {
  */
 export function hearing(types: readonly EventType[], caller: Caller): Audience {
   const all = audienceOf(caller)
-  const isHeard = (type: EventType) => all.types.includes(type) || (all.own?.types.includes(type) ?? false)
+  const heard = typesHeard(all)
   const faults = types.flatMap((type, i): readonly Fault[] =>
-    isHeard(type) ? [] : [{ detail: `Your key does not show you events of the type ${type}.`, at: ['type', i + 1] }]
+    heard.includes(type) ? [] : [{ detail: `Your key does not show you events of the type ${type}.`, at: ['type', i + 1] }]
   )
   if (faults.length > 0)
     throw new DomainError('invalid-webhook', 'The webhook asks for events that your key does not show you.', { faults })

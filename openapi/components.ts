@@ -1,19 +1,10 @@
 import { uris } from '../representations/links.ts'
-import { problemXsd } from '../representations/problem.ts'
-import { serviceXsd } from '../representations/service.ts'
+import { publishedXsds } from '../representations/published-xsds.ts'
 import { camelCase } from '../schemas/json.ts'
-import { orderStatusXsd } from '../schemas/order-status.ts'
-import { productXsd } from '../schemas/product.ts'
-import { orderXsd } from '../schemas/purchase-order.ts'
-import { shipmentXsd } from '../schemas/shipment.ts'
-import { stockXsd } from '../schemas/stock.ts'
 import { rootType, type Xsd } from '../schemas/vocabulary.ts'
-import { webhookXsd } from '../schemas/webhook.ts'
 import { hasDirection } from './direction.ts'
 import { makeSchemaWriter, type SchemaWriter } from './schemas.ts'
 import type { Direction, JsonSchema } from './texts.ts'
-
-const xsds: readonly Xsd[] = [orderXsd, productXsd, stockXsd, orderStatusXsd, shipmentXsd, webhookXsd, serviceXsd, problemXsd]
 
 export interface DocumentSchemas {
   /** A reference to the schema of the documents with this root element. */
@@ -63,7 +54,7 @@ export function makeDocumentSchemas(base: string, bounds: Readonly<Record<string
       return keep(`Checked${name}`, checked) ?? checked
     },
     ref(root, direction) {
-      const xsd = xsds.find(({ vocabulary }) => vocabulary.has(root))
+      const xsd = publishedXsds.find(({ vocabulary }) => vocabulary.has(root))
       if (!xsd) throw new Error(`no described schema declares ${root}`)
       const write = writers.get(xsd) ?? makeSchemaWriter(xsd, { share, bounds })
       writers.set(xsd, write)

@@ -1,7 +1,6 @@
 import { camelCase } from '../schemas/json.ts'
-import { type AttributeType, type ElementType, isNumeric, type SimpleType, type Xsd } from '../schemas/vocabulary.ts'
+import { type AttributeType, type ElementType, isNumeric, type SimpleType, type Vocabulary, type Xsd } from '../schemas/vocabulary.ts'
 import { directionOf, hasDirection } from './direction.ts'
-import { particlesOf } from './particles.ts'
 import { type Direction, described, type JsonSchema, numberSchema, textSchema } from './texts.ts'
 
 /** A position in a document. `path` starts at the root and ends with a slash, or is empty. */
@@ -26,20 +25,31 @@ export interface SchemaWriterOptions {
 
 export type SchemaWriter = (type: ElementType, direction: Direction) => JsonSchema
 
+/** The type of each element name. Undefined for a name that stands for elements of several types. */
+function typeNamesIn(vocabulary: Vocabulary): ReadonlyMap<string, string | undefined> {
+  const found = new Map<string, string | undefined>()
+  const visit = ({ name, typeName, children }: ElementType): void => {
+    found.set(name, found.has(name) && found.get(name) !== typeName ? undefined : typeName)
+    for (const child of children) visit(child)
+  }
+  for (const root of vocabulary.values()) visit(root)
+  return found
+}
+
 const named = (name: string) => (camelCase(name) === name ? {} : { name })
 
 /**
  * Makes a writer of JSON Schemas for the documents of an XSD. The schema describes the JSON; OpenAPI's `xml` keywords describe how
  * the XML differs. OpenAPI 3.1 has no keyword for text beside attributes, so `x-text` marks it.
  */
-export function makeSchemaWriter(xsd: Xsd, { share, bounds }: SchemaWriterOptions): SchemaWriter {
-  const { namespace, choices, positive, maxOccurs, typeNames } = particlesOf(xsd)
+export function makeSchemaWriter({ namespace, vocabulary }: Xsd, { share, bounds }: SchemaWriterOptions): SchemaWriter {
+  const typeNames = typeNamesIn(vocabulary)
 
   function text(type: SimpleType, { direction, root }: Site): JsonSchema {
     // A problem's status and lines are JSON numbers (RFC 9457).
     if (root === 'problem' && type.base === 'xs:positiveInteger') return { type: 'integer', minimum: 1 }
     if (direction !== 'in') return textSchema(type, direction)
-    const isPositive = type.patterns.some((pattern) => positive.has(pattern))
+    const { isPositive = false } = type
     const string = { ...textSchema(type, direction), ...(isPositive ? { not: { pattern: '^[0.]+$' } } : {}) }
     return isNumeric(type) ? { anyOf: [string, numberSchema(type, isPositive)] } : string
   }
@@ -109,13 +119,12 @@ export function makeSchemaWriter(xsd: Xsd, { share, bounds }: SchemaWriterOption
   }
 
   function array(type: ElementType, items: JsonSchema): JsonSchema {
-    const maxItems = bounds[type.name] ?? maxOccurs.get(type.name)
+    const maxItems = bounds[type.name] ?? type.most
     return { type: 'array', items, ...(type.required ? { minItems: 1 } : {}), ...(maxItems === undefined ? {} : { maxItems }) }
   }
 
   function alternatives(type: ElementType, properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
-    const own = type.children.map(({ name }) => name)
-    const choice = choices.find((names) => names.every((name) => own.includes(name))) ?? []
+    const choice = type.children.find((child) => child.alternatives)?.alternatives ?? []
     const there = choice.map(camelCase).filter((name) => Object.hasOwn(properties, name))
     return there.length > 1 ? { oneOf: there.map((name) => ({ required: [name] })) } : {}
   }

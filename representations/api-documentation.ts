@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ApiDescription } from './api-description.ts'
 import { type Documentation, docsGroupPage, docsPage, type GroupDocumentation } from './docs-page.ts'
-import type { Representations } from './representation.ts'
+import { page, type Representations } from './representation.ts'
 import { renderPage } from './views.ts'
 
 const digests = new WeakMap<ApiDescription, string>()
@@ -28,27 +28,16 @@ export const openApiRepresentations: Representations<ApiDescription> = {
 
 /** The API description for people. */
 export const docsRepresentations: Representations<Documentation> = {
-  variants: [
-    {
-      mediaType: 'text/html',
-      contentType: 'text/html; charset=utf-8',
-      suffix: 'html',
-      write: (documentation, context) => renderPage('docs', 'For developers', docsPage(documentation, context.base), context)
-    }
-  ],
+  variants: [page((documentation, context) => renderPage('docs', 'For developers', docsPage(documentation, context.base), context))],
   validators: ({ description }) => ({ version: digestOf(description) })
 }
 
 /** The operations of one tag, for people. */
 export const docsGroupRepresentations: Representations<GroupDocumentation> = {
   variants: [
-    {
-      mediaType: 'text/html',
-      contentType: 'text/html; charset=utf-8',
-      suffix: 'html',
-      write: (documentation, context) =>
-        renderPage('docs-group', `For developers: ${documentation.tag}`, docsGroupPage(documentation, context.base), context)
-    }
+    page((documentation, context) =>
+      renderPage('docs-group', `For developers: ${documentation.tag}`, docsGroupPage(documentation, context.base), context)
+    )
   ],
   validators: ({ description }) => ({ version: digestOf(description) })
 }

@@ -6,8 +6,9 @@ import { toJson } from '../schemas/json.ts'
 import { productXsd } from '../schemas/product.ts'
 import { rootType } from '../schemas/vocabulary.ts'
 import { writeElement, xmlDeclaration } from '../schemas/xml.ts'
+import { linkedToItself } from './links.ts'
 import { productElement, sellerElements } from './product.ts'
-import type { Context, Representation, Representations, Validators } from './representation.ts'
+import type { Representation, Representations, Validators } from './representation.ts'
 
 /** Writes a catalogue in parts, so that its products are never all in memory. */
 export interface CatalogueFormat {
@@ -67,19 +68,13 @@ export interface CatalogueRepresentation extends Representation<readonly Product
   readonly closing: string
 }
 
-/** A product in the catalogue: of its links it keeps only the one to itself. */
-function listedElement(product: Product, context: Context): Element {
-  const { children = [], ...rest } = productElement(product, context)
-  return { ...rest, children: children.filter(({ name, attributes }) => name !== 'link' || attributes?.['rel'] === 'self') }
-}
-
 function catalogueRepresentation({ opening, write, closing }: CatalogueFormat, mediaType: string, suffix: string): CatalogueRepresentation {
   return {
     mediaType,
     contentType: `${mediaType}; charset=utf-8`,
     suffix,
     opening,
-    write: (products, context) => write(products.map((product) => listedElement(product, context))),
+    write: (products, context) => write(products.map((product) => linkedToItself(productElement(product, context)))),
     closing
   }
 }

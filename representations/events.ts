@@ -1,10 +1,10 @@
 import { type Caller, guest, hasScope } from '../domain/caller.ts'
-import { audienceOf, type EventType, eventTypes, type NewEvent, type ShopEvent } from '../domain/event.ts'
+import { audienceOf, type EventType, type NewEvent, type ShopEvent, typesHeard } from '../domain/event.ts'
 import { type Element, element } from '../schemas/element.ts'
 import { toJson } from '../schemas/json.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
 import { childType, rootType } from '../schemas/vocabulary.ts'
-import { type Link, linkElement, uris } from './links.ts'
+import { type Link, linkElement, linkedToItself, uris } from './links.ts'
 import { orderElement } from './order.ts'
 import { type Context, pageOf, type Representation, represent } from './representation.ts'
 import { renderPage } from './views.ts'
@@ -35,8 +35,7 @@ export function eventTime({ at }: Pick<NewEvent, 'at'>): string {
 
 /** The order of an event has only the link to itself: what can be done with it next depends on how it is now. */
 function pastOrder(order: NonNullable<ShopEvent['order']>, base: string): Element {
-  const { children = [], ...rest } = orderElement(order, { base, caller: guest })
-  return { ...rest, children: children.filter(({ name, attributes }) => name !== 'link' || attributes?.['rel'] === 'self') }
+  return linkedToItself(orderElement(order, { base, caller: guest }))
 }
 
 export function eventElement(event: ShopEvent, { base }: Pick<Context, 'base'>): Element {
@@ -58,8 +57,7 @@ function eventsUri(types: readonly EventType[], { base }: Pick<Context, 'base'>)
 
 /** The links to the events of each kind that the caller hears. */
 function kindsOf({ types }: EventsPage, { base, caller }: { readonly base: string; readonly caller: Caller }) {
-  const { types: all, own } = audienceOf(caller)
-  const heard = eventTypes.filter((type) => all.includes(type) || own?.types.includes(type))
+  const heard = typesHeard(audienceOf(caller))
   return Object.entries(kinds).flatMap(([title, starts]) => {
     const ofKind = heard.filter((type) => starts.some((start) => type.startsWith(start)))
     const asked = title === 'All' ? [] : ofKind

@@ -48,3 +48,8 @@ export interface Link {
 export function linkElement({ rel, href, method, title }: Link): Element {
   return element('link', { rel, href, method, title })
 }
+
+/** An element of a list or an event: of its links it keeps only the one to itself. */
+export function linkedToItself({ children = [], ...rest }: Element): Element {
+  return { ...rest, children: children.filter(({ name, attributes }) => name !== 'link' || attributes?.['rel'] === 'self') }
+}

@@ -1,10 +1,9 @@
-import { hasScope, mayChange, mayShip } from '../domain/caller.ts'
+import { hasScope, mayChange, mayEdit, mayShip } from '../domain/caller.ts'
 import { acceptedItems, type LineAnswer } from '../domain/line-answers.ts'
 import {
   type Address,
   canBecome,
   type Extension,
-  isOpen,
   nextStatuses,
   type Order,
   type OrderHeader,
@@ -46,7 +45,7 @@ export function orderLinks(order: Order, { base, caller }: Pick<Context, 'base' 
     { rel: 'status', href: status },
     { rel: 'collection', href: uri.orders },
     ...(hasShipments ? [{ rel: 'shipments', href: uri.shipments(order.id) }] : []),
-    ...(changes && isOpen(order.status) ? [{ rel: 'edit', href: self, method: 'PUT' }] : []),
+    ...(mayEdit(caller, order) ? [{ rel: 'edit', href: self, method: 'PUT' }] : []),
     ...(changes && canBecome(order.status, 'cancelled') ? [{ rel: 'cancel', href: self, method: 'DELETE' }] : []),
     ...next.map((nextStatus) => ({ rel: statusRelations[nextStatus], href: status, method: 'PUT' }))
   ]

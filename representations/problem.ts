@@ -2,7 +2,7 @@ import type { LocatedFault } from '../schemas/document.ts'
 import { element, textElement } from '../schemas/element.ts'
 import { loadXsd } from '../schemas/vocabulary.ts'
 import { writeXml } from '../schemas/xml.ts'
-import type { Context, Representation, Representations } from './representation.ts'
+import { page, type Representation, type Representations } from './representation.ts'
 import { renderPage } from './views.ts'
 
 export const problemXsd = loadXsd('problem')
@@ -19,16 +19,6 @@ export interface ProblemDocument {
   /** Media types, methods or parameters that can be used instead. */
   readonly available?: readonly string[]
   readonly errors?: readonly LocatedFault[]
-}
-
-function faultMembers({ detail, code, line, path, item }: LocatedFault) {
-  return {
-    detail,
-    ...(code === undefined ? {} : { code }),
-    ...(line === undefined ? {} : { line }),
-    ...(path === undefined ? {} : { path }),
-    ...(item === undefined ? {} : { item })
-  }
 }
 
 function writeProblemXml(problem: ProblemDocument): string {
@@ -65,18 +55,14 @@ function writeProblemXml(problem: ProblemDocument): string {
 }
 
 function writeProblemJson({ errors, ...problem }: ProblemDocument): string {
-  return `${JSON.stringify({ ...problem, ...(errors ? { errors: errors.map(faultMembers) } : {}) }, null, 2)}\n`
+  const listed = errors?.map(({ detail, code, line, path, item }) => ({ detail, code, line, path, item }))
+  return `${JSON.stringify({ ...problem, errors: listed }, null, 2)}\n`
 }
 
 /** They have no charset parameter: XML declares its own encoding, and JSON is always UTF-8. */
 export const problemRepresentations: readonly Representation<ProblemDocument>[] = [
   { mediaType: 'application/problem+xml', contentType: 'application/problem+xml', suffix: 'xml', write: writeProblemXml },
-  {
-    mediaType: 'text/html',
-    contentType: 'text/html; charset=utf-8',
-    suffix: 'html',
-    write: (problem: ProblemDocument, context: Context) => renderPage('problem', problem.title, { problem }, context)
-  },
+  page((problem, context) => renderPage('problem', problem.title, { problem }, context)),
   { mediaType: 'application/problem+json', contentType: 'application/problem+json', suffix: 'json', write: writeProblemJson }
 ]
 

@@ -83,39 +83,36 @@ export function pageOf(caller: Caller): { readonly page?: string } {
   return caller.kind === 'key' ? { page: createHash('sha256').update(caller.customer).digest('hex').slice(0, 8) } : {}
 }
 
+interface Represented<T> extends Omit<Representations<T>, 'variants'> {
+  /** The type of the root element, which decides what is an array in JSON, or a function that gives it for a value. */
+  readonly type: ElementType | ((value: T) => ElementType)
+  readonly element: (value: T, context: Context) => Element
+  readonly html?: Representation<T>['write']
+}
+
+/** A page for people. */
+export function page<T>(write: Representation<T>['write']): Representation<T> {
+  return { mediaType: 'text/html', contentType: utf8('text/html'), suffix: 'html', write }
+}
+
 const utf8 = (mediaType: string) => `${mediaType}; charset=utf-8`
 
 /**
  * Makes the representations of a resource: XML and JSON from the same elements, HTML from a view. `text/xml` is for older
  * clients.
- * @param options.type the type of the root element, which decides what is an array in JSON, or a function that gives it for a value
  */
-export function represent<T>(options: {
-  readonly name?: string
-  readonly type: ElementType | ((value: T) => ElementType)
-  readonly element: (value: T, context: Context) => Element
-  readonly html?: (value: T, context: Context) => string
-  readonly validators?: (value: T, context: Context) => Validators | undefined
-  readonly isShownOnce?: (value: T) => boolean
-  readonly links?: (value: T, context: Pick<Context, 'base'>) => readonly Link[]
-  readonly schema?: string
-}): Representations<T> {
-  const { element, html } = options
-  const typeOf = (value: T) => (typeof options.type === 'function' ? options.type(value) : options.type)
+export function represent<T>({ type, element, html, ...rest }: Represented<T>): Representations<T> {
+  const typeOf = (value: T) => (typeof type === 'function' ? type(value) : type)
   const xml = (value: T, context: Context) => writeXml(element(value, context))
   const json = (value: T, context: Context) => `${JSON.stringify(toJson(element(value, context), typeOf(value)), null, 2)}\n`
   return {
     variants: [
       { mediaType: 'application/xml', contentType: utf8('application/xml'), suffix: 'xml', write: xml },
       { mediaType: 'text/xml', contentType: utf8('text/xml'), suffix: 'text', alias: true, write: xml },
-      ...(html ? [{ mediaType: 'text/html', contentType: utf8('text/html'), suffix: 'html', write: html }] : []),
+      ...(html ? [page(html)] : []),
       { mediaType: 'application/json', contentType: utf8('application/json'), suffix: 'json', write: json }
     ],
-    ...(options.name === undefined ? {} : { name: options.name }),
-    ...(options.validators ? { validators: options.validators } : {}),
-    ...(options.isShownOnce ? { isShownOnce: options.isShownOnce } : {}),
-    ...(options.links ? { links: options.links } : {}),
-    ...(options.schema === undefined ? {} : { schema: options.schema })
+    ...rest
   }
 }
 

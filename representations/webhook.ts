@@ -1,5 +1,4 @@
-import type { Caller } from '../domain/caller.ts'
-import { audienceOf, type EventType, eventTypes } from '../domain/event.ts'
+import { audienceOf, typesHeard } from '../domain/event.ts'
 import { type Delivery, isDelivered, type Webhook, webhookMediaTypes } from '../domain/webhook.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
@@ -28,16 +27,10 @@ export interface DeliveryPage {
   readonly links: readonly Link[]
 }
 
-/** The types of events that the caller can choose. */
-function typesFor(caller: Caller): readonly EventType[] {
-  const { types, own } = audienceOf(caller)
-  return eventTypes.filter((type) => types.includes(type) || own?.types.includes(type))
-}
-
 /** The data of the form of a webhook. */
 function formOf({ typed, faults = [] }: RefusedWebhook, { caller, notice }: Context) {
   const wrong = faults.filter(({ path }) => path === 'url').map(({ detail }) => detail)
-  return { types: typesFor(caller), mediaTypes: webhookMediaTypes, typed, notice, wrong: wrong.join(' ') }
+  return { types: typesHeard(audienceOf(caller)), mediaTypes: webhookMediaTypes, typed, notice, wrong: wrong.join(' ') }
 }
 
 function webhookElement(webhook: ShownWebhook, { base }: Pick<Context, 'base'>): Element {

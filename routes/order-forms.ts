@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
-import { guest, mayChange } from '../domain/caller.ts'
+import { guest, mayEdit } from '../domain/caller.ts'
 import { textOf } from '../domain/deferred.ts'
 import { acceptedItems } from '../domain/line-answers.ts'
-import { isOpen, type Order } from '../domain/order.ts'
+import type { Order } from '../domain/order.ts'
 import type { TypedForm } from '../http/form-post.ts'
 import { Problem } from '../http/problem.ts'
 import { mostBytes } from '../http/problem-size.ts'
@@ -128,7 +128,7 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
     },
     async toChange(request, order) {
       if (request.representation?.suffix !== 'html' || !isSmall(order) || !fitsForm(order)) return undefined
-      return isOpen(order.status) && mayChange(request.caller ?? guest, order) ? change(request, order) : undefined
+      return mayEdit(request.caller ?? guest, order) ? change(request, order) : undefined
     },
     change,
     withoutOrder(request, orderId, typed, problem) {

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { guest, mayChange } from '../domain/caller.ts'
+import { guest, mayEdit } from '../domain/caller.ts'
 import { hasCode } from '../domain/errors.ts'
-import { isOpen, type Order } from '../domain/order.ts'
+import type { Order } from '../domain/order.ts'
 import type { TypedForm } from '../http/form-post.ts'
 import { refusalNotice } from '../representations/notice.ts'
 import { orderRepresentations } from '../representations/order.ts'
@@ -33,7 +33,7 @@ const orderPages: RoutePlugin = async (app, { config }) => {
     const isChange = request.operation.method === 'PUT'
     const current = isHidden(problem) ? undefined : await visible(request)
     if (!current) return isChange ? forms.withoutOrder(request, orderIdOf(request), typed, problem) : undefined
-    if (isChange && isOpen(current.status) && mayChange(request.caller ?? guest, current)) {
+    if (isChange && mayEdit(request.caller ?? guest, current)) {
       return forms.change(request, current, typed, problem)
     }
     await showShipments(request, current, app.store)

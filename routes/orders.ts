@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import fp from 'fastify-plugin'
 import { type Caller, guest, hasScope } from '../domain/caller.ts'
 import { fromJson, jsonOf } from '../domain/deferred.ts'
-import { type Order, type OrderStatus, orderStatuses } from '../domain/order.ts'
+import { type Order, orderStatuses } from '../domain/order.ts'
 import { orderList } from '../domain/order-list.ts'
 import type { Page, PageQuery } from '../domain/page.ts'
 import type { OrderQuery } from '../domain/store.ts'
@@ -10,7 +10,7 @@ import { readInstant } from '../http/instant.ts'
 import { firstLink, nextLinks, pagedQuery, pageLimit, startOfPage } from '../http/paging.ts'
 import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
-import { type OrderPage, ordersRepresentations } from '../representations/orders.ts'
+import { type OrderFilters, type OrderPage, ordersRepresentations } from '../representations/orders.ts'
 import { pageOf, type Validators } from '../representations/representation.ts'
 import { tidyFilters } from './order-filters.ts'
 import type { RoutePlugin } from './route.ts'
@@ -52,13 +52,7 @@ const orders: RoutePlugin = async (app, { config }) => {
   )
 }
 
-interface Filters {
-  readonly status?: OrderStatus
-  readonly customer?: string
-  readonly 'order-number'?: string
-  readonly 'placed-since'?: string
-  readonly 'modified-since'?: string
-  readonly order?: 'newest' | 'oldest'
+interface Filters extends OrderFilters {
   readonly with?: 'lines'
 }
 

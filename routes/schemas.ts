@@ -2,23 +2,11 @@ import { createHash } from 'node:crypto'
 import fp from 'fastify-plugin'
 import { Problem } from '../http/problem.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
-import { problemXsd } from '../representations/problem.ts'
-import { serviceXsd } from '../representations/service.ts'
-import { orderStatusXsd } from '../schemas/order-status.ts'
-import { productXsd } from '../schemas/product.ts'
-import { orderXsd } from '../schemas/purchase-order.ts'
-import { shipmentXsd } from '../schemas/shipment.ts'
-import { stockXsd } from '../schemas/stock.ts'
-import type { Xsd } from '../schemas/vocabulary.ts'
-import { webhookXsd } from '../schemas/webhook.ts'
+import { publishedXsds } from '../representations/published-xsds.ts'
 import type { RoutePlugin } from './route.ts'
 
 /** Each schema by the name of each root element that it declares, so that a reader finds it by the root of a document. */
-const published = new Map(
-  [orderXsd, productXsd, stockXsd, orderStatusXsd, shipmentXsd, webhookXsd, serviceXsd, problemXsd].flatMap((xsd) =>
-    [...xsd.vocabulary.keys()].map((root) => [`${root}.xsd`, xsd] as [string, Xsd])
-  )
-)
+const published = new Map(publishedXsds.flatMap((xsd) => [...xsd.vocabulary.keys()].map((root) => [`${root}.xsd` as string, xsd] as const)))
 
 const schemaPath: QuerySchema<{ readonly file: string }> = {
   type: 'object',

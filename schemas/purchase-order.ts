@@ -2,7 +2,7 @@ import { decimal } from '../domain/money.ts'
 import type { Address, Extension, LineDetails, OrderHeader, Party, PurchaseOrder, PurchaseOrderItem } from '../domain/order.ts'
 import { isGtin, isProductId } from '../domain/product.ts'
 import type { DocumentSchema, Report } from './document.ts'
-import { child, childrenOf, collapse, type Element, textOf, tokenOf } from './element.ts'
+import { child, childrenOf, collapse, defined, type Element, textOf, tokenOf } from './element.ts'
 import { loadXsd } from './vocabulary.ts'
 
 export const orderXsd = loadXsd('purchase-order')
@@ -23,14 +23,6 @@ export const changedOrder: DocumentSchema<PurchaseOrder> = {
   name: 'changed-order',
   roots: ['order', 'purchase-order'],
   read: readPurchaseOrder
-}
-
-/** `exactOptionalPropertyTypes` allows no undefined values, so their keys are left out. */
-type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
-function defined<T extends object>(value: T): Defined<T> {
-  const found: Partial<T> = {}
-  for (const key in value) if (value[key] !== undefined) found[key] = value[key]
-  return found as Defined<T>
 }
 
 function readPurchaseOrder(root: Element, report: Report, limits: { maxOrderItems: number }): PurchaseOrder {

@@ -10,6 +10,8 @@ export interface SimpleType {
   readonly values: readonly string[]
   readonly minLength?: number
   readonly maxLength?: number
+  /** The number must be above 0. */
+  readonly isPositive?: boolean
   /** The type's annotation in the XSD: it describes a valid value and can follow "must be". */
   readonly documentation?: string
 }
@@ -27,6 +29,8 @@ export interface AttributeType {
 
 export interface ElementType {
   readonly name: string
+  /** The name of its type in the XSD. */
+  readonly typeName: string
   readonly required: boolean
   readonly repeatable: boolean
   /** The maxOccurs of a repeatable element; absent when it is unbounded. */
@@ -74,6 +78,7 @@ export function readVocabulary(xsd: string): Vocabulary {
       values: facet('xs:enumeration'),
       ...(minLength === undefined ? {} : { minLength }),
       ...(maxLength === undefined ? {} : { maxLength }),
+      ...(facet('xs:minExclusive')[0] === '0' ? { isPositive: true } : {}),
       ...documented(definition)
     }
   }
@@ -103,7 +108,7 @@ export function readVocabulary(xsd: string): Vocabulary {
     allowOnly(declared, [])
     const repeatable = maxOccurs !== '1'
     const most = repeatable && maxOccurs !== 'unbounded' ? { most: Number(maxOccurs) } : {}
-    const base = { name, required: minOccurs !== '0' && !optional, repeatable, ...most, ...documented(declared) }
+    const base = { name, typeName: type, required: minOccurs !== '0' && !optional, repeatable, ...most, ...documented(declared) }
     const complex = childrenOf(schema, 'xs:complexType').find((candidate) => candidate.attributes?.['name'] === type)
     if (!complex) return { ...base, attributes: [], text: simple(type), children: [] }
     const extension = child(child(complex, 'xs:simpleContent') ?? complex, 'xs:extension')
@@ -115,7 +120,7 @@ export function readVocabulary(xsd: string): Vocabulary {
   return new Map(childrenOf(schema, 'xs:element').map((root) => [attribute(root, 'name'), elementType(root, false)]))
 }
 
-/** The supported facets. xs:minExclusive is not read: only libxml2 needs it, and a number's annotation states its bounds. */
+/** The supported facets. Of xs:minExclusive only 0 is read: a number's annotation states its bounds. */
 const facets = ['xs:pattern', 'xs:enumeration', 'xs:minLength', 'xs:maxLength', 'xs:minExclusive']
 
 function allowOnly(holder: Element, known: readonly string[]): void {
@@ -145,6 +150,8 @@ export interface Xsd {
   readonly name: string
   /** The bytes that /schemas/ serves. */
   readonly source: Buffer
+  /** The namespace of its elements, if they have one. */
+  readonly namespace: string | undefined
   readonly vocabulary: Vocabulary
 }
 
@@ -165,5 +172,6 @@ export function childType(parent: ElementType, name: string): ElementType {
 /** Loads `schemas/<name>.xsd`. */
 export function loadXsd(name: string): Xsd {
   const source = readFileSync(serviceFile(`schemas/${name}.xsd`))
-  return { name, source, vocabulary: readVocabulary(source.toString('utf8')) }
+  const text = source.toString('utf8')
+  return { name, source, namespace: /\btargetNamespace="([^"]*)"/.exec(text)?.[1], vocabulary: readVocabulary(text) }
 }

@@ -9,6 +9,7 @@ import {
   isActive,
   mostSummarised,
   type Order,
+  type OrderDocument,
   type OrderLine,
   type OrderStatus,
   type OrderSummary,
@@ -161,7 +162,7 @@ export interface SummaryColumns {
   readonly lines: string | null
 }
 
-export type SummaryRow = CommonOrderRow & Omit<SummaryColumns, 'lines'>
+export type SummaryRow = CommonOrderRow & SummaryColumns
 
 export function summaryOf({ items, currency, total, buyer }: Order): SummaryColumns {
   const lines = acceptedItems(items).map(({ productId, name, quantity, unit }): OrderLine => ({ productId, name, quantity, unit }))
@@ -174,7 +175,7 @@ export function summaryOf({ items, currency, total, buyer }: Order): SummaryColu
   }
 }
 
-export function summaryFrom(row: SummaryRow, lines: readonly OrderLine[] | null): OrderSummary {
+export function summaryFrom(row: SummaryRow): OrderSummary {
   return {
     id: row.id,
     version: row.version,
@@ -187,7 +188,7 @@ export function summaryFrom(row: SummaryRow, lines: readonly OrderLine[] | null)
     itemCount: row.item_count,
     currency: row.currency,
     total: row.total,
-    ...(lines === null ? {} : { lines })
+    ...(row.lines === null ? {} : { lines: JSON.parse(row.lines) })
   }
 }
 
@@ -195,6 +196,22 @@ export function summaryFrom(row: SummaryRow, lines: readonly OrderLine[] | null)
 export function orderContent(order: Order): string {
   const { id: _, version: _v, customer: _c, status: _s, placedAt: _p, modifiedAt: _m, ...content } = order
   return JSON.stringify(content satisfies OrderContent)
+}
+
+/** The columns of the document that an order came from. They are null where the order has none. */
+export interface DocumentRow {
+  readonly media_type: string | null
+  readonly digest: string | null
+  readonly revision: string | null
+  /** JSON. */
+  readonly answer: string | null
+  readonly bytes: Uint8Array | null
+}
+
+/** Undefined where the order of the row has no document. */
+export function documentFrom({ media_type, digest, revision, answer, bytes }: DocumentRow): OrderDocument | undefined {
+  if (media_type === null || digest === null || answer === null || bytes === null) return undefined
+  return { mediaType: media_type, digest, ...(revision === null ? {} : { revision }), answer: JSON.parse(answer), bytes }
 }
 
 export interface CommonKeyRow {

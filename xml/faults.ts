@@ -3,6 +3,7 @@ import type { LocatedFault } from '../schemas/document.ts'
 import type { ElementType, Vocabulary } from '../schemas/vocabulary.ts'
 import { inDefaultNamespace, writtenAttribute } from './attributes.ts'
 import { type EngineError, isContentError } from './engine.ts'
+import type { Guarded } from './guard.ts'
 import { excerpt, lineage, pathOf } from './locations.ts'
 import { explain, explainNamespace, explainPosition, explainUnknown, type Spell } from './messages.ts'
 import { Sequence } from './positions.ts'
@@ -23,11 +24,6 @@ export function isSmall(tags: readonly Tag[]): boolean {
   return (tags.at(-1)?.marks ?? 0) <= firstMarks
 }
 
-interface Document {
-  readonly source: string
-  readonly tags: readonly Tag[]
-}
-
 interface Contract {
   readonly vocabulary: Vocabulary
   readonly roots: readonly string[]
@@ -43,14 +39,14 @@ interface Contract {
  * elements are found here and removed from what libxml2 validates. A long document is validated in parts, each part once,
  * until 100 errors are found or the document ends.
  */
-export function faultsOf(document: Document, contract: Contract): LocatedFault[] {
+export function faultsOf(document: Guarded, contract: Contract): LocatedFault[] {
   const search = new Search(document, contract)
   for (let from = 0; from < document.tags.length && !search.isFull; ) from = search.validateFrom(from)
   return search.found()
 }
 
 class Search {
-  readonly #document: Document
+  readonly #document: Guarded
   readonly #contract: Contract
   /** The types of the elements that the vocabulary has at their position. */
   readonly #types = new Map<Tag, ElementType>()
@@ -63,7 +59,7 @@ class Search {
   /** Elements with removed content. libxml2's errors about their content may be wrong. */
   readonly #incomplete = new Set<Tag>()
 
-  constructor(document: Document, contract: Contract) {
+  constructor(document: Guarded, contract: Contract) {
     this.#document = document
     this.#contract = contract
     this.#foreign = inDefaultNamespace(document.source, document.tags)

@@ -9,7 +9,7 @@ import { type Guarded, guard } from './guard.ts'
 import { asTag, explainRoot, type Spell } from './messages.ts'
 import { scan } from './scan.ts'
 import { batchPartFor, partFor } from './schema-part.ts'
-import { noLimits, type Tag } from './tag.ts'
+import { noLimits } from './tag.ts'
 
 /**
  * Parses and validates XML with libxml2. This is the only file that may import libxmljs2 (unmaintained; CVE-2024-34393,
@@ -22,12 +22,12 @@ export interface XmlGate {
    * @param guarded what `guard` made of these bytes, if it has checked them already
    * @throws Problem `malformed-document` or `forbidden-xml`, with the line
    */
-  parse(bytes: Buffer, marks?: number, guarded?: Guarded): ParsedXml
+  parse(bytes: Buffer, marks?: number, guarded?: Guarded): Guarded
   /**
    * Validates a document. @returns its first 100 errors, each with line and path
    * @param spell how the errors write element names; by default as tags
    */
-  validate(parsed: ParsedXml, xsd: Xsd, roots: readonly string[], spell?: Spell): readonly LocatedFault[]
+  validate(parsed: Guarded, xsd: Xsd, roots: readonly string[], spell?: Spell): readonly LocatedFault[]
   /**
    * Whether a document that this service wrote is valid. It is for documents that have few errors, if any: libxml2 takes time
    * for each.
@@ -40,14 +40,8 @@ export interface XmlGate {
   readTogether(guarded: readonly Guarded[], xsd: Xsd, roots: readonly string[]): void
 }
 
-/** A well-formed document. The libxml2 document that belongs to it never leaves this file. */
-export interface ParsedXml {
-  readonly source: string
-  readonly tags: readonly Tag[]
-}
-
 /** Prepares a document that this service wrote, so that it can be validated. */
-export function ownXml(source: string): ParsedXml {
+export function ownXml(source: string): Guarded {
   return { source, tags: scan(source, noLimits) }
 }
 
@@ -85,7 +79,8 @@ function errorLines(xml: string, schema: Document): readonly number[] | undefine
 }
 
 export function makeXmlGate(): XmlGate {
-  const documents = new WeakMap<ParsedXml, Document>()
+  /** The libxml2 documents of those that were parsed. They never leave this file. */
+  const documents = new WeakMap<Guarded, Document>()
   const validTogether = new WeakSet<Guarded>()
   const schemas = new Map<string, Document>()
 

@@ -1,10 +1,10 @@
 import type { LocatedFault } from '../../schemas/document.ts'
 import type { Element } from '../../schemas/element.ts'
-import type { ParsedXml } from '../../xml/gate.ts'
+import type { Guarded } from '../../xml/guard.ts'
 
 /** Several entries as one catalogue document. */
 export interface CatalogueDocument {
-  readonly parsed: ParsedXml
+  readonly parsed: Guarded
   /** The products of the catalogue, in the order of the entries. Each is usable only if the schema found no fault in it. */
   readonly roots: () => readonly Element[]
   /** Finds the entry of a fault, by index, and the place of the fault in the file. */

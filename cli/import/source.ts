@@ -16,14 +16,18 @@ const extensions: Readonly<Record<string, Format>> = { '.xml': 'xml', '.csv': 'c
 
 /**
  * The format by its name, or else by the extension of the file.
- * @returns undefined if there is no name and the extension is unknown
- * @throws UsageError if no format has the name
+ * @param file undefined for standard output, which is XML by default
+ * @throws UsageError if no format has the name, or there is none and the extension is unknown
  */
-export function formatOf(named: string | undefined, file: string | undefined): Format | undefined {
-  if (named === undefined) return file === undefined ? undefined : extensions[extname(file).toLowerCase()]
-  const format = formats.find((one) => one === named)
-  if (!format) throw new UsageError(`there is no format ${JSON.stringify(named)}: use ${formats.join(', ')}`)
-  return format
+export function formatOf(named: string | undefined, file: string | undefined): Format {
+  const format =
+    named === undefined ? (file === undefined ? 'xml' : extensions[extname(file).toLowerCase()]) : formats.find((one) => one === named)
+  if (format) return format
+  throw new UsageError(
+    named === undefined
+      ? '--format is missing, and the extension of the file is not .xml, .csv, .ndjson or .jsonl'
+      : `there is no format ${JSON.stringify(named)}: use ${formats.join(', ')}`
+  )
 }
 
 export interface Source {

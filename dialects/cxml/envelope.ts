@@ -1,7 +1,7 @@
+import { defined } from '../../schemas/element.ts'
 import type { CxmlAnswerBasis, CxmlSender } from '../buyer-document.ts'
 import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
 import type { Secrets } from './secrets.ts'
-import { defined } from './values.ts'
 
 /** A Credential with a domain and an Identity. */
 export interface Credential {

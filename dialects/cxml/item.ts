@@ -1,8 +1,9 @@
+import { defined } from '../../schemas/element.ts'
 import type { ExtensionDraft, ItemDraft, PriceDraft, Sourced } from '../buyer-document.ts'
 import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
 import { extension, readCharges, readComments, readExtrinsics } from './annotations.ts'
 import { type NumberedLine, personOf } from './delivery.ts'
-import { dateOf, defined, type Values } from './values.ts'
+import { dateOf, type Values } from './values.ts'
 
 /** @param shipTo the ShipTo of the whole order */
 export function readItem({ element, number }: NumberedLine, shipTo: XmlElement | undefined, values: Values): ItemDraft {

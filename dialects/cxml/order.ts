@@ -1,4 +1,5 @@
 import { messageId } from '../../domain/placing.ts'
+import { defined } from '../../schemas/element.ts'
 import type { ExtensionDraft, OrderDraft, Sourced } from '../buyer-document.ts'
 import type { FaultList } from '../faults.ts'
 import { attributeOf, find, findAll, type XmlElement } from '../xml-element.ts'
@@ -8,7 +9,7 @@ import type { Envelope } from './envelope.ts'
 import { readItem } from './item.ts'
 import { readAddressee, readBuyer } from './party.ts'
 import { checkHeader, checkLine, findCurrency } from './refusals.ts'
-import { dateOf, defined, type Values } from './values.ts'
+import { dateOf, type Values } from './values.ts'
 
 /** Reads an order with its lines. Parts that the shop does not support become faults. */
 export function readOrder(request: XmlElement, header: XmlElement, envelope: Envelope, values: Values, faults: FaultList): OrderDraft {

@@ -1,6 +1,7 @@
+import { defined } from '../../schemas/element.ts'
 import type { AddressDraft, PartyDraft, Sourced } from '../buyer-document.ts'
 import { find, findAll, type XmlElement } from '../xml-element.ts'
-import { defined, type Values } from './values.ts'
+import type { Values } from './values.ts'
 
 /** The party of a ShipTo or a BillTo. */
 export function readAddressee(element: XmlElement | undefined, values: Values): PartyDraft | undefined {

@@ -40,12 +40,3 @@ export function dateOf(value: Sourced | undefined): Sourced | undefined {
   const date = value && /^\d{4}-\d\d-\d\d(?!\d)/.exec(value.text)?.[0]
   return date === undefined ? value : ({ ...value, text: date } as Sourced)
 }
-
-type Defined<T> = { [Key in keyof T]: Exclude<T[Key], undefined> }
-
-/** Leaves out the keys without a value, which `exactOptionalPropertyTypes` wants. */
-export function defined<T extends object>(value: T): Defined<T> {
-  const held: Partial<T> = {}
-  for (const key in value) if (value[key] !== undefined) held[key] = value[key]
-  return held as Defined<T>
-}

@@ -1,5 +1,5 @@
 import type { Caller } from '../../domain/caller.ts'
-import type { Representations } from '../representation.ts'
+import { page, type Representations } from '../representation.ts'
 import { renderPage } from '../views.ts'
 
 export interface SignIn {
@@ -13,14 +13,9 @@ export interface SignIn {
 /** There is only a page: machines send their key with each request and do not sign in. */
 export const sessionRepresentations: Representations<SignIn> = {
   variants: [
-    {
-      mediaType: 'text/html',
-      contentType: 'text/html; charset=utf-8',
-      suffix: 'html',
-      write: ({ caller, next, wrong }, context) => {
-        const signedIn = caller?.kind === 'key' ? { customer: caller.customer, scopes: caller.scopes } : {}
-        return renderPage('session', caller?.kind === 'key' ? 'Your account' : 'Sign in', { ...signedIn, next, wrong }, context)
-      }
-    }
+    page(({ caller, next, wrong }, context) => {
+      const signedIn = caller?.kind === 'key' ? { customer: caller.customer, scopes: caller.scopes } : {}
+      return renderPage('session', caller?.kind === 'key' ? 'Your account' : 'Sign in', { ...signedIn, next, wrong }, context)
+    })
   ]
 }

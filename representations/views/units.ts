@@ -54,26 +54,11 @@ const unitNames: Readonly<Record<string, readonly [one: string, more: string]>> 
 }
 
 /** Recommendation 20 writes the package codes of Recommendation 21 with an X before their two letters. */
-function namesOf(code: string): readonly [string, string] {
-  const known = [code, packages[code] ?? ''].find((one) => Object.hasOwn(unitNames, one))
-  return (known === undefined ? undefined : unitNames[known]) ?? [code, code]
-}
+const packages: ReadonlySet<string> = new Set('XBG XBO XBX XCA XCS XCT XDR XPA XPK XPX XRL XRO XST XTU'.split(' '))
 
-const packages: Readonly<Record<string, string>> = {
-  XBG: 'BG',
-  XBO: 'BO',
-  XBX: 'BX',
-  XCA: 'CA',
-  XCS: 'CS',
-  XCT: 'CT',
-  XDR: 'DR',
-  XPA: 'PA',
-  XPK: 'PK',
-  XPX: 'PX',
-  XRL: 'RL',
-  XRO: 'RO',
-  XST: 'ST',
-  XTU: 'TU'
+function namesOf(code: string): readonly [string, string] {
+  const known = packages.has(code) ? code.slice(1) : code
+  return (Object.hasOwn(unitNames, known) ? unitNames[known] : undefined) ?? [code, code]
 }
 
 export function unitName(code: string): string {

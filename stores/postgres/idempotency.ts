@@ -1,5 +1,5 @@
 import { defer, jsonOf } from '../../domain/deferred.ts'
-import { keyRetention, type RememberedAnswer, type RememberedShipment, sweptPerKey } from '../../domain/idempotency.ts'
+import { keyRetention, type Remembered, sweptPerKey } from '../../domain/idempotency.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Shipment } from '../../domain/shipping.ts'
 import type { Idempotency, PlacingAnswer, PlacingOutcome } from '../../domain/store.ts'
@@ -42,18 +42,19 @@ export class IdempotencyKeys {
     return used
   }
 
-  find(idempotency: Idempotency): RememberedAnswer | undefined {
+  find(idempotency: Idempotency): Remembered<PlacingAnswer> | undefined {
     const used = this.#used.get(name(idempotency))
-    return used && { fingerprint: used.fingerprint, order: used.answer as Order, outcome: used.outcome as PlacingOutcome }
+    if (!used) return undefined
+    return { fingerprint: used.fingerprint, answer: { order: used.answer as Order, outcome: used.outcome as PlacingOutcome } }
   }
 
   keep(idempotency: Idempotency, { order, outcome }: PlacingAnswer): void {
     this.#add({ ...idempotency, answer: order, outcome })
   }
 
-  findShipment(idempotency: Idempotency): RememberedShipment | undefined {
+  findShipment(idempotency: Idempotency): Remembered<{ readonly shipment: Shipment }> | undefined {
     const used = this.#used.get(name(idempotency))
-    return used && { fingerprint: used.fingerprint, shipment: JSON.parse(jsonOf(used.answer)) }
+    return used && { fingerprint: used.fingerprint, answer: { shipment: JSON.parse(jsonOf(used.answer)) } }
   }
 
   keepShipment(idempotency: Idempotency, shipment: Shipment): void {

@@ -1,6 +1,6 @@
 import { orderNotFound } from '../../domain/errors.ts'
 import type { NewEvent } from '../../domain/event.ts'
-import { replayedShipment } from '../../domain/idempotency.ts'
+import { replayed } from '../../domain/idempotency.ts'
 import { isActive, type Order, type ProductReference } from '../../domain/order.ts'
 import { decideChange, decideStatus, productsOfChange, productsOfStatus } from '../../domain/order-writes.ts'
 import { decideShipment, type Shipment } from '../../domain/shipping.ts'
@@ -84,7 +84,7 @@ export class LockedOrders {
 
   #ship(row: LockedOrder, { args }: Command<'shipOrder'>, batch: OrderBatch): Shipped {
     const [id, draft, expected, idempotency] = args
-    const earlier = idempotency && replayedShipment(idempotency, batch.keys.findShipment(idempotency))
+    const earlier = idempotency && replayed(idempotency, batch.keys.findShipment(idempotency))
     if (earlier) return earlier
     const before = toOrder(row)
     const { order, shipment, events } = decideShipment(before, draft, expected, batch)

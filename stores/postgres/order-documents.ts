@@ -58,18 +58,3 @@ function writeDocument({ query }: Queries, { orderId, mediaType, digest, revisio
     [...common, mediaType, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)]
   )
 }
-
-export interface DocumentRow {
-  readonly media_type: string | null
-  readonly digest: string | null
-  readonly revision: string | null
-  /** JSON. The client leaves it as text. */
-  readonly answer: string | null
-  readonly bytes: Uint8Array | null
-}
-
-/** Undefined where the order of the row has no document. */
-export function documentFrom({ media_type, digest, revision, answer, bytes }: DocumentRow): OrderDocument | undefined {
-  if (media_type === null || digest === null || answer === null || bytes === null) return undefined
-  return { mediaType: media_type, digest, ...(revision === null ? {} : { revision }), answer: JSON.parse(answer), bytes }
-}

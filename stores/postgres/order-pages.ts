@@ -12,9 +12,9 @@ import {
 } from '../../domain/order-list.ts'
 import type { Page } from '../../domain/page.ts'
 import type { OrderQuery } from '../../domain/store.ts'
-import { type CommonOrderRow, deferredOrder } from '../rows.ts'
+import { type CommonOrderRow, deferredOrder, type SummaryRow, summaryFrom } from '../rows.ts'
 import type { Database } from './database.ts'
-import { isOrderId, type OrderSummaryRow, toSummary } from './rows.ts'
+import { isOrderId } from './rows.ts'
 
 export interface Statement {
   readonly text: string
@@ -100,7 +100,7 @@ export const planning = "SELECT set_config('enable_sort', 'off', true), set_conf
 export async function summaries(database: Database, query: OrderQuery): Promise<Page<OrderSummary>> {
   const list = orderList(query)
   const statement = summariesQuery(list, await rangeAfter(database, list, query.after), query.lines ?? false)
-  return orderPage(await run<OrderSummaryRow & Record<string, unknown>>(database, statement), list, toSummary)
+  return orderPage(await run<SummaryRow & Record<string, unknown>>(database, statement), list, summaryFrom)
 }
 
 export async function wholeOrders(database: Database, query: OrderQuery): Promise<Page<Order>> {

@@ -2,18 +2,9 @@
 
 import type { ApiKey, Scope } from '../../domain/caller.ts'
 import { type Decimal, plain } from '../../domain/money.ts'
-import type { Order, OrderSummary } from '../../domain/order.ts'
+import type { Order } from '../../domain/order.ts'
 import type { Product, Stock } from '../../domain/product.ts'
-import {
-  type CommonKeyRow,
-  type CommonOrderRow,
-  type CommonProductRow,
-  keyOf,
-  orderFrom,
-  productOf,
-  type SummaryRow,
-  summaryFrom
-} from '../rows.ts'
+import { type CommonKeyRow, type CommonOrderRow, type CommonProductRow, keyOf, orderFrom, productOf } from '../rows.ts'
 
 /** An SQL expression: milliseconds since the epoch by the database's clock, which all replicas share. */
 export const now = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
@@ -58,12 +49,6 @@ export function isOrderId(text: string): boolean {
 /** The content of a large order stays text until it is read. */
 export function toOrder(row: OrderRow): Order {
   return orderFrom(row, row.content)
-}
-
-export type OrderSummaryRow = SummaryRow & { readonly lines: string | null }
-
-export function toSummary(row: OrderSummaryRow): OrderSummary {
-  return summaryFrom(row, row.lines === null ? null : JSON.parse(row.lines))
 }
 
 export interface KeyRow extends CommonKeyRow {

@@ -1,13 +1,9 @@
 import { PositionError } from '../../domain/errors.ts'
-import type { Audience, EventHead, ShopEvent } from '../../domain/event.ts'
-import type { EventQuery, Store } from '../../domain/store.ts'
+import type { Audience } from '../../domain/event.ts'
 import { isEventId } from '../event-ids.ts'
 import { type EventOrderRow, eventsOf, type HeadRow, headColumns, headOf, lookupsOf } from '../event-rows.ts'
 import type { Connection } from './connection.ts'
-
-type EventReads = {
-  readonly [Verb in 'eventHeads' | 'events' | 'lastEvent']: (...args: Parameters<Store[Verb]>) => Awaited<ReturnType<Store[Verb]>>
-}
+import type { Sync } from './write-verbs.ts'
 
 type Bound = readonly (string | number)[]
 
@@ -20,7 +16,7 @@ const nextOfCustomer = `SELECT position FROM event INDEXED BY event_customer
   WHERE customer = ? AND type = ? AND position > ? ORDER BY position LIMIT ?`
 
 /** Reads the outbox. */
-export function makeEventReader(db: Connection): EventReads {
+export function makeEventReader(db: Connection): Sync<'eventHeads' | 'events' | 'lastEvent'> {
   const positionOf = db.prepare<[string], number>('SELECT position FROM event WHERE id = ?').pluck()
   const last = db.prepare<[], HeadRow>(`SELECT ${headColumns} FROM event e ORDER BY e.position DESC LIMIT 1`)
   const newestId = db.prepare<[], string>('SELECT id FROM event ORDER BY position DESC LIMIT 1').pluck()
@@ -65,7 +61,7 @@ export function makeEventReader(db: Connection): EventReads {
   }
 
   return {
-    eventHeads({ audience, limit, after }: EventQuery): readonly EventHead[] {
+    eventHeads({ audience, limit, after }) {
       // Most polls find nothing new, which one look-up tells.
       if (after !== undefined && after === newestId.get()) return []
       const start = startOf(after)
@@ -77,9 +73,7 @@ export function makeEventReader(db: Connection): EventReads {
         .all(...([...bound, limit] as unknown as Bound[]))
         .map(headOf)
     },
-    events(heads: readonly EventHead[]): readonly ShopEvent[] {
-      return eventsOf(heads, ({ position }) => orderRow.get(position))
-    },
+    events: (heads) => eventsOf(heads, ({ position }) => orderRow.get(position)),
     lastEvent(audience) {
       const row = audience === undefined ? last.get() : at.get(newestPosition(audience))
       return row && headOf(row)

@@ -1,13 +1,13 @@
 import { jsonOf } from '../../domain/deferred.ts'
-import { keyRetention, type RememberedAnswer, type RememberedShipment, sweptPerKey } from '../../domain/idempotency.ts'
+import { keyRetention, type Remembered, sweptPerKey } from '../../domain/idempotency.ts'
 import type { Shipment } from '../../domain/shipping.ts'
 import type { Idempotency, PlacingAnswer, PlacingOutcome } from '../../domain/store.ts'
 import type { Connection } from './connection.ts'
 
 export interface IdempotencyRows {
-  find(idempotency: Idempotency): RememberedAnswer | undefined
+  find(idempotency: Idempotency): Remembered<PlacingAnswer> | undefined
   keep(idempotency: Idempotency, answer: PlacingAnswer): void
-  findShipment(idempotency: Idempotency): RememberedShipment | undefined
+  findShipment(idempotency: Idempotency): Remembered<{ readonly shipment: Shipment }> | undefined
   keepShipment(idempotency: Idempotency, shipment: Shipment): void
 }
 
@@ -31,14 +31,14 @@ export function makeIdempotencyRows(db: Connection): IdempotencyRows {
   return {
     find({ scope, key }) {
       const row = select.get(scope, key)
-      return row && { fingerprint: row.fingerprint, order: JSON.parse(row.snapshot), outcome: row.outcome }
+      return row && { fingerprint: row.fingerprint, answer: { order: JSON.parse(row.snapshot), outcome: row.outcome } }
     },
     keep(idempotency, { order, outcome }) {
       write(idempotency, order, outcome)
     },
     findShipment({ scope, key }) {
       const row = select.get(scope, key)
-      return row && { fingerprint: row.fingerprint, shipment: JSON.parse(row.snapshot) }
+      return row && { fingerprint: row.fingerprint, answer: { shipment: JSON.parse(row.snapshot) } }
     },
     keepShipment(idempotency, shipment) {
       write(idempotency, shipment, 'shipped')

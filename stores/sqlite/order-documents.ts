@@ -1,14 +1,8 @@
+import { orderNotFound } from '../../domain/errors.ts'
 import type { Order, OrderDocument } from '../../domain/order.ts'
 import type { OrderWriteOptions } from '../../domain/store.ts'
+import { type DocumentRow, documentFrom } from '../rows.ts'
 import type { Connection } from './connection.ts'
-
-interface DocumentRow {
-  readonly media_type: string
-  readonly digest: string
-  readonly revision: string | null
-  readonly answer: string
-  readonly bytes: Uint8Array
-}
 
 /** Writes the documents that orders came from. */
 export function makeOrderDocuments(db: Connection) {
@@ -40,19 +34,15 @@ export function makeOrderDocuments(db: Connection) {
   }
 }
 
-/** Reads the document of an order: undefined when there is no such order, null when the order has none. */
-export function makeDocumentReader(db: Connection): (id: string) => OrderDocument | null | undefined {
-  const select = db.prepare<[string], { [Key in keyof DocumentRow]: DocumentRow[Key] | null }>(
+/** Reads the document of an order: undefined when it has none. @throws DomainError `order-not-found` */
+export function makeDocumentReader(db: Connection): (id: string) => OrderDocument | undefined {
+  const select = db.prepare<[string], DocumentRow>(
     `SELECT d.media_type, d.digest, d.revision, d.answer, d.bytes
       FROM purchase_order o LEFT JOIN order_document d ON d.seq = o.seq WHERE o.id = ?`
   )
   return (id) => {
     const row = select.get(id)
-    return row && documentFrom(row)
+    if (!row) throw orderNotFound()
+    return documentFrom(row)
   }
-}
-
-function documentFrom({ media_type, digest, revision, answer, bytes }: { [Key in keyof DocumentRow]: DocumentRow[Key] | null }) {
-  if (media_type === null || digest === null || answer === null || bytes === null) return null
-  return { mediaType: media_type, digest, ...(revision === null ? {} : { revision }), answer: JSON.parse(answer), bytes }
 }

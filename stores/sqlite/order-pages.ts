@@ -1,11 +1,11 @@
 import { PositionError } from '../../domain/errors.ts'
-import type { Order, OrderSummary } from '../../domain/order.ts'
+import type { Order } from '../../domain/order.ts'
 import { mostContent, type OrderList, orderList, orderPage, type Range, rangeOf, readPosition } from '../../domain/order-list.ts'
 import type { Page } from '../../domain/page.ts'
 import type { OrderQuery } from '../../domain/store.ts'
-import { type CommonOrderRow, deferredOrder } from '../rows.ts'
+import { type CommonOrderRow, deferredOrder, type SummaryRow, summaryFrom } from '../rows.ts'
 import type { Connection } from './connection.ts'
-import { type OrderSummaryRow, toSummary } from './rows.ts'
+import type { Sync } from './write-verbs.ts'
 
 interface Bounds {
   readonly customer: string | undefined
@@ -22,11 +22,6 @@ interface Bounds {
 
 interface SizedRow extends CommonOrderRow {
   readonly size: number
-}
-
-export interface OrderPages {
-  orders(query: OrderQuery): Page<OrderSummary>
-  wholeOrders(query: OrderQuery): Page<Order>
 }
 
 /** The index of the filters, with the conditions that it answers. */
@@ -63,7 +58,7 @@ function sqlOf(list: OrderList, columns: string, joined: string): string {
 /** The statement of a page of summaries, for tests of its plan. */
 export const summariesSql = (list: OrderList) => sqlOf(list, summaryOf, summaries)
 
-export function makeOrderPages(db: Connection): OrderPages {
+export function makeOrderPages(db: Connection): Sync<'orders' | 'wholeOrders'> {
   const positions = db.prepare<[{ id: string; customer: string | null }], { readonly seq: number; readonly placed_at: number }>(
     'SELECT seq, placed_at FROM purchase_order WHERE id = @id AND (@customer IS NULL OR customer = @customer)'
   )
@@ -108,7 +103,7 @@ export function makeOrderPages(db: Connection): OrderPages {
   return {
     orders(query) {
       const list = orderList(query)
-      return orderPage(rowsOf<OrderSummaryRow>(summariesSql(list), bounds(list, query)), list, toSummary)
+      return orderPage(rowsOf<SummaryRow>(summariesSql(list), bounds(list, query)), list, summaryFrom)
     },
     wholeOrders: (query) => whole(query)
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { orderNotFound } from '../../domain/errors.ts'
 import type { NewEvent } from '../../domain/event.ts'
-import { replayed, replayedShipment } from '../../domain/idempotency.ts'
+import { replayed } from '../../domain/idempotency.ts'
 import type { Order } from '../../domain/order.ts'
 import { decideChange, decidePlacing, decideStatus, type Shop } from '../../domain/order-writes.ts'
 import { decideShipment } from '../../domain/shipping.ts'
@@ -122,7 +122,7 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
       return order
     },
     shipOrder(id, draft, expected, idempotency) {
-      const earlier = idempotency && replayedShipment(idempotency, keys.findShipment(idempotency))
+      const earlier = idempotency && replayed(idempotency, keys.findShipment(idempotency))
       if (earlier) return earlier
       const before = find(id)
       const { order, shipment, events: made } = decideShipment(before, draft, expected, shop())

@@ -1,12 +1,10 @@
-import type { ApiKey } from '../../domain/caller.ts'
 import { orderNotFound } from '../../domain/errors.ts'
-import type { Order, OrderDocument } from '../../domain/order.ts'
-import { type Product, requireActive, type Stock } from '../../domain/product.ts'
+import { requireActive } from '../../domain/product.ts'
 import type { Revision } from '../../domain/store.ts'
 import { inactiveStatuses, keyColumns, productColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { makeDocumentReader } from './order-documents.ts'
-import { makeOrderPages, type OrderPages } from './order-pages.ts'
+import { makeOrderPages } from './order-pages.ts'
 import {
   type KeyRow,
   type OrderRow,
@@ -19,19 +17,24 @@ import {
   toProduct,
   toStock
 } from './rows.ts'
+import type { Sync } from './write-verbs.ts'
 
-export interface Reader extends OrderPages {
-  product(id: string): Product
-  mainCategories(limit: number): readonly string[]
-  revision(): Revision
-  stock(productId: string): Stock
-  order(id: string): Order
-  orderNumbered(customer: string, orderNumber: string): Order | undefined
-  documentOf(id: string): OrderDocument | undefined
-  keys(): readonly ApiKey[]
-  findKey(hash: string): ApiKey | undefined
-  isEmpty(): boolean
-  ping(): void
+type ReadVerb =
+  | 'product'
+  | 'mainCategories'
+  | 'revision'
+  | 'stock'
+  | 'order'
+  | 'orderNumbered'
+  | 'documentOf'
+  | 'orders'
+  | 'wholeOrders'
+  | 'keys'
+  | 'findKey'
+  | 'isEmpty'
+  | 'ping'
+
+interface Reader extends Sync<ReadVerb> {
   /** Undefined when there is no such product, or it is deleted. */
   productVersion(id: string): number | undefined
   /** Changes when another connection changes the database. This one only reads. */
@@ -52,7 +55,6 @@ export function makeReader(db: Connection, currency: string): Reader {
     `SELECT ${orderColumns} FROM purchase_order INDEXED BY order_any_number WHERE customer = ? AND order_number = ?
       ORDER BY status IN (${inactiveStatuses}), seq DESC LIMIT 1`
   )
-  const findDocument = makeDocumentReader(db)
   const keys = db.prepare<[], KeyRow>(`SELECT ${keyColumns} FROM api_key ORDER BY created_at, id`)
   const key = db.prepare<[string], KeyRow>(`SELECT ${keyColumns} FROM api_key WHERE hash = ?`)
   // Each step looks up the next category in the index, so the time depends on the number of categories, not of products.
@@ -91,11 +93,7 @@ export function makeReader(db: Connection, currency: string): Reader {
       const row = numbered.get(customer, orderNumber)
       return row && toDeferredOrder(row)
     },
-    documentOf(id) {
-      const found = findDocument(id)
-      if (found === undefined) throw orderNotFound()
-      return found ?? undefined
-    },
+    documentOf: makeDocumentReader(db),
     ...makeOrderPages(db),
     keys() {
       return keys.all().map(toKey)

@@ -2,19 +2,9 @@
 
 import type { ApiKey } from '../../domain/caller.ts'
 import { type Decimal, fromUnits, plain, toUnits } from '../../domain/money.ts'
-import type { Order, OrderSummary } from '../../domain/order.ts'
+import type { Order } from '../../domain/order.ts'
 import type { Product, Stock } from '../../domain/product.ts'
-import {
-  type CommonKeyRow,
-  type CommonOrderRow,
-  type CommonProductRow,
-  keyOf,
-  orderFrom,
-  orderOf,
-  productOf,
-  type SummaryRow,
-  summaryFrom
-} from '../rows.ts'
+import { type CommonKeyRow, type CommonOrderRow, type CommonProductRow, keyOf, orderFrom, orderOf, productOf } from '../rows.ts'
 
 const stockScale = 3
 
@@ -58,12 +48,6 @@ export interface OrderRow extends CommonOrderRow {
 }
 
 export const orderColumns = 'seq, id, version, customer, order_number, status, placed_at, modified_at, content'
-
-export type OrderSummaryRow = SummaryRow & { readonly lines: string | null }
-
-export function toSummary(row: OrderSummaryRow): OrderSummary {
-  return summaryFrom(row, row.lines === null ? null : JSON.parse(row.lines))
-}
 
 /** Parses the whole order, for decisions. */
 export function toOrder(row: OrderRow): Order {

@@ -1,5 +1,4 @@
-import type { Page, PageQuery } from '../../domain/page.ts'
-import type { Shipment, ShipmentSummary } from '../../domain/shipping.ts'
+import type { Shipment } from '../../domain/shipping.ts'
 import { toPage } from '../paging.ts'
 import {
   type ShipmentRow,
@@ -12,6 +11,7 @@ import {
   shipmentSummaryFrom
 } from '../shipment-rows.ts'
 import type { Connection } from './connection.ts'
+import type { Sync } from './write-verbs.ts'
 
 /** Writes a shipment of an order that is there. */
 export function makeShipmentWriter(db: Connection): (shipment: Shipment) => void {
@@ -23,12 +23,7 @@ export function makeShipmentWriter(db: Connection): (shipment: Shipment) => void
   }
 }
 
-export interface ShipmentReader {
-  shipments(orderId: string, query: PageQuery): Page<ShipmentSummary>
-  shipment(orderId: string, number: number): Shipment | undefined
-}
-
-export function makeShipmentReader(db: Connection): ShipmentReader {
+export function makeShipmentReader(db: Connection): Sync<'shipments' | 'shipment'> {
   const page = db.prepare<[string, number, number], ShipmentSummaryRow>(
     `SELECT ${shipmentSummaryColumns} FROM shipment s WHERE s.seq = (SELECT seq FROM purchase_order WHERE id = ?) AND s.number < ?
       ORDER BY s.number DESC LIMIT ? + 1`

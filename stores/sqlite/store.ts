@@ -13,6 +13,7 @@ import { makeReader } from './reader.ts'
 import { Searcher } from './searcher.ts'
 import { makeShipmentReader } from './shipments.ts'
 import { makeWebhookReader } from './webhook-reader.ts'
+import { type WriteVerb, writeVerbs } from './write-verbs.ts'
 import { SqliteWriter } from './writer.ts'
 import type { WriterData } from './writer-thread.ts'
 
@@ -49,11 +50,17 @@ export async function openWithWriter(options: OpenOptions): Promise<{ store: Sto
   }
 }
 
+type Query = (...args: never[]) => unknown
+
+/** Verbs that return at once, as verbs of the store. */
+type Async<Reads extends Readonly<Record<keyof Reads, Query>>> = {
+  readonly [Verb in keyof Reads]: (...args: Parameters<Reads[Verb]>) => Promise<ReturnType<Reads[Verb]>>
+}
+
 function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { path, identity, currency }: WriterData): Store {
-  const reader = makeReader(db, currency)
+  const { productVersion, dataVersion, ping, ...reader } = makeReader(db, currency)
   const events = makeEventReader(db)
-  const shipments = makeShipmentReader(db)
-  const webhooks = makeWebhookReader(db)
+  const reads = { ...reader, ...events, ...makeShipmentReader(db), ...makeWebhookReader(db) }
   const pages = makeProductPages(db, currency)
   const batches = makeProductBatches(scanner, currency)
   const searcher = new Searcher({ path, identity, currency })
@@ -97,67 +104,23 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
     }
   }
 
-  return {
-    versions: {
-      product: (id) => readNow(() => reader.productVersion(id)),
-      catalogue: () => readNow(() => reader.revision().revision),
-      database: () => readNow(reader.dataVersion)
-    },
-    product: (id) => read(() => reader.product(id)),
-    products: (query) => (isSearch(query) ? searcher.search(query) : read(() => pages(query))),
-    mainCategories: (limit) => read(() => reader.mainCategories(limit)),
-    revision: () => read(reader.revision),
-    createProduct: (id, draft) => writer.run('createProduct', id, draft),
-    putProduct: (id, draft, expected) => writer.run('putProduct', id, draft, expected),
-    deleteProduct: (id, expected) => writer.run('deleteProduct', id, expected),
-    importProducts: (batch, mode) => writer.run('importProducts', batch, mode),
-    allProducts: () => readAll((after) => read(() => batches(after))),
-    stock: (productId) => read(() => reader.stock(productId)),
-    putStock: (productId, onHand, expected) => writer.run('putStock', productId, onHand, expected),
+  const reading = Object.entries<Query>(reads).map(([verb, query]) => [verb, (...args: never[]) => read(() => query(...args))])
+  const writing = writeVerbs.map((verb) => [verb, (...args: Parameters<Store[WriteVerb]>) => writer.run(verb, ...args)])
 
-    placeOrder: (placing) => writer.run('placeOrder', placing),
-    order: (id) => read(() => reader.order(id)),
-    orderNumbered: (customer, orderNumber) => read(() => reader.orderNumbered(customer, orderNumber)),
-    documentOf: (id) => read(() => reader.documentOf(id)),
-    orders: (query) => read(() => reader.orders(query)),
-    wholeOrders: (query) => read(() => reader.wholeOrders(query)),
+  return {
+    ...(Object.fromEntries(reading) as Async<typeof reads>),
+    ...(Object.fromEntries(writing) as Pick<Store, WriteVerb>),
+    versions: {
+      product: (id) => readNow(() => productVersion(id)),
+      catalogue: () => readNow(() => reader.revision().revision),
+      database: () => readNow(dataVersion)
+    },
+    products: (query) => (isSearch(query) ? searcher.search(query) : read(() => pages(query))),
+    allProducts: () => readAll((after) => read(() => batches(after))),
     // When no event of an order is kept, the last event of all stands for it.
     ordersRevision: (customer) => read(() => (events.lastEvent(ordersAudience(customer)) ?? events.lastEvent())?.id ?? ''),
-    changeOrder: (...args) => writer.run('changeOrder', ...args),
-    setOrderStatus: (...args) => writer.run('setOrderStatus', ...args),
-    shipOrder: (...args) => writer.run('shipOrder', ...args),
-    shipments: (orderId, query) => read(() => shipments.shipments(orderId, query)),
-    shipment: (orderId, number) => read(() => shipments.shipment(orderId, number)),
-
-    eventHeads: (query) => read(() => events.eventHeads(query)),
-    events: (heads) => read(() => events.events(heads)),
-    lastEvent: (audience) => read(() => events.lastEvent(audience)),
-    pruneEvents: (before, most) => writer.run('pruneEvents', before, most),
-
-    createWebhook: (webhook, secret) => writer.run('createWebhook', webhook, secret),
-    webhooks: (customer) => read(() => webhooks.webhooks(customer)),
-    webhook: (id, customer) => read(() => webhooks.webhook(id, customer)),
-    changeWebhook: (...args) => writer.run('changeWebhook', ...args),
-    addWebhookSecret: (...args) => writer.run('addWebhookSecret', ...args),
-    deleteWebhook: (...args) => writer.run('deleteWebhook', ...args),
-    deliveries: (...args) => read(() => webhooks.deliveries(...args)),
-    claimWebhooks: (...args) => writer.run('claimWebhooks', ...args),
-    settleWebhook: (...args) => writer.run('settleWebhook', ...args),
-    renewClaim: (...args) => writer.run('renewClaim', ...args),
-    releaseWebhooks: (worker) => writer.run('releaseWebhooks', worker),
-    webhookBacklog: () => writer.run('webhookBacklog'),
-    redelivery: (...args) => read(() => webhooks.redelivery(...args)),
-    logDelivery: (id, delivery) => writer.run('logDelivery', id, delivery),
-
-    createKey: (key) => writer.run('createKey', key),
-    keys: () => read(reader.keys),
-    revokeKey: (id) => writer.run('revokeKey', id),
-    findKey: (hash) => read(() => reader.findKey(hash)),
-    touchKeys: (uses) => writer.run('touchKeys', uses),
-
-    isEmpty: () => read(reader.isEmpty),
     async ping() {
-      await read(reader.ping)
+      await read(ping)
       // After a failed write, only another write shows whether the database can be written again.
       if (writer.isFailing) await writer.run('ping')
     },

@@ -1,6 +1,4 @@
-import type { Store } from '../../domain/store.ts'
 import { webhookNotFound } from '../../domain/webhook.ts'
-import type { WebhookStore } from '../../domain/webhook-store.ts'
 import { isEventId } from '../event-ids.ts'
 import { type HeadRow, headColumns } from '../event-rows.ts'
 import { position, toPage } from '../paging.ts'
@@ -16,12 +14,9 @@ import {
   webhookOf
 } from '../webhook-rows.ts'
 import type { Connection } from './connection.ts'
+import type { Sync } from './write-verbs.ts'
 
-type ReadVerb = 'webhooks' | 'webhook' | 'deliveries' | 'redelivery'
-
-export type WebhookReads = { readonly [Verb in ReadVerb]: (...args: Parameters<WebhookStore[Verb]>) => Awaited<ReturnType<Store[Verb]>> }
-
-export function makeWebhookReader(db: Connection): WebhookReads {
+export function makeWebhookReader(db: Connection): Sync<'webhooks' | 'webhook' | 'deliveries' | 'redelivery'> {
   const one = db.prepare<[string, string], WebhookRow & { readonly seq: number }>(
     `SELECT seq, ${webhookColumns} FROM webhook WHERE id = ? AND customer = ?`
   )

@@ -1,7 +1,6 @@
 import { makeApplyWrite, makeCatalogueWrites } from './catalogue-writes.ts'
 import type { Connection } from './connection.ts'
 import { makeEventLog } from './event-log.ts'
-import { makeEventPruning } from './event-pruning.ts'
 import { makeImportWrites } from './import-writes.ts'
 import { makeKeyWrites } from './key-writes.ts'
 import { makeOrderWrites } from './order-writes.ts'
@@ -15,15 +14,21 @@ export function makeWrites(db: Connection, currency: string, index: TextIndex): 
     "INSERT INTO idempotency (scope, key, fingerprint, kept_at, snapshot) VALUES ('', '', '', 0, hex(zeroblob(8192)))"
   )
   const clear = db.prepare("DELETE FROM idempotency WHERE scope = '' AND key = ''")
+  // If the clock was set back, times are not in order, and an event that stays between deleted ones would be a cursor that misses
+  // some. So all events before an old one are deleted with it. The newest event stays, so that its position is not given again.
+  const prune = db.prepare<[{ readonly before: number; readonly most: number }]>(
+    `DELETE FROM event WHERE position <= (SELECT max(position) FROM (SELECT position, at FROM event ORDER BY position LIMIT @most) WHERE at < @before)
+      AND position < (SELECT max(position) FROM event)`
+  )
   const events = makeEventLog(db)
   const apply = makeApplyWrite(db, currency, index, events)
   return {
     ...makeCatalogueWrites(apply),
     ...makeImportWrites(db, apply, index),
     ...makeOrderWrites(db, currency, events),
-    ...makeEventPruning(db),
     ...makeKeyWrites(db),
     ...makeWebhookWrites(db, events),
+    pruneEvents: (before, most) => prune.run({ before, most }).changes,
     ping() {
       fill.run()
       clear.run()

@@ -10,11 +10,11 @@ t.test('a key that is new replays nothing', async (t) => {
 })
 
 t.test('a key with the same request replays the first answer', async (t) => {
-  t.same(replayed(key, { order, outcome: 'repeated', fingerprint: 'f' }), { order, outcome: 'repeated', replayed: true })
+  t.same(replayed(key, { fingerprint: 'f', answer: { order, outcome: 'repeated' } }), { order, outcome: 'repeated', replayed: true })
 })
 
 t.test('a key with another request is refused', async (t) => {
-  t.throws(() => replayed(key, { order, outcome: 'placed', fingerprint: 'g' }), {
+  t.throws(() => replayed(key, { fingerprint: 'g', answer: { order, outcome: 'placed' } }), {
     code: 'idempotency-key-reused',
     message: 'This Idempotency-Key was sent before with another request.'
   })
