@@ -1,19 +1,13 @@
 #!/usr/bin/env node
-import { backup } from './cli/backup.ts'
 import { type Command, Failure, UsageError } from './cli/command.ts'
-import { config } from './cli/config.ts'
-import { exportCommand } from './cli/export.ts'
-import { importCommand } from './cli/import.ts'
-import { keysCreate } from './cli/keys-create.ts'
-import { keysList } from './cli/keys-list.ts'
-import { keysRevoke } from './cli/keys-revoke.ts'
-import { migrate } from './cli/migrate.ts'
 import { ConfigError } from './config.ts'
 import { DomainError, StoreOpenError } from './domain/errors.ts'
+import { explainLoadError, isLoadError } from './load-error.ts'
 import { release } from './release.ts'
 import { diskReason } from './stores/disk.ts'
 
-const commands: readonly Command[] = [keysCreate, keysList, keysRevoke, importCommand, exportCommand, backup, migrate, config]
+/** Loaded below, because a package that was installed for another Node.js fails to load. */
+let commands: readonly Command[] = []
 
 function overview(): string {
   const width = Math.max(...commands.map(({ name }) => name.length))
@@ -70,6 +64,7 @@ function report(error: unknown, words: readonly string[]): 1 | 2 {
 function explain(error: unknown): string {
   if (error instanceof ConfigError) return `the settings are wrong:\n${error.message.replace(/^/gm, '  ')}`
   if (!(error instanceof Error)) return String(error)
+  if (isLoadError(error)) return explainLoadError(error)
   if (error instanceof Failure || error instanceof StoreOpenError) return error.message
   const cause = error.cause instanceof Error ? error.cause.message : error.cause
   if (cause === undefined) return error.message
@@ -85,6 +80,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 const words = process.argv.slice(2)
 try {
+  const loaded = await import('./cli/commands.ts')
+  commands = loaded.commands
   process.exitCode = await run(words)
 } catch (error) {
   process.exitCode = report(error, words)

@@ -6,6 +6,7 @@ import type { DestinationStream } from 'pino'
 import { ConfigError, readConfig } from './config.ts'
 import { StoreOpenError } from './domain/errors.ts'
 import { ListenError, listen } from './listening.ts'
+import { explainLoadError, isLoadError } from './load-error.ts'
 import { standardOutput } from './logging/standard-output.ts'
 import { bufferTurn } from './logging/turn-buffer.ts'
 import { release } from './release.ts'
@@ -68,10 +69,7 @@ async function start(): Promise<void> {
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if ([ConfigError, ListenError, StoreOpenError].some((kind) => error instanceof kind)) return error.message
-  if ('code' in error && error.code === 'ERR_DLOPEN_FAILED') {
-    const message = error.message.replace(/\s+/g, ' ')
-    return `A package cannot be loaded. If it was installed for another Node.js than this one (${process.version}), run npm ci. ${message}`
-  }
+  if (isLoadError(error)) return explainLoadError(error)
   return error.stack ?? error.message
 }
 

@@ -40,14 +40,21 @@ t.test('a disk that has no room for the sample catalogue ends the start with one
   t.match(await refusal(t, url), /^the sample catalogue cannot be stored: .*shop\.db cannot be .*written: the disk is full/)
 })
 
-t.test('packages that were installed for another Node.js end the start with one line', async (t) => {
-  const server = pathToFileURL(join(await compile(), 'server.js')).href
-  const folder = t.testdir({
-    'start.mjs': `process.dlopen = () => {
-      throw Object.assign(new Error('compiled for\\nanother version'), { code: 'ERR_DLOPEN_FAILED' })
-    }
-    await import(${JSON.stringify(server)})`
-  })
-  const output = await refusal(t, `sqlite:${join(folder, 'shop.db')}`, join(folder, 'start.mjs'))
-  t.match(output, /^A package cannot be loaded\. .* \(v\d+\.\d+\.\d+\), run npm ci\. compiled for another version\n$/)
+t.test('packages that were installed for another Node.js end the start, and a command, with one line', async (t) => {
+  const prefixes = { 'server.js': '', 'cli.js': 'tradepost: ' }
+  for (const [script, prefix] of Object.entries(prefixes)) {
+    const module = pathToFileURL(join(await compile(), script)).href
+    const folder = t.testdir({
+      'start.mjs': `process.dlopen = () => {
+        throw Object.assign(new Error('compiled for\\nanother version'), { code: 'ERR_DLOPEN_FAILED' })
+      }
+      await import(${JSON.stringify(module)})`
+    })
+    const output = await refusal(t, `sqlite:${join(folder, 'shop.db')}`, join(folder, 'start.mjs'))
+    t.ok(output.startsWith(prefix))
+    t.match(
+      output.slice(prefix.length),
+      /^A package cannot be loaded\. .* \(v\d+\.\d+\.\d+\), run npm ci\. compiled for another version\n$/
+    )
+  }
 })

@@ -123,7 +123,7 @@ t.test('the commands for containers name files, services and commands that there
   )
   const commands = lines.filter((line) => line.includes('docker compose'))
   t.ok(commands.length > 5)
-  const overview = read('cli.ts')
+  const overview = read('cli/commands.ts')
   for (const command of commands) {
     const used = /docker compose((?: -f \S+)+)/.exec(command)?.[1]?.trim().split(/ ?-f /).slice(1) ?? []
     t.ok(used.length > 0 && used.every((file) => existsSync(join(root, file))), command)
