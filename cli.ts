@@ -6,8 +6,18 @@ import { explainLoadError, isLoadError } from './load-error.ts'
 import { release } from './release.ts'
 import { diskReason } from './stores/disk.ts'
 
-/** Loaded below, because a package that was installed for another Node.js fails to load. */
-let commands: readonly Command[] = []
+/** Loads the commands. A package that was installed for another Node.js fails to load. */
+async function loadCommands(): Promise<readonly Command[]> {
+  try {
+    return (await import('./cli/commands.ts')).commands
+  } catch (error) {
+    process.stderr.write(`tradepost: ${explain(error)}\n`)
+    // Node.js 20 throws the error again, as an uncaught exception.
+    process.exit(1)
+  }
+}
+
+const commands = await loadCommands()
 
 function overview(): string {
   const width = Math.max(...commands.map(({ name }) => name.length))
@@ -80,8 +90,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 const words = process.argv.slice(2)
 try {
-  const loaded = await import('./cli/commands.ts')
-  commands = loaded.commands
   process.exitCode = await run(words)
 } catch (error) {
   process.exitCode = report(error, words)

@@ -45,12 +45,12 @@ t.test('packages that were installed for another Node.js end the start, and a co
   for (const [script, prefix] of Object.entries(prefixes)) {
     const module = pathToFileURL(join(await compile(), script)).href
     const folder = t.testdir({
-      'start.mjs': `process.dlopen = () => {
+      'other-node.mjs': `process.dlopen = () => {
         throw Object.assign(new Error('compiled for\\nanother version'), { code: 'ERR_DLOPEN_FAILED' })
-      }
-      await import(${JSON.stringify(module)})`
+      }`,
+      [script.replace('.js', '.mjs')]: `import './other-node.mjs'\nimport ${JSON.stringify(module)}`
     })
-    const output = await refusal(t, `sqlite:${join(folder, 'shop.db')}`, join(folder, 'start.mjs'))
+    const output = await refusal(t, `sqlite:${join(folder, 'shop.db')}`, join(folder, script.replace('.js', '.mjs')))
     t.ok(output.startsWith(prefix))
     t.match(
       output.slice(prefix.length),
