@@ -11,8 +11,9 @@ import { makeCodeCache } from './code-cache/make.js'
 
 const top = fileURLToPath(new URL('.', import.meta.url))
 
-/** The modules that a process or thread starts with, when a service with SQLite starts and later. files.ts finds them. */
+/** The modules that a service with SQLite starts through load.cjs. They get a code cache. */
 const withSqlite = ['server', 'documents/process', 'stores/sqlite/writer-thread']
+/** All modules that a process or thread starts with. files.ts finds them. */
 const entries = [...withSqlite, 'stores/sqlite/reader-thread', 'stores/postgres/order-thread']
 
 /** Packages with native addons, which find their own files. pg loads pg-native only if it is asked to. */
@@ -118,7 +119,7 @@ export async function bundle(folder) {
   try {
     await Promise.all([bundleCommands(folder), bundleService(folder)])
   } finally {
-    // Its process would live as long as this one, which `npm start` makes the service.
+    // The process of esbuild would live as long as this one, in which `npm start` then runs the service.
     await stop()
   }
   for (const assets of assetFolders) cpSync(join(top, assets), resolve(top, folder, assets), { recursive: true, filter: isAsset })

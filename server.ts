@@ -35,7 +35,7 @@ async function logDestination(): Promise<DestinationStream> {
 
 async function start(): Promise<void> {
   const config = readConfig()
-  // The database opens in a thread of its own while this thread loads the code of the service.
+  // The thread of the store starts while this thread loads the code of the service.
   const [store, { buildApp, buildOps }, { loadSample }] = await Promise.all([
     openStore(config.DATABASE_URL, config.CURRENCY),
     import('./app.ts'),

@@ -38,8 +38,8 @@ interface Parsed {
 }
 
 /**
- * Reads a document of a buyer's vocabulary, as far as `hasBuyersRoot` can tell. Faults of the business
- * are part of what it returns (`objections`), so that the shop lists them together with its own.
+ * Reads a document whose root has the name of a buyer's vocabulary (`hasBuyersRoot`). Business faults are part of what it returns
+ * (`objections`), so that the shop lists them together with its own.
  * @returns undefined when the document is in another vocabulary
  * @throws BuyerProblem, and Problem while the document is not known to be a buyer's
  */
@@ -210,7 +210,7 @@ function placeOf(built: BuiltOrder, place: Place): Location {
   return found === undefined ? location : { ...location, ...built.locate(found) }
 }
 
-/** Line, path and the buyer's number of the line for the origin of an element. */
+/** The location of the element with an origin: its line in the document, its path, and the buyer's number of its order line. */
 function placeAt({ root, locate }: BuiltOrder, origin: string): Location {
   const item = root.children?.find((element) => element.name === 'item' && isIn(element, origin))
   const lineId = item?.children?.find(({ name }) => name === 'line-id')?.text

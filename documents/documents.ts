@@ -98,7 +98,7 @@ export class Documents {
    * @throws Problem `overloaded`, whose `cause` is the JobFailure
    */
   write(payer: Payer, resource: string, mediaType: string, text: string, { typed: _, ...context }: Context): Promise<Uint8Array> {
-    // A page in which a form is sent again, as it was typed, is small, and is written here.
+    // A page that the document process writes does not get `typed`: it tells the person to go back in the browser instead.
     return this.#run(payer, { kind: 'write', resource, mediaType, text, context }, text.length)
   }
 

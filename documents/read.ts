@@ -31,7 +31,7 @@ class ValidationProblem extends Problem {
 
 const others = 'A UBL 2 Order, OrderChange or OrderCancellation, alone or in a StandardBusinessDocument, and cXML are taken too.'
 
-/** The fault of a root element that the schema does not have names the vocabularies of buyers' systems too. */
+/** Adds the vocabularies of buyers' systems to the fault of a root element that the schema does not have. */
 function nameOthers(faults: readonly LocatedFault[], root: Tag | undefined, roots: readonly string[]): readonly LocatedFault[] {
   if (!root || roots.includes(root.name)) return faults
   return faults.map((fault) => ({ ...fault, detail: `${fault.detail} ${others}` }))

@@ -14,7 +14,10 @@ export function hasScope(caller: Caller, scope: Scope): boolean {
   return caller.kind === 'key' && caller.scopes.includes(scope)
 }
 
-/** Anybody with the unguessable URI of a guest's order sees it. That customer and fulfilment see a customer's order. */
+/**
+ * Anybody who has the unguessable URI of a guest's order may see it. A customer's order may be seen with a key of that customer that has
+ * the scope `order`, and with any key that has the scope `fulfilment`.
+ */
 export function maySee(caller: Caller, order: Pick<Order, 'customer'>): boolean {
   if (order.customer === undefined || hasScope(caller, 'fulfilment')) return true
   return caller.kind === 'key' && caller.customer === order.customer && hasScope(caller, 'order')

@@ -5,7 +5,7 @@
 
 import { channel } from 'node:diagnostics_channel'
 
-/** Publishes the text length of every value that this thread parses, so that tests can check that it parses none. */
+/** Publishes the text length of every deferred value that this thread parses, so that tests can check that it parses none. */
 export const parses = channel('tradepost.deferred.parse')
 
 const texts = new WeakMap<object, string>()

@@ -1,4 +1,7 @@
-/** The refusals of the shop's rules. A code is never reused. http/problem-types.ts gives each its status and the text of its page. */
+/**
+ * The codes of the errors that the domain and the stores throw. A code is never reused. http/problem-types.ts gives each its status and the
+ * text of its page.
+ */
 export type DomainErrorCode =
   | 'product-not-found'
   | 'product-deleted'
@@ -32,7 +35,7 @@ export interface Fault {
   readonly at?: readonly (string | number)[]
 }
 
-/** The most faults of one document that a problem lists. Its detail says when there are more. */
+/** The most faults of one document that a problem lists. */
 export const mostFaults = 100
 
 export class DomainError extends Error {

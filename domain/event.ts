@@ -57,7 +57,7 @@ export const everyone: Audience = { types: eventTypes }
 
 /**
  * The scope `fulfilment` hears all orders and products, `catalogue` products and stock, and `order` its own orders and
- * products. A webhook is heard by its owner and by `fulfilment`.
+ * products. The owner of a webhook and `fulfilment` hear that it was disabled.
  */
 export function audienceOf(caller: Caller): Audience {
   if (caller.kind === 'guest') return { types: [] }

@@ -50,8 +50,8 @@ export function decideStock(item: LockedItem, taken: Decimal, now: number): Stoc
 }
 
 /**
- * The availability that a change of its stock makes a product show, undefined where it stays. A product that shows another
- * one has a new version and raises the catalogue's revision.
+ * The availability that a product shows with a new stock. Undefined if it stays the same, or if the product is deleted. A product
+ * whose availability changes gets a new version and raises the catalogue's revision.
  */
 export function newAvailability(
   { backorder, availability, deleted }: Pick<Product, 'backorder' | 'availability'> & { readonly deleted: boolean },

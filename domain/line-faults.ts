@@ -83,8 +83,9 @@ function sumUp(all: readonly { productId: string; unit: string; quantity: Decima
 }
 
 /**
- * The faults of quantities in which a product is not sold. Unchanged lines are accepted. Each line must be a multiple of the
- * step; where the previous order has a product at two prices, its lines may be parts of one, and only their sum must be.
+ * The faults of quantities in which a product is not sold. The sum of a product's lines must reach its minimum, unless the previous
+ * order had the same sum. Each line must be a multiple of the step, unless it is unchanged. Where the previous order has a product
+ * at two prices, its lines may be parts of one, so only their sum must be a multiple.
  * @param previous the lines of the order before the change
  */
 export function quantityFaults(lines: readonly Line[], priced: readonly PricedLine[], previous: readonly OrderItem[]): readonly Fault[] {

@@ -34,9 +34,9 @@ export interface Shop {
   /** Milliseconds since the epoch. */
   readonly now: number
   readonly inventory: Inventory
-  /** The order of a customer that has a number. A cancelled or rejected order has given its number up. */
+  /** The active order of a customer that has a number. A cancelled or rejected order has given its number up. */
   orderNumbered(customer: string, orderNumber: string): Order | undefined
-  /** The order that a document of the customer placed, in any status. @param digest as `OrderDocument.digest` */
+  /** The order that a document of the customer has placed or changed, in any status. @param digest as `OrderDocument.digest` */
   orderOfDocument(customer: string, digest: string): Pick<Order, 'id' | 'status'> | undefined
 }
 

@@ -64,7 +64,7 @@ function candidates({ product, quoted }: PurchaseOrderItem, inventory: Inventory
   return found.filter(({ stockItem }, i) => found.findIndex((other) => other.stockItem.id === stockItem.id) === i)
 }
 
-/** A quoted line in the product's own unit, if one of the codes of its unit is that. */
+/** A quoted line with its unit: the product's own, if the line's codes include it, or else the sender's. */
 function inUnitOf({ unit }: StockItem, item: PurchaseOrderItem): PurchaseOrderItem {
   const [sent] = item.quoted?.units ?? []
   if (sent === undefined) return item

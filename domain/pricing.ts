@@ -149,7 +149,8 @@ class OpenLine {
 
 /**
  * Unchanged lines keep their prices first, so that an order that is sent back unchanged stays as it is. Then lines that name
- * a price claim what the order had at that price. The other lines claim what is left, in their order.
+ * a price claim what the order had at that price. Then the other lines claim what is left, in their order, and last the lines
+ * that name a price, at any price. The rest of each line is sold on today's terms.
  * @param previous the lines of the order before the change
  */
 export function priceLines(wanted: readonly WantedLine[], previous: readonly OrderItem[]): readonly PricedLine[] {

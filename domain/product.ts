@@ -69,7 +69,7 @@ export function requireActive<T extends { readonly deleted: boolean | 0 | 1 }>(i
 
 /**
  * Whether a text can be the address of a product's image: https, or a path of this host. Browsers read `//host` and
- * `/\\host` as addresses of other hosts (URL Standard, relative slash state).
+ * `/\host` as addresses of other hosts (URL Standard, relative slash state).
  */
 export function isImageUri(text: string): boolean {
   return /^(?:https:\/\/[^\s/\\]|\/(?![/\\]))\S*$/.test(text)

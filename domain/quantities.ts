@@ -43,7 +43,10 @@ function isCounted(unit: string): boolean {
 const one = decimal('1')
 const thousandth = decimal('0.001')
 
-/** The step in which a quantity of a unit can be divided. A quantity that is no multiple of it was ordered by a rule of its product. */
+/**
+ * Whether a part of an ordered quantity can be shipped: a multiple of the unit's default step. An ordered quantity that is itself no
+ * multiple of it was allowed by its product's own rule, and may be divided anyhow.
+ */
 export function isDivisible(part: Decimal, { quantity, unit }: { readonly quantity: Decimal; readonly unit: string }): boolean {
   const step = isCounted(unit) ? one : thousandth
   return isMultiple(part, step) || !isMultiple(quantity, step)

@@ -19,7 +19,7 @@ export function refuse({ invalid, refused }: Objections, objections = noObjectio
   throw new DomainError(code, summary(faults, code), { faults: faults.slice(0, mostFaults) })
 }
 
-/** The refusal of a buyer's own document for faults that are known before its order is read. */
+/** The refusal of a buyer's own document for these faults alone: the content of its order is not decided. */
 export function refusal({ invalid, refused }: Objections): DomainError {
   const faults = [...invalid, ...refused]
   const [only, ...others] = faults

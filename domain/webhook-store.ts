@@ -13,7 +13,10 @@ import type {
 } from './webhook.ts'
 
 export interface Claiming {
-  /** The webhooks that the worker has claimed and not settled. It is given its other claims again: their answers were lost. */
+  /**
+   * The webhooks that the worker is serving, which are not claimed again. Other claims of the worker are returned again, because the
+   * answers with them were lost.
+   */
   readonly serving?: readonly string[]
   /** Only webhooks that hear one of the events after this position are read. Absent: all active ones. */
   readonly since?: number

@@ -126,7 +126,7 @@ export interface WebhookBacklog {
   readonly waiting: number
   /** When the oldest of these events happened. Milliseconds since the epoch, as below. */
   readonly oldestAt?: number
-  /** Since when the longest waiting of these events could have been sent, if nobody has claimed its webhook. */
+  /** The earliest time since which one of these events could have been sent, although nobody has claimed its webhook. */
   readonly dueSince?: number
 }
 

@@ -81,7 +81,7 @@ async function refuse(socket: Socket, refusal: ParserRefusal, base: string, log:
   stopReading(socket)
   const { pendingResponses = new Set<ServerResponse>(), lastRequest, sending } = connectionOf(socket) ?? {}
   const incomplete = [...pendingResponses].find(({ req }) => !req.complete)
-  // The state of now counts: earlier responses are awaited below.
+  // This is read now, because it can change while earlier responses are awaited below.
   const wasAnswered = incomplete === undefined && lastRequest?.complete === false
   // Responses to pipelined requests must stay in order, or the client would assign them to the wrong requests.
   const earlier = [...pendingResponses].filter((response) => response !== incomplete)

@@ -15,7 +15,7 @@ export interface ReaderOptions {
   answer(bytes: Buffer): boolean
   /** Whether bytes that have arrived must wait. Then nothing more is read until `parse` is called. */
   waitsForTurn(isShort: boolean): boolean
-  /** More bytes that were sent ahead are kept than before, or fewer. */
+  /** The number of kept bytes that were sent ahead has changed by this much. */
   changed(difference: number): void
   /** The parsed bytes are malformed. */
   failed(error: Error): void
@@ -70,13 +70,13 @@ export class ConnectionReader {
     readOnlyUnpaused(socket)
     takeData(socket, (bytes) => {
       if (options.answer(bytes)) return
-      // Not counted: each connection has one read of them at most.
+      // These bytes are not counted, because each connection keeps one read of them at most.
       if (options.waitsForTurn(bytes.length <= shortRead)) this.#bytes = bytes
       else this.#parse(parser, bytes)
     })
   }
 
-  /** Whether a pause of the parser ends again. A version of Node may not have the callback that this needs. */
+  /** Whether the parser can go on after a pause. A version of Node may not have the callback that this needs. */
   get canResume(): boolean {
     return this.#parser !== undefined
   }

@@ -22,7 +22,7 @@ export interface Connection {
   endedAt: number | undefined
   /** Pipelined requests that wait for the responses before theirs. */
   readonly queued: QueuedRequest[]
-  /** The requests that have waited since the last read. */
+  /** How many requests were queued since `release` last let the connection read on. */
   sentAhead: number
   /** It keeps the bytes that were read after the queued requests. */
   readonly reader: ConnectionReader

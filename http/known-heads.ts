@@ -31,7 +31,7 @@ interface KnownFields {
 
 /**
  * The header sections of cacheable requests, as bytes and as what the parser made of them. A client sends the same ones again
- * and again, and such a request needs no parser. If others take the place of a section, its requests are parsed.
+ * and again, and such a request needs no parser. Requests with a section that was evicted are parsed again.
  */
 export class KnownHeads {
   /** By the address and all bytes after the target. */

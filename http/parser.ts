@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** `bytesParsed` is only there if it is the parser's own. */
+/** Only an error of the parser itself has `bytesParsed`. */
 export type ParserError = Error & { readonly code: string; readonly bytesParsed?: number }
 
 /** The number of parsed bytes, or an error, which is also how the parser says that it pauses. */
@@ -22,7 +22,7 @@ export function parserOf(socket: Socket): Parser | undefined {
   return (socket as Socket & { readonly parser?: Parser | null }).parser ?? undefined
 }
 
-/** Returns the key of the callback whose function Node calls so, or undefined in a version of Node that has no such function. */
+/** Returns the key of the callback whose function has this name in Node, or undefined in a version of Node that has no such function. */
 export function callbackKey(parser: Parser, functionName: string): string | undefined {
   return Object.keys(parser).find((key) => (parser[key] as { readonly name?: string } | null)?.name === functionName)
 }

@@ -11,7 +11,8 @@ export interface SentValidators {
 type EntityTagger = (path: string, validators: Validators, variant: Representation<never>) => string
 
 /**
- * Makes the function that gives an entity tag to one representation of one version of one resource. No two URIs have the same tag.
+ * Makes the function that gives an entity tag to one representation of one version of one resource. The tag depends on the path. A
+ * query counts only through `version` and `page`.
  * @param seed is part of every tag: everything else that the bytes depend on
  */
 export function makeEntityTagger(seed: string): EntityTagger {

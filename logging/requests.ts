@@ -10,7 +10,10 @@ export interface Refusal {
 declare module 'fastify' {
   interface FastifyRequest {
     refusal: Refusal | undefined
-    /** Whether the response was handed to the system, or that failed. Otherwise the client has gone before it had the whole response. */
+    /**
+     * Whether the response has ended: it was handed to the system, or sending it has failed. If not, the client has gone before it had the
+     * whole response.
+     */
     isAnswered: boolean
     /** Notes why the request is refused. */
     logRefusal(refusal: Refusal): void

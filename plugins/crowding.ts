@@ -8,8 +8,8 @@ import { isAnswering } from '../http/connection.ts'
 const spareConnections = 16
 
 /**
- * Prevents one address from using all connections. At the limit, a new connection closes one without pending responses of
- * the address that has the most. If there is none, or the new one is from that address itself, the new one is closed.
+ * Prevents one address from using all connections. At the limit, a new connection closes another one: one of the address with the
+ * most connections, without pending responses. If there is none, or the new one is from that address itself, the new one is closed.
  * Clients behind one proxy have one address, so they never close each other's connections.
  */
 export default fp(

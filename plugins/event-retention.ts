@@ -11,7 +11,7 @@ const interval = 10_000
 /** Events that are deleted in one transaction, so that no other write waits for long. */
 const mostAtOnce = 500
 
-/** Deletes events older than EVENTS_KEEP. Every replica does this, and deletes those that are left. */
+/** Deletes events older than EVENTS_KEEP. Every replica does this. The first to check deletes them. */
 export default fp(
   async function eventRetention(app: FastifyInstance, { config }: { readonly config: Config }) {
     let timer: NodeJS.Timeout | undefined

@@ -16,7 +16,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The representation that the client will get. */
     representation: Representation<never> | undefined
-    /** Chooses again among what is no page: a document in a buyer's vocabulary is never answered with one. @throws Problem `not-acceptable` */
+    /** Chooses again, without the pages: a document in a buyer's vocabulary is never answered with one. @throws Problem `not-acceptable` */
     refusePage(): void
   }
 }

@@ -19,7 +19,7 @@ declare module 'fastify' {
      */
     currentOf(value: { readonly version: number } | undefined, uri?: string, of?: Representations<never>): Current | undefined
     context(): Context
-    /** Gives the resource's page values that other representations do not show. */
+    /** Adds values that only the page of the resource shows. */
     showOnPage(values: PageValues): void
     /**
      * The entity tag that the forms of a page send back in `_if-match`. It is the tag of the XML, because that stays the same

@@ -147,7 +147,10 @@ export default fp(
     const sharedVersion = readInTurn(versions.database)
     const databaseVersion = () => (app.connections.open.size <= maxSharing ? sharedVersion() : versions.database())
 
-    /** Whether nothing at all has changed since the response was current; or else, whether it still is. */
+    /**
+     * Whether the response is still current. Its own version is read only if anything in the database has changed since it was last
+     * current.
+     */
     function isUnchanged(stored: StoredResponse): boolean {
       const now = databaseVersion()
       if (now === undefined) return false

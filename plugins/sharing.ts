@@ -28,8 +28,8 @@ declare module 'fastify' {
 }
 
 /**
- * The worst search takes seconds in a large catalogue. Few searches run at once, so that most connections of a PostgreSQL
- * pool stay free for the rest of the shop.
+ * The worst search takes seconds in a large catalogue. Few searches run at once, so that half of the serving thread's connections
+ * to PostgreSQL stay free for the rest of the shop.
  */
 const searchLimits = { running: { total: 4, perCaller: 2 }, waiting: { total: 64, perCaller: 8 } } as const
 

@@ -3,7 +3,10 @@ import { DomainError } from '../domain/errors.ts'
 import { BatchQueue, type Pending } from './batch-queue.ts'
 import { notStored } from './outcomes.ts'
 
-/** A result makes its request go on, and costs the serving thread about as much as a small read. */
+/**
+ * Results that are handed over in one turn of the event loop. Each lets a request go on, which costs the serving thread about as much as a
+ * small read.
+ */
 const resultsPerTurn = 8
 
 /** The outcome of one item of a batch. */

@@ -12,7 +12,7 @@ export function newEventId(at: number): string {
   return v7({ msecs: at, random: randomBytes() })
 }
 
-/** Whether a text has the form of an event's id. PostgreSQL refuses others, and accepts capitals. */
+/** Whether a text has the form of an event's id. PostgreSQL would throw for a text that is no UUID, and accept one in capitals. */
 export function isEventId(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text)
 }

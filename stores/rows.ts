@@ -134,7 +134,7 @@ export function knownOf({
   return { id, version, customer, orderNumber, status, placedAt, modifiedAt, hasDocument }
 }
 
-/** It is found without parsing: in JSON, only the name of a property stands between quotes without a backslash. */
+/** It is found without parsing: inside a JSON text, these quotes would have backslashes. */
 function hasDocument(content: string): Pick<Order, 'hasDocument'> {
   return content.includes('"hasDocument":true') ? { hasDocument: true } : {}
 }

@@ -1,6 +1,6 @@
 /** The shortest search word that also finds longer words. Shorter prefixes match so many words that a search takes seconds. */
 const shortestPrefix = 3
-/** The length limit of a word, in UTF-16 code units. Longer words are only found as a whole. */
+/** The longest search word that also finds longer words, in UTF-16 code units. A search word above it finds only the same word. */
 export const longestWord = 255
 
 /** Whether a search word also finds the longer words that begin with it. */

@@ -40,7 +40,7 @@ export interface TurnLimits {
 export const times = {
   /** Between two checks for a new event. Each is one look-up in an index. */
   poll: 250,
-  /** Between two searches for webhooks that are due. A failed attempt of this process that is due sooner is searched sooner. */
+  /** Between two searches for webhooks that are due. The search comes sooner if a webhook that failed in this process is due sooner. */
   check: 5_000,
   /** Until the database is read again after an error. */
   recovery: 1_000,

@@ -22,7 +22,7 @@ function namespaceOf(source: string, tag: Tag, declaration: string): string | un
   return undefined
 }
 
-/** The elements without a prefix that are in a namespace because of a default namespace declaration. */
+/** The elements in the scope of a default namespace declaration. Those without a prefix are in that namespace. */
 export function inDefaultNamespace(source: string, tags: readonly Tag[]): ReadonlySet<Tag> {
   const found = new Set<Tag>()
   if (!source.includes('xmlns')) return found

@@ -7,8 +7,8 @@ export const batchRoot = 'tradepost-batch'
 const secret = randomBytes(12).toString('hex')
 
 /**
- * The names of the elements around each document, and of those that make up the number. No sender knows them. So when libxml2
- * finds as many as were written, each document is the content of one of them, whatever is in it.
+ * The names of the elements around each document, and of the empty elements that fill the batch up to its size. No sender knows
+ * them. So when libxml2 finds as many as were written, each document is the content of one of them, whatever is in it.
  */
 export const batchMember = `document-${secret}`
 export const batchFiller = `none-${secret}`

@@ -80,7 +80,7 @@ export function explainNamespace(name: string, spell: Spell): string {
   return `${spell(name)} is in a namespace. Documents of this service have no namespace.`
 }
 
-/** The text of an error message in addition to libxml2's error. */
+/** The facts that an error message needs besides libxml2's error. */
 export interface Circumstances {
   /** The element's type in the schema, if it is known. */
   readonly type: ElementType | undefined

@@ -37,5 +37,5 @@ export interface Limits {
 
 const none = Number.POSITIVE_INFINITY
 
-/** For documents that this service wrote. */
+/** For documents that this service wrote or has accepted before, and for files of the operator. */
 export const noLimits: Limits = { marks: none, tag: none, text: none, depth: none, prefixes: none, declarations: none }

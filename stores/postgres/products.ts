@@ -39,7 +39,8 @@ const stepsOfMainCategories = `
 
 /** The verbs of the catalogue. `drain` refuses new writes, and resolves when the waiting ones are done. */
 export function makeProducts(database: Database, currency: string): Pick<Store, ProductVerb> & { drain(): Promise<void> } {
-  // Batches run one at a time. They could not run in parallel anyway, because each locks the row of the catalogue's revision.
+  // Batches of single writes run one at a time: in parallel, those that change products would wait for each other at the catalogue's
+  // revision.
   const write = makeProductWrites(database, currency)
   const run = (batch: readonly ProductWrite[], mode?: 'dry-run') => retrying(() => write(batch, mode))
   const writes = new Batcher<ProductWrite, CatalogueChange>({

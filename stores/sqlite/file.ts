@@ -60,7 +60,8 @@ const recognised = new Set<string>()
 
 /**
  * Checks a file without SQLite, and without changing it.
- * @param access SQLite opens a file that may only be read as if it may be written, and fails at the first write
+ * @param access `write` also checks that the file may be written: SQLite opens a read-only file without an error, and fails at the
+ *   first write
  * @throws StoreOpenError if it is neither empty nor a database of Tradepost, or the file system's error
  */
 export function refuseForeign(file: string, access: 'read' | 'write'): void {

@@ -44,7 +44,10 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
   const documents = makeOrderDocuments(db)
   const writeShipment = makeShipmentWriter(db)
 
-  /** Writes a new order. Returns it as JSON text, so that it is stored and sent to the serving thread without being written twice. */
+  /**
+   * Writes a new order. Returns it deferred, as the JSON that was stored, so that it is not serialised again for its key and for the
+   * serving thread.
+   */
   function write(order: Order, made: readonly NewEvent[], document: Placing['document']): Order {
     const columns = toColumns(order)
     const { lastInsertRowid: seq } = insert.run(columns)

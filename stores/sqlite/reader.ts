@@ -41,7 +41,7 @@ interface Reader extends Sync<ReadVerb> {
   dataVersion(): number | undefined
 }
 
-/** The reads of the store, except pages of products. Each is one statement, which sees every write that was acknowledged before. */
+/** The reads of products, orders and keys, except pages of products. A read sees every write that was acknowledged before it. */
 export function makeReader(db: Connection, currency: string): Reader {
   const product = db.prepare<[string], ProductRow>(`SELECT ${productColumns} FROM product p WHERE p.id = ?`)
   const productVersion = db.prepare<[string], number>('SELECT version FROM product WHERE id = ? AND deleted = 0').pluck()

@@ -9,7 +9,7 @@ import { makeWebhookWrites } from './webhook-writes.ts'
 import type { Writes } from './write-verbs.ts'
 
 export function makeWrites(db: Connection, currency: string, index: TextIndex): Writes {
-  // Writes as much as a large order and deletes it: a full disk may still have room for a small row.
+  // Writes a row of several pages and deletes it: a full disk may still have room for a small row.
   const fill = db.prepare(
     "INSERT INTO idempotency (scope, key, fingerprint, kept_at, snapshot) VALUES ('', '', '', 0, hex(zeroblob(8192)))"
   )
