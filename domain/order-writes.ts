@@ -35,7 +35,7 @@ export interface Shop {
   readonly now: number
   readonly inventory: Inventory
   /** The active order of a customer that has a number. A cancelled or rejected order has given its number up. */
-  orderNumbered(customer: string, orderNumber: string): Order | undefined
+  activeOrderNumbered(customer: string, orderNumber: string): Order | undefined
   /** The order that a document of the customer has placed or changed, in any status. @param digest as `OrderDocument.digest` */
   orderOfDocument(customer: string, digest: string): Pick<Order, 'id' | 'status'> | undefined
 }
@@ -219,7 +219,7 @@ function sentBefore({ id, status }: Pick<Order, 'id' | 'status'>): DomainError {
 }
 
 function findSameNumber(customer: string | undefined, { orderNumber }: PurchaseOrder, shop: Shop): Order | undefined {
-  return customer === undefined || orderNumber === undefined ? undefined : shop.orderNumbered(customer, orderNumber)
+  return customer === undefined || orderNumber === undefined ? undefined : shop.activeOrderNumbered(customer, orderNumber)
 }
 
 function content(

@@ -223,7 +223,7 @@ export function matchesOrder(order: PurchaseOrder, active: Order, inventory: Inv
   const items = acceptedItems(active.items)
   let next = 0
   for (const item of order.items) {
-    const count = sameItem(item, items, next, inventory)
+    const count = countMatching(item, items, next, inventory)
     if (count === 0) return false
     next += count
   }
@@ -234,7 +234,7 @@ export function matchesOrder(order: PurchaseOrder, active: Order, inventory: Inv
  * How many consecutive items of an order, starting at `from`, match one item of a document: several where a line was split
  * by price, 0 when they do not match.
  */
-function sameItem(item: PurchaseOrderItem, active: readonly OrderItem[], from: number, inventory: Inventory): number {
+function countMatching(item: PurchaseOrderItem, active: readonly OrderItem[], from: number, inventory: Inventory): number {
   let sum = zero
   let count = 0
   for (let before: OrderItem | undefined; compare(sum, item.quantity) < 0; count++) {

@@ -6,7 +6,7 @@ import { makeLineTotals, totalOf } from './line-totals.ts'
 import { add, compare, type Decimal, minorUnit, multiply, plain, subtract, zero } from './money.ts'
 import { canBecome, isActive, type Order, type OrderItem, type OrderStatus } from './order.ts'
 import { checkPrecondition, type Precondition } from './preconditions.ts'
-import { isDivisible } from './quantities.ts'
+import { isShippablePart } from './quantities.ts'
 import { revised } from './revised.ts'
 
 /** The number of a line in a document. A number that JavaScript would round stays text, so that the refusal can quote it. */
@@ -155,7 +155,7 @@ function unusable(
 ): Fault | undefined {
   if (!found) return unknownLine(line, position)
   if (isRepeated) return repeatedLine(line, position)
-  if (!isDivisible(quantity, found)) {
+  if (!isShippablePart(quantity, found)) {
     const detail = `The line ${line} is counted in whole ${found.unit}: ${plain(quantity)} of it cannot be shipped.`
     return { code: 'quantity-step', at: ['item', position, 'quantity'], detail }
   }

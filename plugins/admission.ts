@@ -38,7 +38,8 @@ export default fp(
 
     app.decorateRequest('withRoomFor', async function <T>(this: FastifyRequest, bytes: number, work: () => Promise<T>): Promise<T> {
       const { name } = this.sender()
-      if (storedOrders.acquire(name, bytes)) {
+      const exceeded = storedOrders.acquire(name, bytes)
+      if (exceeded) {
         throw new Problem('overloaded', 'Too many large orders are being read right now. Try again in a few seconds.')
       }
       try {
@@ -52,7 +53,8 @@ export default fp(
       const bytes = bytesOf(request.headers, config)
       if (bytes === 0) return
       const sender = request.sender().name
-      if (bodies.acquire(sender, bytes)) {
+      const exceeded = bodies.acquire(sender, bytes)
+      if (exceeded) {
         throw new Problem(
           'overloaded',
           'Too many large documents are being processed right now. Nothing was stored. Send this one again in a few seconds.'

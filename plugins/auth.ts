@@ -14,10 +14,10 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     caller: Caller | undefined
-    /** Takes a caller whom the request's document names. */
+    /** Sets the caller that the request's document has identified. */
     identifyAs(caller: Caller): void
-    /** Why the key of the request is refused, where a document may have to be answered in its own vocabulary first. */
-    refusedKey: Error | undefined
+    /** The refusal of the request's key. It is kept until the document is read, because cXML is answered in cXML. */
+    keyRefusal: Error | undefined
   }
 }
 
@@ -67,7 +67,7 @@ export default fp(
     app.decorate('holderOf', (key: string) => (key.startsWith('tp_') ? holderOf(hashKey(key)) : Promise.resolve(undefined)))
 
     app.decorateRequest('caller', undefined)
-    app.decorateRequest('refusedKey', undefined)
+    app.decorateRequest('keyRefusal', undefined)
     app.decorateRequest('identifyAs', function (this: FastifyRequest, caller: Caller) {
       this.caller = caller
     })
@@ -85,7 +85,7 @@ export default fp(
         (error) => {
           if (!(error instanceof Problem) || !mayBeCxml(request)) return done(error)
           request.caller = guest
-          request.refusedKey = error
+          request.keyRefusal = error
           done()
         }
       )

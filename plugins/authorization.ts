@@ -45,9 +45,9 @@ export default fp(
     }
 
     function refusalOf(request: FastifyRequest): Error | undefined {
-      const { caller = guest, refusedKey, routeOptions } = request
+      const { caller = guest, keyRefusal, routeOptions } = request
       const { access } = routeOptions.config
-      if (refusedKey) return refusedKey
+      if (keyRefusal) return keyRefusal
       return (access && accessRefusal(caller, access, config.GUEST_ORDERS)) ?? customerRefusal(caller, request.operation.customer)
     }
   },

@@ -72,7 +72,7 @@ export default fp(
     async function authenticate(request: FastifyRequest, { sender, answer }: BuyerSubmission): Promise<void> {
       // Malformed cXML has no sender to authenticate. The refusal names what is malformed.
       if (!sender && answer.vocabulary === 'cxml') return
-      if (!sender || request.refusedKey) return app.authorize(request)
+      if (!sender || request.keyRefusal) return app.authorize(request)
       if (sender.sharedSecret !== undefined) {
         const holder = await app.holderOf(sender.sharedSecret)
         if (!holder) throw unauthenticated('The SharedSecret is no valid API key: it is unknown, expired or revoked.')

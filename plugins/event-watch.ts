@@ -39,7 +39,9 @@ export default fp(
     app.decorateReply('watchEvents', async function (this: FastifyReply, audience: Audience): Promise<EventWatch | undefined> {
       const { network } = this.request
       const { name } = this.request.sender()
-      if (isStopping() || quota.acquire(name, 1)) return undefined
+      if (isStopping()) return undefined
+      const exceeded = quota.acquire(name, 1)
+      if (exceeded) return undefined
       const [awake, answered] = [signal(), signal()]
       const waiter: EventWaiter = { audience, network, wake: awake.resolve, answered: answered.promise }
       // Many waits can end at the same time: because their time is over, or because their clients go away.

@@ -232,7 +232,7 @@ export class Dispatcher {
 
   /** Stores the progress, and tries again while the database fails. Nothing more is delivered to the webhook until then. */
   async #settle({ id, version }: ClaimedWebhook, progress: WebhookProgress): Promise<ClaimedWebhook | undefined> {
-    this.#options.count?.(outcomes[progress.step.kind])
+    this.#options.count?.(outcomeOfStep[progress.step.kind])
     for (let count = 1; ; count++) {
       try {
         return await this.#options.store.settleWebhook(this.#worker, { id, version }, progress)
@@ -253,7 +253,7 @@ export class Dispatcher {
   }
 }
 
-const outcomes = { delivered: 'delivered', retry: 'failed', postpone: 'postponed', disable: 'disabled' } as const
+const outcomeOfStep = { delivered: 'delivered', retry: 'failed', postpone: 'postponed', disable: 'disabled' } as const
 
 /** The same progress, but the claim ends after it. */
 function yielding({ step, ...logged }: WebhookProgress): WebhookProgress {

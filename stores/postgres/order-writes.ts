@@ -68,7 +68,7 @@ export function makeOrderWrites(
         numbers,
         events: new EventLog(),
         sent,
-        orderNumbered(customer, orderNumber) {
+        activeOrderNumbered(customer, orderNumber) {
           const order = numbers.find(customer, orderNumber)
           if (place === 'serving' && textOf(order) !== undefined) throw new LargeOrderComparison()
           return order

@@ -78,7 +78,7 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
       currency,
       now: Date.now(),
       inventory: stockLedger(),
-      orderNumbered(customer, orderNumber) {
+      activeOrderNumbered(customer, orderNumber) {
         const row = findNumber.get(customer, orderNumber)
         return row && toOrder(row)
       },

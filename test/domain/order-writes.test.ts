@@ -20,7 +20,7 @@ function shop(now: number, active?: Order): Shop {
     currency: shopCurrency,
     now,
     inventory: { byId: (id) => (id === 'a' ? hammer : undefined), byGtin: () => undefined },
-    orderNumbered: (customer, number) => (active?.customer === customer && active.orderNumber === number ? active : undefined),
+    activeOrderNumbered: (customer, number) => (active?.customer === customer && active.orderNumber === number ? active : undefined),
     orderOfDocument: (_customer, digest) => (digest === 'known' ? { id: 'earlier', status: 'cancelled' } : undefined)
   }
 }
