@@ -126,7 +126,7 @@ export const settings = {
   RATE_LIMIT: setting(
     '600',
     integerOrOff(1),
-    'requests a minute a key, or an address without one (see Limits for what counts as more); `off`'
+    'requests per minute of each key, or of each address without a key (see Limits for what counts as more); `off`'
   ),
   MAX_CONNECTIONS: setting(
     '4096',
@@ -153,7 +153,11 @@ export const settings = {
   REQUEST_TIMEOUT: setting('30', integer(1, 86_400), 'seconds for a whole request to arrive'),
   SEND_TIMEOUT: setting('30', integer(1, 86_400), 'seconds after which a client that reads nothing of its response is disconnected'),
   KEEP_ALIVE_TIMEOUT: setting('72', integer(1, 86_400), "seconds that an idle connection stays open; longer than a proxy's 60"),
-  SHUTDOWN_DELAY: setting('1', integer(0, 86_400), 'seconds between not ready and not listening when it stops'),
+  SHUTDOWN_DELAY: setting(
+    '1',
+    integer(0, 86_400),
+    'when it stops: seconds for which it still listens after it reports that it is not ready'
+  ),
   SHUTDOWN_TIMEOUT: setting('10', integer(1, 86_400), 'seconds for requests in flight to finish when it stops'),
   OPS_PORT: setting('', optionalPort, 'a port of their own for health and metrics'),
   LOG_LEVEL: setting('info', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), "pino's")

@@ -84,7 +84,7 @@ class Stopper {
   #cut({ app }: Servers, why: string): never {
     const unanswered = app.unanswered()
     const what = unanswered.length === 0 ? 'the database was not closed' : `requests were cut off: ${unanswered.length}`
-    app.log.error({ requests: unanswered.slice(0, maxListed) }, `the service has stopped, but ${why}: ${what}`)
+    app.log.error({ requests: unanswered.slice(0, maxListed) }, `the service was stopped early, because ${why}: ${what}`)
     process.exit(1)
   }
 }

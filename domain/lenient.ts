@@ -145,7 +145,7 @@ function noneReason({ stockItem }: Line, left: Decimal, { backorder, rule }: Rem
 function tooLittleReason(onHand: Decimal, left: Decimal, { backorder, rule }: RemainingStock): string {
   if (backorder) return 'No more of it can be ordered now.'
   if (compare(left, zero) === 0) return 'None of it is on hand.'
-  return `Only ${plain(onHand)} of it is on hand, and it is ordered from ${plain(leastQuantity(rule))} on.`
+  return `Only ${plain(onHand)} of it is on hand, and the least that can be ordered is ${plain(leastQuantity(rule))}.`
 }
 
 function backorderReason(onHand: Decimal, quantity: Decimal): string {

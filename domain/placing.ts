@@ -205,7 +205,11 @@ export function givenBack(order: Order, inventory: Inventory): ReadonlyMap<strin
   const left = isActive(order.status) ? quantities(order.items.map((item) => ({ ...item, quantity: leftOf(item) }))) : []
   const back = new Map([...left].map(([id, quantity]) => [id, subtract(zero, quantity)]))
   const [fault] = uncountable([], back, inventory)
-  if (fault) throw new DomainError('transition-refused', `What the order holds cannot go back: ${fault.detail} Count it first.`)
+  if (fault)
+    throw new DomainError(
+      'transition-refused',
+      `The quantities of the order cannot go back to stock: ${fault.detail} Correct the stock first.`
+    )
   return back
 }
 

@@ -161,7 +161,7 @@ export function requireRoom(ofCustomer: number, inAll: number): void {
   if (inAll >= mostWebhooks.inAll)
     throw new DomainError(
       'too-many-webhooks',
-      `The shop has ${inAll} active webhooks, which is the most. Ask the shop: the webhooks of a key end when the key is revoked.`
+      `The shop has ${inAll} active webhooks, which is the most. Ask the shop to revoke keys that are no longer used: that ends their webhooks.`
     )
 }
 

@@ -136,7 +136,11 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     explanation:
       'The condition in If-Match, If-None-Match or If-Unmodified-Since is false: the resource has changed, or it already exists. GET it again, redo your change and send it with the new ETag.'
   },
-  'body-too-large': { status: 413, title: 'The body is too large', explanation: 'The detail names the limit. Split the order.' },
+  'body-too-large': {
+    status: 413,
+    title: 'The body is too large',
+    explanation: 'The detail names the limit. Send a smaller document: a large order can be split into several.'
+  },
   'uri-too-long': { status: 414, title: 'The URI is too long', explanation: 'The detail names the limit.' },
   'unsupported-media-type': {
     status: 415,
@@ -203,7 +207,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
   'idempotency-key-reused': {
     status: 422,
     title: 'The idempotency key was used for another request',
-    explanation: 'This Idempotency-Key was used before with other content. Use a new key for a new order.'
+    explanation: 'This Idempotency-Key was used before with other content. Use a new key for a new request.'
   },
   'precondition-required': {
     status: 428,

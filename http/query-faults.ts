@@ -43,7 +43,7 @@ export function refusedQuery(parameters: Parameters, found: readonly AjvFault[])
   const all = [...faults.values()]
   const detail = all.map((fault) => fault.detail).join(' ')
   if (!found.some(isUnknown)) return new Problem('malformed-request', detail, { faults: all })
-  return new Problem('malformed-request', `${detail} There is ${known.join(', ')}.`, { faults: all, available: known })
+  return new Problem('malformed-request', `${detail} The parameters are ${known.join(', ')}.`, { faults: all, available: known })
 }
 
 function detailOf(name: string, parameter: Parameter, { instancePath, keyword, data }: AjvFault): string {

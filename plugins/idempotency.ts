@@ -33,7 +33,7 @@ function scopeOf({ caller, method, routeOptions, url, params }: FastifyRequest):
   return `${caller?.kind === 'key' ? `customer ${caller.customer}` : 'guest'} ${method} ${path}`
 }
 
-/** draft-ietf-httpapi-idempotency-key-header. The store keeps each key with its order; this plugin refuses a key that is in flight. */
+/** draft-ietf-httpapi-idempotency-key-header. The store keeps each key with its answer; this plugin refuses a key that is in flight. */
 export default fp(
   async function idempotency(app: FastifyInstance) {
     const inFlight = new Set<string>()

@@ -120,7 +120,7 @@ t.test('requests that are not finished within SHUTDOWN_TIMEOUT are cut off and n
     await new Promise((resolve) => setTimeout(resolve, 10))
   t.equal(await end('SIGTERM'), 1)
   const last = log().at(-1)
-  t.match(last, { level: 50, msg: /^the service has stopped, but SHUTDOWN_TIMEOUT is over: requests were cut off: 1$/ })
+  t.match(last, { level: 50, msg: /^the service was stopped early, because SHUTDOWN_TIMEOUT is over: requests were cut off: 1$/ })
   t.match(last?.requests, [{ reqId: /./, method: 'POST', route: '/order', state: 'its body was still arriving' }])
 })
 
@@ -182,7 +182,10 @@ t.test('a second Ctrl-C ends it where it stands, with exit status 1', async (t) 
   process.kill('SIGINT')
   t.equal(await ended, 1)
   t.equal(await wire.rest(), '')
-  t.match(log().at(-1), { msg: /^the service has stopped, but it was interrupted again/, requests: [{ method: 'POST', route: '/order' }] })
+  t.match(log().at(-1), {
+    msg: /^the service was stopped early, because it was interrupted again/,
+    requests: [{ method: 'POST', route: '/order' }]
+  })
 })
 
 t.test('told to stop before it listens, it just ends, with 0', async (t) => {

@@ -10,7 +10,7 @@ interface Measured {
   readonly serving: () => number
 }
 
-/** Milliseconds for which the backlog is kept. To read it costs a look at every webhook, so that metrics may be read often. */
+/** Milliseconds for which the backlog is kept, so that metrics may be read often: reading it looks at every webhook. */
 const freshness = 5_000
 
 /**
@@ -21,7 +21,7 @@ export function measureDeliveries({ registry, store, serving }: Measured): (outc
   const registers = [registry]
   const deliveries = new Counter({
     name: 'tradepost_webhook_deliveries_total',
-    help: 'Attempts to deliver an event to a webhook, by outcome; lost: webhooks that miss events, because they were deleted before',
+    help: 'Attempts to deliver an event to a webhook, by outcome; lost: a webhook misses events that were deleted before they were delivered',
     labelNames: ['outcome'],
     registers
   })

@@ -42,13 +42,13 @@ t.test('a quantity is cut to what is on hand, on the step and not below the mini
     ['changed', '6', 'Only 6 of the 10 ordered are available: 7 on hand, sold in multiples of 2.']
   ])
   t.same(answers([stock('a', 3, steps), stock('b', 9)], item('a', 10), item('b', 1)), [
-    ['rejected', '0', 'Only 3 of it is on hand, and it is ordered from 4 on.'],
+    ['rejected', '0', 'Only 3 of it is on hand, and the least that can be ordered is 4.'],
     ['accepted', '1', '']
   ])
   t.same(answers([stock('a', 1, { quantityStep: decimal('2') }), stock('b', 9)], item('a', 2), item('b', 1))[0], [
     'rejected',
     '0',
-    'Only 1 of it is on hand, and it is ordered from 2 on.'
+    'Only 1 of it is on hand, and the least that can be ordered is 2.'
   ])
 })
 

@@ -146,7 +146,7 @@ t.test('paging', async (t) => {
         `q=bolt&after=${writeCursor('text', position)}`,
         /after is not a cursor/
       ]),
-      ['page=2', /There is no parameter "page"\. There is limit, after, q, category, updated-since\./],
+      ['page=2', /There is no parameter "page"\. The parameters are limit, after, q, category, updated-since\./],
       ['Limit=2', /There is no parameter "Limit"/],
       ['__proto__=1', /There is no parameter "__proto__"|limit/]
     ]

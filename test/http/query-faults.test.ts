@@ -32,7 +32,7 @@ t.test('a query that is refused says what is wrong and what to write (RFC 9457 3
     ['/events?after=x', 'after is not a cursor of this list. Take it from the next link of a page with the same parameters.'],
     [`/order?${'product=a&'.repeat(101)}`, 'product can be there 100 times at most.'],
     ['/order?product=a%20b', '"a b" is not a value that product can have.'],
-    ['/products?limti=1', 'There is no parameter "limti". There is limit, after, q, category, updated-since.']
+    ['/products?limti=1', 'There is no parameter "limti". The parameters are limit, after, q, category, updated-since.']
   ] as const) {
     const { statusCode, body } = await shop.app.inject({ url, headers: { ...seller, accept: 'application/json' } })
     t.match([statusCode, JSON.parse(body)], [400, { detail }], url)

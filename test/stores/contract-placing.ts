@@ -208,7 +208,7 @@ export function placingContract(rule: Rule): void {
     await store.putStock('a', decimal('10'), {})
     const { order } = await store.placeOrder({ order: purchase([item('a', 4), item('b')]), ...stamped })
     await store.putStock('a', decimal(most), {})
-    await t.rejects(store.setOrderStatus(order.id, 'cancelled', {}), { code: 'transition-refused', message: /Count it first/ })
+    await t.rejects(store.setOrderStatus(order.id, 'cancelled', {}), { code: 'transition-refused', message: /Correct the stock first/ })
     await t.rejects(store.changeOrder(order.id, purchase([item('a', 3), item('b')]), {}), { code: refused.code })
     t.same([await onHand(store, 'a'), await onHand(store, 'b')], [most, '4'])
     await store.putStock('a', decimal('999999999995.999'), {})
