@@ -77,6 +77,11 @@ export default fp(
       }
     }
 
+    /** Links the order that the request conflicts with. cXML is refused with 200, whose Location would be that of a new order. */
+    function locate(reply: FastifyReply, { orderId }: ProblemContent, sentStatus: number): void {
+      if (orderId !== undefined && sentStatus >= 400) reply.header('location', uris(base).order(orderId))
+    }
+
     async function send(content: ProblemContent, request: FastifyRequest, reply: FastifyReply, page?: ProblemPage) {
       const problem = problemDocument(content, request.url, base)
       const { status } = problem
@@ -86,9 +91,9 @@ export default fp(
       const buyerRefusal = representation.suffix === 'json' ? undefined : writeBuyerRefusal?.(problem)
       for (const name of ['etag', 'last-modified', 'link', 'cache-control']) reply.removeHeader(name)
       keepOpen(reply)
+      locate(reply, content, buyerRefusal?.status ?? status)
       if (buyerRefusal) return sendBuyerRefusal(reply, buyerRefusal)
       if (status === 503) reply.headers(retryAfter)
-      if (content.orderId !== undefined) reply.header('location', uris(base).order(content.orderId))
       const isPage = representation.suffix === 'html'
       const own = isPage ? await fittingPage(problem, page) : undefined
       const body = own ?? writeWithin(problem, (shortened) => representation.write(shortened, contextFor(request)))
