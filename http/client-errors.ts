@@ -55,9 +55,29 @@ function codeOf({ code, rawPacket, bytesParsed }: ConnectionError, socket: Socke
   }
 }
 
-function detailOf({ code }: ConnectionError, problem: ProblemCode): string {
-  if (code !== tooManyChunks) return problemTypes[problem].explanation
-  return `The body has too many chunks: above ${freeChunks} they must have ${minAverageSize} bytes on average. Nothing was stored.`
+const badRequestLine = 'The request line does not end with HTTP/1.1, a carriage return and a line feed.'
+
+/** The details of malformed requests, by the codes of Node's parser (llhttp). */
+const parserDetails: Readonly<Record<string, string>> = {
+  [tooManyChunks]: `The body has too many chunks: above ${freeChunks} they must have ${minAverageSize} bytes on average. Nothing was stored.`,
+  HPE_INVALID_URL: 'The request target has a character that must be percent-encoded, or it is not a path.',
+  HPE_INVALID_VERSION: badRequestLine,
+  HPE_INVALID_CONSTANT: badRequestLine,
+  HPE_INVALID_HEADER_TOKEN:
+    'A header field is malformed: a character that is not allowed, white space before the colon, or a value that goes on in the next line.',
+  HPE_INVALID_CONTENT_LENGTH: 'The Content-Length is not one whole number, or stands beside a Transfer-Encoding.',
+  HPE_UNEXPECTED_CONTENT_LENGTH: 'The Content-Length occurs twice, or beside a Transfer-Encoding.',
+  HPE_INVALID_TRANSFER_ENCODING: 'Transfer-Encoding must be chunked, and cannot be combined with Content-Length.',
+  HPE_INVALID_CHUNK_SIZE: 'A chunk of the body has no valid size.',
+  HPE_INVALID_EOF_STATE: 'The connection was closed before the whole request had arrived.'
+}
+
+const unreadable = 'The request cannot be read as HTTP/1.1: its request line, a header field or a chunk is malformed.'
+
+function detailOf({ code = '' }: ConnectionError, problem: ProblemCode, maxUrl: number): string {
+  if (problem === 'uri-too-long') return `The request target is longer than ${maxUrl} bytes.`
+  if (problem !== 'malformed-request') return problemTypes[problem].explanation
+  return parserDetails[code] ?? unreadable
 }
 
 function responseText({ status, code, detail }: ParserRefusal, base: string): string {
@@ -111,7 +131,7 @@ export function answerClientError({ BASE_URL, MAX_URL_LENGTH }: Config) {
       return
     }
     const code = codeOf(error, socket, MAX_URL_LENGTH)
-    void refuse(socket, { status: problemTypes[code].status, code, detail: detailOf(error, code) }, BASE_URL.path, this.log)
+    void refuse(socket, { status: problemTypes[code].status, code, detail: detailOf(error, code, MAX_URL_LENGTH) }, BASE_URL.path, this.log)
   }
 }
 

@@ -108,6 +108,33 @@ t.test('framing', async (t) => {
     t.equal(trailers.status, 201, 'fields after the last chunk are ignored')
   })
 
+  t.test('the detail of a refusal by the parser says what is wrong', async (t) => {
+    const get = (line: string) => `GET /products HTTP/1.1\r\nHost: a\r\n${line}\r\n\r\n`
+    const rows: readonly [string, string][] = [
+      ['GET /\x01 HTTP/1.1\r\n\r\n', 'must be percent-encoded'],
+      ['GET products HTTP/1.1\r\n\r\n', 'it is not a path'],
+      ['GET /products HTTP/1.1 x\r\n\r\n', 'does not end with HTTP/1.1'],
+      ['GET /pro ducts HTTP/1.1\r\n\r\n', 'does not end with HTTP/1.1'],
+      [get('Accept : text/html'), 'white space before the colon'],
+      [get('Accept: a,\r\n b'), 'goes on in the next line'],
+      [get('Content-Length: 0x4'), 'The Content-Length is not one whole number'],
+      [get('Content-Length: 4\r\nContent-Length: 5'), 'The Content-Length occurs twice'],
+      [get('Content-Length: 4\r\nTransfer-Encoding: chunked'), 'cannot be combined with Content-Length'],
+      [get('Transfer-Encoding: chunked\r\nContent-Length: 4'), 'stands beside a Transfer-Encoding'],
+      [`${head}Transfer-Encoding: chunked\r\n\r\nxyz\r\n`, 'A chunk of the body has no valid size'],
+      [`${head}Transfer-Encoding: chunked\r\n\r\n5\nabcde`, 'cannot be read as HTTP/1.1']
+    ]
+    for (const [request, detail] of rows) {
+      const wire = await Wire.open(t, app)
+      t.match(await wire.send(request).answer(), { status: 400, body: detail }, JSON.stringify(request))
+    }
+    const cut = await Wire.open(t, app)
+    const answer = await cut.send(`${head}Content-Length: 1000\r\n\r\n${orderXml()}`).end().answer()
+    t.match(answer, { status: 400, body: 'closed before the whole request had arrived' })
+    const long = await Wire.open(t, app)
+    t.match(await long.send(`GET /${'a'.repeat(70_000)} HTTP/1.1\r\n`).answer(), { status: 414, body: /longer than \d+ bytes/ })
+  })
+
   t.test('a body that breaks off is refused and nothing is stored (RFC 9112 8)', async (t) => {
     const before = await orders(shop)
     for (const request of [
