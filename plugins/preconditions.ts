@@ -51,8 +51,9 @@ export default fp(
     })
 
     app.decorateRequest('isAlreadySatisfied', function (this: FastifyRequest, isAsWanted: boolean): boolean {
-      conditionsOf(this, false)
-      return isAsWanted
+      // A repeated request may disregard If-Match, but never If-None-Match (section 13.1.2).
+      const { ifNoneMatch } = conditionsOf(this, false)
+      return isAsWanted && ifNoneMatch === undefined
     })
 
     app.decorateRequest('precondition', function (this: FastifyRequest, current: Current | undefined, replaces?: 'replaces'): Precondition {

@@ -38,7 +38,8 @@ export function orderLinks(order: Order, { base, caller }: Pick<Context, 'base' 
   const status = uri.orderStatus(order.id)
   const changes = mayChange(caller, order)
   const isSeller = hasScope(caller, 'fulfilment')
-  const next = isSeller ? nextStatuses(order.status).filter((status) => status !== 'cancelled') : []
+  // Whoever may change the order cancels it with DELETE.
+  const next = isSeller ? nextStatuses(order.status).filter((status) => status !== 'cancelled' || !changes) : []
   const hasShipments = mayShip(caller, order) || order.shipmentCount !== undefined
   return [
     { rel: 'self', href: self },

@@ -77,6 +77,7 @@ t.test('a status is replaced only with If-Match, and only by the version that wa
     t.match([repeated.statusCode, repeated.headers['etag']], [200, shipped.headers['etag']], `what is so already: ${JSON.stringify(again)}`)
   }
   t.equal((await put({ 'if-match': 'x' })).statusCode, 400)
+  t.equal((await put({ 'if-none-match': '*' })).statusCode, 412, 'there is a status (RFC 9110 13.1.2)')
 })
 
 t.test('a cancellation that is repeated is answered as the first was, also with the tag that it was sent with', async (t) => {
@@ -110,6 +111,27 @@ t.test('GET, edit, PUT works on the bytes that GET gave, for status and stock, i
       t.equal(put.statusCode, 200, `${url} ${type} ${put.body}`)
     }
   }
+})
+
+t.test('the seller cancels the order of a customer by the link to its status, and the customer by the link to the order', async (t) => {
+  const shop = await build(t)
+  const [seller, buyer] = [await shop.key('ERP', 'fulfilment'), await shop.key('acme', 'order')]
+  const { headers } = await shop.app.inject({ method: 'POST', url: '/order', headers: { ...xml, ...buyer }, payload: orderXml() })
+  const order = String(headers['location'])
+  const read = async (url: string, key: Record<string, string>, accept = 'application/xml') =>
+    (await shop.app.inject({ url, headers: { ...key, accept } })).body
+  const byStatus = `<link rel="cancel" href="${order}/status" method="PUT"/>`
+  const byOrder = `<link rel="cancel" href="${order}" method="DELETE"/>`
+  for (const url of [order, `${order}/status`]) {
+    t.match(await read(url, seller), byStatus)
+    t.notMatch(await read(url, buyer), byStatus)
+  }
+  t.notMatch(await read(order, seller), byOrder)
+  t.match(await read(order, buyer), byOrder)
+  t.match(await read(order, buyer, 'text/html'), 'Cancel this order')
+  t.notMatch(await read(order, seller, 'text/html'), 'Cancel this order', 'the page has no form that would be refused')
+  t.equal((await set(shop, order, 'cancelled', seller)).statusCode, 200)
+  t.notMatch(await read(order, seller), 'rel="cancel"')
 })
 
 t.test('a status tells the buyer a date and a note, of the order and of its lines', async (t) => {
