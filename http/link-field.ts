@@ -5,17 +5,18 @@ import type { Representation, Representations } from '../representations/represe
  * The Link header field of a resource (RFC 8288); empty without links.
  * @param chosen the representation that is sent; the others are its alternates
  * @param links of the resource itself
+ * @param uri of the resource; a value that is not of a resource has no alternates
  * @param base the path of BASE_URL
  */
 export function linkField(
   { variants, schema }: Representations<never>,
   chosen: Representation<never>,
   links: readonly Link[],
-  { uri, base }: { readonly uri: string; readonly base: string }
+  { uri, base }: { readonly uri: string | undefined; readonly base: string }
 ): string {
   const fields: string[] = []
   for (const variant of variants) {
-    if (variant !== chosen && !variant.alias) fields.push(`<${uri}>; rel="alternate"; type="${variant.mediaType}"`)
+    if (uri !== undefined && variant !== chosen && !variant.alias) fields.push(`<${uri}>; rel="alternate"; type="${variant.mediaType}"`)
   }
   if (schema !== undefined) fields.push(`<${uris(base).schema(schema)}>; rel="describedby"; type="application/xml"`)
   for (const { rel, href } of links) if (rel !== 'self') fields.push(`<${href}>; rel="${rel}"`)

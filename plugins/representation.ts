@@ -34,7 +34,7 @@ declare module 'fastify' {
   interface FastifyReply {
     /**
      * Sends a value in the negotiated representation, or 304 if the client already has it.
-     * @param uri the resource's URI, if it is not the request's
+     * @param uri the resource's URI, if it is not the request's. The result of a POST has one only if it is given here.
      */
     represent(value: unknown, uri?: string): FastifyReply
     /** Sends 201 with Location and the value. */
@@ -139,7 +139,7 @@ export default fp(
       if (policy) reply.header('cache-control', app.cachePolicies[isSafe(request.method) ? (known?.isFinal ? 'final' : policy) : 'never'])
     }
 
-    function setLinks(request: FastifyRequest, reply: FastifyReply, value: unknown, uri: string) {
+    function setLinks(request: FastifyRequest, reply: FastifyReply, value: unknown, uri: string | undefined) {
       const of = representationsOf(request)
       const links = of.links?.(value as never, request.context()) ?? []
       const field = linkField(of, selected(request), links, { uri, base: config.BASE_URL.path })
@@ -202,12 +202,12 @@ export default fp(
     }
 
     /** Follows Prefer in the response to a write (RFC 7240 section 4.2). @returns false if the representation must still be sent */
-    function sendMinimal(request: FastifyRequest, reply: FastifyReply, uri: string): boolean {
+    function sendMinimal(request: FastifyRequest, reply: FastifyReply, uri: string | undefined): boolean {
       const preferred = request.preferredReturn()
       if (preferred) reply.applyPreference(`return=${preferred}`)
       if (preferred !== 'minimal') {
         // With Content-Location, the response's validators belong to that resource (RFC 9110 section 8.7).
-        if (reply.statusCode < 300) reply.header('content-location', uri)
+        if (uri !== undefined && reply.statusCode < 300) reply.header('content-location', uri)
         return false
       }
       // The stored representation differs from the bytes that the client sent, so the response has no tag (RFC 9110 section 9.3.4).
@@ -230,9 +230,13 @@ export default fp(
       return sendCached(this, bodyKey(this.request, known))
     })
 
-    app.decorateReply('represent', function (this: FastifyReply, value: unknown, uri = this.request.url): FastifyReply {
+    app.decorateReply('represent', function (this: FastifyReply, value: unknown, uri?: string): FastifyReply {
       const { request } = this
-      const path = pathOf(uri)
+      const { method, url } = request
+      const self = uri ?? url
+      const path = pathOf(self)
+      // The target of a POST processes it, and is not its result.
+      const resultUri = uri === undefined && method === 'POST' ? undefined : self
       const isShownOnce = representationsOf(request).isShownOnce?.(value as never) ?? false
       if (redirecting.has(this) && !isShownOnce) return this.redirect(path, 303)
       const validators = isShownOnce ? undefined : representationsOf(request).validators?.(value as never, request.context())
@@ -241,10 +245,10 @@ export default fp(
       const isUnchanged = isNotModified(request, known)
       const key = bodyKey(request, known)
       if (!isUnchanged && sendCached(this, key)) return this
-      setLinks(request, this, value, uri)
+      setLinks(request, this, value, resultUri)
       if (isUnchanged) return this.code(304).removeHeader('content-type').send()
-      if (!isSafe(request.method) && !isShownOnce && sendMinimal(request, this, path)) return this
-      return sendBody(request, this, key, value, uri)
+      if (!isSafe(method) && !isShownOnce && sendMinimal(request, this, resultUri && pathOf(resultUri))) return this
+      return sendBody(request, this, key, value, self)
     })
 
     app.decorateReply('created', function (this: FastifyReply, uri: string, value: unknown): FastifyReply {

@@ -197,6 +197,8 @@ t.test('an event is sent again on demand, and is in the log', async (t) => {
     [sent.statusCode, sent.body],
     [200, new RegExp(`<delivery event="${event?.id}" type="product-created" attempt="0" at="[^"]+" status="204" duration-ms="`)]
   )
+  t.notOk('content-location' in sent.headers, 'a delivery is not the list of them (RFC 9110 8.7)')
+  t.notMatch(sent.headers['link'], 'alternate')
   t.match(receiver.received[0], { path: '/hooks', headers: { 'webhook-id': event?.id } })
   t.match(JSON.parse(receiver.received[0]?.body ?? ''), {
     type: 'product-created',
