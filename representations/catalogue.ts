@@ -87,6 +87,11 @@ export const catalogueRepresentations = {
     catalogueRepresentation(csv(['id', 'version', ...sellerColumns.slice(1), 'availability', 'modified-at']), 'text/csv', 'csv'),
     catalogueRepresentation(ndjson, 'application/x-ndjson', 'ndjson')
   ],
-  validators: ({ revision, modifiedAt }: Revision): Validators => ({ version: `${revision}.${modifiedAt.toString(36)}`, modifiedAt }),
+  // Weak: what is sent may hold changes that came while it was sent.
+  validators: ({ revision, modifiedAt }: Revision): Validators => ({
+    version: `${revision}.${modifiedAt.toString(36)}`,
+    modifiedAt,
+    isWeak: true
+  }),
   schema: 'catalogue'
 } as const satisfies Pick<Representations<never>, 'validators' | 'schema'> & { readonly variants: readonly CatalogueRepresentation[] }

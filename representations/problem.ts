@@ -68,11 +68,14 @@ export const problemRepresentations: readonly Representation<ProblemDocument>[] 
 
 const explanationTypes: Readonly<Record<string, string>> = { xml: 'application/xml', html: 'text/html', json: 'application/json' }
 
+const olderXml = { mediaType: 'text/xml', contentType: 'text/xml; charset=utf-8', suffix: 'text', alias: true } as const
+
 /** The explanation of a problem type uses the elements of a problem, but it is not one: its media type is `application/xml` and so on. */
 export const problemTypeRepresentations: Representations<ProblemDocument> = {
-  variants: problemRepresentations.map(({ suffix, write }) => {
+  variants: problemRepresentations.flatMap(({ suffix, write }) => {
     const mediaType = explanationTypes[suffix] ?? ''
-    return { mediaType, contentType: `${mediaType}; charset=utf-8`, suffix, write }
+    const variant = { mediaType, contentType: `${mediaType}; charset=utf-8`, suffix, write }
+    return suffix === 'xml' ? [variant, { ...olderXml, write }] : [variant]
   }),
   validators: ({ type }) => ({ version: type.slice(type.lastIndexOf('/') + 1) }),
   schema: 'problem'

@@ -40,12 +40,7 @@ const catalogue: RoutePlugin = async (app, { config }) => {
   app.get(
     '/catalogue',
     {
-      config: { represents: catalogueRepresentations, caching: 'catalogue', describes: getCatalogue },
-      // Weak (RFC 9110 section 8.8.1), on a 304 as on a 200: what is sent may hold changes that came while it was sent.
-      onSend: async (_request, reply) => {
-        const tag = reply.getHeader('etag')
-        if (typeof tag === 'string' && tag.startsWith('"')) reply.header('etag', `W/${tag}`)
-      }
+      config: { represents: catalogueRepresentations, caching: 'catalogue', describes: getCatalogue }
     },
     async (request, reply) => {
       if (reply.revalidate(validators(await app.store.revision()))) return reply

@@ -101,6 +101,7 @@ t.test('304 comes from the revision: no product is read for it (RFC 9110 13.1.2,
   const { headers } = await get(shop)
   t.match(headers['etag'], /^W\/"[^"]+"$/, 'weak: it may hold changes that came meanwhile')
   t.equal(reading.started, 1)
+  t.equal((await get(shop, { 'if-match': String(headers['etag']).slice(2) })).statusCode, 412, 'compared strongly, no weak tag matches')
   for (const condition of [{ 'if-none-match': String(headers['etag']) }, { 'if-modified-since': String(headers['last-modified']) }]) {
     const again = await get(shop, condition)
     t.equal(again.statusCode, 304)
