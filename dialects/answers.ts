@@ -54,6 +54,11 @@ export function writeOrderState(basis: AnswerBasis, order: Order, context: Answe
   return writeConfirmation(basis, { ...confirmation, reason: [...endingLines(order), ...sellerLines(order, false)].join('\n') })
 }
 
+/** Whether the buyer's vocabulary has a word for the status of the order. */
+export function hasOrderState({ vocabulary }: AnswerBasis, { status }: Order): boolean {
+  return vocabulary === 'ubl' || confirmationTypes[status] !== undefined
+}
+
 const ublCodes = {
   received: 'AB',
   accepted: 'AP',

@@ -24,6 +24,12 @@ export interface Description {
   readonly checks?: true
   /** The route is outside the base path, for the operator. */
   readonly outside?: true
+  /** The route honours `Prefer: wait`. */
+  readonly waits?: true
+  /** The answer is shown only once: it has no entity tag, and `Prefer` does not leave it out. */
+  readonly shownOnce?: true
+  /** The answer has an entity tag, although its media type is not negotiated. */
+  readonly tagged?: true
   /** The media types of the response, if they are not negotiated. */
   readonly sends?: readonly string[]
 }

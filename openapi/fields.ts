@@ -43,10 +43,10 @@ export const requestFields = {
   ),
   Prefer: field(
     'Prefer',
-    '`return` says whether the response contains the representation. For a new order, `handling=lenient` accepts the order with the lines that the shop can deliver (RFC 7240).',
+    '`return` says whether the response contains the representation. For a new order, `handling=lenient` accepts the order with the lines that the shop can deliver. For events, `wait` is the seconds to wait for one (RFC 7240).',
     {
       type: 'string',
-      examples: ['return=minimal', 'return=representation', 'handling=lenient']
+      examples: ['return=minimal', 'return=representation', 'handling=lenient', 'wait=30']
     }
   )
 } as const
@@ -58,7 +58,7 @@ const responseFieldTexts = {
   'Last-Modified': 'When the resource last changed.',
   'Cache-Control': 'How the response may be cached.',
   Vary: 'The request headers that the response depends on.',
-  Link: 'The other media types (alternate) and the schema (describedby), in the format of RFC 8288.',
+  Link: 'The other media types (alternate), the schema (describedby) and the next page (next), in the format of RFC 8288.',
   Location: 'The URI of the created or existing resource.',
   'Content-Location': 'The URI of the resource that the body represents.',
   'X-Request-Id': 'The id of this request in the log.',
@@ -70,6 +70,7 @@ const responseFieldTexts = {
     'The limit: `q` requests in `w` seconds. A body counts as one more request for each started `tradepost-body-bytes` after the first, and a document as one more for every `tradepost-work-ms` milliseconds that it takes to read or write.',
   'WWW-Authenticate': 'The accepted authentication schemes.',
   Allow: 'The methods of the resource.',
+  Accept: 'The media types that this method reads here.',
   'Accept-Post': 'The media types that POST accepts.'
 } as const
 

@@ -18,10 +18,12 @@ const fieldsByStatus: Readonly<Record<number, readonly ResponseField[]>> = {
   401: ['WWW-Authenticate'],
   405: ['Allow'],
   409: ['Location'],
-  415: ['Accept-Post'],
+  415: ['Accept', 'Accept-Post'],
   429: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
   503: ['Retry-After']
 }
+
+const fieldsByCode: Partial<Record<ProblemCode, readonly ResponseField[]>> = { 'cursor-expired': ['Link'] }
 
 /** Makes one response for each set of problem types. Operations share them. */
 export function makeProblemResponses(base: string, problem: JsonSchema): ProblemResponses {
@@ -39,7 +41,11 @@ export function makeProblemResponses(base: string, problem: JsonSchema): Problem
     ])
     return {
       description: codes.map((code) => `[${problemTypes[code].title}](${uri.problem(code)}).`).join(' '),
-      ...responseFields([...((status && fieldsByStatus[status]) || []), 'X-Request-Id']),
+      ...responseFields([
+        ...((status && fieldsByStatus[status]) || []),
+        ...codes.flatMap((code) => fieldsByCode[code] ?? []),
+        'X-Request-Id'
+      ]),
       content: Object.fromEntries(content)
     }
   }

@@ -41,12 +41,13 @@ export function isPageForm({ config, schema }: DescribedRoute): boolean {
 /** Whether the route honours `Prefer: return`: it responds to a write with the representation, unless the client prefers none. */
 export function honoursPrefer(route: DescribedRoute): boolean {
   const { config, describes } = route
-  return !isRead(route) && config.represents !== undefined && !isPageForm(route) && (200 in describes.answers || 201 in describes.answers)
+  if (isRead(route) || config.represents === undefined || isPageForm(route) || describes.shownOnce) return false
+  return 200 in describes.answers || 201 in describes.answers
 }
 
 /** Whether the route supports conditional requests, and so sends entity tags. */
-export function hasValidators({ config }: DescribedRoute): boolean {
-  return config.represents ? config.represents.validators !== undefined : config.caching === 'catalogue'
+export function hasValidators({ config, describes }: DescribedRoute): boolean {
+  return config.represents ? config.represents.validators !== undefined : config.caching === 'catalogue' || describes.tagged === true
 }
 
 /** The problems that follow from a route's declarations. */
@@ -86,18 +87,32 @@ export function problemsOf(route: DescribedRoute): ReadonlySet<ProblemCode> {
 }
 
 export function requestFieldsOf(route: DescribedRoute): readonly RequestField[] {
-  const conditional = hasValidators(route) && route.method !== 'POST'
+  const { method, config, describes } = route
+  const conditional = hasValidators(route) && (method !== 'POST' || config.checksConditions === true)
+  const dated = conditional && !describes.tagged
   return [
-    ...(conditional ? (['IfMatch', 'IfNoneMatch', 'IfUnmodifiedSince'] as const) : []),
-    ...(conditional && isRead(route) ? (['IfModifiedSince'] as const) : []),
-    ...(route.describes.idempotent ? (['IdempotencyKey'] as const) : []),
-    ...(honoursPrefer(route) ? (['Prefer'] as const) : [])
+    ...(conditional ? (['IfMatch', 'IfNoneMatch'] as const) : []),
+    ...(dated ? (['IfUnmodifiedSince'] as const) : []),
+    ...(dated && isRead(route) ? (['IfModifiedSince'] as const) : []),
+    ...(describes.idempotent ? (['IdempotencyKey'] as const) : []),
+    ...(honoursPrefer(route) || describes.waits ? (['Prefer'] as const) : [])
+  ]
+}
+
+function preferFieldsOf(route: DescribedRoute, status: number): readonly ResponseField[] {
+  const { method, config, describes } = route
+  const isRepresented = config.represents !== undefined && status !== 204 && status !== 303
+  // The result of a POST that makes no resource has no URI.
+  const isOfResource = method !== 'POST' || 201 in describes.answers
+  return [
+    ...((honoursPrefer(route) && status !== 303) || describes.waits ? (['Preference-Applied'] as const) : []),
+    ...(honoursPrefer(route) && isRepresented && isOfResource ? (['Content-Location'] as const) : [])
   ]
 }
 
 /** Whether a successful response has an entity tag. A PUT's 204 has none (RFC 9110 section 9.3.4). */
 function sendsEntityTag(route: DescribedRoute, status: number): boolean {
-  if (!hasValidators(route) || status === 303) return false
+  if (!hasValidators(route) || status === 303 || route.describes.shownOnce) return false
   return status !== 204 || (honoursPrefer(route) && route.method !== 'PUT')
 }
 
@@ -108,12 +123,13 @@ export function responseFieldsOf(route: DescribedRoute, status: number): readonl
   const repeats = route.method === 'POST' && 201 in describes.answers
   return [
     ...(status === 201 || status === 303 || repeats ? (['Location'] as const) : []),
-    ...(sendsEntityTag(route, status) ? (['ETag', 'Last-Modified'] as const) : []),
+    ...(sendsEntityTag(route, status) ? (['ETag'] as const) : []),
+    ...(sendsEntityTag(route, status) && !describes.tagged ? (['Last-Modified'] as const) : []),
     ...(config.represents || config.caching ? (['Cache-Control'] as const) : []),
     ...((config.represents?.variants.length ?? 0) > 1 ? (['Vary'] as const) : []),
     ...(represented && config.represents?.schema !== undefined ? (['Link'] as const) : []),
     ...(describes.idempotent ? (['Idempotent-Replayed'] as const) : []),
-    ...(honoursPrefer(route) ? (['Preference-Applied', 'Content-Location'] as const) : []),
+    ...preferFieldsOf(route, status),
     ...(config.unlimited ? [] : (['RateLimit', 'RateLimit-Policy'] as const)),
     'X-Request-Id'
   ]

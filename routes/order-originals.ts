@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { writeOrderState } from '../dialects/answers.ts'
+import { hasOrderState, writeOrderState } from '../dialects/answers.ts'
 import type { AnswerBasis } from '../dialects/buyer-document.ts'
 import { textOf } from '../domain/deferred.ts'
 import type { Order } from '../domain/order.ts'
+import { ublMediaTypes } from '../http/media-types.ts'
 import { Problem } from '../http/problem.ts'
 import { toSeeOrder } from './access.ts'
 import { orderPath } from './parameters.ts'
@@ -15,7 +16,8 @@ const getDocument = {
   notes: 'Of an order that was sent as UBL or cXML. Its secrets are masked.',
   answers: { 200: 'The document.' },
   problems: ['order-not-found'],
-  sends: ['application/xml', 'text/xml']
+  tagged: true,
+  sends: ['application/xml', 'text/xml', ...ublMediaTypes]
 } as const
 const getResponse = {
   id: 'getOrderResponse',
@@ -23,7 +25,8 @@ const getResponse = {
   notes: 'An OrderResponse of UBL, or a ConfirmationRequest of cXML.',
   answers: { 200: 'The answer.' },
   problems: ['order-not-found'],
-  sends: ['application/xml', 'text/xml']
+  tagged: true,
+  sends: ['application/xml', 'text/xml', ...ublMediaTypes]
 } as const
 
 /** The document that an order came from, if it was sent in a buyer's vocabulary (UBL, cXML), and the present answer to it. */
@@ -61,12 +64,15 @@ const orderOriginals: RoutePlugin = async (app) => {
     async (request, reply) => {
       const order = await request.visibleOrder(request.params.order_id)
       const document = await app.store.documentOf(order.id)
-      const body = document && (await orderState(request, document.answer as AnswerBasis, order))
-      if (!document || body === undefined) throw noResponse()
-      return reply
-        .headers({ 'cache-control': app.cachePolicies.private })
-        .type(`${document.mediaType}; charset=utf-8`)
-        .send(Buffer.from(body))
+      const basis = document?.answer as AnswerBasis | undefined
+      if (!document || !basis || !hasOrderState(basis, order)) throw noResponse()
+      // Weak: a ConfirmationRequest has a new payloadID and timestamp each time.
+      const tag = `W/"${order.version}.${order.modifiedAt.toString(36)}"`
+      reply.headers({ etag: tag, 'cache-control': app.cachePolicies.private })
+      if (request.isNotModified({ tags: [tag] })) return reply.code(304).send()
+      const body = await orderState(request, basis, order)
+      if (body === undefined) throw noResponse()
+      return reply.type(`${document.mediaType}; charset=utf-8`).send(Buffer.from(body))
     }
   )
 }

@@ -111,7 +111,8 @@ const createWebhook = {
   notes:
     'The shop posts each event after this moment that the key may see, in order, signed as Standard Webhooks 1.0.0 says. The answer has the secret, which is shown only here. See docs/webhooks.md.',
   answers: { 201: 'The webhook with its secret.' },
-  problems: ['invalid-webhook', 'too-many-webhooks']
+  problems: ['invalid-webhook', 'too-many-webhooks'],
+  shownOnce: true
 } as const
 const getWebhook = { id: 'getWebhook', summary: 'One webhook', answers: { 200: 'The webhook.' }, problems: ['webhook-not-found'] } as const
 const changeWebhook = {
@@ -139,7 +140,8 @@ const newSecret = {
   summary: 'Make a new secret',
   notes: 'For 24 hours deliveries are signed with the new secret and with the previous one. Older secrets stop working at once.',
   answers: { 200: 'The webhook with its new secret.' },
-  problems: ['webhook-not-found']
+  problems: ['webhook-not-found'],
+  shownOnce: true
 } as const
 
 export default fp(webhooks, {

@@ -101,6 +101,23 @@ t.test('the response of a cXML order is a ConfirmationRequest once it is decided
   t.match((await response(other)).body, /type="reject"[^>]*>\s*<Comments/)
 })
 
+t.test('the response has a weak tag, and is evaluated against conditions (RFC 9110 13.2.1)', async (t) => {
+  const shop = await build(t, { products, settings: { ACCEPTANCE: 'manual' } })
+  const key = await shop.key('acme', 'order')
+  const placed = await send(shop, cxmlOrder({ number: 'C-1', secret: secretOf(key) }), { 'content-type': 'text/xml' })
+  const url = String(placed.headers['location'])
+  const response = (headers = {}) => shop.app.inject({ url: `${url}/response`, headers: { ...key, ...headers } })
+  t.equal((await response({ 'if-none-match': '*' })).statusCode, 404, 'no condition holds of what is not there')
+  await shop.store.setOrderStatus(url.slice('/order/'.length), 'accepted', {})
+  const tag = String((await response()).headers['etag'])
+  t.match(tag, /^W\/"[^"]+"$/)
+  const unchanged = await response({ 'if-none-match': tag })
+  t.match([unchanged.statusCode, unchanged.headers['etag'], unchanged.body], [304, tag, ''])
+  for (const wanted of [tag, tag.slice(2), '"x"']) t.equal((await response({ 'if-match': wanted })).statusCode, 412, wanted)
+  await shop.store.setOrderStatus(url.slice('/order/'.length), 'shipped', {})
+  t.equal((await response({ 'if-none-match': tag })).statusCode, 200, 'another status is another answer')
+})
+
 t.test('an OrderChange keeps the document of the order, line by line and whole', async (t) => {
   const shop = await build(t, { products })
   const key = await shop.key('acme', 'order')

@@ -136,6 +136,29 @@ t.test('examples are valid by the schemas that they stand beside', async (t) => 
   t.ok(checked > 15, `${checked} examples`)
 })
 
+t.test('conditions, preferences and header fields are described where they are, and only there', async (t) => {
+  const { description } = await describe(t)
+  const of = (id: string) => {
+    const operation = operationsOf(description).find((one) => one.operation.operationId === id)?.operation
+    return JSON.stringify(operation?.parameters ?? []) + JSON.stringify(operation?.responses ?? {})
+  }
+  const [waits, original, shown, again] = [of('listEvents'), of('getOrderDocument'), of('createWebhook'), of('sendAgain')]
+  t.match(waits, /parameters\/Prefer"[\s\S]*headers\/PreferenceApplied"/)
+  for (const part of ['parameters/IfNoneMatch', 'headers/ETag', '"304"', '"412"', 'vnd.oasis.ubl+xml']) t.match(original, part)
+  t.match(of('getOrderResponse'), 'headers/ETag')
+  for (const part of ['parameters/Prefer', 'headers/ETag', 'ContentLocation', '"204"']) t.notMatch(shown + of('newWebhookSecret'), part)
+  t.notMatch(again, 'ContentLocation')
+  t.match(of('shipOrder'), 'parameters/IfMatch')
+  const { responses } = description.components
+  t.ok(responses['cursor-expired']?.headers?.['Link'])
+  t.ok(responses['unsupported-media-type']?.headers?.['Accept'])
+  for (const { operation } of operationsOf(description)) {
+    const { 204: none, 303: elsewhere } = operation.responses
+    t.notMatch(JSON.stringify([none, elsewhere]), 'ContentLocation', operation.operationId)
+    t.notMatch(JSON.stringify(elsewhere ?? {}), 'PreferenceApplied', operation.operationId)
+  }
+})
+
 t.test('the limits of the shop are in the description', async (t) => {
   const { description } = await describe(t, { MAX_ORDER_ITEMS: '7' })
   const purchaseOrder = description.components.schemas['PurchaseOrder'] as { properties: { item: { maxItems: number } } }
