@@ -58,7 +58,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
   'webhook-not-found': {
     status: 404,
     title: 'There is no such webhook',
-    explanation: 'There is no webhook with this id, or it belongs to another customer. /webhooks lists yours.'
+    explanation: 'There is no webhook with this id, or it belongs to another customer. The list of webhooks shows yours.'
   },
   'method-not-allowed': {
     status: 405,
@@ -156,7 +156,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     status: 422,
     title: 'The document is not valid',
     explanation:
-      'The document is well-formed, but does not match its schema. The problem lists the errors with their locations. The schemas are published under /schemas/. Nothing was stored.'
+      'The document is well-formed, but does not match its schema. The problem lists the errors with their locations. The Link header of each resource names its schema (describedby). Nothing was stored.'
   },
   'document-too-costly': {
     status: 422,
