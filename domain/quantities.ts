@@ -45,7 +45,7 @@ const thousandth = decimal('0.001')
 
 /**
  * Whether a part of an ordered quantity can be shipped: a multiple of the unit's default step. An ordered quantity that is itself no
- * multiple of it was allowed by its product's own rule, and may be divided anyhow.
+ * multiple of it was allowed by its product's own rule, and may be divided in any way.
  */
 export function isShippablePart(part: Decimal, { quantity, unit }: { readonly quantity: Decimal; readonly unit: string }): boolean {
   const step = isCounted(unit) ? one : thousandth

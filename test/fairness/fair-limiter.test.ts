@@ -1,7 +1,7 @@
 import t from 'tap'
 import { FairLimiter, type QuotaExceeded } from '../../fairness/fair-limiter.ts'
 
-/** Work that goes on until it is told to end. */
+/** Work that ends only when it is ended. */
 function makeWork(turns: FairLimiter) {
   const running: string[] = []
   const ends = new Map<string, () => void>()

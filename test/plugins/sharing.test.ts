@@ -4,7 +4,7 @@ import type { Product } from '../../domain/product.ts'
 import { build, type Shop } from '../build.ts'
 import { listening, message, Wire } from '../http/wire.ts'
 
-/** Searches go on until they are told to end. */
+/** Searches that end only when they are ended. */
 function hold({ store }: Shop) {
   const held: (() => void)[] = []
   const products = store.products

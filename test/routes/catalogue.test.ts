@@ -159,7 +159,7 @@ async function fill({ store }: Shop): Promise<number> {
   return ids.length
 }
 
-/** A client that reads what it is told to. */
+/** A client that reads only when it is asked to. */
 async function ask(t: Test, { app }: Shop): Promise<Socket> {
   const address = new URL(await app.listen({ port: 0 }))
   const socket = connect(Number(address.port), address.hostname)

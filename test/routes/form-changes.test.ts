@@ -2,7 +2,7 @@ import t from 'tap'
 import { build, draft, orderXml } from '../build.ts'
 import { hidden, html, line, post } from './form-post.ts'
 
-t.test('a form that is sent twice is not refused as overtaken', async (t) => {
+t.test('a form that is sent twice is not refused because of its own first write', async (t) => {
   const { app, store, key } = await build(t)
   const uri = String((await post(app, '/order', line)).headers['location'])
   const tag = String((await app.inject({ url: uri, headers: html })).headers['etag'])

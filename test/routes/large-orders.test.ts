@@ -122,7 +122,7 @@ t.test('a large form that is sent twice succeeds twice, and the serving thread d
       t.equal(answer.statusCode, 303, 'at once')
     }
     t.equal((await store.order(id)).version, 3)
-    t.equal((await put('order-number=L-4', read)).statusCode, 412, 'another change of what was read before is overtaken')
+    t.equal((await put('order-number=L-4', read)).statusCode, 412, 'a change of an older version is refused')
   }
   t.same(parsed, [])
 })

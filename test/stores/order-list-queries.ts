@@ -1,6 +1,6 @@
 import type { OrderQuery } from '../../domain/store.ts'
 
-const choices: readonly (readonly Partial<OrderQuery>[])[] = [
+const filters: readonly (readonly Partial<OrderQuery>[])[] = [
   [{}, { customer: 'acme' }],
   [{}, { status: 'received' }],
   [{}, { orderNumber: 'PO-1' }],
@@ -11,8 +11,8 @@ const choices: readonly (readonly Partial<OrderQuery>[])[] = [
 
 /** Every combination of the filters of a list of orders, in both orders. */
 export function everyOrderQuery(): readonly OrderQuery[] {
-  return choices.reduce<OrderQuery[]>(
-    (queries, choice) => queries.flatMap((query) => choice.map((more) => ({ ...query, ...more }))),
+  return filters.reduce<OrderQuery[]>(
+    (queries, filter) => queries.flatMap((query) => filter.map((more) => ({ ...query, ...more }))),
     [{ limit: 10 }]
   )
 }

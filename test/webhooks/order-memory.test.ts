@@ -49,7 +49,7 @@ t.test('a wait can be ended, and leaves nothing behind', async (t) => {
   const client = new AbortController()
   const [first, left, next] = [held(memory, 'a', 40), held(memory, 'b', 50, client.signal), held(memory, 'c', 10)]
   await settled()
-  t.same(running(first, left, next), [true, false, false], 'the one who is next is not overtaken')
+  t.same(running(first, left, next), [true, false, false], 'nobody starts before the one who is next')
   client.abort(new Error('left'))
   await t.rejects(left.done, { message: 'left' })
   await settled()
