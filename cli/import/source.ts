@@ -20,14 +20,15 @@ const extensions: Readonly<Record<string, Format>> = { '.xml': 'xml', '.csv': 'c
  * @throws UsageError if no format has the name, or there is none and the extension is unknown
  */
 export function formatOf(named: string | undefined, file: string | undefined): Format {
-  const format =
-    named === undefined ? (file === undefined ? 'xml' : extensions[extname(file).toLowerCase()]) : formats.find((one) => one === named)
-  if (format) return format
-  throw new UsageError(
-    named === undefined
-      ? '--format is missing, and the extension of the file is not .xml, .csv, .ndjson or .jsonl'
-      : `there is no format ${JSON.stringify(named)}: use ${formats.join(', ')}`
-  )
+  if (named !== undefined) {
+    const format = formats.find((one) => one === named)
+    if (!format) throw new UsageError(`there is no format ${JSON.stringify(named)}: use ${formats.join(', ')}`)
+    return format
+  }
+  if (file === undefined) return 'xml'
+  const format = extensions[extname(file).toLowerCase()]
+  if (!format) throw new UsageError('--format is missing, and the extension of the file is not .xml, .csv, .ndjson or .jsonl')
+  return format
 }
 
 export interface Source {
