@@ -95,7 +95,7 @@ function closed(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => response.once('close', resolve))
 }
 
-async function refuse(socket: Socket, refusal: ParserRefusal, base: string, log: FastifyBaseLogger): Promise<void> {
+async function refuse(socket: Socket, code: ProblemCode, detail: string, base: string, log: FastifyBaseLogger): Promise<void> {
   refused.add(socket)
   // The client may repeat the refused request. If the rest of this one were processed too, it would be carried out twice.
   stopReading(socket)
@@ -111,6 +111,7 @@ async function refuse(socket: Socket, refusal: ParserRefusal, base: string, log:
     socket.destroy()
     return
   }
+  const refusal = { status: problemTypes[code].status, code, detail }
   if (incomplete) refusals.set(incomplete.req, refusal)
   else logRefusal(refusal, socket, log)
   socket.end(responseText(refusal, base))
@@ -131,12 +132,11 @@ export function answerClientError({ BASE_URL, MAX_URL_LENGTH }: Config) {
       return
     }
     const code = codeOf(error, socket, MAX_URL_LENGTH)
-    void refuse(socket, { status: problemTypes[code].status, code, detail: detailOf(error, code, MAX_URL_LENGTH) }, BASE_URL.path, this.log)
+    void refuse(socket, code, detailOf(error, code, MAX_URL_LENGTH), BASE_URL.path, this.log)
   }
 }
 
 /** Answers a client that has sent only a part of a request when the service stops. */
 export function refuseUnfinished(socket: Socket, { BASE_URL }: Config, log: FastifyBaseLogger): void {
-  const { status, explanation } = problemTypes.stopping
-  void refuse(socket, { status, code: 'stopping', detail: explanation }, BASE_URL.path, log)
+  void refuse(socket, 'stopping', problemTypes.stopping.explanation, BASE_URL.path, log)
 }
