@@ -217,6 +217,11 @@ const transitions: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
   cancelled: []
 }
 
+/** The status of a new order. It waits for the seller only where the seller accepts orders by hand. */
+export function firstStatus(acceptance: 'auto' | 'manual'): 'received' | 'accepted' {
+  return acceptance === 'manual' ? 'received' : 'accepted'
+}
+
 export function nextStatuses(status: OrderStatus): readonly OrderStatus[] {
   return transitions[status]
 }
