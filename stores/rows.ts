@@ -110,6 +110,9 @@ export function orderOf(row: CommonOrderRow, content: OrderContent): Order {
   }
 }
 
+/** An SQL condition: the database has prices. */
+export const anyPrice = 'EXISTS (SELECT 1 FROM product) OR EXISTS (SELECT 1 FROM purchase_order)'
+
 /** SQL: the statuses of orders that are not active. It has the text of the partial indexes, or SQLite would not use them. */
 export const inactiveStatuses = orderStatuses
   .filter((status) => !isActive(status))

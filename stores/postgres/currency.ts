@@ -1,4 +1,5 @@
-import { anyPrice, checkCurrency } from '../currency.ts'
+import { checkCurrency } from '../../domain/currency.ts'
+import { anyPrice } from '../rows.ts'
 import type { Database } from './database.ts'
 
 /** Stores the currency of the prices. @throws StoreOpenError if the stored prices are in another currency */

@@ -1,7 +1,4 @@
-import { StoreOpenError } from '../domain/errors.ts'
-
-/** An SQL condition: the database has prices. */
-export const anyPrice = 'EXISTS (SELECT 1 FROM product) OR EXISTS (SELECT 1 FROM purchase_order)'
+import { StoreOpenError } from './errors.ts'
 
 /**
  * Checks that a store can be opened with a currency. A store without prices accepts any.

@@ -1,0 +1,10 @@
+import t from 'tap'
+import { checkCurrency } from '../../domain/currency.ts'
+
+t.test('a store with prices is opened only with their currency', async (t) => {
+  checkCurrency('EUR', 'EUR', true)
+  checkCurrency('EUR', 'JPY', false)
+  for (const stored of [null, undefined]) checkCurrency(stored, 'EUR', true)
+  const message = /prices in this database are in EUR, and CURRENCY is JPY: set CURRENCY=EUR, or begin a new database for JPY/
+  t.throws(() => checkCurrency('EUR', 'JPY', true), { name: 'StoreOpenError', message })
+})
