@@ -1,5 +1,6 @@
 import type { BuyerReference } from '../domain/buyer-changes.ts'
 import type { LineChange } from '../domain/line-changes.ts'
+import type { OrderDocument } from '../domain/order.ts'
 import type { AnswerBasis, BuyerRequest, CxmlSender } from './buyer-document.ts'
 
 /**
@@ -19,4 +20,13 @@ export interface BuyerSubmission extends BuyerReference {
   readonly isTest?: true
   /** The document with its secrets masked. Absent: it has none. */
   readonly masked?: Uint8Array
+}
+
+/**
+ * Whether a document becomes the document that is stored with its order. An OrderChange is not what an order came from, so it does
+ * not replace that. It is stored if the order has none, because it was placed in the shop's own vocabulary.
+ * @param last the document of the order
+ */
+export function replacesDocument(answer: AnswerBasis, last: OrderDocument | undefined): boolean {
+  return last === undefined || answer.vocabulary === 'cxml' || answer.document === 'Order'
 }

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { answerOf, type Result } from '../dialects/answers.ts'
 import type { AnswerBasis } from '../dialects/buyer-document.ts'
-import type { BuyerSubmission } from '../dialects/submission.ts'
+import { type BuyerSubmission, replacesDocument } from '../dialects/submission.ts'
 import {
   decideCancellation,
   endedOrder,
@@ -66,8 +66,8 @@ export function makeBuyerOrders(
     return isDryRun(request) || (isTest === true && config.TEST_ORDERS === 'check')
   }
 
-  /** @param isWhole the document is the whole content of the order, and is kept with it */
-  function writeOptions(request: FastifyRequest, buyer: BuyerSubmission, isWhole: boolean): OrderWriteOptions {
+  /** @param last the document that the order has now */
+  function writeOptions(request: FastifyRequest, buyer: BuyerSubmission, last?: OrderDocument): OrderWriteOptions {
     const { submission, mediaType } = request
     if (!submission) throw new Error('a document was sent')
     const { revision, answer, objections, masked = submission.bytes } = buyer
@@ -77,7 +77,7 @@ export function makeBuyerOrders(
         digest: submission.digest ?? '',
         ...(revision !== undefined && isVersion(revision) ? { revision } : {}),
         answer,
-        ...(isWhole ? { bytes: masked } : {})
+        ...(replacesDocument(answer, last) ? { bytes: masked } : {})
       },
       ...(objections ? { objections } : {}),
       ...(isTest(request, buyer) ? { mode: 'dry-run' } : {})
@@ -85,7 +85,7 @@ export function makeBuyerOrders(
   }
 
   function placing(request: FastifyRequest, buyer: BuyerSubmission): Placing {
-    return { ...placingOf(request, config), ...writeOptions(request, buyer, true) }
+    return { ...placingOf(request, config), ...writeOptions(request, buyer) }
   }
 
   async function place(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
@@ -207,16 +207,13 @@ export function makeBuyerOrders(
     const expected = { version: order.version }
     const body = bodyOf(request)
     if (buyer.kind === 'replace') {
-      // An OrderChange is not the document that the order came from, so it does not replace that.
-      const isWhole = buyer.answer.vocabulary === 'cxml' || buyer.answer.document === 'Order' || last === undefined
-      return app.store.changeOrder(order.id, body, expected, config.MAX_ORDER_ITEMS, writeOptions(request, buyer, isWhole))
+      return app.store.changeOrder(order.id, body, expected, config.MAX_ORDER_ITEMS, writeOptions(request, buyer, last))
     }
     const { order: after, positions, faults } = await applyChanges(request, order, body, buyer.lines ?? [])
     // The faults name places of the document. The store would look for them in the whole order.
     const objections = joinObjections(buyer.objections, { invalid: await request.locate(faults), refused: [] })
     try {
-      // An order that came in the shop's own vocabulary has no document yet.
-      const options = writeOptions(request, { ...buyer, objections }, last === undefined)
+      const options = writeOptions(request, { ...buyer, objections }, last)
       return await app.store.changeOrder(order.id, after, expected, config.MAX_ORDER_ITEMS, options)
     } catch (error) {
       throw error instanceof DomainError ? locatedInDocument(error, positions) : error
