@@ -1,5 +1,6 @@
 /** Decides what is shipped of an order. A store calls these functions on rows that it has locked. */
 
+import { textOf } from './deferred.ts'
 import { DomainError, type Fault, mostFaults } from './errors.ts'
 import { type NewEvent, orderEvents } from './event.ts'
 import { makeLineTotals, totalOf } from './line-totals.ts'
@@ -66,6 +67,13 @@ export const mostShipments = 1000
 /** Reads the number of a shipment. Undefined: no shipment can have it. */
 export function shipmentNumber(text: string): number | undefined {
   return /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : undefined
+}
+
+/** Refuses a shipment without lines, which would otherwise ship all that is left. @throws DomainError `invalid-shipment` */
+export function requireLines(draft: ShipmentDraft): void {
+  // A large document has lines, and is not parsed to find that out.
+  if (textOf(draft) !== undefined || draft.items) return
+  throw new DomainError('invalid-shipment', 'Enter a quantity for at least one line. Nothing was stored.')
 }
 
 /** The quantity of a line that was not shipped yet. */

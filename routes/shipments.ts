@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import { textOf } from '../domain/deferred.ts'
-import { DomainError, hasCode } from '../domain/errors.ts'
+import { hasCode } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
 import type { Precondition } from '../domain/preconditions.ts'
-import { type ShipmentDraft, shipmentNumber } from '../domain/shipping.ts'
+import { requireLines, shipmentNumber } from '../domain/shipping.ts'
 import type { TypedForm } from '../http/form-post.ts'
 import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
 import { Problem } from '../http/problem.ts'
@@ -51,7 +50,7 @@ const shipments: RoutePlugin = async (app, { config }) => {
     },
     async (request, reply) => {
       const order = await request.visibleOrder(request.params.order_id)
-      refuseEmptyForm(request)
+      if (request.operation.mustNameLines) requireLines(request.body)
       const { shipment, replayed } = await request.idempotently(({ idempotency }) =>
         app.store.shipOrder(order.id, request.body, pages.expected(request, order), idempotency)
       )
@@ -118,13 +117,6 @@ function shipmentPages(app: FastifyInstance, config: Config) {
   }
 
   return { read, expected, refused }
-}
-
-/** A form without quantities is a mistake, while a document without items ships all that is left. */
-function refuseEmptyForm(request: FastifyRequest): void {
-  const body = request.body as ShipmentDraft
-  if (!request.operation.mustNameLines || textOf(body) !== undefined || body.items) return
-  throw new DomainError('invalid-shipment', 'Enter a quantity for at least one line. Nothing was stored.')
 }
 
 /** Short shipments come with their lines, so a page has fewer shipments than a page of orders has orders. */

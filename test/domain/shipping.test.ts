@@ -1,9 +1,10 @@
 import t from 'tap'
 import { carryOver } from '../../domain/carrying-over.ts'
+import { defer } from '../../domain/deferred.ts'
 import { decimal } from '../../domain/money.ts'
 import type { Order, OrderItem } from '../../domain/order.ts'
 import { decideDetails } from '../../domain/seller-details.ts'
-import { cutToShipped, decideShipment, leftOf, mostShipments } from '../../domain/shipping.ts'
+import { cutToShipped, decideShipment, leftOf, mostShipments, requireLines } from '../../domain/shipping.ts'
 
 const line = (number: number, productId: string, quantity: string, more: Partial<OrderItem> = {}): OrderItem => ({
   line: number,
@@ -34,6 +35,12 @@ const order = (items: readonly OrderItem[], more: Partial<Order> = {}): Order =>
 })
 
 const quantitiesOf = ({ items }: Pick<Order, 'items'>) => items.map(({ shippedQuantity }) => shippedQuantity)
+
+t.test('where lines are asked for, a shipment without lines is refused instead of shipping all that is left', async (t) => {
+  requireLines({ items: [{ line: 1, quantity: decimal('1') }] })
+  requireLines(defer('not parsed'))
+  t.throws(() => requireLines({ carrier: 'Post' }), { code: 'invalid-shipment' })
+})
 
 t.test('the quantity that is left of a line is exact', async (t) => {
   t.equal(leftOf({ quantity: decimal('0.3'), ...shipped('0.1') }), '0.2')
