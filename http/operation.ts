@@ -15,6 +15,8 @@ export interface Operation {
   readonly mayRepeat: boolean
   /** Whether a document without lines is a mistake, as it is in a page's form that asks for them. */
   readonly mustNameLines: boolean
+  /** The Prefer header. It is empty for forms, because a person gets the whole result as a page. */
+  readonly prefer: string
 }
 
 /**
@@ -30,7 +32,8 @@ export function operationOf({ method, headers }: Pick<FastifyRequest, 'method' |
     idempotencyKey: headers['idempotency-key']?.toString() ?? field('_idempotency-key'),
     customer: customer === undefined ? field('_customer') : decodeCustomer(String(customer)),
     mayRepeat: form !== undefined,
-    mustNameLines: form?.has('_lines') ?? false
+    mustNameLines: form?.has('_lines') ?? false,
+    prefer: form ? '' : (headers['prefer']?.toString() ?? '')
   }
 }
 

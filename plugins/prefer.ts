@@ -17,29 +17,21 @@ declare module 'fastify' {
   }
 }
 
-/** The preferences of a form's post are ignored: a person gets the whole result as a page. */
-function preferHeader({ headers: { prefer }, submission }: FastifyRequest): string | undefined {
-  return prefer === undefined || submission?.notation === 'form' ? undefined : [prefer].flat().join(',')
-}
-
 export default fp(
   async function prefer(app: FastifyInstance) {
     app.decorateRequest('preferredReturn', function (this: FastifyRequest) {
-      const header = preferHeader(this)
-      return header === undefined ? undefined : parseReturn(header)
+      return parseReturn(this.operation.prefer)
     })
     app.decorateRequest('preferredWait', function (this: FastifyRequest) {
-      const header = preferHeader(this)
-      return header === undefined ? undefined : parseWait(header)
+      return parseWait(this.operation.prefer)
     })
     app.decorateRequest('preferredHandling', function (this: FastifyRequest) {
-      const header = preferHeader(this)
-      return header === undefined ? undefined : parseHandling(header)
+      return parseHandling(this.operation.prefer)
     })
     app.decorateReply('applyPreference', function (this: FastifyReply, preference: string) {
       const before = this.getHeader('preference-applied')
       return this.header('preference-applied', before === undefined ? preference : `${before}, ${preference}`)
     })
   },
-  { name: 'prefer', fastify: '5.x', dependencies: ['documents'] }
+  { name: 'prefer', fastify: '5.x', dependencies: ['form-requests'] }
 )
