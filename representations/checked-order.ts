@@ -3,14 +3,14 @@ import { element } from '../schemas/element.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
 import { rootType } from '../schemas/vocabulary.ts'
 import { linesOfPage, orderElement } from './order.ts'
-import { represent } from './representation.ts'
+import { makeRepresentations } from './representation.ts'
 import { renderPage } from './views.ts'
 
 /** Elements that only a placed order has. */
 const ofPlaced: ReadonlySet<string> = new Set(['placed-at', 'modified-at', 'link'])
 
 /** An order as it would be. It has no URI, so it has no id, version, dates and links. */
-export const checkedOrderRepresentations = represent<Order>({
+export const checkedOrderRepresentations = makeRepresentations<Order>({
   name: 'checked-order',
   type: rootType(orderXsd, 'order'),
   element: (order, context) =>

@@ -6,7 +6,7 @@ import { orderXsd } from '../schemas/purchase-order.ts'
 import { childType, rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, linkedToItself, uris } from './links.ts'
 import { orderElement } from './order.ts'
-import { type Context, pageOf, type Representation, represent } from './representation.ts'
+import { type Context, makeRepresentations, pageOf, type Representation } from './representation.ts'
 import { renderPage } from './views.ts'
 
 export interface EventsPage {
@@ -73,7 +73,7 @@ const lines: Representation<EventsPage> = {
   write: ({ events }, context) => events.map((event) => `${JSON.stringify(toJson(eventElement(event, context), eventType))}\n`).join('')
 }
 
-const documents = represent<EventsPage>({
+const documents = makeRepresentations<EventsPage>({
   name: 'events',
   type: eventsType,
   element: ({ events, links }, context) =>

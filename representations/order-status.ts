@@ -5,7 +5,7 @@ import { orderStatusXsd } from '../schemas/order-status.ts'
 import { childType, rootType } from '../schemas/vocabulary.ts'
 import { linkElement, uris } from './links.ts'
 import { orderLinks, orderTitle, orderValidators } from './order.ts'
-import { type Context, instant, represent } from './representation.ts'
+import { type Context, instant, makeRepresentations } from './representation.ts'
 import { shipForm } from './shipment.ts'
 import { fieldOf, placeErrors } from './views/fields.ts'
 import { renderPage } from './views.ts'
@@ -38,7 +38,7 @@ function detailFields({ expectedDeliveryDate = '', sellerNote = '' }: SellerDeta
   return [...values.keys()].map((name) => fieldOf(childType(type, name), name, values, noErrors))
 }
 
-export const orderStatusRepresentations = represent<Order>({
+export const orderStatusRepresentations = makeRepresentations<Order>({
   name: 'order-status',
   type,
   element: (order, context) =>

@@ -15,7 +15,7 @@ import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
 import { rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
-import { type Context, instant, pageOf, represent, type Validators } from './representation.ts'
+import { type Context, instant, makeRepresentations, pageOf, type Validators } from './representation.ts'
 import { valuesOf } from './views/fields.ts'
 import { type OrderForm, renderOrderForm } from './views/order-form.ts'
 import { fitsForm } from './views/order-form-lines.ts'
@@ -167,7 +167,7 @@ export function orderValues(order: Order, context: Pick<Context, 'base' | 'calle
   return values
 }
 
-export const orderRepresentations = represent<Order>({
+export const orderRepresentations = makeRepresentations<Order>({
   name: 'order',
   type: rootType(orderXsd, 'order'),
   element: orderElement,
@@ -217,7 +217,7 @@ export interface BlankOrder {
   readonly form?: Pick<OrderForm, 'idempotencyKey' | 'products' | 'guestsMayOrder'>
 }
 
-export const blankOrderRepresentations = represent<BlankOrder>({
+export const blankOrderRepresentations = makeRepresentations<BlankOrder>({
   type: rootType(orderXsd, 'purchase-order'),
   element: ({ productIds }) =>
     element(

@@ -5,7 +5,7 @@ import { orderXsd } from '../schemas/purchase-order.ts'
 import { type ElementType, rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
 import { orderElement } from './order.ts'
-import { type Context, instant, represent, type Validators } from './representation.ts'
+import { type Context, instant, makeRepresentations, type Validators } from './representation.ts'
 import { statistics } from './statistics.ts'
 import { renderPage } from './views.ts'
 
@@ -71,7 +71,7 @@ function chartsOf({ orders, links, query }: OrderPage) {
   return statistics(orders as readonly OrderSummary[], { status, hasNewer, hasOlder })
 }
 
-export const ordersRepresentations = represent<OrderPage>({
+export const ordersRepresentations = makeRepresentations<OrderPage>({
   name: 'orders',
   type: ({ orders }) => (orders.some(isWhole) ? pageOfWhole : pageOfSummaries),
   element: (page, context) =>

@@ -3,7 +3,7 @@ import { type Element, element, textElement } from '../schemas/element.ts'
 import { productXsd } from '../schemas/product.ts'
 import { rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
-import { type Context, instant, represent, type Validators } from './representation.ts'
+import { type Context, instant, makeRepresentations, type Validators } from './representation.ts'
 import { renderPage } from './views.ts'
 
 function productLinks(product: Product, base: string): readonly Link[] {
@@ -41,7 +41,7 @@ export function productElement(product: Product, { base }: Pick<Context, 'base'>
   ])
 }
 
-export const productRepresentations = represent<Product>({
+export const productRepresentations = makeRepresentations<Product>({
   type: rootType(productXsd, 'product'),
   element: productElement,
   html: (product, context) => renderPage('product', product.name, { product }, context),
@@ -59,7 +59,7 @@ export interface ProductPage {
   readonly validators: Validators | undefined
 }
 
-export const productsRepresentations = represent<ProductPage>({
+export const productsRepresentations = makeRepresentations<ProductPage>({
   type: rootType(productXsd, 'products'),
   element: (page, context) =>
     element('products', {}, [...page.products.map((product) => productElement(product, context)), ...page.links.map(linkElement)]),

@@ -101,7 +101,7 @@ const utf8 = (mediaType: string) => `${mediaType}; charset=utf-8`
  * Makes the representations of a resource: XML and JSON from the same elements, HTML from a view. `text/xml` is for older
  * clients.
  */
-export function represent<T>({ type, element, html, ...rest }: Represented<T>): Representations<T> {
+export function makeRepresentations<T>({ type, element, html, ...rest }: Represented<T>): Representations<T> {
   const typeOf = (value: T) => (typeof type === 'function' ? type(value) : type)
   const xml = (value: T, context: Context) => writeXml(element(value, context))
   const json = (value: T, context: Context) => `${JSON.stringify(toJson(element(value, context), typeOf(value)), null, 2)}\n`

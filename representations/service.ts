@@ -1,7 +1,7 @@
 import { element } from '../schemas/element.ts'
 import { loadXsd, rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
-import { represent } from './representation.ts'
+import { makeRepresentations } from './representation.ts'
 import { renderPage } from './views.ts'
 
 export const serviceXsd = loadXsd('service')
@@ -28,7 +28,7 @@ function serviceLinks(base: string): readonly Link[] {
   ]
 }
 
-export const serviceRepresentations = represent<Service>({
+export const serviceRepresentations = makeRepresentations<Service>({
   type: rootType(serviceXsd, 'service'),
   element: ({ name, currency }, { base }) =>
     element('service', {}, [element('name', {}, name), element('currency', {}, currency), ...serviceLinks(base).map(linkElement)]),

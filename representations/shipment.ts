@@ -9,7 +9,7 @@ import { shipmentXsd } from '../schemas/shipment.ts'
 import { childType, rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
 import { orderTitle, orderValidators } from './order.ts'
-import { type Context, instant, represent } from './representation.ts'
+import { type Context, instant, makeRepresentations } from './representation.ts'
 import { type Field, fieldOf, placeErrors, type Values } from './views/fields.ts'
 import { renderPage } from './views.ts'
 
@@ -85,7 +85,7 @@ function shipmentElement(shipment: ShipmentSummary, context: Context, links: rea
 /** The lines that the page of a shipment shows. */
 const linesShown = 200
 
-export const shipmentRepresentations = represent<Shipment>({
+export const shipmentRepresentations = makeRepresentations<Shipment>({
   name: 'shipment',
   type,
   element: (shipment, context) => {
@@ -104,7 +104,7 @@ export const shipmentRepresentations = represent<Shipment>({
   schema: 'shipment'
 })
 
-export const shipmentsRepresentations = represent<ShipmentPage>({
+export const shipmentsRepresentations = makeRepresentations<ShipmentPage>({
   type: rootType(shipmentXsd, 'shipments'),
   element: ({ order, shipments, links }, context) => {
     const self = (number: number) => [{ rel: 'self', href: uris(context.base).shipment(order.id, number) }]

@@ -7,7 +7,7 @@ import { stockXsd } from '../schemas/stock.ts'
 import { childType, rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
 import type { Notice } from './notice.ts'
-import { instant, pageOf, represent } from './representation.ts'
+import { instant, makeRepresentations, pageOf } from './representation.ts'
 import { fieldOf, placeErrors } from './views/fields.ts'
 import { renderPage } from './views.ts'
 
@@ -32,7 +32,7 @@ function stockLinks(stock: Stock, base: string): readonly Link[] {
 const type = rootType(stockXsd, 'stock')
 const onHandType = childType(type, 'on-hand')
 
-export const stockRepresentations = represent<ShownStock>({
+export const stockRepresentations = makeRepresentations<ShownStock>({
   type,
   element: (stock, { base }) =>
     element('stock', { product: stock.productId }, [

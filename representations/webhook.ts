@@ -5,7 +5,7 @@ import { type Element, element, textElement } from '../schemas/element.ts'
 import { rootType } from '../schemas/vocabulary.ts'
 import { webhookXsd } from '../schemas/webhook.ts'
 import { type Link, linkElement, uris } from './links.ts'
-import { type Context, instant, pageOf, represent } from './representation.ts'
+import { type Context, instant, makeRepresentations, pageOf } from './representation.ts'
 import { renderPage } from './views.ts'
 
 /** A refused form: the typed values and the faults. */
@@ -54,7 +54,7 @@ function webhookElement(webhook: ShownWebhook, { base }: Pick<Context, 'base'>):
   ])
 }
 
-export const webhookRepresentations = represent<ShownWebhook>({
+export const webhookRepresentations = makeRepresentations<ShownWebhook>({
   type: rootType(webhookXsd, 'webhook'),
   element: webhookElement,
   html: (webhook, context) => renderPage('webhook', 'Webhook', { webhook, ...formOf(webhook, context) }, context),
@@ -67,7 +67,7 @@ export const webhookRepresentations = represent<ShownWebhook>({
   schema: 'webhook'
 })
 
-export const webhooksRepresentations = represent<WebhookList>({
+export const webhooksRepresentations = makeRepresentations<WebhookList>({
   type: rootType(webhookXsd, 'webhooks'),
   element: ({ webhooks }, context) =>
     element('webhooks', {}, [
@@ -93,7 +93,7 @@ function deliveryElement({ eventId, type, attempt, at, status, failure, duration
   )
 }
 
-export const deliveriesRepresentations = represent<DeliveryPage>({
+export const deliveriesRepresentations = makeRepresentations<DeliveryPage>({
   type: rootType(webhookXsd, 'deliveries'),
   element: ({ deliveries, links }) => element('deliveries', {}, [...deliveries.map(deliveryElement), ...links.map(linkElement)]),
   html: (page, context) => renderPage('deliveries', 'Deliveries', { ...page, isDelivered }, context),
@@ -101,7 +101,7 @@ export const deliveriesRepresentations = represent<DeliveryPage>({
   schema: 'deliveries'
 })
 
-export const deliveryRepresentations = represent<Delivery>({
+export const deliveryRepresentations = makeRepresentations<Delivery>({
   type: rootType(webhookXsd, 'delivery'),
   element: deliveryElement,
   schema: 'delivery'
