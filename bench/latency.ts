@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { Answered, Load, Loader } from './load.ts'
-import { judged, median, percentile, ratio } from './measure.ts'
+import { median, percentile, ratio, verdict } from './measure.ts'
 import type { Served } from './shop.ts'
 
 export interface Measured extends Answered {
@@ -40,5 +40,5 @@ export function row(name: string, runs: readonly Measured[], first: readonly Mea
   const figures = [median(at(runs, 0.5)), median(at(runs, 0.99)), median(cpu(runs))].map((figure) => figure.toFixed(3))
   if (runs === first) return [name, ...figures, '1', '1', '']
   const found = ratio(at(runs, 0.5), at(first, 0.5))
-  return [name, ...figures, found.text, ratio(cpu(runs), cpu(first)).text, target === undefined ? '' : judged(found, target)]
+  return [name, ...figures, found.text, ratio(cpu(runs), cpu(first)).text, target === undefined ? '' : verdict(found, target)]
 }

@@ -62,7 +62,7 @@ export function ratio(figures: readonly number[], baseline: readonly number[]): 
   return { middle, text: `${middle.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})` }
 }
 
-export function judged({ middle }: { readonly middle: number }, target: number): string {
+export function verdict({ middle }: { readonly middle: number }, target: number): string {
   return `≤ ${target.toFixed(2)}: ${middle <= target ? 'met' : 'missed'}`
 }
 
