@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { guest, mayEdit } from '../domain/caller.ts'
 import { textOf } from '../domain/deferred.ts'
@@ -10,7 +10,7 @@ import { Problem } from '../http/problem.ts'
 import { mostBytes } from '../http/problem-size.ts'
 import type { FormPages } from '../plugins/form-pages.ts'
 import { uris } from '../representations/links.ts'
-import { newOrderTitle, orderTitle, orderValues } from '../representations/order.ts'
+import { type BlankOrder, newOrderTitle, orderTitle, orderValues } from '../representations/order.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { type OrderForm, renderOrderForm, renderRefusedForm } from '../representations/views/order-form.ts'
 import { fitsForm, hasRoom, lineCount } from '../representations/views/order-form-lines.ts'
@@ -26,12 +26,12 @@ interface TypedOrder extends Omit<TypedForm, 'fields'> {
 
 /** The forms that place and change an order. */
 export interface OrderForms {
-  /** The data that the page of a blank order shows besides its products' ids. */
-  blank(productIds: readonly string[]): Promise<Pick<OrderForm, 'products' | 'guestsMayOrder'> & { readonly idempotencyKey: string }>
+  /** The data that the page of a blank order shows besides its products' ids. Other representations show none. */
+  blank(request: FastifyRequest, productIds: readonly string[]): Promise<Pick<BlankOrder, 'form'>>
   /** The pages of the form that places an order. */
   readonly newOrder: FormPages
-  /** The form that changes an order, for a caller who asks for it and may change this order. */
-  toChange(request: FastifyRequest, order: Order): Promise<string | undefined>
+  /** Sends the form that changes an order. @returns false if the answer is not HTML, or the caller or a form cannot change this order */
+  sendChange(request: FastifyRequest, reply: FastifyReply, order: Order): Promise<boolean>
   /** The form that changes an order, with what the caller typed. */
   change(request: FastifyRequest, current: Order, typed: TypedOrder, problem?: ProblemDocument): Promise<string | undefined>
   /** The form for a caller who cannot see the order now (signed out, for example): it shows only what the caller sent. */
@@ -118,17 +118,21 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
   }
 
   return {
-    async blank(productIds) {
+    async blank({ representation }, productIds) {
+      if (representation?.suffix !== 'html') return {}
       const values = new Map(productIds.map((id, i) => [`item.${i + 1}.product-id`, id]))
-      return { idempotencyKey: randomUUID(), products: await productOptions(app.store, values), guestsMayOrder }
+      return { form: { idempotencyKey: randomUUID(), products: await productOptions(app.store, values), guestsMayOrder } }
     },
     newOrder: {
       refused: async (request, problem, form) => newOrderForm(request, typed(form), problem),
       more: async (request, form) => newOrderForm(request, await lookedUp(request, form))
     },
-    async toChange(request, order) {
-      if (request.representation?.suffix !== 'html' || !isSmall(order) || !fitsForm(order)) return undefined
-      return mayEdit(request.caller ?? guest, order) ? change(request, order) : undefined
+    async sendChange(request, reply, order) {
+      if (request.representation?.suffix !== 'html' || !isSmall(order) || !fitsForm(order)) return false
+      if (!mayEdit(request.caller ?? guest, order)) return false
+      const form = await change(request, order)
+      reply.headers({ 'cache-control': app.cachePolicies.never }).type('text/html; charset=utf-8').send(form)
+      return true
     },
     change,
     withoutOrder(request, orderId, typed, problem) {

@@ -33,9 +33,7 @@ const order: RoutePlugin = async (app, { config }) => {
     { schema: { querystring: blankQuery }, config: { represents: blankOrderRepresentations, caching: 'never', describes: blankOrder } },
     async (request, reply) => {
       const { product: productIds = [] } = request.query
-      const blank = { currency: config.CURRENCY, productIds }
-      if (request.representation?.suffix !== 'html') return reply.represent(blank)
-      return reply.represent({ ...blank, form: await forms.blank(productIds) })
+      return reply.represent({ currency: config.CURRENCY, productIds, ...(await forms.blank(request, productIds)) })
     }
   )
 
@@ -61,12 +59,9 @@ const order: RoutePlugin = async (app, { config }) => {
     { schema: { params: orderPath, querystring: orderQuery }, config: { ...one, access: toSeeOrder, describes: getOrder } },
     async (request, reply) => {
       const order = await request.visibleOrder(request.params.order_id)
-      const form = request.query.form === 'change' ? await forms.toChange(request, order) : undefined
-      if (form === undefined) {
-        await showShipments(request, order, app.store)
-        return reply.represent(order)
-      }
-      return reply.headers({ 'cache-control': app.cachePolicies.never }).type('text/html; charset=utf-8').send(form)
+      if (request.query.form === 'change' && (await forms.sendChange(request, reply, order))) return reply
+      await showShipments(request, order, app.store)
+      return reply.represent(order)
     }
   )
 
