@@ -7,19 +7,28 @@ import { uris } from '../representations/links.ts'
 import type { Context } from '../representations/representation.ts'
 import type { RoutePlugin } from './route.ts'
 
-const getCatalogue = {
-  id: 'getCatalogue',
-  summary: 'The whole catalogue as one document',
-  notes:
-    'Streamed. A product that exists during the whole download is in it exactly once. If it changes during the download, it is sent either as it was before or as it is after the change, so the entity tag is weak. ' +
-    'The document can be imported again. One caller can have 4 downloads under way.',
-  answers: { 200: 'Every product there is, by id.' }
-} as const
-
 const catalogue: RoutePlugin = async (app, { config }) => {
   const { variants, validators } = catalogueRepresentations
   const uri = uris(config.BASE_URL.path)
   let turn: Promise<void> = Promise.resolve()
+
+  app.get(
+    '/catalogue',
+    { config: { represents: catalogueRepresentations, caching: 'catalogue', describes: getCatalogue } },
+    async (request, reply) => {
+      if (reply.revalidate(validators(await app.store.revision()))) return reply
+      const chosen = variants.find((variant) => variant === request.representation) ?? variants[0]
+      reply.header('link', links(chosen))
+      if (request.method === 'HEAD') return reply.send(Readable.from([]))
+      reply.acquireCatalogueDownload()
+      return reply.send(
+        Readable.from(
+          write(request.allProducts(), chosen, request.context(), () => waitForTurn(request.network)),
+          { highWaterMark: 1 }
+        )
+      )
+    }
+  )
 
   /**
    * Waits until each other download has had a turn of the event loop, and then for the address's own turn. A fast client would
@@ -36,26 +45,6 @@ const catalogue: RoutePlugin = async (app, { config }) => {
     const alternates = others.map(({ mediaType }) => `<${uri.catalogue}>; rel="alternate"; type="${mediaType}"`)
     return [...alternates, `<${uri.schema('catalogue')}>; rel="describedby"; type="application/xml"`].join(', ')
   }
-
-  app.get(
-    '/catalogue',
-    {
-      config: { represents: catalogueRepresentations, caching: 'catalogue', describes: getCatalogue }
-    },
-    async (request, reply) => {
-      if (reply.revalidate(validators(await app.store.revision()))) return reply
-      const chosen = variants.find((variant) => variant === request.representation) ?? variants[0]
-      reply.header('link', links(chosen))
-      if (request.method === 'HEAD') return reply.send(Readable.from([]))
-      reply.acquireCatalogueDownload()
-      return reply.send(
-        Readable.from(
-          write(request.allProducts(), chosen, request.context(), () => waitForTurn(request.network)),
-          { highWaterMark: 1 }
-        )
-      )
-    }
-  )
 }
 
 /** Reads the next batch when the client has taken the one before. A client that disconnects ends the reading. */
@@ -72,5 +61,14 @@ async function* write(
   }
   if (closing !== '') yield closing
 }
+
+const getCatalogue = {
+  id: 'getCatalogue',
+  summary: 'The whole catalogue as one document',
+  notes:
+    'Streamed. A product that exists during the whole download is in it exactly once. If it changes during the download, it is sent either as it was before or as it is after the change, so the entity tag is weak. ' +
+    'The document can be imported again. One caller can have 4 downloads under way.',
+  answers: { 200: 'Every product there is, by id.' }
+} as const
 
 export default fp(catalogue, { name: 'catalogue', encapsulate: true, dependencies: ['representation', 'scheduling', 'sharing'] })

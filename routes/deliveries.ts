@@ -9,24 +9,6 @@ import { webhookPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 import { managedBy } from './webhooks.ts'
 
-const listDeliveries = {
-  id: 'listDeliveries',
-  summary: 'The deliveries of a webhook, newest first',
-  notes: 'The newest attempts are kept. `attempt` counts from 1; it is 0 for an event that was sent again on request.',
-  answers: { 200: 'A page of deliveries.' },
-  problems: ['webhook-not-found']
-} as const
-const sendAgain = {
-  id: 'sendAgain',
-  summary: 'Send an event to a webhook again',
-  notes: 'The event is sent immediately and only once, with the same `webhook-id`, even if the webhook is disabled.',
-  answers: { 200: 'The delivery and how it ended.', 303: 'For a form: a redirect to the deliveries.' },
-  problems: ['webhook-not-found', 'unknown-event']
-} as const
-
-/** The number of requests that sending an event again counts as: it keeps a connection to the receiver for up to ten seconds. */
-const cost = 5
-
 const deliveries: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
 
@@ -69,6 +51,24 @@ const deliveries: RoutePlugin = async (app, { config }) => {
     }
   )
 }
+
+const listDeliveries = {
+  id: 'listDeliveries',
+  summary: 'The deliveries of a webhook, newest first',
+  notes: 'The newest attempts are kept. `attempt` counts from 1; it is 0 for an event that was sent again on request.',
+  answers: { 200: 'A page of deliveries.' },
+  problems: ['webhook-not-found']
+} as const
+const sendAgain = {
+  id: 'sendAgain',
+  summary: 'Send an event to a webhook again',
+  notes: 'The event is sent immediately and only once, with the same `webhook-id`, even if the webhook is disabled.',
+  answers: { 200: 'The delivery and how it ended.', 303: 'For a form: a redirect to the deliveries.' },
+  problems: ['webhook-not-found', 'unknown-event']
+} as const
+
+/** The number of requests that sending an event again counts as: it keeps a connection to the receiver for up to ten seconds. */
+const cost = 5
 
 export default fp(deliveries, {
   name: 'deliveries',

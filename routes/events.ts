@@ -28,18 +28,11 @@ const events: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
   const keep = config.EVENTS_KEEP * 24 * 60 * 60 * 1000
 
-  const uriAfter = (id: string | undefined, { type, limit }: Filters) => pageUri(uri.events, { type, limit, after: id })
-
   app.get(
     '/events',
     {
       schema: { querystring: eventQuery },
-      config: {
-        represents: eventsRepresentations,
-        caching: 'private',
-        access: anyKey,
-        describes
-      }
+      config: { represents: eventsRepresentations, caching: 'private', access: anyKey, describes }
     },
     async (request, reply) => {
       const { limit, after, type: types = [] } = request.query
@@ -69,6 +62,10 @@ const events: RoutePlugin = async (app, { config }) => {
       return reply.represent(eventsPage(read, weight, { links, version, isFinal, types }))
     }
   )
+
+  function uriAfter(id: string | undefined, { type, limit }: Filters): string {
+    return pageUri(uri.events, { type, limit, after: id })
+  }
 
   async function headsAfter(after: string | undefined, query: EventQuery): Promise<readonly EventHead[]> {
     if (after === undefined || !isStart(after)) return app.store.eventHeads(after === undefined ? query : { ...query, after })

@@ -10,35 +10,8 @@ import { toSeeOrder } from './access.ts'
 import { orderPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
-const getDocument = {
-  id: 'getOrderDocument',
-  summary: 'The document that an order came from',
-  notes: 'Of an order that was sent as UBL or cXML. Its secrets are masked.',
-  answers: { 200: 'The document.' },
-  problems: ['order-not-found'],
-  tagged: true,
-  sends: ['application/xml', 'text/xml', ...ublMediaTypes]
-} as const
-const getResponse = {
-  id: 'getOrderResponse',
-  summary: "The present answer in the buyer's vocabulary",
-  notes: 'An OrderResponse of UBL, or a ConfirmationRequest of cXML.',
-  answers: { 200: 'The answer.' },
-  problems: ['order-not-found'],
-  tagged: true,
-  sends: ['application/xml', 'text/xml', ...ublMediaTypes]
-} as const
-
 /** The document that an order came from, if it was sent in a buyer's vocabulary (UBL, cXML), and the present answer to it. */
 const orderOriginals: RoutePlugin = async (app) => {
-  /** The document process writes about large orders. */
-  async function orderState(request: FastifyRequest, basis: AnswerBasis, order: Order): Promise<string | undefined> {
-    const context = request.answerContext()
-    const text = textOf(order)
-    if (text === undefined) return writeOrderState(basis, order, context)
-    return request.withRoomFor(text.length, () => app.documents.answer(request, { text, basis, context }))
-  }
-
   app.get(
     '/order/:order_id/document',
     { schema: { params: orderPath }, config: { access: toSeeOrder, caching: 'private', describes: getDocument } },
@@ -75,6 +48,14 @@ const orderOriginals: RoutePlugin = async (app) => {
       return reply.type(`${document.mediaType}; charset=utf-8`).send(Buffer.from(body))
     }
   )
+
+  /** The document process writes about large orders. */
+  async function orderState(request: FastifyRequest, basis: AnswerBasis, order: Order): Promise<string | undefined> {
+    const context = request.answerContext()
+    const text = textOf(order)
+    if (text === undefined) return writeOrderState(basis, order, context)
+    return request.withRoomFor(text.length, () => app.documents.answer(request, { text, basis, context }))
+  }
 }
 
 function noDocument(): Problem {
@@ -87,6 +68,25 @@ function noResponse(): Problem {
     'The order has no response: it was not sent as UBL or cXML, or it was sent as cXML and is neither accepted nor rejected yet.'
   )
 }
+
+const getDocument = {
+  id: 'getOrderDocument',
+  summary: 'The document that an order came from',
+  notes: 'Of an order that was sent as UBL or cXML. Its secrets are masked.',
+  answers: { 200: 'The document.' },
+  problems: ['order-not-found'],
+  tagged: true,
+  sends: ['application/xml', 'text/xml', ...ublMediaTypes]
+} as const
+const getResponse = {
+  id: 'getOrderResponse',
+  summary: "The present answer in the buyer's vocabulary",
+  notes: 'An OrderResponse of UBL, or a ConfirmationRequest of cXML.',
+  answers: { 200: 'The answer.' },
+  problems: ['order-not-found'],
+  tagged: true,
+  sends: ['application/xml', 'text/xml', ...ublMediaTypes]
+} as const
 
 export default fp(orderOriginals, {
   name: 'order-originals',

@@ -8,35 +8,9 @@ import { product } from '../schemas/product.ts'
 import { productPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
-const gone = ['product-not-found', 'product-deleted'] as const
-const getProduct = { id: 'getProduct', summary: 'One product', answers: { 200: 'The product.' }, problems: gone } as const
-const putProduct = {
-  id: 'putProduct',
-  summary: 'Replace or create a product',
-  notes: '`If-Match` with the ETag that you read replaces; `If-None-Match: *` creates, also where a product was deleted.',
-  answers: { 200: 'The product as it is now.', 201: 'The product as it was created.' },
-  problems: ['gtin-taken', 'invalid-product', 'identity-mismatch']
-} as const
-const deleteProduct = {
-  id: 'deleteProduct',
-  summary: 'Delete a product',
-  notes: 'Orders that name it stay whole. Its URI answers 410 from then on.',
-  answers: { 204: 'It is deleted.' },
-  problems: gone
-} as const
-
 const productRoute: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
   const writes = { represents: productRepresentations, caching: 'catalogue', access: { anyOf: ['catalogue'] } } as const
-
-  async function existing(id: string): Promise<Product | undefined> {
-    try {
-      return await app.store.product(id)
-    } catch (error) {
-      if (hasCode(error, 'product-not-found', 'product-deleted')) return undefined
-      throw error
-    }
-  }
 
   app.get(
     '/product/:product_id',
@@ -81,6 +55,32 @@ const productRoute: RoutePlugin = async (app, { config }) => {
       return reply.code(204).send()
     }
   )
+
+  async function existing(id: string): Promise<Product | undefined> {
+    try {
+      return await app.store.product(id)
+    } catch (error) {
+      if (hasCode(error, 'product-not-found', 'product-deleted')) return undefined
+      throw error
+    }
+  }
 }
+
+const gone = ['product-not-found', 'product-deleted'] as const
+const getProduct = { id: 'getProduct', summary: 'One product', answers: { 200: 'The product.' }, problems: gone } as const
+const putProduct = {
+  id: 'putProduct',
+  summary: 'Replace or create a product',
+  notes: '`If-Match` with the ETag that you read replaces; `If-None-Match: *` creates, also where a product was deleted.',
+  answers: { 200: 'The product as it is now.', 201: 'The product as it was created.' },
+  problems: ['gtin-taken', 'invalid-product', 'identity-mismatch']
+} as const
+const deleteProduct = {
+  id: 'deleteProduct',
+  summary: 'Delete a product',
+  notes: 'Orders that name it stay whole. Its URI answers 410 from then on.',
+  answers: { 204: 'It is deleted.' },
+  problems: gone
+} as const
 
 export default fp(productRoute, { name: 'product', encapsulate: true, dependencies: ['representation', 'documents', 'authorization'] })

@@ -1,10 +1,41 @@
-import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
 import { type SignIn, sessionRepresentations } from '../representations/views/session.ts'
 import { formMediaType } from '../schemas/form.ts'
 import type { RoutePlugin } from './route.ts'
+
+/** The page and the forms that sign a person in and out. The server keeps no session state (see plugins/session.ts). */
+const session: RoutePlugin = async (app, { config }) => {
+  const base = config.BASE_URL.path
+  const uri = uris(base)
+  const shown = { represents: sessionRepresentations, caching: 'never' } as const
+
+  app.get('/session', { config: { ...shown, describes: getSession } }, async (request, reply) => {
+    const next = localPath(new URL(request.url, 'http://localhost').searchParams.get('next'), base)
+    return reply.represent({ caller: request.caller, next } satisfies SignIn)
+  })
+
+  app.post('/session', { config: { ...shown, form: { redirects: false }, describes: signIn } }, async (request, reply) => {
+    const fields = request.form()
+    if (!fields) {
+      throw new Problem(
+        'unsupported-media-type',
+        'Only the form of the sign-in page is posted here; a machine sends its key in Authorization.',
+        { headers: { 'accept-post': formMediaType } }
+      )
+    }
+    if (request.operation.method === 'DELETE') return reply.signOut().redirect(`${base}/session`, 303)
+    const key = (fields.get('key') ?? '').trim()
+    const next = localPath(fields.get('next'), base)
+    const caller = await app.holderOf(key)
+    if (caller) return reply.signIn(key).redirect(next ?? uri.orders, 303)
+    const wrong = key === '' ? 'Enter the key.' : 'This key is not valid: it is unknown, expired or revoked.'
+    return reply.code(422).represent({ caller: undefined, next, wrong } satisfies SignIn)
+  })
+
+  app.delete('/session', { config: { ...shown, describes: signOut } }, async (_request, reply) => reply.signOut().code(204).send())
+}
 
 /** The page to continue at after signing in. It is always a path of this service, so that no link can redirect to another site. */
 export function localPath(next: string | null | undefined, base: string): string | undefined {
@@ -24,42 +55,6 @@ const signIn = {
   answers: { 303: 'To the orders, or to where the person came from.', 422: 'The page again: the key is not valid.' }
 } as const
 const signOut = { id: 'signOut', summary: 'Sign out', answers: { 204: 'Signed out.' } } as const
-
-/** The page and the forms that sign a person in and out. The server keeps no session state (see plugins/session.ts). */
-const session: RoutePlugin = async (app, { config }) => {
-  const base = config.BASE_URL.path
-  const uri = uris(base)
-  const shown = { represents: sessionRepresentations, caching: 'never' } as const
-
-  app.get('/session', { config: { ...shown, describes: getSession } }, async (request, reply) => {
-    const next = localPath(new URL(request.url, 'http://localhost').searchParams.get('next'), base)
-    return reply.represent({ caller: request.caller, next } satisfies SignIn)
-  })
-
-  const out = (reply: FastifyReply) => reply.signOut()
-
-  app.post('/session', { config: { ...shown, form: { redirects: false }, describes: signIn } }, async (request, reply) => {
-    const fields = request.form()
-    if (!fields) {
-      throw new Problem(
-        'unsupported-media-type',
-        'Only the form of the sign-in page is posted here; a machine sends its key in Authorization.',
-        {
-          headers: { 'accept-post': formMediaType }
-        }
-      )
-    }
-    if (request.operation.method === 'DELETE') return out(reply).redirect(`${base}/session`, 303)
-    const key = (fields.get('key') ?? '').trim()
-    const next = localPath(fields.get('next'), base)
-    const caller = await app.holderOf(key)
-    if (caller) return reply.signIn(key).redirect(next ?? uri.orders, 303)
-    const wrong = key === '' ? 'Enter the key.' : 'This key is not valid: it is unknown, expired or revoked.'
-    return reply.code(422).represent({ caller: undefined, next, wrong } satisfies SignIn)
-  })
-
-  app.delete('/session', { config: { ...shown, describes: signOut } }, async (_request, reply) => out(reply).code(204).send())
-}
 
 export default fp(session, {
   name: 'session-pages',

@@ -10,36 +10,9 @@ import { orderIdOf, orderPath } from './parameters.ts'
 import { orderWithStatus } from './repeated-status.ts'
 import type { RoutePlugin } from './route.ts'
 
-const getStatus = {
-  id: 'getOrderStatus',
-  summary: "An order's status",
-  answers: { 200: 'The status.' },
-  problems: ['order-not-found']
-} as const
-const putStatus = {
-  id: 'setOrderStatus',
-  summary: "Set an order's status",
-  notes:
-    'received → accepted or rejected; accepted → shipped; shipped → completed. Rejecting and cancelling give the stock back. `shipped` ships all that is left. An expected delivery date and a note, of the order and of its lines, tell the buyer more; what is left out stays as it is.',
-  answers: { 200: 'The status as it is now, also if the order already had it.' },
-  problems: ['order-not-found', 'transition-refused', 'invalid-status']
-} as const
-const postStatus = {
-  id: 'postOrderStatusForm',
-  summary: "Set an order's status, from its page",
-  answers: { 303: 'To the status.' },
-  problems: ['order-not-found', 'transition-refused', 'invalid-status']
-} as const
-
 const status: RoutePlugin = async (app) => {
   const shown = { represents: orderStatusRepresentations, caching: 'private' } as const
   const seller = { ...shown, access: { anyOf: ['fulfilment'] } } as const
-
-  async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
-    if (isHidden(problem)) return undefined
-    const current = await request.visibleOrder(orderIdOf(request))
-    return request.page(current, { notice: refusalNotice(problem, 'the order') })
-  }
 
   app.get(
     '/order/:order_id/status',
@@ -70,6 +43,12 @@ const status: RoutePlugin = async (app) => {
     { schema: { params: orderPath }, config: { ...seller, form: { refused }, describes: postStatus } },
     app.performs({ PUT: { body: orderStatus } })
   )
+
+  async function refused(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
+    if (isHidden(problem)) return undefined
+    const current = await request.visibleOrder(orderIdOf(request))
+    return request.page(current, { notice: refusalNotice(problem, 'the order') })
+  }
 }
 
 /** A large document has details, and is not parsed to find that out. */
@@ -78,5 +57,26 @@ function hasDetails(document: StatusDocument): boolean {
   const { expectedDeliveryDate, note, items } = document
   return expectedDeliveryDate !== undefined || note !== undefined || items !== undefined
 }
+
+const getStatus = {
+  id: 'getOrderStatus',
+  summary: "An order's status",
+  answers: { 200: 'The status.' },
+  problems: ['order-not-found']
+} as const
+const putStatus = {
+  id: 'setOrderStatus',
+  summary: "Set an order's status",
+  notes:
+    'received → accepted or rejected; accepted → shipped; shipped → completed. Rejecting and cancelling give the stock back. `shipped` ships all that is left. An expected delivery date and a note, of the order and of its lines, tell the buyer more; what is left out stays as it is.',
+  answers: { 200: 'The status as it is now, also if the order already had it.' },
+  problems: ['order-not-found', 'transition-refused', 'invalid-status']
+} as const
+const postStatus = {
+  id: 'postOrderStatusForm',
+  summary: "Set an order's status, from its page",
+  answers: { 303: 'To the status.' },
+  problems: ['order-not-found', 'transition-refused', 'invalid-status']
+} as const
 
 export default fp(status, { name: 'status', encapsulate: true, dependencies: ['representation', 'documents', 'visibility', 'form-pages'] })

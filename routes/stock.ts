@@ -9,39 +9,9 @@ import { stock } from '../schemas/stock.ts'
 import { productPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
-const problems = ['product-not-found', 'product-deleted'] as const
-const getStock = { id: 'getStock', summary: "A product's stock on hand", answers: { 200: 'The stock.' }, problems } as const
-const setStock = {
-  id: 'setStock',
-  summary: "Set a product's stock on hand",
-  answers: { 200: 'The stock as it is now.' },
-  problems
-} as const
-const postStock = {
-  id: 'postStockForm',
-  summary: "Set a product's stock on hand, from its page",
-  answers: { 303: 'To the stock.' },
-  problems
-} as const
-
 const stockRoute: RoutePlugin = async (app) => {
   const shown = { represents: stockRepresentations, caching: 'private' } as const
   const seller = { ...shown, access: { anyOf: ['catalogue'] } } as const
-
-  async function refused(request: FastifyRequest, problem: ProblemDocument, { fields }: TypedForm): Promise<string | undefined> {
-    const current = await app.store.stock((request.params as { product_id: string }).product_id)
-    const { customer, ifMatch = '' } = request.operation
-    const typed = problem.status === 412 ? undefined : fields.get('on-hand')
-    // After a 401 the form keeps its version and its customer, so that the person can sign in in another tab and resubmit it.
-    const isSignedOut = problem.status === 401
-    const page: ShownStock = {
-      ...current,
-      notice: refusalNotice(problem, 'the stock'),
-      ...(typed == null ? {} : { typed, faults: problem.errors ?? [] }),
-      ...(isSignedOut && customer ? { customer } : {})
-    }
-    return request.page(page, isSignedOut ? { formTag: ifMatch } : {})
-  }
 
   app.get(
     '/product/:product_id/stock',
@@ -74,7 +44,37 @@ const stockRoute: RoutePlugin = async (app) => {
     },
     app.performs({ PUT: { body: stock } })
   )
+
+  async function refused(request: FastifyRequest, problem: ProblemDocument, { fields }: TypedForm): Promise<string | undefined> {
+    const current = await app.store.stock((request.params as { product_id: string }).product_id)
+    const { customer, ifMatch = '' } = request.operation
+    const typed = problem.status === 412 ? undefined : fields.get('on-hand')
+    // After a 401 the form keeps its version and its customer, so that the person can sign in in another tab and resubmit it.
+    const isSignedOut = problem.status === 401
+    const page: ShownStock = {
+      ...current,
+      notice: refusalNotice(problem, 'the stock'),
+      ...(typed == null ? {} : { typed, faults: problem.errors ?? [] }),
+      ...(isSignedOut && customer ? { customer } : {})
+    }
+    return request.page(page, isSignedOut ? { formTag: ifMatch } : {})
+  }
 }
+
+const problems = ['product-not-found', 'product-deleted'] as const
+const getStock = { id: 'getStock', summary: "A product's stock on hand", answers: { 200: 'The stock.' }, problems } as const
+const setStock = {
+  id: 'setStock',
+  summary: "Set a product's stock on hand",
+  answers: { 200: 'The stock as it is now.' },
+  problems
+} as const
+const postStock = {
+  id: 'postStockForm',
+  summary: "Set a product's stock on hand, from its page",
+  answers: { 303: 'To the stock.' },
+  problems
+} as const
 
 export default fp(stockRoute, {
   name: 'stock',

@@ -10,25 +10,6 @@ import { webhookPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 import { webhookPages } from './webhook-pages.ts'
 
-/**
- * The webhook of a request that changes it, or reads what it delivered.
- * @throws DomainError `webhook-not-found`
- * @throws Problem `forbidden` when the key does not see all that the webhook delivers
- */
-export async function managedBy(holder: KeyHolder, id: string, store: FastifyInstance['store']): Promise<Webhook> {
-  const found = await store.webhook(id, holder.customer)
-  if (mayManage(holder, found)) return found
-  throw new Problem(
-    'forbidden',
-    'This webhook delivers events that your key does not show you. Use a key with the scopes of the one that made it.'
-  )
-}
-
-/** @throws DomainError `invalid-webhook` */
-function ownedBy(caller: KeyHolder, draft: WebhookDraft): NewWebhook {
-  return { ...draft, owner: { customer: caller.customer, keyId: caller.keyId }, hears: hearing(draft.types, caller) }
-}
-
 const webhooks: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
   const one = { represents: webhookRepresentations, caching: 'private', access: anyKey } as const
@@ -102,6 +83,25 @@ const webhooks: RoutePlugin = async (app, { config }) => {
       return reply.represent({ ...changed, secret } satisfies ShownWebhook, uri.webhook(changed.id))
     }
   )
+}
+
+/**
+ * The webhook of a request that changes it, or reads what it delivered.
+ * @throws DomainError `webhook-not-found`
+ * @throws Problem `forbidden` when the key does not see all that the webhook delivers
+ */
+export async function managedBy(holder: KeyHolder, id: string, store: FastifyInstance['store']): Promise<Webhook> {
+  const found = await store.webhook(id, holder.customer)
+  if (mayManage(holder, found)) return found
+  throw new Problem(
+    'forbidden',
+    'This webhook delivers events that your key does not show you. Use a key with the scopes of the one that made it.'
+  )
+}
+
+/** @throws DomainError `invalid-webhook` */
+function ownedBy(caller: KeyHolder, draft: WebhookDraft): NewWebhook {
+  return { ...draft, owner: { customer: caller.customer, keyId: caller.keyId }, hears: hearing(draft.types, caller) }
 }
 
 const listWebhooks = { id: 'listWebhooks', summary: 'Your webhooks', answers: { 200: 'The webhooks, without their secrets.' } } as const
