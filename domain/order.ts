@@ -64,7 +64,7 @@ export function detailsOf({ lineId, requestedDeliveryDate, notes, extensions }: 
   }
 }
 
-export function hasNoDetails({ lineId, requestedDeliveryDate, notes, extensions }: LineDetails): boolean {
+function hasNoDetails({ lineId, requestedDeliveryDate, notes, extensions }: LineDetails): boolean {
   return lineId === undefined && requestedDeliveryDate === undefined && notes.length === 0 && extensions === undefined
 }
 

@@ -27,6 +27,12 @@ types.setTypeParser(pg.types.builtins.INT8, Number)
 // The content of a large order is parsed only when it is read.
 types.setTypeParser(pg.types.builtins.JSON, String)
 
+/** The SQL of a query, with the values of its parameters. */
+export interface Statement {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
 export interface Queries {
   /** Sends a statement without waiting for the answers to earlier ones. @throws DomainError `store-unavailable`, DatabaseError */
   query<Row extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>

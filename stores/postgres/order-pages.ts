@@ -13,13 +13,8 @@ import {
 import type { Page } from '../../domain/page.ts'
 import type { OrderQuery } from '../../domain/store.ts'
 import { type CommonOrderRow, deferredOrder, type SummaryRow, summaryFrom } from '../rows.ts'
-import type { Database } from './database.ts'
+import type { Database, Statement } from './database.ts'
 import { isOrderId } from './rows.ts'
-
-export interface Statement {
-  readonly text: string
-  readonly values: readonly unknown[]
-}
 
 /** @throws PositionError if the order is not in the list */
 async function rangeAfter(database: Database, list: OrderList, after: string | undefined): Promise<Range> {

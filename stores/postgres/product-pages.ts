@@ -4,7 +4,7 @@ import type { Product } from '../../domain/product.ts'
 import type { ProductQuery } from '../../domain/store.ts'
 import { position, toPage } from '../paging.ts'
 import { productColumns } from '../rows.ts'
-import type { Database } from './database.ts'
+import type { Database, Statement } from './database.ts'
 import { type ProductRow, toProduct } from './rows.ts'
 import { searchFor } from './words.ts'
 
@@ -25,11 +25,6 @@ interface Bound {
   readonly search: string | undefined
   readonly category: string | undefined
   readonly since: number | undefined
-}
-
-interface Statement {
-  readonly text: string
-  readonly values: readonly unknown[]
 }
 
 /** Reads a page of products by keyset: by id, or by row number for a text search. Each query follows an index in the page's order. */
