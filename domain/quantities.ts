@@ -35,20 +35,21 @@ const bulk: ReadonlySet<string> = new Set(words('XVG XVL XVO XVQ XVR XVS XVY'))
 
 const countedUnits: ReadonlySet<string> = new Set([...counted, ...packages])
 
-/** Whether a unit counts things that cannot be divided. */
-function isCounted(unit: string): boolean {
-  return countedUnits.has(unit) || (/^X[A-Z0-9]{2}$/.test(unit) && !bulk.has(unit))
-}
-
 const one = decimal('1')
 const thousandth = decimal('0.001')
+
+/** The minimum and the step of a unit, for a product without a rule of its own. Things that are counted cannot be divided. */
+function defaultStep(unit: string): Decimal {
+  const isCounted = countedUnits.has(unit) || (/^X[A-Z0-9]{2}$/.test(unit) && !bulk.has(unit))
+  return isCounted ? one : thousandth
+}
 
 /**
  * Whether a part of an ordered quantity can be shipped: a multiple of the unit's default step. An ordered quantity that is itself no
  * multiple of it was allowed by its product's own rule, and may be divided in any way.
  */
 export function isShippablePart(part: Decimal, { quantity, unit }: { readonly quantity: Decimal; readonly unit: string }): boolean {
-  const step = isCounted(unit) ? one : thousandth
+  const step = defaultStep(unit)
   return isMultiple(part, step) || !isMultiple(quantity, step)
 }
 
@@ -58,7 +59,7 @@ export function quantityRule({
   minimumQuantity,
   quantityStep
 }: Pick<Product, 'unit' | 'minimumQuantity' | 'quantityStep'>): QuantityRule {
-  const least = isCounted(unit) ? one : thousandth
+  const least = defaultStep(unit)
   return { minimum: minimumQuantity ?? least, step: quantityStep ?? least }
 }
 
