@@ -1,4 +1,4 @@
-import { StoreOpenError } from './errors.ts'
+import { type Fault, StoreOpenError } from './errors.ts'
 
 /**
  * Checks that a store can be opened with a currency. A store without prices accepts any.
@@ -10,4 +10,9 @@ export function checkCurrency(stored: string | null | undefined, wanted: string,
   throw new StoreOpenError(
     `the prices in this database are in ${stored}, and CURRENCY is ${wanted}: set CURRENCY=${stored}, or begin a new database for ${wanted}`
   )
+}
+
+/** The fault of an amount in another currency than the shop's. @param at the element that names the currency */
+export function wrongCurrency(shop: string, sent: string, at: 'currency' | 'price'): Fault {
+  return { code: 'wrong-currency', at: [at], detail: `This shop sells in ${shop}, not in ${sent}.` }
 }

@@ -1,5 +1,6 @@
 /** The rules for the content of an order, new or changed. They are pure: a store calls them on rows that it has locked. */
 
+import { wrongCurrency } from './currency.ts'
 import { DomainError, type Fault } from './errors.ts'
 import type { Inventory, StockItem } from './inventory.ts'
 import { acceptedItems } from './line-answers.ts'
@@ -111,9 +112,7 @@ export function evaluate(
   const invalid: Fault[] = []
   const refused: Fault[] = []
   const currency = order.currency ?? shopCurrency
-  if (currency !== shopCurrency) {
-    invalid.push({ code: 'wrong-currency', at: ['currency'], detail: `This shop sells in ${shopCurrency}, not in ${currency}.` })
-  }
+  if (currency !== shopCurrency) invalid.push(wrongCurrency(shopCurrency, currency, 'currency'))
   const held = previous ? heldBy(previous) : new Map<string, Decimal>()
   const isUsable = ({ id, deleted }: StockItem) => !deleted || held.has(id)
   const lines = order.items.flatMap((item, i): Line[] => {

@@ -1,5 +1,6 @@
 /** These functions decide how a write changes a product and its stock. Every store calls them on rows that it has locked. */
 
+import { wrongCurrency } from './currency.ts'
 import { DomainError } from './errors.ts'
 import { newAvailability } from './inventory.ts'
 import { compare, type Decimal, plain, zero } from './money.ts'
@@ -103,8 +104,8 @@ export function importOutcome(write: () => CatalogueChange): ImportOutcome {
 
 function saved({ id, draft }: ImportItem, entry: CatalogueEntry | undefined, { currency, holderOf }: Catalogue): CatalogueChange {
   if (draft.currency !== undefined && draft.currency !== currency) {
-    const detail = `This shop sells in ${currency}, not in ${draft.currency}.`
-    throw new DomainError('invalid-product', detail, { faults: [{ code: 'wrong-currency', at: ['price'], detail }] })
+    const fault = wrongCurrency(currency, draft.currency, 'price')
+    throw new DomainError('invalid-product', fault.detail, { faults: [fault] })
   }
   const holder = draft.gtin === undefined ? id : (holderOf(draft.gtin) ?? id)
   if (holder !== id) throw new DomainError('gtin-taken', `The GTIN ${draft.gtin} is that of the product ${holder}.`)

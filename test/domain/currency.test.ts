@@ -1,5 +1,5 @@
 import t from 'tap'
-import { checkCurrency } from '../../domain/currency.ts'
+import { checkCurrency, wrongCurrency } from '../../domain/currency.ts'
 
 t.test('a store with prices is opened only with their currency', async (t) => {
   checkCurrency('EUR', 'EUR', true)
@@ -7,4 +7,9 @@ t.test('a store with prices is opened only with their currency', async (t) => {
   for (const stored of [null, undefined]) checkCurrency(stored, 'EUR', true)
   const message = /prices in this database are in EUR, and CURRENCY is JPY: set CURRENCY=EUR, or begin a new database for JPY/
   t.throws(() => checkCurrency('EUR', 'JPY', true), { name: 'StoreOpenError', message })
+})
+
+t.test('an amount in another currency is named with the element that says so', async (t) => {
+  const detail = 'This shop sells in EUR, not in USD.'
+  t.same(wrongCurrency('EUR', 'USD', 'price'), { code: 'wrong-currency', at: ['price'], detail })
 })
