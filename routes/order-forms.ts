@@ -129,8 +129,8 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
     },
     async sendChange(request, reply, order) {
       if (request.representation?.suffix !== 'html' || !isSmall(order) || !fitsForm(order)) return false
-      if (!mayEdit(request.caller ?? guest, order)) return false
-      const form = await change(request, order)
+      const form = mayEdit(request.caller ?? guest, order) ? await change(request, order) : undefined
+      if (form === undefined) return false
       reply.headers({ 'cache-control': app.cachePolicies.never }).type('text/html; charset=utf-8').send(form)
       return true
     },

@@ -4,7 +4,7 @@ import { build, xml } from '../build.ts'
 
 const line = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
 
-/** Holds the answers of the document process back, so that the room that they take stays reserved. */
+/** Holds the answers of the document process back, so that the room that they take stays reserved. @param write what is answered then */
 function holdWrites({ documents }: FastifyInstance, write: () => Promise<Buffer>) {
   let letGo = () => {}
   const held = new Promise<void>((resolve) => {
@@ -27,7 +27,7 @@ t.test('large orders that wait to be written have bounded room: more are 503, fo
   const url = String(placed.headers.location)
   const get = (remoteAddress: string, accept = 'application/xml') => app.inject({ url, remoteAddress, headers: { accept } })
 
-  // It is asked whose request has room, not what is written.
+  // Which requests have room is tested here, not what is written.
   const { letGo, waiting } = holdWrites(app, async () => Buffer.from('<order/>'))
   const asked = Array.from({ length: 60 }, () => get('192.0.2.1'))
   // Those that are refused are answered while the others are held.
