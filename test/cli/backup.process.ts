@@ -21,15 +21,15 @@ t.test('a backup that is taken while orders are placed is a whole shop of one mo
   await store.createKey({ customer: 'ACME', scopes: ['order'], hash: 'f'.repeat(64) })
   const before = await Promise.all(Array.from({ length: 200 }, () => store.placeOrder(placing('a'))))
 
-  let isAlreadySatisfied = false
+  let isBackedUp = false
   const placed: string[] = []
   const buyers = Array.from({ length: 8 }, async () => {
-    while (!isAlreadySatisfied) placed.push((await store.placeOrder(placing('a'))).order.id)
+    while (!isBackedUp) placed.push((await store.placeOrder(placing('a'))).order.id)
   })
   while (placed.length === 0) await sleep(1)
   const file = join(folder, 'backup.db')
   t.match(await run(['backup', file], settings), { status: 0, stdout: '', stderr: '' })
-  isAlreadySatisfied = true
+  isBackedUp = true
   await Promise.all(buyers)
   t.same(backupsIn(folder), ['backup.db'])
 

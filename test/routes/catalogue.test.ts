@@ -198,14 +198,14 @@ t.test('between any two batches others have their turn, however many read and ho
   const shop = await build(t, { products: {} })
   await fill(shop)
   const reading = watch(shop.store)
-  let [turns, isAlreadySatisfied] = [0, false]
+  let [turns, hasEnded] = [0, false]
   const count = () => {
     turns++
-    if (!isAlreadySatisfied) setImmediate(count)
+    if (!hasEnded) setImmediate(count)
   }
   setImmediate(count)
   await Promise.all([get(shop), get(shop), get(shop)])
-  isAlreadySatisfied = true
+  hasEnded = true
   t.equal(reading.started, 3)
   // If the system stops the thread for longer than the scheduler's slice, two batches can share a turn.
   t.ok(turns >= 0.9 * reading.batches, `${turns} turns of the event loop in ${reading.batches} batches`)

@@ -113,7 +113,7 @@ t.test('all that was taken is written before the store closes', async (t) => {
 
 t.test('the threads together open no more connections than the store may', async (t) => {
   const { store, url } = await open(t, { poolSize: 3 })
-  let isAlreadySatisfied = false
+  let hasEnded = false
   const work = Promise.all([
     ...Array.from({ length: 20 }, (_, i) => store.placeOrder(large(`${i}`))),
     ...Array.from({ length: 200 }, async () => {
@@ -121,10 +121,10 @@ t.test('the threads together open no more connections than the store may', async
       await store.setOrderStatus(order.id, 'shipped', {})
       await store.order(order.id)
     })
-  ]).finally(() => (isAlreadySatisfied = true))
+  ]).finally(() => (hasEnded = true))
   const sql = "SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'tradepost'"
   let most = 0
-  while (!isAlreadySatisfied) most = Math.max(most, (await execute<{ open: number }>(url, sql))[0]?.open ?? 0)
+  while (!hasEnded) most = Math.max(most, (await execute<{ open: number }>(url, sql))[0]?.open ?? 0)
   await work
   t.ok(most >= 2 && most <= 3, `${most} were open`)
 })
