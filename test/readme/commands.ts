@@ -1,9 +1,9 @@
 /**
  * Runs every `sh` block of the README and of the pages in docs/ against a real server on a new database, in the order in
  * which a reader meets them, and compares what each prints with the block that follows it. UPDATE=1 writes what was
- * printed into the pages instead.
+ * printed into the pages instead. The README's blocks run in zsh, too, because they are the first that a reader pastes.
  */
-import { execFile, spawn } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -27,11 +27,15 @@ function normalise(output: string): string {
     .trim()
 }
 
-function run(script: string, cwd: string, env: NodeJS.ProcessEnv): Promise<{ output: string; code: number }> {
+/** The shells with their options. Without `-f`, zsh reads the settings of the machine and the user. */
+const shells = { bash: [], zsh: ['-f'] } as const
+type Shell = keyof typeof shells
+
+function run(shell: Shell, script: string, cwd: string, env: NodeJS.ProcessEnv): Promise<{ output: string; code: number }> {
   return new Promise((done) => {
     // A reader's shell has none of the tests' loaders, which take longer to start than a command does.
-    const command = `unset NODE_OPTIONS; ${script}`
-    const child = execFile('bash', ['-e', '-o', 'pipefail', '-c', command], { cwd, env, maxBuffer: 1 << 24 }, (error, stdout, stderr) => {
+    const args = [...shells[shell], '-e', '-o', 'pipefail', '-c', `unset NODE_OPTIONS; ${script}`]
+    const child = execFile(shell, args, { cwd, env, maxBuffer: 1 << 24 }, (error, stdout, stderr) => {
       done({ output: stdout + stderr, code: error ? (typeof error.code === 'number' ? error.code : 1) : 0 })
     })
     child.stdin?.end()
@@ -80,7 +84,7 @@ interface Edit {
 }
 
 /** @returns what the blocks of a page print now, where it is to be updated */
-async function runPage(t: Test, markdown: string, { base, folder, env }: Shop): Promise<readonly Edit[]> {
+async function runPage(t: Test, shell: Shell, markdown: string, { base, folder, env }: Shop): Promise<readonly Edit[]> {
   // One shell for all blocks of a page: a later one may use what an earlier one set, as a reader would.
   const state = join(folder, 'state.sh')
   writeFileSync(state, '')
@@ -89,8 +93,8 @@ async function runPage(t: Test, markdown: string, { base, folder, env }: Shop): 
   for (const [i, block] of found.entries()) {
     if (block.language !== 'sh') continue
     const title = block.text.split('\n')[0] ?? ''
-    const script = `source ${state}; ${block.text.replaceAll(documented, base)}\ndeclare -p | grep -E '^declare -- [a-z_]+=' > ${state} || true`
-    const { output, code } = await run(script, resolve('.'), env)
+    const script = `source ${state}; ${block.text.replaceAll(documented, base)}\ntypeset -p | grep -E '^(declare --|typeset) [a-z_]+=' > ${state} || true`
+    const { output, code } = await run(shell, script, resolve('.'), env)
     // Without the carriage returns of header fields and CSV, which nobody sees.
     const shown = output
       .replaceAll(base, documented)
@@ -118,8 +122,16 @@ t.test('every command of the README and of docs/ works, and prints what its page
   for (const page of pages) {
     await t.test(page, async (t) => {
       const markdown = read(page)
-      const edits = await runPage(t, markdown, { base, folder, env })
+      const edits = await runPage(t, 'bash', markdown, { base, folder, env })
       if (update) writeFileSync(join(root, page), edited(markdown, edits))
     })
   }
+})
+
+t.test('every command of the README works in zsh, and prints the same there', async (t) => {
+  if (spawnSync('zsh', ['--version']).error) {
+    throw new Error('zsh is not there, and this test needs the real one. On Debian or Ubuntu: apt-get install zsh')
+  }
+  const { folder, env } = fresh(t)
+  await runPage(t, 'zsh', read('README.md'), { base: await serve(t, env), folder, env })
 })
