@@ -46,7 +46,7 @@ const items: readonly ImportItem[] = [
     })
   })),
   { id: '~.-_', draft: draft({ description: '', price: decimal('0.0010'), unit: 'KGM', gtin: '4006381333931', onHand: decimal('0.125') }) },
-  { id: 'owed', draft: draft({ backorder: true, onHand: decimal('-3') }) },
+  { id: 'backordered', draft: draft({ backorder: true, onHand: decimal('-3') }) },
   ...Array.from({ length: 500 }, (_, i) => ({ id: `n-${i}`, draft: draft({ name: `Number ${i}` }) }))
 ]
 

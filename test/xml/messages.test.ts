@@ -42,7 +42,7 @@ t.test('for every schema, the messages name what is missing and what values are 
       '<stock><on-hand>many</on-hand></stock>',
       stockXsd,
       [
-        '<on-hand> is "many"; it must be a number with up to 12 digits and up to 3 fraction digits, such as 40 or 2.5; below 0 when units are owed on backorder.'
+        '<on-hand> is "many"; it must be a number with up to 12 digits and up to 3 fraction digits, such as 40 or 2.5; below 0 when more was sold on backorder than has arrived.'
       ]
     ],
     [
