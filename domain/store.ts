@@ -132,9 +132,9 @@ export interface Store extends WebhookStore {
   /** The main categories (a product's first) that any product has, each once, in the order of their bytes; the first `limit`. */
   mainCategories(limit: number): Promise<readonly string[]>
   revision(): Promise<Revision>
-  /** @throws `product-exists`, `gtin-taken` */
+  /** @throws `product-exists`, `gtin-taken`, `invalid-product` */
   createProduct(id: string, draft: ProductDraft): Promise<Product>
-  /** Creates or replaces. @throws `precondition-failed`, `gtin-taken` */
+  /** Creates or replaces. @throws `precondition-failed`, `gtin-taken`, `invalid-product` */
   putProduct(id: string, draft: ProductDraft, expected: Precondition): Promise<{ product: Product; created: boolean }>
   /** @throws `product-not-found`, `product-deleted`, `precondition-failed` */
   deleteProduct(id: string, expected: Precondition): Promise<void>
