@@ -5,7 +5,7 @@ import { add, decimal, plain } from '../../domain/money.ts'
 import type { Placed } from '../../domain/store.ts'
 import { connectWriter } from '../../stores/sqlite/connection.ts'
 import { draft, everyOrder, everything, item, onHand, placing, purchase, stocked } from './fixtures.ts'
-import { openParts } from './sqlite-parts.ts'
+import { openStoreWithWriter } from './sqlite-with-writer.ts'
 
 /** The orders that were acknowledged; the rest must have been refused as the store being out of reach. */
 async function acknowledged(t: Test, attempts: readonly Promise<Placed>[]): Promise<string[]> {
@@ -31,7 +31,7 @@ async function untilItWrites(write: () => Promise<unknown>): Promise<void> {
 }
 
 t.test('a writer that is killed loses nothing acknowledged, answers the rest, and is replaced', async (t) => {
-  const { store, writer } = await openParts(t)
+  const { store, writer } = await openStoreWithWriter(t)
   await store.createProduct('a', stocked(100_000))
   const known: string[] = []
   for (let round = 0; round < 2; round++) {
@@ -49,7 +49,7 @@ t.test('a writer that is killed loses nothing acknowledged, answers the rest, an
 })
 
 t.test('a command whose writer is lost gets what is known: stored, perhaps stored, or not stored', async (t) => {
-  const { store, writer } = await openParts(t)
+  const { store, writer } = await openStoreWithWriter(t)
   await store.createProduct('a', stocked(100_000))
   const attempts = Array.from({ length: 6_000 }, (_, i) =>
     store.placeOrder(placing('a', 1, { order: purchase([item('a')], { notes: [`${i}`] }) }))
@@ -72,7 +72,7 @@ t.test('a command whose writer is lost gets what is known: stored, perhaps store
 })
 
 t.test('a full disk refuses writes, loses nothing acknowledged, and is recovered from', async (t) => {
-  const { store, path } = await openParts(t, { maxPages: 300 })
+  const { store, path } = await openStoreWithWriter(t, { maxPages: 300 })
   await store.createProduct('a', stocked(100_000))
   const known: string[] = []
   const fill = async (count: number) => {
@@ -106,7 +106,7 @@ t.test('a full disk refuses writes, loses nothing acknowledged, and is recovered
 })
 
 t.test('while another process holds the lock, writes are refused after a while, and reads go on', async (t) => {
-  const { store, path } = await openParts(t)
+  const { store, path } = await openStoreWithWriter(t)
   await store.createProduct('a', stocked(10))
   const other = connectWriter(path)
   other.exec('BEGIN IMMEDIATE')
@@ -120,7 +120,7 @@ t.test('while another process holds the lock, writes are refused after a while, 
 })
 
 t.test('while the file is not in its place nothing is read or written, and what was is there when it is back', async (t) => {
-  const { store, path } = await openParts(t)
+  const { store, path } = await openStoreWithWriter(t)
   await store.createProduct('a', stocked(10))
   await rename(path, `${path}.moved`)
   await t.rejects(store.placeOrder(placing('a')), { code: 'store-unavailable' })

@@ -14,7 +14,7 @@ import { storeContract } from './contract.ts'
 import { keepsItsCurrency } from './currency.ts'
 import { draft, everything, onHand, placing, shopCurrency, stocked } from './fixtures.ts'
 import { newSqliteFile } from './new-database.ts'
-import { openParts } from './sqlite-parts.ts'
+import { openStoreWithWriter } from './sqlite-with-writer.ts'
 
 const folder = t.testdir({})
 let files = 0
@@ -88,7 +88,7 @@ t.test('processes that open one new file at the same moment all succeed', async 
 })
 
 t.test('a backup is a whole store of one moment, taken while orders are placed, and overwrites nothing', async (t) => {
-  const { store, path } = await openParts(t)
+  const { store, path } = await openStoreWithWriter(t)
   await store.createProduct('a', stocked(100_000))
   const attempts = Array.from({ length: 4000 }, () => store.placeOrder(placing('a')))
   await attempts[0]
@@ -108,7 +108,7 @@ t.test('a backup is a whole store of one moment, taken while orders are placed, 
 })
 
 t.test('more than can wait is refused as overload, and the rest is written', async (t) => {
-  const { store } = await openParts(t)
+  const { store } = await openStoreWithWriter(t)
   const settled = await Promise.allSettled(Array.from({ length: 10_500 }, () => store.touchKeys([])))
   const refused = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
   t.ok(refused.length > 0 && refused.length <= 500)
@@ -116,7 +116,7 @@ t.test('more than can wait is refused as overload, and the rest is written', asy
 })
 
 t.test('an error that is none of the domain keeps its cause, and touches no neighbour', async (t) => {
-  const { store } = await openParts(t)
+  const { store } = await openStoreWithWriter(t)
   const nameless = { ...draft(), name: null } as unknown as ProductDraft
   const settled = await Promise.allSettled([
     store.createProduct('a', draft()),
@@ -139,7 +139,7 @@ t.test('an error that is none of the domain keeps its cause, and touches no neig
 })
 
 t.test('idempotency keys that have had their time are swept out by those that come', async (t) => {
-  const { store, path } = await openParts(t)
+  const { store, path } = await openStoreWithWriter(t)
   await store.createProduct('a', stocked(1000))
   const place = (key: string) => store.placeOrder(placing('a', 1, { idempotency: { scope: 's', key, fingerprint: 'f' } }))
   for (let i = 0; i < 20; i++) await place(`old ${i}`)
@@ -160,7 +160,7 @@ t.test('idempotency keys that have had their time are swept out by those that co
 })
 
 t.test('more changed products than are sorted at once are paged as well as few', async (t) => {
-  const { store } = await openParts(t)
+  const { store } = await openStoreWithWriter(t)
   const ids = Array.from({ length: 10_001 }, (_, i) => `p${String(i).padStart(5, '0')}`)
   const even = (i: number) => (i % 2 ? [] : ['even'])
   for (const half of [ids.slice(0, 5000), ids.slice(5000)]) {

@@ -6,13 +6,13 @@ import type { SqliteWriter } from '../../stores/sqlite/writer.ts'
 import { shopCurrency } from './fixtures.ts'
 import { newSqliteFile } from './new-database.ts'
 
-/** A new store whose writer and file are at hand, and which may be told how large the file gets, in pages. */
-export async function openParts(
+/** A new store, with its writer and the path of its file. @param limits.maxPages the most pages that the file may have */
+export async function openStoreWithWriter(
   t: Test,
   limits: { maxPages?: number } = {}
 ): Promise<{ store: Store; writer: SqliteWriter; path: string }> {
   const path = await newSqliteFile(join(t.testdir({}), 'shop.db'))
-  const parts = await openWithWriter({ path, currency: shopCurrency, ...limits })
-  t.teardown(() => parts.store.close())
-  return { ...parts, path }
+  const opened = await openWithWriter({ path, currency: shopCurrency, ...limits })
+  t.teardown(() => opened.store.close())
+  return { ...opened, path }
 }
