@@ -26,7 +26,7 @@ export class Dispatcher {
   /** Aborts when no more deliveries may begin. */
   readonly #stopping = new AbortController()
   /** Aborts the deliveries in progress. */
-  readonly #cut = new AbortController()
+  readonly #aborting = new AbortController()
   #running: Promise<void> | undefined
   /** The position of the last event for which webhooks were claimed. */
   #seen: number | undefined
@@ -37,7 +37,7 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     // Every delivery in progress listens to both, so their number says nothing about a leak.
-    setMaxListeners(0, this.#stopping.signal, this.#cut.signal)
+    setMaxListeners(0, this.#stopping.signal, this.#aborting.signal)
     this.#options = options
     this.#memory = new OrderMemory(options.memory ?? orderMemory)
     this.#turns = new Turns(options.parallel ?? parallel)
@@ -60,7 +60,7 @@ export class Dispatcher {
   /** Gives deliveries in progress a moment to finish. Deliveries without an answer are repeated after the next start. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    const timer = setTimeout(() => this.#cut.abort(), times.grace)
+    const timer = setTimeout(() => this.#aborting.abort(), times.grace)
     await this.#running
     await Promise.all(this.#serving.values())
     clearTimeout(timer)
@@ -85,22 +85,22 @@ export class Dispatcher {
       const [event] = await store.events([head])
       if (!event) return 'gone'
       const at = Date.now()
-      const body = await write(event, webhook, AbortSignal.any([signal, this.#cut.signal]))
+      const body = await write(event, webhook, AbortSignal.any([signal, this.#aborting.signal]))
       if (!body) return { at, durationMs: Date.now() - at, failure: 'The shop could not write the event.' }
       if (!(await mayPost())) return 'kept-back'
       const message = { id: head.id, timestamp: Math.floor(Date.now() / 1000), body }
       const headers = { 'content-type': webhook.mediaType, 'user-agent': 'Tradepost', ...signatureHeaders(webhook.secrets, message) }
-      return sender.post({ url: webhook.url, headers, body }, this.#cut.signal)
+      return sender.post({ url: webhook.url, headers, body }, this.#aborting.signal)
     })
   }
 
   async #run(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
-      const isWell = await this.#claim().catch((error) => {
+      const hasSucceeded = await this.#claim().catch((error) => {
         this.#options.warn({ err: error }, 'the webhooks that are due could not be read: trying again')
         return false
       })
-      await this.#pause(isWell ? times.poll : times.recovery)
+      await this.#pause(hasSucceeded ? times.poll : times.recovery)
     }
   }
 
@@ -188,7 +188,7 @@ export class Dispatcher {
     this.#warnOfLoss(webhook)
     await this.#pace()
     if (this.#stopping.signal.aborted) return undefined
-    const attempt = await this.attempt(webhook, next, this.#cut.signal, () => this.#isHeld(webhook, heldSince)).catch((error) =>
+    const attempt = await this.attempt(webhook, next, this.#aborting.signal, () => this.#isHeld(webhook, heldSince)).catch((error) =>
       this.#notAttempted(error, webhook)
     )
     if (!attempt || attempt === 'kept-back') return undefined
@@ -196,7 +196,7 @@ export class Dispatcher {
     if ('step' in attempt) return attempt
     this.#postponements.delete(webhook.id)
     // The service ended the attempt, so the receiver has not failed.
-    if (this.#cut.signal.aborted && attempt.status === undefined) return undefined
+    if (this.#aborting.signal.aborted && attempt.status === undefined) return undefined
     const { retryAfter: _, ...logged } = attempt
     const step = nextStep(failures + 1, attempt)
     return {

@@ -13,12 +13,12 @@ const outOfReach = /^(08...|28...|3D000|25006|25P03|53...|55P03|57...|58...)$/
 const race = /^(40001|40P01|23505)$/
 
 /** A row changed while the transaction waited for its lock, so the transaction must start again. */
-export class Moved extends Error {
-  override readonly name = 'Moved'
+export class ConcurrentChange extends Error {
+  override readonly name = 'ConcurrentChange'
 }
 
 export function isRace(error: unknown): boolean {
-  return error instanceof Moved || (error instanceof pg.DatabaseError && race.test(error.code ?? ''))
+  return error instanceof ConcurrentChange || (error instanceof pg.DatabaseError && race.test(error.code ?? ''))
 }
 
 /** An error that is not from the server is from the driver or the network, unless it is a bug in this code. */

@@ -88,7 +88,7 @@ async function run<Row extends Record<string, unknown>>(database: Database, { te
   return rows
 }
 
-/** For tests of the plans too. */
+/** Exported for the tests that read the plans of these queries. */
 export const planning = "SELECT set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)"
 
 /** Reads pages of orders. */

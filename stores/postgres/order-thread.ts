@@ -17,7 +17,7 @@ export type OrderAnswer = { readonly outcomes: readonly CommandOutcome[] } | { r
 
 serve(({ url, currency, connections }: OrderThreadData) => {
   const database = new Database(url, connections)
-  const write = makeOrderWrites(database, currency, 'beside')
+  const write = makeOrderWrites(database, currency, 'order')
 
   async function answer(commands: readonly OrderCommand[]): Promise<OrderAnswer> {
     try {

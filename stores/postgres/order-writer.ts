@@ -36,14 +36,14 @@ const minLargeWeight = 32
  */
 export class OrderWriter {
   readonly #thread: DatabaseThread<OrderThreadData, readonly OrderCommand[], OrderAnswer>
-  readonly #beside: Batcher<OrderCommand, Written>
-  readonly #serving: Batcher<OrderCommand, Written>
+  readonly #orderThreadQueue: Batcher<OrderCommand, Written>
+  readonly #servingThreadQueue: Batcher<OrderCommand, Written>
 
   /** @param database the connections of the serving thread */
   constructor(database: Database, data: OrderThreadData) {
     this.#thread = new DatabaseThread(entry, data)
-    this.#beside = new Batcher({ run: (batch) => this.#write(batch), weight, parallel })
-    this.#serving = new Batcher({ run: makeOrderWrites(database, data.currency, 'serving'), weight, parallel })
+    this.#orderThreadQueue = new Batcher({ run: (batch) => this.#write(batch), weight, parallel })
+    this.#servingThreadQueue = new Batcher({ run: makeOrderWrites(database, data.currency, 'serving'), weight, parallel })
   }
 
   /** Resolves when the thread has started. */
@@ -59,14 +59,14 @@ export class OrderWriter {
   async run<V extends OrderVerb>(verb: V, ...args: Parameters<Store[V]>): Promise<Awaited<ReturnType<Store[V]>>> {
     const command = { verb, args } as OrderCommand
     const isSmall = command.verb === 'placeOrder' && weight(command) < minLargeWeight
-    const written = await (isSmall ? this.#placeSmall(command) : this.#beside.submit(command))
+    const written = await (isSmall ? this.#placeSmall(command) : this.#orderThreadQueue.submit(command))
     return written as Awaited<ReturnType<Store[V]>>
   }
 
   /** Writes the waiting orders, then closes the thread's connections. */
   async close(): Promise<void> {
-    await this.#serving.close()
-    await this.#beside.close()
+    await this.#servingThreadQueue.close()
+    await this.#orderThreadQueue.close()
     await this.#thread.close()
   }
 
@@ -77,9 +77,9 @@ export class OrderWriter {
 
   async #placeSmall(command: OrderCommand): Promise<Written> {
     try {
-      return await this.#serving.submit(command)
+      return await this.#servingThreadQueue.submit(command)
     } catch (error) {
-      if (error instanceof LargeOrderComparison) return this.#beside.submit(command)
+      if (error instanceof LargeOrderComparison) return this.#orderThreadQueue.submit(command)
       throw error
     }
   }

@@ -17,8 +17,8 @@ import { lockStock } from './stock-ledger.ts'
 
 export type OrderCommand = Command<'placeOrder'> | ChangeCommand
 
-/** The thread that decides a batch: the serving thread, or the order thread beside it, which may take longer. */
-export type Place = 'serving' | 'beside'
+/** The thread that decides a batch. Only the order thread may take long. */
+export type DecidingThread = 'serving' | 'order'
 
 /** A new order has the number of a large order. The serving thread must not compare them, because that takes too long. */
 export class LargeOrderComparison extends Error {
@@ -37,7 +37,7 @@ export class LargeOrderComparison extends Error {
 export function makeOrderWrites(
   database: Database,
   currency: string,
-  place: Place
+  thread: DecidingThread
 ): (commands: readonly OrderCommand[]) => Promise<readonly Settled<Placed | Order | Shipped>[]> {
   const run = (commands: readonly OrderCommand[]) =>
     database.transaction(async (queries) => {
@@ -70,7 +70,7 @@ export function makeOrderWrites(
         sent,
         activeOrderNumbered(customer, orderNumber) {
           const order = numbers.find(customer, orderNumber)
-          if (place === 'serving' && textOf(order) !== undefined) throw new LargeOrderComparison()
+          if (thread === 'serving' && textOf(order) !== undefined) throw new LargeOrderComparison()
           return order
         },
         orderOfDocument(customer, digest) {

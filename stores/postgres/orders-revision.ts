@@ -22,7 +22,7 @@ function statement(isOwn: boolean): string {
         ORDER BY ${first}o.modified_at DESC, o.seq DESC LIMIT 1) AS change`
 }
 
-/** For tests of the plans too. The one of a customer has the customer as `$1`. */
+/** Exported for the tests that read their plans. The statement of a customer's own orders has the customer as `$1`. */
 export const revisionStatements = { all: statement(false), own: statement(true) } as const
 
 /**

@@ -4,7 +4,7 @@ import { attempt, type Settled } from '../batcher.ts'
 import { productColumns } from '../rows.ts'
 import type { Database, Queries } from './database.ts'
 import { EventLog } from './event-log.ts'
-import { Moved } from './failures.ts'
+import { ConcurrentChange } from './failures.ts'
 import { type LockedEntry, writeChanges } from './product-rows.ts'
 import { now, type ProductRow, type StockRow, stockColumns, toProduct, toStock } from './rows.ts'
 import { revise } from './stock-ledger.ts'
@@ -64,7 +64,7 @@ async function lockProducts({ query }: Queries, currency: string, writes: readon
   )
   const lockedRows = new Set((await locked).map(({ product }) => product))
   const rows = await read
-  if (rows.some(({ seq }) => !lockedRows.has(seq))) throw new Moved('a product was added')
+  if (rows.some(({ seq }) => !lockedRows.has(seq))) throw new ConcurrentChange('a product was added')
   const entry = (row: ProductRow & StockRow): LockedEntry => {
     const { seq, id, deleted } = row
     return { seq, product: toProduct(row, currency), stock: toStock(id, row), deleted }

@@ -12,7 +12,7 @@ import type { ProductReference } from '../../domain/order.ts'
 import { type CommonStockItemRow, quantitiesOf } from '../rows.ts'
 import type { Queries } from './database.ts'
 import type { EventLog } from './event-log.ts'
-import { Moved } from './failures.ts'
+import { ConcurrentChange } from './failures.ts'
 import { setStock } from './product-rows.ts'
 import { now, type StockRow, stockColumns, toStock } from './rows.ts'
 
@@ -55,29 +55,29 @@ export async function lockStock({ query }: Queries, products: Iterable<ProductRe
   )
   const lockedRows = new Set((await locked).map(({ product }) => product))
   const rows = await read
-  if (rows.some(({ seq }) => !lockedRows.has(seq))) throw new Moved('a product was added, or its GTIN has changed')
+  if (rows.some(({ seq }) => !lockedRows.has(seq))) throw new ConcurrentChange('a product was added, or its GTIN has changed')
   return new StockLedger(rows)
 }
 
-/** A stock item as the commands before have left it. */
-interface Counted {
+/** A stock item as the commands of the batch have left it so far. */
+interface LockedRow {
   readonly seq: number
   item: LockedItem
   isChanged: boolean
 }
 
 export class StockLedger implements Inventory {
-  readonly #byId = new Map<string, Counted>()
-  readonly #byGtin = new Map<string, Counted>()
-  /** The products, each time that one shows another availability. */
-  readonly #flips: { readonly seq: number; readonly item: LockedItem }[] = []
+  readonly #byId = new Map<string, LockedRow>()
+  readonly #byGtin = new Map<string, LockedRow>()
+  /** A product for each time that its availability changes, in that order. */
+  readonly #availabilityChanges: { readonly seq: number; readonly item: LockedItem }[] = []
 
   constructor(rows: readonly StockItemRow[]) {
     for (const row of rows) {
       const stock = toStock(row.id, row)
-      const counted = { seq: row.seq, item: { ...row, ...quantitiesOf(row), onHand: stock.onHand, stock }, isChanged: false }
-      this.#byId.set(row.id, counted)
-      if (row.gtin !== null && !row.deleted) this.#byGtin.set(row.gtin, counted)
+      const locked = { seq: row.seq, item: { ...row, ...quantitiesOf(row), onHand: stock.onHand, stock }, isChanged: false }
+      this.#byId.set(row.id, locked)
+      if (row.gtin !== null && !row.deleted) this.#byGtin.set(row.gtin, locked)
     }
   }
 
@@ -95,26 +95,26 @@ export class StockLedger implements Inventory {
    */
   take(taken: ReadonlyMap<string, Decimal>, now: number): void {
     const locked = [...taken].map(([id, quantity]) => {
-      const counted = this.#byId.get(id)
-      if (!counted) throw new Error(`the stock of ${id} is not locked`)
-      return { counted, quantity }
+      const row = this.#byId.get(id)
+      if (!row) throw new Error(`the stock of ${id} is not locked`)
+      return { row, quantity }
     })
-    for (const { counted, quantity } of locked) {
-      const change = decideStock(counted.item, quantity, now)
+    for (const { row, quantity } of locked) {
+      const change = decideStock(row.item, quantity, now)
       if (!change) continue
       const { product, ...quantities } = change
-      counted.item = { ...counted.item, ...quantities, ...product }
-      counted.isChanged = true
-      if (product) this.#flips.push({ seq: counted.seq, item: counted.item })
+      row.item = { ...row.item, ...quantities, ...product }
+      row.isChanged = true
+      if (product) this.#availabilityChanges.push({ seq: row.seq, item: row.item })
     }
   }
 
   /** Writes the changed stock and availability. Does not wait for the last statements. */
   async write(queries: Queries, events: EventLog): Promise<void> {
-    if (this.#flips.length > 0) {
+    if (this.#availabilityChanges.length > 0) {
       const at = await revise(queries)
-      events.add(this.#flips.map(({ item: { id, version } }) => productChanged(id, version, at)))
-      const products = [...new Map(this.#flips.map(({ seq, item }) => [seq, item]))]
+      events.add(this.#availabilityChanges.map(({ item: { id, version } }) => productChanged(id, version, at)))
+      const products = [...new Map(this.#availabilityChanges.map(({ seq, item }) => [seq, item]))]
       void queries.query(
         `UPDATE product p SET availability = n.availability, version = n.version, modified_at = $4
           FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS n (seq, availability, version) WHERE p.seq = n.seq`,

@@ -20,7 +20,7 @@ async function open(): Promise<Store> {
   const url = await newShopDatabase(server)
   const store = await openPostgresStore({ url, currency: shopCurrency })
   const database = new Database(url, 2)
-  const write = makeOrderWrites(database, shopCurrency, 'beside')
+  const write = makeOrderWrites(database, shopCurrency, 'order')
   async function run<Written extends Placed | Order>(command: OrderCommand): Promise<Written> {
     const [outcome] = await write([command])
     if (outcome && 'value' in outcome) return outcome.value as Written
