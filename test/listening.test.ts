@@ -49,7 +49,7 @@ t.test('a port that this user has no right to is said so, with one to choose', a
   const refused = Object.assign(new Error('listen EACCES: permission denied 127.0.0.1:80'), { code: 'EACCES' })
   const app = Fastify()
   t.teardown(() => app.close())
-  // Whether a user has the right is the machine's affair.
+  // The refusal is simulated, because root may open every port.
   app.listen = (() => Promise.reject(refused)) as unknown as typeof app.listen
   await t.rejects(listen(app, { host: '127.0.0.1', port: 80, setting: 'PORT' }), {
     message: '127.0.0.1:80 may not be opened: this user has no right to use port 80. Choose another port, such as PORT=8080.'

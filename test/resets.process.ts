@@ -21,7 +21,7 @@ const requests = {
   garbage: 'garbage\r\n\r\n'
 }
 
-/** Sends, and resets the connection: at once, or a moment later. */
+/** Sends bytes and resets the connection. @param after milliseconds between the two; undefined: none */
 async function reset(port: number, bytes: string, after?: number): Promise<void> {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => undefined)
@@ -44,7 +44,7 @@ t.test('a reset at any moment is no error of the service: nothing fails, and not
     }
   }
   let metrics = ''
-  // The request that asks is one itself.
+  // The request for the metrics is in flight itself.
   while (!metrics.includes('http_requests_in_flight 1\n')) metrics = await (await fetch(`${server.base}/metrics`)).text()
   t.notMatch(metrics, /status="5/)
   await server.end('SIGTERM')

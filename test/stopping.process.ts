@@ -6,7 +6,7 @@ import { orderXml, xml } from './build.ts'
 import { message, Wire } from './http/wire.ts'
 import { runServer, spawnServer } from './run-server.ts'
 
-/** A minute and more: whoever ends with 0 did not need it, because who does ends with 1. */
+/** A service that needs all of SHUTDOWN_TIMEOUT ends with 1, so an exit code of 0 shows that it needed less. */
 const slowStop = { SHUTDOWN_DELAY: '1', SHUTDOWN_TIMEOUT: '60' }
 
 interface Line {
@@ -33,7 +33,7 @@ async function closed(port: number): Promise<void> {
     const socket = connect(port, '127.0.0.1')
     try {
       await once(socket, 'connect')
-      // Accepted or not, it takes no part in what is tested here.
+      // Errors of this connection do not matter: it only asks whether somebody listens.
       socket.on('error', () => {}).destroy()
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return
@@ -115,7 +115,7 @@ t.test('requests that are not finished within SHUTDOWN_TIMEOUT are cut off and n
   const wire = (await Wire.open(t, port)).send(get)
   t.equal((await wire.answer()).status, 200)
   wire.send(head)
-  // Itself, and the one whose body is still to come.
+  // Two requests are in flight: the one for the metrics, and the one whose body is incomplete.
   while (!/^http_requests_in_flight 2$/m.test(await (await fetch(`${base}/metrics`)).text()))
     await new Promise((resolve) => setTimeout(resolve, 10))
   t.equal(await end('SIGTERM'), 1)

@@ -26,7 +26,7 @@ async function change(page: Page, order: Order): Promise<Order> {
   return shop.store.order(order.id)
 }
 
-/** Until the script is at work, which it shows by its buttons. */
+/** Waits until the script runs: then the lines have its buttons. */
 const ready = (page: Page) => page.getByRole('button', { name: 'Remove line 1' }).waitFor()
 
 for (const javaScriptEnabled of [false, true]) {
@@ -86,12 +86,12 @@ for (const javaScriptEnabled of [false, true]) {
     await shop.store.changeOrder(order.id, { items: [line('ABC-1', '2')], notes: [], extensions: [] }, {})
     await page.getByLabel('Note').fill('typed at length')
     await page.getByRole('button', { name: 'Change the order' }).last().click()
-    // In focus, so that who does not see it hears of it.
+    // The alert has the focus, so that a screen reader reads it aloud.
     await page.locator('[role=alert]:focus').waitFor()
     t.match(await page.getByRole('alert').textContent(), /Somebody else changed/)
     t.equal(await page.getByRole('link', { name: 'See the order as it stands' }).getAttribute('href'), `/order/${order.id}`)
     t.equal(await page.getByLabel('Note').inputValue(), 'typed at length')
-    t.match(await change(page, order), { notes: ['typed at length'], items: [{ quantity: '1' }] }, 'who sends it again means it')
+    t.match(await change(page, order), { notes: ['typed at length'], items: [{ quantity: '1' }] }, 'what is sent again is stored')
   })
 }
 

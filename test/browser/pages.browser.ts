@@ -33,7 +33,7 @@ const webhook = made.headers.get('location')
 
 const { tags } = (await (await fetch(`${shop.url}/openapi.json`)).json()) as { tags: readonly { readonly name: string }[] }
 
-/** Every kind of page; those marked are refused, which is a page too. */
+/** Every kind of page. Those with a status are pages of refusals. */
 const pages: readonly (readonly [path: string, status?: number])[] = [
   ['/'],
   ['/products'],
@@ -74,7 +74,7 @@ t.test('every page is accessible, light and dark', async (t) => {
     t.equal(answer?.status(), status, path)
     for (const colorScheme of colorSchemes) {
       await page.emulateMedia({ colorScheme })
-      // Only the colours are others in the dark.
+      // The dark page differs in its colours only.
       t.same(
         await violations(page, colorScheme === 'dark' ? 'cat.color' : undefined),
         [],

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { reduce } from './png.ts'
 import { openShop, signIn } from './shop.ts'
 
-/** Takes the pictures of the README: the main pages of a shop with some life in it, into docs/. */
+/** The pictures of the README are written here. They show the main pages of a shop that has some orders. */
 const folder = fileURLToPath(new URL('../../docs/', import.meta.url))
 const shop = await openShop({ SHOP_NAME: 'Tradepost' })
 

@@ -91,7 +91,10 @@ export interface Visitor {
   readonly complaints: readonly string[]
 }
 
-/** Opens a window. What it complains of is checked when the test ends, but for the statuses that the test expects. */
+/**
+ * Opens a window. The test fails at its end if the window had errors.
+ * @param expected statuses of answers that count as no error
+ */
 export async function visit(
   t: Test,
   shop: OpenShop,

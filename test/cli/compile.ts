@@ -47,7 +47,7 @@ function sources(): string[] {
   return [...entries, ...inside].sort()
 }
 
-/** Of all that the build is made of: a build of this name is never stale. */
+/** The digest of everything that the build is made of. A build that is named by it is never stale. */
 function digest(paths: readonly string[]): string {
   const hash = createHash('sha256')
   const makers = ['bundle.js', 'package.json', 'package-lock.json', 'tsconfig.json', fileURLToPath(import.meta.url).slice(root.length)]

@@ -245,7 +245,7 @@ t.test('an unreadable file is one line', async (t) => {
   t.teardown(() => server.close())
   await once(server, 'listening')
   chmodSync(join(folder, 'locked.csv'), 0)
-  // Root may read what nobody may.
+  // Root can read every file, so only another user is refused.
   const reasons = { folder: 'it is a directory', socket: 'ENXIO', ...(process.getuid?.() === 0 ? {} : { locked: 'EACCES' }) }
   for (const [name, reason] of Object.entries(reasons)) {
     const ran = await run(['import', join(folder, `${name}.csv`)], settings)

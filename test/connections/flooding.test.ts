@@ -73,7 +73,7 @@ t.test('clients of a flooding address that go away take no time from those that 
     for (const socket of sockets) void look(socket)
     const isEach = () => app.connections.pendingResponses.length === sockets.length
     for (let turns = 0; turns < 2_000 && !isEach(); turns++) await new Promise(setImmediate)
-    // Each has arrived. In the next turns their pauses begin.
+    // All requests have arrived. In the next turns the pauses of their refusals begin.
     for (let turns = 0; turns < 50; turns++) await new Promise(setImmediate)
     const areGone = Promise.all(sockets.map((socket) => once(socket, 'close')))
     for (const socket of sockets) socket.resetAndDestroy()

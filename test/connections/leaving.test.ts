@@ -29,7 +29,7 @@ t.test('an accepted client whose request is not yet read is answered, however lo
   const { app } = await build(t)
   await listening(app)
   const accepted = new Promise<Socket>((resolve) => {
-    // Before the scheduler, whose turn to read it this takes away.
+    // This listener comes before that of the scheduler, so the scheduler cannot start to read from the socket.
     app.server.prependOnceListener('connection', (socket: Socket) => {
       socket.resume = () => socket
       resolve(socket)

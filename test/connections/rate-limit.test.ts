@@ -110,7 +110,7 @@ t.test('a document costs one request more for every 50 ms that it takes, whether
   const item = '<item><product-id>none</product-id><quantity>1</quantity></item>'
   const post = (payload: string) => app.inject({ method: 'POST', url: '/order', headers: { 'content-type': 'application/xml' }, payload })
   const order = `<purchase-order>${item.repeat(10_000)}</purchase-order>`
-  // The first of a process also compiles the schema, which is not the sender's to pay.
+  // The first document in a process also pays for compiling the schema, so the cost of the second one is measured.
   const before = remaining((await post(order)).headers)
   const { statusCode, headers } = await post(order)
   t.equal(statusCode, 422)
@@ -147,7 +147,7 @@ t.test('a service that is too busy counts what it sheds', async (t) => {
   await app.ready()
   const statuses: number[] = []
   while (!statuses.includes(429) && statuses.length < 10) {
-    // Busy for as long as it takes until the sampling of the event loop's delay has seen it.
+    // The thread is busy until the delay of the event loop has been sampled.
     const until = performance.now() + 1_100
     while (performance.now() < until);
     await new Promise((resolve) => setImmediate(resolve))

@@ -36,7 +36,7 @@ async function serve(t: Test) {
   return { server, connections, open: connected, seen }
 }
 
-/** Another client, whose requests take all of the time of each turn. */
+/** Adds another client, whose requests take all of the time of each turn. */
 async function keepBusy({ open, seen }: Awaited<ReturnType<typeof serve>>): Promise<void> {
   const socket = await open('127.0.0.9')
   const requests = get('/busy').repeat(50)

@@ -31,14 +31,14 @@ interface Compose {
   readonly networks?: { readonly shop?: { readonly ipam: { readonly config: readonly { readonly subnet: string }[] } } }
 }
 
-/** With the default of each variable, as nobody has set any. */
+/** Reads a compose file. Each variable in it has its default, as if none was set. */
 function load(file: string): Compose {
   return parse(read(`docker/${file}`).replace(/\$\{\w+:-([^}]*)\}/g, '$1')) as Compose
 }
 
 const composed = new Map(files.map((file) => [file, load(file)]))
 const services = [...composed.values()].flatMap((compose) => Object.entries(compose.services))
-/** Those that start by themselves; the others change one of these. */
+/** The files that can be started alone. Each of the others only changes one of these. */
 const whole = [...composed.values()].filter(({ name }) => name !== undefined)
 
 t.test('the compose files can run at once: each has its own name, port and network', async (t) => {
@@ -102,7 +102,7 @@ t.test('one command makes every secret that is needed, once, for the containers 
     [...new Set(needed)].sort()
   )
   t.equal(statSync(join(docker, 'secrets')).mode & 0o777, 0o700)
-  // The user in the container has another number than whoever made them.
+  // The user in the container has another number than the user who made the files, and must be able to read them.
   for (const name of Object.keys(made)) t.equal(statSync(join(docker, 'secrets', name)).mode & 0o777, 0o444, name)
   const url = new URL(readConfig({ DATABASE_URL_FILE: join(docker, 'secrets/database-url') }).DATABASE_URL)
   t.equal(url.password, made['postgres-password'])

@@ -10,7 +10,7 @@ import t, { type Test } from 'tap'
 import { build } from '../build.ts'
 import { send, startNginx } from './nginx.ts'
 
-/** A folder with a certificate that nobody has signed but itself. */
+/** Makes a folder with a self-signed certificate and its key. */
 function makeCertificates(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'tradepost-certificates-'))
   t.teardown(() => rmSync(folder, { recursive: true }))

@@ -92,7 +92,7 @@ export async function startNginx(t: Test, services: readonly number[] | NamedSer
     const changes = { 'listen 443 ': `listen 127.0.0.1:${httpsPort} `, '/etc/nginx/certificates': certificates }
     writeFileSync(join(folder, 'server.d', 'https.conf'), configuration('https.conf', changes))
   }
-  // As root, nginx's workers would be somebody who may not enter the folder.
+  // When nginx is started by root, its workers run as another user by default, and that user cannot enter the folder.
   const user = process.getuid?.() === 0 ? 'user root;' : ''
   const nginx = spawn('nginx', ['-p', folder, '-c', conf, '-g', `daemon off; pid ${join(folder, 'pid')}; ${user}`], {
     stdio: ['ignore', openSync(log, 'a'), openSync(errors, 'a')],

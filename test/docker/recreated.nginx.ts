@@ -7,15 +7,14 @@ import { type RunningServer, runServer } from '../run-server.ts'
 import { startNameServer } from './name-server.ts'
 import { send, startNginx } from './nginx.ts'
 
-// A container that is made anew has another address under the same name: nginx must look the name up again while it runs.
+// A container that is created again gets another address under the same name, so nginx must look the name up again while it runs.
 
 const settings = { TRUST_PROXY: '127.0.0.1' }
 const portOf = ({ base }: RunningServer) => new URL(base).port
 
-/** Asks until it is so. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; !(await condition()); tries++) {
-    if (tries > 600) throw new Error('it never became so')
+    if (tries > 600) throw new Error('the condition did not become true in 60 s')
     await sleep(100)
   }
 }
@@ -77,7 +76,7 @@ t.test('replicas that come and go under the name share the requests, and none of
   names.set('127.0.0.4', '127.0.0.5', '127.0.0.6')
   await until(async () => (await get(20)).size === 3)
 
-  // Docker forgets the name of a container that it stops, but not at the same instant.
+  // Docker removes the name of a container that it stops, but only a moment later.
   await first.end('SIGKILL')
   await get(20)
   names.set('127.0.0.5', '127.0.0.6')

@@ -22,7 +22,7 @@ interface Shop {
   /** To one replica, past nginx. */
   sendTo(replica: number, path: string, sent?: Sent): Promise<Answer>
   key(customer: string, ...scopes: Scope[]): Promise<{ authorization: string }>
-  /** How many requests each replica has had from nginx, and none that had none. */
+  /** The number of requests from nginx for each replica that had any. */
   spread(): number[]
   readonly store: Awaited<ReturnType<typeof openPostgresStore>>
 }
@@ -31,7 +31,7 @@ async function open(t: Test, settings: Readonly<Record<string, string>> = {}): P
   const url = await postgres.database()
   const start = () =>
     runServer(t, { DATABASE_URL: url, SAMPLE_CATALOGUE: 'off', TRUST_PROXY: '127.0.0.1', SESSION_SECRET: 'a'.repeat(64), ...settings })
-  // All at once on an empty database: each finds the migrations to be its own or done.
+  // All replicas start at once on an empty database. Each either applies a migration or finds it applied.
   const servers = await Promise.all(Array.from({ length: replicas }, start))
   const ports = servers.map(({ base }) => Number(new URL(base).port))
   const { port, log } = await startNginx(t, ports)
@@ -166,7 +166,7 @@ t.test('replicas are killed and stopped while orders come: every acknowledged on
   const answers = new Map<number, number>()
   let isOver = false
 
-  /** What every client should do: send again, with the same key, until there is an answer that is one. */
+  /** Sends an order as every client should: again, with the same key, until it is answered with 201. */
   async function order(key: string): Promise<void> {
     for (;;) {
       const { status, headers } = await send('/order', post({ 'idempotency-key': key }))

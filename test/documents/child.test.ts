@@ -46,7 +46,7 @@ t.test('an outcome tells the processor time that it took, but for the first, whi
 })
 
 t.test('a document over its budget is refused, and what waited behind it is read all the same', async (t) => {
-  // Several times what the first small document of a process takes, and a fraction of what the large one does.
+  // The budget is several times what the first small document of a process takes, and a fraction of what the large one takes.
   const { child, warnings } = start(t, { budget: 300 })
   const [large, ...small] = await Promise.all([
     run(child, 'attacker', largeOrder(80_000)),

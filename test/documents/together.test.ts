@@ -15,7 +15,7 @@ const corpus = new URL('../corpus/', import.meta.url)
 const item = (content: string) => `<purchase-order><item>${content}</item></purchase-order>`
 const limits = { marks: 100_000, maxOrderItems: 100 }
 
-/** Orders that are accepted and orders that are refused, each for a reason of its own; with everything that has no place in a batch. */
+/** Accepted orders, orders that are refused for different reasons, and documents that cannot be validated in a batch. */
 const texts: readonly string[] = [
   ...readdirSync(corpus).map((name) => readFileSync(new URL(name, corpus), 'utf8')),
   orderXml(),
@@ -74,7 +74,7 @@ t.test('documents that are read together have the outcomes that each has alone',
   const mostlyAccepted = fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...accepted) }, { weight: 1, arbitrary: fc.nat(jobs.length - 1) })
   fc.assert(
     fc.property(fc.array(mostlyAccepted, { minLength: 2, maxLength: 24 }), (batch) => {
-      // Each batch has jobs of its own: a job is read once.
+      // The jobs are copied, because a job can be read only once.
       const outcomes = [...together(batch.map((i) => ({ ...jobs[i] }) as Job))].map(withoutCost)
       t.same(
         outcomes,

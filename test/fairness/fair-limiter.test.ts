@@ -1,7 +1,7 @@
 import t from 'tap'
 import { FairLimiter, type QuotaExceeded } from '../../fairness/fair-limiter.ts'
 
-/** Work that ends only when it is ended. */
+/** Work that runs until the test ends it. */
 function makeWork(turns: FairLimiter) {
   const running: string[] = []
   const ends = new Map<string, () => void>()

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { FairScheduler } from '../../fairness/fair-scheduler.ts'
 
-/** Longer than a scheduler lets begin before the event loop turns. */
+/** Takes all the time in which a scheduler starts work before it lets the event loop turn. */
 function work(): void {
   const until = performance.now() + 8
   while (performance.now() < until);
@@ -75,7 +75,7 @@ t.test('short work starts although other work waits, until the turn is too long'
 })
 
 t.test('connections that have closed do not count as reads', (t) => {
-  // All of it is in one turn, which has time left.
+  // The clock stands still, so the turn never runs out of time.
   t.intercept(performance, 'now', { value: () => 0 })
   const scheduler = new FairScheduler()
   let asked = 0

@@ -52,7 +52,7 @@ const refused: Readonly<Record<string, { readonly headers: Record<string, string
 }
 
 t.test('a document that is made to cost much is refused, in 64 KiB at most, and costs nobody else', async (t) => {
-  // Without it most of these would be refused for their number.
+  // With a rate limit, most of these documents would be refused because there are so many.
   const shop = await startHostile(t, { RATE_LIMIT: 'off' })
   for (const [name, { headers, body }] of Object.entries(refused)) {
     await t.test(name, async (t) => {

@@ -19,11 +19,11 @@ export function socketsOf(pid: number | undefined): number {
   return links.filter((link) => link.startsWith('socket:')).length
 }
 
-/** Waits for something that comes by itself. @throws Error when it does not */
+/** Waits until a condition is true. @throws Error if that takes too long. @param what the condition in words */
 export async function until(isSo: () => boolean | Promise<boolean>, what: string, milliseconds = 240_000): Promise<void> {
   const end = performance.now() + milliseconds
   while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`in ${milliseconds} ms it did not come to this: ${what}`)
+    if (performance.now() > end) throw new Error(`this did not become true in ${milliseconds} ms: ${what}`)
     await sleep(20)
   }
 }

@@ -22,7 +22,7 @@ export interface HostileShop {
   send(options: Sent, from?: string, agent?: Agent): Promise<Answered>
   /** A connection from an attacker's address, of which nothing is read until somebody reads. Its errors are the attacker's own. */
   open(from?: string): Promise<Socket>
-  /** Closes every connection that was opened, as one who goes away does. */
+  /** Closes all of the attacker's connections. */
   leave(): void
   /** Runs the shop's own command on its database. */
   command(args: readonly string[], input?: string): Promise<Ran>
@@ -32,7 +32,7 @@ export interface HostileShop {
   recovers(t: Test): Promise<void>
 }
 
-/** The address of who attacks, where it is not said. */
+/** The attacker's address, if a test names no other. */
 const attacker = '127.0.0.1'
 /** Sockets of a shop without clients, which differ a little: it listens, and speaks to its other processes. */
 const spareSockets = 4
@@ -52,7 +52,7 @@ const longestWait = 5_000
 /** The most resident memory of the serving process, in MiB. */
 const mostMemory = 500
 
-/** Settings with which an attack ends in seconds; who is slower than these is what is tested. */
+/** Time limits so short that a client who is slower than they allow is cut off within seconds. */
 export const short = { HEADERS_TIMEOUT: '2', REQUEST_TIMEOUT: '4', SEND_TIMEOUT: '2', KEEP_ALIVE_TIMEOUT: '2' } as const
 
 /** Lines of the log that a failed test shows. */
@@ -137,7 +137,7 @@ export async function startHostile(t: Test, settings: Readonly<Record<string, st
     async recovers(t) {
       const operator = '127.0.255.1'
       const metrics = async () => (await ask(port, operator, undefined, { path: '/metrics' })).body
-      // The request that asks is one itself.
+      // The request for the metrics is in flight itself.
       await until(async () => (await metrics()).includes('http_requests_in_flight 1\n'), 'no request is in flight')
       await until(() => socketsOf(server.pid) <= socketsAtRest + spareSockets, 'no connection is left')
       t.notMatch(await metrics(), /status="500"/, 'nothing went wrong')

@@ -39,13 +39,13 @@ const beginnings: readonly string[] = [
   `${message('POST /order', { 'content-type': 'application/xml', 'transfer-encoding': 'chunked' })}zz\r\n`
 ]
 
-/** When it is reset. */
+/** The moments at which a connection is reset. */
 const moments: Readonly<Record<string, (socket: Socket, shop: HostileShop) => Promise<unknown>>> = {
   'at once': async () => undefined,
   'a turn later': () => turn(),
   'when the shop has answered another request': (_socket, shop) => shop.send({ path: '/health/live' }),
   'when bytes of an answer have come, or it is closed': (socket, shop) =>
-    // Not all of them are answered before they are whole.
+    // Some of the requests are never complete and never answered, so another event ends the wait.
     Promise.race([once(socket.resume(), 'data'), once(socket, 'close'), shop.send({ path: '/products' })]).catch(() => undefined)
 }
 
@@ -95,7 +95,7 @@ function pour(socket: Socket, text: string): void {
   write()
 }
 
-/** Between two bytes of who sends slowly, in milliseconds. */
+/** Milliseconds between two bytes of a slow sender. */
 const slowly = 200
 
 /** Sends a byte now and then until so many answers have come. @returns what was not sent */
@@ -205,7 +205,7 @@ t.test('connections that were idle send at once', async (t) => {
           const closed = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)))
           for (const socket of sockets) {
             socket.resume()
-            // It waits for a shop that reads, and ends with the last answer.
+            // The connection stays open until the shop has read everything and has sent its last answer.
             socket.end(bytes)
           }
           await Promise.all(closed)

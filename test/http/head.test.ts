@@ -23,7 +23,7 @@ t.test('HEAD answers what GET would, without the content (RFC 9110 9.3.2)', asyn
   routes.push('/problems/not-found', '/openapi.json', '/docs', '/health/live', '/health/ready', '/public/shop.css')
   routes.push('/docs/orders', '/docs/nothing', '/nothing', '/product/NOPE', '/products?limit=0', '/order?nope=1')
 
-  /** Those that differ from one answer to the next. */
+  /** The header fields that differ from one answer to the next. */
   const own = ['date', 'x-request-id']
   for (const path of routes) {
     for (const accept of ['application/xml', 'text/html', 'application/json', 'image/png']) {

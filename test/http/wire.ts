@@ -98,7 +98,7 @@ export class Wire {
     return this.#failure
   }
 
-  /** Takes nothing more from the connection, or goes on taking. */
+  /** Reads nothing from the connection until `resume`. */
   pause(): this {
     this.#socket.pause()
     return this
@@ -138,7 +138,7 @@ export class Wire {
     try {
       await Promise.race(['data', 'close', 'end'].map((event) => once(this.#socket, event, { signal })))
     } finally {
-      // The listeners of the two that did not come go with it.
+      // This removes the listeners for the two other events.
       over.abort()
     }
   }

@@ -10,7 +10,7 @@ t.test('events are deleted when EVENTS_KEEP is over, all but the newest', async 
   const left = () => store.eventHeads({ audience: everyone, limit: 100 })
   const newest = await store.lastEvent()
   t.ok((await left()).length > 3)
-  // They are looked for every ten seconds.
+  // The service looks for old events every ten seconds.
   while ((await left()).length > 1) await sleep(100)
   t.same(await left(), [newest])
 })

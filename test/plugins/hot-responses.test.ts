@@ -4,7 +4,7 @@ import { openStore } from '../../stores/open.ts'
 import { build, draft, orderXml } from '../build.ts'
 import { listening, message, Wire } from '../http/wire.ts'
 
-/** Whether responses are not sent again: a version takes a query there. */
+/** On PostgreSQL the layer sends nothing again, because a version cannot be read without a query. */
 const skip = process.env['TEST_DATABASE_URL'] !== undefined && 'versions take a query'
 
 /** A request that the layer answers without the parser once it has come three times on a connection. */

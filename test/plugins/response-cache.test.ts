@@ -26,14 +26,14 @@ async function both(t: Test, settings: Readonly<Record<string, string>> = {}) {
     const given = { LOG_LEVEL: 'silent', OVERLOAD_DELAY: 'off', RATE_LIMIT: 'off', DATABASE_URL: config.DATABASE_URL }
     const app = await buildApp({ config: readConfig({ ...given, ...settings, ...own }), store: over, release: 'test' })
     await listening(app)
-    // The store is closed by the one who made it.
+    // Only the server is closed here. `app.close` would close the store, which both services share.
     t.teardown(() => app.server.close())
     return app
   }
   const apps = { layered: await serve(counted, {}), plain: await serve(store, { BODY_CACHE: '0' }) }
   let parsed = 0
   apps.layered.server.prependListener('request', () => parsed++)
-  // As another process has it: its writes are seen by nothing but the file.
+  // A second store on the same file is like one of another process: only the file shows its writes.
   const elsewhere = await openStore(config.DATABASE_URL, config.CURRENCY)
   t.teardown(() => elsewhere.close())
   return { store, elsewhere, ...apps, reads: () => reads, parsed: () => parsed, wires: new Map<FastifyInstance, Wire>() }

@@ -37,7 +37,7 @@ t.test('a request does not wait behind all those that another address has sent b
   const crowd = await Promise.all(Array.from({ length: 40 }, () => open('127.0.0.2')))
   const customer = await open('127.0.0.3')
   const answers = [...crowd, customer].map((socket) => once(socket, 'data'))
-  // All of it is there before the thread can begin with the first.
+  // All requests arrive before the thread can handle the first one.
   for (const socket of [...crowd, customer]) socket.write(message('GET /work'))
   await Promise.all(answers)
   t.ok(served.indexOf('127.0.0.3') < 20, `served as number ${served.indexOf('127.0.0.3')}`)

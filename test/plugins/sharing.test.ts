@@ -85,7 +85,7 @@ t.test('the customers behind one address search each for itself', async (t) => {
   t.same(statuses, Array(20).fill(200))
 })
 
-/** Catalogues that never end, while they are wanted so. */
+/** Makes the catalogue endless for as long as `isWanted` is true. */
 function endless({ store }: Shop) {
   const real = store.allProducts
   const state = { isWanted: true, started: 0 }

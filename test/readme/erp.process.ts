@@ -80,7 +80,7 @@ t.test(
       await sleep(40 + Math.random() * 160)
       running.kill('SIGKILL')
       const [status] = await ended
-      // By itself it ends only where it fails.
+      // The program runs until it is killed, so an exit status means that it has failed.
       if (status !== null) throw new Error(`the program ended with ${status}`)
     }
     while (placed.length < 50) await sleep(20)

@@ -117,7 +117,7 @@ t.test('a product and an order are the same after JSON, and after XML', async (t
   }
 })
 
-/** Any element of a type, as its schema lets it be, but for the values. */
+/** Any element that its type allows. Its values are any texts. */
 function arbitraryOf(type: ElementType): fc.Arbitrary<Element> {
   const given = type.attributes.map(({ name }) =>
     fc.option(xmlText, { nil: undefined }).map((value) => (value === undefined ? [] : [[name, value]]))

@@ -37,7 +37,7 @@ async function prepare(t: Parameters<typeof build>[0], settings: Record<string, 
 
 const product = '<product><name>New</name><price>1</price></product>'
 
-/** A write that every caller can try anew: the version is read first, with the seller's own key. */
+/** A write with the current version, which `reader` reads first, so that it is never refused for its precondition. */
 async function put({ app, headers: keys }: Prepared, url: string, payload: string, headers: Record<string, string>, reader: Who) {
   const { headers: got } = await app.inject({ url, headers: keys[reader] })
   return app.inject({ method: 'PUT', url, headers: { ...xml, ...headers, 'if-match': String(got['etag']) }, payload })

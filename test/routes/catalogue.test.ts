@@ -149,7 +149,7 @@ function rates(headers: Readonly<Record<string, unknown>>) {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('ratelimit')))
 }
 
-/** Far more than the buffers of a socket's two ends hold. */
+/** Adds many products: their catalogue is far larger than the buffers of a connection. @returns their number */
 async function fill({ store }: Shop): Promise<number> {
   const description = 'x'.repeat(4000)
   const ids = Array.from({ length: 8000 }, (_, i) => `p${String(i).padStart(5, '0')}`)

@@ -9,7 +9,7 @@ const server = await postgresFor(t)
 
 const names = readdirSync(new URL('../../stores/postgres/migrations/', import.meta.url)).sort()
 
-/** The texts that 0001 had on main, by the commit that brought each. */
+/** The versions of migration 0001 that were on main, by the commit that brought each. */
 const firsts = {
   '69ef1f6': migration('postgres', '0001-shop.sql'),
   '5b1a9d7': historic('postgres', '0001-shop.5b1a9d7.sql')

@@ -15,7 +15,7 @@ export function migration(dialect: Dialect, name: string): string {
   return readFileSync(new URL(`../../stores/${dialect}/migrations/${name}`, import.meta.url), 'utf8')
 }
 
-/** Holds what the rows of 69ef1f6 say, and goes on from there. */
+/** Checks that the store shows the rows of 69ef1f6, and that it can write on. */
 export async function goesOn(t: Test, store: Store): Promise<void> {
   const ids = async (page: Promise<{ items: readonly { id: string }[] }>) => (await page).items.map(({ id }) => id)
   t.same(await ids(store.products({ limit: 10 })), ['hammer', 'rope'])

@@ -33,7 +33,7 @@ async function untilItAnswers(store: Store): Promise<void> {
   }
 }
 
-/** Writes and reads from many sides until it is stopped; only ever refused as the store being out of reach. */
+/** Writes and reads from many sides until it is stopped. The test fails on any refusal but `store-unavailable`. */
 function startLoad(t: Test, stores: readonly [Store, ...Store[]]): { acknowledged(): number; stop(): Promise<OutputLine[]> } {
   const output: OutputLine[] = []
   let acknowledged = 0
@@ -172,7 +172,7 @@ async function proxied(t: Test, url: string): Promise<{ url: string; fail: { cut
   return { url: target.href, fail }
 }
 
-/** The server may still be at what came over a connection that is gone. */
+/** Waits until the server has ended what came over connections that are gone. */
 async function untilIdle(url: string): Promise<void> {
   const sql = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'"
   while ((await execute(url, sql)).length > 0) await sleep(10)

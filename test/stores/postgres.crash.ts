@@ -13,7 +13,7 @@ import { shopCurrency } from './fixtures.ts'
 const [, , argument = '3'] = process.argv
 const open = (url: string) => openPostgresStore({ url, currency: shopCurrency })
 
-/** The server may still be at the last COMMIT of a process that is gone. */
+/** Waits until the server has ended the last COMMIT of the killed process. */
 async function alone(url: string): Promise<void> {
   const sql = 'SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()'
   while ((await execute(url, sql)).length > 0) await sleep(10)

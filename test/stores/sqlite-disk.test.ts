@@ -31,7 +31,7 @@ t.test('on a full disk each refused order says that nothing was stored, and noth
   t.same(new Set(refusals.map(({ message }) => /Nothing was stored/.test(message))), new Set([true]))
   t.match(refusals.at(-1)?.cause, /shop\.db cannot be .*written: the disk is full/)
 
-  // As a crash leaves it: what the log has is found by whoever opens it next.
+  // The writer dies as in a crash, so the next one to open the file finds what the write-ahead log has.
   await writer.kill()
   await store.close()
   disk.clear()

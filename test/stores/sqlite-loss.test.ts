@@ -87,7 +87,7 @@ t.test('a full disk refuses writes, loses nothing acknowledged, and is recovered
   }
   await fill(100)
   t.ok(known.length > 100)
-  // Until no page has room for one more: which page an order's id belongs to is chance.
+  // An order's random id decides which page it goes to, so the file is full only when many orders in a row are refused.
   for (let refused = 0; refused < 20; ) {
     const before = known.length
     await fill(1)

@@ -21,12 +21,12 @@ async function refusal(t: Test, path: string): Promise<string> {
   return error.message
 }
 
-/** Every file of a folder, to the byte. */
+/** The bytes of each file of a folder, by its name. */
 function bytesIn(folder: string): ReadonlyMap<string, string> {
   return new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name)).toString('base64')]))
 }
 
-/** A database of something else in each state that SQLite leaves one in, with what lies beside it. */
+/** Makes a database of another application, in each state that SQLite leaves a database and the files beside it in. */
 const foreign: Readonly<Record<string, (path: string) => void>> = {
   'with a rollback journal': (path) => {
     const db = new Connection(path)
@@ -125,7 +125,7 @@ t.test('a file or a folder without permission is refused', async (t) => {
   const path = join(closed, 'copy.db')
   await (await open(join(closed, 'shop.db'))).close()
   copyFileSync(join(closed, 'shop.db'), path)
-  // Root may do everything, so it is somebody else for as long.
+  // Permissions do not bind root, so root acts as another user meanwhile.
   const isRoot = process.geteuid?.() === 0
   const asNobody = async (look: () => Promise<unknown>) => {
     if (isRoot) process.seteuid?.(65_534)

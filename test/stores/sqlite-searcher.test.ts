@@ -24,7 +24,7 @@ t.test('searches hold up nothing else, however long they take', async (t) => {
   await store.importProducts(Array.from({ length: 2_000 }, (_, i) => ({ id: `p${i}`, draft: draft() })))
   await store.createProduct('a', stocked(0, { backorder: true }))
   let meanwhile = 0
-  // Again where the searches were sooner than the disk.
+  // Searches that end before two orders are on disk show nothing, so they are repeated.
   for (let attempt = 0; meanwhile < 2 && attempt < 100; attempt++) {
     let hasEnded = false
     const searches = Promise.all(Array.from({ length: 60 }, () => store.products({ limit: 1_000, q: 'hammer' }))).finally(

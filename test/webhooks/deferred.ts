@@ -1,4 +1,4 @@
-/** A promise, and what resolves it. */
+/** A promise and the function that resolves it. */
 export function deferred() {
   let resolve = () => {}
   const promise = new Promise<void>((settle) => (resolve = settle))

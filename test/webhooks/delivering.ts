@@ -32,7 +32,7 @@ export const createProducts = async ({ store }: Pick<Shop, 'store'>, ...ids: str
   for (const id of ids) await store.createProduct(id, draft({ onHand: undefined as never }))
 }
 
-/** Resolves with the first attempts of the webhook's log, the newest first, when there are so many. */
+/** Waits until the webhook's log has `count` attempts. @returns the first ones, the newest first */
 export async function logged({ app }: Shop, { url, headers }: { url: string; headers: Record<string, string> }, count: number) {
   for (;;) {
     const { delivery } = (await app.inject({ url: `${url}/deliveries`, headers: { ...headers, accept: 'application/json' } })).json()
