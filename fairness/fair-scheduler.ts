@@ -35,7 +35,7 @@ export class FairScheduler {
 
   /**
    * Lets work wait if it may not start now.
-   * @param isShort whether to wait costs more than the work
+   * @param isShort whether waiting would cost more than the work itself
    * @returns whether it may start; else `later` is called when it is the caller's turn
    */
   takeTurn(caller: string, isShort: boolean, later: () => void): boolean {
@@ -85,7 +85,7 @@ export class FairScheduler {
     return this.#reads < maxReadsPerTurn && this.#hasTime(slice)
   }
 
-  /** Whether the turn is shorter than that, and clients need not be accepted first. */
+  /** Whether the turn has lasted less than this, and no clients must be accepted first. */
   #hasTime(milliseconds: number): boolean {
     const now = performance.now()
     return now >= this.#acceptsUntil && now - this.#turnStartedAt < milliseconds

@@ -4,9 +4,9 @@ import { callbackKey, type Parser, type ParserError, type ParserResult, parserOf
 type AfterParsing = (result: ParserResult) => void
 
 const nothing = Buffer.alloc(0)
-/** Node reads at most this many bytes at once. After so many it reads the same connection again, before others. */
+/** Node reads at most this many bytes at once. When it gets all of them, it reads the same connection again, before others. */
 const readSize = 64 * 1024
-/** So many bytes are parsed in less time than it takes to stop the connection and to read on. */
+/** A read of up to this many bytes counts as short: to parse it takes less time than to stop the connection and to read on. */
 const shortRead = 1024
 const emptyLine = Buffer.from('\r\n\r\n').readUInt32BE()
 

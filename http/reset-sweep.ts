@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
 import { destroyIfReset } from './socket-handle.ts'
 
-/** So many connections are asked for each new one. */
-const askedPerConnection = 2
+/** The number of connections that are checked for each new one. */
+const checkedPerConnection = 2
 
 /**
  * Finds connections that their clients have reset. Node sees a reset only when it reads or writes, and a connection whose turn or
- * response waits is not read. So a few connections are asked for each new one, each in its turn. Then those that were reset do not
- * become more than the others, and do not use up the connections of the service.
+ * response waits is not read. So a few connections are checked for each new one, in turn. That way connections that
+ * were reset are never the majority, and do not use up the connections of the service.
  */
 export class ResetSweep {
   readonly #open: ReadonlySet<{ readonly socket: Socket }>
@@ -21,7 +21,7 @@ export class ResetSweep {
 
   /** Call this for each new connection. */
   askSome(): void {
-    for (let i = 0; i < askedPerConnection; i++) {
+    for (let i = 0; i < checkedPerConnection; i++) {
       const { value: connection } = this.#next.next()
       if (connection) destroyIfReset(connection.socket)
       else this.#next = this.#open.values()

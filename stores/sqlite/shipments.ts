@@ -13,7 +13,7 @@ import {
 import type { Connection } from './connection.ts'
 import type { Sync } from './write-verbs.ts'
 
-/** Writes a shipment of an order that is there. */
+/** Writes a shipment. The row of its order must exist. */
 export function makeShipmentWriter(db: Connection): (shipment: Shipment) => void {
   const insert = db.prepare<[ShipmentRow & { readonly id: string }]>(
     `INSERT INTO shipment (seq, ${shipmentColumns}) SELECT seq, ${shipmentColumns.replaceAll(/\w+/g, '@$&')} FROM purchase_order WHERE id = @id`
