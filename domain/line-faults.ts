@@ -91,14 +91,14 @@ function sumUp(all: readonly { productId: string; unit: string; quantity: Decima
 export function quantityFaults(lines: readonly Line[], priced: readonly PricedLine[], previous: readonly OrderItem[]): readonly Fault[] {
   const wanted = lines.map(({ productId, stockItem, item }, i) => {
     const unit = priced[i]?.pieces[0]?.unit ?? stockItem.unit
-    const isMeant = (item.unit === undefined || item.unit === unit) && !item.quoted?.isUncounted
-    return { productId, unit, isMeant, quantity: item.quantity, unitPrice: stockItem.price }
+    const hasUsableQuantity = (item.unit === undefined || item.unit === unit) && !item.quoted?.isUncounted
+    return { productId, unit, hasUsableQuantity, quantity: item.quantity, unitPrice: stockItem.price }
   })
   const [now, before] = [sumUp(wanted), sumUp(previous)]
   return lines.flatMap(({ position, productId, stockItem }, i) => {
     const line = wanted[i]
     // A line with a wrong unit or without a quantity has another fault.
-    if (!line?.isMeant) return []
+    if (!line?.hasUsableQuantity) return []
     // A product's own rule applies only in the unit by which it is sold now.
     const rule = quantityRule(line.unit === stockItem.unit ? stockItem : { unit: line.unit })
     const [sum, had] = [now.get(`${productId} ${line.unit}`)?.quantity ?? zero, before.get(`${productId} ${line.unit}`)]
