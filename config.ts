@@ -185,8 +185,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       return [name, undefined]
     }
   })
+  const config = Object.fromEntries(entries) as Config
+  if (config.OPS_PORT && config.OPS_PORT === config.PORT) wrong.push(`OPS_PORT must be another port than PORT, which is ${config.PORT}`)
   if (wrong.length > 0) throw new ConfigError(wrong.join('\n'))
-  return Object.fromEntries(entries) as Config
+  return config
 }
 
 /** The environment for child processes: everything except the settings, since some are secrets. */

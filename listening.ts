@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
 /** A port cannot be opened. The message is one line for the operator: what is wrong and what to do. */
@@ -5,7 +7,7 @@ export class ListenError extends Error {
   override readonly name = 'ListenError'
 }
 
-interface ListenAddress {
+export interface ListenAddress {
   readonly host: string
   readonly port: number
   /** The name of the port's setting. */
@@ -17,6 +19,17 @@ interface ListenAddress {
  * lowers it to `net.core.somaxconn`.
  */
 const backlog = 4096
+
+/** Opens a port and closes it again, so that a start that could not listen ends before it changes anything. @throws ListenError */
+export async function checkPort(place: ListenAddress): Promise<void> {
+  const server = createServer((socket) => socket.destroy())
+  try {
+    await once(server.listen({ host: place.host, port: place.port }), 'listening')
+  } catch (error) {
+    throw new ListenError(explain(error as NodeJS.ErrnoException, place), { cause: error })
+  }
+  await once(server.close(), 'close')
+}
 
 /** Opens a port. @returns the address as a URL. @throws ListenError */
 export async function listen(

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm'
 import type { DestinationStream } from 'pino'
 import { ConfigError, readConfig } from './config.ts'
 import { StoreOpenError } from './domain/errors.ts'
-import { ListenError, listen } from './listening.ts'
+import { checkPort, type ListenAddress, ListenError, listen } from './listening.ts'
 import { explainLoadError, isLoadError } from './load-error.ts'
 import { standardOutput } from './logging/standard-output.ts'
 import { bufferTurn } from './logging/turn-buffer.ts'
@@ -35,6 +35,11 @@ async function logDestination(): Promise<DestinationStream> {
 
 async function start(): Promise<void> {
   const config = readConfig()
+  const place: ListenAddress = { host: config.HOST, port: config.PORT, setting: 'PORT' }
+  const opsPlace: ListenAddress | undefined =
+    config.OPS_PORT === undefined ? undefined : { host: config.HOST, port: config.OPS_PORT, setting: 'OPS_PORT' }
+  await checkPort(place)
+  if (opsPlace) await checkPort(opsPlace)
   // The thread of the store starts while this thread loads the code of the service.
   const [store, { buildApp, buildOps }, { loadSample }] = await Promise.all([
     openStore(config.DATABASE_URL, config.CURRENCY),
@@ -48,16 +53,15 @@ async function start(): Promise<void> {
     app.log.info({ products: count }, 'loaded the sample catalogue')
   }
   stopper.watch({ config, app })
-  const address = await listen(app, { host: config.HOST, port: config.PORT, setting: 'PORT' })
+  const address = await listen(app, place)
   // The document process loads its code when it first starts. It starts now, so that it loads the same version as this process,
   // even if the files are replaced later; and not sooner, so that the service listens early.
   await app.documents.start()
   limitHeapGrowth()
   const base = `${address}${config.BASE_URL.path}`
-  const ops = config.OPS_PORT === undefined ? undefined : await buildOps({ config, app, isStopping })
+  const ops = opsPlace && (await buildOps({ config, app, isStopping }))
   if (ops) stopper.watch({ config, app, ops })
-  const opsListen = { host: config.HOST, port: config.OPS_PORT ?? 0, setting: 'OPS_PORT' } as const
-  const opsAddress = ops && (await listen(ops, opsListen, (address) => `Health and metrics at ${address}`))
+  const opsAddress = ops && (await listen(ops, opsPlace, (address) => `Health and metrics at ${address}`))
   const hints = [`curl ${base}/products`, `open ${base}/ in a browser`, `read ${base}/docs`, `curl ${opsAddress ?? address}/health/ready`]
   app.log.info({ address: base, ...(opsAddress === undefined ? {} : { ops: opsAddress }), try: hints }, `Tradepost listens on ${base}/`)
   // Standard output goes to a file or a collector, but somebody at the terminal sees standard error.

@@ -60,6 +60,12 @@ t.test('addresses are those of hosts and of proxies', async (t) => {
   t.same(readConfig({ TRUST_PROXY: '10.0.0.0/8 ::1, fd00::/8' }).TRUST_PROXY, ['10.0.0.0/8', '::1', 'fd00::/8'])
 })
 
+t.test('health and metrics need another port than the shop, unless both are picked', async (t) => {
+  const message = 'OPS_PORT must be another port than PORT, which is 3000'
+  t.throws(() => readConfig({ OPS_PORT: '3000' }), { name: 'ConfigError', message })
+  t.equal(readConfig({ PORT: '0', OPS_PORT: '0' }).OPS_PORT, 0)
+})
+
 t.test('a file of a secret that cannot be read is named with its setting', (t) => {
   const message = /^SESSION_SECRET_FILE cannot be read: .*\/no-such-file'$/
   t.throws(() => readConfig({ SESSION_SECRET_FILE: '/no-such-file' }), { message })

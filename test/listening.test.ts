@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import Fastify from 'fastify'
 import t from 'tap'
-import { ListenError, listen } from '../listening.ts'
+import { checkPort, ListenError, listen } from '../listening.ts'
+import { freePort } from './free-port.ts'
 
 t.test('a port that is opened is answered as a URL', async (t) => {
   const app = Fastify()
@@ -10,6 +11,18 @@ t.test('a port that is opened is answered as a URL', async (t) => {
   const address = await listen(app, { host: '127.0.0.1', port: 0, setting: 'PORT' })
   t.match(address, /^http:\/\/127\.0\.0\.1:\d+$/)
   t.equal((await fetch(address)).status, 404)
+})
+
+t.test('a port that is checked is free again, also when a client has connected meanwhile', async (t) => {
+  const port = await freePort()
+  const place = { host: '127.0.0.1', port, setting: 'PORT' } as const
+  const checked = checkPort(place)
+  const client = connect(port, '127.0.0.1').on('error', () => undefined)
+  t.teardown(() => client.destroy())
+  await checked
+  const app = Fastify()
+  t.teardown(() => app.close())
+  t.equal(await listen(app, place), `http://127.0.0.1:${port}`)
 })
 
 t.test('a port that cannot be opened is said in one line: which, why, and what to set', async (t) => {
@@ -33,15 +46,20 @@ t.test('a port that cannot be opened is said in one line: which, why, and what t
   ]
   for (const [place, said] of cases) {
     const app = Fastify()
-    const error = await listen(app, place).then(
-      () => undefined,
-      (error: unknown) => error
-    )
+    const messages: string[] = []
+    for (const open of [() => listen(app, place), () => checkPort(place)]) {
+      const error = await open().then(
+        () => undefined,
+        (error: unknown) => error
+      )
+      t.ok(error instanceof ListenError, place.host)
+      messages.push((error as ListenError).message)
+    }
     await app.close()
-    t.ok(error instanceof ListenError, place.host)
-    const { message } = error as ListenError
+    const [message = '', checked] = messages
     t.match(message, said)
     t.notMatch(message, '\n')
+    t.equal(checked, message)
   }
 })
 

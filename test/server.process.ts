@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -98,15 +99,21 @@ t.test('wrong settings are all named, on standard error, with exit status 1', as
   t.notMatch(errors, /\n +at /, 'no stack trace')
 })
 
-t.test('a busy port is one line that says what to do, on standard error, with exit status 1', async (t) => {
+t.test('a busy port ends the start with one line that says what to do, before anything is served or stored', async (t) => {
   const busy = createServer().listen(0, '127.0.0.1')
   t.teardown(() => busy.close())
   await once(busy, 'listening')
   const { port } = busy.address() as AddressInfo
-  const child = spawnServer(t, { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`, PORT: String(port) })
-  const [errors, [code]] = await Promise.all([text(child.stderr ?? Readable.from([])), once(child, 'exit')])
-  t.match(errors, new RegExp(`^127\\.0\\.0\\.1:${port} is in use: .+, such as PORT=\\d+\\.\\n$`))
-  t.equal(code, 1)
+  const folder = t.testdir()
+  for (const setting of ['PORT', 'OPS_PORT']) {
+    const child = spawnServer(t, { DATABASE_URL: `sqlite:${join(folder, 'shop.db')}`, [setting]: String(port) })
+    const ended = once(child, 'exit')
+    const [output, errors] = await Promise.all([child.stdout, child.stderr].map((stream) => text(stream ?? Readable.from([]))))
+    t.match(errors, new RegExp(`^127\\.0\\.0\\.1:${port} is in use: .+, such as ${setting}=\\d+\\.\\n$`))
+    t.equal(output, '', setting)
+    t.equal((await ended)[0], 1)
+  }
+  t.same(readdirSync(folder), [])
 })
 
 t.test('the log ends with "the service has stopped"', async (t) => {
