@@ -177,13 +177,14 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     try {
       // Compose sets unknown variables to an empty text. That must mean the default: an empty HOST would listen on all addresses.
       const value = file ? readFileSync(file, 'utf8').trim() : environment[name] || fallback
-      return [name, read(value)]
+      if (file && value === '') wrong.push(`${name}_FILE: the file ${file} is empty`)
+      else return [name, read(value)]
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       const isUnreadable = file !== undefined && error instanceof Error && 'errno' in error
       wrong.push(isUnreadable ? `${name}_FILE cannot be read: ${message}` : `${name} ${message}`)
-      return [name, undefined]
     }
+    return [name, undefined]
   })
   const config = Object.fromEntries(entries) as Config
   if (config.OPS_PORT && config.OPS_PORT === config.PORT) wrong.push(`OPS_PORT must be another port than PORT, which is ${config.PORT}`)

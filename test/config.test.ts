@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import t from 'tap'
 import { ConfigError, readConfig } from '../config.ts'
 
@@ -70,4 +71,13 @@ t.test('a file of a secret that cannot be read is named with its setting', (t) =
   const message = /^SESSION_SECRET_FILE cannot be read: .*\/no-such-file'$/
   t.throws(() => readConfig({ SESSION_SECRET_FILE: '/no-such-file' }), { message })
   t.end()
+})
+
+t.test('a file of a secret that is empty is refused: its secret would be the default', async (t) => {
+  const folder = t.testdir({ empty: '', blank: ' \n' })
+  for (const file of [join(folder, 'empty'), join(folder, 'blank')]) {
+    for (const name of ['SESSION_SECRET', 'DATABASE_URL']) {
+      t.throws(() => readConfig({ [`${name}_FILE`]: file }), { name: 'ConfigError', message: `${name}_FILE: the file ${file} is empty` })
+    }
+  }
 })
