@@ -83,9 +83,18 @@ async function compile(to) {
   chmodSync(join(to, 'cli.js'), 0o755)
 }
 
+/** `recursive` would allow an existing folder, too, but it hides the reason on a read-only disk: it says ENOENT. */
+function makeBuilds() {
+  try {
+    mkdirSync(builds)
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error
+  }
+}
+
 /** @returns the folder, relative to here, whose `dist` is the build */
 async function build() {
-  mkdirSync(builds, { recursive: true })
+  makeBuilds()
   const folder = mkdtempSync(`${builds}/`)
   // mkdtemp makes a folder that only its owner can enter.
   chmodSync(folder, 0o755)
@@ -137,7 +146,12 @@ function removeOld() {
   }
 }
 
+/** The system calls that write in the folder. An error of another may be about a file that cannot be read. */
+const folderCalls = ['mkdir', 'mkdtemp', 'rename']
+
 function reason(error) {
+  if (['EACCES', 'EPERM', 'EROFS'].includes(error.code) && folderCalls.includes(error.syscall))
+    return `this user may not write in ${process.cwd()}. Make the folder writable, or copy it to one that is.`
   // An error with a status is from the compiler, which has printed its errors.
   return error.status === undefined ? error.message : 'the compiler found errors (see above).'
 }

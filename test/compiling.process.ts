@@ -17,6 +17,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { smallDisk } from './small-disk.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
@@ -162,4 +163,18 @@ t.test('without the compiler it says what to install, and what is built already 
   t.same(await build(folder), { code: 0, said: '' })
   writeFileSync(join(folder, 'stores', 'a.sql'), 'SELECT 2')
   t.match(await build(folder), { code: 1, said: /the compiler is not installed\. Run: npm ci/ })
+})
+
+t.test('where it may not write, it says so and what to do', async (t) => {
+  const disk = smallDisk(t, 1)
+  if (!disk) return t.pass('', { skip: 'needs the right to mount a disk' })
+  const folder = join(disk.folder, 'shop')
+  cpSync(project(t), folder, { recursive: true, verbatimSymlinks: true })
+  disk.remount('ro')
+  t.same(await build(folder), {
+    code: 1,
+    said: `Compiling to dist/ ...
+The build failed, and dist/ was not changed: this user may not write in ${folder}. Make the folder writable, or copy it to one that is.
+`
+  })
 })

@@ -1,4 +1,5 @@
 import { existsSync, linkSync, renameSync } from 'node:fs'
+import { diskReason } from '../disk.ts'
 import { writeWhole } from '../whole-file.ts'
 import { type Connection, connectReader, databasePath } from './connection.ts'
 import { explain, openError } from './explain.ts'
@@ -44,6 +45,8 @@ const targetErrors = /^(E[A-Z]+|SQLITE_(FULL|READONLY|CANTOPEN|IOERR_(WRITE|FSYN
 function failure(error: unknown, path: string, file: string): unknown {
   if (!(error instanceof Error && 'code' in error)) return error
   if (!targetErrors.test(String(error.code))) return openError(error, databasePath(path))
+  const reason = diskReason(error)
+  if (reason !== undefined) return new Error(`${file} cannot be written: ${reason}`)
   return new Error(explain(error, file) ?? `${file} cannot be written: ${error.message}`)
 }
 

@@ -5,13 +5,19 @@ import { dirname } from 'node:path'
 import { DomainError, StoreOpenError } from '../../domain/errors.ts'
 import { diskIsFull, diskReason, isDiskFull } from '../disk.ts'
 
+const elsewhere = 'or set DATABASE_URL to another path'
+const permit = `give this user the right to read and write the file and its folder, ${elsewhere}`
+
+/** What to do, by the file system's error code. */
+const advice: Readonly<Record<string, string>> = { EACCES: permit, EPERM: permit, EROFS: `mount it for writing, ${elsewhere}` }
+
 /** Reasons by SQLite's result codes (https://sqlite.org/rescode.html). The first that matches is used. */
 const reasons: readonly (readonly [code: RegExp, reason: string])[] = [
   [/^SQLITE_FULL/, `cannot be written: ${diskIsFull}`],
   [/^SQLITE_NOTADB/, 'is not a SQLite database: correct DATABASE_URL, or restore a backup'],
   [/^SQLITE_CORRUPT/, 'is damaged: restore a backup'],
   [/^SQLITE_(BUSY|LOCKED|PROTOCOL)/, 'is locked by another process: end that process, or try again when it has finished'],
-  [/^SQLITE_READONLY/, 'cannot be written: this user has no permission for the file or its folder, or the disk is read-only'],
+  [/^SQLITE_READONLY/, `cannot be written: this user has no permission, or the disk is read-only; ${permit}`],
   [/^SQLITE_CANTOPEN/, 'cannot be opened: check the permissions of the file and its folder'],
   [/^SQLITE_IOERR/, 'cannot be read or written: check the disk']
 ]
@@ -21,27 +27,27 @@ export function explain(error: unknown, path: string): string | undefined {
   if (!(error instanceof Error && 'code' in error)) return undefined
   const code = String(error.code)
   const reason = diskReason(error)
-  if (reason !== undefined) return `${path} cannot be opened or written: ${reason}`
+  if (reason !== undefined) return `${path} cannot be opened or written: ${reason}${code in advice ? `; ${advice[code]}` : ''}`
   // `checkFile` throws this error with a message for the operator.
   if (code === 'SQLITE_READONLY_DBMOVED') return error.message
   // SQLite does not report the error of the file system.
   if (/^SQLITE_(IOERR|CANTOPEN)/.test(code)) {
     if (isDiskFull(path)) return `${path} cannot be written: ${diskIsFull}`
-    const refusal = code.startsWith('SQLITE_CANTOPEN') ? whyNotOpened(path) : undefined
-    if (refusal !== undefined) return `${path} cannot be opened or written: ${refusal}`
+    const refusal = code.startsWith('SQLITE_CANTOPEN') ? explain(whyNotOpened(path), path) : undefined
+    if (refusal !== undefined) return refusal
   }
   const found = reasons.find(([pattern]) => pattern.test(code))
   return found && `${path} ${found[1]} (${code}: ${error.message})`
 }
 
-/** The reason why a file cannot be opened. The file is not opened here, since closing it would drop SQLite's locks (see file.ts). */
-function whyNotOpened(path: string): string | undefined {
+/** The error of the file system that keeps a file from being opened. The file is not opened here, since closing it would drop SQLite's locks (see file.ts). */
+function whyNotOpened(path: string): unknown {
   try {
     accessSync(path, constants.R_OK | constants.W_OK)
     accessSync(dirname(path), constants.W_OK | constants.X_OK)
     return undefined
   } catch (error) {
-    return diskReason(error)
+    return error
   }
 }
 

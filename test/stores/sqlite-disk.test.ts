@@ -63,5 +63,8 @@ t.test('a disk that is mounted read-only is said so', async (t) => {
   const open = () => openWithWriter({ path, currency: shopCurrency })
   await (await open()).store.close()
   disk.remount('ro')
-  await t.rejects(open(), { name: 'StoreOpenError', message: /^\/.*shop\.db cannot be .*written: .*read-only/ })
+  await t.rejects(open(), {
+    name: 'StoreOpenError',
+    message: /^\/.*shop\.db cannot be .*written: the disk is mounted read-only; mount it for writing, or set DATABASE_URL to another path$/
+  })
 })

@@ -135,15 +135,17 @@ t.test('a file or a folder without permission is refused', async (t) => {
       if (isRoot) process.seteuid?.(0)
     }
   }
+  const reason =
+    /cannot be opened or written: this user has no permission; give this user the right to read and write the file and its folder, or set DATABASE_URL to another path$/
   chmodSync(path, 0o000)
-  await asNobody(async () => t.match(await refusal(t, path), /no permission/))
+  await asNobody(async () => t.match(await refusal(t, path), reason))
   chmodSync(path, 0o444)
   chmodSync(closed, 0o777)
-  await asNobody(async () => t.match(await refusal(t, path), /no permission/, 'to write'))
+  await asNobody(async () => t.match(await refusal(t, path), reason, 'to write'))
   chmodSync(path, 0o600)
   chmodSync(closed, 0o555)
   await asNobody(async () => {
-    await t.rejects(open(join(closed, 'new.db')), { name: 'StoreOpenError', message: /new\.db.*no permission/ })
+    await t.rejects(open(join(closed, 'new.db')), { name: 'StoreOpenError', message: reason })
     await t.rejects(open(join(closed, 'deeper', 'new.db')), {
       name: 'StoreOpenError',
       message: /the folder .*deeper cannot be made: .*no permission/
