@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { readConfig } from '../config.ts'
-import { type Command, Failure, readArguments } from './command.ts'
+import { type Command, Failure, readArguments, requireDatabase } from './command.ts'
 
 export const backup: Command = {
   name: 'backup',
@@ -20,10 +18,9 @@ For PostgreSQL use its own tools, pg_dump and pg_restore.`,
     const [target = ''] = readArguments(args, {}, [1, 1]).operands
     const url = readConfig().DATABASE_URL
     if (!url.startsWith('sqlite:')) throw new Failure(pgDump(target))
-    const path = url.slice('sqlite:'.length)
-    if (!existsSync(path)) throw new Failure(`there is no database at ${resolve(path)}: check DATABASE_URL`)
+    requireDatabase(url)
     const { backupSqlite } = await import('../stores/sqlite/backup.ts')
-    await backupSqlite(path, target)
+    await backupSqlite(url.slice('sqlite:'.length), target)
     return 0
   }
 }

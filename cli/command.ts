@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { type Config, readConfig } from '../config.ts'
 import type { Store } from '../domain/store.ts'
@@ -57,13 +59,42 @@ function parse<const O extends Options>(args: readonly string[], options: O) {
   }
 }
 
-/** Opens the store of DATABASE_URL, and closes it after use. A running service may have it open at the same time. */
+/**
+ * Opens the store of DATABASE_URL, and closes it after use. A running service may have it open at the same time. If there was
+ * no SQLite database, standard error says that one was made.
+ */
 export async function withStore<T>(use: (store: Store, config: Config) => Promise<T>): Promise<T> {
   const config = readConfig()
+  const missing = missingFile(config.DATABASE_URL)
   const store = await openStore(config.DATABASE_URL, config.CURRENCY)
   try {
+    if (missing !== undefined) process.stderr.write(`made a new database at ${missing}\n`)
     return await use(store, config)
   } finally {
     await store.close()
+  }
+}
+
+/** Does the same as `withStore`, but makes no database. @throws Failure if there is none */
+export async function withExistingStore<T>(use: (store: Store, config: Config) => Promise<T>): Promise<T> {
+  requireDatabase(readConfig().DATABASE_URL)
+  return withStore(use)
+}
+
+/** @throws Failure if the URL names a SQLite database that does not exist */
+export function requireDatabase(url: string): void {
+  const missing = missingFile(url)
+  if (missing !== undefined) throw new Failure(`there is no database at ${missing}: check DATABASE_URL`)
+}
+
+/** The absolute path of a SQLite database that does not exist. */
+function missingFile(url: string): string | undefined {
+  if (!url.startsWith('sqlite:')) return undefined
+  const path = resolve(url.slice('sqlite:'.length))
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ? undefined : path
+  } catch {
+    // This user may not look for it. Opening it gives the reason.
+    return undefined
   }
 }

@@ -6,7 +6,7 @@ import type { StockedProduct } from '../domain/store.ts'
 import { type CatalogueFormat, exportedElement, exportFormats } from '../representations/catalogue.ts'
 import { diskReason } from '../stores/disk.ts'
 import { writeWhole } from '../stores/whole-file.ts'
-import { type Command, Failure, readArguments, withStore } from './command.ts'
+import { type Command, Failure, readArguments, withExistingStore } from './command.ts'
 import { formatOf } from './import/source.ts'
 
 export const exportCommand: Command = {
@@ -25,7 +25,7 @@ while the file is written, the file has either its old or its new state.
     const { values, operands } = readArguments(args, { format: { type: 'string' } }, [0, 1])
     const file = operands[0] === '-' ? undefined : operands[0]
     const format = formatOf(values.format, file)
-    await withStore((store) => {
+    await withExistingStore((store) => {
       const text = Readable.from(write(store.allProducts(), exportFormats[format]), { highWaterMark: 1 })
       return file === undefined ? print(text) : replaceFile(file, text)
     })

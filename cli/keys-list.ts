@@ -1,6 +1,6 @@
 import type { ApiKey } from '../domain/caller.ts'
 import { instant } from '../representations/representation.ts'
-import { type Command, readArguments, withStore } from './command.ts'
+import { type Command, readArguments, withExistingStore } from './command.ts'
 import { formatTable } from './table.ts'
 
 const headings = ['ID', 'NAME', 'SCOPES', 'CREATED', 'LAST USED', 'EXPIRES', 'REVOKED']
@@ -15,7 +15,7 @@ of the last use may be up to five seconds late.`,
 
   async run(args) {
     readArguments(args, {}, [0, 0])
-    const keys = await withStore((store) => store.keys())
+    const keys = await withExistingStore((store) => store.keys())
     process.stdout.write(formatTable(headings, keys.map(toRow), process.stdout.isTTY))
     return 0
   }

@@ -1,6 +1,6 @@
 import type { Store } from '../domain/store.ts'
 import { instant } from '../representations/representation.ts'
-import { type Command, Failure, readArguments, withStore } from './command.ts'
+import { type Command, Failure, readArguments, withExistingStore } from './command.ts'
 
 export const keysRevoke: Command = {
   name: 'keys revoke',
@@ -10,7 +10,7 @@ export const keysRevoke: Command = {
 
   async run(args) {
     const [id = ''] = readArguments(args, {}, [1, 1]).operands
-    await withStore((store) => revoke(store, id))
+    await withExistingStore((store) => revoke(store, id))
     return 0
   }
 }

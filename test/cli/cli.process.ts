@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import t from 'tap'
 import { settings } from '../../config.ts'
 import { run } from './run.ts'
@@ -45,4 +45,26 @@ t.test('config shows no secret, only whether there is one', async (t) => {
   t.equal(await shown({ SESSION_SECRET: 's3cret' }), 'SESSION_SECRET=***')
   t.equal(await shown({ SESSION_SECRET_FILE: join(folder, 'secret') }), 'SESSION_SECRET=***')
   t.equal(await shown({}), 'SESSION_SECRET=')
+})
+
+t.test('a command that only reads or changes what is there refuses a database that does not exist, and makes none', async (t) => {
+  const folder = t.testdir()
+  const file = join(folder, 'none.db')
+  for (const args of [['keys', 'list'], ['keys', 'revoke', 'k_none'], ['export'], ['backup', join(folder, 'backup.db')]]) {
+    t.same(
+      await run(args, { DATABASE_URL: `sqlite:${file}` }),
+      { status: 1, stdout: '', stderr: `tradepost: there is no database at ${file}: check DATABASE_URL\n` },
+      args.join(' ')
+    )
+  }
+  t.same(readdirSync(folder), [])
+})
+
+t.test('a relative path of a database that a command makes is named whole', async (t) => {
+  const file = join(t.testdir(), 'shop.db')
+  const settings = { DATABASE_URL: `sqlite:${relative(process.cwd(), file)}` }
+  const csv = 'id,name,price\nA,Bolt,1\n'
+  const imported = await run(['import', '-', '--format', 'csv'], settings, csv)
+  t.same([imported.status, imported.stderr], [0, `made a new database at ${file}\n`])
+  t.same((await run(['import', '-', '--format', 'csv'], settings, csv)).stderr, '')
 })

@@ -6,9 +6,10 @@ import t, { type Test } from 'tap'
 import { openStore } from '../../stores/open.ts'
 import { type Ran, run } from './run.ts'
 
-function newShop(t: Test) {
+async function newShop(t: Test) {
   const folder = t.testdir()
   const settings = { DATABASE_URL: `sqlite:${join(folder, 'shop.db')}` }
+  await (await openStore(settings.DATABASE_URL, 'EUR')).close()
   return {
     store: () => openStore(settings.DATABASE_URL, 'EUR'),
     async importText(name: string, text: string | Buffer, ...options: string[]): Promise<Ran> {
@@ -42,7 +43,7 @@ B,Nut,"",1,,KGM,10,2.50,4006381333931,,,allowed,
 ]
 
 t.test('XML, CSV and JSON lines say the same: what one created is unchanged to the others', async (t) => {
-  const shop = newShop(t)
+  const shop = await newShop(t)
   t.match(await shop.importText('shop.xml', xml), { status: 0, stdout: summary(2, 0, 0, 0), stderr: '' })
   t.match(await shop.importText('shop.csv', csv), { status: 0, stdout: summary(0, 0, 2, 0), stderr: '' })
   t.match(await shop.importText('shop.jsonl', ndjson), { status: 0, stdout: summary(0, 0, 2, 0), stderr: '' })
@@ -69,7 +70,7 @@ t.test('XML, CSV and JSON lines say the same: what one created is unchanged to t
 })
 
 t.test('an error in XML is reported with its line, and stops nothing else', async (t) => {
-  const shop = newShop(t)
+  const shop = await newShop(t)
   const text = `<?xml version="1.0" encoding="UTF-8"?>
 <!-- <product> is nothing here -->
 <catalogue>
@@ -110,7 +111,7 @@ more`
 })
 
 t.test('so in CSV, with the column', async (t) => {
-  const shop = newShop(t)
+  const shop = await newShop(t)
   const text = `id,name,description,price,currency,category
 B-1,"two
 lines",,9.99,EUR,
@@ -139,7 +140,7 @@ B-8,Eight,,1
 })
 
 t.test('so in JSON lines, with a pointer', async (t) => {
-  const shop = newShop(t)
+  const shop = await newShop(t)
   const text = `{"id":"C-1","name":"One","price":"1.00"}
 
 {"id":"C-2","name":"Two","price":1e0}
@@ -162,7 +163,7 @@ t.test('so in JSON lines, with a pointer', async (t) => {
 })
 
 t.test('a file that is not what it must be is refused before anything is stored, or where it ends being so', async (t) => {
-  const shop = newShop(t)
+  const shop = await newShop(t)
   const refused: [string, string | Buffer, RegExp][] = [
     ['root.xml', '<products><product/></products>', /line 1: .*<catalogue>, not <products>/],
     ['namespace.xml', '<catalogue xmlns="urn:x"/>', /line 1: /],
@@ -181,14 +182,14 @@ t.test('a file that is not what it must be is refused before anything is stored,
 })
 
 t.test('a document that is cut off keeps what was whole', async (t) => {
-  const shop = newShop(t)
+  const shop = await newShop(t)
   const { status, stdout, stderr } = await shop.importText('cut.xml', xml.slice(0, xml.indexOf('<price>1')))
   t.match({ status, stdout }, { status: 1, stdout: summary(1, 0, 0, 2) })
   t.match(stderr, /cut\.xml:5: .*within a product[\s\S]*cut\.xml:5: .*cut off/)
 })
 
 t.test('a dry run says what would be, and stores nothing', async (t) => {
-  const shop = newShop(t)
+  const shop = await newShop(t)
   const first = await shop.importText('shop.csv', `${csv}C,,,1,,,,,,,\n`, '--dry-run')
   t.match(first, { status: 1, stdout: summary(2, 0, 0, 1).replace('\n', ' (a dry run: nothing was stored)\n') })
   const store = await shop.store()
@@ -197,7 +198,7 @@ t.test('a dry run says what would be, and stores nothing', async (t) => {
 })
 
 t.test('a dry run tells what the import will do, also where lines that are far apart are about one product or one GTIN', async (t) => {
-  const shop = newShop(t)
+  const shop = await newShop(t)
   const [first, second, third] = ['4006381333931', '9520714000376', '9520714014830']
   const heading = 'id,name,price,gtin\n'
   await shop.importText('before.csv', `${heading}old,Old,1,${first}\nleft,Left,1,${second}\nright,Right,1,${third}\n`)
@@ -212,7 +213,7 @@ new,New,1,${first}\ntwice,Twice,1,9520714000383\nother,Other,1,9520714000383\ntw
 })
 
 t.test('a quote too many costs its own line, however many follow it', async (t) => {
-  const shop = newShop(t)
+  const shop = await newShop(t)
   const text = `id,name,price\nB0,"open quote,1.00\n${'A1,x,1\n'.repeat(100_000)}A2,x,y\n`
   const { status, stdout, stderr } = await shop.importText('shop.csv', text)
   t.match({ status, stdout }, { status: 1, stdout: summary(1, 0, 99_999, 2) })
@@ -220,7 +221,7 @@ t.test('a quote too many costs its own line, however many follow it', async (t) 
 })
 
 t.test('CSV of other spreadsheets: semicolons, a byte order mark, columns that are there twice', async (t) => {
-  const shop = newShop(t)
+  const shop = await newShop(t)
   const text = '\ufeffId;Name;Price;Category;category\r\nS-1;"a;b";1;x;y|z\r\n'
   t.match(await shop.importInput(text, '--format', 'csv'), { status: 0, stdout: summary(1, 0, 0, 0), stderr: '' })
   const store = await shop.store()
@@ -229,7 +230,7 @@ t.test('CSV of other spreadsheets: semicolons, a byte order mark, columns that a
 })
 
 t.test('wrong usage is status 2', async (t) => {
-  const shop = newShop(t)
+  const shop = await newShop(t)
   t.match(await shop.importInput('', '--format', 'xls'), { status: 2, stderr: /no format "xls": use xml, csv, ndjson/ })
   t.match(await shop.importInput(''), { status: 2, stderr: /--format is missing/ })
   t.match(await run(['import'], {}), { status: 2, stderr: /an argument is missing/ })

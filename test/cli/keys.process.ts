@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { formatTable } from '../../cli/table.ts'
+import { openStore } from '../../stores/open.ts'
 import { build, orderXml, xml } from '../build.ts'
 import { run } from './run.ts'
 
@@ -34,8 +35,8 @@ t.test('a key can expire: at the end of a day, or after a number of days', async
   const settings = newDatabase(t)
   const create = (name: string, expires: string) =>
     run(['keys', 'create', '--name', name, '--scopes', 'order', '--expires', expires], settings)
-  t.equal((await create('day', '2999-12-31')).status, 0)
-  t.equal((await create('days', '30')).status, 0)
+  t.match(await create('day', '2999-12-31'), { status: 0, stderr: /^made a new database at \/.*\/shop\.db\n$/ })
+  t.match(await create('days', '30'), { status: 0, stderr: /^$/ })
   const rows = (await run(['keys', 'list'], settings)).stdout
     .trimEnd()
     .split('\n')
@@ -60,11 +61,13 @@ t.test('wrong usage is status 2, says what is wrong and makes no key', async (t)
     [['keys', 'list', '--all'], /--all/]
   ]
   for (const [args, reason] of wrong) t.match(await run(args, settings), { status: 2, stdout: '', stderr: reason }, args.join(' '))
+  await (await openStore(settings.DATABASE_URL, 'EUR')).close()
   t.match((await run(['keys', 'list'], settings)).stdout, /^ID\t[^\n]*\n$/, 'only the heading')
 })
 
 t.test('a failure is one line without a stack trace', async (t) => {
   const settings = newDatabase(t)
+  await (await openStore(settings.DATABASE_URL, 'EUR')).close()
   const failed = [
     await run(['keys', 'revoke', 'k_none'], settings),
     await run(['keys', 'list'], { DATABASE_URL: 'sqlite:/dev/null/shop.db' }),
