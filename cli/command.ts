@@ -55,7 +55,8 @@ function parse<const O extends Options>(args: readonly string[], options: O) {
   try {
     return parseArgs({ args, options, allowPositionals: true, strict: true })
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    // The second sentence of Node's message on an unknown option is about positional arguments, and has a quote that is never closed.
+    throw new UsageError(error instanceof Error ? error.message.replace(/\. .*/s, '') : String(error))
   }
 }
 

@@ -16,8 +16,8 @@ const extensions: Readonly<Record<string, Format>> = { '.xml': 'xml', '.csv': 'c
 
 /**
  * The format by its name, or else by the extension of the file.
- * @param file undefined for standard output, which is XML by default
- * @throws UsageError if no format has the name, or there is none and the extension is unknown
+ * @param file undefined for standard output, which is XML by default, and - for standard input, which has no default
+ * @throws UsageError if no format has the name, or there is none and no default
  */
 export function formatOf(named: string | undefined, file: string | undefined): Format {
   if (named !== undefined) {
@@ -26,6 +26,7 @@ export function formatOf(named: string | undefined, file: string | undefined): F
     return format
   }
   if (file === undefined) return 'xml'
+  if (file === '-') throw new UsageError('standard input needs --format xml, csv or ndjson')
   const format = extensions[extname(file).toLowerCase()]
   if (!format) throw new UsageError('--format is missing, and the extension of the file is not .xml, .csv, .ndjson or .jsonl')
   return format

@@ -58,7 +58,8 @@ t.test('wrong usage is status 2, says what is wrong and makes no key', async (t)
     [['keys', 'create', '--name', 'ACME', '--scopes', 'order', '--expires', '2027-02-30'], /must be a date/],
     [['keys', 'create', '--name', 'ACME', '--scopes', 'order', 'more'], /too many arguments: the first that is not expected is "more"/],
     [['keys', 'revoke'], /an argument is missing/],
-    [['keys', 'list', '--all'], /--all/]
+    [['keys', 'list', '--al'], /^tradepost: Unknown option '--al'\nUsage: /],
+    [['keys', 'create', '--name', '-x'], /'--name' argument is ambiguous.*use '--name=-XYZ'/s]
   ]
   for (const [args, reason] of wrong) t.match(await run(args, settings), { status: 2, stdout: '', stderr: reason }, args.join(' '))
   await (await openStore(settings.DATABASE_URL, 'EUR')).close()
