@@ -31,12 +31,13 @@ export async function checkPort(place: ListenAddress): Promise<void> {
   await once(server.close(), 'close')
 }
 
-/** Opens a port. @returns the address as a URL. @throws ListenError */
-export async function listen(
-  app: FastifyInstance,
-  place: ListenAddress,
-  text = (address: string) => `Server listening at ${address}`
-): Promise<string> {
+/**
+ * Opens a port.
+ * @param text of the log's line for each address, which is given as a URL
+ * @returns the first address, as a URL
+ * @throws ListenError
+ */
+export async function listen(app: FastifyInstance, place: ListenAddress, text: (address: string) => string): Promise<string> {
   try {
     return await app.listen({ host: place.host, port: place.port, backlog, listenTextResolver: text })
   } catch (error) {

@@ -53,7 +53,7 @@ async function start(): Promise<void> {
     app.log.info({ products: count }, 'loaded the sample catalogue')
   }
   stopper.watch({ config, app })
-  const address = await listen(app, place)
+  const address = await listen(app, place, (address) => `Tradepost listens on ${address}${config.BASE_URL.path}/`)
   // The document process loads its code when it first starts. It starts now, so that it loads the same version as this process,
   // even if the files are replaced later; and not sooner, so that the service listens early.
   await app.documents.start()
@@ -63,7 +63,7 @@ async function start(): Promise<void> {
   if (ops) stopper.watch({ config, app, ops })
   const opsAddress = ops && (await listen(ops, opsPlace, (address) => `Health and metrics at ${address}`))
   const hints = [`curl ${base}/products`, `open ${base}/ in a browser`, `read ${base}/docs`, `curl ${opsAddress ?? address}/health/ready`]
-  app.log.info({ address: base, ...(opsAddress === undefined ? {} : { ops: opsAddress }), try: hints }, `Tradepost listens on ${base}/`)
+  app.log.info({ address: base, ...(opsAddress === undefined ? {} : { ops: opsAddress }), try: hints }, 'Tradepost is ready')
   // Standard output goes to a file or a collector, but somebody at the terminal sees standard error.
   if (process.stderr.isTTY && !process.stdout.isTTY)
     process.stderr.write(`Tradepost listens on ${base}/\n${hints.map((hint) => `  ${hint}\n`).join('')}`)

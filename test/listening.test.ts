@@ -8,7 +8,7 @@ import { freePort } from './free-port.ts'
 t.test('a port that is opened is answered as a URL', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
-  const address = await listen(app, { host: '127.0.0.1', port: 0, setting: 'PORT' })
+  const address = await listen(app, { host: '127.0.0.1', port: 0, setting: 'PORT' }, String)
   t.match(address, /^http:\/\/127\.0\.0\.1:\d+$/)
   t.equal((await fetch(address)).status, 404)
 })
@@ -22,7 +22,7 @@ t.test('a port that is checked is free again, also when a client has connected m
   await checked
   const app = Fastify()
   t.teardown(() => app.close())
-  t.equal(await listen(app, place), `http://127.0.0.1:${port}`)
+  t.equal(await listen(app, place, String), `http://127.0.0.1:${port}`)
 })
 
 t.test('a port that cannot be opened is said in one line: which, why, and what to set', async (t) => {
@@ -47,7 +47,7 @@ t.test('a port that cannot be opened is said in one line: which, why, and what t
   for (const [place, said] of cases) {
     const app = Fastify()
     const messages: string[] = []
-    for (const open of [() => listen(app, place), () => checkPort(place)]) {
+    for (const open of [() => listen(app, place, String), () => checkPort(place)]) {
       const error = await open().then(
         () => undefined,
         (error: unknown) => error
@@ -69,7 +69,7 @@ t.test('a port that this user has no right to is said so, with one to choose', a
   t.teardown(() => app.close())
   // The refusal is simulated, because root may open every port.
   app.listen = (() => Promise.reject(refused)) as unknown as typeof app.listen
-  await t.rejects(listen(app, { host: '127.0.0.1', port: 80, setting: 'PORT' }), {
+  await t.rejects(listen(app, { host: '127.0.0.1', port: 80, setting: 'PORT' }, String), {
     message: '127.0.0.1:80 may not be opened: this user has no right to use port 80. Choose another port, such as PORT=8080.'
   })
 })

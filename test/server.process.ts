@@ -116,17 +116,18 @@ t.test('a busy port ends the start with one line that says what to do, before an
   t.same(readdirSync(folder), [])
 })
 
-t.test('the log ends with "the service has stopped"', async (t) => {
+t.test('the log says once where the service listens, then that it is ready, and ends with "the service has stopped"', async (t) => {
   const child = spawnServer(t, { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`, SHUTDOWN_DELAY: '0' })
-  const lines: { msg: string }[] = []
+  const lines: { msg: string; address?: string }[] = []
   for await (const line of createInterface(child.stdout ?? Readable.from([]))) {
-    const read = JSON.parse(line) as { msg: string; address?: string }
+    const read: (typeof lines)[number] = JSON.parse(line)
     lines.push(read)
     if (read.address) child.kill('SIGTERM')
   }
+  const address = lines.find(({ address }) => address)?.address
   t.same(
-    lines.slice(-2).map(({ msg }) => msg),
-    ['the service is stopping', 'the service has stopped']
+    lines.slice(-4).map(({ msg }) => msg),
+    [`Tradepost listens on ${address}/`, 'Tradepost is ready', 'the service is stopping', 'the service has stopped']
   )
 })
 
