@@ -161,9 +161,14 @@ if (!isCurrent()) {
   process.stderr.write('Compiling to dist/ ...\n')
   try {
     publish(await build())
-    removeOld()
   } catch (error) {
     process.stderr.write(`The build failed, and dist/ was not changed: ${reason(error)}\n`)
     process.exit(1)
+  }
+  try {
+    removeOld()
+  } catch (error) {
+    // The new build is whole, so it can be used.
+    process.stderr.write(`Old builds in ${builds} could not be removed: ${error.message}\n`)
   }
 }

@@ -60,26 +60,35 @@ function parse<const O extends Options>(args: readonly string[], options: O) {
   }
 }
 
+type UseStore<T> = (store: Store, config: Config) => Promise<T>
+
 /**
  * Opens the store of DATABASE_URL, and closes it after use. A running service may have it open at the same time. If there was
  * no SQLite database, standard error says that one was made.
  */
-export async function withStore<T>(use: (store: Store, config: Config) => Promise<T>): Promise<T> {
+export async function withStore<T>(use: UseStore<T>): Promise<T> {
   const config = readConfig()
   const missing = missingFile(config.DATABASE_URL)
+  return openAndUse(config, (store) => {
+    if (missing !== undefined) process.stderr.write(`made a new database at ${missing}\n`)
+    return use(store, config)
+  })
+}
+
+/** Does the same as `withStore`, but makes no database. @throws Failure if there is none */
+export async function withExistingStore<T>(use: UseStore<T>): Promise<T> {
+  const config = readConfig()
+  requireDatabase(config.DATABASE_URL)
+  return openAndUse(config, use)
+}
+
+async function openAndUse<T>(config: Config, use: UseStore<T>): Promise<T> {
   const store = await openStore(config.DATABASE_URL, config.CURRENCY)
   try {
-    if (missing !== undefined) process.stderr.write(`made a new database at ${missing}\n`)
     return await use(store, config)
   } finally {
     await store.close()
   }
-}
-
-/** Does the same as `withStore`, but makes no database. @throws Failure if there is none */
-export async function withExistingStore<T>(use: (store: Store, config: Config) => Promise<T>): Promise<T> {
-  requireDatabase(readConfig().DATABASE_URL)
-  return withStore(use)
 }
 
 /** @throws Failure if the URL names a SQLite database that does not exist */

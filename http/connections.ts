@@ -67,7 +67,7 @@ export class Connections {
     this.#refuse = refuse
     this.listener = new Listener(server, () => this.turns.connectionAccepted())
     this.listener.onAccept((socket) => this.#accept(socket))
-    server.prependListener('connection', () => this.#resetSweep.askSome())
+    server.prependListener('connection', () => this.#resetSweep.checkSome())
     const handlers = server.listeners('request')
     server.removeAllListeners('request')
     this.#handle = (request, response) => {

@@ -20,7 +20,7 @@ export class ResetSweep {
   }
 
   /** Call this for each new connection. */
-  askSome(): void {
+  checkSome(): void {
     for (let i = 0; i < checkedPerConnection; i++) {
       const { value: connection } = this.#next.next()
       if (connection) destroyIfReset(connection.socket)

@@ -156,6 +156,14 @@ t.test('two builds at once are both right, and the folder of an earlier version 
   t.same(await build(moved), { code: 0, said: '' }, 'the folder may be moved')
 })
 
+t.test('a build counts although old ones cannot be removed', async (t) => {
+  const folder = project(t)
+  mkdirSync(join(folder, '.builds'))
+  symlinkSync('loop', join(folder, '.builds', 'loop'))
+  t.match(await build(folder), { code: 0, said: /\nOld builds in \.builds could not be removed: ELOOP: .*\n$/ })
+  t.match(dist(folder, 'cli.js'), 'one')
+})
+
 t.test('without the compiler it says what to install, and what is built already needs none', async (t) => {
   const folder = project(t)
   await build(folder)

@@ -8,7 +8,7 @@ import { diskIsFull, diskReason, isDiskFull } from '../disk.ts'
 const elsewhere = 'or set DATABASE_URL to another path'
 const permit = `give this user the right to read and write the file and its folder, ${elsewhere}`
 
-/** What to do, by the file system's error code. */
+/** Each advice tells the operator what to do about one error code of the file system. */
 const advice: Readonly<Record<string, string>> = { EACCES: permit, EPERM: permit, EROFS: `mount it for writing, ${elsewhere}` }
 
 /** Reasons by SQLite's result codes (https://sqlite.org/rescode.html). The first that matches is used. */
