@@ -32,6 +32,8 @@ export interface Connection {
   isCut: boolean
   /** Whether reading is stopped until `release`. */
   isHeld: boolean
+  /** Whether its pending response is a refusal that waits because the caller has sent far too many requests. */
+  isRefusalDelayed: boolean
 }
 
 export interface QueuedRequest {
@@ -57,7 +59,8 @@ export function openConnection(socket: Socket, reading: ReaderOptions): Connecti
     reader: new ConnectionReader(socket, reading),
     isReading: true,
     isCut: false,
-    isHeld: false
+    isHeld: false,
+    isRefusalDelayed: false
   }
   connections.set(socket, connection)
   abortWithoutStack(socket)

@@ -9,7 +9,7 @@ const spareConnections = 16
 
 /**
  * Prevents one address from using all connections. At the limit, a new connection closes another one: one of the address with the
- * most connections, without pending responses. If there is none, or the new one is from that address itself, the new one is closed.
+ * most connections, without pending responses other than a delayed refusal. If there is none, or the new one is from that address itself, the new one is closed.
  * Clients behind one proxy have one address, so they never close each other's connections.
  */
 export default fp(
@@ -23,8 +23,8 @@ export default fp(
       const { busiest } = counts
       if (busiest === newcomer) return undefined
       for (const connection of connections.open) {
-        const { socket } = connection
-        if (socket.remoteAddress === busiest && !isAnswering(connection) && !socket.destroyed) return socket
+        const { socket, isRefusalDelayed } = connection
+        if (socket.remoteAddress === busiest && (isRefusalDelayed || !isAnswering(connection)) && !socket.destroyed) return socket
       }
       return undefined
     }

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
 import { PacedQueue } from '../fairness/paced-queue.ts'
 import { RateTally } from '../fairness/rate-tally.ts'
+import { connectionOf } from '../http/connection.ts'
 import { hashKey, shownKey } from '../http/credentials.ts'
 import { addCheck, addWait } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
@@ -85,10 +86,13 @@ export default fp(
     const refusals = new PacedQueue(refusalPause, () => app.connections.isClosing)
 
     /** Never resolves when the client goes away meanwhile: then there is nobody to refuse. */
-    function pauseRefusal(caller: string, reply: FastifyReply): Promise<void> {
-      return new Promise((resolve) => {
+    async function pauseRefusal(caller: string, { socket }: FastifyRequest, reply: FastifyReply): Promise<void> {
+      const connection = connectionOf(socket)
+      if (connection) connection.isRefusalDelayed = true
+      await new Promise<void>((resolve) => {
         reply.raw.once('close', refusals.add(caller, resolve))
       })
+      if (connection) connection.isRefusalDelayed = false
     }
 
     const isChunked = ({ headers }: FastifyRequest) => headers['transfer-encoding'] !== undefined
@@ -125,7 +129,7 @@ export default fp(
 
     const refuse = async ({ caller, resetsIn }: Charge, request: FastifyRequest, reply: FastifyReply): Promise<never> => {
       if (tally.charge(caller, 0) > 2 * max) {
-        await pauseRefusal(caller, reply)
+        await pauseRefusal(caller, request, reply)
         // Many delays end in the same turn of the event loop, and others must not wait for all of these refusals.
         await new Promise<void>((resolve) => app.schedule(request.network, resolve))
       }

@@ -8,8 +8,8 @@ import { listening, message } from '../http/wire.ts'
 
 const bound = 20
 
-async function serve(t: Test) {
-  const { app } = await build(t, { settings: { MAX_CONNECTIONS: String(bound) } })
+async function serve(t: Test, settings: Readonly<Record<string, string>> = {}) {
+  const { app } = await build(t, { settings: { MAX_CONNECTIONS: String(bound), ...settings } })
   await listening(app)
   const { port } = app.server.address() as AddressInfo
   const open = () => [...app.connections.open].length
@@ -57,4 +57,16 @@ t.test('the address with the most connections gets no other, and a connection wi
   answer?.()
   await Promise.all(crowd.map((socket) => once(socket, 'data')))
   t.equal(await look(await come('127.0.0.3')), '200')
+})
+
+t.test('an address whose requests wait to be refused loses connections to newcomers', async (t) => {
+  const { app, come, look } = await serve(t, { RATE_LIMIT: '1' })
+  for (let i = 0; i < 3; i++) await app.inject({ url: '/product/ABC-1', remoteAddress: '127.0.0.2' })
+  const crowd = await Promise.all(Array.from({ length: bound }, () => come('127.0.0.2')))
+  let arrived = 0
+  app.server.on('request', () => arrived++)
+  for (const socket of crowd) socket.write(message('GET /product/ABC-1'))
+  while (arrived < bound) await pause(5)
+  const newcomers = await Promise.all(Array.from({ length: 10 }, (_, i) => come(`127.0.0.${3 + i}`)))
+  t.same(await Promise.all(newcomers.map(look)), Array(10).fill('200'))
 })
