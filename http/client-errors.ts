@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { guest } from '../domain/caller.ts'
 import { uris } from '../representations/links.ts'
 import { problemRepresentations } from '../representations/problem.ts'
-import { connectionOf, stopReading } from './connection.ts'
+import { bytesReadFrom, connectionOf, stopReading } from './connection.ts'
 import { connectCode, freeChunks, minAverageSize, tooManyChunks } from './parsing-limits.ts'
 import { retryAfter } from './problem.ts'
 import type { ProblemCode } from './problem-codes.ts'
@@ -33,6 +33,11 @@ const closeDelay = 2_000
 /** A syntactically valid request line, which may have a method or version that Node's parser does not know. */
 const requestLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ \S+ HTTP\/\d\.\d\r\n/
 
+function isFirstPacket(socket: Socket, packet: string): boolean {
+  const connection = connectionOf(socket)
+  return connection !== undefined && bytesReadFrom(connection) === packet.length
+}
+
 function codeOf({ code, rawPacket, bytesParsed }: ConnectionError, socket: Socket, maxUrl: number): ProblemCode {
   const packet = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : ''
   const isRequestLine = () => requestLine.test(packet.slice(packet.lastIndexOf('\n', bytesParsed - 1) + 1))
@@ -49,7 +54,7 @@ function codeOf({ code, rawPacket, bytesParsed }: ConnectionError, socket: Socke
       return isRequestLine() ? 'not-implemented' : 'malformed-request'
     case 'HPE_HEADER_OVERFLOW':
       // Only in a connection's first packet is it certain that the overflow was in the request line.
-      return socket.bytesRead === packet.length && (packet.split('\n', 1)[0] ?? '').length > maxUrl ? 'uri-too-long' : 'headers-too-large'
+      return isFirstPacket(socket, packet) && (packet.split('\n', 1)[0] ?? '').length > maxUrl ? 'uri-too-long' : 'headers-too-large'
     default:
       return 'malformed-request'
   }

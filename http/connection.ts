@@ -14,6 +14,8 @@ export interface Connection {
   isWaiting: boolean
   /** Set while bytes of a response without a ServerResponse wait in this process. It resolves when they are sent, or the client has gone. */
   sending: Promise<void> | undefined
+  /** Bytes that were read before Node had a socket, which does not count them. */
+  bytesReadEarly: number
   /** The latest request whose header fields have arrived. */
   lastRequest: IncomingMessage | undefined
   /** The end of the last request or response, and the bytes received until then. Further bytes belong to the next request. */
@@ -51,6 +53,7 @@ export function openConnection(socket: Socket, reading: ReaderOptions): Connecti
     pendingResponses: new Set(),
     isWaiting: false,
     sending: undefined,
+    bytesReadEarly: 0,
     lastRequest: undefined,
     lastActivity: { at: performance.now(), bytesRead: 0 },
     endedAt: undefined,
@@ -68,9 +71,14 @@ export function openConnection(socket: Socket, reading: ReaderOptions): Connecti
   return connection
 }
 
+/** The number of bytes that the client has sent and that were read from the connection. */
+export function bytesReadFrom({ socket, bytesReadEarly }: Connection): number {
+  return socket.bytesRead + bytesReadEarly
+}
+
 /** Notes that a request or a response has ended. What arrives from now on belongs to the next request. */
 export function noteActivity(connection: Connection): void {
-  connection.lastActivity = { at: performance.now(), bytesRead: connection.socket.bytesRead }
+  connection.lastActivity = { at: performance.now(), bytesRead: bytesReadFrom(connection) }
 }
 
 export function connectionOf(socket: Socket): Connection | undefined {
@@ -171,7 +179,7 @@ export function stateOf(connection: Connection): 'busy' | 'ended' | 'arriving' |
   const { socket, lastRequest, lastActivity } = connection
   if (socket.writableEnded || socket.destroyed) return 'ended'
   if (isAnswering(connection) || lastRequest?.complete === false) return 'busy'
-  if (socket.bytesRead > lastActivity.bytesRead) return 'arriving'
+  if (bytesReadFrom(connection) > lastActivity.bytesRead) return 'arriving'
   return lastRequest ? 'idle' : 'new'
 }
 

@@ -1,7 +1,8 @@
 import type { Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
-import { closeResetClients } from './socket-handle.ts'
+import { connectionOf } from './connection.ts'
+import { closeGoneClients } from './gone-clients.ts'
 
 /** Milliseconds. */
 const timeouts = {
@@ -21,6 +22,8 @@ export class Listener {
   readonly #server: Server
   readonly #handlers: ((socket: Socket) => void)[]
   #admits: (socket: Socket) => boolean = () => true
+  /** What the client that is now accepted has sent, if it was read early. */
+  #earlyBytes: () => Buffer | undefined = () => undefined
   #hasNewClient = false
   #closing: Promise<void> | undefined
 
@@ -31,7 +34,7 @@ export class Listener {
     server.removeAllListeners('connection')
     server.on('connection', (socket: Socket) => this.#accept(socket))
     server.on('listening', () => {
-      closeResetClients(server, () => {
+      this.#earlyBytes = closeGoneClients(server, () => {
         this.#hasNewClient = true
         accepted()
       })
@@ -82,7 +85,15 @@ export class Listener {
   }
 
   #accept(socket: Socket): void {
-    if (!this.#admits(socket)) socket.destroy()
-    else for (const handle of this.#handlers) handle(socket)
+    if (!this.#admits(socket)) {
+      socket.destroy()
+      return
+    }
+    for (const handle of this.#handlers) handle(socket)
+    const bytes = this.#earlyBytes()
+    if (!bytes || bytes.length === 0 || socket.destroyed) return
+    const connection = connectionOf(socket)
+    if (connection) connection.bytesReadEarly = bytes.length
+    socket.unshift(bytes)
   }
 }

@@ -1,0 +1,109 @@
+import { once } from 'node:events'
+import type { AddressInfo, Socket } from 'node:net'
+import { connect } from 'node:net'
+import t, { type Test } from 'tap'
+import { connectionOf } from '../../http/connection.ts'
+import { build, orderXml } from '../build.ts'
+import { listening, message } from '../http/wire.ts'
+import { until } from './served.ts'
+
+/** A network with more new connections than this in a minute is frequent: its clients are read before there is a socket. */
+const frequent = 600
+
+/** A shop that has had so many connections from an address that one more makes its network frequent. */
+async function serve(t: Test, from: string) {
+  const { app } = await build(t, { settings: { RATE_LIMIT: 'off', MAX_URL_LENGTH: '256' } })
+  await listening(app)
+  const { port } = app.server.address() as AddressInfo
+  const clients = new Set<Socket>()
+  t.teardown(() => {
+    for (const client of clients) client.destroy()
+  })
+  const open = (localAddress: string) => {
+    const client = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => undefined)
+    clients.add(client)
+    return client
+  }
+  for (let i = 0; i < frequent; i++) {
+    const client = open(from)
+    await once(client, 'connect')
+    client.destroy()
+  }
+  await until(() => app.connections.open.size === 0, 'all are gone')
+  const seen = { accepted: 0, sockets: 0, requests: 0 }
+  const { turns } = app.connections
+  const note = turns.connectionAccepted.bind(turns)
+  turns.connectionAccepted = () => {
+    seen.accepted++
+    note()
+  }
+  app.server.on('connection', () => seen.sockets++)
+  app.server.on('request', () => seen.requests++)
+  return { app, seen, open }
+}
+
+/** What a client sends before it leaves. */
+const sendings = { nothing: '', 'a byte': 'G', 'a header section': message('GET /product/ABC-1'), 'many bytes': 'a'.repeat(20_000) }
+
+const clients = 50
+
+/** Clients that leave when they have sent something. The system connects all of them before Node accepts the next one. */
+async function leave(open: (from: string) => Socket, from: string, bytes: string): Promise<void> {
+  const sockets = Array.from({ length: clients }, () => open(from))
+  for (const socket of sockets) socket.end(bytes)
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+}
+
+t.test('for a client of a frequent network that has left before it is accepted, nothing is set up', async (t) => {
+  const { app, seen, open } = await serve(t, '127.0.0.2')
+  for (const [what, bytes] of Object.entries(sendings).slice(0, 3)) {
+    Object.assign(seen, { accepted: 0, sockets: 0, requests: 0 })
+    await leave(open, '127.0.0.2', bytes)
+    await until(() => seen.accepted === clients, 'all are accepted')
+    t.ok(seen.sockets < clients / 2, `${what}: ${seen.sockets} sockets`)
+  }
+  await until(() => app.connections.open.size === 0, 'all are gone')
+})
+
+t.test('a client of another network that ends its side of the connection is still answered', async (t) => {
+  const { app, seen, open } = await serve(t, '127.0.0.2')
+  for (const bytes of Object.values(sendings)) await leave(open, '127.0.0.3', bytes)
+  await until(() => seen.accepted === clients * 4, 'all are accepted')
+  t.equal(seen.sockets, clients * 4)
+  await until(() => app.connections.open.size === 0, 'all are gone')
+})
+
+t.test('a client of a frequent network is read and answered like any other', async (t) => {
+  const { app, open } = await serve(t, '127.0.0.1')
+  let readEarly = 0
+  app.server.on('connection', (socket: Socket) => {
+    if (connectionOf(socket)?.bytesReadEarly) readEarly++
+  })
+  /** The status codes of the answers to many clients that connect at once. Those that Node accepts late have sent their bytes by then. */
+  async function statuses(bytes: string, answers = 1): Promise<readonly string[]> {
+    const all = await Promise.all(
+      Array.from({ length: clients }, async () => {
+        const client = open('127.0.0.1')
+        client.write(bytes)
+        let received = ''
+        const found = () => received.match(/(?<=HTTP\/1\.1 )\d{3}/g) ?? []
+        for await (const chunk of client) {
+          received += chunk
+          if (found().length === answers) break
+        }
+        return found().join(' ')
+      })
+    )
+    return [...new Set(all)]
+  }
+  const get = message('GET /product/ABC-1')
+  t.same(await statuses(get), ['200'])
+  t.same(await statuses(get.repeat(2), 2), ['200 200'])
+  const body = orderXml().padEnd(60_000)
+  t.same(await statuses(message('POST /order', { 'content-type': 'application/xml', 'content-length': String(body.length) }) + body), [
+    '201'
+  ])
+  t.same(await statuses(message(`GET /${'a'.repeat(20_000)}`)), ['414'])
+  t.same(await statuses('nonsense\r\n\r\n'), ['400'])
+  t.ok(readEarly > clients, `${readEarly} clients were read early`)
+})
