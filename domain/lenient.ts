@@ -2,7 +2,7 @@
 
 import type { Inventory, StockItem } from './inventory.ts'
 import { isRejected, type LineAnswer, type LineStatus } from './line-answers.ts'
-import type { Line } from './line-faults.ts'
+import { isExpectedPrice, type Line } from './line-faults.ts'
 import { add, compare, type Decimal, minorUnit, multipleBelow, plain, round, subtract, zero } from './money.ts'
 import { detailsOf, type Order, type OrderItem, type PurchaseOrder } from './order.ts'
 import { type Decision, decide, evaluate, mostOnHand } from './placing.ts'
@@ -127,8 +127,8 @@ function answerTo(line: Line, lineStatus: LineStatus, isOtherQuantity: boolean, 
 }
 
 /** The price that a line expects, if the product has another. */
-function otherPrice({ item: { unitPrice }, stockItem }: Line): Decimal | undefined {
-  return unitPrice !== undefined && compare(unitPrice, stockItem.price) !== 0 ? unitPrice : undefined
+function otherPrice({ item, stockItem }: Line): Decimal | undefined {
+  return isExpectedPrice(stockItem.price, item) ? undefined : item.unitPrice
 }
 
 function cutReason(quantity: Decimal, ordered: Decimal, left: Decimal, { backorder, rule }: RemainingStock): string {

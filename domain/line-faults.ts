@@ -27,9 +27,14 @@ export function twoProducts(id: string, other: string, position: number): Fault 
   return { code: 'two-products', at: ['item', position], detail }
 }
 
+/** Whether an item expects this price, or any. */
+export function isExpectedPrice(price: Decimal, { unitPrice, quoted }: Pick<PurchaseOrderItem, 'unitPrice' | 'quoted'>): boolean {
+  if (quoted?.price) return isQuotedPrice(price, quoted.price)
+  return unitPrice === undefined || compare(price, unitPrice) === 0
+}
+
 /** Whether a price is the one that a buyer's document expects: its amount is rounded (half up) to the digits that it is given with. */
-export function isQuotedPrice(price: Decimal, quoted: QuotedPrice | undefined): boolean {
-  if (!quoted) return true
+function isQuotedPrice(price: Decimal, quoted: QuotedPrice): boolean {
   const amount = multiply(quoted.amount, quoted.factor ?? ('1' as Decimal))
   const digits = amount.split('.')[1]?.length ?? 0
   return compare(round(multiply(price, quoted.base), digits), amount) === 0
@@ -46,13 +51,9 @@ export function unitFaults({ item, position, productId, stockItem }: Line, piece
 }
 
 export function priceFaults({ item, position, productId }: Line, pieces: readonly Piece[], currency: string): readonly Fault[] {
-  const price = item.quoted?.price
-  const expected = price ? quotedText(price) : item.unitPrice
-  if (expected === undefined) return []
-  const others = pieces.filter(({ unitPrice }) =>
-    price ? !isQuotedPrice(unitPrice, price) : compare(unitPrice, expected as Decimal) !== 0
-  )
+  const others = pieces.filter(({ unitPrice }) => !isExpectedPrice(unitPrice, item))
   if (others.length === 0) return []
+  const expected = item.quoted?.price ? quotedText(item.quoted.price) : item.unitPrice
   const costs = pieces.map(({ quantity, unitPrice }) => `${quantity} at ${unitPrice} ${currency}`).join(' and ')
   const detail =
     pieces.length === 1

@@ -5,7 +5,7 @@ import { DomainError, type Fault } from './errors.ts'
 import type { Inventory, StockItem } from './inventory.ts'
 import { acceptedItems } from './line-answers.ts'
 import {
-  isQuotedPrice,
+  isExpectedPrice,
   type Line,
   priceFaults,
   quantityFaults,
@@ -250,13 +250,14 @@ function countMatching(item: PurchaseOrderItem, active: readonly OrderItem[], fr
   return compare(sum, item.quantity) === 0 ? count : 0
 }
 
-function agrees({ product, unit, unitPrice, quoted }: PurchaseOrderItem, item: OrderItem, inventory: Inventory): boolean {
-  if (!quoted) {
-    if (!isSameProduct(product, item, inventory)) return false
-    return (unit === undefined || unit === item.unit) && (unitPrice === undefined || compare(unitPrice, item.unitPrice) === 0)
-  }
-  if (![product, ...quoted.alsoNamed].some((named) => isSameProduct(named, item, inventory))) return false
-  return (quoted.units.length === 0 || quoted.units.includes(item.unit)) && isQuotedPrice(item.unitPrice, quoted.price)
+function agrees(item: PurchaseOrderItem, other: OrderItem, inventory: Inventory): boolean {
+  const { product, unit, quoted } = item
+  const units = quoted?.units ?? (unit === undefined ? [] : [unit])
+  return (
+    [product, ...(quoted?.alsoNamed ?? [])].some((named) => isSameProduct(named, other, inventory)) &&
+    (units.length === 0 || units.includes(other.unit)) &&
+    isExpectedPrice(other.unitPrice, item)
+  )
 }
 
 /** @param other the order of the same customer that has the number */

@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { StockItem } from '../../domain/inventory.ts'
-import { isQuotedPrice } from '../../domain/line-faults.ts'
-import { decimal } from '../../domain/money.ts'
-import type { ProductReference, QuotedTerms } from '../../domain/order.ts'
+import { isExpectedPrice } from '../../domain/line-faults.ts'
+import { type Decimal, decimal } from '../../domain/money.ts'
+import type { ProductReference, QuotedPrice, QuotedTerms } from '../../domain/order.ts'
 import { decidePlacing } from '../../domain/order-writes.ts'
 import { decide, emptyInventory, matchesOrder } from '../../domain/placing.ts'
 import { item, purchase } from '../stores/fixtures.ts'
@@ -34,6 +34,16 @@ const faults = (order: ReturnType<typeof quoted>): readonly string[] => {
     return (error as { faults: readonly { code: string }[] }).faults.map(({ code }) => code)
   }
 }
+
+function isQuotedPrice(price: Decimal, quoted: QuotedPrice | undefined): boolean {
+  return isExpectedPrice(price, { quoted: { alsoNamed: [], units: [], ...(quoted ? { price: quoted } : {}) } })
+}
+
+t.test('an item without terms of a document expects its unit price, or any', async (t) => {
+  t.ok(isExpectedPrice(decimal('9.99'), { unitPrice: decimal('9.990') }))
+  t.notOk(isExpectedPrice(decimal('9.99'), { unitPrice: decimal('9.98') }))
+  t.ok(isExpectedPrice(decimal('9.99'), {}))
+})
 
 t.test('an amount holds when it is the price of its base, rounded half up to its own decimals', async (t) => {
   for (const [price, amount, base, holds] of [
