@@ -1,7 +1,7 @@
 /** Answers to buyers' documents, each in the vocabulary of its document. */
 
 import { hash, randomUUID } from 'node:crypto'
-import type { Order, OrderStatus } from '../domain/order.ts'
+import { isActive, keepsShippedPart, type Order, type OrderStatus } from '../domain/order.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import type { AnswerBasis, CxmlAnswerBasis, UblAnswerBasis } from './buyer-document.ts'
 import { type CxmlStatusCode, writeConfirmation, writeCxmlResponse, writeProfileResponse } from './cxml/responses.ts'
@@ -80,14 +80,9 @@ const confirmationTypes: Readonly<Record<OrderStatus, 'accept' | 'reject' | unde
 /** It depends on the order alone, so that a repeated answer is the same to the byte. */
 function ublContent(order: Order, { currency }: AnswerContext) {
   const { id, version, modifiedAt, status } = order
-  const reasons = [...endingLines(order), ...sellerLines(order, isPromised(status))]
-  const promised = isPromised(status) && isReadable(order) ? { promisedDate: order.expectedDeliveryDate } : {}
+  const reasons = [...endingLines(order), ...sellerLines(order, isActive(status))]
+  const promised = isActive(status) && isReadable(order) ? { promisedDate: order.expectedDeliveryDate } : {}
   return { id: `${id}.${version}`, salesOrderId: id, reasons, currency, at: modifiedAt, ...promised }
-}
-
-/** Whether something was delivered, or still can be. */
-function isPromised(status: OrderStatus): boolean {
-  return ublCodes[status] !== 'RE'
 }
 
 function payloadId({ host }: AnswerContext): string {
@@ -123,14 +118,9 @@ function ublResult(basis: UblAnswerBasis, result: Result, context: AnswerContext
   // AP in answer to an OrderCancellation accepts the cancellation, also where a part of the order was shipped.
   if (kind === 'cancelled') {
     const { promisedDate: _, ...content } = ublContent(order, context)
-    return writeOrderResponse(basis, { ...content, code: 'AP', reasons: isCut(order) ? [restCancelled(order)] : [] })
+    return writeOrderResponse(basis, { ...content, code: 'AP', reasons: keepsShippedPart(order) ? [restCancelled(order)] : [] })
   }
   return writeOrderResponse(basis, { ...ublContent(order, context), code: ublCodes[order.status] })
-}
-
-/** Whether an order keeps a part after its cancellation, because that part had been shipped. */
-function isCut({ status }: Order): boolean {
-  return status !== 'cancelled'
 }
 
 function cxmlResult(basis: CxmlAnswerBasis, result: Result, context: AnswerContext): string {
@@ -148,7 +138,7 @@ function cxmlResult(basis: CxmlAnswerBasis, result: Result, context: AnswerConte
 function cxmlSentence(result: Exclude<Result, { kind: 'profile' }>): string {
   if (result.kind === 'checked') return checked
   const { id, status } = result.order
-  if (result.kind === 'cancelled' && isCut(result.order)) {
+  if (result.kind === 'cancelled' && keepsShippedPart(result.order)) {
     return `The rest of order ${id} is cancelled${contentOf(result.order)}. ${restCancelled(result.order)} Its status is ${status}.`
   }
   const done = { placed: 'placed', repeated: 'placed before', changed: 'changed', cancelled: 'cancelled' }[result.kind]

@@ -239,3 +239,8 @@ export function isOpen(status: OrderStatus): boolean {
 export function isActive(status: OrderStatus): boolean {
   return status !== 'cancelled' && status !== 'rejected'
 }
+
+/** Whether an order that was just cancelled keeps a part that had been shipped before. Then its status is not `cancelled`. */
+export function keepsShippedPart({ status }: Pick<Order, 'status'>): boolean {
+  return isActive(status)
+}

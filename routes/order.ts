@@ -71,8 +71,10 @@ const order: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       const current = await request.changeableOrder(request.params.order_id)
       const wanted = request.body
-      const isRepeated = request.operation.mayRepeat && isOpen(current.status) && (await matches(request, wanted, current))
-      if (isOpen(current.status) && request.isAlreadySatisfied(isRepeated)) return reply.represent(current)
+      if (isOpen(current.status)) {
+        const isRepeated = request.operation.mayRepeat && (await matches(request, wanted, current))
+        if (request.isAlreadySatisfied(isRepeated)) return reply.represent(current)
+      }
       const expected = request.precondition(request.currentOf(current), 'replaces')
       return reply.represent(await app.store.changeOrder(current.id, wanted, expected, config.MAX_ORDER_ITEMS))
     }

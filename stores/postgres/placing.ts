@@ -44,17 +44,19 @@ export class NewOrders {
     void query(
       `INSERT INTO purchase_order (id, version, customer, order_number, status, placed_at, modified_at, content,
           item_count, currency, total, buyer_name, lines)
-        SELECT n.id, 1, n.customer, n.order_number, n.status, n.placed_at, n.placed_at, n.content,
+        SELECT n.id, n.version, n.customer, n.order_number, n.status, n.placed_at, n.modified_at, n.content,
           n.item_count, n.currency, n.total, n.buyer_name, n.lines
-        FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::json[],
-            $7::integer[], $8::text[], $9::text[], $10::text[], $11::json[])
-          AS n (id, customer, order_number, status, placed_at, content, item_count, currency, total, buyer_name, lines)`,
+        FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::json[],
+            $9::integer[], $10::text[], $11::text[], $12::text[], $13::json[])
+          AS n (id, version, customer, order_number, status, placed_at, modified_at, content, item_count, currency, total, buyer_name, lines)`,
       [
         orders.map(({ id }) => id),
+        orders.map(({ version }) => version),
         orders.map(({ customer }) => customer ?? null),
         orders.map(({ orderNumber }) => orderNumber ?? null),
         orders.map(({ status }) => status),
         orders.map(({ placedAt }) => placedAt),
+        orders.map(({ modifiedAt }) => modifiedAt),
         this.#orders.map(({ content }) => content),
         summaries.map(({ item_count }) => item_count),
         summaries.map(({ currency }) => currency),
