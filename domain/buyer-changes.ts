@@ -4,6 +4,7 @@ import { DomainError, type Fault } from './errors.ts'
 import { compare, decimal } from './money.ts'
 import { canBecome, isActive, type Objections, type Order, type OrderDocument } from './order.ts'
 import { refusedTransition } from './order-writes.ts'
+import type { Precondition } from './preconditions.ts'
 import { joinObjections, noObjections, refusal } from './refusing.ts'
 
 /** The document's reference to an order, with the place of each value. The faults of a value carry its place. */
@@ -75,8 +76,13 @@ export function outdated({ revision, revisionAt }: BuyerReference, document: Ord
   return { invalid: [], refused: [{ code: 'outdated-revision', detail, ...revisionAt }] }
 }
 
-export function isVersion(revision: string): boolean {
+function isVersion(revision: string): boolean {
   return /^\d{1,15}(\.\d{1,15})?$/.test(revision)
+}
+
+/** The revision that is stored with an order's document: one that later changes can be compared with. */
+export function storedRevision({ revision }: BuyerReference): string | undefined {
+  return revision !== undefined && isVersion(revision) ? revision : undefined
 }
 
 /** The number of the last change after a document. One that has none keeps it, so that earlier changes stay outdated. */
@@ -102,6 +108,11 @@ export function decideCancellation(
   const isFinal = status !== 'cancelled' && !isAllowed
   const detail = refusedTransition(status, 'cancelled').message
   throw refusal(joinObjections(objections, isFinal ? { invalid: [], refused: [{ detail }] } : noObjections))
+}
+
+/** Changes that come first do not prevent a cancellation, unless it has a revision: that must be above theirs. */
+export function cancellationPrecondition({ revision }: BuyerReference, { version }: Pick<Order, 'version'>): Precondition {
+  return revision === undefined ? {} : { version }
 }
 
 /** An error whose faults all have a place in the document: by default that of the order's number. */

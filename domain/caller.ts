@@ -1,4 +1,4 @@
-import { canBecome, isOpen, type Order } from './order.ts'
+import { canBecome, isOpen, nextStatuses, type Order, type OrderStatus } from './order.ts'
 
 export type Scope = 'order' | 'catalogue' | 'fulfilment'
 export const scopes: readonly Scope[] = ['order', 'catalogue', 'fulfilment']
@@ -40,6 +40,21 @@ export function mayEdit(caller: Caller, order: Pick<Order, 'customer' | 'status'
 /** Whether a caller may ship the order now. */
 export function mayShip(caller: Caller, { status }: Pick<Order, 'status'>): boolean {
   return hasScope(caller, 'fulfilment') && canBecome(status, 'shipped')
+}
+
+/** Whether a caller may cancel the order now. */
+export function mayCancel(caller: Caller, order: Pick<Order, 'customer' | 'status'>): boolean {
+  return canBecome(order.status, 'cancelled') && mayChange(caller, order)
+}
+
+/** The statuses that a caller may set for the order now. */
+export function settableStatuses(caller: Caller, { status }: Pick<Order, 'status'>): readonly OrderStatus[] {
+  return hasScope(caller, 'fulfilment') ? nextStatuses(status) : []
+}
+
+/** The customer whose orders alone the holder of a key may list; undefined if it may list those of all. */
+export function onlyListedCustomer(caller: Caller): string | undefined {
+  return caller.kind === 'key' && !hasScope(caller, 'fulfilment') ? caller.customer : undefined
 }
 
 export interface ApiKey {

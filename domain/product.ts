@@ -82,3 +82,15 @@ export function isGtin(text: string): boolean {
   const sum = digits.slice(1).reduce((total, digit, i) => total + digit * (i % 2 === 0 ? 3 : 1), 0)
   return (10 - (sum % 10)) % 10 === digits[0]
 }
+
+/**
+ * A document that names a product must name the one that it is sent to.
+ * @param named undefined if the document leaves the id out
+ * @throws DomainError `identity-mismatch`
+ */
+export function requireSameId(id: string, named: string | undefined): void {
+  if (named === undefined || named === id) return
+  throw new DomainError('identity-mismatch', `The URI says ${id}, the document ${named}.`, {
+    faults: [{ detail: `This must be ${id}, or be left out.`, at: [] }]
+  })
+}

@@ -1,5 +1,5 @@
-import { hasScope, mayShip } from '../domain/caller.ts'
-import { nextStatuses, type Order, type SellerDetails } from '../domain/order.ts'
+import { hasScope, mayShip, settableStatuses } from '../domain/caller.ts'
+import type { Order, SellerDetails } from '../domain/order.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderStatusXsd } from '../schemas/order-status.ts'
 import { childType, rootType } from '../schemas/vocabulary.ts'
@@ -54,7 +54,7 @@ export const orderStatusRepresentations = makeRepresentations<Order>({
     const data = {
       order,
       notice: context.notice,
-      next: isSeller ? nextStatuses(order.status) : [],
+      next: settableStatuses(context.caller, order),
       fields: isSeller ? detailFields(order) : [],
       shipForm: mayShip(context.caller, order) ? shipForm(order) : undefined,
       links: orderLinks(order, context)

@@ -1,16 +1,6 @@
-import { hasScope, mayChange, mayEdit, mayShip } from '../domain/caller.ts'
+import { hasScope, mayCancel, mayChange, mayEdit, mayShip, settableStatuses } from '../domain/caller.ts'
 import { acceptedItems, type LineAnswer } from '../domain/line-answers.ts'
-import {
-  type Address,
-  canBecome,
-  type Extension,
-  nextStatuses,
-  type Order,
-  type OrderHeader,
-  type OrderStatus,
-  type Party,
-  type SellerDetails
-} from '../domain/order.ts'
+import type { Address, Extension, Order, OrderHeader, OrderStatus, Party, SellerDetails } from '../domain/order.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
 import { rootType } from '../schemas/vocabulary.ts'
@@ -36,10 +26,9 @@ export function orderLinks(order: Order, { base, caller }: Pick<Context, 'base' 
   const uri = uris(base)
   const self = uri.order(order.id)
   const status = uri.orderStatus(order.id)
-  const changes = mayChange(caller, order)
-  const isSeller = hasScope(caller, 'fulfilment')
-  // Whoever may change the order cancels it with DELETE.
-  const next = isSeller ? nextStatuses(order.status).filter((status) => status !== 'cancelled' || !changes) : []
+  const isCancellable = mayCancel(caller, order)
+  // Whoever may cancel the order as its customer does so with DELETE.
+  const next = settableStatuses(caller, order).filter((status) => status !== 'cancelled' || !isCancellable)
   const hasShipments = mayShip(caller, order) || order.shipmentCount !== undefined
   return [
     { rel: 'self', href: self },
@@ -47,7 +36,7 @@ export function orderLinks(order: Order, { base, caller }: Pick<Context, 'base' 
     { rel: 'collection', href: uri.orders },
     ...(hasShipments ? [{ rel: 'shipments', href: uri.shipments(order.id) }] : []),
     ...(mayEdit(caller, order) ? [{ rel: 'edit', href: self, method: 'PUT' }] : []),
-    ...(changes && canBecome(order.status, 'cancelled') ? [{ rel: 'cancel', href: self, method: 'DELETE' }] : []),
+    ...(isCancellable ? [{ rel: 'cancel', href: self, method: 'DELETE' }] : []),
     ...next.map((nextStatus) => ({ rel: statusRelations[nextStatus], href: status, method: 'PUT' }))
   ]
 }

@@ -6,15 +6,16 @@ import { answerOf, type Result } from '../dialects/answers.ts'
 import type { AnswerBasis } from '../dialects/buyer-document.ts'
 import { type BuyerSubmission, replacesDocument } from '../dialects/submission.ts'
 import {
+  cancellationPrecondition,
   decideCancellation,
   endedOrder,
   isRepeated,
-  isVersion,
   latestRevision,
   locatedAtNumber,
   locatedInDocument,
   outdated,
   repeatedOutcome,
+  storedRevision,
   unknownCopy,
   unknownOrder
 } from '../domain/buyer-changes.ts'
@@ -70,12 +71,13 @@ export function makeBuyerOrders(
   function writeOptions(request: FastifyRequest, buyer: BuyerSubmission, last?: OrderDocument): OrderWriteOptions {
     const { submission, mediaType } = request
     if (!submission) throw new Error('a document was sent')
-    const { revision, answer, objections, masked = submission.bytes } = buyer
+    const { answer, objections, masked = submission.bytes } = buyer
+    const revision = storedRevision(buyer)
     return {
       document: {
         mediaType: mediaType ?? 'application/xml',
         digest: submission.digest ?? '',
-        ...(revision !== undefined && isVersion(revision) ? { revision } : {}),
+        ...(revision === undefined ? {} : { revision }),
         answer,
         ...(replacesDocument(answer, last) ? { bytes: masked } : {})
       },
@@ -145,8 +147,7 @@ export function makeBuyerOrders(
     const { order, last } = await onLatest(found, async (order) => {
       const last = await app.store.documentOf(order.id)
       if (!decideCancellation(buyer, order, last, isTest(request, buyer))) return { order, last }
-      // Changes that come first do not prevent a cancellation, unless it has a revision: that must be above theirs.
-      const expected = buyer.revision === undefined ? {} : { version: order.version }
+      const expected = cancellationPrecondition(buyer, order)
       return { order: await app.store.setOrderStatus(order.id, 'cancelled', expected), last }
     })
     return isTest(request, buyer) ? { kind: 'checked' } : { kind: 'cancelled', order, answer: completed(buyer, last).answer }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import fp from 'fastify-plugin'
-import { type Caller, guest, hasScope } from '../domain/caller.ts'
+import { type Caller, guest, hasScope, onlyListedCustomer } from '../domain/caller.ts'
 import { fromJson, jsonOf } from '../domain/deferred.ts'
 import { type Order, orderStatuses } from '../domain/order.ts'
 import { orderList } from '../domain/order-list.ts'
@@ -102,7 +102,7 @@ const second = (parameter: string, time: string) => Math.floor(readInstant(param
 /** @throws Problem `malformed-request` when a time is not valid, `forbidden` when the caller may not see the customer's orders */
 function filtersOf(query: Filters, caller: Caller): Omit<OrderQuery, 'limit' | 'after'> {
   const { status, customer, order, 'order-number': orderNumber, 'placed-since': placedSince, 'modified-since': modifiedSince } = query
-  const own = caller.kind === 'key' && !hasScope(caller, 'fulfilment') ? caller.customer : undefined
+  const own = onlyListedCustomer(caller)
   if (own !== undefined && customer !== undefined && customer !== own)
     throw new Problem('forbidden', `Your key lists the orders of ${own} only. Those of other customers need the scope fulfilment.`)
   const whose = own ?? customer

@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
-import { DomainError, hasCode } from '../domain/errors.ts'
-import { isProductId, type Product } from '../domain/product.ts'
+import { hasCode } from '../domain/errors.ts'
+import { isProductId, type Product, requireSameId } from '../domain/product.ts'
 import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
 import { productRepresentations } from '../representations/product.ts'
@@ -34,11 +34,7 @@ const productRoute: RoutePlugin = async (app, { config }) => {
       if (!isProductId(id))
         throw new Problem('not-found', 'A product id is 1 to 64 letters, digits, or any of . _ ~ -, but not "." or "..".')
       const { id: named, draft } = request.body
-      if (named !== undefined && named !== id) {
-        throw new DomainError('identity-mismatch', `The URI says ${id}, the document ${named}.`, {
-          faults: [{ detail: `This must be ${id}, or be left out.`, at: [] }]
-        })
-      }
+      requireSameId(id, named)
       const expected = request.precondition(request.currentOf(await existing(id)), 'replaces')
       const { product: stored, created } = await app.store.putProduct(id, draft, expected)
       return created ? reply.created(uri.product(id), stored) : reply.represent(stored)

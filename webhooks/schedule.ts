@@ -1,46 +1,6 @@
-/** Decides when an event is sent again after a failure. */
+/** The waits that a receiver asks for, and those after failures of the shop itself. */
 
-import { type Attempt, isDelivered } from '../domain/webhook.ts'
-
-const [second, minute, hour] = [1_000, 60_000, 3_600_000]
-
-/** Milliseconds from each failed attempt to the next. Together they are over three days. */
-export const delays: readonly number[] = [
-  5 * second,
-  5 * minute,
-  30 * minute,
-  2 * hour,
-  5 * hour,
-  10 * hour,
-  14 * hour,
-  20 * hour,
-  24 * hour
-]
-
-/** The longest wait that a receiver can ask for with Retry-After, in milliseconds. */
-const longestWait = 24 * hour
-
-/** The random part of a delay. It spreads the calls after a shop was down. */
-const jitter = 0.1
-
-export type NextStep =
-  | { readonly kind: 'delivered' }
-  | { readonly kind: 'retry'; readonly in: number }
-  | { readonly kind: 'disable'; readonly reason: string }
-
-/**
- * @param attempt the number of the attempt, from 1
- * @param random a number from 0 to 1
- */
-export function nextStep(attempt: number, outcome: Attempt, random = Math.random()): NextStep {
-  const { status, retryAfter = 0 } = outcome
-  if (isDelivered(outcome)) return { kind: 'delivered' }
-  if (status === 410) return { kind: 'disable', reason: 'The receiver answered 410 Gone.' }
-  const delay = delays[attempt - 1]
-  if (delay === undefined) return { kind: 'disable', reason: `An event could not be delivered in ${attempt} attempts.` }
-  const wait = Math.max(delay, Math.min(retryAfter, longestWait))
-  return { kind: 'retry', in: Math.round(wait * (1 + jitter * random)) }
-}
+const second = 1_000
 
 /** Reads Retry-After: seconds, or a date (RFC 9110 section 10.2.3). @returns milliseconds from `now` */
 export function readRetryAfter(field: string | undefined, now: number): number | undefined {

@@ -1,5 +1,6 @@
 import t from 'tap'
 import {
+  cancellationPrecondition,
   decideCancellation,
   endedOrder,
   isRepeated,
@@ -7,7 +8,8 @@ import {
   locatedAtNumber,
   locatedInDocument,
   outdated,
-  repeatedOutcome
+  repeatedOutcome,
+  storedRevision
 } from '../../domain/buyer-changes.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { OrderDocument } from '../../domain/order.ts'
@@ -88,4 +90,16 @@ t.test('faults of the whole order move to the lines of the document', async (t) 
     { detail: 'c', at: ['currency'] },
     { detail: 'd' }
   ])
+})
+
+t.test('only a revision that is a number is stored', async (t) => {
+  t.same(
+    ['3', '3.10', 'x', '-1', undefined].map((revision) => storedRevision(revision === undefined ? {} : { revision })),
+    ['3', '3.10', undefined, undefined, undefined]
+  )
+})
+
+t.test('a cancellation with a revision needs the version that it was compared with, and one without needs none', async (t) => {
+  t.same(cancellationPrecondition({ revision: '4' }, { version: 7 }), { version: 7 })
+  t.same(cancellationPrecondition({}, { version: 7 }), {})
 })
