@@ -1,4 +1,5 @@
 import { mostFaults } from '../domain/errors.ts'
+import type { Objections } from '../domain/order.ts'
 import { shorten } from '../schemas/shorten.ts'
 import type { BuyerFault, BuyerFaultCode } from './buyer-document.ts'
 import { locationOf, type XmlElement } from './xml-element.ts'
@@ -33,5 +34,15 @@ export class FaultList {
     const { line, path } = locationOf(at, attribute)
     const fault = { code, detail, line, path: this.#maskPath(path), ...(item === undefined ? {} : { item: shorten(item) }) }
     this.#faults.push({ start: at.tag.start, fault })
+  }
+}
+
+/** Codes of faults that the shop could accept but refuses. Every other fault makes a document invalid. */
+const refusedCodes: ReadonlySet<string> = new Set(['allowance-not-agreed'])
+
+export function objectionsOf(faults: readonly BuyerFault[]): Objections {
+  return {
+    invalid: faults.filter(({ code }) => !refusedCodes.has(code)),
+    refused: faults.filter(({ code }) => refusedCodes.has(code))
   }
 }

@@ -6,6 +6,7 @@ import { blankDoctype, firstTagName } from '../dialects/cxml/doctype.ts'
 import { isCxml, readCxml } from '../dialects/cxml/read.ts'
 import { quotesSecret } from '../dialects/cxml/secrets.ts'
 import { cxmlWords } from '../dialects/cxml/words.ts'
+import { objectionsOf } from '../dialects/faults.ts'
 import { hiddenSecrets } from '../dialects/hidden-secrets.ts'
 import { maskRanges } from '../dialects/occurrences.ts'
 import { type BuiltOrder, buildPurchaseOrder, placeOfValue } from '../dialects/purchase-order.ts'
@@ -15,7 +16,7 @@ import { ublWords } from '../dialects/ubl/words.ts'
 import { cxmlPieces, ublPieces } from '../dialects/units.ts'
 import { readElements } from '../dialects/xml-element.ts'
 import { mostFaults } from '../domain/errors.ts'
-import type { Objections, PurchaseOrder } from '../domain/order.ts'
+import type { PurchaseOrder } from '../domain/order.ts'
 import { Problem } from '../http/problem.ts'
 import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
 import type { Element, Place } from '../schemas/element.ts'
@@ -223,16 +224,6 @@ function isIn({ origin: own, children = [] }: Element, origin: string): boolean 
 
 function byLine(faults: readonly LocatedFault[]): readonly LocatedFault[] {
   return faults.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0))
-}
-
-/** Codes of faults that the shop could accept but refuses. Every other fault makes a document invalid. */
-const refusedCodes: ReadonlySet<string> = new Set(['allowance-not-agreed'])
-
-function objectionsOf(faults: readonly BuyerFault[]): Objections {
-  return {
-    invalid: faults.filter(({ code }) => !refusedCodes.has(code)),
-    refused: faults.filter(({ code }) => refusedCodes.has(code))
-  }
 }
 
 function withTerms(order: PurchaseOrder, { quoted }: BuiltOrder): PurchaseOrder {
