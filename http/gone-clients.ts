@@ -4,41 +4,55 @@ import { networkOf } from '../fairness/networks.ts'
 import { RateTally } from '../fairness/rate-tally.ts'
 import { type ListeningHandle, peerAddress, type SocketHandle } from './socket-handle.ts'
 
-/**
- * From a network that makes more connections than `max` in a minute, a client that has ended its connection is closed without an
- * answer. A client that ends its side right after its request seldom gets an answer anyway: Node aborts what it has not answered.
- */
+/** A network that makes more connections than `max` in a minute is frequent. Its clients are read early. */
 const frequent = { max: 600, window: 60_000, maxCallers: 20_000 } as const
 
-/** The size of an early read, in bytes. */
-const maxBytes = 16 * 1024
+/** The size of an early read, in bytes: more than a header section can have, so that its refusal is the same as after Node's own read. */
+const maxBytes = 32 * 1024
+
+/** The end of a header section. */
+const emptyLine = '\r\n\r\n'
 
 const scratch = Buffer.allocUnsafe(maxBytes)
 
-/** Reads what a client has sent until now. @returns undefined if it has also ended its side of the connection */
-function readEarly({ fd }: SocketHandle): Buffer | undefined {
+interface EarlyRead {
+  readonly bytes: Buffer
+  /** Whether the client has ended its side of the connection. */
+  readonly hasEnded: boolean
+}
+
+/** Reads what a client has sent until now. */
+function readEarly({ fd }: SocketHandle): EarlyRead {
   let bytes = scratch.subarray(0, 0)
   try {
-    const count = readSync(fd, scratch)
-    if (count === 0) return undefined
-    bytes = Buffer.from(scratch.subarray(0, count))
-    const more = readSync(fd, scratch)
-    return more === 0 ? undefined : Buffer.concat([bytes, scratch.subarray(0, more)])
+    while (bytes.length < maxBytes) {
+      const count = readSync(fd, scratch, { length: maxBytes - bytes.length })
+      if (count === 0) return { bytes, hasEnded: true }
+      bytes = Buffer.concat([bytes, scratch.subarray(0, count)])
+    }
   } catch {
     // Most often nothing more has arrived yet (EAGAIN). Node meets any other error when it reads.
-    return bytes
   }
+  return { bytes, hasEnded: false }
+}
+
+/** The options of `closeGoneClients`. */
+export interface GoneClientOptions {
+  /** Called for each client, also for one that is closed. */
+  accepted(): void
+  /** Whether nobody of a network would be answered at once, so that a client that has ended its side gets no answer at all. */
+  isUnanswered(network: string): boolean
 }
 
 /**
  * Closes clients that are gone before Node makes a socket of them, which takes most of the time of accepting: those that have reset
- * their connection, and from a network with very many new connections also those that have ended theirs. 500 clients that do this
- * and come again, 12,000 times a second, would fill the system's queue of new connections, and others would wait in it.
+ * their connection, and from a frequent network also those that have ended it and would get no answer, or have sent no whole
+ * request. 500 clients that do this and come again, 12,000 times a second, would fill the system's queue of new connections, and
+ * others would wait in it.
  * @param server a server that listens
- * @param accepted called for each client, also for one that is closed
  * @returns a function for the server's `connection` event: it returns the bytes that the new client has sent, if they were read here
  */
-export function closeGoneClients(server: Server, accepted: () => void): () => Buffer | undefined {
+export function closeGoneClients(server: Server, { accepted, isUnanswered }: GoneClientOptions): () => Buffer | undefined {
   const { _handle: listening } = server as unknown as { readonly _handle: ListeningHandle }
   const { onconnection } = listening
   const tally = new RateTally(frequent)
@@ -49,9 +63,11 @@ export function closeGoneClients(server: Server, accepted: () => void): () => Bu
     if (client) {
       const address = peerAddress(client)
       if (address === undefined) return client.close()
-      if (tally.count(networkOf(address)).current > frequent.max) {
-        early = readEarly(client)
-        if (!early) return client.close()
+      const network = networkOf(address)
+      if (tally.count(network).current > frequent.max) {
+        const { bytes, hasEnded } = readEarly(client)
+        if (hasEnded && (!bytes.includes(emptyLine) || isUnanswered(network))) return client.close()
+        early = bytes
       }
     }
     onconnection.call(listening, status, client)

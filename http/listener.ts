@@ -22,6 +22,7 @@ export class Listener {
   readonly #server: Server
   readonly #handlers: ((socket: Socket) => void)[]
   #admits: (socket: Socket) => boolean = () => true
+  #isUnanswered: (network: string) => boolean = () => false
   /** What the client that is now accepted has sent, if it was read early. */
   #earlyBytes: () => Buffer | undefined = () => undefined
   #hasNewClient = false
@@ -34,9 +35,12 @@ export class Listener {
     server.removeAllListeners('connection')
     server.on('connection', (socket: Socket) => this.#accept(socket))
     server.on('listening', () => {
-      this.#earlyBytes = closeGoneClients(server, () => {
-        this.#hasNewClient = true
-        accepted()
+      this.#earlyBytes = closeGoneClients(server, {
+        accepted: () => {
+          this.#hasNewClient = true
+          accepted()
+        },
+        isUnanswered: (network) => this.#isUnanswered(network)
       })
     })
     // Accepting fails when no file descriptor is left. Waiting clients are accepted when there is one again.
@@ -46,6 +50,11 @@ export class Listener {
   /** Lets one function refuse new connections before Node sets up their parser. */
   admitIf(admits: (socket: Socket) => boolean): void {
     this.#admits = admits
+  }
+
+  /** Lets one function name networks whose clients are not answered at once. One who does not wait for an answer is closed. */
+  answersNoneIf(isUnanswered: (network: string) => boolean): void {
+    this.#isUnanswered = isUnanswered
   }
 
   /** Calls a function for each connection that is not refused, after Node has set up its parser. */

@@ -85,6 +85,10 @@ export default fp(
     // A service that stops does not wait for refusals.
     const refusals = new PacedQueue(refusalPause, () => app.connections.isClosing)
 
+    /** Whether a caller has sent so many requests that its refusals are delayed. */
+    const isDelayed = (caller: string) => tally.look(caller).current > 2 * max
+    app.connections.listener.answersNoneIf((network) => isDelayed(addressCaller(network)))
+
     /** Never resolves when the client goes away meanwhile: then there is nobody to refuse. */
     async function pauseRefusal(caller: string, { socket }: FastifyRequest, reply: FastifyReply): Promise<void> {
       const connection = connectionOf(socket)
@@ -128,7 +132,7 @@ export default fp(
     })
 
     const refuse = async ({ caller, resetsIn }: Charge, request: FastifyRequest, reply: FastifyReply): Promise<never> => {
-      if (tally.charge(caller, 0) > 2 * max) {
+      if (isDelayed(caller)) {
         await pauseRefusal(caller, request, reply)
         // Many delays end in the same turn of the event loop, and others must not wait for all of these refusals.
         await new Promise<void>((resolve) => app.schedule(request.network, resolve))

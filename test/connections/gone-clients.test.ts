@@ -11,8 +11,8 @@ import { until } from './served.ts'
 const frequent = 600
 
 /** A shop that has had so many connections from an address that one more makes its network frequent. */
-async function serve(t: Test, from: string) {
-  const { app } = await build(t, { settings: { RATE_LIMIT: 'off', MAX_URL_LENGTH: '256' } })
+async function serve(t: Test, from: string, settings: Readonly<Record<string, string>> = { RATE_LIMIT: 'off' }) {
+  const { app } = await build(t, { settings: { MAX_URL_LENGTH: '256', ...settings } })
   await listening(app)
   const { port } = app.server.address() as AddressInfo
   const clients = new Set<Socket>()
@@ -42,8 +42,10 @@ async function serve(t: Test, from: string) {
   return { app, seen, open }
 }
 
-/** What a client sends before it leaves. */
-const sendings = { nothing: '', 'a byte': 'G', 'a header section': message('GET /product/ABC-1'), 'many bytes': 'a'.repeat(20_000) }
+const get = message('GET /product/ABC-1')
+
+/** What a client sends before it leaves. None of it is a whole request. */
+const sendings = { nothing: '', 'a byte': 'G', 'half a header section': get.slice(0, 30), 'many bytes': 'a'.repeat(5_000) }
 
 const clients = 50
 
@@ -56,7 +58,7 @@ async function leave(open: (from: string) => Socket, from: string, bytes: string
 
 t.test('for a client of a frequent network that has left before it is accepted, nothing is set up', async (t) => {
   const { app, seen, open } = await serve(t, '127.0.0.2')
-  for (const [what, bytes] of Object.entries(sendings).slice(0, 3)) {
+  for (const [what, bytes] of Object.entries(sendings)) {
     Object.assign(seen, { accepted: 0, sockets: 0, requests: 0 })
     await leave(open, '127.0.0.2', bytes)
     await until(() => seen.accepted === clients, 'all are accepted')
@@ -64,6 +66,24 @@ t.test('for a client of a frequent network that has left before it is accepted, 
   }
   await until(() => app.connections.open.size === 0, 'all are gone')
 })
+
+t.test(
+  'a client that has sent a whole request is answered although it has ended its side, unless its network has sent far too many',
+  async (t) => {
+    for (const [settings, isAnswered] of [
+      [{ RATE_LIMIT: 'off' }, true],
+      [{ RATE_LIMIT: '1' }, false]
+    ] as const) {
+      const { app, seen, open } = await serve(t, '127.0.0.2', settings)
+      for (let i = 0; i < 3; i++) await app.inject({ url: '/product/ABC-1', remoteAddress: '127.0.0.2' })
+      await leave(open, '127.0.0.2', get)
+      await until(() => seen.accepted === clients, 'all are accepted')
+      if (isAnswered) t.equal(seen.sockets, clients)
+      else t.ok(seen.sockets < clients / 2, `${seen.sockets} sockets`)
+      await until(() => app.connections.open.size === 0, 'all are gone')
+    }
+  }
+)
 
 t.test('a client of another network that ends its side of the connection is still answered', async (t) => {
   const { app, seen, open } = await serve(t, '127.0.0.2')
@@ -96,7 +116,6 @@ t.test('a client of a frequent network is read and answered like any other', asy
     )
     return [...new Set(all)]
   }
-  const get = message('GET /product/ABC-1')
   t.same(await statuses(get), ['200'])
   t.same(await statuses(get.repeat(2), 2), ['200 200'])
   const body = orderXml().padEnd(60_000)
