@@ -69,6 +69,24 @@ t.test('thousands of resets at any moment are no error of the service, and leave
   await shop.recovers(t)
 })
 
+t.test('thousands of clients that connect, send and leave at once hold up nobody, and leave nothing behind', async (t) => {
+  const shop = await startHostile(t)
+  // The last ones wait for a delayed refusal when their client leaves, and something malformed follows them.
+  const sendings = ['', 'G', look.slice(0, 20), look, `${look}\0\0\0`]
+  async function leave(i: number): Promise<void> {
+    const socket = await shop.open()
+    socket.end(sendings[i % sendings.length] ?? '', 'latin1')
+    await turn()
+    socket.destroy()
+  }
+  await shop.survives(t, async () => {
+    for (let done = 0; done < resets; done += together) {
+      await Promise.all(Array.from({ length: together }, (_, i) => leave(done + i)))
+    }
+  })
+  await shop.recovers(t)
+})
+
 /** Everything that was received on a connection of an attacker who reads all of it. */
 function hear(socket: Socket): { statuses(): number[] } {
   const found: number[] = []
