@@ -52,7 +52,7 @@ export class Listener {
     this.#admits = admits
   }
 
-  /** Lets one function name networks whose clients are not answered at once. One who does not wait for an answer is closed. */
+  /** Lets one function name networks whose clients are not answered at once. Those of them that do not wait for an answer are closed. */
   answersNoneIf(isUnanswered: (network: string) => boolean): void {
     this.#isUnanswered = isUnanswered
   }

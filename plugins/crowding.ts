@@ -9,8 +9,8 @@ const spareConnections = 16
 
 /**
  * Prevents one address from using all connections. At the limit, a new connection closes another one: one of the address with the
- * most connections, without pending responses other than a delayed refusal. If there is none, or the new one is from that address itself, the new one is closed.
- * Clients behind one proxy have one address, so they never close each other's connections.
+ * most connections, without pending responses other than a delayed refusal. If there is none, or the new one is from that address
+ * itself, the new one is closed. Clients behind one proxy have one address, so they never close each other's connections.
  */
 export default fp(
   async function crowding(app: FastifyInstance) {
