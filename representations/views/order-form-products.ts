@@ -1,9 +1,9 @@
 /** The products of an order form's lines: their prices, and the quantities that can be ordered. */
 
-import { compare, decimal, isMultiple, plain } from '../../domain/money.ts'
+import { decimal, plain } from '../../domain/money.ts'
 import type { OrderItem } from '../../domain/order.ts'
 import type { Product } from '../../domain/product.ts'
-import { leastQuantity, type QuantityRule, quantityRule } from '../../domain/quantities.ts'
+import { leastQuantity, meetsRule, type QuantityRule, quantityRule } from '../../domain/quantities.ts'
 import type { Field } from './fields.ts'
 
 /** The products that a form offers, and the lines that the order already has. */
@@ -61,7 +61,7 @@ export function numberField(field: Field, rule: QuantityRule | undefined): Field
   const value = field.value.trim()
   if (value !== '' && !/^\d+(\.\d{1,3})?$/.test(value)) return field
   const own = rule && quantityLimits(rule)
-  const isMet = !rule || value === '' || (isMultiple(decimal(value), rule.step) && compare(decimal(value), leastQuantity(rule)) >= 0)
+  const isMet = !rule || value === '' || meetsRule(decimal(value), rule)
   const { least, step } = isMet && own ? own : anyQuantity
   const { pattern: _pattern, ...attributes } = field.attributes
   return { ...field, value, attributes: { ...attributes, type: 'number', min: least, step } }
