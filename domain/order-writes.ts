@@ -111,11 +111,12 @@ export function decideChange(
 }
 
 /**
- * Whether an order may have a status already. `decideStatus` decides for certain: it reads the whole order, with the details for
- * the buyer, and whether the rest of a shipped order was cancelled.
+ * Whether an order has a status already, by its own status alone. `perhaps`: it counts as cancelled if its rest was cancelled after
+ * a part had been shipped, which only the whole order tells.
  */
-export function mayHaveStatus({ status: current }: Pick<Order, 'status'>, status: OrderStatus): boolean {
-  return current === status || (status === 'cancelled' && (current === 'shipped' || current === 'completed'))
+export function hasStatus({ status: current }: Pick<Order, 'status'>, status: OrderStatus): 'yes' | 'no' | 'perhaps' {
+  if (current === status) return 'yes'
+  return status === 'cancelled' && (current === 'shipped' || current === 'completed') ? 'perhaps' : 'no'
 }
 
 interface StatusChange extends Pick<Effects, 'taken'> {
@@ -149,7 +150,8 @@ export function decideStatus(
   shop: Pick<Shop, 'inventory' | 'now'>,
   details?: StatusDetails
 ): StatusDecision | undefined {
-  const isSame = before.status === status || (status === 'cancelled' && before.isRestCancelled === true)
+  const has = hasStatus(before, status)
+  const isSame = has === 'yes' || (has === 'perhaps' && before.isRestCancelled === true)
   const detailed = isSame && details ? decideDetails(before, details) : undefined
   if (isSame && !detailed) return undefined
   checkPrecondition(expected, before.version)

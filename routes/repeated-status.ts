@@ -1,6 +1,6 @@
 import { hasCode } from '../domain/errors.ts'
 import type { Order, OrderStatus } from '../domain/order.ts'
-import { mayHaveStatus } from '../domain/order-writes.ts'
+import { hasStatus } from '../domain/order-writes.ts'
 import type { StatusDetails } from '../domain/seller-details.ts'
 import type { Store } from '../domain/store.ts'
 
@@ -11,8 +11,9 @@ export async function orderWithStatus(
   status: OrderStatus,
   details?: StatusDetails
 ): Promise<Order | undefined> {
-  if (!mayHaveStatus(current, status)) return undefined
-  if (current.status === status && details === undefined) return current
+  const has = hasStatus(current, status)
+  if (has === 'no') return undefined
+  if (has === 'yes' && details === undefined) return current
   try {
     // Only the store compares a large order.
     return await store.setOrderStatus(current.id, status, { onlyRepeat: true }, details)

@@ -2,7 +2,15 @@ import t from 'tap'
 import type { StockItem } from '../../domain/inventory.ts'
 import { decimal } from '../../domain/money.ts'
 import { type Order, orderStatuses } from '../../domain/order.ts'
-import { decideChange, decidePlacing, decideStatus, productsOfChange, productsOfStatus, type Shop } from '../../domain/order-writes.ts'
+import {
+  decideChange,
+  decidePlacing,
+  decideStatus,
+  hasStatus,
+  productsOfChange,
+  productsOfStatus,
+  type Shop
+} from '../../domain/order-writes.ts'
 import { item, placing, purchase, shopCurrency } from '../stores/fixtures.ts'
 
 const hammer: StockItem = {
@@ -114,6 +122,18 @@ t.test('a status makes its event, shipping by status two, and details for the bu
 
 t.test('the status that an order has changes nothing, whatever the precondition', async (t) => {
   for (const status of orderStatuses) t.equal(decideStatus(withStatus(status), status, { version: 9 }, shop(200)), undefined)
+})
+
+t.test('by its status alone an order has a status or not, but one that was shipped may have its rest cancelled', async (t) => {
+  for (const current of orderStatuses)
+    for (const status of orderStatuses) {
+      const isPerhaps = status === 'cancelled' && (current === 'shipped' || current === 'completed')
+      t.equal(hasStatus({ status: current }, status), current === status ? 'yes' : isPerhaps ? 'perhaps' : 'no', `${current}, ${status}`)
+    }
+  for (const status of ['shipped', 'completed'] as const) {
+    t.equal(decideStatus({ ...withStatus(status), isRestCancelled: true }, 'cancelled', { version: 9 }, shop(200)), undefined, status)
+    t.throws(() => decideStatus(withStatus(status), 'cancelled', {}, shop(200)), { code: 'transition-refused' }, status)
+  }
 })
 
 t.test('a status that does not follow is refused, after the precondition', async (t) => {
