@@ -1,6 +1,6 @@
 import type { Caller, Scope } from './caller.ts'
 import { DomainError, type Fault } from './errors.ts'
-import { type Audience, audienceOf, type EventHead, type EventType, narrow, typesHeard } from './event.ts'
+import { type Audience, audienceOf, type EventHead, type EventType, hears, narrow, typesHeard } from './event.ts'
 
 export const webhookStatuses = ['active', 'disabled'] as const
 
@@ -188,10 +188,26 @@ export function mayManage(caller: Caller, { hears: { types, own } }: Pick<Webhoo
   return types.every(hearsAll) && (own?.types ?? []).every(hearsOwn)
 }
 
-/** The refusal to send an event again with a webhook whose key is no longer valid. */
-export function keyEnded(): DomainError {
+/** Whether a webhook delivers events: one whose key was revoked or has expired delivers nothing. */
+export function hasValidKey({ scopes }: Pick<WebhookTarget, 'scopes'>): boolean {
+  return scopes !== undefined
+}
+
+/** @throws DomainError `unknown-event` when the webhook delivers nothing, because its key is no longer valid */
+export function requireValidKey(webhook: Pick<WebhookTarget, 'scopes'>): void {
+  if (hasValidKey(webhook)) return
   const detail = 'The key of this webhook was revoked or has expired, so it delivers nothing. Save the webhook again with your key first.'
-  return new DomainError('unknown-event', detail, { faults: [{ detail, at: [] }] })
+  throw new DomainError('unknown-event', detail, { faults: [{ detail, at: [] }] })
+}
+
+/**
+ * @param event undefined if it does not exist, or is not kept any more
+ * @returns the event, which the webhook delivers
+ * @throws DomainError `unknown-event`
+ */
+export function requireHeard(audience: Audience, event: EventHead | undefined): EventHead {
+  if (!event || !hears(audience, event)) throw unknownEvent()
+  return event
 }
 
 /** An event that is not kept any more, or that the webhook does not deliver. */

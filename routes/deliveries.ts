@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin'
-import { type Delivery, keyEnded, unknownEvent } from '../domain/webhook.ts'
+import { type Delivery, requireValidKey, unknownEvent } from '../domain/webhook.ts'
 import { nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
 import { uris } from '../representations/links.ts'
 import { deliveriesRepresentations, deliveryRepresentations } from '../representations/webhook.ts'
@@ -40,7 +40,7 @@ const deliveries: RoutePlugin = async (app, { config }) => {
       const holder = keyHolder(request)
       const { id } = await managedBy(holder, request.params.webhook_id, app.store)
       const { webhook, event } = await app.store.redelivery(id, holder.customer, eventId)
-      if (!webhook.scopes) throw keyEnded()
+      requireValidKey(webhook)
       request.charge(cost)
       const attempt = await app.webhooks.send(webhook, event, request.sender().signal)
       if (!attempt) throw unknownEvent()

@@ -1,12 +1,12 @@
 /** The rows of webhooks, which both databases share. Lists are JSON. */
 
 import { isValidKey, type Scope } from '../domain/caller.ts'
-import { type Audience, type EventHead, type EventType, hears } from '../domain/event.ts'
+import type { Audience, EventHead, EventType } from '../domain/event.ts'
 import {
   acceptedStatuses,
   type ClaimedWebhook,
   type Delivery,
-  unknownEvent,
+  requireHeard,
   validSecrets,
   type Webhook,
   type WebhookBacklog,
@@ -129,8 +129,7 @@ export const redeliveryColumns = `${targetColumns}, w.hears, w.hears_own`
 
 /** @throws DomainError `unknown-event` when there is no such event, or the webhook does not deliver it */
 export function redeliveryOf(row: RedeliveryRow, head: HeadRow | undefined, now: number): { webhook: WebhookTarget; event: EventHead } {
-  const event = head && headOf(head)
-  if (!event || !hears(audienceIn(row), event)) throw unknownEvent()
+  const event = requireHeard(audienceIn(row), head && headOf(head))
   return { webhook: targetOf(row, now), event }
 }
 

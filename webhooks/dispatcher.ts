@@ -3,7 +3,14 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nextStep, withoutKey } from '../domain/delivery-attempts.ts'
 import type { EventHead } from '../domain/event.ts'
-import { type Attempt, type ClaimedWebhook, mostWebhooks, type WebhookProgress, type WebhookTarget } from '../domain/webhook.ts'
+import {
+  type Attempt,
+  type ClaimedWebhook,
+  hasValidKey,
+  mostWebhooks,
+  type WebhookProgress,
+  type WebhookTarget
+} from '../domain/webhook.ts'
 import { type DispatcherOptions, orderMemory, parallel, times, turn } from './dispatcher-options.ts'
 import { OrderMemory } from './order-memory.ts'
 import { backOff } from './schedule.ts'
@@ -184,8 +191,8 @@ export class Dispatcher {
 
   /** @returns undefined if the service stops, or the claim has ended */
   async #deliver(webhook: ClaimedWebhook, heldSince: number): Promise<WebhookProgress | undefined> {
-    const { next, scopes, failures } = webhook
-    if (!scopes) return { step: withoutKey }
+    const { next, failures } = webhook
+    if (!hasValidKey(webhook)) return { step: withoutKey }
     this.#warnOfLoss(webhook)
     await this.#pace()
     if (this.#stopping.signal.aborted) return undefined
