@@ -35,6 +35,7 @@ const placeholders = new Set(['non catalog item', 'not available', 'non item', '
 
 const orderType = rootType(orderXsd, 'purchase-order')
 const itemType = childType(orderType, 'item')
+const quantityType = childType(itemType, 'quantity')
 const partyType = childType(orderType, 'buyer')
 const addressType = childType(partyType, 'address')
 const extensionType = childType(orderType, 'extension')
@@ -49,7 +50,8 @@ const anyQuantity = '1'
 /** Whether the shop's schema can hold a text. One that it cannot hold is left out: the stored document still has it. */
 function fits(text: string, { text: type }: ElementType): boolean {
   if (text.length > maxLengthOf(type)) return false
-  return type?.patterns.every((pattern) => new RegExp(`^(?:${pattern})$`).test(text)) ?? true
+  if (type?.patterns.some((pattern) => !new RegExp(`^(?:${pattern})$`).test(text))) return false
+  return !type?.isPositive || compare(text as Decimal, zero) > 0
 }
 
 /** Makes the shop's own purchase order of a buyer's document, which is then validated and read like any other. */
@@ -213,8 +215,8 @@ class Builder {
     const { quantity } = item
     if (!quantity) return undefined
     const number = canonical(quantity.text)
-    if (number !== undefined && /^\d{1,9}(\.\d{1,3})?$/.test(number) && compare(number, zero) > 0) return number
-    const detail = `The quantity is ${JSON.stringify(shorten(quantity.text))}; it must be a number above 0 with up to 9 digits and up to 3 fraction digits, such as 3 or 2.5.`
+    if (number !== undefined && fits(number, quantityType)) return number
+    const detail = `The quantity is ${JSON.stringify(shorten(quantity.text))}; it must be ${quantityType.text?.documentation}.`
     this.#fault('invalid-value', quantity, detail, item)
     return undefined
   }

@@ -44,7 +44,9 @@ t.test('decimals lose trailing zeros and signs', async (t) => {
     ['002.50', '2.5'],
     ['.5', '0.5'],
     ['5.', '5'],
-    ['+3', '3']
+    ['+3', '3'],
+    ['000000000000123456789.125', '123456789.125'],
+    ['0.001', '0.001']
   ] as const) {
     const { root, faults } = built('', line().replace('>2<', `>${sent}<`))
     t.same(texts(root, 'quantity'), [expected], sent)
@@ -58,6 +60,9 @@ t.test('a text that is no quantity is a fault, and the rest of the order is stil
     t.same(codes(order), ['invalid-value 1 cbc:Quantity'], sent)
     t.same([texts(order.root, 'quantity'), order.quoted[0]?.isUncounted], [['1'], true])
   }
+  const [fault] = built('', line().replace('>2<', '>-1<')).faults
+  const wanted = 'a number above 0 with up to 9 digits and up to 3 fraction digits, such as 3 or 2.5'
+  t.equal(fault?.detail, `The quantity is "-1"; it must be ${wanted}.`)
   const header = built(`<cbc:DocumentCurrencyCode>euro</cbc:DocumentCurrencyCode>`)
   t.match(header.faults, [{ code: 'invalid-value', detail: /"euro".*ISO 4217/, path: '/Order/cbc:DocumentCurrencyCode' }])
 })
