@@ -23,7 +23,7 @@ interface EarlyRead {
 
 /** Reads what a client has sent until now. */
 function readEarly({ fd }: SocketHandle): EarlyRead {
-  let bytes = scratch.subarray(0, 0)
+  let bytes = Buffer.alloc(0)
   try {
     while (bytes.length < maxBytes) {
       const count = readSync(fd, scratch, { length: maxBytes - bytes.length })
@@ -50,7 +50,7 @@ export interface GoneClientOptions {
  * request. 500 clients that do this and come again, 12,000 times a second, would fill the system's queue of new connections, and
  * others would wait in it.
  * @param server a server that listens
- * @returns a function for the server's `connection` event: it returns the bytes that the new client has sent, if they were read here
+ * @returns a function for the server's `connection` event: it returns the bytes that were read here from the new client, if any
  */
 export function closeGoneClients(server: Server, { accepted, isUnanswered }: GoneClientOptions): () => Buffer | undefined {
   const { _handle: listening } = server as unknown as { readonly _handle: ListeningHandle }
@@ -67,7 +67,7 @@ export function closeGoneClients(server: Server, { accepted, isUnanswered }: Gon
       if (tally.count(network).current > frequent.max) {
         const { bytes, hasEnded } = readEarly(client)
         if (hasEnded && (!bytes.includes(emptyLine) || isUnanswered(network))) return client.close()
-        early = bytes
+        if (bytes.length > 0) early = bytes
       }
     }
     onconnection.call(listening, status, client)

@@ -23,7 +23,7 @@ export class Listener {
   readonly #handlers: ((socket: Socket) => void)[]
   #admits: (socket: Socket) => boolean = () => true
   #isUnanswered: (network: string) => boolean = () => false
-  /** What the client that is now accepted has sent, if it was read early. */
+  /** Returns the bytes that were read early from the client that is now accepted; undefined if there are none. */
   #earlyBytes: () => Buffer | undefined = () => undefined
   #hasNewClient = false
   #closing: Promise<void> | undefined
@@ -100,7 +100,7 @@ export class Listener {
     }
     for (const handle of this.#handlers) handle(socket)
     const bytes = this.#earlyBytes()
-    if (!bytes || bytes.length === 0 || socket.destroyed) return
+    if (!bytes || socket.destroyed) return
     const connection = connectionOf(socket)
     if (connection) connection.bytesReadEarly = bytes.length
     socket.unshift(bytes)

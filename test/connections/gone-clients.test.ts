@@ -1,11 +1,10 @@
 import { once } from 'node:events'
-import type { AddressInfo, Socket } from 'node:net'
-import { connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { connectionOf } from '../../http/connection.ts'
 import { build, orderXml } from '../build.ts'
 import { listening, message } from '../http/wire.ts'
-import { until } from './served.ts'
+import { countNewClients, until } from './served.ts'
 
 /** A network with more new connections than this in a minute is frequent: its clients are read before there is a socket. */
 const frequent = 600
@@ -30,16 +29,7 @@ async function serve(t: Test, from: string, settings: Readonly<Record<string, st
     client.destroy()
   }
   await until(() => app.connections.open.size === 0, 'all are gone')
-  const seen = { accepted: 0, sockets: 0, requests: 0 }
-  const { turns } = app.connections
-  const note = turns.connectionAccepted.bind(turns)
-  turns.connectionAccepted = () => {
-    seen.accepted++
-    note()
-  }
-  app.server.on('connection', () => seen.sockets++)
-  app.server.on('request', () => seen.requests++)
-  return { app, seen, open }
+  return { app, seen: countNewClients(app), open }
 }
 
 const get = message('GET /product/ABC-1')
@@ -59,7 +49,7 @@ async function leave(open: (from: string) => Socket, from: string, bytes: string
 t.test('for a client of a frequent network that has left before it is accepted, nothing is set up', async (t) => {
   const { app, seen, open } = await serve(t, '127.0.0.2')
   for (const [what, bytes] of Object.entries(sendings)) {
-    Object.assign(seen, { accepted: 0, sockets: 0, requests: 0 })
+    Object.assign(seen, { accepted: 0, sockets: 0 })
     await leave(open, '127.0.0.2', bytes)
     await until(() => seen.accepted === clients, 'all are accepted')
     t.ok(seen.sockets < clients / 2, `${what}: ${seen.sockets} sockets`)

@@ -1,10 +1,9 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { parserOf } from '../../http/parser.ts'
 import { build } from '../build.ts'
 import { listening, message } from '../http/wire.ts'
-import { serveConnections, until } from './served.ts'
+import { countNewClients, serveConnections, until } from './served.ts'
 
 const clients = 50
 
@@ -13,18 +12,7 @@ async function connecting(t: Test) {
   const { app } = await build(t)
   await listening(app)
   const { port } = app.server.address() as AddressInfo
-  const seen = { accepted: 0, sockets: 0, parsers: 0, requests: 0 }
-  const { turns } = app.connections
-  const note = turns.connectionAccepted.bind(turns)
-  turns.connectionAccepted = () => {
-    seen.accepted++
-    note()
-  }
-  app.server.on('request', () => seen.requests++)
-  app.server.on('connection', (socket: Socket) => {
-    seen.sockets++
-    if (parserOf(socket)) seen.parsers++
-  })
+  const seen = countNewClients(app)
   const sockets = Array.from({ length: clients }, () => connect(port, '127.0.0.1').on('error', () => {}))
   t.teardown(() => sockets.map((socket) => socket.destroy()))
   for (const socket of sockets) socket.write(message('GET /product/ABC-1'))

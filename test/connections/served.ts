@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { Connections } from '../../http/connections.ts'
+import { parserOf } from '../../http/parser.ts'
 
 /** A server without the application, with its connections, and a function that opens connections to it. The test's end closes all. */
 export async function serveConnections(t: Test, handle: RequestListener) {
@@ -21,6 +23,22 @@ export async function serveConnections(t: Test, handle: RequestListener) {
     return client
   }
   return { server, connections, open }
+}
+
+/** Counts what a service makes of its new clients, from now on. */
+export function countNewClients({ server, connections: { turns } }: Pick<FastifyInstance, 'server' | 'connections'>) {
+  const seen = { accepted: 0, sockets: 0, parsers: 0, requests: 0 }
+  const note = turns.connectionAccepted.bind(turns)
+  turns.connectionAccepted = () => {
+    seen.accepted++
+    note()
+  }
+  server.on('request', () => seen.requests++)
+  server.on('connection', (socket: Socket) => {
+    seen.sockets++
+    if (parserOf(socket)) seen.parsers++
+  })
+  return seen
 }
 
 /** Waits for a turn of the event loop after which the condition holds. @throws Error if that takes a minute */
