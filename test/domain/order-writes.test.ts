@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { StockItem } from '../../domain/inventory.ts'
 import { decimal } from '../../domain/money.ts'
-import { type Order, orderStatuses } from '../../domain/order.ts'
+import { keepsShippedPart, type Order, orderStatuses } from '../../domain/order.ts'
 import {
   decideChange,
   decidePlacing,
@@ -118,6 +118,8 @@ t.test('a status makes its event, shipping by status two, and details for the bu
   const cut = decideStatus(part, 'cancelled', {}, shop(200))
   t.match(cut, { change: { status: 'shipped' }, events: [{ type: 'order-status-changed', subject: 'first', at: 200, customer: 'acme' }] })
   t.equal(cut?.events.length, 1, 'cancelling the rest ships nothing')
+  t.ok(cut?.rewritten && keepsShippedPart(cut.rewritten))
+  t.notOk(keepsShippedPart(withStatus('cancelled')))
 })
 
 t.test('the status that an order has changes nothing, whatever the precondition', async (t) => {
