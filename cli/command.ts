@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { type Config, readConfig } from '../config.ts'
 import type { Store } from '../domain/store.ts'
@@ -80,6 +82,18 @@ export async function withExistingStore<T>(use: UseStore<T>): Promise<T> {
   const config = readConfig()
   requireDatabase(config.DATABASE_URL)
   return openAndUse(config, use)
+}
+
+/** Does the same as `withStore`, but makes no database: if there is none, the store is that of an empty one in a temporary folder. */
+export async function withStoreForDryRun<T>(use: UseStore<T>): Promise<T> {
+  const config = readConfig()
+  if (missingFile(config.DATABASE_URL) === undefined) return openAndUse(config, use)
+  const folder = await mkdtemp(join(tmpdir(), 'tradepost-dry-run-'))
+  try {
+    return await openAndUse({ ...config, DATABASE_URL: `sqlite:${join(folder, 'empty.db')}` }, use)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 }
 
 async function openAndUse<T>(config: Config, use: UseStore<T>): Promise<T> {

@@ -2,7 +2,7 @@ import type { ImportOutcome } from '../domain/product-writes.ts'
 import type { Store } from '../domain/store.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { ImportDryRun } from '../stores/import-dry-run.ts'
-import { type Command, readArguments, withStore } from './command.ts'
+import { type Command, readArguments, withStore, withStoreForDryRun } from './command.ts'
 import { inBatches } from './import/batches.ts'
 import { makeProgress, type Progress } from './import/progress.ts'
 import { type Format, formatOf, openSource, readEntries, type Source } from './import/source.ts'
@@ -39,7 +39,7 @@ printed on standard error with their lines, the other products are imported, and
     const isDryRun = values['dry-run'] ?? false
     const source = await openSource(file)
     try {
-      return await withStore(async (store) => {
+      return await (isDryRun ? withStoreForDryRun : withStore)(async (store) => {
         const dryRun = isDryRun ? new ImportDryRun(store) : undefined
         const counts = await new Import(dryRun ?? store, source).run(format)
         dryRun?.close()

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, relative } from 'node:path'
 import t, { type Test } from 'tap'
@@ -195,6 +195,16 @@ t.test('a dry run says what would be, and stores nothing', async (t) => {
   const store = await shop.store()
   t.equal(await store.isEmpty(), true)
   await store.close()
+})
+
+t.test('a dry run without a database says what an import into a new one would do, and makes none', async (t) => {
+  const folder = t.testdir({})
+  const [settings, temporary] = [{ DATABASE_URL: `sqlite:${join(folder, 'data', 'shop.db')}` }, join(folder, 'temporary')]
+  mkdirSync(temporary)
+  const ran = await run(['import', '-', '--format', 'csv', '--dry-run'], { ...settings, TMPDIR: temporary }, csv)
+  t.match(ran, { status: 0, stdout: `${summary(2, 0, 0, 0).trimEnd()} (a dry run: nothing was stored)\n`, stderr: '' })
+  t.notOk(existsSync(join(folder, 'data')))
+  t.same(readdirSync(temporary), [], 'nor does anything temporary stay')
 })
 
 t.test('a dry run tells what the import will do, also where lines that are far apart are about one product or one GTIN', async (t) => {
