@@ -53,6 +53,10 @@ export async function build(t: Test, { settings = {}, products = { 'ABC-1': {} }
     LOG_LEVEL: logTo ? 'info' : 'silent',
     RATE_LIMIT: 'off',
     OVERLOAD_DELAY: 'off',
+    // On a busy machine the service can take longer than the defaults to read what a client sent at once.
+    HEADERS_TIMEOUT: '600',
+    REQUEST_TIMEOUT: '600',
+    SEND_TIMEOUT: '600',
     DATABASE_URL: url,
     ...settings
   })
