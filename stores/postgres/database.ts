@@ -5,6 +5,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { connectTimeout } from './connect-timeout.ts'
 import { failure, overloaded } from './failures.ts'
 
 /** Milliseconds. The client waits longer than the server, so that the server's error gives the reason. */
@@ -51,7 +52,7 @@ export class Database implements Queries {
       pipeline: true,
       keepAlive: true,
       fallback_application_name: 'tradepost',
-      connectionTimeoutMillis: timeouts.connect,
+      connectionTimeoutMillis: connectTimeout(url, timeouts.connect),
       statement_timeout: timeouts.statement,
       query_timeout: timeouts.query,
       idle_in_transaction_session_timeout: timeouts.idleInTransaction,

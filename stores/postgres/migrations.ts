@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { StoreOpenError } from '../../domain/errors.ts'
 import { serviceFile } from '../../files.ts'
 import { type Migrated, type Migration, migrationsIn, refuseNewer } from '../migrations.ts'
+import { connectTimeout } from './connect-timeout.ts'
 import { databaseName, makeClient, openError } from './open-error.ts'
 
 const folder = serviceFile('stores/postgres/migrations/')
@@ -10,8 +11,8 @@ const folder = serviceFile('stores/postgres/migrations/')
 /** The id of the advisory lock for migrations. It is arbitrary, but must be the same in every release. */
 const lock = '7020210519732'
 
-/** The time limit for connecting, in milliseconds. A migration itself has no limit. */
-const connectTimeout = 10_000
+/** Milliseconds. A migration itself has no limit. */
+const timeouts = { connect: 10_000 } as const
 
 /**
  * Migrates a database to the schema of this code in one transaction. Several processes may start at once: one migrates, and
@@ -19,7 +20,10 @@ const connectTimeout = 10_000
  * @throws StoreOpenError if the database cannot be reached, is newer than the code, is not Tradepost's, or is not in UTF-8
  */
 export async function migratePostgres(url: string): Promise<Migrated> {
-  const client = makeClient(url, { connectionTimeoutMillis: connectTimeout, fallback_application_name: 'tradepost' })
+  const client = makeClient(url, {
+    connectionTimeoutMillis: connectTimeout(url, timeouts.connect),
+    fallback_application_name: 'tradepost'
+  })
   client.on('error', () => {})
   try {
     await client.connect()

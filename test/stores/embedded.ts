@@ -96,7 +96,7 @@ export async function postgresFor(t: Test): Promise<Pick<EmbeddedPostgres, 'data
 
 /** Runs a statement on a connection of its own, past every store. */
 export async function execute<Row extends pg.QueryResultRow>(url: string, text: string, values: readonly unknown[] = []): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 60_000 })
   // What ends the connection also fails the statement.
   client.on('error', () => {})
   try {

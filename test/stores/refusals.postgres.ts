@@ -1,5 +1,8 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import { StoreOpenError } from '../../domain/errors.ts'
+import { Database } from '../../stores/postgres/database.ts'
 import { openPostgresStore } from '../../stores/postgres/store.ts'
 import { execute, postgresFor } from './embedded.ts'
 import { shopCurrency } from './fixtures.ts'
@@ -29,6 +32,30 @@ t.test('a server that is not there is named, with what to do', async (t) => {
     await refusal(t, 'postgres://shop:s3cret@127.0.0.1:1/shop'),
     /^PostgreSQL at 127\.0\.0\.1:1 cannot be reached .*: start it, or correct DATABASE_URL$/
   )
+})
+
+t.test('a server that does not answer is given up after connect_timeout, which must be a whole number', async (t) => {
+  const silent = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => silent.close())
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const url = `postgres://shop:s3cret@127.0.0.1:${port}/shop?connect_timeout=`
+  t.match(await refusal(t, `${url}1`), new RegExp(`^PostgreSQL at 127\\.0\\.0\\.1:${port} cannot be reached \\(timeout expired\\)`))
+  t.match(await refusal(t, `${url}soon`), /^connect_timeout in DATABASE_URL is "soon": give it as a whole number of seconds$/)
+})
+
+t.test('connect_timeout also limits how long a statement waits for a connection', async (t) => {
+  const url = new URL(await server.database())
+  url.searchParams.set('connect_timeout', '1')
+  const database = new Database(url.href, 1)
+  t.teardown(() => database.close())
+  let free = () => {}
+  const held = new Promise<void>((resolve) => (free = resolve))
+  const holding = database.transaction(() => held)
+  await t.rejects(database.query('SELECT 1'), { code: 'store-unavailable' })
+  free()
+  await holding
+  t.match(await database.query('SELECT 1 AS one'), [{ one: 1 }], 'the connection is free again')
 })
 
 t.test('a wrong password, an unknown user and a missing database are named, with what to do', async (t) => {
