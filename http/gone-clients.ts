@@ -23,54 +23,58 @@ interface EarlyRead {
 
 /** Reads what a client has sent until now. */
 function readEarly({ fd }: SocketHandle): EarlyRead {
-  let bytes = Buffer.alloc(0)
+  let length = 0
+  let hasEnded = false
   try {
-    while (bytes.length < maxBytes) {
-      const count = readSync(fd, scratch, { length: maxBytes - bytes.length })
-      if (count === 0) return { bytes, hasEnded: true }
-      bytes = Buffer.concat([bytes, scratch.subarray(0, count)])
+    while (length < maxBytes && !hasEnded) {
+      const count = readSync(fd, scratch, length, maxBytes - length, null)
+      length += count
+      hasEnded = count === 0
     }
   } catch {
     // Most often nothing more has arrived yet (EAGAIN). Node meets any other error when it reads.
   }
-  return { bytes, hasEnded: false }
+  return { bytes: Buffer.from(scratch.subarray(0, length)), hasEnded }
 }
 
 /** The options of `closeGoneClients`. */
 export interface GoneClientOptions {
   /** Called for each client, also for one that is closed. */
   accepted(): void
+  /** Whether a client is closed without being read, because its network connects far too often. */
+  isFlooding(address: string, network: string): boolean
   /** Whether nobody of a network would be answered at once, so that a client that has ended its side gets no answer at all. */
   isUnanswered(network: string): boolean
 }
 
 /**
- * Closes clients that are gone before Node makes a socket of them, which takes most of the time of accepting: those that have reset
- * their connection, and from a frequent network also those that have ended it and would get no answer, or have sent no whole
- * request. 500 clients that do this and come again, 12,000 times a second, would fill the system's queue of new connections, and
+ * Closes clients that need no answer before Node makes a socket of them, which takes most of the time of accepting: those that have
+ * reset their connection, those of a network that floods the service, and from a frequent network also those that have ended
+ * their connection and would get no answer, or have sent no whole request. 500 clients that do this and come again, 12,000 times a second, would fill the system's queue of new connections, and
  * others would wait in it.
  * @param server a server that listens
  * @returns a function for the server's `connection` event: it returns the bytes that were read here from the new client, if any
  */
-export function closeGoneClients(server: Server, { accepted, isUnanswered }: GoneClientOptions): () => Buffer | undefined {
+export function closeGoneClients(server: Server, { accepted, isFlooding, isUnanswered }: GoneClientOptions): () => Buffer | undefined {
   const { _handle: listening } = server as unknown as { readonly _handle: ListeningHandle }
   const { onconnection } = listening
   const tally = new RateTally(frequent)
   let early: Buffer | undefined
+  function needsNoAnswer(client: SocketHandle): boolean {
+    const address = peerAddress(client)
+    if (address === undefined) return true
+    const network = networkOf(address)
+    if (isFlooding(address, network)) return true
+    if (tally.count(network).current <= frequent.max) return false
+    const { bytes, hasEnded } = readEarly(client)
+    if (bytes.length > 0) early = bytes
+    return hasEnded && (!bytes.includes(emptyLine) || isUnanswered(network))
+  }
   listening.onconnection = (status, client) => {
     accepted()
     early = undefined
-    if (client) {
-      const address = peerAddress(client)
-      if (address === undefined) return client.close()
-      const network = networkOf(address)
-      if (tally.count(network).current > frequent.max) {
-        const { bytes, hasEnded } = readEarly(client)
-        if (hasEnded && (!bytes.includes(emptyLine) || isUnanswered(network))) return client.close()
-        if (bytes.length > 0) early = bytes
-      }
-    }
-    onconnection.call(listening, status, client)
+    if (client && needsNoAnswer(client)) client.close()
+    else onconnection.call(listening, status, client)
   }
   return () => early
 }

@@ -22,6 +22,7 @@ export class Listener {
   readonly #server: Server
   readonly #handlers: ((socket: Socket) => void)[]
   #admits: (socket: Socket) => boolean = () => true
+  #isFlooding: (address: string, network: string) => boolean = () => false
   #isUnanswered: (network: string) => boolean = () => false
   /** Returns the bytes that were read early from the client that is now accepted; undefined if there are none. */
   #earlyBytes: () => Buffer | undefined = () => undefined
@@ -40,6 +41,7 @@ export class Listener {
           this.#hasNewClient = true
           accepted()
         },
+        isFlooding: (address, network) => this.#isFlooding(address, network),
         isUnanswered: (network) => this.#isUnanswered(network)
       })
     })
@@ -50,6 +52,11 @@ export class Listener {
   /** Lets one function refuse new connections before Node sets up their parser. */
   admitIf(admits: (socket: Socket) => boolean): void {
     this.#admits = admits
+  }
+
+  /** Lets one function, which is called for each client, name those that are closed without being read. */
+  closesUnreadIf(isFlooding: (address: string, network: string) => boolean): void {
+    this.#isFlooding = isFlooding
   }
 
   /** Lets one function name networks whose clients are not answered at once. Those of them that do not wait for an answer are closed. */

@@ -8,6 +8,7 @@ import { connectionOf } from '../http/connection.ts'
 import { hashKey, shownKey } from '../http/credentials.ts'
 import { addCheck, addWait } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
+import { makeProxyCheck } from '../http/proxies.ts'
 import { bytesOfBody, costOfBody, costOfWork, costParameters } from '../http/request-cost.ts'
 
 /** Milliseconds. */
@@ -15,6 +16,12 @@ const minute = 60_000
 
 /** The maximum number of counted callers, and of known keys. It limits the memory, however many addresses call. */
 const maxCallers = 20_000
+
+/**
+ * An address or network that makes more connections than this in a second gets no more of them in that second: they are closed
+ * unread. Accepting costs the service more than connecting costs a client, and others wait in the same queue of new connections.
+ */
+const flood = { max: 2_000, window: 1_000, maxCallers } as const
 
 /**
  * Milliseconds before each refusal of a caller that has sent twice the allowed requests, and between two of them. A connection
@@ -87,6 +94,9 @@ export default fp(
 
     /** Whether a caller has sent so many requests that its refusals are delayed. */
     const isDelayed = (caller: string) => tally.look(caller).current > 2 * max
+    const newConnections = new RateTally(flood)
+    const isProxy = makeProxyCheck(config.TRUST_PROXY)
+    app.connections.listener.closesUnreadIf((address, network) => newConnections.count(network).current > flood.max && !isProxy(address))
     app.connections.listener.answersNoneIf((network) => isDelayed(addressCaller(network)))
 
     /** Never resolves when the client goes away meanwhile: then there is nobody to refuse. */

@@ -9,8 +9,11 @@ import { countNewClients, until } from './served.ts'
 /** A network with more new connections than this in a minute is frequent: its clients are read before there is a socket. */
 const frequent = 600
 
-/** A shop that has had so many connections from an address that one more makes its network frequent. */
-async function serve(t: Test, from: string, settings: Readonly<Record<string, string>> = { RATE_LIMIT: 'off' }) {
+/** Clients of `serve` that connect at the same time. */
+const group = 100
+
+/** A shop that has had so many connections from an address that one more makes its network frequent, or that many. */
+async function serve(t: Test, from: string, settings: Readonly<Record<string, string>> = { RATE_LIMIT: 'off' }, connections = frequent) {
   const { app } = await build(t, { settings: { MAX_URL_LENGTH: '256', ...settings } })
   await listening(app)
   const { port } = app.server.address() as AddressInfo
@@ -23,10 +26,10 @@ async function serve(t: Test, from: string, settings: Readonly<Record<string, st
     clients.add(client)
     return client
   }
-  for (let i = 0; i < frequent; i++) {
-    const client = open(from)
-    await once(client, 'connect')
-    client.destroy()
+  for (let i = 0; i < connections; i += group) {
+    const some = Array.from({ length: group }, () => open(from))
+    await Promise.all(some.map((client) => once(client, 'connect')))
+    for (const client of some) client.destroy()
   }
   await until(() => app.connections.open.size === 0, 'all are gone')
   return { app, seen: countNewClients(app), open }
@@ -115,4 +118,30 @@ t.test('a client of a frequent network is read and answered like any other', asy
   t.same(await statuses(message(`GET /${'a'.repeat(20_000)}`)), ['414'])
   t.same(await statuses('nonsense\r\n\r\n'), ['400'])
   t.ok(readEarly > clients, `${readEarly} clients were read early`)
+})
+
+t.test('a network that connects more than 2,000 times in a second gets no more in that second, unless it is a proxy', async (t) => {
+  let now = 0
+  t.intercept(performance, 'now', { value: () => now })
+  for (const [settings, isClosed] of [
+    [{}, true],
+    [{ TRUST_PROXY: '127.0.0.2' }, false]
+  ] as const) {
+    const { seen, open } = await serve(t, '127.0.0.2', { RATE_LIMIT: '600', ...settings }, 2_000)
+    const status = async (from: string) => {
+      const client = open(from)
+      client.write(get)
+      // `once` of node:events would reject where the connection is reset.
+      const answer = await new Promise<Buffer | undefined>((resolve) =>
+        client.once('data', resolve).once('close', () => resolve(undefined))
+      )
+      client.destroy()
+      return answer?.toString().split(' ')[1]
+    }
+    t.equal(await status('127.0.0.2'), isClosed ? undefined : '200', JSON.stringify(settings))
+    t.equal(seen.sockets, isClosed ? 0 : 1, 'there is a socket only for a client that is answered')
+    t.equal(await status('127.0.0.3'), '200', 'others are answered')
+    now += 1_000
+    t.equal(await status('127.0.0.2'), '200', 'in the next second it is answered again')
+  }
 })
