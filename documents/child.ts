@@ -32,6 +32,15 @@ export interface ChildOptions {
   readonly warn: (details: object, message: string) => void
 }
 
+/** What is known of a job that is watched. */
+interface Watched {
+  /** The processor time of its process in milliseconds, when the watch began and at the last look; undefined where it cannot be read. */
+  readonly begin: number | undefined
+  readonly last: number | undefined
+  /** The looks in a row that found no more of it. */
+  readonly stuck: number
+}
+
 const entry = fileURLToPath(entryModule('documents/process'))
 
 /** The heap limit of the process in MiB: several times the need of one document of 2 MiB. */
@@ -40,8 +49,11 @@ const heapSize = 256
 /** After this many failed starts in a row, the waiting jobs fail. */
 const maxFailedStarts = 3
 
-/** On a busy machine, a job may take this many times its budget of processor time by the clock. */
-const wallClockFactor = 20
+/**
+ * After this many looks in a row that find no more processor time used, the process is stuck. On a busy machine a process of low
+ * priority goes on slowly, so a job has no limit by the clock.
+ */
+const stuckAfter = 20
 
 /** Milliseconds of a job that do not count against its budget. To read a process's times from /proc costs as much as a small job. */
 const unwatched = 50
@@ -187,17 +199,21 @@ export class DocumentChild {
   #enforceBudget(): void {
     const child = this.#process
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#watch(child, { at: performance.now(), cpu: cpuTime(child?.pid) }), unwatched).unref()
+    this.#timer = setTimeout(() => {
+      const begin = cpuTime(child?.pid)
+      this.#watch(child, { begin, last: begin, stuck: 0 })
+    }, unwatched).unref()
   }
 
-  /** Looks at the process's times again and again until it has no job or is over its budget. */
-  #watch(child: ChildProcess | undefined, since: { readonly at: number; readonly cpu: number | undefined }): void {
+  /** Looks at the process's time again and again until it has no job, is over its budget, or is stuck. */
+  #watch(child: ChildProcess | undefined, { begin, last, stuck }: Watched): void {
     const { budget } = this.#options
     this.#timer = setTimeout(() => {
-      const cpu = cpuTime(child?.pid)
-      const isOver = cpu === undefined || since.cpu === undefined || cpu - since.cpu >= budget
-      if (isOver || performance.now() - since.at >= wallClockFactor * budget) child?.kill('SIGKILL')
-      else this.#watch(child, since)
+      const now = cpuTime(child?.pid)
+      const isOver = now === undefined || begin === undefined || now - begin >= budget
+      const stuckNow = now === last ? stuck + 1 : 0
+      if (isOver || stuckNow >= stuckAfter) child?.kill('SIGKILL')
+      else this.#watch(child, { begin, last: now, stuck: stuckNow })
     }, budget).unref()
   }
 

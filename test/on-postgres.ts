@@ -43,21 +43,11 @@ async function folderInMemory(): Promise<string | undefined> {
   return room >= 4 * gibibyte ? folder : undefined
 }
 
-/** On a busy machine a thousand requests of a test can wait longer for a connection, or for an answer, than a shop lets them. */
-const patience = {
-  connect_timeout: '600',
-  statement_timeout: '600000',
-  query_timeout: '600000',
-  idle_in_transaction_session_timeout: '600000'
-}
-
 const server = await startPostgres(settings, await folderInMemory())
 try {
   const template = await makePostgresTemplate(await server.database())
-  const url = new URL(await server.database())
-  url.search = String(new URLSearchParams(patience))
   const tap = spawn('npx', ['tap', ...(named.length > 0 ? ['--disable-coverage', ...named] : suites)], {
-    env: { ...process.env, ...template, TEST_DATABASE_URL: url.href },
+    env: { ...process.env, ...template, TEST_DATABASE_URL: await server.database() },
     stdio: 'inherit'
   })
   const [code] = await once(tap, 'exit')

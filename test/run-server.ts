@@ -15,6 +15,9 @@ export interface RunningServer {
   end(signal: NodeJS.Signals): Promise<number | null>
 }
 
+/** On a busy machine the service can take longer than the defaults to read what a client sent at once, or to close its database. */
+export const patience = { HEADERS_TIMEOUT: '600', REQUEST_TIMEOUT: '600', SEND_TIMEOUT: '600', SHUTDOWN_TIMEOUT: '600' } as const
+
 const compiled = join(await compile(), 'server.js')
 
 /**
@@ -26,7 +29,7 @@ export function spawnServer(t: Test, settings: Readonly<Record<string, string>>,
   const limit = descriptors === undefined ? '' : `ulimit -n ${descriptors} && `
   // It needs none of the tests' loaders. Only the shell can take them away: tap gives them to each process that is spawned.
   const child = spawn('/bin/sh', ['-c', `unset NODE_OPTIONS; ${limit}exec "$0" "$@"`, process.execPath, file], {
-    env: { ...process.env, HOST: '127.0.0.1', PORT: '0', RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off', ...settings },
+    env: { ...process.env, HOST: '127.0.0.1', PORT: '0', RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off', ...patience, ...settings },
     stdio: ['ignore', 'pipe', 'pipe']
   })
   t.teardown(() => child.kill('SIGKILL'))

@@ -6,18 +6,16 @@ import { orderXml, xml } from './build.ts'
 import { message, Wire } from './http/wire.ts'
 import { runServer, spawnServer } from './run-server.ts'
 
-/** A service that needs all of SHUTDOWN_TIMEOUT ends with 1, so an exit code of 0 shows that it needed less. */
-const slowStop = { SHUTDOWN_DELAY: '1', SHUTDOWN_TIMEOUT: '60' }
-
 interface Line {
   readonly level: number
   readonly msg: string
   readonly requests?: readonly { readonly method: string; readonly route: string; readonly state: string }[]
 }
 
+/** A service that needs all of its SHUTDOWN_TIMEOUT ends with 1, so an exit code of 0 shows that it needed less. */
 async function run(t: Test, settings: Readonly<Record<string, string>> = {}) {
   const database = `sqlite:${join(t.testdir(), 'shop.db')}`
-  const server = await runServer(t, { DATABASE_URL: database, ...slowStop, ...settings })
+  const server = await runServer(t, { DATABASE_URL: database, SHUTDOWN_DELAY: '1', ...settings })
   const output: Buffer[] = []
   server.process.stdout?.on('data', (chunk: Buffer) => output.push(chunk))
   const log = () => {

@@ -13,7 +13,7 @@ import { type Answer, type Sent, send, startNginx } from './nginx.ts'
 // Three processes on one PostgreSQL behind nginx with docker/nginx.conf, which gives each request to the next of them.
 
 const replicas = 3
-const postgres = await startPostgres({ max_connections: '200' })
+const postgres = await startPostgres({ max_connections: '200', fsync: 'off' })
 t.teardown(() => postgres.close())
 
 interface Shop {

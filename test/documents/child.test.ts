@@ -58,6 +58,13 @@ t.test('a document over its budget is refused, and what waited behind it is read
   t.match(warnings, ['the document process ended', 'the document process ended'])
 })
 
+t.test('a process that gets on with nothing is ended, however little of its budget it has used', async (t) => {
+  const { child } = start(t, { budget: 150 })
+  while (typeof (await run(child, 'a', readJob(orderXml()))) === 'string');
+  process.kill(Number(child.pid), 'SIGSTOP')
+  t.equal(await run(child, 'a', readJob(orderXml())), 'too-costly')
+})
+
 t.test('when the process is killed, what it had is done again by the next one', async (t) => {
   const { child } = start(t)
   await run(child, 'a', readJob(orderXml()))

@@ -25,8 +25,19 @@ interface User {
   readonly gid?: number
 }
 
+/**
+ * Limits in the URL of each database, far beyond those of the shop: on a busy machine a request can wait longer for a connection,
+ * or for an answer, than a shop lets it. A test that is about the limits removes them or sets its own.
+ */
+const patience = new URLSearchParams({
+  connect_timeout: '600',
+  statement_timeout: '600000',
+  query_timeout: '600000',
+  idle_in_transaction_session_timeout: '600000'
+})
+
 export interface EmbeddedPostgres {
-  /** The URL of a database of the server, by default of a new and empty one. */
+  /** The URL of a database of the server, by default of a new and empty one. It has patient limits. */
   database(name?: string): Promise<string>
   /** Shuts down as an operator does ("fast"): open connections are ended. What is stored stays. */
   stop(): Promise<void>
@@ -96,7 +107,7 @@ export async function postgresFor(t: Test): Promise<Pick<EmbeddedPostgres, 'data
 
 /** Runs a statement on a connection of its own, past every store. */
 export async function execute<Row extends pg.QueryResultRow>(url: string, text: string, values: readonly unknown[] = []): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 60_000 })
+  const client = new pg.Client({ connectionString: url })
   // What ends the connection also fails the statement.
   client.on('error', () => {})
   try {
@@ -122,29 +133,30 @@ async function serve({ home, bin, user, password, settings, guard }: Installatio
   let log = ''
   let databases = 0
 
-  const url = (name: string) => `postgres://postgres:${password}@127.0.0.1:${port}/${name}`
-  const launch = (on: number) => {
+  const url = (name: string) => `postgres://postgres:${password}@127.0.0.1:${port}/${name}?${patience}`
+  const launch = async (on: number) => {
     const options = Object.entries({ listen_addresses: '127.0.0.1', port: on, unix_socket_directories: '', ...settings })
     const args = ['-D', join(home, 'data'), ...options.flatMap(([name, value]) => ['-c', `${name}=${value}`])]
     const child = spawn(join(bin, 'postgres'), args, { ...user, cwd: home, stdio: ['ignore', 'ignore', 'pipe'] })
-    const note = (text: unknown) => {
+    log = ''
+    child.stderr.setEncoding('utf8').on('data', (text) => {
       log = `${log}${text}`.slice(-8_000)
-    }
-    child.stderr.setEncoding('utf8').on('data', note)
-    return child.on('error', note)
+    })
+    await once(child, 'spawn')
+    return child
   }
+  /** Waits for as long as the server needs, which after a crash syncs each of its files. */
   const start = async () => {
     const known = port
-    for (const end = Date.now() + 60_000; ; await sleep(50)) {
-      // Tried again where another program was quicker to take the port, and after a crash, when a process that is about to
-      // end still holds the memory of the last server.
-      if (server === undefined || hasEnded(server)) {
+    for (; ; await sleep(50)) {
+      if (server === undefined) {
         port = known ?? (await freePort())
-        server = launch(port)
+        server = await launch(port)
       }
-      const answered = execute(url('postgres'), 'SELECT 1')
-      if (await answered.then(Boolean, () => false)) return
-      if (Date.now() > end) throw new Error(`PostgreSQL does not start:\n${log}`)
+      if (await isReady(home, server)) return
+      if (!hasEnded(server)) continue
+      if (!isTaken.test(log)) throw new Error(`PostgreSQL does not start:\n${log}`)
+      server = undefined
     }
   }
   const end = async (signal: NodeJS.Signals) => {
@@ -176,6 +188,18 @@ async function serve({ home, bin, user, password, settings, guard }: Installatio
       await gone
     }
   }
+}
+
+/**
+ * The messages of a server that is to be started again: another program was quicker to take the port, or, after a crash, a process
+ * that is about to end still holds the memory or the folder of the last server.
+ */
+const isTaken = /already in use|still in use|already exists/
+
+/** Whether this very process accepts connections. Another program may listen on its port. */
+async function isReady(home: string, { pid }: ChildProcess): Promise<boolean> {
+  const lines = (await readFile(join(home, 'data', 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
+  return lines[0] === String(pid) && lines[7]?.trim() === 'ready'
 }
 
 function hasEnded(child: ChildProcess): boolean {
