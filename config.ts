@@ -54,7 +54,12 @@ function listenAddress(value: string): string {
 }
 
 function database(value: string): string {
-  return /^sqlite:.+|^postgres(ql)?:\/\//.test(value) ? value : fail('must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE')
+  if (/^postgres(ql)?:\/\//.test(value)) return value
+  if (!/^sqlite:./.test(value)) fail('must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE')
+  // Other programs read these as something else than a path, and the shop would make a file of that name.
+  if (/^sqlite:(\/\/[^/]|~|:memory:|file:)/.test(value))
+    fail('must have a plain path after sqlite:, such as sqlite:data/shop.db or sqlite:/var/lib/shop.db')
+  return value
 }
 
 /** Parses a path prefix such as `/shop`, or an absolute URL. */

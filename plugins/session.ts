@@ -74,7 +74,7 @@ export default fp(
     })
 
     addCheck(app, 'onRequest', (request, reply) => {
-      if (isForm(request) && cameFrom(request) === 'elsewhere') {
+      if (isForm(request) && cameFrom(request, config.BASE_URL.origin) === 'elsewhere') {
         throw new Problem(
           'forbidden',
           'This form was sent by a page of another site, which is not accepted. Open the page here and send it again.'
@@ -88,7 +88,7 @@ export default fp(
         reply.signOut()
         return
       }
-      if (request.method === 'POST' && cameFrom(request) !== 'here') {
+      if (request.method === 'POST' && cameFrom(request, config.BASE_URL.origin) !== 'here') {
         throw new Problem(
           'forbidden',
           'The browser does not say that this comes from a page of this site, so the sign-in does not count for it.'

@@ -35,7 +35,14 @@ t.test('every setting that is wrong is named at once, with what it may be', asyn
     SHUTDOWN_TIMEOUT: [['2592000', /from 1 to 86400/]],
     SHUTDOWN_DELAY: [['86401', /from 0 to 86400/]],
     REQUEST_TIMEOUT: [['0', /from 1 to 86400/]],
-    DATABASE_URL: [['mysql://x', /sqlite:PATH or postgres/]]
+    DATABASE_URL: [
+      ['mysql://x', /sqlite:PATH or postgres/],
+      ['sqlite:', /sqlite:PATH or postgres/],
+      ['sqlite://data/shop.db', /plain path after sqlite:/],
+      ['sqlite:~/shop.db', /plain path/],
+      ['sqlite::memory:', /plain path/],
+      ['sqlite:file:shop.db?mode=ro', /plain path/]
+    ]
   }
   for (const [name, cases] of Object.entries(wrong)) {
     for (const [value, reason] of cases) {

@@ -40,20 +40,22 @@ export function databasePath(path: string): string {
   return resolve(path)
 }
 
-/** The device and inode of the file at a path. @throws Error if there is no file */
+/** The device and inode of the file at a path; empty if there is no file. */
 export function fileIdentity(path: string): string {
-  const { dev, ino } = statSync(databasePath(path), { bigint: true })
-  return `${dev}:${ino}`
+  const stats = statSync(databasePath(path), { bigint: true, throwIfNoEntry: false })
+  return stats ? `${stats.dev}:${stats.ino}` : ''
 }
 
 /**
  * Checks that the path still names the file that was opened. A connection keeps writing to a file that was moved or removed,
  * and those writes would be lost.
- * @throws SqliteError `SQLITE_READONLY_DBMOVED` if it names another file; Error if there is no file
+ * @throws SqliteError `SQLITE_READONLY_DBMOVED` if it names another file or none
  */
 export function checkFile(path: string, identity: string): void {
-  if (fileIdentity(path) === identity) return
-  throw new Database.SqliteError(`${path} is another file than the one that was opened`, 'SQLITE_READONLY_DBMOVED')
+  const now = fileIdentity(path)
+  if (now === identity && now !== '') return
+  const what = now === '' ? 'is not there any more' : 'is another file than the one that was opened'
+  throw new Database.SqliteError(`${path} ${what}: put the file back, or restart the shop`, 'SQLITE_READONLY_DBMOVED')
 }
 
 /** The page cache of a reader, in KiB. A scan reads each page only once, so it needs little. */

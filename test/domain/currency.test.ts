@@ -9,6 +9,13 @@ t.test('a store with prices is opened only with their currency', async (t) => {
   t.throws(() => checkCurrency('EUR', 'JPY', true), { name: 'StoreOpenError', message })
 })
 
+t.test('a store without prices is not opened with a currency that does not exist; one that has its prices in it is', async (t) => {
+  const message = /^CURRENCY is EUT, which is not the ISO 4217 code of a currency in use: correct it$/
+  for (const stored of [null, undefined, 'EUR', 'EUT'])
+    t.throws(() => checkCurrency(stored, 'EUT', false), { name: 'StoreOpenError', message })
+  checkCurrency('EUT', 'EUT', true)
+})
+
 t.test('an amount in another currency is named with the element that says so', async (t) => {
   const detail = 'This shop sells in EUR, not in USD.'
   t.same(wrongCurrency('EUR', 'USD', 'price'), { code: 'wrong-currency', at: ['price'], detail })

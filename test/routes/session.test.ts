@@ -248,10 +248,12 @@ t.test('a bad Authorization is 401 also beside a good cookie', async (t) => {
 })
 
 t.test('the headers by which a browser says where a request is from', async (t) => {
-  const of = (headers: Record<string, string>) => cameFrom({ headers, host: 'shop.example:8080' })
+  const of = (headers: Record<string, string>, published?: string) => cameFrom({ headers, host: 'shop.example:8080' }, published)
   t.equal(of({}), 'unknown')
   t.equal(of({ origin: 'http://shop.example:8080' }), 'here')
   t.equal(of({ origin: 'http://shop.example' }), 'elsewhere')
+  t.equal(of({ origin: 'https://shop.example' }, 'https://shop.example'), 'here', 'also where a proxy does not pass on Host')
+  t.equal(of({ origin: 'http://shop.example' }, 'https://shop.example'), 'elsewhere')
   t.equal(of({ origin: 'nonsense' }), 'elsewhere')
   t.equal(of({ 'sec-fetch-site': 'none' }), 'here')
   t.equal(of({ 'sec-fetch-site': 'same-site', origin: 'http://shop.example:8080' }), 'elsewhere')
