@@ -136,7 +136,7 @@ export const settings = {
   MAX_CONNECTIONS: setting(
     '4096',
     integer(1),
-    'the most open connections; when they are used up, the address with the most loses one, or gets no other'
+    'the most open connections; when they are used up, the address or IPv6 network with the most loses one, or gets no other'
   ),
   OVERLOAD_DELAY: setting('1000', integerOrOff(10), 'answer 503 while the event loop is this late, in milliseconds; `off`'),
   SESSION_SECRET: {

@@ -91,8 +91,10 @@ export function makeRequestReader({ TRUST_PROXY, MAX_HEADERS }: { readonly TRUST
     const isTrusted = isProxy(socket.remoteAddress)
     const target = `${method} ${url}`
     const variant = `\n${host}\n${isTrusted}${forwardedHost}\n${accept}\n${ifNoneMatch}`
-    if (target.length + variant.length > maxLength.key || forwardedFor.length > maxLength.forwardedFor) return undefined
     if (userAgent !== undefined && userAgent.length > maxLength.userAgent) return undefined
+    // A client could send a new list of tags each time, and the response to each would be stored.
+    const hasList = ifNoneMatch.includes(',')
+    if (hasList || target.length + variant.length > maxLength.key || forwardedFor.length > maxLength.forwardedFor) return undefined
     return {
       target,
       variant,

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { ConnectionError, FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
 import { guest } from '../domain/caller.ts'
+import { networkOf } from '../fairness/networks.ts'
 import { uris } from '../representations/links.ts'
 import { problemRepresentations } from '../representations/problem.ts'
 import { bytesReadFrom, connectionOf, stopReading } from './connection.ts'
@@ -128,11 +129,21 @@ function logRefusal({ status, code, detail }: ParserRefusal, socket: Socket, log
   log.info({ remoteAddress: socket.remoteAddress, res: { statusCode: status }, code, detail }, 'request refused')
 }
 
+/** Counts a refused request, unless it was counted when its header section had arrived. @returns whether its sender is over the rate limit */
+function isOverRate(app: FastifyInstance, socket: Socket): boolean {
+  if (connectionOf(socket)?.lastRequest?.complete === false || !app.hasDecorator('countOutside')) return false
+  return app.countOutside(networkOf(socket.remoteAddress ?? ''), 1) === undefined
+}
+
 /** Answers requests that Node's HTTP parser refuses: malformed, too slow, or with a broken body (RFC 9112). */
 export function answerClientError({ BASE_URL, MAX_URL_LENGTH }: Config) {
   return function (this: FastifyInstance, error: ConnectionError, socket: Socket): void {
     if (refused.has(socket)) return
     if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    if (isOverRate(this, socket)) {
       socket.destroy()
       return
     }

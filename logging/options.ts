@@ -39,6 +39,9 @@ function decoded(url: string): string {
   }
 }
 
+/** The most characters of a header field's value in the log. Callers choose them. */
+const maxFieldValue = 256
+
 /** The properties of a request that its log line has. */
 export type LoggedRequest = Pick<FastifyRequest, 'method' | 'url' | 'host' | 'ip'> & {
   readonly headers: { readonly 'user-agent'?: string | undefined }
@@ -53,9 +56,9 @@ export function loggerOptions(level: string): LoggerOptions {
       req: (request: LoggedRequest) => ({
         method: request.method,
         url: decoded(request.url),
-        host: request.host,
+        host: request.host.slice(0, maxFieldValue),
         remoteAddress: request.ip,
-        userAgent: request.headers['user-agent']
+        userAgent: request.headers['user-agent']?.slice(0, maxFieldValue)
       }),
       // Header fields carry secrets: Authorization, Cookie, Idempotency-Key.
       headers: () => '…',

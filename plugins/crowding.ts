@@ -1,41 +1,61 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { AddressCounts } from '../fairness/address-counts.ts'
-import { isAnswering } from '../http/connection.ts'
+import { NetworkCounts } from '../fairness/network-counts.ts'
+import { networkOf } from '../fairness/networks.ts'
+import { type Connection, isAnswering } from '../http/connection.ts'
 
 /** Connections that are accepted above the limit, until another one is closed for each. */
 const spareConnections = 16
 
+/** Methods that change nothing (RFC 9110 section 9.2.1), so that a client can send the request again. */
+const safeMethods: readonly (string | undefined)[] = ['GET', 'HEAD', 'OPTIONS']
+
+/** How little is lost when a connection is closed: the lower, the less. Undefined: it must not be closed. */
+function lossOf(connection: Connection): number | undefined {
+  const { socket, isRefusalDelayed, lastRequest, pendingResponses } = connection
+  if (isRefusalDelayed || !isAnswering(connection)) return 0
+  for (const { req, headersSent } of pendingResponses) {
+    if (req.complete && !headersSent && !safeMethods.includes(req.method)) return undefined
+  }
+  // Some wait for their client, which sends or reads slowly.
+  return lastRequest?.complete === false || socket.writableLength > 0 ? 1 : 2
+}
+
 /**
- * Prevents one address from using all connections. At the limit, a new connection closes another one: one of the address with the
- * most connections, without pending responses other than a delayed refusal. If there is none, or the new one is from that address
- * itself, the new one is closed. Clients behind one proxy have one address, so they never close each other's connections.
+ * Prevents one network from using all connections. At the limit, a new connection closes another one: one of the network with the
+ * most connections, by which the least is lost. A connection is never closed while a write that has arrived whole is carried out.
+ * If there is no other, or the new one is from that network itself, the new one is closed. Clients behind one proxy have one
+ * address, so they never close each other's connections.
  */
 export default fp(
   async function crowding(app: FastifyInstance) {
     const { server, connections } = app
     const limit = server.maxConnections
-    const counts = new AddressCounts()
+    const counts = new NetworkCounts()
 
-    /** Returns a connection to close so that a new one from that address fits, or undefined if the new one must not be accepted. */
+    /** Returns a connection to close so that a new one from that network fits, or undefined if the new one must not be accepted. */
     function connectionToClose(newcomer: string): Socket | undefined {
       const { busiest } = counts
       if (busiest === newcomer) return undefined
+      let best: { readonly socket: Socket; readonly loss: number } | undefined
       for (const connection of connections.open) {
-        const { socket, isRefusalDelayed } = connection
-        if (socket.remoteAddress === busiest && (isRefusalDelayed || !isAnswering(connection)) && !socket.destroyed) return socket
+        const { socket, network } = connection
+        if (network !== busiest || socket.destroyed) continue
+        const loss = lossOf(connection)
+        if (loss === 0) return socket
+        if (loss !== undefined && (best === undefined || loss < best.loss)) best = { socket, loss }
       }
-      return undefined
+      return best?.socket
     }
 
     server.maxConnections = limit + spareConnections
     connections.listener.admitIf((socket) => {
-      const { remoteAddress: address = '' } = socket
-      counts.add(address)
-      socket.once('close', () => counts.remove(address))
+      const network = networkOf(socket.remoteAddress ?? '')
+      counts.add(network)
+      socket.once('close', () => counts.remove(network))
       if (counts.total <= limit) return true
-      const other = connectionToClose(address)
+      const other = connectionToClose(network)
       other?.destroy()
       return other !== undefined
     })

@@ -19,8 +19,15 @@ declare module 'fastify' {
      * The version that determines the response to a GET without a key. While it stays the same, an equal request gets the same
      * response. Undefined: there is no such version now.
      */
-    version?: (versions: Versions, params: unknown) => number | undefined
+    version?: VersionOf
   }
+}
+
+type VersionOf = (versions: Versions, params: unknown) => number | undefined
+
+/** This is no closure of a hook, since such a one would keep the request in memory, with its header section and its socket. */
+function versionReader(version: VersionOf, versions: Versions, params: unknown): () => number | undefined {
+  return () => version(versions, params)
 }
 
 /** A response of the application, to send again while its version is the current one. */
@@ -100,7 +107,7 @@ export default fp(
       }
       const after = (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
         const recording = recordings.get(request.raw)
-        if (recording) store(recording, request, reply, () => version(versions, request.params))
+        if (recording) store(recording, request, reply, versionReader(version, versions, { ...Object(request.params) }))
         done()
       }
       route.preHandler = [before, ...[route.preHandler ?? []].flat()]

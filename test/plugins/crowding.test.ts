@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { parserOf } from '../../http/parser.ts'
-import { build } from '../build.ts'
+import { build, orderXml, xml } from '../build.ts'
 import { listening, message } from '../http/wire.ts'
 
 const bound = 20
@@ -42,23 +42,42 @@ t.test('when no room is left, the address with the most connections loses one to
   t.equal(parserOf((await refused)[0]), undefined, 'nothing is set up for it')
 })
 
-t.test('the address with the most connections gets no other, and a connection with a pending response is never closed', async (t) => {
-  const { app, open, come, look } = await serve(t)
-  let answer: (() => void) | undefined
-  const held = new Promise<void>((resolve) => {
-    answer = resolve
-  })
-  app.store.revision = async () => held.then(() => 'unknown' as never)
+/** A crowd of one address that has sent a request each, none of which is answered until `answer` is called. */
+async function crowdOf(t: Test, request: string) {
+  const service = await serve(t)
+  const { app, come } = service
+  let answer = () => {}
+  const held = new Promise<void>((resolve) => (answer = resolve))
+  const { revision, placeOrder } = app.store
+  app.store.revision = () => held.then(revision)
+  app.store.placeOrder = (placing) => held.then(() => placeOrder(placing))
   const crowd = await Promise.all(Array.from({ length: bound }, () => come('127.0.0.2')))
-  for (const socket of crowd) socket.write(message('GET /products'))
+  for (const socket of crowd) socket.write(request)
   while ([...app.connections.open].filter(({ pendingResponses }) => pendingResponses.size > 0).length < bound) await pause(5)
+  return { ...service, crowd, answer }
+}
+
+t.test('the address with the most connections gets no other, and no connection is closed while a write is carried out', async (t) => {
+  const { come, look, open, crowd, answer } = await crowdOf(t, message('POST /order', xml, orderXml()))
   t.equal(await look(await come('127.0.0.2')), undefined)
   t.equal(await look(await come('127.0.0.3')), undefined, 'there is none to give up')
   t.equal(open(), bound)
-  answer?.()
+  answer()
   await Promise.all(crowd.map((socket) => once(socket, 'data')))
   t.equal(await look(await come('127.0.0.3')), '200')
 })
+
+for (const [what, request] of [
+  ['only reads', message('GET /products')],
+  ['has sent only a part of a write', message('POST /order', { ...xml, 'content-length': '100' })]
+] as const) {
+  t.test(`an address that ${what} loses connections to newcomers although all of them wait for an answer`, async (t) => {
+    const { come, look, open } = await crowdOf(t, request)
+    const newcomers = await Promise.all(Array.from({ length: 10 }, (_, i) => come(`127.0.0.${3 + i}`)))
+    t.same(await Promise.all(newcomers.map(look)), Array(10).fill('200'))
+    t.equal(open(), bound)
+  })
+}
 
 t.test('an address whose requests wait to be refused loses connections to newcomers', async (t) => {
   const { app, come, look } = await serve(t, { RATE_LIMIT: '1' })

@@ -153,6 +153,13 @@ t.test(
   }
 )
 
+t.test('a field of a request is cut in the log, so that a caller does not choose how much is written', async (t) => {
+  const log = memory()
+  const { app } = await build(t, { logTo: log })
+  await app.inject({ url: '/product/ABC-1', headers: { 'user-agent': 'a'.repeat(5_000), host: 'b'.repeat(5_000) } })
+  t.match(JSON.parse(log.lines[0] ?? ''), { req: { userAgent: /^a{256}$/, host: /^b{256}$/ } })
+})
+
 t.test('a request whose client leaves before it has the answer is one line, too', async (t) => {
   const log = memory()
   const { app, store } = await build(t, { logTo: log })

@@ -126,7 +126,7 @@ t.test('while the file is not in its place nothing is read or written, and what 
   await t.rejects(store.placeOrder(placing('a')), { code: 'store-unavailable' })
   await t.rejects(store.product('a'), { code: 'store-unavailable' })
   await t.rejects(store.ping(), { code: 'store-unavailable' })
-  const cause = { message: `${path} is not there any more: put the file back, or restart the shop` }
+  const cause = `${path} is not there any more: put the file back, or restart the shop`
   await t.rejects(store.product('a'), { cause }, 'the operator is told why')
   await copyFile(`${path}.moved`, path)
   await t.rejects(store.placeOrder(placing('a')), { code: 'store-unavailable' }, 'nor while there is another file')
