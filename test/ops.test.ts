@@ -50,6 +50,8 @@ t.test("a request on the operator's port has the time and the form that the shop
   await listening(ops)
   const slow = await Wire.open(t, ops)
   t.equal((await slow.send('GET /metrics HTTP/1.1\r\nHost: a\r\n').answer()).status, 408)
+  // A busy machine may take longer than a second for the others.
+  Object.assign(ops.server, { headersTimeout: 0, requestTimeout: 0 })
   t.equal((await ask(t, ops, message('GET /metrics', { host: 'a b' }))).status, 400)
   t.equal((await ask(t, ops, message(`GET /${'x'.repeat(300)}`))).status, 414)
   t.equal((await ask(t, ops, message('GET /metrics', { x: Array(20).fill('y') }))).status, 431)

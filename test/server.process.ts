@@ -32,7 +32,7 @@ t.test('a new database has the sample catalogue, and an order survives kill -9 s
 })
 
 t.test('told to stop, it is not ready at once, still answers for SHUTDOWN_DELAY, finishes what is in flight, and exits 0', async (t) => {
-  const { base, process, end } = await runServer(t, { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`, SHUTDOWN_DELAY: '5' })
+  const { base, process, end } = await runServer(t, { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`, SHUTDOWN_DELAY: '20' })
   const { port } = new URL(base)
   const body = orderXml()
   const slow = connect(Number(port), '127.0.0.1')
@@ -40,7 +40,7 @@ t.test('told to stop, it is not ready at once, still answers for SHUTDOWN_DELAY,
     `POST /order HTTP/1.1\r\nHost: x\r\nContent-Type: application/xml\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`
   )
   await once(slow, 'connect')
-  t.equal((await fetch(`${base}/health/ready`)).status, 200)
+  while ((await fetch(`${base}/health/ready`)).status !== 200) await sleep(10)
   const ended = end('SIGTERM')
   while ((await fetch(`${base}/health/ready`)).status === 200) await sleep(10)
   t.equal((await fetch(`${base}/health/live`)).status, 200)
@@ -61,7 +61,7 @@ t.test('told to stop, it is not ready at once, still answers for SHUTDOWN_DELAY,
 t.test(
   'told to stop while clients never pause, it ends each connection with a last answer, which may be an error, and exits 0',
   async (t) => {
-    const { base, end } = await runServer(t, { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`, SHUTDOWN_DELAY: '1' })
+    const { base, end } = await runServer(t, { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`, SHUTDOWN_DELAY: '5' })
     const agent = new Agent({ keepAlive: true, maxSockets: 10 })
     const farewells = new Map<number, number>()
     let answered = 0

@@ -136,7 +136,7 @@ t.test('clients that connect anew all the time: what was read is answered whole,
         const answer = await wire.answer().catch(() => undefined)
         if (answer) count.answered++
         else count.reset++
-        if (!answer) t.match((wire.failure as NodeJS.ErrnoException | undefined)?.code, 'ECONNRESET', 'the connection was never accepted')
+        if (!answer) t.equal(await wire.rest(), '', 'no part of an answer')
         if (answer?.status === 201) acknowledged.push(answer.headers['location'] ?? '')
         wire.abort()
       } catch (error) {
@@ -149,7 +149,7 @@ t.test('clients that connect anew all the time: what was read is answered whole,
   while (acknowledged.length < 20) await new Promise((resolve) => setTimeout(resolve, 10))
   t.equal(await end('SIGTERM'), 0)
   await Promise.all(clients)
-  t.comment(`${count.answered} answered, ${count.reset} connected but reset before they were accepted`)
+  t.comment(`${count.answered} answered, ${count.reset} connected but not answered`)
   const lines = (name: string) => log().filter(({ msg }) => msg === name).length
   t.equal(lines('request completed'), count.answered)
   t.equal(lines('request cut off'), 0, 'every request that was read is answered whole')
@@ -177,8 +177,10 @@ t.test('a second Ctrl-C ends it where it stands, with exit status 1', async (t) 
   const wire = (await Wire.open(t, port)).send(head)
   const ended = end('SIGINT')
   await closed(port)
-  process.kill('SIGINT')
+  // One that comes within a second of the first counts as the same keystroke, so it is sent again.
+  const again = setInterval(() => process.kill('SIGINT'), 100)
   t.equal(await ended, 1)
+  clearInterval(again)
   t.equal(await wire.rest(), '')
   t.match(log().at(-1), {
     msg: /^the service was stopped early, because it was interrupted again/,

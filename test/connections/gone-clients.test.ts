@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { connectionOf } from '../../http/connection.ts'
 import { build, orderXml } from '../build.ts'
 import { listening, message } from '../http/wire.ts'
+import { stopClock } from '../stopped-clock.ts'
 import { countNewClients, until } from './served.ts'
 
 /** A network with more new connections than this in a minute is frequent: its clients are read before there is a socket. */
@@ -50,6 +51,7 @@ async function leave(open: (from: string) => Socket, from: string, bytes: string
 }
 
 t.test('for a client of a frequent network that has left before it is accepted, nothing is set up', async (t) => {
+  stopClock(t)
   const { app, seen, open } = await serve(t, '127.0.0.2')
   for (const [what, bytes] of Object.entries(sendings)) {
     Object.assign(seen, { accepted: 0, sockets: 0 })
@@ -63,6 +65,7 @@ t.test('for a client of a frequent network that has left before it is accepted, 
 t.test(
   'a client that has sent a whole request is answered although it has ended its side, unless its network has sent far too many',
   async (t) => {
+    stopClock(t).followTimers()
     for (const [settings, isAnswered] of [
       [{ RATE_LIMIT: 'off' }, true],
       [{ RATE_LIMIT: '1' }, false]
@@ -79,6 +82,7 @@ t.test(
 )
 
 t.test('a client of another network that ends its side of the connection is still answered', async (t) => {
+  stopClock(t)
   const { app, seen, open } = await serve(t, '127.0.0.2')
   for (const bytes of Object.values(sendings)) await leave(open, '127.0.0.3', bytes)
   await until(() => seen.accepted === clients * 4, 'all are accepted')
@@ -87,6 +91,7 @@ t.test('a client of another network that ends its side of the connection is stil
 })
 
 t.test('a client of a frequent network is read and answered like any other', async (t) => {
+  stopClock(t)
   const { app, open } = await serve(t, '127.0.0.1')
   let readEarly = 0
   app.server.on('connection', (socket: Socket) => {
@@ -121,8 +126,7 @@ t.test('a client of a frequent network is read and answered like any other', asy
 })
 
 t.test('a network that connects more than 2,000 times in a second gets no more in that second, unless it is a proxy', async (t) => {
-  let now = 0
-  t.intercept(performance, 'now', { value: () => now })
+  const { pass } = stopClock(t)
   for (const [settings, isClosed] of [
     [{}, true],
     [{ TRUST_PROXY: '127.0.0.2' }, false]
@@ -141,7 +145,7 @@ t.test('a network that connects more than 2,000 times in a second gets no more i
     t.equal(await status('127.0.0.2'), isClosed ? undefined : '200', JSON.stringify(settings))
     t.equal(seen.sockets, isClosed ? 0 : 1, 'there is a socket only for a client that is answered')
     t.equal(await status('127.0.0.3'), '200', 'others are answered')
-    now += 1_000
+    pass(1_000)
     t.equal(await status('127.0.0.2'), '200', 'in the next second it is answered again')
   }
 })

@@ -1,6 +1,9 @@
+import type { Socket } from 'node:net'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import t from 'tap'
 import { build, orderXml } from '../build.ts'
 import { ask, listening, message, Wire } from '../http/wire.ts'
+import { until } from './served.ts'
 
 const after = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
@@ -85,22 +88,28 @@ t.test('a request that does not arrive is 408, and the connection is closed (RFC
     })
   )
   t.equal((await store.orders({ limit: 10 })).items.length, 0)
+  // A busy machine may take longer than a second for this one.
+  Object.assign(app.server, { headersTimeout: 0, requestTimeout: 0 })
   t.equal((await ask(t, app, message('GET /products'))).status, 200)
 })
 
 t.test('an idle connection stays open for KEEP_ALIVE_TIMEOUT', async (t) => {
-  const { app } = await build(t, { settings: { KEEP_ALIVE_TIMEOUT: '5' } })
+  const { app } = await build(t, { settings: { KEEP_ALIVE_TIMEOUT: '600' } })
   await listening(app)
+  const accepted = new Promise<Socket>((resolve) => app.server.once('connection', resolve))
   const wire = await Wire.open(t, app)
+  const socket = await accepted
   for (let requests = 0; requests < 2; requests++) {
     t.match(await wire.send(message('GET /products')).answer(), {
       status: 200,
-      headers: { connection: 'keep-alive', 'keep-alive': 'timeout=5' }
+      headers: { connection: 'keep-alive', 'keep-alive': 'timeout=600' }
     })
   }
-  const started = Date.now()
+  await until(() => app.connections.pendingResponses.length === 0, 'the response is sent')
+  // Newer versions of Node wait a second longer than they tell the client.
+  t.ok([600_000, 601_000].includes(socket.timeout ?? 0), `it may be idle for ${socket.timeout} milliseconds`)
+  socket.emit('timeout')
   t.equal(await wire.rest(), '')
-  t.ok(Date.now() - started > 1500)
 })
 
 t.test('connections over MAX_CONNECTIONS are closed at once, and there is room again when one goes', async (t) => {
@@ -145,6 +154,9 @@ t.test('while the event loop is late, requests are 503 with Retry-After, and hea
     body: /overloaded/
   })
   t.equal(live, 200)
+  // A busy machine may never be as quick as this.
+  const histogram = Object.getPrototypeOf(Object.getPrototypeOf(monitorEventLoopDelay()))
+  t.intercept(histogram, 'mean', { get: () => 20e6 })
   for (let i = 0; i < 400 && last.statusCode === 503; i++) {
     await after(250)
     last = await app.inject('/products')

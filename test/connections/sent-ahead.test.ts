@@ -11,12 +11,14 @@ const post = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc'
 const chunked = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n'
 const last = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
 
+const noTimeouts = { keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 } as const
+
 /** Sends requests ahead on one connection, and does not answer the first one before `go`. */
 async function sending(t: Test, requests: string) {
   let parsed = 0
   let go: () => void = () => {}
   const going = new Promise<void>((resolve) => (go = resolve))
-  const server = createServer()
+  const server = createServer(noTimeouts)
   const bodies: string[] = []
   server.on('request', async (request: IncomingMessage, response: ServerResponse) => {
     await going
@@ -66,7 +68,7 @@ t.test('a service that stops answers all requests that were sent ahead, and only
 
 t.test('what waits behind an answer that is not read is parsed when the service stops, and answered', async (t) => {
   const large = Buffer.alloc(16 * 1024 * 1024, 'x')
-  const server = createServer((request, response) => {
+  const server = createServer(noTimeouts, (request, response) => {
     if (request.url === '/large') response.end(large)
     else request.resume().on('end', () => response.end())
   })

@@ -8,7 +8,8 @@ import { parserOf } from '../../http/parser.ts'
 
 /** A server without the application, with its connections, and a function that opens connections to it. The test's end closes all. */
 export async function serveConnections(t: Test, handle: RequestListener) {
-  const server = createServer(handle)
+  // Node's own time-outs are off: no test here is about them, and a busy machine would meet them.
+  const server = createServer({ keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 }, handle)
   const connections = new Connections(server, () => {})
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
@@ -41,11 +42,15 @@ export function countNewClients({ server, connections: { turns } }: Pick<Fastify
   return seen
 }
 
-/** Waits for a turn of the event loop after which the condition holds. @throws Error if that takes a minute */
+/** How long a test waits for a condition, in milliseconds: far longer than anything here takes. */
+const timeout = 300_000
+
+/** Waits for a turn of the event loop after which the condition holds. @throws Error if it never does */
 export async function until(condition: () => boolean, what: string): Promise<void> {
-  const deadline = performance.now() + 60_000
+  // A test may stop the clock of `performance`.
+  const deadline = Date.now() + timeout
   while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`in a minute it did not happen that ${what}`)
+    if (Date.now() > deadline) throw new Error(`in ${timeout / 1000} seconds it did not happen that ${what}`)
     await new Promise(setImmediate)
   }
 }

@@ -1,46 +1,61 @@
-import { setTimeout as pause, setImmediate } from 'node:timers/promises'
+import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
+import { handleOf } from '../../http/socket-handle.ts'
 import { build } from '../build.ts'
 import { ask, listening, message, Wire } from '../http/wire.ts'
+import { until } from './served.ts'
 
 /** More than the system takes for a reader that reads nothing. */
 const large = 24 * 1024 * 1024
 
+/** A shop that checks its readers only when `check` is called, however long anything takes. A check stands for a second. */
 async function serveLarge(t: Test, settings: Readonly<Record<string, string>>) {
+  const checks: (() => void)[] = []
+  const start = (check: () => void) => {
+    checks.push(check)
+    return { unref: () => undefined }
+  }
+  t.intercept(globalThis, 'setInterval', { value: start })
   const { app } = await build(t, { settings })
   app.get('/large', async (_request, reply) => reply.send(Buffer.alloc(large, 'x')))
   await listening(app)
-  return app
+  const check = () => {
+    for (const run of checks) run()
+  }
+  /** Connects a client that asks for the large response and does not read it yet. */
+  async function openPaused() {
+    const socket = new Promise<Socket>((resolve) => app.server.once('connection', resolve))
+    const wire = await Wire.open(t, app)
+    wire.pause().send(message('GET /large'))
+    const sending = await socket
+    await until(() => sending.writableLength > 0, 'the response waits to be sent')
+    return { wire, socket: sending }
+  }
+  return { app, check, openPaused }
 }
 
 t.test('a client that reads nothing of a response for SEND_TIMEOUT is cut off; one that reads slowly is not', async (t) => {
-  const app = await serveLarge(t, { SEND_TIMEOUT: '2' })
-  const open = () => [...app.connections.open].length
-  const deaf = await Wire.open(t, app)
-  deaf.pause().send(message('GET /large'))
-  const slow = await Wire.open(t, app)
-  slow.send(message('GET /large'))
-  while (open() > 1) {
-    slow.resume()
-    await setImmediate()
-    slow.pause()
-    await pause(50)
+  const { check, openPaused } = await serveLarge(t, { SEND_TIMEOUT: '2' })
+  const deaf = await openPaused()
+  const slow = await openPaused()
+  const unsent = () => handleOf(slow.socket)?.writeQueueSize ?? 0
+  while (!deaf.socket.destroyed) {
+    const before = unsent()
+    slow.wire.resume()
+    await until(() => before === 0 || unsent() < before, 'the slow client reads something')
+    slow.wire.pause()
+    check()
   }
-  t.equal((await slow.resume().answer()).body.length, large)
+  t.notOk(slow.socket.destroyed)
+  t.equal((await slow.wire.resume().answer()).body.length, large)
 })
 
 t.test('unsent responses are bounded: the address with most of them gets 503, until clients that read nothing are cut off', async (t) => {
-  const app = await serveLarge(t, { SEND_TIMEOUT: '600' })
-  const waiting = () => [...app.connections.open].filter(({ socket }) => socket.writableLength > 0).length
-  for (let i = 1; i <= 2; i++) {
-    const deaf = await Wire.open(t, app)
-    deaf.pause().send(message('GET /large'))
-    while (waiting() < i) await pause(10)
-  }
-  const unread = [...app.connections.open].map(({ socket }) => socket)
+  const { app, check, openPaused } = await serveLarge(t, { SEND_TIMEOUT: '600' })
+  const unread = [(await openPaused()).socket, (await openPaused()).socket]
   t.match(await ask(t, app, message('GET /large')), { status: 503, headers: { 'retry-after': '5' } })
   t.equal((await ask(t, app, message('GET /product/ABC-1'))).status, 200)
-  while ((await ask(t, app, message('GET /large'))).status === 503) await pause(500)
+  while ((await ask(t, app, message('GET /large'))).status === 503) check()
   t.ok(
     unread.some(({ destroyed }) => destroyed),
     'one of them was cut off'

@@ -12,7 +12,7 @@ const last = 'GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
 
 /** A server whose layer before the parser answers `get`. Each answer names the request and the length of its body. */
 async function serve(t: Test) {
-  const server = createServer()
+  const server = createServer({ keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 })
   server.on('request', async (request: IncomingMessage, response: ServerResponse) => {
     // The body of this one may arrive after its answer.
     const body = request.url === '/early' ? '' : await text(request)

@@ -1,21 +1,18 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { FairScheduler } from '../../fairness/fair-scheduler.ts'
+import { stopClock } from '../stopped-clock.ts'
 
 /** Stops the clock that a scheduler reads. */
-function stopClock(t: Test) {
-  let now = 0
-  t.intercept(performance, 'now', { value: () => now })
-  return {
-    /** Takes all the time in which a scheduler starts work before it lets the event loop turn. */
-    work: () => {
-      now += 8
-    }
-  }
+function stopTime(t: Test) {
+  const { pass } = stopClock(t)
+  /** Takes all the time in which a scheduler starts work before it lets the event loop turn. */
+  const work = () => pass(8)
+  return { work }
 }
 
 t.test('work begins at once where little else was done', (t) => {
-  stopClock(t)
+  stopTime(t)
   const scheduler = new FairScheduler()
   const begun: string[] = []
   for (const name of ['a1', 'a2', 'b1']) scheduler.schedule(name.charAt(0), () => begun.push(name))
@@ -24,7 +21,7 @@ t.test('work begins at once where little else was done', (t) => {
 })
 
 t.test('callers take turns: the work of one does not wait for all that another has sent before', async (t) => {
-  const { work } = stopClock(t)
+  const { work } = stopTime(t)
   const scheduler = new FairScheduler()
   const begun: string[] = []
   const schedule = (name: string) =>
@@ -39,7 +36,7 @@ t.test('callers take turns: the work of one does not wait for all that another h
 })
 
 t.test('time that work takes after its start counts too: the event loop turns between long work', async (t) => {
-  const { work } = stopClock(t)
+  const { work } = stopTime(t)
   const scheduler = new FairScheduler()
   const turns: number[] = []
   let now = 0
@@ -60,7 +57,7 @@ t.test('time that work takes after its start counts too: the event loop turns be
 })
 
 t.test('what the work of a turn leads to is done in the turn, but not more than once', async (t) => {
-  const { work } = stopClock(t)
+  const { work } = stopTime(t)
   const scheduler = new FairScheduler()
   const done: string[] = []
   const steps = (name: string) => {
@@ -74,7 +71,7 @@ t.test('what the work of a turn leads to is done in the turn, but not more than 
 })
 
 t.test('short work starts although other work waits, until the turn is too long', (t) => {
-  const { work } = stopClock(t)
+  const { work } = stopTime(t)
   const scheduler = new FairScheduler()
   const later = () => {}
   for (const caller of ['a', 'b', 'c']) scheduler.scheduleRead(caller, () => true)
@@ -86,7 +83,7 @@ t.test('short work starts although other work waits, until the turn is too long'
 })
 
 t.test('connections that have closed do not count as reads', (t) => {
-  stopClock(t)
+  stopTime(t)
   const scheduler = new FairScheduler()
   let asked = 0
   for (const caller of ['a', 'b', 'c']) scheduler.scheduleRead(caller, () => ++asked === 0)

@@ -7,6 +7,7 @@ import type { Store } from '../../domain/store.ts'
 import { openStore } from '../../stores/open.ts'
 import { build, draft, orderXml } from '../build.ts'
 import { type Answer, listening, message, Wire } from '../http/wire.ts'
+import { stopClock } from '../stopped-clock.ts'
 
 /** Whether the store has versions that can be read at once. */
 const isOnPostgres = process.env['TEST_DATABASE_URL'] !== undefined
@@ -184,6 +185,8 @@ function conditionOf(condition: string | undefined, tag: string | undefined): st
 }
 
 t.test('any requests and writes are answered the same with the layer and without it, byte for byte', async (t) => {
+  // The minutes of the two services would not end at the same time.
+  stopClock(t).followTimers()
   let [products, reads, all, parsed] = [0, 0, 0, 0]
   const steps = fc.array(fc.oneof({ weight: 2, arbitrary: request }, { weight: 4, arbitrary: frequent }, { weight: 1, arbitrary: write }), {
     minLength: 20,
@@ -221,6 +224,7 @@ t.test('any requests and writes are answered the same with the layer and without
 })
 
 t.test('a hot response is logged, measured and counted like any other', { skip: isOnPostgres && 'versions take a query' }, async (t) => {
+  stopClock(t)
   const lines: string[] = []
   const { app } = await build(t, { logTo: { write: (line) => lines.push(line) }, settings: { RATE_LIMIT: '5' } })
   await listening(app)

@@ -29,7 +29,7 @@ async function read(request: IncomingMessage): Promise<Received> {
 export async function startReceiver(t: Test, answer: Answer = (response) => response.writeHead(204).end()): Promise<Receiver> {
   const received: Received[] = []
   const waiting: { readonly wanted: number; readonly resolve: () => void }[] = []
-  const server = createServer(async (request, response) => {
+  const server = createServer({ keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 }, async (request, response) => {
     const one = await read(request).catch(() => undefined)
     if (!one) return
     received.push(one)
