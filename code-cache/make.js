@@ -8,8 +8,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const recorder = fileURLToPath(new URL('record.cjs', import.meta.url))
-/** The time limit for recording the cache, in milliseconds. */
-const timeLimit = 60_000
 
 /** Requests that make V8 compile the code of a typical first minute: products as XML and HTML, a search, and an order. */
 const requests = [
@@ -27,7 +25,10 @@ const requests = [
   ]
 ]
 
-/** Starts the service of a build with a new database. */
+/**
+ * Starts the service of a build with a new database. Its end, which aborts the signal, is the only limit: a slow machine takes its
+ * time.
+ */
 function start(build, folder, request) {
   // biome-ignore lint/style/noProcessEnv: none of the operator's settings may reach this service
   const { PATH, SystemRoot } = process.env
@@ -42,6 +43,10 @@ function start(build, folder, request) {
     },
     stdio: ['ignore', 'pipe', 'ignore']
   })
+  const ended = new AbortController()
+  const end = (error) => ended.abort(error)
+  service.once('error', end)
+  service.once('exit', (code) => end(new Error(`the service ended with ${code}`)))
   const address = new Promise((resolve, reject) => {
     let log = ''
     service.stdout.on('data', (chunk) => {
@@ -49,10 +54,9 @@ function start(build, folder, request) {
       const found = /"address":"([^"]+)"/.exec(log)
       if (found) resolve(found[1])
     })
-    service.once('error', reject)
-    service.once('exit', (code) => reject(new Error(`the service ended with ${code}`)))
+    ended.signal.addEventListener('abort', () => reject(ended.signal.reason))
   })
-  return { service, address }
+  return { service, address, signal: ended.signal }
 }
 
 /**
@@ -62,15 +66,16 @@ function start(build, folder, request) {
 export async function makeCodeCache(build, names) {
   const folder = mkdtempSync(join(tmpdir(), 'tradepost-code-'))
   const request = join(folder, 'request')
-  const { service, address } = start(build, folder, request)
-  const signal = AbortSignal.timeout(timeLimit)
-  signal.addEventListener('abort', () => service.kill('SIGKILL'))
+  const { service, address, signal } = start(build, folder, request)
   try {
     const base = await address
     for (const [path, options] of requests) await (await fetch(`${base}${path}`, { ...options, signal })).arrayBuffer()
     writeFileSync(request, '')
     const isMissing = (name) => !existsSync(join(build, 'code', `${name}.cache`))
-    while (names.some(isMissing)) await sleep(20, undefined, { signal })
+    while (names.some(isMissing)) {
+      signal.throwIfAborted()
+      await sleep(20)
+    }
   } catch (error) {
     // Without the cache the service only starts slower.
     process.stderr.write(`The build has no code cache: ${error.message}\n`)

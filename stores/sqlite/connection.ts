@@ -32,8 +32,11 @@ export class Connection extends Database {
   }
 }
 
-/** Milliseconds that a connection waits for a lock. */
-const busyTimeout = { reader: 1_000, writer: 5_000 } as const
+/**
+ * Milliseconds that a connection waits for a lock. A migration waits longer: several processes may start at once, and the migration
+ * that one of them applies can take longer than any write of a shop.
+ */
+const busyTimeout = { reader: 1_000, writer: 5_000, migration: 30_000 } as const
 
 /** The absolute path of a database. SQLite would read a relative path that begins with `file:` as a URI. */
 export function databasePath(path: string): string {
@@ -69,8 +72,8 @@ export function connectReader(path: string, use: keyof typeof pageCache = 'looku
 }
 
 /** Opens a connection that writes. The file must exist. */
-export function connectWriter(path: string): Connection {
-  const db = new Connection(databasePath(path), { fileMustExist: true, timeout: busyTimeout.writer })
+export function connectWriter(path: string, use: 'writer' | 'migration' = 'writer'): Connection {
+  const db = new Connection(databasePath(path), { fileMustExist: true, timeout: busyTimeout[use] })
   // better-sqlite3 is compiled with NORMAL for WAL, which may lose the last commits in a power failure
   // (https://sqlite.org/pragma.html#pragma_synchronous).
   db.exec('PRAGMA synchronous = FULL')

@@ -25,7 +25,7 @@ export async function migrateSqlite(path: string, finish?: (db: Connection) => v
 async function migrate(path: string, finish?: (db: Connection) => void): Promise<Migrated> {
   const known = migrationsIn(folder)
   await prepareFile(path, (db) => refuseStrange(db, path, known.at(-1)?.number ?? 0))
-  const db = connectWriter(path)
+  const db = connectWriter(path, 'migration')
   try {
     const from = version(db)
     const applied = known.filter((migration) => apply(db, migration)).map(({ name }) => name)

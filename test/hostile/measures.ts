@@ -19,11 +19,24 @@ export function socketsOf(pid: number | undefined): number {
   return links.filter((link) => link.startsWith('socket:')).length
 }
 
-/** Waits until a condition is true. @throws Error if that takes too long. @param what the condition in words */
-export async function until(isSo: () => boolean | Promise<boolean>, what: string, milliseconds = 240_000): Promise<void> {
-  const end = performance.now() + milliseconds
-  while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`this did not become true in ${milliseconds} ms: ${what}`)
-    await sleep(20)
+/**
+ * Milliseconds for which the main thread of a process has been ready and had no processor
+ * (https://docs.kernel.org/scheduler/sched-stats.html), or 0 where the kernel does not count them.
+ */
+export function starvationOf(pid: number | 'self' | undefined): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6
+  } catch {
+    return 0
+  }
+}
+
+/** Waits until a condition is true. @param what the condition in words, which are shown when it is not true after a minute */
+export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const note = setTimeout(() => process.stderr.write(`A test still waits until ${what}.\n`), 60_000)
+  try {
+    while (!(await isSo())) await sleep(20)
+  } finally {
+    clearTimeout(note)
   }
 }

@@ -53,7 +53,7 @@ const resets = 5_000
 const together = 100
 
 t.test('thousands of resets at any moment are no error of the service, and leave nothing behind', async (t) => {
-  const shop = await startHostile(t, { RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off' })
+  const shop = await startHostile(t, { RATE_LIMIT: 'off' })
   const when = Object.values(moments)
   async function reset(i: number): Promise<void> {
     const socket = await shop.open()
@@ -113,8 +113,8 @@ function pour(socket: Socket, text: string): void {
   write()
 }
 
-/** Milliseconds between two bytes of a slow sender. */
-const slowly = 200
+/** Milliseconds between two bytes of a slow sender, which would need four times as long for a request as the shop lets it. */
+const slowly = 500
 
 /** Sends a byte now and then until so many answers have come. @returns what was not sent */
 async function drip(socket: Socket, text: string, answers = 1): Promise<string> {
@@ -132,11 +132,15 @@ async function drip(socket: Socket, text: string, answers = 1): Promise<string> 
 }
 
 t.test('connections that take for ever', async (t) => {
-  const shop = await startHostile(t, short)
-  await importLarge(t, shop)
+  let large = ''
+  const shop = await startHostile(t, short, {
+    async prepare(patient) {
+      await importLarge(t, patient)
+      large = await placeLarge(t, patient)
+    }
+  })
   const key = (await shop.command(['keys', 'create', '--name', 'ERP', '--scopes', 'fulfilment'])).stdout.trim()
   const orders = async () => (await shop.send({ path: '/orders', headers: { authorization: `Bearer ${key}` } }, '127.0.9.9')).body
-  const large = await placeLarge(t, shop, '127.0.9.9')
   const largeOnes = [
     message(`GET ${large}`),
     message(`GET ${large}`, { accept: 'application/json' }),
@@ -273,7 +277,8 @@ const skip =
   ownDescriptors() > idle + 200 ? false : `this process may open ${ownDescriptors()} files only: fewer than ${idle} connections need`
 
 t.test(`${idle} idle connections to a service that may open ${descriptors} files`, { skip }, async (t) => {
-  const shop = await startHostile(t, {}, descriptors)
+  // No time limit closes a connection: whichever is closed has been refused.
+  const shop = await startHostile(t, { HEADERS_TIMEOUT: '3600', REQUEST_TIMEOUT: '3600' }, { descriptors })
   await shop.survives(t, async () => {
     const all: Socket[] = []
     while (all.length < idle) all.push(...(await Promise.all(Array.from({ length: 100 }, () => shop.open('127.0.6.1')))))

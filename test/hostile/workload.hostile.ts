@@ -114,12 +114,8 @@ function hasOnly(t: Test, answers: readonly Answered[], statuses: readonly numbe
   t.ok(counts[200], 'some are answered')
 }
 
-/** Over the limit everything is 429, and a minute never has more than its share. */
-function isCharged(t: Test, answers: readonly Answered[], status: number, what: string): void {
-  const counts = countOf(answers)
-  t.same(Object.keys(counts), [String(status), '429'], what)
-  t.ok((counts[status] ?? 0) <= rate, `${counts[status]} of ${answers.length}`)
-}
+/** Milliseconds for which requests are counted, from the first of a sender on. */
+const window = 60_000
 
 t.test('cheap requests are counted too, and their sender gets 429 in the end', async (t) => {
   const shop = await startHostile(t)
@@ -134,8 +130,19 @@ t.test('cheap requests are counted too, and their sender gets 429 in the end', a
   }
   await shop.survives(t, async () => {
     let address = 0
+    /** Sends more than is allowed in a minute. A machine that needed longer for it tries again from another address. */
+    async function exceed(sent: (i: number) => Sent): Promise<Answered[]> {
+      for (;;) {
+        const began = performance.now()
+        const answers = await flood(shop, rate + 20, 20, `127.0.10.${++address}`, sent)
+        if (performance.now() - began < window) return answers
+      }
+    }
     for (const [name, [status, sent]] of Object.entries(attacks)) {
-      isCharged(t, await flood(shop, rate + 20, 20, `127.0.10.${++address}`, sent), status, name)
+      const answers = await exceed(sent)
+      const counts = countOf(answers)
+      t.same(Object.keys(counts), [String(status), '429'], name)
+      t.ok((counts[status] ?? 0) <= rate, `${counts[status]} of ${answers.length}`)
     }
     await shop.recovers(t)
   })
@@ -188,17 +195,24 @@ t.test('requests that take long', async (t) => {
         return (await shop.send({ path: '/catalogue' }, asker)).status === status
       }, `${asker} has no place left`)
     }
-    const left = ({ headers }: Answered) => Number(/;r=(\d+);/.exec(String(headers['ratelimit']))?.[1])
+    const rateOf = ({ headers }: Answered) => {
+      const [, left, seconds] = /;r=(\d+);t=(\d+)/.exec(String(headers['ratelimit'])) ?? []
+      return { left: Number(left), seconds: Number(seconds) }
+    }
+    /** Two answers to one caller in the same minute. */
+    async function twice(sent: Sent, from: string): Promise<readonly [Answered, Answered]> {
+      for (;;) {
+        const both = [await shop.send(sent, from), await shop.send(sent, from)] as const
+        if (!(rateOf(both[1]).seconds > rateOf(both[0]).seconds)) return both
+      }
+    }
     await shop.survives(t, async () => {
       await fill('127.0.13.1', '127.0.13.1', 429)
       for (let i = 2; i <= 8; i++) await occupy(`127.0.13.${i}`, 4)
       await fill('127.0.13.10', '127.0.13.9', 503)
-      const refused = [
-        await shop.send({ path: '/catalogue' }, '127.0.13.9'),
-        await shop.send({ path: '/catalogue' }, '127.0.13.9')
-      ] as const
+      const refused = await twice({ path: '/catalogue' }, '127.0.13.9')
       t.same(countOf(refused), { 503: 2 })
-      t.equal(left(refused[0]) - left(refused[1]), 1, 'a request that is shed is charged')
+      t.equal(rateOf(refused[0]).left - rateOf(refused[1]).left, 1, 'a request that is shed is charged')
       shop.leave()
       await shop.recovers(t)
     })

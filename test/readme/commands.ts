@@ -3,15 +3,19 @@
  * which a reader meets them, and compares what each prints with the block that follows it. UPDATE=1 writes what was
  * printed into the pages instead. The README's blocks run in zsh, too, because they are the first that a reader pastes.
  */
-import { execFile, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
+import { freePort } from '../free-port.ts'
 import { type Block, blocks, pages, read, root } from './pages.ts'
 
 const update = process.env['UPDATE'] === '1'
-const documented = 'http://localhost:3000'
+/** The addresses and the folder in the pages. A run has its own, so that two runs do not meet. */
+const documented = { shop: 'http://localhost:3000', receiver: '4010', folder: '/tmp/' } as const
 
 /** Replaces values that differ from run to run. */
 function normalise(output: string): string {
@@ -31,15 +35,26 @@ function normalise(output: string): string {
 const shells = { bash: [], zsh: ['-f'] } as const
 type Shell = keyof typeof shells
 
-function run(shell: Shell, script: string, cwd: string, env: NodeJS.ProcessEnv): Promise<{ output: string; code: number }> {
-  return new Promise((done) => {
-    // A reader's shell has none of the tests' loaders, which take longer to start than a command does.
-    const args = [...shells[shell], '-e', '-o', 'pipefail', '-c', `unset NODE_OPTIONS; ${script}`]
-    const child = execFile(shell, args, { cwd, env, maxBuffer: 1 << 24 }, (error, stdout, stderr) => {
-      done({ output: stdout + stderr, code: error ? (typeof error.code === 'number' ? error.code : 1) : 0 })
-    })
-    child.stdin?.end()
-  })
+/** Runs a script. A program that it leaves running is ended with the test. */
+async function run(t: Test, shell: Shell, script: string, env: NodeJS.ProcessEnv): Promise<{ output: string; code: number | null }> {
+  // A reader's shell has none of the tests' loaders, which take longer to start than a command does.
+  const args = [...shells[shell], '-e', '-o', 'pipefail', '-c', `unset NODE_OPTIONS; ${script}`]
+  // Detached, it leads a group, which has all that it starts.
+  const child = spawn(shell, args, { cwd: resolve('.'), env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  const ended = once(child, 'exit') as Promise<[number | null]>
+  const output = (await Promise.all([text(child.stdout), text(child.stderr)])).join('')
+  const [code] = await ended
+  if (signalGroup(child, 0)) t.teardown(() => signalGroup(child, 'SIGKILL'))
+  return { output, code }
+}
+
+/** @returns whether a process of the group was there */
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return pid !== undefined && process.kill(-pid, signal)
+  } catch {
+    return false
+  }
 }
 
 function fresh(t: Test): { folder: string; env: NodeJS.ProcessEnv } {
@@ -57,9 +72,12 @@ function fresh(t: Test): { folder: string; env: NodeJS.ProcessEnv } {
   }
 }
 
+/** On a busy machine the service can be late, and can take longer than the defaults to read what a client sent at once. */
+const patience = { OVERLOAD_DELAY: 'off', HEADERS_TIMEOUT: '600', REQUEST_TIMEOUT: '600', SEND_TIMEOUT: '600' } as const
+
 async function serve(t: Test, env: NodeJS.ProcessEnv): Promise<string> {
   const server = spawn('/bin/sh', ['-c', 'unset NODE_OPTIONS; exec "$0" dist/server.js', process.execPath], {
-    env: { ...env, PORT: '0' },
+    env: { ...env, ...patience, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit']
   })
   t.teardown(() => server.kill('SIGKILL'))
@@ -89,15 +107,21 @@ async function runPage(t: Test, shell: Shell, markdown: string, { base, folder, 
   const state = join(folder, 'state.sh')
   writeFileSync(state, '')
   const found = blocks(markdown)
+  const receiver = String(await freePort())
   const edits: Edit[] = []
   for (const [i, block] of found.entries()) {
     if (block.language !== 'sh') continue
     const title = block.text.split('\n')[0] ?? ''
-    const script = `source ${state}; ${block.text.replaceAll(documented, base)}\ntypeset -p | grep -E '^(declare --|typeset) [a-z_]+=' > ${state} || true`
-    const { output, code } = await run(shell, script, resolve('.'), env)
+    const commands = block.text
+      .replaceAll(documented.shop, base)
+      .replaceAll(documented.receiver, receiver)
+      .replaceAll(documented.folder, `${folder}/`)
+    const script = `source ${state}; ${commands}\ntypeset -p | grep -E '^(declare --|typeset) [a-z_]+=' > ${state} || true`
+    const { output, code } = await run(t, shell, script, env)
     // Without the carriage returns of header fields and CSV, which nobody sees.
     const shown = output
-      .replaceAll(base, documented)
+      .replaceAll(base, documented.shop)
+      .replaceAll(`${folder}/`, documented.folder)
       .replaceAll(`@${new URL(base).hostname}`, '@localhost')
       .replaceAll('\r', '')
     t.equal(code, 0, title, { output: shown })

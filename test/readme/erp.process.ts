@@ -3,15 +3,18 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { hashKey } from '../../http/credentials.ts'
 import { openStore } from '../../stores/open.ts'
 import { orderXml, xml } from '../build.ts'
-import { runServer } from '../run-server.ts'
+import { type RunningServer, runServer } from '../run-server.ts'
 import { read } from './pages.ts'
 
 const kills = 100
+/** A program is killed when the shop has answered so many of its requests, at most: it has read a few orders and confirmed some. */
+const mostAnswered = 12
 
 /** The program, as the page has it. */
 function program(): string {
@@ -35,6 +38,18 @@ async function shopWithKey(t: Test, folder: string, settings: Readonly<Record<st
   return { ...(await runServer(t, { DATABASE_URL: database, ...settings })), key }
 }
 
+/** Counts the answers to the program in the log of the shop. It alone sends anything but new orders. */
+function countAnswers({ process: { stdout } }: RunningServer): () => number {
+  let count = 0
+  if (stdout) {
+    createInterface(stdout).on('line', (line) => {
+      const { msg, req } = JSON.parse(line) as { msg: string; req?: { method: string; url: string } }
+      if (msg === 'request completed' && `${req?.method} ${req?.url}` !== 'POST /order') count += 1
+    })
+  }
+  return () => count
+}
+
 /** The orders of the shop, whole. */
 async function ordersOf(base: string, key: string): Promise<Saved[]> {
   const all: Saved[] = []
@@ -51,7 +66,9 @@ t.test(
   `the program of docs/erp.md, killed ${kills} times, has exactly the orders that the shop has, and confirmed each once`,
   async (t) => {
     const folder = t.testdir()
-    const { base, key } = await shopWithKey(t, folder, { ACCEPTANCE: 'manual' })
+    const shop = await shopWithKey(t, folder, { ACCEPTANCE: 'manual' })
+    const { base, key } = shop
+    const answered = countAnswers(shop)
     const orders = join(folder, 'orders')
     mkdirSync(orders, { recursive: true })
     const file = join(folder, 'erp.mjs')
@@ -75,9 +92,12 @@ t.test(
     }
     const posts = [post(), post()]
     for (let i = 0; i < kills; i++) {
+      const enough = answered() + 1 + Math.floor(Math.random() * mostAnswered)
       const running = start()
       const ended = once(running, 'exit')
-      await sleep(40 + Math.random() * 160)
+      while (answered() < enough && running.exitCode === null) await sleep(1)
+      // At any moment of what it does with the last answer.
+      await sleep(Math.random() * 10)
       running.kill('SIGKILL')
       const [status] = await ended
       // The program runs until it is killed, so an exit status means that it has failed.

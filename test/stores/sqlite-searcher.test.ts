@@ -7,6 +7,8 @@ import { draft, placing, shopCurrency, stocked } from './fixtures.ts'
 
 const folder = t.testdir({})
 let files = 0
+/** Characters of a description. */
+const longestText = 4_000
 
 async function open(t: Test) {
   const path = join(folder, `shop-${files++}.db`)
@@ -21,11 +23,12 @@ async function open(t: Test) {
 
 t.test('searches hold up nothing else, however long they take', async (t) => {
   const { store } = await open(t)
-  await store.importProducts(Array.from({ length: 2_000 }, (_, i) => ({ id: `p${i}`, draft: draft() })))
   await store.createProduct('a', stocked(0, { backorder: true }))
   let meanwhile = 0
-  // Searches that end before two orders are on disk show nothing, so they are repeated.
-  for (let attempt = 0; meanwhile < 2 && attempt < 100; attempt++) {
+  // Searches that end before two orders are on disk show nothing. The next ones take longer, because their products have more text.
+  for (let length = 0; meanwhile < 2; length = Math.min(length + 200, longestText)) {
+    const more = draft({ description: 'x'.repeat(length) })
+    await store.importProducts(Array.from({ length: 2_000 }, (_, i) => ({ id: `p${i}`, draft: more })))
     let hasEnded = false
     const searches = Promise.all(Array.from({ length: 60 }, () => store.products({ limit: 1_000, q: 'hammer' }))).finally(
       () => (hasEnded = true)

@@ -43,7 +43,6 @@ async function feed(base: string, headers: Record<string, string>): Promise<stri
 const idOf = ({ headers }: Received) => String(headers['webhook-id'])
 
 t.test('a service that is killed under load delivers each event at least once, in order, and repeats it with its id', async (t) => {
-  t.setTimeout(300_000)
   const database = await databaseUrl(t)
   const key = `tp_${randomBytes(16).toString('hex')}`
   const store = await openStore(database, 'EUR')
