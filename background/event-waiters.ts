@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { PositionError } from '../domain/errors.ts'
 import { type Audience, type EventHead, everyone, hears } from '../domain/event.ts'
 import type { Store } from '../domain/store.ts'
 
@@ -8,12 +9,14 @@ const interval = 250
 /** The most events of one check. If there are more, all waiting requests are answered. */
 const mostEvents = 1_000
 
-/** Requests that are answered at once. The next ones follow when these have their answers, or after `interval`. */
-const answeredAtOnce = 5
+/** Milliseconds after which the next request is woken, although one that was woken has no answer yet: its client may not read. */
+const mostForAnswer = 250
 
 /** A request that waits for an event. */
 export interface EventWaiter {
   readonly audience: Audience
+  /** Whose request it is. Customers take turns when their requests are woken. */
+  readonly customer: string
   /** As `request.network`. */
   readonly network: string
   readonly wake: () => void
@@ -23,6 +26,8 @@ export interface EventWaiter {
 
 export interface EventWaitersOptions {
   readonly store: Pick<Store, 'lastEvent' | 'eventHeads'>
+  /** Does the work when it is the customer's turn, and while there is room for it. It bounds how much is answered at once. */
+  readonly inTurn: (customer: string, work: () => Promise<void>) => Promise<void>
   /** Calls `start` when it is the address's turn. */
   readonly schedule: (network: string, start: () => void) => void
   readonly isStopping: () => boolean
@@ -30,20 +35,24 @@ export interface EventWaitersOptions {
 
 /**
  * The requests that wait for events. They hold nothing of the database: one check for all of them finds the new events, and
- * wakes the requests whose caller hears one of them. The webhook dispatcher checks separately, because a check here waits until
- * requests are answered, and that would delay deliveries.
+ * wakes the requests whose caller hears one of them. The checks go on while woken requests are answered, so that nobody's
+ * events wait for the answers of others. The webhook dispatcher checks separately, because it runs without waiting requests too.
  */
 export class EventWaiters {
   readonly #store: EventWaitersOptions['store']
+  readonly #inTurn: EventWaitersOptions['inTurn']
   readonly #schedule: EventWaitersOptions['schedule']
   readonly #isStopping: () => boolean
   readonly #waiters = new Set<EventWaiter>()
+  /** The requests that will be woken when it is their turn. */
+  readonly #due = new WeakSet<EventWaiter>()
   /** The newest event that the waiting requests know. Undefined while none waits. */
   #seen: Promise<EventHead | undefined> | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor({ store, schedule, isStopping }: EventWaitersOptions) {
+  constructor({ store, inTurn, schedule, isStopping }: EventWaitersOptions) {
     this.#store = store
+    this.#inTurn = inTurn
     this.#schedule = schedule
     this.#isStopping = isStopping
   }
@@ -77,8 +86,8 @@ export class EventWaiters {
 
   async #check(): Promise<void> {
     try {
-      if (this.#isStopping()) for (const waiter of [...this.#waiters]) await this.#wakeInTurn(waiter)
-      else await this.#wake(await this.#waitersToWake())
+      const waiting = this.#isStopping() ? [...this.#waiters] : await this.#waitersToWake()
+      for (const waiter of waiting) this.#wakeInTurn(waiter)
     } catch {
       // The database cannot be reached. The next check tries again. A request whose wait ends first gets the error of its own read.
     }
@@ -93,35 +102,54 @@ export class EventWaiters {
     const before = await this.#seen
     const last = await this.#store.lastEvent()
     if (!last || last.id === before?.id) return []
+    const events = await this.#eventsAfter(before)
     this.#seen = Promise.resolve(last)
-    const after = before === undefined ? {} : { after: before.id }
-    const events = await this.#store.eventHeads({ audience: everyone, limit: mostEvents, ...after })
-    if (events.length === mostEvents) return [...this.#waiters]
-    return [...this.#waiters].filter(({ audience }) => events.some((event) => hears(audience, event)))
+    if (!events) return [...this.#waiters]
+    const kinds = distinctKinds(events)
+    return [...this.#waiters].filter((waiter) => !this.#due.has(waiter) && kinds.some((kind) => hears(waiter.audience, kind)))
   }
 
-  /** Wakes waiting requests in small groups, so that their reads do not delay other requests. */
-  async #wake(waiting: readonly EventWaiter[]): Promise<void> {
-    for (let i = 0; i < waiting.length; i += answeredAtOnce) {
-      const group = waiting.slice(i, i + answeredAtOnce)
-      for (const waiter of group) await this.#wakeInTurn(waiter)
-      if (i + answeredAtOnce >= waiting.length) return
-      const late = new AbortController()
-      await Promise.race([Promise.all(group.map(({ answered }) => answered)), sleep(interval, undefined, late).catch(() => {})])
-      late.abort()
+  /** Undefined: there may be more than one check reads. */
+  async #eventsAfter(before: EventHead | undefined): Promise<readonly EventHead[] | undefined> {
+    try {
+      const after = before === undefined ? {} : { after: before.id }
+      const events = await this.#store.eventHeads({ audience: everyone, limit: mostEvents, ...after })
+      return events.length < mostEvents ? events : undefined
+    } catch (error) {
+      // The event before them was deleted, and perhaps some of them.
+      if (error instanceof PositionError) return undefined
+      throw error
     }
   }
 
-  /**
-   * Wakes a request when it is its address's turn. Resolves when the request has done what it can do at once, so that the
-   * scheduler knows how much of the turn is left for the next one.
-   */
-  #wakeInTurn({ network, wake }: EventWaiter): Promise<void> {
-    return new Promise((resolve) =>
+  #wakeInTurn(waiter: EventWaiter): void {
+    if (this.#due.has(waiter)) return
+    this.#due.add(waiter)
+    void this.#inTurn(waiter.customer, () => this.#wake(waiter))
+  }
+
+  /** Wakes a request, unless its wait has ended. Resolves when it has its answer, or after `mostForAnswer`. */
+  async #wake(waiter: EventWaiter): Promise<void> {
+    if (!this.#waiters.delete(waiter)) return
+    const late = new AbortController()
+    await Promise.race([this.#answer(waiter), sleep(mostForAnswer, undefined, late).catch(() => {})])
+    late.abort()
+  }
+
+  /** Wakes a request when it is its address's turn. A service that stops wakes the next one before this one has its answer. */
+  async #answer({ network, wake, answered }: EventWaiter): Promise<void> {
+    await new Promise<void>((resolve) =>
       this.#schedule(network, () => {
         wake()
+        // The request does first what it can do at once, so that the scheduler knows how much of the turn is left for the next one.
         queueMicrotask(() => process.nextTick(resolve))
       })
     )
+    if (!this.#isStopping()) await answered
   }
+}
+
+/** One event of each type and customer: nothing else decides who hears an event. */
+function distinctKinds(events: readonly EventHead[]): readonly EventHead[] {
+  return [...new Map(events.map((event) => [`${event.type} ${event.customer ?? ''}`, event])).values()]
 }

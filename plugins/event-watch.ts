@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import { type EventWaiter, EventWaiters } from '../background/event-waiters.ts'
 import type { Audience } from '../domain/event.ts'
+import { FairLimiter } from '../fairness/fair-limiter.ts'
 import { type Limits, Quota } from '../fairness/quota.ts'
 import { whenAnswered } from '../http/when-answered.ts'
 
@@ -24,6 +25,15 @@ export interface EventWatch {
 /** A waiting request holds its connection and a few KB of memory, but no thread, no transaction and no connection of the database. */
 const limits: Limits = { total: 2_000, perCaller: 1_000 }
 
+/**
+ * Requests that are woken and answered at once. A customer's next one follows when this one has its answer, so that there is
+ * always room for another customer's.
+ */
+const answering: Limits = { total: 5, perCaller: 1 }
+
+/** Only waiting requests can wait to be woken, and `limits` counts those. */
+const unlimited: Limits = { total: Infinity, perCaller: Infinity }
+
 function signal(): { readonly promise: Promise<void>; readonly resolve: () => void } {
   let resolve = () => {}
   const promise = new Promise<void>((fulfil) => (resolve = fulfil))
@@ -34,7 +44,13 @@ function signal(): { readonly promise: Promise<void>; readonly resolve: () => vo
 export default fp(
   async function eventWatch(app: FastifyInstance, { isStopping }: { readonly isStopping: () => boolean }) {
     const quota = new Quota(limits)
-    const waiters = new EventWaiters({ store: app.store, schedule: (network, start) => app.schedule(network, start), isStopping })
+    const turns = new FairLimiter({ running: answering, waiting: unlimited })
+    const waiters = new EventWaiters({
+      store: app.store,
+      inTurn: (customer, work) => turns.run(customer, work),
+      schedule: (network, start) => app.schedule(network, start),
+      isStopping
+    })
 
     app.decorateReply('watchEvents', async function (this: FastifyReply, audience: Audience): Promise<EventWatch | undefined> {
       const { network } = this.request
@@ -43,7 +59,7 @@ export default fp(
       const exceeded = quota.acquire(name, 1)
       if (exceeded) return undefined
       const [awake, answered] = [signal(), signal()]
-      const waiter: EventWaiter = { audience, network, wake: awake.resolve, answered: answered.promise }
+      const waiter: EventWaiter = { audience, customer: name, network, wake: awake.resolve, answered: answered.promise }
       // Many waits can end at the same time: because their time is over, or because their clients go away.
       const endInTurn = () => app.schedule(network, awake.resolve)
       const watching = waiters.add(waiter)

@@ -48,9 +48,10 @@ declare module 'fastify' {
     redirectToResult(): void
     /**
      * Tries to answer with the validators only, before the value is loaded: with 304, or with a cached body.
+     * @param isCheap false if a 304 is not free, because the validators took more than a look-up, or the request has waited
      * @returns false if that is not possible; then load the value and call `represent`
      */
-    revalidate(validators: Validators): boolean
+    revalidate(validators: Validators, isCheap?: boolean): boolean
   }
 }
 
@@ -217,13 +218,13 @@ export default fp(
       return true
     }
 
-    app.decorateReply('revalidate', function (this: FastifyReply, validators: Validators): boolean {
+    app.decorateReply('revalidate', function (this: FastifyReply, validators: Validators, isCheap = true): boolean {
       const known = sentValidators(this.request, pathOf(this.request.url), validators)
       setHeaders(this.request, this, known)
       if (isNotModified(this.request, known)) {
         // There is no Link: the next page is unknown here, and caches replace stored headers by those of a 304 (RFC 9111 section 3.2).
-        // A 304 is cheap, so it is free of charge. `*` is not, because it always matches and would make every request free.
-        if (this.request.headers['if-none-match']?.trim() !== '*') this.request.charge(-1)
+        // A cheap 304 is free of charge. With `*` it is not, because that always matches and would make every request free.
+        if (isCheap && this.request.headers['if-none-match']?.trim() !== '*') this.request.charge(-1)
         this.code(304).removeHeader('content-type').send()
         return true
       }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { guest } from '../domain/caller.ts'
 import { defer, mostInline } from '../domain/deferred.ts'
@@ -37,20 +37,21 @@ const events: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       const { limit, after, type: types = [] } = request.query
       const all = audienceOf(request.caller ?? guest)
-      const audience: Audience = types.length === 0 ? all : narrow(all, types)
+      const audience = types.length === 0 ? all : narrow(all, types)
+      // Vary keeps caches from sending one key's events to another.
+      reply.header('vary', 'Accept, Authorization, Cookie')
+      if (await isUnchanged(request, reply, audience, request.query)) return reply
       const found = await unlessExpired(audience, request.query, () =>
         headsInTime(request.preferredWait(), reply, after, { audience, limit })
       )
       const heads = withinWeight(found)
-      // A page without a starting event changes when its oldest events are deleted, so it is never final.
-      const event = after === undefined || isStart(after) ? undefined : after
-      const isFull = event !== undefined && (heads.length === limit || heads.length < found.length)
-      const [first, last] = [heads[0]?.id, heads.at(-1)?.id ?? event ?? startCursor(Date.now(), keep)]
-      const version = hash('sha256', JSON.stringify([request.url, audience, first, last, heads.length])).slice(0, 16)
-      // Vary keeps caches from sending one key's events to another.
-      reply.header('vary', 'Accept, Authorization, Cookie')
-      const isFinal = isFull && request.representation?.suffix !== 'html'
-      if (reply.revalidate({ version, isFinal, ...pageOf(request.caller ?? guest) })) return reply
+      const isFull = heads.length === limit || heads.length < found.length
+      const isFinal = isFull && eventOf(after) !== undefined && request.representation?.suffix !== 'html'
+      const last = heads.at(-1)?.id ?? cursorBefore(after)
+      // The last event of a page that is not full is the last that the caller hears.
+      const newest = isFull && !isFinal ? ((await app.store.lastEvent(audience))?.id ?? last) : last
+      const validators = validatorsOf(request, audience, { first: heads[0]?.id, last: newest, isFinal })
+      if (reply.revalidate(validators, false)) return reply
       const weight = heads.reduce((sum, head) => sum + head.weight, 0)
       const readAll = () => unlessExpired(audience, request.query, () => wholeEvents(heads))
       // Large orders are not even read while too many are being written.
@@ -59,9 +60,30 @@ const events: RoutePlugin = async (app, { config }) => {
         { rel: 'self', href: request.url },
         { rel: 'next', href: uriAfter(last, request.query) }
       ]
-      return reply.represent(eventsPage(read, weight, { links, version, isFinal, types }))
+      return reply.represent(eventsPage(read, weight, { links, version: validators.version, isFinal, types }))
     }
   )
+
+  /** The cursor of an empty page. */
+  function cursorBefore(after: string | undefined): string {
+    return eventOf(after) ?? startCursor(Date.now(), keep)
+  }
+
+  /**
+   * Answers 304 if the client has the page, which two look-ups tell: between the first event and the last that the caller hears, nothing
+   * ever changes. Final pages have other tags, and an empty page is worth a wait.
+   */
+  async function isUnchanged(request: FastifyRequest, reply: FastifyReply, audience: Audience, filters: Filters): Promise<boolean> {
+    const { headers, operation } = request
+    const { after } = filters
+    const tags = headers['if-none-match']
+    // Other conditions need to know the tag of the page, also of a final one.
+    if (tags === undefined || tags.trim() === '*' || operation.ifMatch !== undefined) return false
+    const [first] = await unlessExpired(audience, filters, () => headsAfter(after, { audience, limit: 1 }))
+    if (!first && request.preferredWait() !== undefined) return false
+    const newest = first && ((await app.store.lastEvent(audience)) ?? first)
+    return reply.revalidate(validatorsOf(request, audience, { first: first?.id, last: newest?.id ?? cursorBefore(after), isFinal: false }))
+  }
 
   function uriAfter(id: string | undefined, { type, limit }: Filters): string {
     return pageUri(uri.events, { type, limit, after: id })
@@ -113,6 +135,7 @@ const events: RoutePlugin = async (app, { config }) => {
 interface Filters {
   readonly type?: readonly EventType[]
   readonly limit: number
+  readonly after?: string
 }
 
 const eventQuery = pagedQuery<Filters>({
@@ -128,6 +151,24 @@ const eventQuery = pagedQuery<Filters>({
     description: 'Only events of this type. The parameter may be repeated.'
   }
 })
+
+/** The event after which a page begins. Undefined if it begins with the oldest event: it changes when that is deleted. */
+function eventOf(after: string | undefined): string | undefined {
+  return after === undefined || isStart(after) ? undefined : after
+}
+
+/** What the content of a page depends on, besides its URI and its audience. */
+interface Extent {
+  readonly first: string | undefined
+  /** The last event of a final page. Else the last that the audience hears: a page that is not full ends with it. */
+  readonly last: string
+  readonly isFinal: boolean
+}
+
+function validatorsOf({ url, caller = guest }: FastifyRequest, audience: Audience, { first, last, isFinal }: Extent) {
+  const version = hash('sha256', JSON.stringify([url, audience, first, last, isFinal])).slice(0, 16)
+  return { version, isFinal, ...pageOf(caller) }
+}
 
 /** Characters of JSON that the orders of one page have together. An order that is larger has a page of its own. */
 const mostWeight = 256 * 1024

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { DomainError } from '../../domain/errors.ts'
+import { type Audience, eventTypes } from '../../domain/event.ts'
 import type { EventQuery } from '../../domain/store.ts'
 import { build, draft } from '../build.ts'
 import { listening } from '../http/wire.ts'
@@ -92,6 +93,49 @@ function stopWaitingTime(t: Test): void {
     value: (callback: () => void, milliseconds: number) => start(callback, milliseconds === 60_000 ? 2 ** 31 - 1 : milliseconds)
   })
 }
+
+t.test('an event is not missed when the database is lost while it is looked for', async (t) => {
+  stopWaitingTime(t)
+  const { shop, erp, next } = await emptyPage(t)
+  const { eventHeads } = shop.store
+  let isLost = false
+  Object.assign(shop.store, {
+    eventHeads: (query: EventQuery) => {
+      if (isLost || query.audience.types.length < eventTypes.length) return eventHeads(query)
+      isLost = true
+      return Promise.reject(new DomainError('store-unavailable', 'The database cannot be reached.'))
+    }
+  })
+  const waiting = read(shop, next, { ...erp, prefer: 'wait=60' })
+  await pause(0)
+  const uri = await place(shop)
+  t.equal((await waiting).page.event[0]?.resource, uri)
+  t.ok(isLost)
+})
+
+t.test('a request whose cursor is deleted while it waits is answered', async (t) => {
+  stopWaitingTime(t)
+  const { shop, erp, next } = await emptyPage(t)
+  const { lastEvent } = shop.store
+  let looks = 0
+  const deleted = new Promise<void>((resolve) => {
+    Object.assign(shop.store, {
+      lastEvent: async (audience?: Audience) => {
+        looks++
+        if (looks === 2) {
+          await place(shop)
+          await place(shop)
+          await shop.store.pruneEvents(Date.now() + 60_000, 100)
+          resolve()
+        }
+        return lastEvent(audience)
+      }
+    })
+  })
+  const waiting = read(shop, next, { ...erp, prefer: 'wait=60' })
+  await deleted
+  t.equal((await waiting).statusCode, 410)
+})
 
 t.test('of one caller a thousand requests wait; one more is answered at once', async (t) => {
   stopWaitingTime(t)
