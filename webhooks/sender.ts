@@ -1,7 +1,9 @@
-import { type AgentOptions, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import type { Attempt } from '../domain/webhook.ts'
+import { expectAnswer, makeAgents } from './agents.ts'
+import { AnswerError } from './answer-error.ts'
 import { readRetryAfter } from './schedule.ts'
 import { TargetError, type Targets } from './targets.ts'
 
@@ -16,13 +18,11 @@ const timeouts = {
   /** For a whole attempt, from the look-up of the host to the end of the answer. */
   attempt: 10_000,
   /** For the rest of an answer whose status has arrived: only the status counts. */
-  rest: 1_000,
-  /** A connection without a request is closed sooner than most servers close it (Node.js: 5 s). */
-  idle: 4_000
+  rest: 1_000
 }
 
-/** The most bytes that are read of an answer. */
-const longestAnswer = 64 * 1024
+/** The most interim (1xx) answers before the answer (RFC 9110 section 15.2). Node takes any number. */
+const mostInterim = 8
 
 /**
  * Posts deliveries. No redirect is followed, and only addresses that `targets` allows are connected to. The client is that of
@@ -30,12 +30,11 @@ const longestAnswer = 64 * 1024
  */
 export class Sender {
   readonly #targets: Targets
-  readonly #agents: { readonly http: HttpAgent; readonly https: HttpsAgent }
+  readonly #agents: ReturnType<typeof makeAgents>
 
   constructor(targets: Targets) {
     this.#targets = targets
-    const options: AgentOptions = { keepAlive: true, timeout: timeouts.idle, lookup: checkedLookup(targets) }
-    this.#agents = { http: new HttpAgent(options), https: new HttpsAgent(options) }
+    this.#agents = makeAgents(checkedLookup(targets))
   }
 
   /** Never throws: an attempt that fails is an outcome, too. @param stop ends the attempt early */
@@ -80,6 +79,11 @@ export class Sender {
         : httpRequest(target, { ...options, agent: this.#agents.http })
       // This listener also handles an error of the connection after the header.
       request.on('error', reject)
+      request.on('socket', expectAnswer)
+      let interim = 0
+      request.on('information', () => {
+        if (++interim > mostInterim) request.destroy(new AnswerError(`The receiver sent more than ${mostInterim} interim (1xx) answers.`))
+      })
       request.on('response', (answer) => {
         answer.on('error', () => {})
         resolve(answer)
@@ -109,11 +113,7 @@ function checkedLookup(targets: Targets): LookupFunction {
 async function discard(body: IncomingMessage): Promise<void> {
   const timer = setTimeout(() => body.destroy(), timeouts.rest)
   try {
-    let length = 0
-    for await (const chunk of body) {
-      length += (chunk as Buffer).length
-      if (length > longestAnswer) break
-    }
+    for await (const _ of body);
   } catch {
     // Only the status counts, and it has arrived.
   } finally {
@@ -140,7 +140,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** Why an attempt failed, in plain words: the owner of the webhook reads them. */
 function explain(error: unknown): string {
-  if (error instanceof TargetError) return error.message
+  if (error instanceof TargetError || error instanceof AnswerError) return error.message
   const { code, name, errors } = error as NodeJS.ErrnoException & { readonly errors?: readonly unknown[] }
   const first = errors?.[0]
   if (first !== undefined) return explain(first)

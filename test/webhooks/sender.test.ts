@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import { Sender } from '../../webhooks/sender.ts'
 import { type Resolve, Targets } from '../../webhooks/targets.ts'
+import { stopClock } from '../stopped-clock.ts'
 import { startReceiver } from './receiver.ts'
 
 const never = new AbortController().signal
@@ -52,7 +53,24 @@ t.test('of a huge answer only the beginning is read, and its status counts', asy
   t.ok(sent < 32 * 1024 * 1024, `${sent} bytes`)
 })
 
+t.test('a receiver that sends interim answers without end is given up', async (t) => {
+  const server = createServer((socket) => {
+    const interim = Buffer.from('HTTP/1.1 102 Processing\r\n\r\n'.repeat(1_000))
+    const more = () => {
+      while (!socket.destroyed && socket.write(interim));
+      if (!socket.destroyed) socket.once('drain', more)
+    }
+    socket.on('error', () => {}).once('data', more)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const outcome = await post(makeSender(t), `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  t.match(outcome, { failure: 'The receiver sent more than 8 interim (1xx) answers.' })
+})
+
 t.test('an answer whose body drips is not waited for', async (t) => {
+  stopClock(t).followTimers()
   const receiver = await startReceiver(t, (response) => {
     response.writeHead(200).write('.')
     const timer = setInterval(() => response.write('.'), 100)

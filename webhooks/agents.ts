@@ -1,0 +1,57 @@
+import { constants } from 'node:crypto'
+import { type AgentOptions, type ClientRequestArgs, Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import type { LookupFunction, TcpNetConnectOpts } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { DEFAULT_CIPHERS } from 'node:tls'
+import { PacedSocket } from './paced-socket.ts'
+
+/** Milliseconds. A connection without a request is closed sooner than most servers close it (Node.js: 5 s). */
+const idle = 4_000
+
+/**
+ * What a receiver may choose for TLS. A handshake with a Diffie-Hellman group of its own takes 10,000 bits of arithmetic, and each new
+ * handshake on an open connection costs as much as the first.
+ */
+const tls = {
+  ciphers: `${DEFAULT_CIPHERS}:!DHE`,
+  ecdhCurve: 'X25519:prime256v1:secp384r1:secp521r1',
+  secureOptions: constants.SSL_OP_NO_RENEGOTIATION
+}
+
+/** The paced socket below each connection of an agent. */
+const paced = new WeakMap<Duplex, PacedSocket>()
+
+/** Begins to count the bytes of an answer on a connection. */
+export function expectAnswer(connection: Duplex): void {
+  paced.get(connection)?.restart()
+}
+
+class PlainAgent extends HttpAgent {
+  override createConnection(options: ClientRequestArgs): Duplex {
+    const socket = new PacedSocket(options as TcpNetConnectOpts)
+    paced.set(socket, socket)
+    return socket
+  }
+}
+
+class SecureAgent extends HttpsAgent {
+  override createConnection(options: ClientRequestArgs): Duplex | null | undefined {
+    const socket = new PacedSocket(options as TcpNetConnectOpts)
+    const connection = super.createConnection({ ...options, socket } as ClientRequestArgs)
+    if (!connection) return connection
+    paced.set(connection, socket)
+    socket.on('error', (error) => connection.destroy(error))
+    return connection
+  }
+}
+
+/**
+ * Agents whose connections are read slowly and not far (see PacedSocket).
+ * @param lookup finds only addresses that may be called
+ * @param ca the certificates of authorities that are trusted; by default those of Node.js
+ */
+export function makeAgents(lookup: LookupFunction, ca?: Buffer): { readonly http: HttpAgent; readonly https: HttpsAgent } {
+  const options: AgentOptions = { keepAlive: true, timeout: idle, lookup }
+  return { http: new PlainAgent(options), https: new SecureAgent({ ...options, ...tls, ...(ca ? { ca } : {}) }) }
+}

@@ -1,0 +1,107 @@
+import { connect, type Socket, type TcpNetConnectOpts } from 'node:net'
+import { Duplex } from 'node:stream'
+import { AnswerError } from './answer-error.ts'
+
+/** The most bytes that are read at once. Node itself reads 64 KiB, and reads a connection 32 times before it serves others. */
+const readSize = 4 * 1024
+
+/** The reads of one answer before the first pause. An ordinary answer needs fewer, also with the handshake of TLS. */
+const quickReads = 6
+/** Milliseconds for each read so far: a pause is longer than the one before, so a receiver that sends single bytes costs few reads. */
+const pause = 10
+
+/** The most bytes that are read for an answer, with its header, its framing, and what TLS adds. */
+export const longestAnswer = 64 * 1024
+
+/**
+ * A connection whose other end decides neither how much of it is read, nor how often. It is below TLS, because Node.js
+ * decrypts all that it reads at once, and a record, a new ticket or a new key can be sent in 30 bytes.
+ */
+export class PacedSocket extends Duplex {
+  readonly #socket: Socket
+  #bytes = 0
+  #reads = 0
+  #isReading = true
+  #next: NodeJS.Timeout | undefined
+
+  constructor(options: TcpNetConnectOpts) {
+    super({ allowHalfOpen: false })
+    const onread = {
+      buffer: Buffer.allocUnsafeSlow(readSize),
+      callback: (length: number, buffer: Uint8Array) => this.#take(Buffer.from(buffer.subarray(0, length)))
+    }
+    this.#socket = connect({ ...options, onread })
+      .on('end', () => this.push(null))
+      .on('timeout', () => this.emit('timeout'))
+      .on('error', (error) => this.destroy(error))
+  }
+
+  /** Begins to count for another answer. */
+  restart(): void {
+    this.#bytes = 0
+    this.#reads = 0
+    if (!this.#next) return
+    // The pause after the last answer.
+    clearTimeout(this.#next)
+    this.#next = undefined
+    this._read()
+  }
+
+  // Node's agent calls the following for the connections that it keeps.
+
+  ref(): void {
+    this.#socket.ref()
+  }
+
+  unref(): void {
+    this.#socket.unref()
+  }
+
+  setKeepAlive(enable: boolean, delay: number): void {
+    this.#socket.setKeepAlive(enable, delay)
+  }
+
+  setTimeout(milliseconds: number): void {
+    this.#socket.setTimeout(milliseconds)
+  }
+
+  override _read(): void {
+    if (this.#isReading || this.#next) return
+    const readOn = () => {
+      this.#next = undefined
+      this.#isReading = true
+      this.#socket.resume()
+    }
+    this.#next = setTimeout(readOn, this.#reads < quickReads ? 0 : this.#reads * pause)
+  }
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#socket.write(chunk, done)
+  }
+
+  override _writev(chunks: readonly { readonly chunk: Buffer }[], done: (error?: Error | null) => void): void {
+    this.#socket.cork()
+    for (const [at, { chunk }] of chunks.entries()) this.#socket.write(chunk, at === chunks.length - 1 ? done : undefined)
+    this.#socket.uncork()
+  }
+
+  override _final(done: () => void): void {
+    this.#socket.end(done)
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    clearTimeout(this.#next)
+    this.#socket.destroy()
+    done(error)
+  }
+
+  /** @returns false, so that nothing more is read until `_read` */
+  #take(bytes: Buffer): boolean {
+    this.#bytes += bytes.length
+    this.#reads++
+    this.#isReading = false
+    if (this.#bytes > longestAnswer) this.destroy(new AnswerError(`The answer has more than ${longestAnswer / 1024} KiB.`))
+    else this.push(bytes)
+    return false
+  }
+}
