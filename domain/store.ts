@@ -127,7 +127,10 @@ export interface Versions {
 export interface Store extends WebhookStore {
   /** @throws `product-not-found`, `product-deleted` */
   product(id: string): Promise<Product>
-  /** By id, or, with `q`, in an order of the store's own that stays the same between pages. */
+  /**
+   * By id, or, with `q`, in an order of the store's own that stays the same between pages. A page ends early when its products
+   * reach the weight of a page: see `mostWeight` in product-list.ts.
+   */
   products(query: ProductQuery): Promise<Page<Product>>
   /** The main categories (a product's first) that any product has, each once, in the order of their bytes; the first `limit`. */
   mainCategories(limit: number): Promise<readonly string[]>
@@ -149,9 +152,9 @@ export interface Store extends WebhookStore {
    */
   importProducts(batch: readonly ImportItem[], mode?: 'dry-run'): Promise<readonly ImportOutcome[]>
   /**
-   * Every active product with its stock, in the order of ids (by bytes), in batches that are never empty. Each batch shows
-   * one moment and holds no lock once it is returned, so that a slow reader delays no writer. A product that exists
-   * throughout comes exactly once; one that is created, changed or deleted meanwhile comes as it was or as it is now.
+   * Every active product with its stock, in the order of ids (by bytes), in batches that are never empty and end at the
+   * weight of a batch. Each batch holds no lock once it is returned, so that a slow reader delays no writer. A product that
+   * exists throughout comes exactly once; one that is created, changed or deleted meanwhile comes as it was or as it is now.
    * Batches are read on demand; the caller stops early by leaving the loop.
    */
   allProducts(): AsyncIterable<readonly StockedProduct[]>

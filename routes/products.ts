@@ -84,7 +84,7 @@ const listProducts = {
   id: 'listProducts',
   summary: 'The products, page by page',
   notes:
-    'Follow `next` to the page after. A 304 does not count against the rate: ask as often as you like. One caller can have 10 searches under way.',
+    'Follow `next` to the page after. A page of large products ends early. A 304 does not count against the rate: ask as often as you like. One caller can have 10 searches under way.',
   answers: { 200: 'A page of products.' }
 } as const
 const createProduct = {

@@ -1,11 +1,12 @@
 import { PositionError } from '../../domain/errors.ts'
 import type { Page } from '../../domain/page.ts'
 import type { Product } from '../../domain/product.ts'
+import { mostWeight, rowShare } from '../../domain/product-list.ts'
 import type { ProductQuery } from '../../domain/store.ts'
-import { position, toPage } from '../paging.ts'
-import { productColumns } from '../rows.ts'
+import { position } from '../paging.ts'
 import type { Database, Statement } from './database.ts'
-import { type ProductRow, toProduct } from './rows.ts'
+import { type ListedRow, listedColumns, withinWeight } from './product-list.ts'
+import { toProduct } from './rows.ts'
 import { searchFor } from './words.ts'
 
 /** Up to this many changed products are found by time and then sorted. If there are more, a scan in the page's order finds enough. */
@@ -36,17 +37,18 @@ export async function productPage(database: Database, currency: string, query: P
   if (after?.includes('\0')) throw new PositionError('not a position: it has a NUL')
   const search = q === undefined ? undefined : searchFor(q, category)
   const start = search === undefined ? (after ?? '') : position(after ?? '0')
-  const rows = await read(database, { after: start, limit: limit + 1, search, category, since })
-  return toPage(
-    rows,
-    limit,
-    (row) => toProduct(row, currency),
-    (row) => (search === undefined ? row.id : String(row.seq))
+  const found = await read(database, { after: start, limit: limit + 1, search, category, since })
+  const { rows, last = found.length > limit ? found[limit - 1] : undefined } = await withinWeight(
+    database,
+    found.slice(0, limit),
+    mostWeight.page
   )
+  const items = rows.map((row) => toProduct(row, currency))
+  return { items, ...(last ? { next: search === undefined ? last.id : String(last.seq) } : {}) }
 }
 
-async function read(database: Database, bound: Bound): Promise<ProductRow[]> {
-  const run = ({ text, values }: Statement) => database.query<ProductRow>(text, values)
+async function read(database: Database, bound: Bound): Promise<ListedRow[]> {
+  const run = ({ text, values }: Statement) => database.query<ListedRow>(text, values)
   if (bound.since !== undefined && (await countChanged(database, bound.since)) < maxSorted) return run(changed(bound, bound.since))
   if (bound.search === undefined) return run(byId(bound))
   const near = await run(nearby(bound, bound.search))
@@ -61,13 +63,17 @@ async function countChanged(database: Database, since: number): Promise<number> 
   return row?.count ?? 0
 }
 
+/** The columns of a product in a statement that reads up to `limit` of them. */
+const columnsFor = (limit: number) => listedColumns(rowShare(mostWeight.page, limit))
+
 function byId({ after, limit, category, since }: Bound): Statement {
   const values: unknown[] = [after, limit]
+  const columns = columnsFor(limit)
   const changed = since === undefined ? '' : `AND p.modified_at >= $${values.push(since)}`
   const text =
     category === undefined
-      ? `SELECT ${productColumns} FROM product p WHERE NOT p.deleted AND p.id > $1 ${changed} ORDER BY p.id LIMIT $2`
-      : `SELECT ${productColumns} FROM product_category c JOIN product p ON p.id = c.id
+      ? `SELECT ${columns} FROM product p WHERE NOT p.deleted AND p.id > $1 ${changed} ORDER BY p.id LIMIT $2`
+      : `SELECT ${columns} FROM product_category c JOIN product p ON p.id = c.id
           WHERE c.category = $${values.push(category)} AND c.id > $1 ${changed} ORDER BY c.id LIMIT $2`
   return { text, values }
 }
@@ -75,7 +81,7 @@ function byId({ after, limit, category, since }: Bound): Statement {
 function nearby({ after, limit, since }: Bound, search: string): Statement {
   const values: unknown[] = [after, limit, search, window]
   const changed = since === undefined ? '' : `AND p.modified_at >= $${values.push(since)}`
-  const text = `SELECT ${productColumns} FROM product p
+  const text = `SELECT ${columnsFor(limit)} FROM product p
     WHERE p.words @@ $3::tsquery AND p.seq > $1::bigint AND p.seq <= $1::bigint + $4::bigint ${changed} ORDER BY p.seq LIMIT $2`
   return { text, values }
 }
@@ -84,7 +90,7 @@ function matching({ after, limit, since }: Bound, search: string): Statement {
   const values: unknown[] = [after, limit, search]
   const filters = ['p.seq > $1', 'p.words @@ $3::tsquery']
   if (since !== undefined) filters.push(`p.modified_at >= $${values.push(since)}`)
-  return { text: sorted('seq', filters), values }
+  return { text: sorted('seq', filters, limit), values }
 }
 
 /** The query for products that changed since a time. */
@@ -94,11 +100,11 @@ function changed({ after, limit, search, category }: Bound, since: number): Stat
   const filters = [`p.${key} > $1`, 'NOT p.deleted', 'p.modified_at >= $3']
   if (search !== undefined) filters.push(`p.words @@ $${values.push(search)}::tsquery`)
   else if (category !== undefined) filters.push(`$${values.push(category)} = ANY(p.categories)`)
-  return { text: sorted(key, filters), values }
+  return { text: sorted(key, filters, limit), values }
 }
 
 /** MATERIALIZED makes PostgreSQL find the rows first and then sort them, instead of following an index in the page's order. */
-function sorted(key: 'id' | 'seq', filters: readonly string[]): string {
+function sorted(key: 'id' | 'seq', filters: readonly string[], limit: number): string {
   return `WITH found AS MATERIALIZED (SELECT p.seq, p.id FROM product p WHERE ${filters.join(' AND ')})
-    SELECT ${productColumns} FROM (SELECT seq FROM found ORDER BY ${key} LIMIT $2) f JOIN product p ON p.seq = f.seq ORDER BY p.${key}`
+    SELECT ${columnsFor(limit)} FROM (SELECT seq FROM found ORDER BY ${key} LIMIT $2) f JOIN product p ON p.seq = f.seq ORDER BY p.${key}`
 }

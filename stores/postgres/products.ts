@@ -1,11 +1,13 @@
 import { plain } from '../../domain/money.ts'
 import { requireActive } from '../../domain/product.ts'
+import { mostWeight, rowShare } from '../../domain/product-list.ts'
 import { type CatalogueChange, importOutcome, type ProductWrite } from '../../domain/product-writes.ts'
 import type { Revision, StockedProduct, Store } from '../../domain/store.ts'
 import { Batcher, resultOf } from '../batcher.ts'
 import { productColumns } from '../rows.ts'
 import { draftSize } from '../sizes.ts'
 import type { Database } from './database.ts'
+import { type ListedRow, listedColumns, withinWeight } from './product-list.ts'
 import { productPage } from './product-pages.ts'
 import { makeProductWrites } from './product-writes.ts'
 import { retrying } from './retrying.ts'
@@ -25,8 +27,8 @@ type ProductVerb =
   | 'putStock'
   | 'isEmpty'
 
-/** The number of products that `allProducts` reads at once. */
-const batchSize = 500
+/** The most products that `allProducts` reads at once. */
+const batchSize = 100
 
 /** Each step looks up the next category in the index, so the time depends on the number of categories, not of products. */
 const stepsOfMainCategories = `
@@ -84,14 +86,14 @@ export function makeProducts(database: Database, currency: string): Pick<Store, 
       return outcomes.map((outcome) => importOutcome(() => resultOf(outcome)))
     },
     async *allProducts() {
-      const sql = `SELECT ${productColumns}, ${stockColumns} FROM product p JOIN stock s ON s.product = p.seq
-        WHERE NOT p.deleted AND p.id > $1 ORDER BY p.id LIMIT $2`
-      for (let last = ''; ; ) {
-        const rows = await database.query<ProductRow & StockRow>(sql, [last, batchSize])
-        const id = rows.at(-1)?.id
-        if (id === undefined) return
-        last = id
-        yield rows.map((row): StockedProduct => ({ ...toProduct(row, currency), onHand: plain(row.on_hand) }))
+      const sql = `SELECT ${listedColumns(rowShare(mostWeight.batch, batchSize))}, ${stockColumns} FROM product p
+        JOIN stock s ON s.product = p.seq WHERE NOT p.deleted AND p.id > $1 ORDER BY p.id LIMIT $2`
+      for (let after = ''; ; ) {
+        const found = await database.query<ListedRow<ProductRow & StockRow>>(sql, [after, batchSize])
+        const { rows, last = found.at(-1) } = await withinWeight(database, found, mostWeight.batch)
+        if (!last) return
+        after = last.id
+        if (rows.length > 0) yield rows.map((row): StockedProduct => ({ ...toProduct(row, currency), onHand: plain(row.on_hand) }))
       }
     },
     async stock(productId) {

@@ -1,20 +1,33 @@
+import { mostWeight, rowShare } from '../../domain/product-list.ts'
 import type { StockedProduct } from '../../domain/store.ts'
-import { productColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'
-import { fromThousandths, type ProductRow, toProduct } from './rows.ts'
+import { type ListedRow, listedColumns, makeWithinWeight, smallProducts } from './product-rows.ts'
+import { fromThousandths } from './rows.ts'
 
-/** The number of products that are read at once. It bounds the memory, and how long the thread is blocked. */
+/** The most products that are read at once. With their weight, it bounds the memory, and how long the thread is blocked. */
 const batchSize = 50
 
-type Row = ProductRow & { readonly on_hand: string }
+const share = rowShare(mostWeight.batch, batchSize)
+
+type Row = ListedRow & { readonly on_hand: string }
+
+interface Bound {
+  readonly after: string
+  readonly limit: number
+  readonly share: number
+}
 
 /** Reads the products after an id. No statement stays open between batches, so that the log can be checkpointed. */
 export function makeProductBatches(db: Connection, currency: string): (after: string) => readonly StockedProduct[] {
-  const select = db.prepare<[string, number], Row>(
-    `SELECT ${productColumns}, CAST(s.on_hand AS TEXT) AS on_hand FROM product p INDEXED BY product_live
-      JOIN stock s ON s.product = p.seq WHERE p.deleted = 0 AND p.id > ? ORDER BY p.id LIMIT ?`
+  const withinWeight = makeWithinWeight(db, currency)
+  const select = db.prepare<[Bound], Row>(
+    `SELECT ${listedColumns}, CAST(s.on_hand AS TEXT) AS on_hand FROM product k INDEXED BY product_live
+      JOIN stock s ON s.product = k.seq ${smallProducts} WHERE k.deleted = 0 AND k.id > @after ORDER BY k.id LIMIT @limit`
   )
-  return (after) => select.all(after, batchSize).map((row) => ({ ...toProduct(row, currency), onHand: fromThousandths(row.on_hand) }))
+  return db.transaction((after: string) => {
+    const rows = select.all({ after, limit: batchSize, share })
+    return withinWeight(rows, mostWeight.batch, (product, { on_hand }) => ({ ...product, onHand: fromThousandths(on_hand) }))
+  })
 }
 
 export async function* readAll(

@@ -213,6 +213,16 @@ t.test('between any two batches others have their turn, however many read and ho
   t.ok(turns >= 0.9 * reading.batches, `${turns} turns of the event loop in ${reading.batches} batches`)
 })
 
+t.test('large products come in batches of few, so that others have their turn between them', async (t) => {
+  const shop = await build(t, { products: {} })
+  const images = Array.from({ length: 100 }, (_, i) => `/${i}`.padEnd(1_600, 'x'))
+  await shop.store.importProducts(Array.from({ length: 12 }, (_, i) => ({ id: `p${i}`, draft: draft({ images }) })))
+  const reading = watch(shop.store)
+  const { body } = await get(shop)
+  t.equal([...body.matchAll(/<product /g)].length, 12)
+  t.equal(reading.batches, 12)
+})
+
 t.test('when the client leaves, the reading ends', async (t) => {
   const shop = await build(t, { products: {} })
   await fill(shop)

@@ -1,4 +1,6 @@
 import { decimal } from '../../domain/money.ts'
+import { mostWeight } from '../../domain/product-list.ts'
+import type { StockedProduct } from '../../domain/store.ts'
 import type { Rule } from './contract.ts'
 import { draft, stocked } from './fixtures.ts'
 
@@ -126,6 +128,30 @@ export function catalogueContract(rule: Rule): void {
     await store.deleteProduct('first', {})
     await store.createProduct('second', full)
     await t.rejects(store.createProduct('first', full), { code: 'gtin-taken', message: /\bsecond\b/ })
+  })
+
+  rule('the batches of all products are small enough to be written at once, and each has at least one', async (t, store) => {
+    const images = (count: number) => Array.from({ length: count }, (_, i) => `/${i}`.padEnd(1_600, 'x'))
+    const drafts = [
+      ...Array.from({ length: 5 }, (_, i) => stocked(i, { images: images(30) })),
+      ...Array.from({ length: 3 }, (_, i) => stocked(i, { images: images(100) })),
+      ...Array.from({ length: 80 }, (_, i) => stocked(i, { description: 'x'.repeat(4_000) }))
+    ]
+    const items = drafts.map((draft, i) => ({ id: `p${String(i).padStart(2, '0')}`, draft }))
+    await store.importProducts(items)
+    const all: StockedProduct[] = []
+    const lengths: number[] = []
+    for await (const batch of store.allProducts()) {
+      const texts = batch.flatMap(({ description = '', images }) => [description, ...images]).join('')
+      t.ok(batch.length === 1 || texts.length <= mostWeight.batch)
+      lengths.push(batch.length)
+      all.push(...batch)
+    }
+    t.same(lengths.slice(0, 6), [2, 2, 1, 1, 1, 1])
+    t.same(
+      all.map(({ id, onHand, images }) => ({ id, onHand, images })),
+      items.map(({ id, draft: { onHand, images } }) => ({ id, onHand, images }))
+    )
   })
 
   rule('a price in another currency is refused', async (t, store) => {

@@ -1,4 +1,5 @@
 import { PositionError } from '../../domain/errors.ts'
+import { mostWeight } from '../../domain/product-list.ts'
 import type { Store } from '../../domain/store.ts'
 import type { Rule } from './contract.ts'
 import { draft, everything, fullPurchase, item, placing, purchase, stocked, untilLater } from './fixtures.ts'
@@ -62,6 +63,47 @@ export function pagingContract(rule: Rule): void {
           .sort(),
         [...rest].sort()
       )
+    })
+  }
+
+  for (const query of [
+    {},
+    { q: 'hammer' },
+    { category: 'tools' },
+    { updatedSince: 1 },
+    { category: 'tools', updatedSince: 1 },
+    { q: 'hammer', category: 'tools', updatedSince: 1 }
+  ]) {
+    rule(`a page ends early when its products are large, and has at least one: ${JSON.stringify(query)}`, async (t, store) => {
+      const categories = ['tools']
+      const images = Array.from({ length: 100 }, (_, i) => `/${i}`.padEnd(1_600, 'x'))
+      const huge = 'x'.repeat(2 * mostWeight.page)
+      const many = Array.from({ length: 99 }, (_, i) => `/${i}`)
+      // Three of the large ones fit on a page.
+      const drafts = [
+        ...Array.from({ length: 2 }, () => draft({ categories })),
+        ...Array.from({ length: 7 }, () => draft({ categories, images })),
+        ...Array.from({ length: 30 }, () => draft({ categories })),
+        draft({ categories, description: huge }),
+        draft({ categories, description: huge }),
+        ...Array.from({ length: 200 }, () => draft({ categories, images: many }))
+      ]
+      const items = drafts.map((draft, i) => ({ id: `p${String(i).padStart(3, '0')}`, draft }))
+      await store.importProducts(items)
+      const lengths: number[] = []
+      const all = await everything(async (after) => {
+        const page = await store.products({ limit: 1_000, ...query, ...after })
+        lengths.push(page.items.length)
+        return page
+      })
+      t.same(
+        all.map(({ id }) => id),
+        items.map(({ id }) => id)
+      )
+      t.same(lengths.slice(0, 5), [5, 3, 31, 1, 1])
+      t.ok(lengths.length > 6, 'many short texts are large, too')
+      t.same(all[2], await store.product('p002'))
+      t.same(all.at(-1), await store.product(all.at(-1)?.id ?? ''))
     })
   }
 

@@ -1,0 +1,37 @@
+/** Decides where a page or a batch of products ends. It ends early when the products are large, because each is written in one piece. */
+
+import type { Product } from './product.ts'
+
+/** The most weight of a page and of a batch of the whole catalogue. A product that weighs more has one of its own. */
+export const mostWeight = { page: 512 * 1024, batch: 128 * 1024 } as const
+
+/** What the element of a text weighs. */
+const elementWeight = 32
+
+type Texts = Pick<Product, 'name' | 'categories' | 'images'> & { readonly description?: string | null }
+
+/** Characters of a product's texts in a document. What every product has weighs nothing: the limit of the list bounds it. */
+function weightOf({ name, description, categories, images }: Texts): number {
+  let weight = elementWeight + name.length + (description?.length ?? 0)
+  for (const text of categories) weight += elementWeight + text.length
+  for (const text of images) weight += elementWeight + text.length
+  return weight
+}
+
+/** Tells for one product after the other whether it still fits. The first always does. */
+export function makeRoom(most: number): (product: Texts) => boolean {
+  let weight = 0
+  return (product) => {
+    const isFirst = weight === 0
+    weight += weightOf(product)
+    return isFirst || weight <= most
+  }
+}
+
+/**
+ * The most bytes of texts that a product is read with when all rows of a list are read at once. Together they are a few times
+ * what fits. The store reads the texts of a larger product only when the list gets to it.
+ */
+export function rowShare(most: number, rows: number): number {
+  return Math.ceil((4 * most) / rows)
+}

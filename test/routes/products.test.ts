@@ -1,0 +1,51 @@
+import t from 'tap'
+import { mostWeight } from '../../domain/product-list.ts'
+import { productXsd } from '../../schemas/product.ts'
+import { makeXmlGate } from '../../xml/gate.ts'
+import { build, draft } from '../build.ts'
+
+const texts = (count: number, length: number) => Array.from({ length: count }, (_, i) => `/${i}`.padEnd(length, 'x'))
+
+/** As large as a product can be. */
+const largest = draft({ description: 'd'.repeat(4_000), categories: texts(100, 256), images: texts(100, 1_600) })
+
+const count = 7
+
+const formats = {
+  'application/xml': (body: string) => [...body.matchAll(/<product id="([^"]+)"/g)].map(([, id]) => id),
+  'application/json': (body: string) => (JSON.parse(body).product ?? []).map(({ id }: { id: string }) => id),
+  'text/html': (body: string) => [...body.matchAll(/<td class="code">([^<]+)</g)].map(([, id]) => id)
+}
+
+t.test('a page of the largest products ends early, and next leads to all of them', async (t) => {
+  const names = Array.from({ length: count }, (_, i) => `P-${i}`)
+  const { app, store } = await build(t, { products: {} })
+  await store.importProducts(names.map((id) => ({ id, draft: largest })))
+  const get = (url: string, accept: string, more = {}) => app.inject({ url, headers: { accept, ...more } })
+
+  for (const [accept, idsOf] of Object.entries(formats)) {
+    for (const query of ['', '?limit=1000', '?q=bolt', `?category=${largest.categories[50]}`, '?updated-since=2020-01-01T00:00:00Z']) {
+      const found: unknown[] = []
+      const lengths: number[] = []
+      for (let next: string | undefined = `/products${query}`; next !== undefined; ) {
+        const { headers, body } = await get(next, accept)
+        t.ok(body.length < 2 * mostWeight.page, `${body.length} bytes`)
+        const ids = idsOf(body)
+        lengths.push(ids.length)
+        found.push(...ids)
+        next = /<([^>]+)>; rel="next"/.exec(String(headers['link']))?.[1]
+      }
+      t.same(found, names, `${accept} ${query}`)
+      t.same(lengths, [2, 2, 2, 1])
+    }
+  }
+
+  const { rawPayload, headers } = await get('/products', 'application/xml')
+  const gate = makeXmlGate()
+  t.same(gate.validate(gate.parse(rawPayload), productXsd, ['products']), [])
+  t.equal((await get('/products', 'application/xml', { 'if-none-match': headers['etag'] })).statusCode, 304)
+  await store.putProduct('P-0', draft(), {})
+  const changed = await get('/products', 'application/xml', { 'if-none-match': headers['etag'] })
+  t.same(formats['application/xml'](changed.body), ['P-0', 'P-1', 'P-2'], 'a change of one product shows in what fits, and in the tag')
+  t.not(changed.headers['etag'], headers['etag'])
+})
