@@ -25,7 +25,7 @@ function oneByOne(database: Database): Pick<Store, 'placeOrder'> {
     async placeOrder(placing) {
       const [outcome] = await write([{ verb: 'placeOrder', args: [placing] }])
       if (outcome && 'value' in outcome) return outcome.value as Placed
-      throw outcome?.error ?? new Error('the order has no outcome')
+      throw outcome && 'error' in outcome ? outcome.error : new Error('the order has no outcome')
     }
   }
 }

@@ -1,11 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { textOf } from '../domain/deferred.ts'
+import type { Order } from '../domain/order.ts'
 import type { Page } from '../domain/page.ts'
 import type { Product } from '../domain/product.ts'
 import { isSearch, type ProductQuery, type StockedProduct } from '../domain/store.ts'
 import { FairLimiter, QuotaExceeded } from '../fairness/fair-limiter.ts'
 import { type Limits, Quota } from '../fairness/quota.ts'
 import { Problem, retryAfter } from '../http/problem.ts'
+import { costOfChange } from '../http/request-cost.ts'
 import { whenAnswered } from '../http/when-answered.ts'
 
 declare module 'fastify' {
@@ -17,6 +20,11 @@ declare module 'fastify' {
     findProducts(query: ProductQuery): Promise<Page<Product>>
     /** All products of the store, in batches. Reading each batch waits for the caller's turn. */
     allProducts(): AsyncIterable<readonly StockedProduct[]>
+    /**
+     * Changes a stored order. The change of a large order waits for the caller's turn, and the request is charged for the order's size.
+     * @throws Problem `overloaded` when too many large orders wait
+     */
+    changeInTurn<T>(order: Order, change: () => Promise<T>): Promise<T>
   }
   interface FastifyReply {
     /**
@@ -36,6 +44,15 @@ const searchLimits = { running: { total: 4, perCaller: 2 }, waiting: { total: 64
 /** A slow client keeps a download open for long. */
 const downloadLimits: Limits = { total: 32, perCaller: 4 }
 
+/**
+ * The change of an order of 10,000 lines keeps the thread that writes busy for a tenth of a second. The room for large orders in
+ * memory limits how many wait.
+ */
+const changeLimits = {
+  running: { total: 2, perCaller: 1 },
+  waiting: { total: Number.POSITIVE_INFINITY, perCaller: Number.POSITIVE_INFINITY }
+} as const
+
 /** A batch is read in milliseconds. The limits of downloads already limit how many batches wait. */
 const batchLimits = {
   running: { total: 2, perCaller: 1 },
@@ -50,12 +67,14 @@ function refusal(limit: keyof Limits, what: string, own: number): Problem {
   })
 }
 
-/** Limits requests that take long, however few they are: searches, and downloads of the whole catalogue. */
+/** Limits requests that take long, however few they are: searches, downloads of the whole catalogue, and changes of large orders. */
 export default fp(
   async function sharing(app: FastifyInstance) {
     const searches = new FairLimiter(searchLimits)
     const batchReads = new FairLimiter(batchLimits)
     const downloads = new Quota(downloadLimits)
+    const changes = new FairLimiter(changeLimits)
+    const charged = new WeakSet<FastifyRequest>()
 
     app.decorateRequest('findProducts', async function (this: FastifyRequest, query: ProductQuery) {
       if (!isSearch(query)) return app.store.products(query)
@@ -83,6 +102,15 @@ export default fp(
       }
     })
 
+    app.decorateRequest('changeInTurn', async function <T>(this: FastifyRequest, order: Order, change: () => Promise<T>): Promise<T> {
+      const text = textOf(order)
+      if (text === undefined) return change()
+      // A request that compares the order before it changes it, or tries again, is charged once.
+      if (!charged.has(this)) this.charge(costOfChange(text.length))
+      charged.add(this)
+      return this.withRoomFor(text.length, () => changes.run(this.sender().name, change))
+    })
+
     app.decorateReply('acquireCatalogueDownload', function (this: FastifyReply) {
       const caller = this.request.sender().name
       const exceeded = downloads.acquire(caller, 1)
@@ -90,5 +118,5 @@ export default fp(
       whenAnswered(this.request, this, () => downloads.release(caller, 1))
     })
   },
-  { name: 'sharing', fastify: '5.x', dependencies: ['documents', 'problems', 'store'] }
+  { name: 'sharing', fastify: '5.x', dependencies: ['admission', 'documents', 'problems', 'rate-limit', 'store'] }
 )

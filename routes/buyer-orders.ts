@@ -148,7 +148,8 @@ export function makeBuyerOrders(
       const last = await app.store.documentOf(order.id)
       if (!decideCancellation(buyer, order, last, isTest(request, buyer))) return { order, last }
       const expected = cancellationPrecondition(buyer, order)
-      return { order: await app.store.setOrderStatus(order.id, 'cancelled', expected), last }
+      const cancelled = request.changeInTurn(order, () => app.store.setOrderStatus(order.id, 'cancelled', expected))
+      return { order: await cancelled, last }
     })
     return isTest(request, buyer) ? { kind: 'checked' } : { kind: 'cancelled', order, answer: completed(buyer, last).answer }
   }
@@ -207,15 +208,14 @@ export function makeBuyerOrders(
   ): Promise<Order> {
     const expected = { version: order.version }
     const body = bodyOf(request)
-    if (buyer.kind === 'replace') {
-      return app.store.changeOrder(order.id, body, expected, config.MAX_ORDER_ITEMS, writeOptions(request, buyer, last))
-    }
+    const write = (wanted: PurchaseOrder, options: OrderWriteOptions) =>
+      request.changeInTurn(order, () => app.store.changeOrder(order.id, wanted, expected, config.MAX_ORDER_ITEMS, options))
+    if (buyer.kind === 'replace') return write(body, writeOptions(request, buyer, last))
     const { order: after, positions, faults } = await applyChanges(request, order, body, buyer.lines ?? [])
     // The faults name places of the document. The store would look for them in the whole order.
     const objections = joinObjections(buyer.objections, { invalid: await request.locate(faults), refused: [] })
     try {
-      const options = writeOptions(request, { ...buyer, objections }, last)
-      return await app.store.changeOrder(order.id, after, expected, config.MAX_ORDER_ITEMS, options)
+      return await write(after, writeOptions(request, { ...buyer, objections }, last))
     } catch (error) {
       throw error instanceof DomainError ? locatedInDocument(error, positions) : error
     }

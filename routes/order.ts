@@ -4,6 +4,7 @@ import { jsonOf, textOf } from '../domain/deferred.ts'
 import { isOpen, type Order, type PurchaseOrder } from '../domain/order.ts'
 import { emptyInventory, matchesOrder } from '../domain/placing.ts'
 import { productIdPattern } from '../domain/product.ts'
+import type { Store } from '../domain/store.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
 import { uris } from '../representations/links.ts'
 import { blankOrderRepresentations, linesPerPage, orderRepresentations } from '../representations/order.ts'
@@ -76,7 +77,8 @@ const order: RoutePlugin = async (app, { config }) => {
         if (request.isAlreadySatisfied(isRepeated)) return reply.represent(current)
       }
       const expected = request.precondition(request.currentOf(current), 'replaces')
-      return reply.represent(await app.store.changeOrder(current.id, wanted, expected, config.MAX_ORDER_ITEMS))
+      const change = () => app.store.changeOrder(current.id, wanted, expected, config.MAX_ORDER_ITEMS)
+      return reply.represent(await request.changeInTurn(current, change))
     }
   )
 
@@ -85,10 +87,11 @@ const order: RoutePlugin = async (app, { config }) => {
     { schema: { params: orderPath }, config: { ...one, access: toPlaceOrChange, describes: cancelOrder } },
     async (request, reply) => {
       const current = await request.changeableOrder(request.params.order_id)
-      const unchanged = await orderWithStatus(app.store, current, 'cancelled')
+      const set: Store['setOrderStatus'] = (...args) => request.changeInTurn(current, () => app.store.setOrderStatus(...args))
+      const unchanged = await orderWithStatus(set, current, 'cancelled')
       if (request.isAlreadySatisfied(unchanged !== undefined)) return reply.represent(unchanged)
       const expected = request.precondition(request.currentOf(current))
-      return reply.represent(await app.store.setOrderStatus(current.id, 'cancelled', expected))
+      return reply.represent(await set(current.id, 'cancelled', expected))
     }
   )
 

@@ -6,7 +6,7 @@ import type { Store } from '../domain/store.ts'
 
 /** Returns the order if it already has the status and the details, so that a repeated request changes nothing. */
 export async function orderWithStatus(
-  store: Pick<Store, 'setOrderStatus'>,
+  setOrderStatus: Store['setOrderStatus'],
   current: Order,
   status: OrderStatus,
   details?: StatusDetails
@@ -16,7 +16,7 @@ export async function orderWithStatus(
   if (has === 'yes' && details === undefined) return current
   try {
     // Only the store compares a large order.
-    return await store.setOrderStatus(current.id, status, { onlyRepeat: true }, details)
+    return await setOrderStatus(current.id, status, { onlyRepeat: true }, details)
   } catch (error) {
     if (hasCode(error, 'precondition-failed', 'invalid-status')) return undefined
     throw error

@@ -51,9 +51,10 @@ const shipments: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       const order = await request.visibleOrder(request.params.order_id)
       if (request.operation.mustNameLines) requireLines(request.body)
-      const { shipment, replayed } = await request.idempotently(({ idempotency }) =>
-        app.store.shipOrder(order.id, request.body, pages.expected(request, order), idempotency)
-      )
+      const { shipment, replayed } = await request.idempotently(({ idempotency }) => {
+        const expected = pages.expected(request, order)
+        return request.changeInTurn(order, () => app.store.shipOrder(order.id, request.body, expected, idempotency))
+      })
       if (replayed) reply.header('idempotent-replayed', 'true')
       return reply.created(uri.shipment(order.id, shipment.number), shipment)
     }
@@ -150,5 +151,5 @@ const getShipment = {
 export default fp(shipments, {
   name: 'shipments',
   encapsulate: true,
-  dependencies: ['representation', 'documents', 'visibility', 'idempotency', 'preconditions', 'form-pages']
+  dependencies: ['representation', 'documents', 'visibility', 'idempotency', 'preconditions', 'form-pages', 'sharing']
 })

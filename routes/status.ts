@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { textOf } from '../domain/deferred.ts'
+import type { Store } from '../domain/store.ts'
 import { refusalNotice } from '../representations/notice.ts'
 import { orderStatusRepresentations } from '../representations/order-status.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
@@ -30,10 +31,11 @@ const status: RoutePlugin = async (app) => {
       const { status } = request.body
       const current = await request.visibleOrder(request.params.order_id)
       const details = hasDetails(request.body) ? [request.body] : []
-      const unchanged = await orderWithStatus(app.store, current, status, ...details)
+      const set: Store['setOrderStatus'] = (...args) => request.changeInTurn(current, () => app.store.setOrderStatus(...args))
+      const unchanged = await orderWithStatus(set, current, status, ...details)
       if (request.isAlreadySatisfied(unchanged !== undefined)) return reply.represent(unchanged)
       const expected = request.precondition(request.currentOf(current), 'replaces')
-      return reply.represent(await app.store.setOrderStatus(current.id, status, expected, ...details))
+      return reply.represent(await set(current.id, status, expected, ...details))
     }
   )
 
@@ -79,4 +81,8 @@ const postStatus = {
   problems: ['order-not-found', 'transition-refused', 'invalid-status']
 } as const
 
-export default fp(status, { name: 'status', encapsulate: true, dependencies: ['representation', 'documents', 'visibility', 'form-pages'] })
+export default fp(status, {
+  name: 'status',
+  encapsulate: true,
+  dependencies: ['representation', 'documents', 'visibility', 'form-pages', 'sharing']
+})

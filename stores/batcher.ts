@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DomainError } from '../domain/errors.ts'
-import { BatchQueue, type Pending } from './batch-queue.ts'
-import { notStored } from './outcomes.ts'
+import { BatchQueue, type Queued } from './batch-queue.ts'
+import { notStored, type Postponed } from './outcomes.ts'
 
 /**
  * Results that are handed over in one turn of the event loop. Each lets a request go on, which costs the serving thread about as much as a
@@ -14,11 +14,18 @@ export type Settled<T> = { readonly value: T } | { readonly error: unknown }
 
 export interface Work<Item, Result> {
   /** Runs a batch as one transaction. The results are in the order of the items. */
-  run(items: readonly Item[]): Promise<readonly Settled<Result>[]>
+  run(items: readonly Item[]): Promise<readonly (Settled<Result> | Postponed)[]>
   /** The weight of an item in a batch. */
   readonly weight: (item: Item) => number
+  /** The id of the order that an item changes. Items of one order stay in the order of arrival. */
+  readonly orderOf?: (item: Item) => string | undefined
   /** The number of batches that may be in progress at once. */
   readonly parallel: number
+}
+
+interface Answer<Item, Result> {
+  readonly queued: Queued<Item, Result>
+  readonly result: Settled<Result>
 }
 
 /** Collects the items that arrive while a batch runs into the next batch: one transaction, one commit, few round trips. */
@@ -33,7 +40,7 @@ export class Batcher<Item, Result> {
 
   constructor(work: Work<Item, Result>) {
     this.#work = work
-    this.#waiting = new BatchQueue(work.weight)
+    this.#waiting = new BatchQueue(work)
   }
 
   /** @throws the error of the item, and DomainError `store-unavailable`, `store-overloaded` */
@@ -67,39 +74,59 @@ export class Batcher<Item, Result> {
 
   async #flush(): Promise<void> {
     const batch = this.#waiting.takeBatch()
+    if (batch.length === 0) return
     this.#running += 1
     this.#flushSoon()
     const results = await this.#run(batch)
+    const answers: Answer<Item, Result>[] = []
+    for (const [i, queued] of batch.entries()) {
+      const result = this.#settled(queued, results[i] ?? withoutResult())
+      if (result) answers.push({ queued, result })
+    }
+    this.#waiting.finish(batch)
     this.#running -= 1
     this.#flushSoon()
     this.#delivering += 1
-    await deliver(batch, results)
+    await deliver(answers)
     this.#delivering -= 1
     if (this.#isIdle) this.#drained?.()
   }
 
-  async #run(batch: readonly Pending<Item, Result>[]): Promise<readonly Settled<Result>[]> {
+  /** Undefined if the item was postponed, and waits again. */
+  #settled(queued: Queued<Item, Result>, result: Settled<Result> | Postponed): Settled<Result> | undefined {
+    if (!('postponed' in result)) return result
     try {
-      const results = await this.#work.run(batch.map(({ item }) => item))
-      return batch.map((_, i) => results[i] ?? { error: new Error('a batch left an item without a result') })
+      this.#waiting.putBack(queued, result.postponed)
+      return undefined
+    } catch (error) {
+      return { error }
+    }
+  }
+
+  async #run(batch: readonly Queued<Item, Result>[]): Promise<readonly (Settled<Result> | Postponed)[]> {
+    try {
+      return await this.#work.run(batch.map(({ item }) => item))
     } catch (error) {
       // If the database refuses one item, each is tried alone, so that the others succeed. If it cannot be reached, all fail.
       const isTriedAlone = batch.length > 1 && !(error instanceof DomainError && error.code === 'store-unavailable')
       if (!isTriedAlone) return batch.map(() => ({ error }))
-      const results: Settled<Result>[] = []
-      for (const pending of batch) results.push(...(await this.#run([pending])))
+      const results: (Settled<Result> | Postponed)[] = []
+      for (const queued of batch) results.push((await this.#run([queued]))[0] ?? withoutResult())
       return results
     }
   }
 }
 
+function withoutResult(): { readonly error: Error } {
+  return { error: new Error('a batch left an item without a result') }
+}
+
 /** Hands the results over, a few in each turn of the event loop, so that requests that come meanwhile do not wait for all of them. */
-async function deliver<Item, Result>(batch: readonly Pending<Item, Result>[], results: readonly Settled<Result>[]): Promise<void> {
-  for (const [i, { resolve, reject }] of batch.entries()) {
+async function deliver<Item, Result>(answers: readonly Answer<Item, Result>[]): Promise<void> {
+  for (const [i, { queued, result }] of answers.entries()) {
     if (i > 0 && i % resultsPerTurn === 0) await nextTurn()
-    const result = results[i]
-    if (result && 'value' in result) resolve(result.value)
-    else reject(result?.error)
+    if ('value' in result) queued.resolve(result.value)
+    else queued.reject(result.error)
   }
 }
 

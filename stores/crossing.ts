@@ -8,7 +8,7 @@ import type { Order } from '../domain/order.ts'
 import type { Shipment } from '../domain/shipping.ts'
 import type { Placed, Shipped, Store, StoreVerb } from '../domain/store.ts'
 import type { Settled } from './batcher.ts'
-import { type CommandOutcome, fromFailure } from './outcomes.ts'
+import { type CommandOutcome, fromFailure, type Postponed } from './outcomes.ts'
 import { knownOf } from './rows.ts'
 import { shipmentKnown } from './shipment-rows.ts'
 
@@ -16,6 +16,12 @@ import { shipmentKnown } from './shipment-rows.ts'
 export interface Command<V extends StoreVerb = StoreVerb> {
   readonly verb: V
   readonly args: Parameters<Store[V]>
+}
+
+/** The id of the order that a command changes. */
+export function changedOrder({ verb, args }: Command): string | undefined {
+  const isChange = verb === 'changeOrder' || verb === 'setOrderStatus' || verb === 'shipOrder'
+  return isChange ? (args as Command<typeof verb>['args'])[0] : undefined
 }
 
 /** An order or a shipment as JSON. A large one also has the properties that can be read without parsing it. */
@@ -88,10 +94,14 @@ export function packOutcomes(commands: readonly Command[], outcomes: readonly Co
 }
 
 /** The results of commands that a thread has performed. */
-export function unpackOutcomes<Result>(commands: readonly Command[], outcomes: readonly CommandOutcome[]): readonly Settled<Result>[] {
+export function unpackOutcomes<Result>(
+  commands: readonly Command[],
+  outcomes: readonly CommandOutcome[]
+): readonly (Settled<Result> | Postponed)[] {
   return outcomes.map((packed, i) => {
     const verb = commands[i]?.verb
     const outcome = replaceInOutcome(verb, packed, { order: unpackAny, shipment: unpackAny })
+    if ('postponed' in outcome) return outcome
     return 'value' in outcome ? { value: outcome.value as Result } : { error: fromFailure(outcome.failure, verb ?? 'a command') }
   })
 }

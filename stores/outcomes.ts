@@ -22,7 +22,16 @@ export type Failure =
     }
   | (ErrorData & { readonly kind: 'unexpected' })
 
-export type CommandOutcome = { readonly value: unknown } | { readonly failure: Failure }
+/**
+ * The write was not done, because the stored orders of those before it in its batch are enough for one transaction. It goes into a
+ * later batch. The first write of a batch is never postponed.
+ */
+export interface Postponed {
+  /** The weight of the stored orders that the write itself reads or changes. */
+  readonly postponed: number
+}
+
+export type CommandOutcome = { readonly value: unknown } | { readonly failure: Failure } | Postponed
 
 export function toFailure(error: unknown): Failure {
   if (!(error instanceof DomainError)) return { kind: 'unexpected', ...dataOf(error) }

@@ -4,6 +4,12 @@ import { textOf } from '../domain/deferred.ts'
 import type { PurchaseOrder, PurchaseOrderItem } from '../domain/order.ts'
 import type { ProductDraft } from '../domain/product.ts'
 
+/** The weight at which a batch is full. A batch is limited so that one commit does not delay the others for long. */
+export const batchWeight = 2_000
+
+/** Characters of a usual line of a stored order. */
+const storedLine = 256
+
 /** Characters of the shortest order line as JSON. */
 const shortestLine = 58
 
@@ -24,6 +30,11 @@ export function orderSize(
     0
   )
   return 1 + items.length + inLines(texts)
+}
+
+/** The weight of a stored order that a write reads or changes. @param length of its JSON */
+export function storedSize(length: number): number {
+  return Math.floor(length / storedLine)
 }
 
 /** The weight of a shipment, or of the details of a status. Each item weighs 1. */

@@ -7,6 +7,7 @@ import { decideShipment, type Shipment } from '../../domain/shipping.ts'
 import type { Shipped } from '../../domain/store.ts'
 import type { Command } from '../crossing.ts'
 import { orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
+import { storedSize } from '../sizes.ts'
 import type { Queries } from './database.ts'
 import type { OrderBatch } from './order-batch.ts'
 import type { WrittenDocument } from './order-documents.ts'
@@ -47,6 +48,11 @@ export class LockedOrders {
   find(id: string): Order | undefined {
     const row = this.#rows.get(id)
     return row && toOrder(row)
+  }
+
+  /** The weight of an order in a batch. */
+  sizeOf(id: string): number {
+    return storedSize(this.#rows.get(id)?.content.length ?? 0)
   }
 
   /** The products whose stock a command may change. */

@@ -22,7 +22,7 @@ serve(({ url, currency, connections }: OrderThreadData) => {
   async function answer(commands: readonly OrderCommand[]): Promise<OrderAnswer> {
     try {
       const outcomes = (await write(commands.map(unpackCommand))).map(
-        (outcome): CommandOutcome => ('value' in outcome ? outcome : { failure: toFailure(outcome.error) })
+        (outcome): CommandOutcome => ('error' in outcome ? { failure: toFailure(outcome.error) } : outcome)
       )
       return { outcomes: packOutcomes(commands, outcomes) }
     } catch (error) {

@@ -2,9 +2,9 @@ import type { Order } from '../../domain/order.ts'
 import type { Placed, Shipped, Store } from '../../domain/store.ts'
 import { entryModule } from '../../files.ts'
 import { Batcher, type Settled } from '../batcher.ts'
-import { packCommand, unpackOutcomes } from '../crossing.ts'
+import { changedOrder, packCommand, unpackOutcomes } from '../crossing.ts'
 import { DatabaseThread, ThreadLost } from '../database-thread.ts'
-import { fromFailure, lostWrite } from '../outcomes.ts'
+import { fromFailure, lostWrite, type Postponed } from '../outcomes.ts'
 import { detailsSize, orderSize } from '../sizes.ts'
 import type { Database } from './database.ts'
 import type { OrderAnswer, OrderThreadData } from './order-thread.ts'
@@ -42,7 +42,7 @@ export class OrderWriter {
   /** @param database the connections of the serving thread */
   constructor(database: Database, data: OrderThreadData) {
     this.#thread = new DatabaseThread(entry, data)
-    this.#orderThreadQueue = new Batcher({ run: (batch) => this.#write(batch), weight, parallel })
+    this.#orderThreadQueue = new Batcher({ run: (batch) => this.#write(batch), weight, orderOf: changedOrder, parallel })
     this.#servingThreadQueue = new Batcher({ run: makeOrderWrites(database, data.currency, 'serving'), weight, parallel })
   }
 
@@ -84,7 +84,7 @@ export class OrderWriter {
     }
   }
 
-  async #write(batch: readonly OrderCommand[]): Promise<readonly Settled<Written>[]> {
+  async #write(batch: readonly OrderCommand[]): Promise<readonly (Settled<Written> | Postponed)[]> {
     const answer = await this.#ask(batch)
     if ('failure' in answer) throw fromFailure(answer.failure, batch[0]?.verb ?? 'writing orders')
     return unpackOutcomes(batch, answer.outcomes)
@@ -99,7 +99,10 @@ export class OrderWriter {
   }
 }
 
-/** The assumed weight of an existing order. Its real size is known only after it is read. */
+/**
+ * The assumed weight of an existing order. Its real size is known only after it is read, so a batch reads few. When that is more than a
+ * batch may weigh, the order thread postpones the rest of the batch.
+ */
 const existingWeight = 200
 
 function weight(command: OrderCommand): number {

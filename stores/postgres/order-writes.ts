@@ -3,6 +3,8 @@ import { namedProducts, type Order, type ProductReference } from '../../domain/o
 import type { Idempotency, Placed, Shipped } from '../../domain/store.ts'
 import { attempt, type Settled } from '../batcher.ts'
 import type { Command } from '../crossing.ts'
+import type { Postponed } from '../outcomes.ts'
+import { batchWeight } from '../sizes.ts'
 import { ActiveOrderNumbers } from './active-order-numbers.ts'
 import type { Database, Queries } from './database.ts'
 import { EventLog } from './event-log.ts'
@@ -28,7 +30,8 @@ export class LargeOrderComparison extends Error {
 /**
  * Writes a batch of new orders and changes in one transaction. It locks the orders that change and the stock of all orders,
  * decides each command in the order of arrival, and writes all results at once. That takes two round trips, one more when
- * there are changes, and one more when an availability changes.
+ * there are changes, and one more when an availability changes. When the orders that change are enough for one transaction, the
+ * rest of the batch is postponed.
  *
  * The locks of the products also serialise two orders with the same key or order number on any replica: the second waits for
  * the products and then finds the first. If the two have no product in common, a unique index refuses the second batch, which
@@ -38,12 +41,13 @@ export function makeOrderWrites(
   database: Database,
   currency: string,
   thread: DecidingThread
-): (commands: readonly OrderCommand[]) => Promise<readonly Settled<Placed | Order | Shipped>[]> {
-  const run = (commands: readonly OrderCommand[]) =>
+): (commands: readonly OrderCommand[]) => Promise<readonly (Settled<Placed | Order | Shipped> | Postponed)[]> {
+  const run = (batch: readonly OrderCommand[]) =>
     database.transaction(async (queries) => {
+      const locked = await LockedOrders.lock(queries, batch.filter(isChange))
+      const { commands, postponed } = divide(batch, locked)
       const placings = commands.flatMap((command) => (command.verb === 'placeOrder' ? command.args : []))
-      const changes = commands.filter((command) => command.verb !== 'placeOrder')
-      const locked = await LockedOrders.lock(queries, changes)
+      const changes = commands.filter(isChange)
       const products = commands.flatMap((command): readonly ProductReference[] =>
         command.verb === 'placeOrder' ? namedProducts(command.args[0].order) : locked.productsOf(command)
       )
@@ -60,7 +64,7 @@ export function makeOrderWrites(
         SentDocuments.read(queries, placings),
         clock(queries)
       ])
-      const batch: OrderBatch = {
+      const current: OrderBatch = {
         currency,
         now: at,
         inventory,
@@ -80,19 +84,34 @@ export function makeOrderWrites(
       }
       const placed = new NewOrders()
       const outcomes = commands.map((command) =>
-        attempt(() => (command.verb === 'placeOrder' ? placed.place(command.args[0], batch) : locked.change(command, batch)))
+        attempt(() => (command.verb === 'placeOrder' ? placed.place(command.args[0], current) : locked.change(command, current)))
       )
-      await inventory.write(queries, batch.events)
-      batch.events.writeContents(queries)
+      await inventory.write(queries, current.events)
+      current.events.writeContents(queries)
       // Changes are written before new orders, which may take a number that a change has freed.
       locked.write(queries)
       placed.write(queries)
       writeDocuments(queries, [...locked.documents, ...placed.documents])
       keys.write(queries, at)
-      batch.events.write(queries)
-      return outcomes
+      current.events.write(queries)
+      return [...outcomes, ...postponed]
     })
   return (commands) => retrying(() => run(commands))
+}
+
+function isChange(command: OrderCommand): command is ChangeCommand {
+  return command.verb !== 'placeOrder'
+}
+
+/** Divides a batch where the orders that it changes are enough for one transaction. */
+function divide(
+  batch: readonly OrderCommand[],
+  locked: LockedOrders
+): { readonly commands: readonly OrderCommand[]; readonly postponed: readonly Postponed[] } {
+  const sizes = batch.map((command) => (isChange(command) ? locked.sizeOf(command.args[0]) : 0))
+  let count = 0
+  for (let weight = 0; count < sizes.length && weight < batchWeight; count++) weight += sizes[count] ?? 0
+  return { commands: batch.slice(0, count), postponed: sizes.slice(count).map((postponed) => ({ postponed })) }
 }
 
 function idempotencyOf(command: OrderCommand): Idempotency | undefined {

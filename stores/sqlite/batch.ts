@@ -1,5 +1,7 @@
-import { type CommandOutcome, notStored, perhapsStored, toFailure } from '../outcomes.ts'
+import { type CommandOutcome, notStored, type Postponed, perhapsStored, toFailure } from '../outcomes.ts'
+import { batchWeight } from '../sizes.ts'
 import type { Connection } from './connection.ts'
+import { makeExistingSizes } from './existing-sizes.ts'
 import { explained } from './explain.ts'
 import { failureOf, isNotCommitted } from './failures.ts'
 import { makeTextIndex } from './search.ts'
@@ -9,8 +11,9 @@ import { makeWrites } from './writes.ts'
 /**
  * Runs commands as one transaction with one commit, which takes one fsync. A command that fails does not affect the others. Nearly
  * all that fail are refused before they write anything. Only if one fails after that, the batch is run again with a savepoint for
- * each command: within a savepoint, SQLite first copies every page that it changes. The outcomes are in the order of the commands,
- * and are durable when the function returns.
+ * each command: within a savepoint, SQLite first copies every page that it changes. When the stored orders that the commands read or
+ * change are enough for one transaction, the rest is postponed. The outcomes are in the order of the commands, and are durable when the
+ * function returns.
  * @param check throws if the database must not be written
  */
 export function makeBatch(db: Connection, currency: string, check: () => void): (commands: readonly WriteCommand[]) => CommandOutcome[] {
@@ -20,6 +23,19 @@ export function makeBatch(db: Connection, currency: string, check: () => void): 
   const [save, release, undo] = [db.prepare('SAVEPOINT command'), db.prepare('RELEASE command'), db.prepare('ROLLBACK TO command')]
 
   const changes = db.prepare<[], number>('SELECT total_changes()').pluck()
+
+  const existingSize = makeExistingSizes(db)
+
+  /** A function that tells whether a command of this transaction is postponed. Call it right before the command. */
+  function postponer(): (command: WriteCommand) => Postponed | undefined {
+    let weight = 0
+    return (command) => {
+      const existing = existingSize(command)
+      if (weight >= batchWeight) return { postponed: existing }
+      weight += existing
+      return undefined
+    }
+  }
 
   function attempt({ verb, args }: WriteCommand, undoChanges: () => void): CommandOutcome {
     const write = writes[verb] as (...args: readonly unknown[]) => unknown
@@ -38,10 +54,11 @@ export function makeBatch(db: Connection, currency: string, check: () => void): 
   /** Returns undefined if a command failed after it had written something: the transaction must be rolled back. */
   function attemptAll(commands: readonly WriteCommand[]): CommandOutcome[] | undefined {
     const outcomes: CommandOutcome[] = []
+    const postponed = postponer()
     let isWhole = true
     for (const command of commands) {
       const before = changes.get()
-      outcomes.push(attempt(command, () => (isWhole = changes.get() === before)))
+      outcomes.push(postponed(command) ?? attempt(command, () => (isWhole = changes.get() === before)))
       if (!isWhole) return undefined
     }
     return outcomes
@@ -51,7 +68,10 @@ export function makeBatch(db: Connection, currency: string, check: () => void): 
     index.dropAfter(0)
     rollback.run()
     begin.run()
+    const postponed = postponer()
     return commands.map((command) => {
+      const later = postponed(command)
+      if (later) return later
       save.run()
       const outcome = attempt(command, () => undo.run())
       release.run()

@@ -3,7 +3,10 @@ import type { PurchaseOrder } from '../../domain/order.ts'
 import { detailsSize, draftSize, orderSize } from '../sizes.ts'
 import type { WriteCommand } from './write-verbs.ts'
 
-/** The weight of a command in a batch: 1, plus 1 for each order line, imported product or KiB of text. */
+/**
+ * The weight of what a command sends: 1, plus 1 for each order line, imported product or KiB of text. The writer adds the stored orders
+ * that the command needs: see existing-sizes.ts.
+ */
 export function commandSize({ verb, args }: WriteCommand): number {
   const [first, second, , fourth] = args
   if (verb === 'shipOrder') return detailsSize(second as object)

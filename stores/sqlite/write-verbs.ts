@@ -44,4 +44,4 @@ export type Sync<V extends StoreVerb> = {
 
 export type Writes<V extends WriteVerb = WriteVerb> = Sync<V>
 
-export type WriteCommand = Command<WriteVerb>
+export type WriteCommand<V extends WriteVerb = WriteVerb> = Command<V>

@@ -1,9 +1,9 @@
 import type { Store } from '../../domain/store.ts'
 import { entryModule } from '../../files.ts'
 import { Batcher, type Settled } from '../batcher.ts'
-import { packCommand, unpackOutcomes } from '../crossing.ts'
+import { changedOrder, packCommand, unpackOutcomes } from '../crossing.ts'
 import { DatabaseThread, ThreadLost } from '../database-thread.ts'
-import { type CommandOutcome, lostWrite, notStored } from '../outcomes.ts'
+import { type CommandOutcome, lostWrite, notStored, type Postponed } from '../outcomes.ts'
 import { commandSize } from './command-size.ts'
 import { explained } from './explain.ts'
 import { isStoreUnavailable } from './failures.ts'
@@ -20,7 +20,7 @@ const entry = entryModule('stores/sqlite/writer-thread')
 export class SqliteWriter {
   readonly #path: string
   readonly #thread: DatabaseThread<WriterData, readonly WriteCommand[], readonly CommandOutcome[]>
-  readonly #batches = new Batcher({ run: (batch) => this.#write(batch), weight: commandSize, parallel: 1 })
+  readonly #batches = new Batcher({ run: (batch) => this.#write(batch), weight: commandSize, orderOf: changedOrder, parallel: 1 })
   #failing = false
 
   constructor(data: WriterData) {
@@ -65,7 +65,7 @@ export class SqliteWriter {
     return this.#thread.kill()
   }
 
-  async #write(batch: readonly WriteCommand[]): Promise<readonly Settled<unknown>[]> {
+  async #write(batch: readonly WriteCommand[]): Promise<readonly (Settled<unknown> | Postponed)[]> {
     try {
       const outcomes = await this.#thread.ask(batch.map(packCommand))
       this.#failing = outcomes.length > 0 && outcomes.every(isStoreUnavailable)

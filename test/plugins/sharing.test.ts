@@ -1,8 +1,9 @@
 import t from 'tap'
+import { textOf } from '../../domain/deferred.ts'
 import type { Page } from '../../domain/page.ts'
 import type { Product } from '../../domain/product.ts'
-import { build, type Shop } from '../build.ts'
-import { listening, message, Wire } from '../http/wire.ts'
+import { build, type Shop, xml } from '../build.ts'
+import { listening, message, remaining, Wire } from '../http/wire.ts'
 
 /** Searches that end only when they are ended. */
 function hold({ store }: Shop) {
@@ -148,4 +149,112 @@ t.test('each barcode in a form is a search, and counts', async (t) => {
   })
   t.equal(statusCode, 200)
   t.match(headers['ratelimit'], /r=79;/)
+})
+
+const line = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
+const manyProducts = { 'ABC-1': { onHand: '1000000' as never } }
+const minimal = { prefer: 'return=minimal' }
+
+/** The path of a new order of a guest. */
+async function placed({ app }: Shop, lines: number): Promise<string> {
+  const payload = `<purchase-order>${line.repeat(lines)}</purchase-order>`
+  const { headers } = await app.inject({ method: 'POST', url: '/order', headers: { ...xml, ...minimal }, payload })
+  return String(headers.location)
+}
+
+const cancel = ({ app }: Shop, url: string, remoteAddress: string) =>
+  app.inject({ method: 'DELETE', url, headers: { ...minimal, 'if-match': '*' }, remoteAddress })
+
+const changesOf = (url: string) => [
+  { method: 'PUT', url, payload: `<purchase-order>${line}</purchase-order>` } as const,
+  { method: 'PUT', url: `${url}/status`, payload: '<order-status><status>accepted</status><note>soon</note></order-status>' } as const,
+  { method: 'POST', url: `${url}/shipments`, payload: '<shipment><item line="1"><quantity>1</quantity></item></shipment>' } as const,
+  { method: 'DELETE', url } as const
+]
+
+t.test('a request that changes a large order is charged for its size, and one that changes a small order costs 1', async (t) => {
+  const shop = await build(t, { products: manyProducts, settings: { RATE_LIMIT: '600' } })
+  let callers = 0
+  for (const lines of [1_500, 1]) {
+    for (const [i, { url, ...change }] of changesOf('').entries()) {
+      const order = await placed(shop, lines)
+      const length = textOf(await shop.store.order(order.slice('/order/'.length)))?.length ?? 0
+      t.equal(length > 2 * 65_536, lines > 1)
+      callers++
+      const seller = i === 0 || i === 3 ? {} : await shop.key(`ERP ${callers}`, 'fulfilment')
+      const { statusCode, headers } = await shop.app.inject({
+        ...change,
+        url: `${order}${url}`,
+        headers: { ...xml, ...minimal, ...seller, 'if-match': '*' },
+        remoteAddress: `192.0.2.${callers}`
+      })
+      t.match(String(statusCode), /^20[014]$/)
+      t.equal(600 - remaining(headers), Math.max(1, Math.ceil(length / 65_536)), `${change.method} …${url} of ${lines} lines`)
+    }
+  }
+})
+
+t.test('changes of large orders wait for the turn of their caller, and those of small orders do not', async (t) => {
+  const shop = await build(t, { products: manyProducts })
+  const [mine, another] = [await Promise.all(Array.from({ length: 4 }, () => placed(shop, 400))), await placed(shop, 400)]
+  const small = await placed(shop, 1)
+  const { setOrderStatus } = shop.store
+  const started: { readonly url: string; readonly end: () => void }[] = []
+  let onStart = () => {}
+  shop.store.setOrderStatus = async (id, ...rest) => {
+    if (`/order/${id}` !== small) {
+      await new Promise<void>((end) => {
+        started.push({ url: `/order/${id}`, end })
+        onStart()
+      })
+    }
+    return setOrderStatus(id, ...rest)
+  }
+  /** Waits until so many have been started. */
+  const untilStarted = (count: number) =>
+    new Promise<void>((resolve) => {
+      onStart = () => started.length >= count && resolve()
+      onStart()
+    })
+  const answers = mine.map((url) => cancel(shop, url, '192.0.2.1'))
+  await untilStarted(1)
+  t.equal((await cancel(shop, small, '192.0.2.1')).statusCode, 204, 'a small one goes at once')
+  answers.push(cancel(shop, another, '192.0.2.2'))
+  await untilStarted(2)
+  t.same(
+    started.map(({ url }) => url),
+    [mine[0], another],
+    "another's goes before the rest of one caller's"
+  )
+  for (let i = 0; i < 5; i++) {
+    await untilStarted(i + 1)
+    started[i]?.end()
+  }
+  for (const answer of answers) t.equal((await answer).statusCode, 204)
+})
+
+t.test('one caller has few large orders waiting for their changes, and more are 503', async (t) => {
+  const shop = await build(t, { products: manyProducts })
+  const note = 'n'.repeat(3_900)
+  const items = line.replace('</item>', `<note>${note}</note></item>`).repeat(450)
+  const { headers } = await shop.app.inject({
+    method: 'POST',
+    url: '/order',
+    headers: { ...xml, ...minimal },
+    payload: `<purchase-order>${items}</purchase-order>`
+  })
+  const url = String(headers.location)
+  const { setOrderStatus } = shop.store
+  let release = () => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
+  shop.store.setOrderStatus = (...args) => released.then(() => setOrderStatus(...args))
+  const all = Array.from({ length: 30 }, () => cancel(shop, url, '192.0.2.1'))
+  const refused = await Promise.race(all)
+  t.match(refused, { statusCode: 503, headers: { 'retry-after': /^\d+$/ } })
+  const others = cancel(shop, await placed(shop, 400), '192.0.2.2')
+  release()
+  t.equal((await others).statusCode, 204, "another's is done")
+  const codes = (await Promise.all(all)).map(({ statusCode }) => statusCode)
+  t.ok(codes.filter((code) => code === 503).length >= 10, `${codes}`)
+  t.ok(codes.includes(204))
 })

@@ -1,14 +1,16 @@
 import t from 'tap'
 import { BatchQueue } from '../../stores/batch-queue.ts'
+import { changedOrder } from '../../stores/crossing.ts'
 import { commandSize } from '../../stores/sqlite/command-size.ts'
 import type { WriteCommand } from '../../stores/sqlite/write-verbs.ts'
 import { draft, item, placing, purchase } from './fixtures.ts'
 
+const newQueue = () => new BatchQueue<WriteCommand>({ weight: commandSize, orderOf: changedOrder })
 const pending = (item: WriteCommand) => ({ item, resolve: () => {}, reject: () => {} })
 
 /** How many of a command wait before one more is refused, and how many of them go at once. */
 function room(command: WriteCommand): { waiting: number; batch: number } {
-  const queue = new BatchQueue(commandSize)
+  const queue = newQueue()
   let waiting = 0
   try {
     for (; waiting < 20_000; waiting++) queue.add(pending(command))
@@ -43,10 +45,107 @@ t.test('the commands of a queue, their lines and the length of their texts are b
 })
 
 t.test('a command that is larger than all that may wait is taken when nothing else waits', async (t) => {
-  const queue = new BatchQueue(commandSize)
+  const queue = newQueue()
   const huge = place(purchase(Array.from({ length: 300_000 }, () => item('a'))))
   t.doesNotThrow(() => queue.add(pending(huge)))
-  t.throws(() => queue.add(pending(place())), { code: 'store-overloaded' })
+  t.throws(() => queue.add(pending(huge)), { code: 'store-overloaded' })
   t.equal(queue.takeBatch().length, 1)
-  t.doesNotThrow(() => queue.add(pending(place())))
+  t.doesNotThrow(() => queue.add(pending(huge)))
+})
+
+t.test('however many large commands wait, there is room for small ones', async (t) => {
+  const queue = newQueue()
+  queue.add(pending(place(purchase(Array.from({ length: 300_000 }, () => item('a'))))))
+  for (let i = 0; i < 10_000; i++) queue.add(pending(place()))
+  t.throws(() => queue.add(pending(place())), { code: 'store-overloaded' })
+})
+
+const large = place(purchase(Array.from({ length: 2_000 }, () => item('a'))))
+const change = (id: string): WriteCommand => ({ verb: 'setOrderStatus', args: [id, 'shipped', {}] })
+/** A change that is large by what it sends. */
+const rewrite = (id: string): WriteCommand => ({
+  verb: 'changeOrder',
+  args: [id, purchase(Array.from({ length: 2_000 }, () => item('a'))), {}]
+})
+
+/** The numbers of the commands in each batch, in the order in which they were added. */
+function drain(queue: BatchQueue<WriteCommand>): number[][] {
+  return Array.from({ length: queue.length }, () => {
+    const batch = queue.takeBatch()
+    queue.finish(batch)
+    return batch.map(({ number }) => number)
+  }).filter(({ length }) => length > 0)
+}
+
+function filled(commands: readonly WriteCommand[]): BatchQueue<WriteCommand> {
+  const queue = newQueue()
+  for (const command of commands) queue.add(pending(command))
+  return queue
+}
+
+t.test('a small command waits for one batch of large ones, and large ones take turns with small ones', async (t) => {
+  t.same(drain(filled([large, large, large, place(), place()])), [[3, 4], [0], [1], [2]])
+  const queue = filled([large, large, large])
+  t.same(
+    queue.takeBatch().map(({ number }) => number),
+    [0]
+  )
+  for (let i = 0; i < 1_001; i++) queue.add(pending(place()))
+  t.same(
+    drain(queue).map((numbers) => [numbers.length, numbers[0]]),
+    [
+      [1_000, 3],
+      [1, 1],
+      [1, 1_003],
+      [1, 2]
+    ]
+  )
+})
+
+t.test('a large command does not overtake the small ones before it', async (t) => {
+  t.same(drain(filled([place(), large, place(), large])), [[0, 2], [1], [3]])
+  const queue = filled([...Array.from({ length: 1_500 }, () => place()), large])
+  t.same(
+    drain(queue).map(({ length }) => length),
+    [1_000, 500, 1]
+  )
+})
+
+t.test('the commands of one order stay in the order of arrival', async (t) => {
+  t.same(drain(filled([rewrite('x'), change('x'), change('y')])), [[2], [0], [1]])
+  t.same(drain(filled([change('x'), rewrite('x'), change('x'), rewrite('x'), change('x')])), [[0], [1], [2], [3], [4]])
+})
+
+t.test('commands that are found to be large are put back, in the order of arrival, and then go one at a time', async (t) => {
+  const queue = filled([change('x'), change('x'), change('x'), change('y')])
+  const batch = queue.takeBatch()
+  t.equal(batch.length, 4)
+  queue.add(pending(change('x')))
+  queue.add(pending(place()))
+  for (const [i, queued] of batch.entries()) if (i > 0) queue.putBack(queued, i === 3 ? 0 : 10_000)
+  queue.finish(batch)
+  t.same(drain(queue), [[1], [3, 5], [2], [4]], 'a later one of the same order waits for them')
+})
+
+t.test('no more large commands than may wait are put back', async (t) => {
+  const queue = newQueue()
+  const putBack = () => {
+    for (let i = 0; i < 2_000; i++) queue.add(pending(change('x')))
+    const batch = queue.takeBatch()
+    queue.finish(batch)
+    for (const queued of batch) queue.putBack(queued, 10_000)
+  }
+  t.throws(() => Array.from({ length: 12 }, putBack), { code: 'store-overloaded' })
+  t.ok(queue.length >= 10_000)
+})
+
+t.test('a write of an order waits while another write of that order runs', async (t) => {
+  const queue = filled([change('x'), change('y')])
+  const batch = queue.takeBatch()
+  for (const command of [change('x'), rewrite('y'), change('z'), place()]) queue.add(pending(command))
+  const numbers = () => queue.takeBatch().map(({ number }) => number)
+  t.same(numbers(), [4, 5])
+  t.same(numbers(), [], 'nothing else may go')
+  queue.finish(batch)
+  t.same([numbers(), numbers()], [[2], [3]])
 })

@@ -2,8 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { DomainError } from '../../domain/errors.ts'
 import { Batcher, type Settled } from '../../stores/batcher.ts'
+import type { Postponed } from '../../stores/outcomes.ts'
 
-type Run = (items: readonly number[]) => Promise<readonly Settled<number>[]>
+type Run = (items: readonly number[]) => Promise<readonly (Settled<number> | Postponed)[]>
 
 const double: Run = async (items) => items.map((item) => ({ value: 2 * item }))
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i)
@@ -80,4 +81,39 @@ t.test('when the database cannot be reached, nothing is tried again', async (t) 
   const outcomes = await Promise.allSettled(upTo(3).map((item) => batcher.submit(item)))
   for (const outcome of outcomes) t.match(outcome, { reason: { code: 'store-unavailable' } })
   t.equal(batches.length, 1)
+})
+
+t.test('an item that is postponed is done in a later batch, and does not delay the answers to the others', async (t) => {
+  const { batcher, batches } = makeBatcher(async ([first, ...rest]) => [
+    ...(await double(first === undefined ? [] : [first])),
+    ...rest.map(() => ({ postponed: 10_000 }))
+  ])
+  const answered: number[] = []
+  const all = upTo(3).map((item) => batcher.submit(item).then((result) => answered.push(result)))
+  await batcher.close()
+  await Promise.all(all)
+  t.same(answered, [0, 2, 4])
+  t.same(batches, [[0, 1, 2], [1], [2]])
+})
+
+t.test('a small item that is submitted after many large changes is done before the last of them', async (t) => {
+  const done: number[] = []
+  // What the items below 100 change is large, which only the writer knows.
+  const run: Run = async (items) => {
+    const isLarge = items.map((item) => item < 100)
+    const count = isLarge.indexOf(true) + 1 || items.length
+    done.push(...items.slice(0, count))
+    return [...(await double(items.slice(0, count))), ...isLarge.slice(count).map((large) => ({ postponed: large ? 10_000 : 0 }))]
+  }
+  const { batcher } = makeBatcher(run)
+  const all = upTo(50).map((item) => batcher.submit(item))
+  await all[0]
+  await batcher.submit(100)
+  t.ok(done.length < 6, `${done.length} were done`)
+  await Promise.all(all)
+  t.same(
+    done.filter((item) => item < 100),
+    upTo(50),
+    'all in the order of arrival'
+  )
 })

@@ -1,11 +1,13 @@
 import { join } from 'node:path'
 import t from 'tap'
-import type { Placing } from '../../domain/store.ts'
+import { decimal } from '../../domain/money.ts'
+import type { PurchaseOrder } from '../../domain/order.ts'
+import type { Placed, Placing } from '../../domain/store.ts'
 import { makeBatch } from '../../stores/sqlite/batch.ts'
 import { connectWriter } from '../../stores/sqlite/connection.ts'
 import { openSqliteStore } from '../../stores/sqlite/store.ts'
 import type { WriteCommand } from '../../stores/sqlite/write-verbs.ts'
-import { draft, onHand, placing, shopCurrency, stocked } from './fixtures.ts'
+import { draft, item, onHand, placing, purchase, shopCurrency, stocked } from './fixtures.ts'
 import { newSqliteFile } from './new-database.ts'
 
 const place = (order: Placing): WriteCommand => ({ verb: 'placeOrder', args: [order] })
@@ -45,4 +47,71 @@ t.test('a command that fails after it has written is undone whole, and the other
   )
   const types = (await store.eventHeads({ audience: { types: ['order-placed', 'product-created'] }, limit: 10 })).map(({ type }) => type)
   t.same(types, ['product-created', 'order-placed', 'product-created', 'order-placed', 'order-placed'])
+})
+
+t.test('one transaction changes few large orders, whatever is sent: the rest is postponed with its weight', async (t) => {
+  const db = connectWriter(await newSqliteFile(join(t.testdir({}), 'shop.db')))
+  t.teardown(() => db.close())
+  const run = makeBatch(db, shopCurrency, () => {})
+  const lines = Array.from({ length: 5_000 }, () => item('a'))
+  const order = purchase(lines, { orderNumber: 'PO-1' })
+  const key = { scope: 's', key: 'k', fingerprint: 'f' }
+  run([{ verb: 'createProduct', args: ['a', stocked(1_000_000)] }])
+  const [first, second, small] = run([
+    place(placing('a', 1, { order, customer: 'acme', idempotency: key })),
+    place(placing('a', 1, { order: purchase(lines), customer: 'acme' })),
+    place(placing('a', 1, { customer: 'acme' }))
+  ]).map((outcome) => ('value' in outcome ? (outcome.value as Placed).order.id : ''))
+  const [large = '', other = '', little = ''] = [first, second, small]
+  const shipped = (line: number) => ({ items: [{ line, quantity: decimal('1') }] })
+  const status = (id: string, note: string): WriteCommand => ({ verb: 'setOrderStatus', args: [id, 'accepted', {}, { note }] })
+  const change = (id: string, document: PurchaseOrder): WriteCommand => ({ verb: 'changeOrder', args: [id, document, {}] })
+  const reused = { ...key, fingerprint: 'other' }
+  const needLarge: readonly WriteCommand[] = [
+    status(other, 'soon'),
+    { verb: 'shipOrder', args: [large, shipped(1), {}] },
+    change(large, purchase([item('a')])),
+    place(placing('a', 1, { order: purchase([item('a')], { orderNumber: 'PO-1' }), customer: 'acme' })),
+    change(little, purchase([item('a')], { orderNumber: 'PO-1' })),
+    place(placing('a', 1, { idempotency: reused })),
+    { verb: 'setOrderStatus', args: [large, 'cancelled', {}] }
+  ]
+  const needLittle: readonly WriteCommand[] = [
+    status(little, 'soon'),
+    place(placing('a')),
+    place(placing('a', 1, { customer: 'other', order: purchase([item('a')], { orderNumber: 'PO-1' }) })),
+    { verb: 'setOrderStatus', args: ['none', 'cancelled', {}] }
+  ]
+  const [done, ...rest] = run([...needLarge, ...needLittle]).map((outcome) => ('postponed' in outcome ? outcome.postponed : 'done'))
+  t.equal(done, 'done')
+  for (const [i, weight] of rest.entries())
+    t.ok(i < needLarge.length - 1 ? Number(weight) > 2_000 : Number(weight) < 5, `${i + 1}: ${weight}`)
+  t.match(run(needLittle), [{ value: {} }, { value: {} }, { value: {} }, { failure: { code: 'order-not-found' } }])
+  for (const [command, failure] of [
+    [needLarge[1], undefined],
+    [needLarge[3], 'order-number-taken'],
+    [needLarge[4], 'order-number-taken'],
+    [needLarge[5], 'idempotency-key-reused']
+  ] as const) {
+    const outcomes = run(command ? [command, place(placing('a'))] : [])
+    t.match(outcomes[0], failure ? { failure: { code: failure } } : { value: {} })
+    t.match(outcomes[1], { postponed: 0 })
+  }
+})
+
+t.test('also when the batch is run again because a command failed after it had written', async (t) => {
+  const db = connectWriter(await newSqliteFile(join(t.testdir({}), 'shop.db')))
+  t.teardown(() => db.close())
+  db.exec("CREATE TRIGGER refuse BEFORE INSERT ON purchase_order WHEN NEW.customer = 'refused' BEGIN SELECT RAISE(ABORT, 'refused'); END")
+  const run = makeBatch(db, shopCurrency, () => {})
+  run([{ verb: 'createProduct', args: ['a', stocked(1_000_000)] }])
+  const [placed] = run([place(placing('a', 1, { order: purchase(Array.from({ length: 5_000 }, () => item('a'))) }))])
+  const id = placed && 'value' in placed ? (placed.value as Placed).order.id : ''
+  const cancel: WriteCommand = { verb: 'setOrderStatus', args: [id, 'cancelled', {}] }
+  t.match(run([place(placing('a', 2, { customer: 'refused' })), cancel, place(placing('a')), cancel]), [
+    { failure: { message: 'refused' } },
+    { value: { status: 'cancelled' } },
+    { postponed: 0 },
+    { postponed: Number }
+  ])
 })
