@@ -14,11 +14,6 @@ export function costOfBody(bytes: number): number {
   return Math.max(0, Math.ceil(bytes / costs.bodyBytes) - 1)
 }
 
-/** The additional requests for a stored order that a request changes: as many as for a body of its length. @param length of its JSON */
-export function costOfChange(length: number): number {
-  return costOfBody(length)
-}
-
 /** The additional requests for the time of the document process. */
 export function costOfWork(milliseconds: number): number {
   return Math.floor(milliseconds / costs.workMilliseconds)

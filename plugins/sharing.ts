@@ -8,7 +8,7 @@ import { isSearch, type ProductQuery, type StockedProduct } from '../domain/stor
 import { FairLimiter, QuotaExceeded } from '../fairness/fair-limiter.ts'
 import { type Limits, Quota } from '../fairness/quota.ts'
 import { Problem, retryAfter } from '../http/problem.ts'
-import { costOfChange } from '../http/request-cost.ts'
+import { costOfBody } from '../http/request-cost.ts'
 import { whenAnswered } from '../http/when-answered.ts'
 
 declare module 'fastify' {
@@ -105,8 +105,8 @@ export default fp(
     app.decorateRequest('changeInTurn', async function <T>(this: FastifyRequest, order: Order, change: () => Promise<T>): Promise<T> {
       const text = textOf(order)
       if (text === undefined) return change()
-      // A request that compares the order before it changes it, or tries again, is charged once.
-      if (!charged.has(this)) this.charge(costOfChange(text.length))
+      // It costs as much as a body of its length. A request that compares the order before it changes it, or tries again, is charged once.
+      if (!charged.has(this)) this.charge(costOfBody(text.length))
       charged.add(this)
       return this.withRoomFor(text.length, () => changes.run(this.sender().name, change))
     })
