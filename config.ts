@@ -56,7 +56,7 @@ function listenAddress(value: string): string {
 function database(value: string): string {
   if (/^postgres(ql)?:\/\//.test(value)) return value
   if (!/^sqlite:./.test(value)) fail('must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE')
-  // Other programs read these as something else than a path, and the shop would make a file of that name.
+  // Other programs do not read these as paths. The shop would make a file of that name.
   if (/^sqlite:(\/\/[^/]|~|:memory:|file:)/.test(value))
     fail('must have a plain path after sqlite:, such as sqlite:data/shop.db or sqlite:/var/lib/shop.db')
   return value

@@ -9,13 +9,13 @@ const interval = 250
 /** The most events of one check. If there are more, all waiting requests are answered. */
 const mostEvents = 1_000
 
-/** Milliseconds after which the next request is woken, although one that was woken has no answer yet: its client may not read. */
+/** Milliseconds to wait for the answer to a woken request before the customer's next one is woken. Its client may not be reading. */
 const mostForAnswer = 250
 
 /** A request that waits for an event. */
 export interface EventWaiter {
   readonly audience: Audience
-  /** Whose request it is. Customers take turns when their requests are woken. */
+  /** The sender's name. Customers take turns when their requests are woken. */
   readonly customer: string
   /** As `request.network`. */
   readonly network: string
@@ -26,7 +26,7 @@ export interface EventWaiter {
 
 export interface EventWaitersOptions {
   readonly store: Pick<Store, 'lastEvent' | 'eventHeads'>
-  /** Does the work when it is the customer's turn, and while there is room for it. It bounds how much is answered at once. */
+  /** Does the work when it is the customer's turn. It limits how many requests are answered at once. */
   readonly inTurn: (customer: string, work: () => Promise<void>) => Promise<void>
   /** Calls `start` when it is the address's turn. */
   readonly schedule: (network: string, start: () => void) => void
@@ -36,7 +36,7 @@ export interface EventWaitersOptions {
 /**
  * The requests that wait for events. They hold nothing of the database: one check for all of them finds the new events, and
  * wakes the requests whose caller hears one of them. The checks go on while woken requests are answered, so that nobody's
- * events wait for the answers of others. The webhook dispatcher checks separately, because it runs without waiting requests too.
+ * events wait for the answers of others. The webhook dispatcher checks separately, because it also runs while no request waits.
  */
 export class EventWaiters {
   readonly #store: EventWaitersOptions['store']
@@ -109,7 +109,7 @@ export class EventWaiters {
     return [...this.#waiters].filter((waiter) => !this.#due.has(waiter) && kinds.some((kind) => hears(waiter.audience, kind)))
   }
 
-  /** Undefined: there may be more than one check reads. */
+  /** Returns undefined if there may be more events than one check reads. */
   async #eventsAfter(before: EventHead | undefined): Promise<readonly EventHead[] | undefined> {
     try {
       const after = before === undefined ? {} : { after: before.id }

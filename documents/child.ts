@@ -32,12 +32,12 @@ export interface ChildOptions {
   readonly warn: (details: object, message: string) => void
 }
 
-/** What is known of a job that is watched. */
+/** The state of the watch over a job. */
 interface Watched {
   /** The processor time of its process in milliseconds, when the watch began and at the last look; undefined where it cannot be read. */
   readonly begin: number | undefined
   readonly last: number | undefined
-  /** The looks in a row that found no more of it. */
+  /** The number of looks in a row at which the processor time had not grown. */
   readonly stuck: number
 }
 

@@ -4,14 +4,13 @@ import { type Fault, StoreOpenError } from './errors.ts'
 const known: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
 
 /**
- * Checks that a store can be opened with a currency. A store without prices accepts any that exists: with the first price it stays
- * with the store. A store with prices keeps its currency, even if this Node.js does not know it.
+ * Checks that a store can be opened with a currency. A store without prices accepts any currency that exists. From its first price on it keeps that currency. It does so even if this Node.js does not know it.
  * @param stored the currency of the stored prices, if any
  * @throws StoreOpenError if the prices are in another currency
  */
 export function checkCurrency(stored: string | null | undefined, wanted: string, hasPrices: boolean): void {
   if (!hasPrices && !known.has(wanted))
-    throw new StoreOpenError(`CURRENCY is ${wanted}, which is not the ISO 4217 code of a currency in use: correct it`)
+    throw new StoreOpenError(`CURRENCY is ${wanted}, which is not an ISO 4217 currency code: correct it`)
   if (!stored || stored === wanted || !hasPrices) return
   throw new StoreOpenError(
     `the prices in this database are in ${stored}, and CURRENCY is ${wanted}: set CURRENCY=${stored}, or begin a new database for ${wanted}`

@@ -5,12 +5,12 @@ import type { Product } from './product.ts'
 /** The most weight of a page and of a batch of the whole catalogue. A product that weighs more has one of its own. */
 export const mostWeight = { page: 512 * 1024, batch: 128 * 1024 } as const
 
-/** What the element of a text weighs. */
+/** The weight of the element around a text. */
 const elementWeight = 32
 
 type Texts = Pick<Product, 'name' | 'categories' | 'images'> & { readonly description?: string | null }
 
-/** Characters of a product's texts in a document. What every product has weighs nothing: the limit of the list bounds it. */
+/** Characters of a product's texts in a document. Fields that every product has are not counted, because the limit of the list bounds them. */
 function weightOf({ name, description, categories, images }: Texts): number {
   let weight = elementWeight + name.length + (description?.length ?? 0)
   for (const text of categories) weight += elementWeight + text.length
@@ -18,8 +18,8 @@ function weightOf({ name, description, categories, images }: Texts): number {
   return weight
 }
 
-/** Tells for one product after the other whether it still fits. The first always does. */
-export function makeRoom(most: number): (product: Texts) => boolean {
+/** Returns a function to call for each product in turn. It returns whether the product still fits. The first always does. */
+export function makeFits(most: number): (product: Texts) => boolean {
   let weight = 0
   return (product) => {
     const isFirst = weight === 0

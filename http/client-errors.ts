@@ -11,6 +11,7 @@ import { connectCode, freeChunks, minAverageSize, tooManyChunks } from './parsin
 import { retryAfter } from './problem.ts'
 import type { ProblemCode } from './problem-codes.ts'
 import { problemTypes } from './problem-types.ts'
+import { makeProxyCheck } from './proxies.ts'
 
 const refused = new WeakSet<Socket>()
 
@@ -129,21 +130,27 @@ function logRefusal({ status, code, detail }: ParserRefusal, socket: Socket, log
   log.info({ remoteAddress: socket.remoteAddress, res: { statusCode: status }, code, detail }, 'request refused')
 }
 
-/** Counts a refused request, unless it was counted when its header section had arrived. @returns whether its sender is over the rate limit */
-function isOverRate(app: FastifyInstance, socket: Socket): boolean {
-  if (connectionOf(socket)?.lastRequest?.complete === false || !app.hasDecorator('countOutside')) return false
-  return app.countOutside(networkOf(socket.remoteAddress ?? ''), 1) === undefined
+/**
+ * Counts a refused request, unless it was counted when its header section had arrived, or comes from a proxy: whose request it is,
+ * its header section would tell.
+ * @returns whether its sender is over the rate limit
+ */
+function isOverRate(app: FastifyInstance, socket: Socket, isProxy: (address: string) => boolean): boolean {
+  const { remoteAddress = '' } = socket
+  if (connectionOf(socket)?.lastRequest?.complete === false || isProxy(remoteAddress) || !app.hasDecorator('countOutside')) return false
+  return app.countOutside(networkOf(remoteAddress), 1) === undefined
 }
 
 /** Answers requests that Node's HTTP parser refuses: malformed, too slow, or with a broken body (RFC 9112). */
-export function answerClientError({ BASE_URL, MAX_URL_LENGTH }: Config) {
+export function answerClientError({ BASE_URL, MAX_URL_LENGTH, TRUST_PROXY }: Config) {
+  const isProxy = makeProxyCheck(TRUST_PROXY)
   return function (this: FastifyInstance, error: ConnectionError, socket: Socket): void {
     if (refused.has(socket)) return
     if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
       socket.destroy()
       return
     }
-    if (isOverRate(this, socket)) {
+    if (isOverRate(this, socket, isProxy)) {
       socket.destroy()
       return
     }

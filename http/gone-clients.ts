@@ -48,10 +48,10 @@ export interface GoneClientOptions {
 }
 
 /**
- * Closes clients that need no answer before Node makes a socket of them, which takes most of the time of accepting: those that have
- * reset their connection, those of a network that floods the service, and from a frequent network also those that have ended
- * their connection and would get no answer, or have sent no whole request. 500 clients that do this and come again, 12,000 times a second, would fill the system's queue of new connections, and
- * others would wait in it.
+ * Closes clients that need no answer before Node makes a socket of them, which is most of the cost of accepting. These are clients
+ * that have reset their connection, and clients of a network that floods the service. From a frequent network they are also clients
+ * that have ended their side and have sent no whole request, or would get no answer. Otherwise 500 clients that do this 12,000 times a
+ * second fill the system's queue of new connections, and others wait in it.
  * @param server a server that listens
  * @returns a function for the server's `connection` event: it returns the bytes that were read here from the new client, if any
  */

@@ -10,7 +10,7 @@ import { whenAnswered } from '../http/when-answered.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * Reserves memory for large stored orders while `work` waits for the document process.
+     * Reserves memory for large stored orders while `work` reads or changes them.
      * @param bytes of the orders
      * @throws Problem `overloaded` when too much is reserved already
      */
@@ -40,7 +40,7 @@ export default fp(
       const { name } = this.sender()
       const exceeded = storedOrders.acquire(name, bytes)
       if (exceeded) {
-        throw new Problem('overloaded', 'Too many large orders are being read right now. Try again in a few seconds.')
+        throw new Problem('overloaded', 'Too many large orders are being read or changed right now. Try again in a few seconds.')
       }
       try {
         return await work()

@@ -11,20 +11,20 @@ const spareConnections = 16
 /** Methods that change nothing (RFC 9110 section 9.2.1), so that a client can send the request again. */
 const safeMethods: readonly (string | undefined)[] = ['GET', 'HEAD', 'OPTIONS']
 
-/** How little is lost when a connection is closed: the lower, the less. Undefined: it must not be closed. */
+/** How much is lost if a connection is closed. Undefined if it must not be closed. */
 function lossOf(connection: Connection): number | undefined {
   const { socket, isRefusalDelayed, lastRequest, pendingResponses } = connection
   if (isRefusalDelayed || !isAnswering(connection)) return 0
   for (const { req, headersSent } of pendingResponses) {
     if (req.complete && !headersSent && !safeMethods.includes(req.method)) return undefined
   }
-  // Some wait for their client, which sends or reads slowly.
+  // 1: the service waits for a client that sends or reads slowly.
   return lastRequest?.complete === false || socket.writableLength > 0 ? 1 : 2
 }
 
 /**
- * Prevents one network from using all connections. At the limit, a new connection closes another one: one of the network with the
- * most connections, by which the least is lost. A connection is never closed while a write that has arrived whole is carried out.
+ * Prevents one network from using all connections. At the limit, a new connection closes another one. Of the network with the most
+ * connections, it closes the one that loses least. A connection is never closed while a write that has arrived whole is carried out.
  * If there is no other, or the new one is from that network itself, the new one is closed. Clients behind one proxy have one
  * address, so they never close each other's connections.
  */

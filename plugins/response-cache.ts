@@ -25,7 +25,7 @@ declare module 'fastify' {
 
 type VersionOf = (versions: Versions, params: unknown) => number | undefined
 
-/** This is no closure of a hook, since such a one would keep the request in memory, with its header section and its socket. */
+/** A separate function, because a closure made in a hook would keep the request, its headers and its socket in memory. */
 function versionReader(version: VersionOf, versions: Versions, params: unknown): () => number | undefined {
   return () => version(versions, params)
 }

@@ -47,7 +47,7 @@ const events: RoutePlugin = async (app, { config }) => {
       const heads = withinWeight(found)
       const isFull = heads.length === limit || heads.length < found.length
       const isFinal = isFull && eventOf(after) !== undefined && request.representation?.suffix !== 'html'
-      const last = heads.at(-1)?.id ?? cursorBefore(after)
+      const last = heads.at(-1)?.id ?? cursorOfEmptyPage(after)
       // The last event of a page that is not full is the last that the caller hears.
       const newest = isFull && !isFinal ? ((await app.store.lastEvent(audience))?.id ?? last) : last
       const validators = validatorsOf(request, audience, { first: heads[0]?.id, last: newest, isFinal })
@@ -65,7 +65,7 @@ const events: RoutePlugin = async (app, { config }) => {
   )
 
   /** The cursor of an empty page. */
-  function cursorBefore(after: string | undefined): string {
+  function cursorOfEmptyPage(after: string | undefined): string {
     return eventOf(after) ?? startCursor(Date.now(), keep)
   }
 
@@ -82,7 +82,9 @@ const events: RoutePlugin = async (app, { config }) => {
     const [first] = await unlessExpired(audience, filters, () => headsAfter(after, { audience, limit: 1 }))
     if (!first && request.preferredWait() !== undefined) return false
     const newest = first && ((await app.store.lastEvent(audience)) ?? first)
-    return reply.revalidate(validatorsOf(request, audience, { first: first?.id, last: newest?.id ?? cursorBefore(after), isFinal: false }))
+    return reply.revalidate(
+      validatorsOf(request, audience, { first: first?.id, last: newest?.id ?? cursorOfEmptyPage(after), isFinal: false })
+    )
   }
 
   function uriAfter(id: string | undefined, { type, limit }: Filters): string {

@@ -91,7 +91,7 @@ export class BatchQueue<Item, Result = unknown> {
     throw new DomainError('store-overloaded', 'Too many writes are waiting right now. Nothing was stored. Try again in a few seconds.')
   }
 
-  /** Removes and returns the next batch. It is empty if nothing waits but writes of orders that a running batch changes. */
+  /** Removes and returns the next batch. It is empty if every waiting write must wait for a running batch. */
   takeBatch(): Queued<Item, Result>[] {
     for (const lane of this.#isLargesTurn ? (['large', 'small'] as const) : (['small', 'large'] as const)) {
       const batch = takeFirst(this.#lanes[lane], lane === 'small' ? this.#maySmallGo() : this.#mayLargeGo())

@@ -10,8 +10,8 @@ import { PacedSocket } from './paced-socket.ts'
 const idle = 4_000
 
 /**
- * What a receiver may choose for TLS. A handshake with a Diffie-Hellman group of its own takes 10,000 bits of arithmetic, and each new
- * handshake on an open connection costs as much as the first.
+ * The TLS options that a receiver can choose from. With a Diffie-Hellman group of its own, a receiver could make each handshake
+ * expensive (10,000 bits). With renegotiation it could ask for any number of them.
  */
 const tls = {
   ciphers: `${DEFAULT_CIPHERS}:!DHE`,

@@ -41,7 +41,7 @@ export class PacedSocket extends Duplex {
     this.#bytes = 0
     this.#reads = 0
     if (!this.#next) return
-    // The pause after the last answer.
+    // This ends the pause that began during the previous answer.
     clearTimeout(this.#next)
     this.#next = undefined
     this._read()
@@ -63,6 +63,12 @@ export class PacedSocket extends Duplex {
 
   setTimeout(milliseconds: number): void {
     this.#socket.setTimeout(milliseconds)
+  }
+
+  /** Node's HTTP client calls this for a connection that is not used again. */
+  destroySoon(): void {
+    if (this.writableFinished) this.destroy()
+    else this.once('finish', () => this.destroy()).end()
   }
 
   override _read(): void {

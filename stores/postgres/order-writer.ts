@@ -87,7 +87,9 @@ export class OrderWriter {
   async #write(batch: readonly OrderCommand[]): Promise<readonly (Settled<Written> | Postponed)[]> {
     const answer = await this.#ask(batch)
     if ('failure' in answer) throw fromFailure(answer.failure, batch[0]?.verb ?? 'writing orders')
-    return unpackOutcomes(batch, answer.outcomes)
+    const outcomes: readonly (Settled<Written> | Postponed)[] = unpackOutcomes(batch, answer.outcomes)
+    // The queue adds the true weight of a postponed write's order to its own, which has the assumed one already.
+    return outcomes.map((outcome) => ('postponed' in outcome ? { postponed: Math.max(0, outcome.postponed - existingWeight) } : outcome))
   }
 
   async #ask(batch: readonly OrderCommand[]): Promise<OrderAnswer> {

@@ -1,6 +1,6 @@
 /** Reads the products of a list, as many as fit. */
 
-import { makeRoom } from '../../domain/product-list.ts'
+import { makeFits } from '../../domain/product-list.ts'
 import { productColumns } from '../rows.ts'
 import type { Database } from './database.ts'
 import { type ProductRow, stockColumns } from './rows.ts'
@@ -14,7 +14,7 @@ export type ListedRow<Row extends ProductRow = ProductRow> = Omit<Row, 'categori
   readonly images: string | null
 }
 
-/** The number of large products that are read at once. It bounds the memory: how large a compressed array is shows only when it is read. */
+/** The number of large products that are read at once. It bounds the memory, because the size of a compressed array is known only after it is read. */
 const largeAtOnce = 8
 
 const columns = productColumns.replace(/p\.(categories|images)\b/g, 'to_json(p.$1) AS $1')
@@ -35,15 +35,14 @@ export function listedColumns(share: number): string {
 const large = `SELECT ${columns}, ${stockColumns} FROM product p JOIN stock s ON s.product = p.seq WHERE p.seq = ANY($1::bigint[])`
 
 /**
- * @returns the whole rows, without those that were deleted meanwhile, and the last row of the list that was read; it is
- * undefined when all were
+ * @returns the whole rows that fit, without products deleted meanwhile, and in `last` the last row read if the list ended early
  */
 export async function withinWeight<Row extends ProductRow>(
   database: Database,
   listed: readonly ListedRow<Row>[],
   most: number
 ): Promise<{ rows: Row[]; last?: ListedRow<Row> | undefined }> {
-  const fits = makeRoom(most)
+  const fits = makeFits(most)
   const rows: Row[] = []
   const read = new Map<number, ListedRow<Row>>()
   for (const [i, row] of listed.entries()) {

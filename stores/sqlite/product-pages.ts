@@ -24,7 +24,7 @@ export function makeProductPages(db: Connection, currency: string): (query: Prod
   const withinWeight = makeWithinWeight(db, currency)
   const prepare = (from: string, where: string, order: string) =>
     db.prepare<[Bound], ListedRow>(`SELECT ${listedColumns} FROM ${from} ${smallProducts} WHERE ${where} ORDER BY ${order} LIMIT @limit`)
-  // The time is behind the texts in a row: without a filter by time it is not read.
+  // `modified_at` comes after the texts in a row, so it is read only for a filter by time.
   const isSince = '(@since IS NULL OR k.modified_at >= @since)'
   const all = prepare('product k INDEXED BY product_live', `k.deleted = 0 AND k.id > @after AND ${isSince}`, 'k.id')
   const ofCategory = prepare(

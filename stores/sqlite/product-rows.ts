@@ -1,5 +1,5 @@
 import type { Product } from '../../domain/product.ts'
-import { makeRoom } from '../../domain/product-list.ts'
+import { makeFits } from '../../domain/product-list.ts'
 import { productColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { type ProductRow, toProduct } from './rows.ts'
@@ -11,7 +11,7 @@ export const listedColumns = productColumns.replace('p.seq', 'k.seq')
 
 /**
  * Joins the products of a list, `k`, with their columns if their texts have up to `@share` bytes. SQLite knows these lengths
- * without reading the texts. To read any column after them it would read all pages of a large row.
+ * without reading the texts. To read a later column, it would have to read all pages of a large row.
  */
 export const smallProducts = `LEFT JOIN product p ON p.seq = k.seq
   AND coalesce(octet_length(k.description), 0) + octet_length(k.categories) + octet_length(k.images) <= @share`
@@ -25,7 +25,7 @@ export type WithinWeight = <Row extends ListedRow, T>(rows: readonly Row[], most
 export function makeWithinWeight(db: Connection, currency: string): WithinWeight {
   const large = db.prepare<[number], ProductRow>(`SELECT ${productColumns} FROM product p WHERE p.seq = ?`)
   return (rows, most, make) => {
-    const fits = makeRoom(most)
+    const fits = makeFits(most)
     const items = []
     for (const row of rows) {
       const whole = row.id === null ? large.get(row.seq) : (row as ProductRow)

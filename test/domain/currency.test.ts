@@ -10,7 +10,7 @@ t.test('a store with prices is opened only with their currency', async (t) => {
 })
 
 t.test('a store without prices is not opened with a currency that does not exist; one that has its prices in it is', async (t) => {
-  const message = /^CURRENCY is EUT, which is not the ISO 4217 code of a currency in use: correct it$/
+  const message = /^CURRENCY is EUT, which is not an ISO 4217 currency code: correct it$/
   for (const stored of [null, undefined, 'EUR', 'EUT'])
     t.throws(() => checkCurrency(stored, 'EUT', false), { name: 'StoreOpenError', message })
   checkCurrency('EUT', 'EUT', true)

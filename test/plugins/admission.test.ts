@@ -32,7 +32,7 @@ t.test('large orders that wait to be written have bounded room: more are 503, fo
   const asked = Array.from({ length: 60 }, () => get('192.0.2.1'))
   // Those that are refused are answered while the others are held.
   const refused = await Promise.race(asked)
-  t.match(refused, { statusCode: 503, headers: { 'retry-after': '5' }, body: /Too many large orders are being read right now/ })
+  t.match(refused, { statusCode: 503, headers: { 'retry-after': '5' }, body: /Too many large orders are being read or changed right now/ })
   const form = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' }
   const cancel = { method: 'POST', url, remoteAddress: '192.0.2.1', headers: form, payload: '_method=DELETE&_if-match="x"' } as const
   t.match(await app.inject(cancel), { statusCode: 412, body: /<h1/ }, 'a page that has no room for the order is there without it')
@@ -65,7 +65,7 @@ t.test('the large orders of a page of events are not read without room for them'
   })
   const asked = Array.from({ length: 60 }, () => app.inject({ url, headers: seller }))
   const refused = await Promise.race(asked)
-  t.match(refused, { statusCode: 503, body: /Too many large orders are being read right now/ })
+  t.match(refused, { statusCode: 503, body: /Too many large orders are being read or changed right now/ })
   letGo()
   const statuses = (await Promise.all(asked)).map(({ statusCode }) => statusCode)
   const answered = statuses.filter((status) => status === 200).length

@@ -67,6 +67,20 @@ t.test('the address with the most connections gets no other, and no connection i
   t.equal(await look(await come('127.0.0.3')), '200')
 })
 
+t.test('first the connections are closed whose client sends or reads slowly', async (t) => {
+  const { app, come, look } = await serve(t)
+  app.store.revision = () => new Promise(() => {})
+  const slow = bound / 2
+  const crowd = await Promise.all(Array.from({ length: bound }, () => come('127.0.0.2')))
+  for (const [i, socket] of crowd.entries())
+    socket.write(i < bound - slow ? message('GET /products') : message('POST /order', { ...xml, 'content-length': '100' }))
+  while ([...app.connections.open].filter(({ pendingResponses }) => pendingResponses.size > 0).length < bound) await pause(5)
+  const newcomers = await Promise.all(Array.from({ length: slow }, (_, i) => come(`127.0.0.${3 + i}`)))
+  t.same(await Promise.all(newcomers.map(look)), Array(slow).fill('200'))
+  const left = [...app.connections.open].filter(({ socket }) => socket.remoteAddress === '127.0.0.2')
+  t.same(new Set(left.map(({ lastRequest }) => lastRequest?.method)), new Set(['GET']))
+})
+
 for (const [what, request] of [
   ['only reads', message('GET /products')],
   ['has sent only a part of a write', message('POST /order', { ...xml, 'content-length': '100' })]

@@ -28,7 +28,7 @@ async function receive(t: Test, serve: (socket: TLSSocket) => void, tls?: TlsOpt
     // A request ends with its body.
     socket.on('error', () => {}).on('data', (bytes: Buffer) => String(bytes).endsWith('{}') && serve(socket as TLSSocket))
   }
-  const server = tls ? createServer(tls, take) : createPlainServer(take)
+  const server = tls ? createServer(tls, take) : createPlainServer({ allowHalfOpen: true }, take)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const agents = makeAgents((_hostname, _options, callback) => callback(null, '127.0.0.1', 4), tls?.cert)
@@ -45,7 +45,8 @@ async function receive(t: Test, serve: (socket: TLSSocket) => void, tls?: TlsOpt
     for await (const _ of answer);
     return answer.statusCode
   }
-  return { post, connections: () => connections }
+  const open = () => Object.values(agents).flatMap(({ sockets }) => Object.values(sockets).flat()).length
+  return { post, connections: () => connections, open }
 }
 
 t.test('a connection is used again, also one of TLS', async (t) => {
@@ -56,6 +57,15 @@ t.test('a connection is used again, also one of TLS', async (t) => {
     await new Promise(setImmediate)
     t.equal(await post(), 200)
     t.equal(connections(), 1)
+  }
+})
+
+t.test('a connection whose answer says that it is the last is closed, although the receiver keeps its side open', async (t) => {
+  for (const tls of [undefined, makeCertificate(t)]) {
+    const last = 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok'
+    const { post, open } = await receive(t, (socket) => socket.write(last), tls && { ...tls, allowHalfOpen: true })
+    t.equal(await post(), 200)
+    while (open() > 0) await new Promise(setImmediate)
   }
 })
 
@@ -74,6 +84,13 @@ t.test('an answer in records of TLS with one byte each is given up, with all tha
 t.test('a receiver cannot ask for another handshake of TLS', async (t) => {
   const answer = 'HTTP/1.1 204 No Content\r\n\r\n'
   const tls = { ...makeCertificate(t), maxVersion: 'TLSv1.2' } as const
-  const { post } = await receive(t, (socket) => socket.renegotiate({}, (error) => error || socket.write(answer)), tls)
+  let asks = false
+  const serve = (socket: TLSSocket) => {
+    if (asks) socket.renegotiate({}, (error) => error || socket.write(answer))
+    else socket.write(answer)
+  }
+  const { post } = await receive(t, serve, tls)
+  t.equal(await post(), 204, 'without it there is an answer')
+  asks = true
   await t.rejects(post())
 })
