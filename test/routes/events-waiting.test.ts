@@ -98,16 +98,20 @@ t.test('an event is not missed when the database is lost while it is looked for'
   stopWaitingTime(t)
   const { shop, erp, next } = await emptyPage(t)
   const { eventHeads } = shop.store
-  let isLost = false
+  let [isLost, hasLooked] = [false, false]
   Object.assign(shop.store, {
-    eventHeads: (query: EventQuery) => {
-      if (isLost || query.audience.types.length < eventTypes.length) return eventHeads(query)
+    eventHeads: async (query: EventQuery) => {
+      if (isLost || query.audience.types.length < eventTypes.length) {
+        const heads = await eventHeads(query)
+        hasLooked = true
+        return heads
+      }
       isLost = true
-      return Promise.reject(new DomainError('store-unavailable', 'The database cannot be reached.'))
+      throw new DomainError('store-unavailable', 'The database cannot be reached.')
     }
   })
   const waiting = read(shop, next, { ...erp, prefer: 'wait=60' })
-  await pause(0)
+  while (!hasLooked) await pause(5)
   const uri = await place(shop)
   t.equal((await waiting).page.event[0]?.resource, uri)
   t.ok(isLost)
