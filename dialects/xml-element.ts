@@ -26,6 +26,8 @@ export interface XmlElement {
 type Open = { -readonly [Key in keyof XmlElement]: XmlElement[Key] } & {
   readonly children: XmlElement[]
   mixed?: (string | XmlElement)[]
+  /** Whether its own text has more than white space. To look through the text for each child would take quadratic time. */
+  hasText: boolean
 }
 
 /**
@@ -47,10 +49,10 @@ export function readElements({ source, tags }: Guarded): XmlElement {
     if (!tag) throw new Error('the parser found an element that the guard did not')
     const own: Record<string, string> = {}
     for (const attribute of Object.values(attributes)) if (attribute.prefix === '') own[attribute.local] = attribute.value
-    const made: Open = { name, local, namespace: uri, attributes: own, children: [], text: '', tag }
+    const made: Open = { name, local, namespace: uri, attributes: own, children: [], text: '', tag, hasText: false }
     const parent = open.at(-1)
     if (parent?.mixed) parent.mixed.push(made)
-    else if (parent && parent.text.trim() !== '') parent.mixed = [parent.text, made]
+    else if (parent?.hasText) parent.mixed = [parent.text, made]
     if (parent) parent.children.push(made)
     else root = made
     open.push(made)
@@ -58,8 +60,10 @@ export function readElements({ source, tags }: Guarded): XmlElement {
   const addText = (text: string) => {
     const current = open.at(-1)
     if (!current) return
+    const isBlank = text.trim() === ''
     if (current.mixed) current.mixed.push(text)
-    else if (current.children.length > 0 && text.trim() !== '') current.mixed = [...current.children, text]
+    else if (current.children.length > 0 && !isBlank) current.mixed = [...current.children, text]
+    current.hasText ||= !isBlank
     current.text += text
   }
   parser.on('text', addText)

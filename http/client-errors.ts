@@ -137,8 +137,9 @@ function logRefusal({ status, code, detail }: ParserRefusal, socket: Socket, log
  */
 function isOverRate(app: FastifyInstance, socket: Socket, isProxy: (address: string) => boolean): boolean {
   const { remoteAddress = '' } = socket
-  if (connectionOf(socket)?.lastRequest?.complete === false || isProxy(remoteAddress) || !app.hasDecorator('countOutside')) return false
-  return app.countOutside(networkOf(remoteAddress), 1) === undefined
+  if (isProxy(remoteAddress) || !app.hasDecorator('countOutside')) return false
+  const isCounted = connectionOf(socket)?.lastRequest?.complete === false
+  return app.countOutside(networkOf(remoteAddress), isCounted ? 0 : 1) === undefined
 }
 
 /** Answers requests that Node's HTTP parser refuses: malformed, too slow, or with a broken body (RFC 9112). */

@@ -3,6 +3,7 @@ import fp from 'fastify-plugin'
 import { guest, mayChange, maySee } from '../domain/caller.ts'
 import { orderNotFound } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
+import { FairLimiter } from '../fairness/fair-limiter.ts'
 import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
@@ -17,11 +18,22 @@ declare module 'fastify' {
   }
 }
 
+/**
+ * A stored order can have megabytes, and on PostgreSQL all reads share a few connections. So one caller reads few at once, and others'
+ * reads never wait for all of them.
+ */
+const orderReads = {
+  running: { total: 6, perCaller: 2 },
+  waiting: { total: Number.POSITIVE_INFINITY, perCaller: Number.POSITIVE_INFINITY }
+} as const
+
 /** Hides orders that the caller may not see. They get 404, because 403 would reveal that the order exists. */
 export default fp(
   async function visibility(app: FastifyInstance) {
+    const reads = new FairLimiter(orderReads)
+
     app.decorateRequest('visibleOrder', async function (this: FastifyRequest, id: string): Promise<Order> {
-      const order = await app.store.order(id)
+      const order = await reads.run(this.sender().name, () => app.store.order(id))
       if (!maySee(this.caller ?? guest, order)) throw orderNotFound()
       return order
     })
@@ -35,5 +47,5 @@ export default fp(
       )
     })
   },
-  { name: 'visibility', fastify: '5.x', dependencies: ['auth', 'problems', 'store'] }
+  { name: 'visibility', fastify: '5.x', dependencies: ['auth', 'documents', 'problems', 'store'] }
 )

@@ -87,6 +87,14 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
     )
   }
 
+  /** To find the products of a page and to write it takes milliseconds, so pages of one address wait for their turns. */
+  async function products(request: FastifyRequest, values: Fields) {
+    await new Promise<void>((resolve) => app.schedule(request.network, resolve))
+    const found = await productOptions(app.store, values)
+    await new Promise<void>((resolve) => app.schedule(request.network, resolve))
+    return found
+  }
+
   async function newOrderForm(request: FastifyRequest, typed: TypedOrder, problem?: ProblemDocument) {
     const { values } = typed
     const key = request.operation.idempotencyKey
@@ -95,7 +103,7 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
       action: uri.placeOrder,
       values,
       idempotencyKey: key && !spentKey.some((code) => problem?.type === uri.problem(code)) ? key : randomUUID(),
-      products: await productOptions(app.store, values),
+      products: await products(request, values),
       guestsMayOrder
     }
     return render(request, form, typed, problem)
@@ -111,17 +119,17 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
       values,
       tag: readTag ?? request.formTag(current) ?? '',
       kept: isSmall(current) ? acceptedItems(current.items) : [],
-      products: await productOptions(app.store, values),
+      products: await products(request, values),
       guestsMayOrder
     }
     return render(request, form, typed, problem)
   }
 
   return {
-    async blank({ representation }, productIds) {
-      if (representation?.suffix !== 'html') return {}
+    async blank(request, productIds) {
+      if (request.representation?.suffix !== 'html') return {}
       const values = new Map(productIds.map((id, i) => [`item.${i + 1}.product-id`, id]))
-      return { form: { idempotencyKey: randomUUID(), products: await productOptions(app.store, values), guestsMayOrder } }
+      return { form: { idempotencyKey: randomUUID(), products: await products(request, values), guestsMayOrder } }
     },
     newOrder: {
       refused: async (request, problem, form) => newOrderForm(request, typed(form), problem),

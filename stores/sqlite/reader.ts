@@ -51,9 +51,12 @@ export function makeReader(db: Connection, currency: string): Reader {
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck()
   const revision = db.prepare<[], Revision>('SELECT revision, modified_at AS modifiedAt FROM catalogue')
   const order = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
-  const numbered = db.prepare<[string, string], OrderRow>(
-    `SELECT ${orderColumns} FROM purchase_order INDEXED BY order_any_number WHERE customer = ? AND order_number = ?
-      ORDER BY status IN (${inactiveStatuses}), seq DESC LIMIT 1`
+  const isNumbered = 'customer = @customer AND order_number = @orderNumber'
+  // The order is found by indexes alone. To sort all orders of a number would read each of them whole.
+  const numbered = db.prepare<[{ customer: string; orderNumber: string }], OrderRow>(
+    `SELECT ${orderColumns} FROM purchase_order WHERE seq = coalesce(
+      (SELECT seq FROM purchase_order INDEXED BY order_number WHERE ${isNumbered} AND status NOT IN (${inactiveStatuses})),
+      (SELECT max(seq) FROM purchase_order INDEXED BY order_any_number WHERE ${isNumbered}))`
   )
   const keys = db.prepare<[], KeyRow>(`SELECT ${keyColumns} FROM api_key ORDER BY created_at, id`)
   const key = db.prepare<[string], KeyRow>(`SELECT ${keyColumns} FROM api_key WHERE hash = ?`)
@@ -90,7 +93,7 @@ export function makeReader(db: Connection, currency: string): Reader {
       return toDeferredOrder(row)
     },
     orderNumbered(customer, orderNumber) {
-      const row = numbered.get(customer, orderNumber)
+      const row = numbered.get({ customer, orderNumber })
       return row && toDeferredOrder(row)
     },
     documentOf: makeDocumentReader(db),

@@ -70,7 +70,10 @@ export function largeContract(rule: Rule): void {
     t.same(await store.setOrderStatus(second.id, 'shipped', {}), shipped, 'once more changes nothing')
     await t.rejects(store.setOrderStatus(second.id, 'cancelled', {}), { code: 'transition-refused' })
   })
+}
 
+/** The rules of the queue before the writer. */
+export function queueContract(rule: Rule): void {
   rule(
     'a small order does not wait for all changes of a large order that came before it, which are made one after the other',
     async (t, store) => {

@@ -6,7 +6,7 @@ import { documentContract } from './contract-documents.ts'
 import { eventContract } from './contract-events.ts'
 import { importContract } from './contract-import.ts'
 import { keyContract } from './contract-keys.ts'
-import { largeContract } from './contract-large.ts'
+import { largeContract, queueContract } from './contract-large.ts'
 import { lenientContract } from './contract-lenient.ts'
 import { orderListContract } from './contract-order-lists.ts'
 import { orderContract } from './contract-orders.ts'
@@ -45,6 +45,7 @@ export function storeContract(t: Test, open: () => Promise<Store>): void {
   documentContract(rule)
   eventContract(rule)
   largeContract(rule)
+  queueContract(rule)
   keyContract(rule)
   webhookContract(rule)
   webhookClaimContract(rule)
