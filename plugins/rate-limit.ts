@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
 import { PacedQueue } from '../fairness/paced-queue.ts'
 import { RateTally } from '../fairness/rate-tally.ts'
+import { TokenBuckets } from '../fairness/token-buckets.ts'
 import { connectionOf } from '../http/connection.ts'
 import { hashKey, shownKey } from '../http/credentials.ts'
 import { addCheck, addWait } from '../http/hooks.ts'
@@ -18,10 +19,10 @@ const minute = 60_000
 const maxCallers = 20_000
 
 /**
- * An address or network that makes more connections than this in a second gets no more of them in that second: they are closed
- * unread. Accepting costs the service more than connecting costs a client, and others wait in the same queue of new connections.
+ * The connections that an address or network can make at once, and in each second from then on. More of them are closed unread.
+ * Accepting costs the service more than connecting costs a client, and others wait in the same queue of new connections.
  */
-const flood = { max: 2_000, window: 1_000, maxCallers } as const
+const newConnections = { burst: 2_000, perSecond: 500, maxCallers } as const
 
 /**
  * Milliseconds before each refusal of a caller that has sent twice the allowed requests, and between two of them. A connection
@@ -94,9 +95,9 @@ export default fp(
 
     /** Whether a caller has sent so many requests that its refusals are delayed. */
     const isDelayed = (caller: string) => tally.look(caller).current > 2 * max
-    const newConnections = new RateTally(flood)
+    const buckets = new TokenBuckets(newConnections)
     const isProxy = makeProxyCheck(config.TRUST_PROXY)
-    app.connections.listener.closesUnreadIf((address, network) => newConnections.count(network).current > flood.max && !isProxy(address))
+    app.connections.listener.closesUnreadIf((address, network) => !buckets.take(network) && !isProxy(address))
     app.connections.listener.answersNoneIf((network) => isDelayed(addressCaller(network)))
 
     /** Never resolves when the client goes away meanwhile: then there is nobody to refuse. */
