@@ -4,6 +4,9 @@ export interface Limits {
   readonly perCaller: number
 }
 
+/** For what other limits bound already. */
+export const unlimited: Limits = { total: Number.POSITIVE_INFINITY, perCaller: Number.POSITIVE_INFINITY }
+
 /** Counts how much of something is in use, in total and per caller, and enforces limits on both. */
 export class Quota {
   readonly #limits: Limits

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 
 export interface BucketLimits {
-  /** What a caller can take at once. */
+  /** The tokens that a caller can take at once. */
   readonly burst: number
-  /** What a caller can take in a second from then on. */
+  /** The tokens that a caller can take in a second from then on. */
   readonly perSecond: number
   /** The most callers that are known. It limits the memory, however many there are. */
   readonly maxCallers: number

@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import { type EventWaiter, EventWaiters } from '../background/event-waiters.ts'
 import type { Audience } from '../domain/event.ts'
 import { FairLimiter } from '../fairness/fair-limiter.ts'
-import { type Limits, Quota } from '../fairness/quota.ts'
+import { type Limits, Quota, unlimited } from '../fairness/quota.ts'
 import { whenAnswered } from '../http/when-answered.ts'
 
 declare module 'fastify' {
@@ -31,9 +31,6 @@ const limits: Limits = { total: 2_000, perCaller: 1_000 }
  */
 const answering: Limits = { total: 5, perCaller: 1 }
 
-/** Only waiting requests can wait to be woken, and `limits` counts those. */
-const unlimited: Limits = { total: Infinity, perCaller: Infinity }
-
 function signal(): { readonly promise: Promise<void>; readonly resolve: () => void } {
   let resolve = () => {}
   const promise = new Promise<void>((fulfil) => (resolve = fulfil))
@@ -44,6 +41,7 @@ function signal(): { readonly promise: Promise<void>; readonly resolve: () => vo
 export default fp(
   async function eventWatch(app: FastifyInstance, { isStopping }: { readonly isStopping: () => boolean }) {
     const quota = new Quota(limits)
+    // Only waiting requests can wait to be woken, and `limits` counts those.
     const turns = new FairLimiter({ running: answering, waiting: unlimited })
     const waiters = new EventWaiters({
       store: app.store,

@@ -6,7 +6,7 @@ import type { Page } from '../domain/page.ts'
 import type { Product } from '../domain/product.ts'
 import { isSearch, type ProductQuery, type StockedProduct } from '../domain/store.ts'
 import { FairLimiter, QuotaExceeded } from '../fairness/fair-limiter.ts'
-import { type Limits, Quota } from '../fairness/quota.ts'
+import { type Limits, Quota, unlimited } from '../fairness/quota.ts'
 import { Problem, retryAfter } from '../http/problem.ts'
 import { costOfBody } from '../http/request-cost.ts'
 import { whenAnswered } from '../http/when-answered.ts'
@@ -50,13 +50,13 @@ const downloadLimits: Limits = { total: 32, perCaller: 4 }
  */
 const changeLimits = {
   running: { total: 2, perCaller: 1 },
-  waiting: { total: Number.POSITIVE_INFINITY, perCaller: Number.POSITIVE_INFINITY }
+  waiting: unlimited
 } as const
 
 /** A batch is read in milliseconds. The limits of downloads already limit how many batches wait. */
 const batchLimits = {
   running: { total: 2, perCaller: 1 },
-  waiting: { total: Number.POSITIVE_INFINITY, perCaller: Number.POSITIVE_INFINITY }
+  waiting: unlimited
 } as const
 
 /** @param own how many the caller has in progress */

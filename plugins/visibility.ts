@@ -4,6 +4,7 @@ import { guest, mayChange, maySee } from '../domain/caller.ts'
 import { orderNotFound } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
 import { FairLimiter } from '../fairness/fair-limiter.ts'
+import { unlimited } from '../fairness/quota.ts'
 import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
@@ -24,7 +25,7 @@ declare module 'fastify' {
  */
 const orderReads = {
   running: { total: 6, perCaller: 2 },
-  waiting: { total: Number.POSITIVE_INFINITY, perCaller: Number.POSITIVE_INFINITY }
+  waiting: unlimited
 } as const
 
 /** Hides orders that the caller may not see. They get 404, because 403 would reveal that the order exists. */

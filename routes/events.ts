@@ -159,7 +159,7 @@ function eventOf(after: string | undefined): string | undefined {
   return after === undefined || isStart(after) ? undefined : after
 }
 
-/** What the content of a page depends on, besides its URI and its audience. */
+/** The content of a page depends on this, its URI and its audience. */
 interface Extent {
   readonly first: string | undefined
   /** The last event of a final page. Else the last that the audience hears: a page that is not full ends with it. */

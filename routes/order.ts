@@ -4,7 +4,6 @@ import { jsonOf, textOf } from '../domain/deferred.ts'
 import { isOpen, type Order, type PurchaseOrder } from '../domain/order.ts'
 import { emptyInventory, matchesOrder } from '../domain/placing.ts'
 import { productIdPattern } from '../domain/product.ts'
-import type { Store } from '../domain/store.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
 import { uris } from '../representations/links.ts'
 import { blankOrderRepresentations, linesPerPage, orderRepresentations } from '../representations/order.ts'
@@ -16,7 +15,7 @@ import { showShipments } from './latest-shipments.ts'
 import { orderForms } from './order-forms.ts'
 import { orderPath } from './parameters.ts'
 import { placingOf } from './placing.ts'
-import { orderWithStatus } from './repeated-status.ts'
+import { orderWithStatus, statusSetter } from './repeated-status.ts'
 import type { RoutePlugin } from './route.ts'
 
 /** Orders as documents. The form that changes an order is posted to the routes in order-pages.ts. */
@@ -87,7 +86,7 @@ const order: RoutePlugin = async (app, { config }) => {
     { schema: { params: orderPath }, config: { ...one, access: toPlaceOrChange, describes: cancelOrder } },
     async (request, reply) => {
       const current = await request.changeableOrder(request.params.order_id)
-      const set: Store['setOrderStatus'] = (...args) => request.changeInTurn(current, () => app.store.setOrderStatus(...args))
+      const set = statusSetter(app.store, request, current)
       const unchanged = await orderWithStatus(set, current, 'cancelled')
       if (request.isAlreadySatisfied(unchanged !== undefined)) return reply.represent(unchanged)
       const expected = request.precondition(request.currentOf(current))

@@ -1,8 +1,14 @@
+import type { FastifyRequest } from 'fastify'
 import { hasCode } from '../domain/errors.ts'
 import type { Order, OrderStatus } from '../domain/order.ts'
 import { hasStatus } from '../domain/order-writes.ts'
 import type { StatusDetails } from '../domain/seller-details.ts'
 import type { Store } from '../domain/store.ts'
+
+/** Makes the store's `setOrderStatus` for a request that changes an order in turn. */
+export function statusSetter(store: Store, request: FastifyRequest, order: Order): Store['setOrderStatus'] {
+  return (...args) => request.changeInTurn(order, () => store.setOrderStatus(...args))
+}
 
 /** Returns the order if it already has the status and the details, so that a repeated request changes nothing. */
 export async function orderWithStatus(

@@ -1,14 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { textOf } from '../domain/deferred.ts'
-import type { Store } from '../domain/store.ts'
 import { refusalNotice } from '../representations/notice.ts'
 import { orderStatusRepresentations } from '../representations/order-status.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { orderStatus, type StatusDocument } from '../schemas/order-status.ts'
 import { isHidden, toSeeOrder } from './access.ts'
 import { orderIdOf, orderPath } from './parameters.ts'
-import { orderWithStatus } from './repeated-status.ts'
+import { orderWithStatus, statusSetter } from './repeated-status.ts'
 import type { RoutePlugin } from './route.ts'
 
 const status: RoutePlugin = async (app) => {
@@ -31,7 +30,7 @@ const status: RoutePlugin = async (app) => {
       const { status } = request.body
       const current = await request.visibleOrder(request.params.order_id)
       const details = hasDetails(request.body) ? [request.body] : []
-      const set: Store['setOrderStatus'] = (...args) => request.changeInTurn(current, () => app.store.setOrderStatus(...args))
+      const set = statusSetter(app.store, request, current)
       const unchanged = await orderWithStatus(set, current, status, ...details)
       if (request.isAlreadySatisfied(unchanged !== undefined)) return reply.represent(unchanged)
       const expected = request.precondition(request.currentOf(current), 'replaces')

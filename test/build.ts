@@ -11,6 +11,7 @@ import type { ProductDraft } from '../domain/product.ts'
 import type { Store } from '../domain/store.ts'
 import { hashKey } from '../http/credentials.ts'
 import { openStore } from '../stores/open.ts'
+import { patience } from './patience.ts'
 import { newPostgresDatabase, newSqliteFile } from './stores/new-database.ts'
 
 export interface Shop {
@@ -53,10 +54,7 @@ export async function build(t: Test, { settings = {}, products = { 'ABC-1': {} }
     LOG_LEVEL: logTo ? 'info' : 'silent',
     RATE_LIMIT: 'off',
     OVERLOAD_DELAY: 'off',
-    // On a busy machine the service can take longer than the defaults to read what a client sent at once.
-    HEADERS_TIMEOUT: '600',
-    REQUEST_TIMEOUT: '600',
-    SEND_TIMEOUT: '600',
+    ...patience,
     DATABASE_URL: url,
     ...settings
   })

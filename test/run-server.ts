@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
 import { compile } from './cli/compile.ts'
+import { patience } from './patience.ts'
 
 export interface RunningServer {
   readonly process: ChildProcess
@@ -14,9 +15,6 @@ export interface RunningServer {
   /** Sends the signal and waits for the end. @returns the exit code, or null when the signal ended it */
   end(signal: NodeJS.Signals): Promise<number | null>
 }
-
-/** On a busy machine the service can take longer than the defaults to read what a client sent at once, or to close its database. */
-export const patience = { HEADERS_TIMEOUT: '600', REQUEST_TIMEOUT: '600', SEND_TIMEOUT: '600', SHUTDOWN_TIMEOUT: '600' } as const
 
 const compiled = join(await compile(), 'server.js')
 
@@ -29,7 +27,16 @@ export function spawnServer(t: Test, settings: Readonly<Record<string, string>>,
   const limit = descriptors === undefined ? '' : `ulimit -n ${descriptors} && `
   // It needs none of the tests' loaders. Only the shell can take them away: tap gives them to each process that is spawned.
   const child = spawn('/bin/sh', ['-c', `unset NODE_OPTIONS; ${limit}exec "$0" "$@"`, process.execPath, file], {
-    env: { ...process.env, HOST: '127.0.0.1', PORT: '0', RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off', ...patience, ...settings },
+    env: {
+      ...process.env,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      RATE_LIMIT: 'off',
+      OVERLOAD_DELAY: 'off',
+      ...patience,
+      SHUTDOWN_TIMEOUT: '600',
+      ...settings
+    },
     stdio: ['ignore', 'pipe', 'pipe']
   })
   t.teardown(() => child.kill('SIGKILL'))

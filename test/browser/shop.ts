@@ -12,6 +12,7 @@ import type { Store } from '../../domain/store.ts'
 import { hashKey } from '../../http/credentials.ts'
 import { loadSample } from '../../sample.ts'
 import { openStore } from '../../stores/open.ts'
+import { patience } from '../patience.ts'
 
 /** A shop that listens, with the sample catalogue, and a browser that looks at it. */
 export interface OpenShop {
@@ -55,10 +56,7 @@ export async function openShop(settings: Readonly<Record<string, string>> = {}):
     LOG_LEVEL: 'silent',
     RATE_LIMIT: 'off',
     OVERLOAD_DELAY: 'off',
-    // On a busy machine the service can take longer than the defaults to read what a browser sent at once.
-    HEADERS_TIMEOUT: '600',
-    REQUEST_TIMEOUT: '600',
-    SEND_TIMEOUT: '600',
+    ...patience,
     DATABASE_URL: `sqlite:${join(folder, 'shop.db')}`,
     ...settings
   })

@@ -11,6 +11,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { freePort } from '../free-port.ts'
+import { patience } from '../patience.ts'
 import { type Block, blocks, pages, read, root } from './pages.ts'
 
 const update = process.env['UPDATE'] === '1'
@@ -72,12 +73,9 @@ function fresh(t: Test): { folder: string; env: NodeJS.ProcessEnv } {
   }
 }
 
-/** On a busy machine the service can be late, and can take longer than the defaults to read what a client sent at once. */
-const patience = { OVERLOAD_DELAY: 'off', HEADERS_TIMEOUT: '600', REQUEST_TIMEOUT: '600', SEND_TIMEOUT: '600' } as const
-
 async function serve(t: Test, env: NodeJS.ProcessEnv): Promise<string> {
   const server = spawn('/bin/sh', ['-c', 'unset NODE_OPTIONS; exec "$0" dist/server.js', process.execPath], {
-    env: { ...env, ...patience, PORT: '0' },
+    env: { ...env, ...patience, OVERLOAD_DELAY: 'off', PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit']
   })
   t.teardown(() => server.kill('SIGKILL'))
