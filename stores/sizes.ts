@@ -10,6 +10,9 @@ export const batchWeight = 2_000
 /** Characters of a usual line of a stored order. */
 const storedLine = 256
 
+/** Characters of stored orders with which a batch is full. */
+export const mostStored = batchWeight * storedLine
+
 /** Characters of the shortest order line as JSON. */
 const shortestLine = 58
 

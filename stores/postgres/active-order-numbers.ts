@@ -1,36 +1,63 @@
 import type { Order } from '../../domain/order.ts'
 import { inactiveStatuses } from '../rows.ts'
 import type { Queries } from './database.ts'
-import { type OrderRow, orderColumns, toOrder } from './rows.ts'
+import { LargeStoredOrder, readContents, type SizedOrderRow, sizedOrderColumns } from './order-contents.ts'
+import { toOrder } from './rows.ts'
 
-interface Numbered {
-  readonly customer?: string
-  readonly order: { readonly orderNumber?: string }
+/** A number that a customer's order has or wants. */
+export interface Numbered {
+  readonly customer: string
+  readonly orderNumber: string
 }
 
 /** The active orders of customers, by order number. */
 export class ActiveOrderNumbers {
   readonly #orders = new Map<string, Order>()
+  /** The orders whose contents are not read yet. */
+  readonly #unread = new Map<string, SizedOrderRow>()
 
-  static async read({ query }: Queries, wanted: readonly Numbered[]): Promise<ActiveOrderNumbers> {
+  /** Reads which orders have the numbers, without their contents. @param known returns an order that is read already, by id */
+  static async read(
+    { query }: Queries,
+    wanted: readonly Numbered[],
+    known: (id: string) => Order | undefined
+  ): Promise<ActiveOrderNumbers> {
     const active = new ActiveOrderNumbers()
-    const pairs = wanted.flatMap(({ customer, order: { orderNumber } }) =>
-      customer === undefined || orderNumber === undefined ? [] : { customer, orderNumber }
-    )
-    if (pairs.length === 0) return active
-    const rows = await query<OrderRow>(
-      `SELECT ${orderColumns} FROM purchase_order o
+    if (wanted.length === 0) return active
+    const rows = await query<SizedOrderRow>(
+      `SELECT ${sizedOrderColumns} FROM purchase_order o
         JOIN (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS u (customer, number)) w
           ON o.customer = w.customer AND o.order_number = w.number
         WHERE o.customer IS NOT NULL AND o.order_number IS NOT NULL AND o.status NOT IN (${inactiveStatuses})`,
-      [pairs.map(({ customer }) => customer), pairs.map(({ orderNumber }) => orderNumber)]
+      [wanted.map(({ customer }) => customer), wanted.map(({ orderNumber }) => orderNumber)]
     )
-    for (const row of rows) active.add(toOrder(row))
+    for (const row of rows) {
+      const order = known(row.id)
+      if (order) active.add(order)
+      else active.#unread.set(name(row.customer, row.order_number), row)
+    }
     return active
   }
 
+  /** Bytes that must be read to know the order that has a number. */
+  sizeOf({ customer, orderNumber }: Numbered): number {
+    return this.#unread.get(name(customer, orderNumber))?.content_size ?? 0
+  }
+
+  async readContents(queries: Queries, wanted: readonly Numbered[]): Promise<void> {
+    const names = new Set(wanted.map(({ customer, orderNumber }) => name(customer, orderNumber)))
+    const unread = [...names].flatMap((name) => this.#unread.get(name) ?? [])
+    for (const row of await readContents(queries, unread)) {
+      this.#unread.delete(name(row.customer, row.order_number))
+      this.add(toOrder(row))
+    }
+  }
+
+  /** @throws LargeStoredOrder if the order's content was not read */
   find(customer: string, orderNumber: string): Order | undefined {
-    return this.#orders.get(name(customer, orderNumber))
+    const key = name(customer, orderNumber)
+    if (this.#unread.has(key)) throw new LargeStoredOrder()
+    return this.#orders.get(key)
   }
 
   add(order: Order): void {
@@ -45,6 +72,6 @@ export class ActiveOrderNumbers {
   }
 }
 
-function name(customer: string | undefined, orderNumber: string | undefined): string {
+function name(customer: string | null | undefined, orderNumber: string | null | undefined): string {
   return JSON.stringify([customer, orderNumber])
 }

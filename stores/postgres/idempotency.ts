@@ -1,67 +1,98 @@
-import { defer, jsonOf } from '../../domain/deferred.ts'
+import { fromJson, jsonOf } from '../../domain/deferred.ts'
 import { keyRetention, type Remembered, sweptPerKey } from '../../domain/idempotency.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Shipment } from '../../domain/shipping.ts'
 import type { Idempotency, PlacingAnswer, PlacingOutcome } from '../../domain/store.ts'
 import type { Queries } from './database.ts'
+import { ConcurrentChange } from './failures.ts'
+import { LargeStoredOrder } from './order-contents.ts'
 
-/** A key with what it answers: an order, or a shipment, which the scope of the key tells. */
 interface UsedKey extends Idempotency {
-  readonly answer: Order | Shipment
   readonly outcome: PlacingOutcome | 'shipped'
 }
 
-/** A row of the query. `known` is JSON of the properties that can be read without parsing the snapshot. */
-type StoredRow = Omit<UsedKey, 'answer'> & { readonly snapshot: string; readonly known: string }
+/** A key whose answer is not read yet. */
+interface StoredKey extends UsedKey {
+  /** Bytes of the answer. Null if no command repeats the first request, because then the answer is not needed. */
+  readonly size: number | null
+}
 
-/** SQL for the properties of a snapshot that the serving thread can read without parsing it: see `knownOf`. */
-const known = ['id', 'version', 'customer', 'orderNumber', 'status', 'placedAt', 'modifiedAt', 'hasDocument']
-  .map((name) => `'${name}', i.snapshot -> '${name}'`)
-  .join(', ')
-
-function usedKeyOf({ snapshot, known, ...row }: StoredRow): UsedKey {
-  const members = Object.entries(JSON.parse(known) as Order)
-  // A property that the snapshot does not have is null here. Undefined marks it as known to be missing.
-  return { ...row, answer: defer<Order>(snapshot, Object.fromEntries(members.map(([name, value]) => [name, value ?? undefined]))) }
+/** A key with what it answers: an order, or a shipment, which the scope of the key tells. */
+interface AnsweredKey extends UsedKey {
+  readonly answer: Order | Shipment
 }
 
 /** The Idempotency-Keys of a batch of orders: those that were used before, and those that the batch adds. */
 export class IdempotencyKeys {
-  readonly #used = new Map<string, UsedKey>()
-  readonly #new: UsedKey[] = []
+  readonly #used = new Map<string, StoredKey | AnsweredKey>()
+  readonly #new: AnsweredKey[] = []
 
+  /** Reads which keys were used before, without their answers. */
   static async read({ query }: Queries, keys: readonly Idempotency[]): Promise<IdempotencyKeys> {
     const used = new IdempotencyKeys()
     if (keys.length === 0) return used
-    const rows = await query<StoredRow>(
-      `SELECT i.scope, i.key, i.fingerprint, i.snapshot, json_build_object(${known}) AS known, i.outcome FROM idempotency i
-        JOIN (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS u (scope, key)) w ON i.scope = w.scope AND i.key = w.key`,
-      [keys.map(({ scope }) => scope), keys.map(({ key }) => key)]
+    const rows = await query<StoredKey>(
+      `SELECT i.scope, i.key, i.fingerprint, i.outcome,
+          CASE WHEN i.fingerprint = ANY(w.fingerprints) THEN octet_length(i.snapshot::text) END AS size
+        FROM idempotency i JOIN (
+          SELECT u.scope, u.key, array_agg(u.fingerprint) AS fingerprints
+            FROM unnest($1::text[], $2::text[], $3::text[]) AS u (scope, key, fingerprint) GROUP BY u.scope, u.key
+        ) w ON i.scope = w.scope AND i.key = w.key`,
+      columnsOf(keys)
     )
-    for (const row of rows) used.#used.set(name(row), usedKeyOf(row))
+    for (const row of rows) used.#used.set(name(row), row)
     return used
   }
 
+  isUsed(key: Idempotency): boolean {
+    return this.#used.has(name(key))
+  }
+
+  /** Bytes that must be read to answer a request: none if the key was used for another one, which is refused. */
+  sizeOf(key: Idempotency): number {
+    return this.#unread(key)?.size ?? 0
+  }
+
+  /** Reads the answers to requests that repeat the first ones of their keys. */
+  async readAnswers({ query }: Queries, keys: readonly Idempotency[]): Promise<void> {
+    const unread = [...new Set(keys.flatMap((key) => this.#unread(key) ?? []))]
+    if (unread.length === 0) return
+    const rows = await query<UsedKey & { readonly snapshot: string }>(
+      `SELECT i.scope, i.key, i.fingerprint, i.outcome, i.snapshot FROM idempotency i
+        JOIN unnest($1::text[], $2::text[], $3::text[]) AS w (scope, key, fingerprint)
+          ON i.scope = w.scope AND i.key = w.key AND i.fingerprint = w.fingerprint`,
+      columnsOf(unread)
+    )
+    if (rows.length < unread.length) throw new ConcurrentChange('a key was deleted after the size of its answer was read')
+    for (const { snapshot, ...row } of rows) this.#used.set(name(row), { ...row, answer: fromJson<Order | Shipment>(snapshot) })
+  }
+
+  #unread(key: Idempotency): StoredKey | undefined {
+    const used = this.#used.get(name(key))
+    return used && !('answer' in used) && used.fingerprint === key.fingerprint ? used : undefined
+  }
+
+  /** Its answer can be had only if the request repeats the first one. */
   find(idempotency: Idempotency): Remembered<PlacingAnswer> | undefined {
     const used = this.#used.get(name(idempotency))
-    if (!used) return undefined
-    return { fingerprint: used.fingerprint, answer: { order: used.answer as Order, outcome: used.outcome as PlacingOutcome } }
+    return used && remembered(used, (answer) => ({ order: answer as Order, outcome: used.outcome as PlacingOutcome }))
   }
 
   keep(idempotency: Idempotency, { order, outcome }: PlacingAnswer): void {
     this.#add({ ...idempotency, answer: order, outcome })
   }
 
+  /** Like `find`, for a shipment. */
   findShipment(idempotency: Idempotency): Remembered<{ readonly shipment: Shipment }> | undefined {
     const used = this.#used.get(name(idempotency))
-    return used && { fingerprint: used.fingerprint, answer: { shipment: JSON.parse(jsonOf(used.answer)) } }
+    return used && remembered(used, (answer) => ({ shipment: answer as Shipment }))
   }
 
   keepShipment(idempotency: Idempotency, shipment: Shipment): void {
     this.#add({ ...idempotency, answer: shipment, outcome: 'shipped' })
   }
 
-  #add(row: UsedKey): void {
+  #add(row: AnsweredKey): void {
     this.#used.set(name(row), row)
     this.#new.push(row)
   }
@@ -77,14 +108,7 @@ export class IdempotencyKeys {
       `INSERT INTO idempotency (scope, key, fingerprint, kept_at, snapshot, outcome)
         SELECT n.scope, n.key, n.fingerprint, $6, n.snapshot, n.outcome
         FROM unnest($1::text[], $2::text[], $3::text[], $4::json[], $5::text[]) AS n (scope, key, fingerprint, snapshot, outcome)`,
-      [
-        rows.map(({ scope }) => scope),
-        rows.map(({ key }) => key),
-        rows.map(({ fingerprint }) => fingerprint),
-        rows.map(({ answer }) => jsonOf(answer)),
-        rows.map(({ outcome }) => outcome),
-        at
-      ]
+      [...columnsOf(rows), rows.map(({ answer }) => jsonOf(answer)), rows.map(({ outcome }) => outcome), at]
     )
     // Replicas skip rows that another one is deleting.
     void query(
@@ -93,6 +117,22 @@ export class IdempotencyKeys {
       [at - keyRetention, sweptPerKey * rows.length]
     )
   }
+}
+
+/** @throws LargeStoredOrder when its answer is asked for and was not read */
+function remembered<Answer>(used: StoredKey | AnsweredKey, answerOf: (answer: Order | Shipment) => Answer): Remembered<Answer> {
+  return {
+    fingerprint: used.fingerprint,
+    get answer() {
+      if ('answer' in used) return answerOf(used.answer)
+      throw new LargeStoredOrder()
+    }
+  }
+}
+
+/** The arrays of scopes, keys and fingerprints. */
+function columnsOf(keys: readonly Idempotency[]): string[][] {
+  return [keys.map(({ scope }) => scope), keys.map(({ key }) => key), keys.map(({ fingerprint }) => fingerprint)]
 }
 
 function name({ scope, key }: Pick<Idempotency, 'scope' | 'key'>): string {

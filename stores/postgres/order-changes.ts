@@ -7,17 +7,17 @@ import { decideShipment, type Shipment } from '../../domain/shipping.ts'
 import type { Shipped } from '../../domain/store.ts'
 import type { Command } from '../crossing.ts'
 import { orderContent, type SummaryColumns, summaryOf } from '../rows.ts'
-import { storedSize } from '../sizes.ts'
+import { mostStored } from '../sizes.ts'
 import type { Queries } from './database.ts'
 import type { OrderBatch } from './order-batch.ts'
+import type { ChangeCommand } from './order-commands.ts'
+import { readContents, type SizedOrderRow, sizedOrderColumns } from './order-contents.ts'
 import type { WrittenDocument } from './order-documents.ts'
-import { isOrderId, type OrderRow, orderColumns, toOrder } from './rows.ts'
+import { isOrderId, type OrderRow, toOrder } from './rows.ts'
 import { writeShipments } from './shipments.ts'
 
-export type ChangeCommand = Command<'changeOrder'> | Command<'setOrderStatus'> | Command<'shipOrder'>
-
 /** A locked row, with the changes so far. */
-interface LockedOrder extends OrderRow {
+interface LockedOrder extends SizedOrderRow, OrderRow {
   readonly isChanged?: boolean
   /** Present when the content has changed too. */
   readonly summary?: SummaryColumns
@@ -31,18 +31,35 @@ interface Changed {
 /** The orders that a transaction changes: locked, changed in memory and written back at its end. */
 export class LockedOrders {
   readonly #rows = new Map<string, LockedOrder>()
+  /** The orders whose contents are not read yet. */
+  readonly #unread = new Map<string, SizedOrderRow>()
   /** The documents of the changes. */
   readonly documents: WrittenDocument[] = []
   readonly #shipments: Shipment[] = []
 
-  /** Locks orders in the order of their ids, so that batches never deadlock. */
+  /**
+   * Locks orders in the order of their ids, so that batches never deadlock. It reads the contents of those that are so small that
+   * all of them together fit into a batch.
+   */
   static async lock({ query }: Queries, commands: readonly ChangeCommand[]): Promise<LockedOrders> {
     const orders = new LockedOrders()
     const ids = new Set(commands.map(({ args: [id] }) => id).filter(isOrderId))
     if (ids.size === 0) return orders
-    const sql = `SELECT ${orderColumns} FROM purchase_order o WHERE o.id = ANY($1::uuid[]) ORDER BY o.id FOR UPDATE`
-    for (const row of await query<OrderRow>(sql, [[...ids]])) orders.#rows.set(row.id, row)
+    const sql = `SELECT ${sizedOrderColumns}, CASE WHEN o.content_size <= $2 THEN o.content END AS content
+      FROM purchase_order o WHERE o.id = ANY($1::uuid[]) ORDER BY o.id FOR UPDATE`
+    const share = Math.floor(mostStored / ids.size)
+    for (const { content, ...row } of await query<SizedOrderRow & { readonly content: string | null }>(sql, [[...ids], share])) {
+      if (content === null) orders.#unread.set(row.id, row)
+      else orders.#rows.set(row.id, { ...row, content })
+    }
     return orders
+  }
+
+  /** Reads the contents of the orders that commands change, where that is not done yet. */
+  async readContents(queries: Queries, commands: readonly ChangeCommand[]): Promise<void> {
+    const ids = new Set(commands.map(({ args: [id] }) => id))
+    const unread = [...ids].flatMap((id) => this.#unread.get(id) ?? [])
+    for (const row of await readContents(queries, unread)) this.#rows.set(row.id, row)
   }
 
   find(id: string): Order | undefined {
@@ -50,9 +67,13 @@ export class LockedOrders {
     return row && toOrder(row)
   }
 
-  /** The weight of an order in a batch. */
+  /** Bytes of an order's content. */
   sizeOf(id: string): number {
-    return storedSize(this.#rows.get(id)?.content.length ?? 0)
+    return (this.#rows.get(id) ?? this.#unread.get(id))?.content_size ?? 0
+  }
+
+  customerOf(id: string): string | undefined {
+    return this.#rows.get(id)?.customer ?? undefined
   }
 
   /** The products whose stock a command may change. */

@@ -4,7 +4,8 @@ import { packOutcomes, unpackCommand } from '../crossing.ts'
 import { type CommandOutcome, type Failure, toFailure } from '../outcomes.ts'
 import { serve } from '../thread-entry.ts'
 import { Database } from './database.ts'
-import { makeOrderWrites, type OrderCommand } from './order-writes.ts'
+import type { OrderCommand } from './order-commands.ts'
+import { makeOrderWrites } from './order-writes.ts'
 
 export interface OrderThreadData {
   readonly url: string

@@ -7,8 +7,10 @@ import { DatabaseThread, ThreadLost } from '../database-thread.ts'
 import { fromFailure, lostWrite, type Postponed } from '../outcomes.ts'
 import { detailsSize, orderSize } from '../sizes.ts'
 import type { Database } from './database.ts'
+import { isChange, type OrderCommand } from './order-commands.ts'
+import { LargeStoredOrder } from './order-contents.ts'
 import type { OrderAnswer, OrderThreadData } from './order-thread.ts'
-import { LargeOrderComparison, makeOrderWrites, type OrderCommand } from './order-writes.ts'
+import { makeOrderWrites } from './order-writes.ts'
 
 type OrderVerb = OrderCommand['verb']
 type Written = Placed | Order | Shipped
@@ -79,7 +81,7 @@ export class OrderWriter {
     try {
       return await this.#servingThreadQueue.submit(command)
     } catch (error) {
-      if (error instanceof LargeOrderComparison) return this.#orderThreadQueue.submit(command)
+      if (error instanceof LargeStoredOrder) return this.#orderThreadQueue.submit(command)
       throw error
     }
   }
@@ -88,8 +90,7 @@ export class OrderWriter {
     const answer = await this.#ask(batch)
     if ('failure' in answer) throw fromFailure(answer.failure, batch[0]?.verb ?? 'writing orders')
     const outcomes: readonly (Settled<Written> | Postponed)[] = unpackOutcomes(batch, answer.outcomes)
-    // The queue adds the true weight of a postponed write's order to its own, which has the assumed one already.
-    return outcomes.map((outcome) => ('postponed' in outcome ? { postponed: Math.max(0, outcome.postponed - existingWeight) } : outcome))
+    return outcomes.map((outcome, i) => ('postponed' in outcome ? { postponed: unassumed(outcome.postponed, batch[i]) } : outcome))
   }
 
   async #ask(batch: readonly OrderCommand[]): Promise<OrderAnswer> {
@@ -102,10 +103,15 @@ export class OrderWriter {
 }
 
 /**
- * The assumed weight of an existing order. Its real size is known only after it is read, so a batch reads few. When that is more than a
- * batch may weigh, the order thread postpones the rest of the batch.
+ * The assumed weight of the stored order of a change. Its real size is known only in the transaction, so a batch has few changes. When
+ * the stored orders are more than a batch may weigh, the order thread postpones the rest of the batch.
  */
 const existingWeight = 200
+
+/** The queue adds the true weight of what a postponed command reads to its own, which for a change has the assumed one already. */
+function unassumed(postponed: number, command: OrderCommand | undefined): number {
+  return command && isChange(command) ? Math.max(0, postponed - existingWeight) : postponed
+}
 
 function weight(command: OrderCommand): number {
   if (command.verb === 'placeOrder') return orderSize(command.args[0].order)

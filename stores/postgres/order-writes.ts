@@ -1,37 +1,32 @@
-import { textOf } from '../../domain/deferred.ts'
+import { mostInline } from '../../domain/deferred.ts'
 import { namedProducts, type Order, type ProductReference } from '../../domain/order.ts'
-import type { Idempotency, Placed, Shipped } from '../../domain/store.ts'
+import type { Placed, Shipped } from '../../domain/store.ts'
 import { attempt, type Settled } from '../batcher.ts'
-import type { Command } from '../crossing.ts'
 import type { Postponed } from '../outcomes.ts'
-import { batchWeight } from '../sizes.ts'
-import { ActiveOrderNumbers } from './active-order-numbers.ts'
+import { batchWeight, storedSize } from '../sizes.ts'
 import type { Database, Queries } from './database.ts'
 import { EventLog } from './event-log.ts'
-import { IdempotencyKeys } from './idempotency.ts'
+import { NamedOrders } from './named-orders.ts'
 import type { OrderBatch } from './order-batch.ts'
-import { type ChangeCommand, LockedOrders } from './order-changes.ts'
+import { LockedOrders } from './order-changes.ts'
+import { isChange, type OrderCommand } from './order-commands.ts'
 import { SentDocuments, writeDocuments } from './order-documents.ts'
 import { NewOrders } from './placing.ts'
 import { retrying } from './retrying.ts'
 import { now } from './rows.ts'
 import { lockStock } from './stock-ledger.ts'
 
-export type OrderCommand = Command<'placeOrder'> | ChangeCommand
-
 /** The thread that decides a batch. Only the order thread may take long. */
 export type DecidingThread = 'serving' | 'order'
 
-/** A new order has the number of a large order. The serving thread must not compare them, because that takes too long. */
-export class LargeOrderComparison extends Error {
-  override readonly name = 'LargeOrderComparison'
-}
+/** Bytes of what a command names that a thread reads. A command that needs more fails with LargeStoredOrder. */
+const mostNamed: Readonly<Record<DecidingThread, number>> = { serving: mostInline, order: Number.POSITIVE_INFINITY }
 
 /**
  * Writes a batch of new orders and changes in one transaction. It locks the orders that change and the stock of all orders,
  * decides each command in the order of arrival, and writes all results at once. That takes two round trips, one more when
- * there are changes, and one more when an availability changes. When the orders that change are enough for one transaction, the
- * rest of the batch is postponed.
+ * there are changes, one more when an availability changes, and one more when stored orders are read whose sizes had to be known
+ * first. When those orders are enough for one transaction, the rest of the batch is postponed before its orders are read.
  *
  * The locks of the products also serialise two orders with the same key or order number on any replica: the second waits for
  * the products and then finds the first. If the two have no product in common, a unique index refuses the second batch, which
@@ -45,25 +40,23 @@ export function makeOrderWrites(
   const run = (batch: readonly OrderCommand[]) =>
     database.transaction(async (queries) => {
       const locked = await LockedOrders.lock(queries, batch.filter(isChange))
-      const { commands, postponed } = divide(batch, locked)
-      const placings = commands.flatMap((command) => (command.verb === 'placeOrder' ? command.args : []))
-      const changes = commands.filter(isChange)
-      const products = commands.flatMap((command): readonly ProductReference[] =>
-        command.verb === 'placeOrder' ? namedProducts(command.args[0].order) : locked.productsOf(command)
+      const lockedSize = (command: OrderCommand) => (isChange(command) ? locked.sizeOf(command.args[0]) : 0)
+      const [readable, later] = divide(batch, lockedSize)
+      await locked.readContents(queries, readable.filter(isChange))
+      const placings = readable.flatMap((command) => (command.verb === 'placeOrder' ? command.args : []))
+      const products = readable.flatMap((command): readonly ProductReference[] =>
+        isChange(command) ? locked.productsOf(command) : namedProducts(command.args[0].order)
       )
-      const numbered = changes.flatMap((command) => {
-        const before = locked.find(command.args[0])
-        if (command.verb !== 'changeOrder' || before?.customer === undefined) return []
-        return { customer: before.customer, order: command.args[1] }
-      })
-      const used = commands.flatMap((command) => idempotencyOf(command) ?? [])
-      const [inventory, keys, numbers, sent, at] = await Promise.all([
+      const [inventory, named, sent, at] = await Promise.all([
         lockStock(queries, products),
-        IdempotencyKeys.read(queries, used),
-        ActiveOrderNumbers.read(queries, [...placings, ...numbered]),
+        NamedOrders.read(queries, readable, locked),
         SentDocuments.read(queries, placings),
         clock(queries)
       ])
+      const isRead = (command: OrderCommand) => named.sizeOf(command) <= mostNamed[thread]
+      const [commands, postponed] = divide(readable, (command) => lockedSize(command) + (isRead(command) ? named.sizeOf(command) : 0))
+      await named.readContents(queries, commands.filter(isRead))
+      const { keys, numbers } = named
       const current: OrderBatch = {
         currency,
         now: at,
@@ -72,11 +65,7 @@ export function makeOrderWrites(
         numbers,
         events: new EventLog(),
         sent,
-        activeOrderNumbered(customer, orderNumber) {
-          const order = numbers.find(customer, orderNumber)
-          if (thread === 'serving' && textOf(order) !== undefined) throw new LargeOrderComparison()
-          return order
-        },
+        activeOrderNumbered: (customer, orderNumber) => numbers.find(customer, orderNumber),
         orderOfDocument(customer, digest) {
           const order = sent.find(customer, digest)
           return order && (locked.find(order.id) ?? order)
@@ -94,29 +83,20 @@ export function makeOrderWrites(
       writeDocuments(queries, [...locked.documents, ...placed.documents])
       keys.write(queries, at)
       current.events.write(queries)
-      return [...outcomes, ...postponed]
+      return [...outcomes, ...postponed, ...later]
     })
   return (commands) => retrying(() => run(commands))
 }
 
-function isChange(command: OrderCommand): command is ChangeCommand {
-  return command.verb !== 'placeOrder'
-}
-
-/** Divides a batch where the orders that it changes are enough for one transaction. */
+/** Divides a batch where the stored orders that its commands read are enough for one transaction. @param sizeOf bytes of a command's */
 function divide(
   batch: readonly OrderCommand[],
-  locked: LockedOrders
-): { readonly commands: readonly OrderCommand[]; readonly postponed: readonly Postponed[] } {
-  const sizes = batch.map((command) => (isChange(command) ? locked.sizeOf(command.args[0]) : 0))
+  sizeOf: (command: OrderCommand) => number
+): readonly [commands: readonly OrderCommand[], postponed: readonly Postponed[]] {
+  const weights = batch.map((command) => storedSize(sizeOf(command)))
   let count = 0
-  for (let weight = 0; count < sizes.length && weight < batchWeight; count++) weight += sizes[count] ?? 0
-  return { commands: batch.slice(0, count), postponed: sizes.slice(count).map((postponed) => ({ postponed })) }
-}
-
-function idempotencyOf(command: OrderCommand): Idempotency | undefined {
-  if (command.verb === 'placeOrder') return command.args[0].idempotency
-  return command.verb === 'shipOrder' ? command.args[3] : undefined
+  for (let weight = 0; count < weights.length && weight < batchWeight; count++) weight += weights[count] ?? 0
+  return [batch.slice(0, count), weights.slice(count).map((postponed) => ({ postponed }))]
 }
 
 async function clock({ query }: Queries): Promise<number> {

@@ -1,0 +1,41 @@
+/** Contents of orders are read after their sizes, because whoever names an order in a write need not send much. */
+
+import type { CommonOrderRow } from '../rows.ts'
+import type { Queries } from './database.ts'
+import { ConcurrentChange } from './failures.ts'
+import type { OrderRow } from './rows.ts'
+
+/** The row of an order without its content. */
+export interface SizedOrderRow extends CommonOrderRow {
+  /** Bytes. */
+  readonly content_size: number
+}
+
+export const sizedOrderColumns = 'o.seq, o.id, o.version, o.customer, o.order_number, o.status, o.placed_at, o.modified_at, o.content_size'
+
+/**
+ * A small order names a large stored order, by its number or by the Idempotency-Key that it answered. The serving thread does not
+ * read that, because it takes too long.
+ */
+export class LargeStoredOrder extends Error {
+  override readonly name = 'LargeStoredOrder'
+}
+
+/**
+ * Reads the contents of orders in the versions of their rows, so that none is larger than its row says.
+ * @throws ConcurrentChange if an order that is not locked has changed meanwhile
+ */
+export async function readContents({ query }: Queries, rows: readonly SizedOrderRow[]): Promise<(SizedOrderRow & OrderRow)[]> {
+  if (rows.length === 0) return []
+  const read = await query<Pick<OrderRow, 'id' | 'content'>>(
+    `SELECT o.id, o.content FROM purchase_order o
+      JOIN unnest($1::uuid[], $2::bigint[]) AS w (id, version) ON o.id = w.id AND o.version = w.version`,
+    [rows.map(({ id }) => id), rows.map(({ version }) => version)]
+  )
+  const contents = new Map(read.map(({ id, content }) => [id, content]))
+  return rows.map((row) => {
+    const content = contents.get(row.id)
+    if (content === undefined) throw new ConcurrentChange('an order was changed after its size was read')
+    return { ...row, content }
+  })
+}
