@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { parses } from '../../domain/deferred.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { add, plain, zero } from '../../domain/money.ts'
 import { heldBy } from '../../domain/placing.ts'
@@ -127,6 +128,38 @@ t.test('the threads together open no more connections than the store may', async
   while (!hasEnded) most = Math.max(most, (await execute<{ open: number }>(url, sql))[0]?.open ?? 0)
   await work
   t.ok(most >= 2 && most <= 3, `${most} were open`)
+})
+
+t.test('small orders that name a large one by its number or its key are answered, and the serving thread parses none', async (t) => {
+  const { store } = await open(t)
+  const idempotency = { scope: 's', key: 'k', fingerprint: 'f' }
+  const { order: first } = await store.placeOrder({
+    order: purchase(
+      Array.from({ length: 2_000 }, () => item('a')),
+      { orderNumber: 'PO-1' }
+    ),
+    status: 'accepted',
+    customer: 'acme',
+    idempotency
+  })
+  let parsed = 0
+  const count = () => (parsed += 1)
+  parses.subscribe(count)
+  t.teardown(() => parses.unsubscribe(count))
+  const numbered = placing('a', 1, { customer: 'acme', order: purchase([item('a')], { orderNumber: 'PO-1' }) })
+  const keyed = placing('a', 1, { idempotency })
+  const results = await Promise.allSettled(
+    Array.from({ length: 30 }, (_, i) => store.placeOrder([numbered, keyed, placing('a')][i % 3] ?? numbered))
+  )
+  t.equal(parsed, 0)
+  for (const [i, result] of results.entries()) {
+    if (i % 3 === 0) t.match(result, { reason: { code: 'order-number-taken', orderId: first.id } })
+    else
+      t.match(result, {
+        value: i % 3 === 1 ? { replayed: true, order: { id: first.id, version: 1 } } : { outcome: 'placed', replayed: false }
+      })
+  }
+  await addsUp(t, store)
 })
 
 t.test('a change that the database itself refuses fails alone', async (t) => {
