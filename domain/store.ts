@@ -75,6 +75,8 @@ export interface OrderWriteOptions {
 export interface Placing extends OrderWriteOptions {
   readonly order: PurchaseOrder
   readonly customer?: string
+  /** A customer or an address. Senders take turns. */
+  readonly sender?: string
   readonly status: 'received' | 'accepted'
   /** `lenient`: the order takes what can be had, and each of its lines has an answer. Absent: all or nothing. */
   readonly handling?: 'lenient' | undefined

@@ -3,8 +3,9 @@ import type { Config } from '../config.ts'
 import { firstStatus, type PurchaseOrder } from '../domain/order.ts'
 import type { Placing } from '../domain/store.ts'
 
-/** The order of a request's body, with its customer and its first status. */
-export function placingOf({ body, caller }: FastifyRequest, { ACCEPTANCE }: Config): Placing {
+/** The order of a request's body, with its sender, its customer and its first status. */
+export function placingOf(request: FastifyRequest, { ACCEPTANCE }: Config): Placing {
+  const { body, caller } = request
   const customer = caller?.kind === 'key' ? { customer: caller.customer } : {}
-  return { order: body as PurchaseOrder, status: firstStatus(ACCEPTANCE), ...customer }
+  return { order: body as PurchaseOrder, sender: request.sender().name, status: firstStatus(ACCEPTANCE), ...customer }
 }

@@ -19,6 +19,8 @@ export interface Work<Item, Result> {
   readonly weight: (item: Item) => number
   /** The id of the order that an item changes. Items of one order stay in the order of arrival. */
   readonly orderOf?: (item: Item) => string | undefined
+  /** Who sent an item that changes no order. Senders take turns, and so do orders. */
+  readonly senderOf?: (item: Item) => string | undefined
   /** The number of batches that may be in progress at once. */
   readonly parallel: number
 }

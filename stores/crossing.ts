@@ -24,6 +24,11 @@ export function changedOrder({ verb, args }: Command): string | undefined {
   return isChange ? (args as Command<typeof verb>['args'])[0] : undefined
 }
 
+/** Who sent a command, if that is known. */
+export function senderOf({ verb, args }: Command): string | undefined {
+  return verb === 'placeOrder' ? (args as Command<typeof verb>['args'])[0].sender : undefined
+}
+
 /** An order or a shipment as JSON. A large one also has the properties that can be read without parsing it. */
 type Packed<T> = string | { readonly json: string; readonly known: Known<T> }
 

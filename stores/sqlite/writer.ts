@@ -1,7 +1,7 @@
 import type { Store } from '../../domain/store.ts'
 import { entryModule } from '../../files.ts'
 import { Batcher, type Settled } from '../batcher.ts'
-import { changedOrder, packCommand, unpackOutcomes } from '../crossing.ts'
+import { changedOrder, packCommand, senderOf, unpackOutcomes } from '../crossing.ts'
 import { DatabaseThread, ThreadLost } from '../database-thread.ts'
 import { type CommandOutcome, lostWrite, notStored, type Postponed } from '../outcomes.ts'
 import { commandSize } from './command-size.ts'
@@ -20,7 +20,7 @@ const entry = entryModule('stores/sqlite/writer-thread')
 export class SqliteWriter {
   readonly #path: string
   readonly #thread: DatabaseThread<WriterData, readonly WriteCommand[], readonly CommandOutcome[]>
-  readonly #batches = new Batcher({ run: (batch) => this.#write(batch), weight: commandSize, orderOf: changedOrder, parallel: 1 })
+  readonly #batches = new Batcher({ run: (batch) => this.#write(batch), weight: commandSize, orderOf: changedOrder, senderOf, parallel: 1 })
   #failing = false
 
   constructor(data: WriterData) {

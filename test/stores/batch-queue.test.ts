@@ -1,11 +1,11 @@
 import t from 'tap'
 import { BatchQueue } from '../../stores/batch-queue.ts'
-import { changedOrder } from '../../stores/crossing.ts'
+import { changedOrder, senderOf } from '../../stores/crossing.ts'
 import { commandSize } from '../../stores/sqlite/command-size.ts'
 import type { WriteCommand } from '../../stores/sqlite/write-verbs.ts'
 import { draft, item, placing, purchase } from './fixtures.ts'
 
-const newQueue = () => new BatchQueue<WriteCommand>({ weight: commandSize, orderOf: changedOrder })
+const newQueue = () => new BatchQueue<WriteCommand>({ weight: commandSize, orderOf: changedOrder, senderOf })
 const pending = (item: WriteCommand) => ({ item, resolve: () => {}, reject: () => {} })
 
 /** How many of a command wait before one more is refused, and how many of them go at once. */
@@ -20,12 +20,16 @@ function room(command: WriteCommand): { waiting: number; batch: number } {
   throw new Error('the queue takes any number')
 }
 
-const place = (order = purchase([item('a')])): WriteCommand => ({ verb: 'placeOrder', args: [placing('a', 1, { order })] })
+const place = (order = purchase([item('a')]), sender = 'somebody'): WriteCommand => ({
+  verb: 'placeOrder',
+  args: [placing('a', 1, { order, sender })]
+})
+const linesOf = (count: number) => purchase(Array.from({ length: count }, () => item('a')))
 
 t.test('the commands of a queue, their lines and the length of their texts are bounded', async (t) => {
   t.same(room({ verb: 'deleteProduct', args: ['a', {}] }), { waiting: 10_000, batch: 2_000 })
   t.same(room(place()), { waiting: 10_000, batch: 1_000 })
-  t.same(room(place(purchase(Array.from({ length: 999 }, () => item('a'))))), { waiting: 250, batch: 2 })
+  t.same(room(place(linesOf(999))), { waiting: 250, batch: 2 })
   const text = 'x'.repeat(4_000)
   const heavy = [
     place(purchase([item('a')], { notes: Array(100).fill(text) })),
@@ -46,7 +50,7 @@ t.test('the commands of a queue, their lines and the length of their texts are b
 
 t.test('a command that is larger than all that may wait is taken when nothing else waits', async (t) => {
   const queue = newQueue()
-  const huge = place(purchase(Array.from({ length: 300_000 }, () => item('a'))))
+  const huge = place(linesOf(300_000))
   t.doesNotThrow(() => queue.add(pending(huge)))
   t.throws(() => queue.add(pending(huge)), { code: 'store-overloaded' })
   t.equal(queue.takeBatch().length, 1)
@@ -55,17 +59,17 @@ t.test('a command that is larger than all that may wait is taken when nothing el
 
 t.test('however many large commands wait, there is room for small ones', async (t) => {
   const queue = newQueue()
-  queue.add(pending(place(purchase(Array.from({ length: 300_000 }, () => item('a'))))))
+  queue.add(pending(place(linesOf(300_000))))
   for (let i = 0; i < 10_000; i++) queue.add(pending(place()))
   t.throws(() => queue.add(pending(place())), { code: 'store-overloaded' })
 })
 
-const large = place(purchase(Array.from({ length: 2_000 }, () => item('a'))))
+const large = place(linesOf(2_000))
 const change = (id: string): WriteCommand => ({ verb: 'setOrderStatus', args: [id, 'shipped', {}] })
 /** A change that is large by what it sends. */
 const rewrite = (id: string): WriteCommand => ({
   verb: 'changeOrder',
-  args: [id, purchase(Array.from({ length: 2_000 }, () => item('a'))), {}]
+  args: [id, linesOf(2_000), {}]
 })
 
 /** The numbers of the commands in each batch, in the order in which they were added. */
@@ -122,9 +126,18 @@ t.test('commands that are found to be large are put back, in the order of arriva
   t.equal(batch.length, 4)
   queue.add(pending(change('x')))
   queue.add(pending(place()))
-  for (const [i, queued] of batch.entries()) if (i > 0) queue.putBack(queued, i === 3 ? 0 : 10_000)
+  for (const queued of batch) if (queued.number > 0) queue.putBack(queued, queued.number === 3 ? 0 : 10_000)
   queue.finish(batch)
   t.same(drain(queue), [[1], [3, 5], [2], [4]], 'a later one of the same order waits for them')
+})
+
+t.test('a command that is found to be large goes before a later one of the same order that is large by what it sends', async (t) => {
+  const queue = filled([change('x'), change('x')])
+  const batch = queue.takeBatch()
+  for (const command of [rewrite('x'), rewrite('x')]) queue.add(pending(command))
+  for (const queued of batch) if (queued.number > 0) queue.putBack(queued, 10_000)
+  queue.finish(batch)
+  t.same(drain(queue), [[1], [2], [3]])
 })
 
 t.test('no more large commands than may wait are put back', async (t) => {
@@ -147,5 +160,82 @@ t.test('a write of an order waits while another write of that order runs', async
   t.same(numbers(), [4, 5])
   t.same(numbers(), [], 'nothing else may go')
   queue.finish(batch)
-  t.same([numbers(), numbers()], [[2], [3]])
+  t.same([numbers(), numbers()], [[3], [2]])
+})
+
+const by = (sender: string, lines: number) => place(linesOf(lines), sender)
+
+for (const [size, lines, perBatch] of [
+  ['large', 2_000, 1],
+  ['small', 249, 8]
+] as const) {
+  t.test(`senders of ${size} orders take turns, however many orders one of them sends`, async (t) => {
+    const queue = filled(Array.from({ length: 40 }, () => by('crowd', lines)))
+    const first = queue.takeBatch()
+    t.equal(first.length, perBatch)
+    for (const sender of ['one', 'other', 'one']) queue.add(pending(by(sender, lines)))
+    const rest = drain(queue).flat()
+    const after = [perBatch, 40, 41, perBatch + 1, 42, perBatch + 2]
+    t.same(rest.slice(0, after.length), after)
+    t.same(rest.slice(after.length), [...Array(40).keys()].slice(perBatch + 3), 'the orders of each stay in the order of arrival')
+  })
+}
+
+t.test('orders that come later delay nobody who waits', async (t) => {
+  const queue = filled([...Array.from({ length: 3 }, () => by('patient', 2_000)), by('other', 2_000)])
+  const taken: string[] = []
+  for (let i = 0; i < 7; i++) {
+    const [next] = queue.takeBatch()
+    if (next) taken.push(next.turn)
+    queue.add(pending(by(`newcomer ${i}`, 2_000)))
+  }
+  t.same(taken, ['patient', 'other', 'patient', 'newcomer 0', 'newcomer 1', 'patient', 'newcomer 2'])
+})
+
+t.test('orders that were put back go before those that came meanwhile', async (t) => {
+  const queue = filled([by('repeats', 1), by('one', 1), by('other', 1)])
+  const batch = queue.takeBatch()
+  queue.add(pending(by('repeats', 1)))
+  queue.add(pending(by('one', 1)))
+  for (const queued of batch.slice(1)) queue.putBack(queued, 0)
+  queue.finish(batch)
+  t.same(drain(queue), [[1, 2, 3, 4]])
+})
+
+t.test('orders that are found to be large take turns with the large orders of others', async (t) => {
+  const queue = filled(Array.from({ length: 20 }, () => by('repeats', 1)))
+  const batch = queue.takeBatch()
+  for (const queued of batch) if (queued.number > 0) queue.putBack(queued, 10_000)
+  queue.finish(batch)
+  queue.add(pending(by('other', 2_000)))
+  t.same(drain(queue).flat().slice(0, 3), [1, 20, 2])
+})
+
+t.test('orders that are found to be large take turns, also when a large order of their sender has come meanwhile', async (t) => {
+  const queue = filled(Array.from({ length: 20 }, () => by('repeats', 1)))
+  const batch = queue.takeBatch()
+  for (const sender of ['repeats', 'other', 'other']) queue.add(pending(by(sender, 2_000)))
+  for (const queued of batch) queue.putBack(queued, 10_000)
+  queue.finish(batch)
+  t.same(drain(queue).flat().slice(0, 5), [20, 21, 0, 22, 1])
+})
+
+t.test('a sender whose orders fill the queue takes no room from others', async (t) => {
+  for (const lines of [1, 2_000]) {
+    const queue = newQueue()
+    const fill = (sender: string) => {
+      for (let count = 0; ; count++) {
+        try {
+          queue.add(pending(by(sender, lines)))
+        } catch (error) {
+          t.match(error, { code: 'store-overloaded' })
+          return count
+        }
+      }
+    }
+    const all = fill('crowd')
+    const part = Math.floor(all / 25)
+    t.ok(part > 0)
+    for (const other of ['one', 'other']) t.equal(fill(other), part)
+  }
 })
