@@ -12,21 +12,24 @@ import { openFile, postOrder, putStockedProducts, type Served, serve } from './s
 const options = settings({ rounds: 5, seconds: 1 })
 const folder = newFolder(options.directory)
 
-async function openStocked(name: string, maxBatch?: number): Promise<Store> {
-  const store = await openFile(join(folder, `${name}.db`), maxBatch)
+async function openStocked(name: string, groupCommit: boolean): Promise<Store> {
+  const store = await openFile(join(folder, `${name}.db`), groupCommit)
   await putStockedProducts(store)
   return store
 }
 
 async function throughStore(): Promise<string> {
-  const stores = { single: await openStocked('single', 1), grouped: await openStocked('grouped') }
+  const stores = { single: await openStocked('single', false), grouped: await openStocked('grouped', true) }
   const rates = await throughStores(options, stores)
   await Promise.all([stores.single.close(), stores.grouped.close()])
   return rates
 }
 
 async function throughHttp(): Promise<string> {
-  const shops = { single: await serve(await openStocked('http-single', 1)), grouped: await serve(await openStocked('http-grouped')) }
+  const shops = {
+    single: await serve(await openStocked('http-single', false)),
+    grouped: await serve(await openStocked('http-grouped', true))
+  }
   const loader = startLoader()
   const next = random(options.seed)
   const requests = Array.from({ length: 1_000 }, () => postOrder(next))

@@ -12,9 +12,9 @@ import { pick } from './measure.ts'
 
 export const currency = 'EUR'
 
-/** @param maxBatch 1 means one transaction per order */
-export async function openFile(path: string, maxBatch?: number): Promise<Store> {
-  const { store } = await openWithWriter({ path, currency, ...(maxBatch === undefined ? {} : { maxBatch }) })
+/** @param groupCommit false means one transaction per order */
+export async function openFile(path: string, groupCommit = true): Promise<Store> {
+  const { store } = await openWithWriter({ path, currency, groupCommit })
   return store
 }
 

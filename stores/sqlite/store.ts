@@ -33,7 +33,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   return store
 }
 
-type OpenOptions = SqliteOptions & Pick<WriterData, 'maxPages' | 'maxBatch'>
+type OpenOptions = SqliteOptions & Pick<WriterData, 'maxPages' | 'groupCommit'>
 
 /** Opens the store and also returns its writer, for benches and for tests that kill the writer or fill its disk. */
 export async function openWithWriter(options: OpenOptions): Promise<{ store: Store; writer: SqliteWriter }> {

@@ -14,21 +14,17 @@ export interface WriterData {
   readonly currency: string
   /** The most pages that the file may have, for tests of a full disk. */
   readonly maxPages?: number
-  /** The most commands of one transaction. The benches set it to 1, to measure the gain of group commit. */
-  readonly maxBatch?: number
+  /** Whether the commands of a batch share a transaction. The benches turn this off, to measure the gain. */
+  readonly groupCommit?: boolean
 }
 
-serve(({ path, identity, currency, maxPages, maxBatch }: WriterData) => {
+serve(({ path, identity, currency, maxPages, groupCommit = true }: WriterData) => {
   checkFile(path, identity)
   const db = connectWriter(path)
   if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${maxPages}`)
   const run = makeBatch(db, currency, () => checkFile(path, identity))
   const perform = (batch: readonly WriteCommand[]): readonly CommandOutcome[] =>
-    maxBatch === undefined ? run(batch) : slices(batch, maxBatch).flatMap(run)
+    groupCommit ? run(batch) : batch.flatMap((command) => run([command]))
   const answer = (batch: readonly WriteCommand[]) => packOutcomes(batch, perform(batch.map(unpackCommand)))
   return { answer, close: () => db.close() }
 })
-
-function slices<T>(all: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
-}
