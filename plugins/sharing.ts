@@ -21,7 +21,7 @@ declare module 'fastify' {
     /** All products of the store, in batches. Reading each batch waits for the caller's turn. */
     allProducts(): AsyncIterable<readonly StockedProduct[]>
     /**
-     * Changes a stored order. The change of a large order waits for the caller's turn, and the request is charged for the order's size.
+     * Changes a stored order when it is the caller's turn. If the order is large, the request is charged for its size.
      * @throws Problem `overloaded` when too many large orders wait
      */
     changeInTurn<T>(order: Order, change: () => Promise<T>): Promise<T>
@@ -45,11 +45,17 @@ const searchLimits = { running: { total: 4, perCaller: 2 }, waiting: { total: 64
 const downloadLimits: Limits = { total: 32, perCaller: 4 }
 
 /**
- * The change of an order of 10,000 lines keeps the thread that writes busy for a tenth of a second. The room for large orders in
- * memory limits how many wait.
+ * The change of an order of 10,000 lines keeps the thread that writes busy for a tenth of a second. The room for large orders and
+ * bodies in memory limits how many wait.
  */
-const changeLimits = {
+const largeChangeLimits = {
   running: { total: 2, perCaller: 1 },
+  waiting: unlimited
+} as const
+
+/** In the queue of writes every order has its turn. So others would wait for all orders that one caller changes at once. */
+const smallChangeLimits = {
+  running: { total: Number.POSITIVE_INFINITY, perCaller: 8 },
   waiting: unlimited
 } as const
 
@@ -67,13 +73,14 @@ function refusal(limit: keyof Limits, what: string, own: number): Problem {
   })
 }
 
-/** Limits requests that take long, however few they are: searches, downloads of the whole catalogue, and changes of large orders. */
+/** Limits requests that take long, however few they are: searches, downloads of the whole catalogue, and changes of orders. */
 export default fp(
   async function sharing(app: FastifyInstance) {
     const searches = new FairLimiter(searchLimits)
     const batchReads = new FairLimiter(batchLimits)
     const downloads = new Quota(downloadLimits)
-    const changes = new FairLimiter(changeLimits)
+    const largeChanges = new FairLimiter(largeChangeLimits)
+    const smallChanges = new FairLimiter(smallChangeLimits)
     const charged = new WeakSet<FastifyRequest>()
 
     app.decorateRequest('findProducts', async function (this: FastifyRequest, query: ProductQuery) {
@@ -104,11 +111,13 @@ export default fp(
 
     app.decorateRequest('changeInTurn', async function <T>(this: FastifyRequest, order: Order, change: () => Promise<T>): Promise<T> {
       const text = textOf(order)
-      if (text === undefined) return change()
+      const limiter = (text ?? textOf(this.body)) === undefined ? smallChanges : largeChanges
+      const inTurn = () => limiter.run(this.sender().name, change)
+      if (text === undefined) return inTurn()
       // It costs as much as a body of its length. A request that compares the order before it changes it, or tries again, is charged once.
       if (!charged.has(this)) this.charge(costOfBody(text.length))
       charged.add(this)
-      return this.withRoomFor(text.length, () => changes.run(this.sender().name, change))
+      return this.withRoomFor(text.length, inTurn)
     })
 
     app.decorateReply('acquireCatalogueDownload', function (this: FastifyReply) {

@@ -2,8 +2,9 @@ import t from 'tap'
 import { textOf } from '../../domain/deferred.ts'
 import type { Page } from '../../domain/page.ts'
 import type { Product } from '../../domain/product.ts'
-import { build, type Shop, xml } from '../build.ts'
+import { build, orderXml, type Shop, xml } from '../build.ts'
 import { listening, message, remaining, Wire } from '../http/wire.ts'
+import { products, ublOrder } from '../routes/buyer-fixtures.ts'
 
 /** Searches that end only when they are ended. */
 function hold({ store }: Shop) {
@@ -194,43 +195,106 @@ t.test('a request that changes a large order is charged for its size, and one th
   }
 })
 
-t.test('changes of large orders wait for the turn of their caller, and those of small orders do not', async (t) => {
-  const shop = await build(t, { products: manyProducts })
-  const [mine, another] = [await Promise.all(Array.from({ length: 4 }, () => placed(shop, 400))), await placed(shop, 400)]
-  const small = await placed(shop, 1)
-  const { setOrderStatus } = shop.store
+/** Changes of orders that end only when they are ended, but for those of the orders that are left out. */
+function holdChanges({ store }: Shop, leftOut: readonly string[] = []) {
+  const { setOrderStatus, changeOrder } = store
   const started: { readonly url: string; readonly end: () => void }[] = []
   let onStart = () => {}
-  shop.store.setOrderStatus = async (id, ...rest) => {
-    if (`/order/${id}` !== small) {
-      await new Promise<void>((end) => {
-        started.push({ url: `/order/${id}`, end })
-        onStart()
-      })
-    }
-    return setOrderStatus(id, ...rest)
+  async function held(id: string): Promise<void> {
+    const url = `/order/${id}`
+    if (leftOut.includes(url)) return
+    await new Promise<void>((end) => {
+      started.push({ url, end })
+      onStart()
+    })
   }
+  store.setOrderStatus = (id, ...rest) => held(id).then(() => setOrderStatus(id, ...rest))
+  store.changeOrder = (id, ...rest) => held(id).then(() => changeOrder(id, ...rest))
   /** Waits until so many have been started. */
   const untilStarted = (count: number) =>
     new Promise<void>((resolve) => {
       onStart = () => started.length >= count && resolve()
       onStart()
     })
+  return {
+    untilStarted,
+    get started() {
+      return started.map(({ url }) => url)
+    },
+    async endEach(count: number): Promise<void> {
+      for (let i = 0; i < count; i++) {
+        await untilStarted(i + 1)
+        started[i]?.end()
+      }
+    }
+  }
+}
+
+const placedAll = (shop: Shop, count: number, lines: number) => Promise.all(Array.from({ length: count }, () => placed(shop, lines)))
+
+t.test('changes of large orders wait for the turn of their caller, and those of small orders do not', async (t) => {
+  const shop = await build(t, { products: manyProducts })
+  const [mine, another] = [await placedAll(shop, 4, 400), await placed(shop, 400)]
+  const small = await placed(shop, 1)
+  const changes = holdChanges(shop, [small])
   const answers = mine.map((url) => cancel(shop, url, '192.0.2.1'))
-  await untilStarted(1)
+  await changes.untilStarted(1)
   t.equal((await cancel(shop, small, '192.0.2.1')).statusCode, 204, 'a small one goes at once')
   answers.push(cancel(shop, another, '192.0.2.2'))
-  await untilStarted(2)
-  t.same(
-    started.map(({ url }) => url),
-    [mine[0], another],
-    "another's goes before the rest of one caller's"
-  )
-  for (let i = 0; i < 5; i++) {
-    await untilStarted(i + 1)
-    started[i]?.end()
-  }
+  await changes.untilStarted(2)
+  t.same(changes.started, [mine[0], another], "another's goes before the rest of one caller's")
+  await changes.endEach(5)
   for (const answer of answers) t.equal((await answer).statusCode, 204)
+})
+
+t.test('small orders that become large are changed as large ones', async (t) => {
+  const shop = await build(t, { products: manyProducts })
+  const [mine, another, small] = [await placedAll(shop, 2, 1), await placed(shop, 1), await placed(shop, 1)]
+  const changes = holdChanges(shop, [small])
+  const payload = `<purchase-order>${line.repeat(1_000)}</purchase-order>`
+  const enlarge = (url: string, remoteAddress: string) =>
+    shop.app.inject({ method: 'PUT', url, headers: { ...xml, ...minimal, 'if-match': '*' }, payload, remoteAddress })
+  const answers = mine.map((url) => enlarge(url, '192.0.2.1'))
+  await changes.untilStarted(1)
+  answers.push(enlarge(another, '192.0.2.2'))
+  await changes.untilStarted(2)
+  t.equal((await cancel(shop, small, '192.0.2.1')).statusCode, 204, 'a small one goes at once')
+  t.equal(changes.started[1], another, "another's goes before the rest of one caller's")
+  await changes.endEach(3)
+  for (const answer of answers) t.equal((await answer).statusCode, 204)
+})
+
+t.test('one caller changes few small orders at a time, and keeps no other waiting', async (t) => {
+  const shop = await build(t, { products: manyProducts })
+  const [mine, another] = [await placedAll(shop, 20, 1), await placed(shop, 1)]
+  const changes = holdChanges(shop)
+  const answers = mine.map((url) => cancel(shop, url, '192.0.2.1'))
+  await changes.untilStarted(8)
+  answers.push(cancel(shop, another, '192.0.2.2'))
+  await changes.untilStarted(9)
+  t.equal(changes.started[8], another)
+  await changes.endEach(21)
+  for (const answer of answers) t.equal((await answer).statusCode, 204)
+})
+
+t.test('the store is told who sends an order, so that senders take turns in it', async (t) => {
+  const shop = await build(t, { products: { ...products, 'ABC-1': {} } })
+  const { placeOrder } = shop.store
+  const senders: unknown[] = []
+  shop.store.placeOrder = (placing) => {
+    senders.push(placing.sender)
+    return placeOrder(placing)
+  }
+  const acme = await shop.key('ACME', 'order')
+  const post = async (payload: string, headers: Readonly<Record<string, string>>, url = '/order') => {
+    const answer = await shop.app.inject({ method: 'POST', url, headers, payload, remoteAddress: '192.0.2.1' })
+    t.ok(answer.statusCode < 300, answer.body)
+  }
+  await post(orderXml(), xml)
+  await post(orderXml(), { ...xml, ...acme })
+  await post(orderXml(), { ...xml, ...acme }, '/order?dry-run=true')
+  await post(ublOrder(), { ...xml, ...acme })
+  t.same(senders, ['address 192.0.2.1', ...Array(3).fill('customer ACME')])
 })
 
 t.test('one caller has few large orders waiting for their changes, and more are 503', async (t) => {
