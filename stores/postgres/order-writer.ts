@@ -2,7 +2,7 @@ import type { Order } from '../../domain/order.ts'
 import type { Placed, Shipped, Store } from '../../domain/store.ts'
 import { entryModule } from '../../files.ts'
 import { Batcher, type Settled } from '../batcher.ts'
-import { changedOrder, packCommand, unpackOutcomes } from '../crossing.ts'
+import { changedOrder, packCommand, senderOf, unpackOutcomes } from '../crossing.ts'
 import { DatabaseThread, ThreadLost } from '../database-thread.ts'
 import { fromFailure, lostWrite, type Postponed } from '../outcomes.ts'
 import { detailsSize, orderSize } from '../sizes.ts'
@@ -44,8 +44,8 @@ export class OrderWriter {
   /** @param database the connections of the serving thread */
   constructor(database: Database, data: OrderThreadData) {
     this.#thread = new DatabaseThread(entry, data)
-    this.#orderThreadQueue = new Batcher({ run: (batch) => this.#write(batch), weight, orderOf: changedOrder, parallel })
-    this.#servingThreadQueue = new Batcher({ run: makeOrderWrites(database, data.currency, 'serving'), weight, parallel })
+    this.#orderThreadQueue = new Batcher({ run: (batch) => this.#write(batch), weight, orderOf: changedOrder, senderOf, parallel })
+    this.#servingThreadQueue = new Batcher({ run: makeOrderWrites(database, data.currency, 'serving'), weight, senderOf, parallel })
   }
 
   /** Resolves when the thread has started. */

@@ -96,4 +96,15 @@ export function queueContract(rule: Rule): void {
       t.same([version, sellerNote], [41, 'note 39'])
     }
   )
+
+  rule('an order does not wait for all orders of another sender that came before it', async (t, store) => {
+    await store.createProduct('a', stocked(100_000))
+    for (const count of [2_000, 200]) {
+      const done: string[] = []
+      const place = (sender: string) =>
+        store.placeOrder({ order: purchase(many(count)), status: 'accepted', sender }).then(() => done.push(sender))
+      await Promise.all([...Array.from({ length: 40 }, () => place('crowd')), place('other')])
+      t.ok(done.indexOf('other') < 30, `${done.indexOf('other')} orders of ${count} lines were placed before it`)
+    }
+  })
 }
