@@ -1,11 +1,15 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { processEnvironment } from '../config.ts'
-import { FairQueue } from '../fairness/fair-queue.ts'
+import { FewPerTurn } from '../fairness/few-per-turn.ts'
+import { GroupedQueue } from '../fairness/grouped-queue.ts'
+import { RateTally } from '../fairness/rate-tally.ts'
 import { entryModule } from '../files.ts'
+import type { Problem } from '../http/problem.ts'
 import { lowerPriority } from '../priority.ts'
-import type { FinishedJob, FromProcess, Job } from './job.ts'
+import { type FinishedJob, type FromProcess, type Job, readsSentDocument } from './job.ts'
+import { JobWatch, processorTimeOf } from './job-watch.ts'
+import type { Payer, Sender } from './payer.ts'
 
 /**
  * Why a job has no outcome. `too-costly`: it took too long or crashed the process. `unavailable`: no process could be
@@ -13,10 +17,15 @@ import type { FinishedJob, FromProcess, Job } from './job.ts'
  */
 export type JobFailure = 'too-costly' | 'unavailable' | 'cancelled'
 
+/** A job has no result but a Problem when its sender's other documents have used up the sender's rate. */
+export type Outcome = FinishedJob | JobFailure | Problem
+
 interface Task {
   readonly job: Job
   readonly size: number
-  readonly settle: (outcome: FinishedJob | JobFailure) => void
+  readonly payer: Payer
+  readonly sender: Sender
+  readonly resolve: (outcome: Outcome) => void
 }
 
 export interface ChildOptions {
@@ -24,21 +33,19 @@ export interface ChildOptions {
   readonly budget: number
   /** Milliseconds without work after which the process ends; without it, never. */
   readonly idle?: number
+  /** MiB of each half of the heap's young generation, if not the default. Less takes less memory, and more processor time. */
+  readonly semiSpace?: number
   /** The most jobs, and the most bytes of jobs, that are sent to the process before it answers. */
   readonly window: { readonly jobs: number; readonly bytes: number }
+  /**
+   * Whether the sender whose jobs have taken the least processor time in the last minute is next, in place of each in turn. So
+   * whoever sends costly documents waits for the others. To find that sender takes too long for small jobs.
+   */
+  readonly leastServedFirst?: boolean
   /** Added to the process's niceness, so that it yields to the thread that serves. */
   readonly niceness: number
   /** Logs a warning for the operator: the process ended, or a job failed because of a bug. */
   readonly warn: (details: object, message: string) => void
-}
-
-/** The state of the watch over a job. */
-interface Watched {
-  /** The processor time of its process in milliseconds, when the watch began and at the last look; undefined where it cannot be read. */
-  readonly begin: number | undefined
-  readonly last: number | undefined
-  /** The number of looks in a row at which the processor time had not grown. */
-  readonly stuck: number
 }
 
 const entry = fileURLToPath(entryModule('documents/process'))
@@ -49,41 +56,47 @@ const heapSize = 256
 /** After this many failed starts in a row, the waiting jobs fail. */
 const maxFailedStarts = 3
 
-/**
- * After this many looks in a row that find no more processor time used, the process is stuck. On a busy machine a process of low
- * priority goes on slowly, so a job has no limit by the clock.
- */
-const stuckAfter = 20
-
-/** Milliseconds of a job that do not count against its budget. To read a process's times from /proc costs as much as a small job. */
-const unwatched = 50
+/** Processor time is counted for each sender over this many milliseconds, and for no more senders than these. */
+const served = { window: 60_000, maxCallers: 10_000 }
 
 /** Characters of the process's standard error that are kept for the log. */
 const maxErrorOutput = 2_000
 
 /**
- * One document process and the queue of its jobs, from which callers take turns. A job over its budget is killed with the
- * process, and a job that fills the heap crashes it. A new process then retries the jobs that were in flight, one at a
- * time. A job that ends the process while no other job is in it is refused.
+ * One document process and the queue of its jobs, from which senders take turns. A job over its budget is killed with the
+ * process, and a job that fills the heap crashes it. The jobs that were in flight then go back to the queue, and until all of them
+ * are done, a new process gets one job at a time. A job that ends the process while no other job is in it is refused.
  */
 export class DocumentChild {
   readonly #options: ChildOptions
-  readonly #waiting = new FairQueue<Task>()
+  readonly #served: RateTally | undefined
+  readonly #waiting: GroupedQueue<Task>
   /** Tasks without an answer yet, in the order in which the process answers; the last of them may still be in #outbox. */
   #inFlight: Task[] = []
   #inFlightBytes = 0
   #outbox: Task[] = []
-  /** Tasks that were in flight when a process ended. Each is retried alone. */
-  #retries: Task[] = []
+  /** Tasks that were in flight when a process ended, and wait or are tried again: one of them may have ended it. */
+  readonly #suspects = new Set<Task>()
+  /** Outcomes on their way to those who wait for them. */
+  readonly #outcomes = new FewPerTurn()
   #process: ChildProcess | undefined
   #isReady = false
   #failedStarts = 0
   #output = ''
-  #timer: NodeJS.Timeout | undefined
+  readonly #watch: JobWatch
+  #idleTimer: NodeJS.Timeout | undefined
   #isFlushing = false
 
   constructor(options: ChildOptions) {
     this.#options = options
+    const tally = options.leastServedFirst ? new RateTally(served) : undefined
+    this.#served = tally
+    this.#waiting = new GroupedQueue(tally && ((sender) => tally.look(sender).current))
+    this.#watch = new JobWatch({
+      budget: options.budget,
+      processorTime: () => processorTimeOf(this.#process?.pid),
+      end: () => this.kill()
+    })
   }
 
   /** Undefined while no process runs. */
@@ -103,27 +116,35 @@ export class DocumentChild {
   }
 
   /**
+   * Runs a job for its payer, and charges the payer.
    * @param size in bytes
-   * @param signal aborted when the caller no longer waits: a job that is still in the queue is then removed from it
    */
-  run(caller: string, job: Job, size: number, signal?: AbortSignal): Promise<FinishedJob | JobFailure> {
-    if (signal?.aborted) return Promise.resolve('cancelled')
+  run(payer: Payer, job: Job, size: number): Promise<Outcome> {
+    const sender = payer.sender()
+    const { signal } = sender
+    if (signal.aborted) return Promise.resolve('cancelled')
     return new Promise((resolve) => {
-      let stopListening: (() => void) | undefined
-      const settle = (outcome: FinishedJob | JobFailure) => {
-        stopListening?.()
-        resolve(outcome)
+      const cancel = () => {
+        if (!this.#waiting.remove(sender, task)) return
+        this.#suspects.delete(task)
+        resolve('cancelled')
       }
-      const task: Task = { job, size, settle }
-      this.#waiting.add(caller, task)
+      let isSettled = false
+      const task: Task = {
+        job,
+        size,
+        payer,
+        sender,
+        resolve(outcome) {
+          isSettled = true
+          signal.removeEventListener('abort', cancel)
+          resolve(outcome)
+        }
+      }
+      this.#waiting.add(sender, task)
       this.#dispatch()
       // A job that has left the queue is not cancelled.
-      if (!signal || this.#waiting.isEmpty) return
-      const cancel = () => {
-        if (this.#waiting.remove(caller, task)) resolve('cancelled')
-      }
-      signal.addEventListener('abort', cancel, { once: true })
-      stopListening = () => signal.removeEventListener('abort', cancel)
+      if (!isSettled && !this.#waiting.isEmpty) signal.addEventListener('abort', cancel, { once: true })
     })
   }
 
@@ -132,9 +153,10 @@ export class DocumentChild {
   }
 
   #fork(): ChildProcess {
+    const { semiSpace } = this.#options
     const child = fork(entry, {
       serialization: 'advanced',
-      execArgv: [`--max-old-space-size=${heapSize}`],
+      execArgv: [`--max-old-space-size=${heapSize}`, ...(semiSpace === undefined ? [] : [`--max-semi-space-size=${semiSpace}`])],
       env: processEnvironment(),
       stdio: ['ignore', 'ignore', 'pipe', 'ipc']
     })
@@ -155,11 +177,13 @@ export class DocumentChild {
   /** Sends the process as many jobs as its window allows. */
   #dispatch(): void {
     const { window } = this.#options
-    if (this.#retries.length > 0) {
-      if (this.#inFlight.length === 0) this.#assign(this.#retries.shift())
-    } else {
-      while (!this.#waiting.isEmpty && this.#inFlight.length < window.jobs && this.#inFlightBytes < window.bytes)
-        this.#assign(this.#waiting.take())
+    const atOnce = this.#suspects.size > 0 ? 1 : window.jobs
+    while (this.#inFlight.length < atOnce && this.#inFlightBytes < window.bytes) {
+      const task = this.#takeNext()
+      if (!task) break
+      this.#inFlight.push(task)
+      this.#outbox.push(task)
+      this.#inFlightBytes += task.size
     }
     if (this.#outbox.length === 0) return
     this.#process ??= this.#fork()
@@ -178,43 +202,40 @@ export class DocumentChild {
     }
   }
 
-  #assign(task: Task | undefined): void {
-    if (!task) return
-    this.#inFlight.push(task)
-    this.#outbox.push(task)
-    this.#inFlightBytes += task.size
+  /** The next job of the queue. A document whose sender has used up its rate while it waited is refused. */
+  #takeNext(): Task | undefined {
+    for (;;) {
+      const task = this.#waiting.take()
+      const refusal = task && readsSentDocument(task.job) ? task.payer.workRefusal() : undefined
+      if (!task || !refusal) return task
+      this.#settle(task, refusal)
+    }
+  }
+
+  /** Charges the sender before the next job is taken from the queue. */
+  #settle(task: Task, outcome: Outcome): void {
+    const cost = this.#costOf(outcome)
+    task.payer.chargeWork(cost)
+    this.#served?.charge(task.sender.name, cost)
+    this.#suspects.delete(task)
+    this.#outcomes.add(task.sender.name, () => task.resolve(outcome))
+  }
+
+  /** A job that ended the process has used its whole budget. */
+  #costOf(outcome: Outcome): number {
+    if (outcome === 'too-costly') return this.#options.budget
+    return typeof outcome === 'object' && 'spent' in outcome ? (outcome.spent ?? 0) : 0
   }
 
   #flush(): void {
     if (this.#outbox.length === 0) return
     const jobs = this.#outbox.map(({ job }) => job)
     this.#outbox = []
+    clearTimeout(this.#idleTimer)
     // The budget of an idle process's first job starts now. For every other job it starts when the job before it is answered.
-    if (this.#inFlight.length === jobs.length) this.#enforceBudget()
+    if (this.#inFlight.length === jobs.length) this.#watch.start()
     // The error of a failed send is ignored: the process has ended, and #handleExit handles that.
     this.#process?.send(jobs, () => undefined)
-  }
-
-  /** Kills the process when its current job is over its budget. Most jobs are done before their processor time is looked at. */
-  #enforceBudget(): void {
-    const child = this.#process
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => {
-      const begin = cpuTime(child?.pid)
-      this.#watch(child, { begin, last: begin, stuck: 0 })
-    }, unwatched).unref()
-  }
-
-  /** Looks at the process's time again and again until it has no job, is over its budget, or is stuck. */
-  #watch(child: ChildProcess | undefined, { begin, last, stuck }: Watched): void {
-    const { budget } = this.#options
-    this.#timer = setTimeout(() => {
-      const now = cpuTime(child?.pid)
-      const isOver = now === undefined || begin === undefined || now - begin >= budget
-      const stuckNow = now === last ? stuck + 1 : 0
-      if (isOver || stuckNow >= stuckAfter) child?.kill('SIGKILL')
-      else this.#watch(child, { begin, last: now, stuck: stuckNow })
-    }, budget).unref()
   }
 
   #receive(message: FromProcess): void {
@@ -231,19 +252,19 @@ export class DocumentChild {
       if (!task) continue
       this.#inFlightBytes -= task.size
       if ('failed' in outcome) this.#options.warn({ stack: outcome.failed }, 'a document could not be handled')
-      task.settle(outcome)
+      this.#settle(task, outcome)
     }
-    if (this.#inFlight.length > this.#outbox.length) this.#enforceBudget()
+    if (this.#inFlight.length > this.#outbox.length) this.#watch.start()
     else this.#becomeIdle()
     this.#dispatch()
   }
 
   #becomeIdle(): void {
     const { idle } = this.#options
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+    this.#watch.stop()
+    clearTimeout(this.#idleTimer)
     setKeepsAlive(this.#process, false)
-    if (idle !== undefined && this.#process) this.#timer = setTimeout(() => this.#retire(), idle).unref()
+    if (idle !== undefined && this.#process) this.#idleTimer = setTimeout(() => this.#retire(), idle).unref()
   }
 
   /** Ends the idle process. It is forgotten at once: a job that comes before its end starts another one, and is not lost with it. */
@@ -267,12 +288,25 @@ export class DocumentChild {
     if (!wasReady) this.#failedStarts++
     if (this.#failedStarts >= maxFailedStarts) {
       this.#failedStarts = 0
-      for (const { settle } of [...lost, ...this.#retries.splice(0), ...this.#waiting.takeAll()]) settle('unavailable')
+      for (const task of [...lost, ...this.#waiting.takeAll()]) this.#settle(task, 'unavailable')
       return
     }
-    if (wasReady && lost.length === 1) lost.shift()?.settle('too-costly')
-    this.#retries.unshift(...lost)
+    if (wasReady) this.#retry(lost)
+    else for (const task of lost) this.#waiting.add(task.sender, task)
     this.#dispatch()
+  }
+
+  /** Refuses the job that has ended the process. If it is one of several, each is tried again, the likeliest one last. */
+  #retry([first, ...others]: readonly Task[]): void {
+    if (!first) return
+    if (others.length === 0) {
+      this.#settle(first, 'too-costly')
+      return
+    }
+    for (const task of [...others, first]) {
+      this.#suspects.add(task)
+      this.#waiting.add(task.sender, task)
+    }
   }
 }
 
@@ -281,19 +315,5 @@ function setKeepsAlive(child: ChildProcess | undefined, isBusy: boolean): void {
   for (const handle of [child, child?.channel]) {
     if (isBusy) handle?.ref()
     else handle?.unref()
-  }
-}
-
-/**
- * Milliseconds of processor time that a process has used: the fields utime and stime of /proc/PID/stat (proc(5)), which
- * are in hundredths of a second. Undefined on systems other than Linux.
- */
-function cpuTime(pid: number | undefined): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return (Number(fields[11]) + Number(fields[12])) * 10
-  } catch {
-    return undefined
   }
 }

@@ -89,6 +89,11 @@ export type Outcome = Omit<Extract<Result, { readonly order: unknown }>, 'order'
 
 export type Job = AnswerJob | ReadJob | LocateJob | FieldsJob | WriteJob | CompareJob | ChangeLinesJob
 
+/** Whether a job reads a document as it was sent, so that what it costs is up to the sender. */
+export function readsSentDocument({ kind }: Job): boolean {
+  return kind === 'read' || kind === 'locate' || kind === 'fields'
+}
+
 /** A Problem as plain data. */
 export interface Refusal {
   readonly code: HttpProblemCode

@@ -2,6 +2,15 @@
 export class FairQueue<T> {
   /** In turn order: the first caller is next. */
   readonly #callers = new Map<string, T[]>()
+  readonly #served: ((caller: string) => number) | undefined
+
+  /**
+   * @param served how much a caller has been served lately. The caller who has been served least is next, and only callers who have
+   * been served alike take turns. It is asked about all callers who wait, for each item that is taken
+   */
+  constructor(served?: (caller: string) => number) {
+    this.#served = served
+  }
 
   get isEmpty(): boolean {
     return this.#callers.size === 0
@@ -14,9 +23,9 @@ export class FairQueue<T> {
   }
 
   take(): T | undefined {
-    const [first] = this.#callers
-    if (!first) return undefined
-    const [caller, waiting] = first
+    const caller = this.#next()
+    if (caller === undefined) return undefined
+    const waiting = this.#callers.get(caller) ?? []
     const item = waiting.shift()
     this.#callers.delete(caller)
     if (waiting.length > 0) this.#callers.set(caller, waiting)
@@ -37,5 +46,19 @@ export class FairQueue<T> {
     const all = [...this.#callers.values()].flat()
     this.#callers.clear()
     return all
+  }
+
+  #next(): string | undefined {
+    const [first] = this.#callers.keys()
+    if (!this.#served) return first
+    let next: string | undefined
+    let least = Number.POSITIVE_INFINITY
+    for (const caller of this.#callers.keys()) {
+      const served = this.#served(caller)
+      if (served >= least) continue
+      least = served
+      next = caller
+    }
+    return next
   }
 }

@@ -6,8 +6,9 @@ import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import { BuyerProblem } from '../documents/buyer-problem.ts'
-import { Documents, type Sender } from '../documents/documents.ts'
+import { Documents } from '../documents/documents.ts'
 import type { DocumentLimits, FormFields, Notation } from '../documents/job.ts'
+import type { Sender } from '../documents/payer.ts'
 import { fromJson } from '../domain/deferred.ts'
 import { addWait } from '../http/hooks.ts'
 import { jsonValidator } from '../http/json-validator.ts'
@@ -113,8 +114,11 @@ export default fp(
     app.decorateRequest('sender', function (this: FastifyRequest): Sender {
       const known = senders.get(this)
       if (known) return known
-      const name = this.caller?.kind === 'key' ? `customer ${this.caller.customer}` : `address ${this.network}`
-      const sender = { name, signal: closeSignal(this.raw.socket) }
+      const signal = closeSignal(this.raw.socket)
+      const sender: Sender =
+        this.caller?.kind === 'key'
+          ? { name: `customer ${this.caller.customer}`, group: 'customers', signal }
+          : { name: `address ${this.network}`, group: 'guests', signal }
       // Before authentication the sender is only an address, so it is not cached.
       if (this.caller) senders.set(this, sender)
       return sender
@@ -205,7 +209,7 @@ function closeSignal(socket: Socket): AbortSignal {
 
 let shared: Documents | undefined
 
-/** One document process for all services of this process. Tests start many services. */
+/** The document processes are those of all services of this process. Tests start many services. */
 function sharedDocuments(warn: ConstructorParameters<typeof Documents>[0]): Documents {
   if (shared) return shared
   // Nothing closes it: the document process exits when this process does, because the channel between them closes.

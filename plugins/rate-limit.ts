@@ -51,6 +51,11 @@ declare module 'fastify' {
     charge(requests: number): void
     /** Charges the time that the document process spent on the request, in milliseconds. */
     chargeWork(milliseconds: number): void
+    /**
+     * The refusal of a document that was accepted and still waits. Undefined until the caller's documents have used up the
+     * processor time that its rate allows in a minute.
+     */
+    workRefusal(): Problem | undefined
   }
 }
 
@@ -85,9 +90,12 @@ export default fp(
       app.decorateRequest('cost', () => 1)
       app.decorateRequest('charge', () => {})
       app.decorateRequest('chargeWork', () => {})
+      app.decorateRequest('workRefusal', () => undefined)
       return
     }
     const tally = new RateTally({ window: minute, maxCallers })
+    /** The part of each count that is for the time of documents. */
+    const work = new RateTally({ window: minute, maxCallers })
     const validKeys = new LRUCache<string, true>({ max: maxCallers })
 
     // A service that stops does not wait for refusals.
@@ -139,7 +147,17 @@ export default fp(
       return this.charged?.cost ?? 1
     })
     app.decorateRequest('chargeWork', function (this: FastifyRequest, milliseconds: number) {
-      this.charge(costOfWork(milliseconds))
+      const cost = costOfWork(milliseconds)
+      this.charge(cost)
+      if (this.charged && cost > 0) work.charge(this.charged.caller, cost)
+    })
+    app.decorateRequest('workRefusal', function (this: FastifyRequest) {
+      if (!this.charged) return undefined
+      const { current, ttl } = work.look(this.charged.caller)
+      if (current < max) return undefined
+      const seconds = Math.ceil(ttl / 1000)
+      const detail = `Your other documents took too long in this minute, so this one was not read. Nothing was stored. Try again in ${seconds} seconds.`
+      return new Problem('too-many-requests', detail, { headers: { 'retry-after': String(seconds) } })
     })
 
     const refuse = async ({ caller, resetsIn }: Charge, request: FastifyRequest, reply: FastifyReply): Promise<never> => {

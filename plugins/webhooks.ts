@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
+import type { Payer } from '../documents/payer.ts'
 import { mostInline } from '../domain/deferred.ts'
 import { DomainError } from '../domain/errors.ts'
 import { type EventHead, eventJson, type ShopEvent } from '../domain/event.ts'
@@ -65,7 +66,8 @@ export default fp(
       if (!variant) throw new Error(`no event is written as ${mediaType}`)
       try {
         if (event.weight <= mostInline) return Buffer.from(variant.write(event, context))
-        const payer = { sender: () => ({ name: `webhooks of ${customer}`, signal }), chargeWork: () => {} }
+        const sender = { name: `webhooks of ${customer}`, group: 'customers', signal } as const
+        const payer: Payer = { sender: () => sender, chargeWork: () => {}, workRefusal: () => undefined }
         return await app.documents.write(payer, 'delivery', mediaType, eventJson(event), context)
       } catch (error) {
         if (signal.aborted || isOverload(error)) throw error

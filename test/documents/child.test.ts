@@ -1,6 +1,8 @@
 import t, { type Test } from 'tap'
 import { type ChildOptions, DocumentChild } from '../../documents/child.ts'
 import type { Job } from '../../documents/job.ts'
+import type { Payer, Sender } from '../../documents/payer.ts'
+import { Problem } from '../../http/problem.ts'
 import { orderXml } from '../build.ts'
 
 const limits = { maxOrderItems: 100_000, marks: 1_000_000 }
@@ -28,7 +30,29 @@ function start(t: Test, options: Partial<ChildOptions> = {}) {
   return { child, warnings }
 }
 
-const run = (child: DocumentChild, caller: string, job: Job) => child.run(caller, job, 1)
+/** Has a first document read: it also compiles the schema, which is not charged. */
+async function warmUp(child: DocumentChild): Promise<void> {
+  while (typeof (await run(child, 'first', readJob(orderXml()))) === 'string');
+}
+
+/** A request that notes what it is charged. Its documents are refused when its sender has been charged more than `most`. */
+function payerOf(
+  name: string,
+  { group = 'guests', signal = new AbortController().signal, most = Number.POSITIVE_INFINITY } = {} as PayerOptions
+) {
+  const charged: number[] = []
+  const payer: Payer = {
+    sender: () => ({ name, group, signal }),
+    chargeWork: (milliseconds) => charged.push(milliseconds),
+    workRefusal: () => (charged.reduce((total, one) => total + one, 0) > most ? new Problem('too-many-requests', 'Enough.') : undefined)
+  }
+  return { payer, charged }
+}
+
+type PayerOptions = Partial<Pick<Sender, 'group' | 'signal'>> & { readonly most?: number }
+
+const run = (child: DocumentChild, caller: string, job: Job, group?: Sender['group']) =>
+  child.run(payerOf(caller, group ? { group } : {}).payer, job, 1)
 
 t.test('a document is read in another process, as JSON of the domain’s value with a digest of its bytes', async (t) => {
   const { child } = start(t)
@@ -58,6 +82,75 @@ t.test('a document over its budget is refused, and what waited behind it is read
   t.match(warnings, ['the document process ended', 'the document process ended'])
 })
 
+t.test('documents that wait are refused unread once the others of their sender have used up its rate', async (t) => {
+  const { child, warnings } = start(t, { budget: 300, window: { jobs: 1, bytes: 1 } })
+  await warmUp(child)
+  const { payer, charged } = payerOf('attacker', { most: 299 })
+  const costly = Array.from({ length: 5 }, () => child.run(payer, largeOrder(80_000), 1))
+  const customer = run(child, 'customer', readJob(orderXml()), 'customers')
+  const [first, ...waiting] = await Promise.all(costly)
+  t.equal(first, 'too-costly')
+  for (const outcome of waiting) t.match(outcome, { code: 'too-many-requests' })
+  t.match(await customer, { result: {} })
+  t.same(charged.filter(Boolean), [300])
+  t.equal(warnings.length, 1, 'one process has ended')
+})
+
+t.test('so are documents that were in the process when it was ended, and would be tried again', async (t) => {
+  const { child, warnings } = start(t, { budget: 300 })
+  await warmUp(child)
+  const { payer } = payerOf('attacker', { most: 299 })
+  const outcomes = [largeOrder(80_000), largeOrder(80_000), largeOrder(80_000)].map((job) => child.run(payer, job, 1))
+  const customers = Array.from({ length: 5 }, (_, i) => run(child, `customer ${i}`, readJob(orderXml()), 'customers'))
+  t.same((await Promise.all(outcomes)).map((outcome) => (outcome instanceof Problem ? outcome.code : outcome)).sort(), [
+    'too-costly',
+    'too-many-requests',
+    'too-many-requests'
+  ])
+  for (const outcome of await Promise.all(customers)) t.match(outcome, { result: {} })
+  t.equal(warnings.length, 2, 'two processes have ended: with all the documents, and with one of them')
+})
+
+t.test('documents that were in a process when it was ended are tried in turn with those that come meanwhile', async (t) => {
+  const { child } = start(t, { budget: 300 })
+  await warmUp(child)
+  const done: string[] = []
+  const note = (name: string) => () => done.push(name)
+  const costly = Array.from({ length: 3 }, () => run(child, 'attacker', largeOrder(80_000)).then(note('costly')))
+  const { pid } = child
+  while (child.pid === pid) await new Promise((resolve) => setTimeout(resolve, 5))
+  await run(child, 'customer', readJob(orderXml()), 'customers').then(note('small'))
+  t.ok(done.length <= 2, `${done}: at most one of the costly documents came before`)
+  await Promise.all(costly)
+})
+
+t.test('the sender whose documents have taken the least time is next', async (t) => {
+  const { child } = start(t, { window: { jobs: 1, bytes: 1 }, leastServedFirst: true })
+  await warmUp(child)
+  const order: string[] = []
+  const note = (name: string) => () => order.push(name)
+  // The first document of a kind is not charged, so that of the heavy sender is the second one.
+  await run(child, 'heavy', largeOrder())
+  await Promise.all([
+    run(child, 'other', readJob(orderXml())).then(note('other')),
+    run(child, 'heavy', readJob(orderXml())).then(note('heavy')),
+    run(child, 'light', readJob(orderXml())).then(note('light 1')),
+    run(child, 'light', readJob(orderXml())).then(note('light 2'))
+  ])
+  t.same(order, ['other', 'light 1', 'light 2', 'heavy'])
+})
+
+t.test('a customer waits for one document of a guest at most, however many guests there are', async (t) => {
+  const { child } = start(t, { window: { jobs: 1, bytes: 1 }, leastServedFirst: true })
+  const order: string[] = []
+  const note = (name: string) => () => order.push(name)
+  const guests = Array.from({ length: 5 }, (_, i) => run(child, `guest ${i}`, largeOrder(1_000)).then(note('guest')))
+  const first = run(child, 'customer', readJob(orderXml()), 'customers').then(note('customer'))
+  const second = run(child, 'customer', readJob(orderXml()), 'customers').then(note('customer'))
+  await Promise.all([...guests, first, second])
+  t.same(order, ['guest', 'customer', 'guest', 'customer', 'guest', 'guest', 'guest'])
+})
+
 t.test('a process that gets on with nothing is ended, however little of its budget it has used', async (t) => {
   const { child } = start(t, { budget: 150 })
   while (typeof (await run(child, 'a', readJob(orderXml()))) === 'string');
@@ -79,11 +172,12 @@ t.test('a document whose sender has gone while it waited is not read', async (t)
   const { child } = start(t, { window: { jobs: 1, bytes: 1 } })
   const gone = new AbortController()
   const first = run(child, 'a', readJob(orderXml()))
-  const second = child.run('a', readJob(orderXml()), 1, gone.signal)
+  const { payer } = payerOf('a', { signal: gone.signal })
+  const second = child.run(payer, readJob(orderXml()), 1)
   gone.abort()
   t.equal(await second, 'cancelled')
   t.match(await first, { result: {} })
-  t.equal(await child.run('a', readJob(orderXml()), 1, gone.signal), 'cancelled')
+  t.equal(await child.run(payer, readJob(orderXml()), 1), 'cancelled')
 })
 
 t.test('an idle process ends, and the next document starts another', async (t) => {

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { Documents } from '../../documents/documents.ts'
+import type { Payer } from '../../documents/payer.ts'
 import { purchaseOrder } from '../../schemas/purchase-order.ts'
 import { build, xml } from '../build.ts'
 
@@ -15,9 +16,10 @@ t.test('a document that takes too long is refused, and nothing is stored', async
 
 t.test('its sender is charged for all the time that a document may take: 100 requests of 50 ms', async (t) => {
   const charged: number[] = []
-  const payer = {
-    sender: () => ({ name: 'a', signal: new AbortController().signal }),
-    chargeWork: (milliseconds: number) => charged.push(milliseconds)
+  const payer: Payer = {
+    sender: () => ({ name: 'a', group: 'guests', signal: new AbortController().signal }),
+    chargeWork: (milliseconds) => charged.push(milliseconds),
+    workRefusal: () => undefined
   }
   const limits = { maxOrderItems: 1_000_000, marks: 20_000_000 }
   const reading = new Documents(() => undefined).read(payer, { notation: 'xml', bytes: Buffer.from(costly) }, purchaseOrder, limits)

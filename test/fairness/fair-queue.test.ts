@@ -31,3 +31,15 @@ t.test('a caller who comes back waits behind those who came meanwhile', async (t
   queue.add('a', 'a2')
   t.same([queue.take(), queue.take()], ['b1', 'a2'])
 })
+
+t.test('the caller who has been served least is next, and only those served alike take turns', async (t) => {
+  const served = new Map([['a', 5]])
+  const queue = new FairQueue<string>((caller) => served.get(caller) ?? 0)
+  for (const item of ['a1', 'a2']) queue.add('a', item)
+  for (const item of ['b1', 'b2', 'b3']) queue.add('b', item)
+  for (const item of ['c1', 'c2']) queue.add('c', item)
+  t.same([queue.take(), queue.take(), queue.take()], ['b1', 'c1', 'b2'])
+  served.set('b', 6)
+  t.same([queue.take(), queue.take(), queue.take(), queue.take()], ['c2', 'a1', 'a2', 'b3'])
+  t.equal(queue.take(), undefined)
+})

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { Documents } from '../../documents/documents.ts'
+import type { Payer } from '../../documents/payer.ts'
+import { guest } from '../../domain/caller.ts'
+import { purchaseOrder } from '../../schemas/purchase-order.ts'
+import { documentProcesses } from './processes.ts'
+
+const skip = process.platform === 'linux' ? false : 'this system does not tell which processes another has started'
+
+const limits = { maxOrderItems: 10_000, marks: 200_000 }
+const bytes = Buffer.from(
+  `<purchase-order>${'<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'.repeat(600)}</purchase-order>`
+)
+const payer: Payer = {
+  sender: () => ({ name: 'a', group: 'guests', signal: new AbortController().signal }),
+  chargeWork: () => undefined,
+  workRefusal: () => undefined
+}
+
+/** A page of orders as JSON, which is too large for the process for small documents. */
+const page = JSON.stringify({ orders: [], links: Array.from({ length: 1_000 }, () => ({ rel: 'self', href: '/orders?after=1234567890' })) })
+
+t.test('a large answer does not wait for a large document that is being read', { skip }, async (t) => {
+  const documents = new Documents(() => undefined)
+  const read = () => documents.read(payer, { notation: 'xml', bytes }, purchaseOrder, limits)
+  t.match(await read(), { digest: String })
+  const reading = documentProcesses()
+  t.equal(reading.length, 1)
+  for (const pid of reading) process.kill(pid, 'SIGSTOP')
+  let isRead = false
+  const pending = read().then(() => (isRead = true))
+  const context = { base: '', currency: 'EUR', shop: 'Shop', caller: guest, self: '/orders' }
+  const written = await documents.write(payer, 'orders', 'application/json', page, context).catch((error: unknown) => error)
+  t.ok(written instanceof Uint8Array, 'it is written')
+  await sleep(1)
+  t.equal(isRead, false, 'the document is still being read')
+  for (const pid of reading) process.kill(pid, 'SIGCONT')
+  await pending
+})

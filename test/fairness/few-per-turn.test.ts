@@ -1,0 +1,40 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import t from 'tap'
+import { FewPerTurn } from '../../fairness/few-per-turn.ts'
+
+t.test('few calls are made in a turn of the event loop, and callers take turns with the rest', async (t) => {
+  const calls = new FewPerTurn()
+  const made: string[] = []
+  for (let i = 0; i < 20; i++) calls.add('a', () => made.push('a'))
+  const atOnce = made.length
+  t.ok(atOnce > 0 && atOnce < 20, `${atOnce} at once`)
+  calls.add('b', () => made.push('b'))
+  await nextTurn()
+  t.equal(made.length, 2 * atOnce)
+  t.ok(made.includes('b'), 'b does not wait for all of a')
+  while (made.length < 21) await nextTurn()
+  t.same(made.filter((caller) => caller === 'a').length, 20)
+})
+
+t.test('calls that come in the turn in which the last of those before are made do not add to them', async (t) => {
+  const calls = new FewPerTurn()
+  let made = 0
+  const add = (count: number) => {
+    for (let i = 0; i < count; i++) calls.add('a', () => made++)
+  }
+  add(1_000)
+  const atOnce = made
+  await nextTurn()
+  add(1_000)
+  t.equal(made, 2 * atOnce)
+})
+
+t.test('a call that comes alone is made at once', async (t) => {
+  const calls = new FewPerTurn()
+  for (const turn of [1, 2, 3]) {
+    let isMade = false
+    calls.add('a', () => (isMade = true))
+    t.ok(isMade, `turn ${turn}`)
+    await nextTurn()
+  }
+})
