@@ -8,14 +8,18 @@ t.test('an order whose answer cannot be written is stored, and the 503 says so',
   const { app, store } = await build(t, { products: { 'ABC-1': { onHand: '1000000' as never } } })
   const item = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
   const order = (lines: number) => `<purchase-order>${item.repeat(lines)}</purchase-order>`
-  const before = await app.inject({ method: 'POST', url: '/order', headers: xml, payload: order(1_000) })
-  t.equal(before.statusCode, 201, 'the process for large answers runs')
+  const send = (payload: string) => app.inject({ method: 'POST', url: '/order', headers: xml, payload })
+  t.equal((await send(`${order(1_000)}?`)).statusCode, 400, 'the process that reads large documents runs')
+  const reading = documentProcesses()
+  t.equal((await send(order(1_000))).statusCode, 201, 'the process for large answers runs')
+  const answering = documentProcesses().filter((pid) => !reading.includes(pid))
+  t.equal(answering.length, 1)
 
   const { documents } = app
   const { write } = documents
   documents.write = (...given) => {
     const written = write.apply(documents, given)
-    for (const pid of documentProcesses()) process.kill(pid, 'SIGKILL')
+    for (const pid of answering) process.kill(pid, 'SIGKILL')
     return written
   }
   const payload = order(5_000)
