@@ -1,5 +1,6 @@
 import t from 'tap'
 import { buildOps } from '../../app.ts'
+import { reach } from '../../background/readiness.ts'
 import { build } from '../build.ts'
 
 t.test('the service is live and ready, and says so to nobody twice from a cache', async (t) => {
@@ -38,6 +39,25 @@ t.test('the service is not ready when its database does not answer in time', asy
   const { app, store } = await build(t)
   store.ping = () => new Promise(() => undefined)
   t.equal((await app.inject('/health/ready')).statusCode, 503)
+})
+
+t.test('all who ask at once share one look at the database, because no rate limit bounds them', async (t) => {
+  let pings = 0
+  let answer = () => {}
+  const store = {
+    ping() {
+      pings++
+      return new Promise<void>((resolve) => (answer = resolve))
+    }
+  }
+  const asked = Array.from({ length: 100 }, () => reach(store))
+  t.equal(pings, 1)
+  answer()
+  await Promise.all(asked)
+  const later = reach(store)
+  t.equal(pings, 2, 'and who asks later gets a look of its own')
+  answer()
+  await later
 })
 
 t.test('with a port of their own, health and metrics are there, and nowhere else', async (t) => {
