@@ -194,11 +194,13 @@ export interface Order extends OrderHeader, SellerDetails {
   readonly modifiedAt: number
 }
 
+/** The properties of an order that are read without its content, which can have megabytes. */
+export type OrderHead = Pick<Order, 'id' | 'version' | 'customer' | 'orderNumber' | 'status' | 'placedAt' | 'modifiedAt'>
+
 export type OrderLine = Pick<OrderItem, 'productId' | 'name' | 'quantity' | 'unit'>
 
 /** An order as a list shows it. It costs the same however many lines the order has. */
-export interface OrderSummary
-  extends Pick<Order, 'id' | 'version' | 'customer' | 'orderNumber' | 'status' | 'currency' | 'total' | 'placedAt' | 'modifiedAt'> {
+export interface OrderSummary extends OrderHead, Pick<Order, 'currency' | 'total'> {
   readonly itemCount: number
   readonly buyerName?: string
   /** Present when the query asks for lines and the order has `mostSummarised` or fewer. */

@@ -1,6 +1,6 @@
 import { hasScope, mayCancel, mayChange, mayEdit, mayShip, settableStatuses } from '../domain/caller.ts'
 import { acceptedItems, type LineAnswer } from '../domain/line-answers.ts'
-import type { Address, Extension, Order, OrderHeader, OrderStatus, Party, SellerDetails } from '../domain/order.ts'
+import type { Address, Extension, Order, OrderHead, OrderHeader, OrderStatus, Party, SellerDetails } from '../domain/order.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
 import { rootType } from '../schemas/vocabulary.ts'
@@ -52,7 +52,7 @@ function documentLinks({ id, hasDocument }: Order, base: string): readonly Link[
 }
 
 /** Callers with different rights see different links, so their entity tags differ for the same version. */
-export function orderValidators(order: Order, { caller }: Pick<Context, 'caller'>): Validators {
+export function orderValidators(order: OrderHead, { caller }: Pick<Context, 'caller'>): Validators {
   const rights = `${mayChange(caller, order) ? 'b' : ''}${hasScope(caller, 'fulfilment') ? 's' : ''}`
   return { version: `${order.version}.${order.modifiedAt.toString(36)}.${rights}`, modifiedAt: order.modifiedAt, ...pageOf(caller) }
 }

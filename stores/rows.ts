@@ -10,6 +10,7 @@ import {
   mostSummarised,
   type Order,
   type OrderDocument,
+  type OrderHead,
   type OrderLine,
   type OrderStatus,
   type OrderSummary,
@@ -110,6 +111,18 @@ export function orderOf(row: CommonOrderRow, content: OrderContent): Order {
   }
 }
 
+export function orderHeadOf(row: CommonOrderRow): OrderHead {
+  return {
+    id: row.id,
+    version: row.version,
+    ...(row.customer === null ? {} : { customer: row.customer }),
+    ...(row.order_number === null ? {} : { orderNumber: row.order_number }),
+    status: row.status,
+    placedAt: row.placed_at,
+    modifiedAt: row.modified_at
+  }
+}
+
 /** An SQL condition: the database has prices. */
 export const anyPrice = 'EXISTS (SELECT 1 FROM product) OR EXISTS (SELECT 1 FROM purchase_order)'
 
@@ -180,14 +193,8 @@ export function summaryOf({ items, currency, total, buyer }: Order): SummaryColu
 
 export function summaryFrom(row: SummaryRow): OrderSummary {
   return {
-    id: row.id,
-    version: row.version,
-    ...(row.customer === null ? {} : { customer: row.customer }),
-    ...(row.order_number === null ? {} : { orderNumber: row.order_number }),
+    ...orderHeadOf(row),
     ...(row.buyer_name === null ? {} : { buyerName: row.buyer_name }),
-    status: row.status,
-    placedAt: row.placed_at,
-    modifiedAt: row.modified_at,
     itemCount: row.item_count,
     currency: row.currency,
     total: row.total,

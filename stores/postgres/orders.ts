@@ -1,21 +1,27 @@
 import { orderNotFound } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
-import { type DocumentRow, documentFrom, inactiveStatuses } from '../rows.ts'
+import { type CommonOrderRow, type DocumentRow, documentFrom, inactiveStatuses, orderHeadOf } from '../rows.ts'
 import type { Database } from './database.ts'
 import { summaries, wholeOrders } from './order-pages.ts'
 import { ordersRevision } from './orders-revision.ts'
-import { isOrderId, type OrderRow, orderColumns, toOrder } from './rows.ts'
+import { isOrderId, type OrderRow, orderColumns, orderHeadColumns, toOrder } from './rows.ts'
 
 /** The verbs that read orders. */
 export function makeOrders(
   database: Database
-): Pick<Store, 'order' | 'orderNumbered' | 'orders' | 'wholeOrders' | 'documentOf' | 'ordersRevision'> {
+): Pick<Store, 'order' | 'orderHead' | 'orderNumbered' | 'orders' | 'wholeOrders' | 'documentOf' | 'ordersRevision'> {
   return {
     async order(id) {
       const sql = `SELECT ${orderColumns} FROM purchase_order o WHERE o.id = $1`
       const [row] = isOrderId(id) ? await database.prepared<OrderRow>(sql, [id]) : []
       if (!row) throw orderNotFound()
       return toOrder(row)
+    },
+    async orderHead(id) {
+      const sql = `SELECT ${orderHeadColumns} FROM purchase_order o WHERE o.id = $1`
+      const [row] = isOrderId(id) ? await database.prepared<CommonOrderRow & Record<string, unknown>>(sql, [id]) : []
+      if (!row) throw orderNotFound()
+      return orderHeadOf(row)
     },
     async orderNumbered(customer, orderNumber) {
       const sql = `SELECT ${orderColumns} FROM purchase_order o WHERE o.customer = $1 AND o.order_number = $2

@@ -39,7 +39,8 @@ export interface OrderRow extends CommonOrderRow {
   readonly content: string
 }
 
-export const orderColumns = 'o.seq, o.id, o.version, o.customer, o.order_number, o.status, o.placed_at, o.modified_at, o.content'
+export const orderHeadColumns = 'o.seq, o.id, o.version, o.customer, o.order_number, o.status, o.placed_at, o.modified_at'
+export const orderColumns = `${orderHeadColumns}, o.content`
 
 /** Whether a text has the form of our order ids. PostgreSQL would also accept other forms of a UUID, such as capitals. */
 export function isOrderId(text: string): boolean {

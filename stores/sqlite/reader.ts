@@ -1,7 +1,7 @@
 import { orderNotFound } from '../../domain/errors.ts'
 import { requireActive } from '../../domain/product.ts'
 import type { Revision } from '../../domain/store.ts'
-import { inactiveStatuses, keyColumns, productColumns } from '../rows.ts'
+import { type CommonOrderRow, inactiveStatuses, keyColumns, orderHeadOf, productColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { makeDocumentReader } from './order-documents.ts'
 import { makeOrderPages } from './order-pages.ts'
@@ -9,6 +9,7 @@ import {
   type KeyRow,
   type OrderRow,
   orderColumns,
+  orderHeadColumns,
   type ProductRow,
   type StockRow,
   stockColumns,
@@ -25,6 +26,7 @@ type ReadVerb =
   | 'revision'
   | 'stock'
   | 'order'
+  | 'orderHead'
   | 'orderNumbered'
   | 'documentOf'
   | 'orders'
@@ -51,6 +53,7 @@ export function makeReader(db: Connection, currency: string): Reader {
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck()
   const revision = db.prepare<[], Revision>('SELECT revision, modified_at AS modifiedAt FROM catalogue')
   const order = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
+  const orderHead = db.prepare<[string], CommonOrderRow>(`SELECT ${orderHeadColumns} FROM purchase_order WHERE id = ?`)
   const isNumbered = 'customer = @customer AND order_number = @orderNumber'
   // The order is found by indexes alone. To sort all orders of a number would read each of them whole.
   const numbered = db.prepare<[{ customer: string; orderNumber: string }], OrderRow>(
@@ -91,6 +94,11 @@ export function makeReader(db: Connection, currency: string): Reader {
       const row = order.get(id)
       if (!row) throw orderNotFound()
       return toDeferredOrder(row)
+    },
+    orderHead(id) {
+      const row = orderHead.get(id)
+      if (!row) throw orderNotFound()
+      return orderHeadOf(row)
     },
     orderNumbered(customer, orderNumber) {
       const row = numbered.get({ customer, orderNumber })

@@ -47,7 +47,8 @@ export interface OrderRow extends CommonOrderRow {
   readonly content: string
 }
 
-export const orderColumns = 'seq, id, version, customer, order_number, status, placed_at, modified_at, content'
+export const orderHeadColumns = 'seq, id, version, customer, order_number, status, placed_at, modified_at'
+export const orderColumns = `${orderHeadColumns}, content`
 
 /** Parses the whole order, for decisions. */
 export function toOrder(row: OrderRow): Order {

@@ -265,4 +265,25 @@ export function orderContract(rule: Rule): void {
     t.match(await store.setOrderStatus(order.id, 'cancelled', {}), { status: 'cancelled' })
     await t.rejects(store.product('a'), { code: 'product-deleted' })
   })
+
+  rule('the head of an order is what it has besides its content', async (t, store) => {
+    await store.createProduct('a', stocked(10))
+    const { order: guests } = await store.placeOrder(placing('a', 1))
+    const numbered = purchase([item('a', 2)], { orderNumber: 'PO-1', notes: ['note'] })
+    const { order: customers } = await store.placeOrder({ order: numbered, customer: 'acme', status: 'received' })
+    await store.setOrderStatus(customers.id, 'accepted', {})
+    const { id, placedAt } = guests
+    t.same(await store.orderHead(id), { id, version: 1, status: 'accepted', placedAt, modifiedAt: placedAt })
+    const { version, modifiedAt } = await store.order(customers.id)
+    t.same(await store.orderHead(customers.id), {
+      id: customers.id,
+      version,
+      customer: 'acme',
+      orderNumber: 'PO-1',
+      status: 'accepted',
+      placedAt: customers.placedAt,
+      modifiedAt
+    })
+    for (const unknown of [nowhere, 'x']) await t.rejects(store.orderHead(unknown), { code: 'order-not-found' })
+  })
 }
