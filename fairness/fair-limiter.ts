@@ -3,6 +3,8 @@ import type { Limits } from './quota.ts'
 /** The running and the waiting work of one caller. */
 interface CallerState {
   running: number
+  /** How many continuations wait. */
+  continuing: number
   readonly waiting: (() => void)[]
 }
 
@@ -26,6 +28,8 @@ export class FairLimiter {
   readonly #waitingLimits: Limits
   /** In turn order: the first caller is next. */
   readonly #callers = new Map<string, CallerState>()
+  /** The continuations that wait, of all callers, in the order in which they came. */
+  readonly #continuations: { readonly state: CallerState; readonly start: () => void }[] = []
   #runningTotal = 0
   #waitingTotal = 0
 
@@ -38,12 +42,23 @@ export class FairLimiter {
    * Runs the work when it is the caller's turn.
    * @throws QuotaExceeded when no more work may wait
    */
-  async run<T>(caller: string, work: () => Promise<T>): Promise<T> {
-    const state = this.#callers.get(caller) ?? { running: 0, waiting: [] }
-    if (!this.#mayStart(state)) this.#checkQueue(state)
+  run<T>(caller: string, work: () => Promise<T>): Promise<T> {
+    return this.#run(caller, work, (state) => this.#wait(state))
+  }
+
+  /**
+   * Runs work that goes on with what the caller has begun. It waits until there is room, but not for the turns of others. So few tasks
+   * are begun and not ended, however many callers have work.
+   */
+  goOn<T>(caller: string, work: () => Promise<T>): Promise<T> {
+    return this.#run(caller, work, (state) => this.#waitToGoOn(state))
+  }
+
+  async #run<T>(caller: string, work: () => Promise<T>, wait: (state: CallerState) => Promise<void>): Promise<T> {
+    const state = this.#callers.get(caller) ?? { running: 0, continuing: 0, waiting: [] }
+    const waiting = this.#mayStart(state) ? this.#start(state) : wait(state)
     this.#callers.set(caller, state)
-    if (this.#mayStart(state)) this.#start(state)
-    else await this.#enqueue(state)
+    if (waiting) await waiting
     try {
       return await work()
     } finally {
@@ -60,21 +75,33 @@ export class FairLimiter {
     this.#runningTotal++
   }
 
-  #checkQueue({ waiting }: CallerState): void {
+  #wait({ waiting }: CallerState): Promise<void> {
     if (waiting.length >= this.#waitingLimits.perCaller) throw new QuotaExceeded('perCaller')
     if (this.#waitingTotal >= this.#waitingLimits.total) throw new QuotaExceeded('total')
-  }
-
-  #enqueue({ waiting }: CallerState): Promise<void> {
     this.#waitingTotal++
     return new Promise((resolve) => waiting.push(resolve))
+  }
+
+  #waitToGoOn(state: CallerState): Promise<void> {
+    state.continuing++
+    return new Promise((start) => this.#continuations.push({ state, start }))
   }
 
   #finish(caller: string, state: CallerState): void {
     state.running--
     this.#runningTotal--
-    if (state.running === 0 && state.waiting.length === 0) this.#callers.delete(caller)
-    this.#startNext()
+    if (state.running + state.continuing + state.waiting.length === 0) this.#callers.delete(caller)
+    if (!this.#startContinuation()) this.#startNext()
+  }
+
+  #startContinuation(): boolean {
+    const index = this.#continuations.findIndex(({ state }) => this.#mayStart(state))
+    const [next] = index < 0 ? [] : this.#continuations.splice(index, 1)
+    if (!next) return false
+    next.state.continuing--
+    this.#start(next.state)
+    next.start()
+    return true
   }
 
   #startNext(): void {

@@ -8,12 +8,10 @@ import { notationOf } from '../http/notation.ts'
 import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
-  interface FastifyInstance {
-    /** The caller that a key belongs to, if the key is valid now. */
-    holderOf(key: string): Promise<Caller | undefined>
-  }
   interface FastifyRequest {
     caller: Caller | undefined
+    /** The caller that a key belongs to, if the key is valid now. */
+    holderOf(key: string): Promise<Caller | undefined>
     /** Sets the caller that the request's document has identified. */
     identifyAs(caller: Caller): void
     /** The refusal of the request's key. It is kept until the document is read, because cXML is answered in cXML. */
@@ -42,9 +40,9 @@ export default fp(
     const uses = new KeyUses((recorded) => app.store.touchKeys(recorded), app.log)
     app.addHook('onClose', () => uses.stop())
 
-    async function holderOf(hash: string): Promise<Caller | undefined> {
+    async function holderOf(request: FastifyRequest, hash: string): Promise<Caller | undefined> {
       const now = Date.now()
-      const key = await app.store.findKey(hash)
+      const key = await request.read((store) => store.findKey(hash))
       if (!key || !isValidKey(key, now)) return undefined
       uses.note(key.id, now)
       return { kind: 'key', keyId: key.id, customer: key.customer, scopes: key.scopes }
@@ -53,21 +51,22 @@ export default fp(
     async function identify(request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
       const shown = shownKey(request.headers.authorization)
       if (shown !== undefined) {
-        const holder = shown.startsWith('tp_') ? await holderOf(hashKey(shown)) : undefined
+        const holder = await request.holderOf(shown)
         if (!holder) throw unauthenticated('The API key is not valid: it is unknown, expired or revoked.')
         return holder
       }
       if (request.signedInKey === undefined) return guest
-      const holder = await holderOf(request.signedInKey)
+      const holder = await holderOf(request, request.signedInKey)
       // Sign out a person whose key is no longer valid. The person goes on as a guest.
       if (!holder) reply.signOut()
       return holder ?? guest
     }
 
-    app.decorate('holderOf', (key: string) => (key.startsWith('tp_') ? holderOf(hashKey(key)) : Promise.resolve(undefined)))
-
     app.decorateRequest('caller', undefined)
     app.decorateRequest('keyRefusal', undefined)
+    app.decorateRequest('holderOf', async function (this: FastifyRequest, key: string) {
+      return key.startsWith('tp_') ? holderOf(this, hashKey(key)) : undefined
+    })
     app.decorateRequest('identifyAs', function (this: FastifyRequest, caller: Caller) {
       this.caller = caller
     })

@@ -74,7 +74,7 @@ export default fp(
       if (!sender && answer.vocabulary === 'cxml') return
       if (!sender || request.keyRefusal) return app.authorize(request)
       if (sender.sharedSecret !== undefined) {
-        const holder = await app.holderOf(sender.sharedSecret)
+        const holder = await request.holderOf(sender.sharedSecret)
         if (!holder) throw unauthenticated('The SharedSecret is no valid API key: it is unknown, expired or revoked.')
         const { caller = guest } = request
         if (caller.kind === 'key' && holder.kind === 'key' && caller.customer !== holder.customer) {

@@ -14,7 +14,7 @@ import { whenAnswered } from '../http/when-answered.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * A page of products from the store. A search waits for the caller's turn.
+     * A page of products from the store, in the caller's turn. Searches have turns of their own.
      * @throws Problem `too-many-requests` or `overloaded` when too many searches wait
      */
     findProducts(query: ProductQuery): Promise<Page<Product>>
@@ -84,7 +84,7 @@ export default fp(
     const charged = new WeakSet<FastifyRequest>()
 
     app.decorateRequest('findProducts', async function (this: FastifyRequest, query: ProductQuery) {
-      if (!isSearch(query)) return app.store.products(query)
+      if (!isSearch(query)) return this.read((store) => store.products(query))
       try {
         return await searches.run(this.sender().name, () => {
           if (this.raw.socket.destroyed) throw new Problem('overloaded', 'The connection was closed before the search started.')

@@ -1,18 +1,68 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Store } from '../domain/store.ts'
+import { FairLimiter } from '../fairness/fair-limiter.ts'
+import { unlimited } from '../fairness/quota.ts'
+import { Problem } from '../http/problem.ts'
+import { senderName } from '../http/sender-name.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
     store: Store
   }
+  interface FastifyRequest {
+    /**
+     * Reads from the store when it is the sender's turn. The work must not wait for another turn.
+     * @throws Problem `overloaded` when the turn comes too late
+     */
+    read: StoreInTurn
+    /** Writes what has no queue in the store, in the same way. */
+    write: StoreInTurn
+  }
 }
 
-/** Makes the store available to routes, and closes it with the service. */
+type StoreInTurn = <T>(work: (store: Store) => Promise<T>) => Promise<T>
+
+/**
+ * As many reads as the serving thread has connections to PostgreSQL. One sender leaves half of them to others. On SQLite a read is
+ * over before the next one begins, so none waits.
+ */
+const reads = { running: { total: 8, perCaller: 4 }, waiting: unlimited } as const
+
+/** Such writes wait for locks of each other, each with a connection of its own. */
+const writes = { running: { total: 2, perCaller: 1 }, waiting: unlimited } as const
+
+/**
+ * Milliseconds. When the database does not answer, what runs fails only after many seconds. Without this limit, all that waits would
+ * take that time, one after the other.
+ */
+const longestWait = 30_000
+
+/** Makes the store available to plugins and routes, and closes it with the service. Requests take turns by sender. */
 export default fp(
   async function store(app: FastifyInstance, options: { store: Store }) {
     app.decorate('store', options.store)
     app.addHook('onClose', () => options.store.close())
+
+    function inTurn(limits: ConstructorParameters<typeof FairLimiter>[0]): StoreInTurn {
+      const limiter = new FairLimiter(limits)
+      /** The sender in whose turn a request was last. */
+      const senders = new WeakMap<FastifyRequest, string>()
+      return function (this: FastifyRequest, work) {
+        const askedAt = performance.now()
+        const start = async () => {
+          if (performance.now() - askedAt <= longestWait) return work(app.store)
+          throw new Problem('overloaded', 'The shop has too much to do right now. Nothing was stored. Try again in a few seconds.')
+        }
+        const sender = senderName(this)
+        // What a request has read stays in memory until it is answered, and an order can have megabytes.
+        if (senders.get(this) === sender) return limiter.goOn(sender, start)
+        senders.set(this, sender)
+        return limiter.run(sender, start)
+      }
+    }
+    app.decorateRequest('read', inTurn(reads))
+    app.decorateRequest('write', inTurn(writes))
   },
-  { name: 'store', fastify: '5.x' }
+  { name: 'store', fastify: '5.x', dependencies: ['problems', 'rate-limit', 'scheduling'] }
 )

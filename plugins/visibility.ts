@@ -2,15 +2,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { guest, mayChange, maySee } from '../domain/caller.ts'
 import { orderNotFound } from '../domain/errors.ts'
-import type { Order } from '../domain/order.ts'
-import { FairLimiter } from '../fairness/fair-limiter.ts'
-import { unlimited } from '../fairness/quota.ts'
+import type { Order, OrderHead } from '../domain/order.ts'
 import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The order, if the caller may see it. @throws DomainError `order-not-found`, also when the caller may not see it */
     visibleOrder(id: string): Promise<Order>
+    /** The same without its content. For what does not show it: the content can have megabytes. */
+    visibleOrderHead(id: string): Promise<OrderHead>
     /**
      * The order, if the caller may change and cancel it.
      * @throws DomainError `order-not-found`, Problem `forbidden` when the caller may only see it
@@ -19,24 +19,21 @@ declare module 'fastify' {
   }
 }
 
-/**
- * A stored order can have megabytes, and on PostgreSQL all reads share a few connections. So one caller reads few at once, and others'
- * reads never wait for all of them.
- */
-const orderReads = {
-  running: { total: 6, perCaller: 2 },
-  waiting: unlimited
-} as const
+/** @throws DomainError `order-not-found` when the caller may not see the order */
+function visible<T extends Pick<Order, 'customer'>>({ caller = guest }: FastifyRequest, order: T): T {
+  if (maySee(caller, order)) return order
+  throw orderNotFound()
+}
 
 /** Hides orders that the caller may not see. They get 404, because 403 would reveal that the order exists. */
 export default fp(
   async function visibility(app: FastifyInstance) {
-    const reads = new FairLimiter(orderReads)
-
     app.decorateRequest('visibleOrder', async function (this: FastifyRequest, id: string): Promise<Order> {
-      const order = await reads.run(this.sender().name, () => app.store.order(id))
-      if (!maySee(this.caller ?? guest, order)) throw orderNotFound()
-      return order
+      return visible(this, await this.read((store) => store.order(id)))
+    })
+
+    app.decorateRequest('visibleOrderHead', async function (this: FastifyRequest, id: string): Promise<OrderHead> {
+      return visible(this, await this.read((store) => store.orderHead(id)))
     })
 
     app.decorateRequest('changeableOrder', async function (this: FastifyRequest, id: string): Promise<Order> {
@@ -48,5 +45,5 @@ export default fp(
       )
     })
   },
-  { name: 'visibility', fastify: '5.x', dependencies: ['auth', 'documents', 'problems', 'store'] }
+  { name: 'visibility', fastify: '5.x', dependencies: ['auth', 'problems', 'store'] }
 )

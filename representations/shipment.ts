@@ -1,7 +1,7 @@
 import { mayShip } from '../domain/caller.ts'
 import { textOf } from '../domain/deferred.ts'
 import { compare, plain, zero } from '../domain/money.ts'
-import type { Order } from '../domain/order.ts'
+import type { Order, OrderHead } from '../domain/order.ts'
 import { leftOf, type Shipment, type ShipmentItem, type ShipmentSummary } from '../domain/shipping.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
@@ -16,8 +16,9 @@ import { renderPage } from './views.ts'
 /** A page of the shipments of an order. */
 export interface ShipmentPage {
   readonly version: number
-  /** A large order is not parsed for it: only what is known of it is read. */
-  readonly order: Order
+  readonly order: OrderHead
+  /** The order with its lines, where the page may show the form that ships them. A large order is not parsed for it. */
+  readonly whole?: Order
   readonly shipments: readonly ShipmentSummary[]
   readonly links: readonly Link[]
   /** Tells this page from the others. */
@@ -113,8 +114,8 @@ export const shipmentsRepresentations = makeRepresentations<ShipmentPage>({
       ...links.map(linkElement)
     ])
   },
-  html: ({ order, shipments, links, typed, faults }, context) => {
-    const form = mayShip(context.caller, order) ? shipForm(order, typed, faults) : undefined
+  html: ({ order, whole, shipments, links, typed, faults }, context) => {
+    const form = whole && mayShip(context.caller, whole) ? shipForm(whole, typed, faults) : undefined
     const data = { order, shipments, links, notice: context.notice, shipForm: form }
     return renderPage('shipments', `Shipments of ${orderTitle(order).replace('Order', 'order')}`, data, context)
   },

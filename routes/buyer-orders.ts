@@ -104,7 +104,7 @@ export function makeBuyerOrders(
   async function endedBefore(request: FastifyRequest, buyer: BuyerSubmission): Promise<Objections | undefined> {
     const order = await orderByNumber(request, buyer.answer.orderNumber)
     if (!order || isActive(order.status)) return undefined
-    return endedOrder(order, await app.store.documentOf(order.id), request.submission?.digest, buyer)
+    return endedOrder(order, await request.read((store) => store.documentOf(order.id)), request.submission?.digest, buyer)
   }
 
   /** Refuses a document that names no existing order, and lists the faults of its content too. */
@@ -130,7 +130,7 @@ export function makeBuyerOrders(
   async function orderByNumber(request: FastifyRequest, orderNumber: string | undefined): Promise<Order | undefined> {
     const { caller } = request
     if (caller?.kind !== 'key' || orderNumber === undefined) return undefined
-    return app.store.orderNumbered(caller.customer, orderNumber)
+    return request.read((store) => store.orderNumbered(caller.customer, orderNumber))
   }
 
   /** The customer's order that a document names. @throws Problem `unauthenticated` */
@@ -144,8 +144,8 @@ export function makeBuyerOrders(
   async function cancel(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
     const found = await namedOrder(request, buyer)
     if (!found) throw refusal(joinObjections(buyer.objections, unknownOrder(buyer)))
-    const { order, last } = await onLatest(found, async (order) => {
-      const last = await app.store.documentOf(order.id)
+    const { order, last } = await onLatest(request, found, async (order) => {
+      const last = await request.read((store) => store.documentOf(order.id))
       if (!decideCancellation(buyer, order, last, isTest(request, buyer))) return { order, last }
       const expected = cancellationPrecondition(buyer, order)
       const cancelled = request.changeInTurn(order, () => app.store.setOrderStatus(order.id, 'cancelled', expected))
@@ -159,8 +159,8 @@ export function makeBuyerOrders(
     if (!found && buyer.kind === 'replace' && buyer.placesUnknown) return place(request, buyer)
     if (!found && buyer.kind === 'replace') return refuseWhole(request, buyer, unknownOrder(buyer))
     if (!found) throw refusal(joinObjections(buyer.objections, unknownOrder(buyer)))
-    const result = await onLatest(found, async (order): Promise<Result> => {
-      const last = await app.store.documentOf(order.id)
+    const result = await onLatest(request, found, async (order): Promise<Result> => {
+      const last = await request.read((store) => store.documentOf(order.id))
       if (isRepeated(request.submission?.digest, last)) return answerAgain(order, last)
       const change = { ...completed(buyer, last), objections: joinObjections(buyer.objections, outdated(buyer, last)) }
       return { kind: 'changed', order: await changeOnce(request, change, order, last), answer: change.answer }
@@ -169,13 +169,13 @@ export function makeBuyerOrders(
   }
 
   /** Writes again, on the latest version of the order, if another write came first. */
-  async function onLatest<T>(found: Order, write: (order: Order) => Promise<T>): Promise<T> {
+  async function onLatest<T>(request: FastifyRequest, found: Order, write: (order: Order) => Promise<T>): Promise<T> {
     for (let attempt = 1, order = found; ; attempt++) {
       try {
         return await write(order)
       } catch (error) {
         if (!hasCode(error, 'precondition-failed') || attempt === mostAttempts) throw error
-        order = await app.store.order(order.id)
+        order = await request.read((store) => store.order(found.id))
       }
     }
   }
@@ -183,7 +183,7 @@ export function makeBuyerOrders(
   /** The order that a document has replaced before, if the document also gave it a new number. */
   async function renumberedOrder(request: FastifyRequest, { number, answer }: BuyerSubmission): Promise<Order | undefined> {
     const order = answer.orderNumber === number ? undefined : await orderByNumber(request, answer.orderNumber)
-    return order && isRepeated(request.submission?.digest, await app.store.documentOf(order.id)) ? order : undefined
+    return order && isRepeated(request.submission?.digest, await request.read((store) => store.documentOf(order.id))) ? order : undefined
   }
 
   /** The order with its lines changed. The document process changes large orders. */

@@ -16,7 +16,7 @@ const catalogue: RoutePlugin = async (app, { config }) => {
     '/catalogue',
     { config: { represents: catalogueRepresentations, caching: 'catalogue', describes: getCatalogue } },
     async (request, reply) => {
-      if (reply.revalidate(validators(await app.store.revision()))) return reply
+      if (reply.revalidate(validators(await request.read((store) => store.revision())))) return reply
       const chosen = variants.find((variant) => variant === request.representation) ?? variants[0]
       reply.header('link', links(chosen))
       if (request.method === 'HEAD') return reply.send(Readable.from([]))

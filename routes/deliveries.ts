@@ -7,7 +7,7 @@ import { delivery } from '../schemas/webhook.ts'
 import { anyKey, keyHolder } from './access.ts'
 import { webhookPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
-import { managedBy } from './webhooks.ts'
+import { managedWebhook } from './webhooks.ts'
 
 const deliveries: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
@@ -21,8 +21,9 @@ const deliveries: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       const holder = keyHolder(request)
       const { limit, after } = request.query
-      const webhook = await managedBy(holder, request.params.webhook_id, app.store)
-      const page = await app.store.deliveries(webhook.id, holder.customer, { limit, ...startOfPage('deliveries', after) })
+      const webhook = await managedWebhook(request, request.params.webhook_id)
+      const wanted = { limit, ...startOfPage('deliveries', after) }
+      const page = await request.read((store) => store.deliveries(webhook.id, holder.customer, wanted))
       const list = { path: uri.deliveries(webhook.id), sorting: 'deliveries', limit }
       const links = [{ rel: 'self', href: request.url }, ...nextLinks(list, page.next)]
       return reply.represent({ webhook, deliveries: page.items, links })
@@ -38,15 +39,15 @@ const deliveries: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       const { eventId } = request.body
       const holder = keyHolder(request)
-      const { id } = await managedBy(holder, request.params.webhook_id, app.store)
-      const { webhook, event } = await app.store.redelivery(id, holder.customer, eventId)
+      const { id } = await managedWebhook(request, request.params.webhook_id)
+      const { webhook, event } = await request.read((store) => store.redelivery(id, holder.customer, eventId))
       requireValidKey(webhook)
       request.charge(cost)
       const attempt = await app.webhooks.send(webhook, event, request.sender().signal)
       if (!attempt) throw unknownEvent()
       const { retryAfter: _, ...outcome } = attempt
       const sent: Delivery = { eventId, type: event.type, attempt: 0, ...outcome }
-      await app.store.logDelivery(id, sent)
+      await request.write((store) => store.logDelivery(id, sent))
       return reply.represent(sent)
     }
   )

@@ -41,19 +41,17 @@ const events: RoutePlugin = async (app, { config }) => {
       // Vary keeps caches from sending one key's events to another.
       reply.header('vary', 'Accept, Authorization, Cookie')
       if (await isUnchanged(request, reply, audience, request.query)) return reply
-      const found = await unlessExpired(audience, request.query, () =>
-        headsInTime(request.preferredWait(), reply, after, { audience, limit })
-      )
+      const found = await unlessExpired(request, audience, request.query, () => headsInTime(request, reply, after, { audience, limit }))
       const heads = withinWeight(found)
       const isFull = heads.length === limit || heads.length < found.length
       const isFinal = isFull && eventOf(after) !== undefined && request.representation?.suffix !== 'html'
       const last = heads.at(-1)?.id ?? cursorOfEmptyPage(after)
       // The last event of a page that is not full is the last that the caller hears.
-      const newest = isFull && !isFinal ? ((await app.store.lastEvent(audience))?.id ?? last) : last
+      const newest = isFull && !isFinal ? ((await request.read((store) => store.lastEvent(audience)))?.id ?? last) : last
       const validators = validatorsOf(request, audience, { first: heads[0]?.id, last: newest, isFinal })
       if (reply.revalidate(validators, false)) return reply
       const weight = heads.reduce((sum, head) => sum + head.weight, 0)
-      const readAll = () => unlessExpired(audience, request.query, () => wholeEvents(heads))
+      const readAll = () => unlessExpired(request, audience, request.query, () => wholeEvents(request, heads))
       // Large orders are not even read while too many are being written.
       const read = await (weight > mostInline ? request.withRoomFor(weight, readAll) : readAll())
       const links = [
@@ -79,9 +77,9 @@ const events: RoutePlugin = async (app, { config }) => {
     const tags = headers['if-none-match']
     // Other conditions need to know the tag of the page, also of a final one.
     if (tags === undefined || tags.trim() === '*' || operation.ifMatch !== undefined) return false
-    const [first] = await unlessExpired(audience, filters, () => headsAfter(after, { audience, limit: 1 }))
+    const [first] = await unlessExpired(request, audience, filters, () => headsAfter(request, after, { audience, limit: 1 }))
     if (!first && request.preferredWait() !== undefined) return false
-    const newest = first && ((await app.store.lastEvent(audience)) ?? first)
+    const newest = first && ((await request.read((store) => store.lastEvent(audience))) ?? first)
     return reply.revalidate(
       validatorsOf(request, audience, { first: first?.id, last: newest?.id ?? cursorOfEmptyPage(after), isFinal: false })
     )
@@ -91,43 +89,45 @@ const events: RoutePlugin = async (app, { config }) => {
     return pageUri(uri.events, { type, limit, after: id })
   }
 
-  async function headsAfter(after: string | undefined, query: EventQuery): Promise<readonly EventHead[]> {
-    if (after === undefined || !isStart(after)) return app.store.eventHeads(after === undefined ? query : { ...query, after })
-    const found = await app.store.eventHeads(query)
+  async function headsAfter(request: FastifyRequest, after: string | undefined, query: EventQuery): Promise<readonly EventHead[]> {
+    const isEvent = after !== undefined && !isStart(after)
+    const found = await request.read((store) => store.eventHeads(isEvent ? { ...query, after } : query))
+    if (after === undefined || isEvent) return found
     if (!isStartKept(after, Date.now(), keep)) throw new PositionError('a start that is not kept any more')
     return found
   }
 
   /** The events of a page. If there are none, the request waits for the first, as long as the client prefers. */
   async function headsInTime(
-    wait: number | undefined,
+    request: FastifyRequest,
     reply: FastifyReply,
     after: string | undefined,
     query: EventQuery
   ): Promise<readonly EventHead[]> {
+    const wait = request.preferredWait()
     const watch = wait === undefined ? undefined : await reply.watchEvents(query.audience)
-    const found = await headsAfter(after, query)
+    const found = await headsAfter(request, after, query)
     if (!watch || wait === undefined) return found
     reply.applyPreference(`wait=${wait}`)
     if (found.length > 0) return found
     await watch.event(wait)
-    return headsAfter(after, query)
+    return headsAfter(request, after, query)
   }
 
-  async function wholeEvents(heads: readonly EventHead[]): Promise<readonly ShopEvent[]> {
-    const found = await app.store.events(heads)
+  async function wholeEvents(request: FastifyRequest, heads: readonly EventHead[]): Promise<readonly ShopEvent[]> {
+    const found = await request.read((store) => store.events(heads))
     if (found.length < heads.length) throw new PositionError('an event of the page was deleted meanwhile')
     return found
   }
 
   /** @throws Problem `cursor-expired`, also when an event of the page is deleted meanwhile */
-  async function unlessExpired<T>(audience: Audience, filters: Filters, read: () => Promise<T>): Promise<T> {
+  async function unlessExpired<T>(request: FastifyRequest, audience: Audience, filters: Filters, read: () => Promise<T>): Promise<T> {
     try {
       return await read()
     } catch (error) {
       if (!(error instanceof PositionError)) throw error
     }
-    const last = await app.store.lastEvent(audience)
+    const last = await request.read((store) => store.lastEvent(audience))
     const next = uriAfter(last?.id ?? startCursor(Date.now(), keep), filters)
     const detail = `The event after which you ask is no longer kept, or never existed. Note this link: ${next}. Read the orders and the products again as a whole, and then go on from that link.`
     throw new Problem('cursor-expired', detail, { headers: { link: `<${next}>; rel="next"` } })

@@ -1,14 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import type { Order } from '../domain/order.ts'
 import { mayHaveShipments } from '../domain/shipping.ts'
-import type { Store } from '../domain/store.ts'
 
 /** The most shipments on the page of an order. */
 const mostShown = 10
 
 /** Loads the latest shipments for the order's page. Other representations do not show them. */
-export async function showShipments(request: FastifyRequest, { id, status }: Order, store: Pick<Store, 'shipments'>): Promise<void> {
+export async function showShipments(request: FastifyRequest, { id, status }: Order): Promise<void> {
   if (request.representation?.suffix !== 'html' || !mayHaveShipments(status)) return
-  const { items: shipments } = await store.shipments(id, { limit: mostShown })
+  const { items: shipments } = await request.read((store) => store.shipments(id, { limit: mostShown }))
   request.showOnPage({ shipments })
 }

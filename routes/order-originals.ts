@@ -16,8 +16,8 @@ const orderOriginals: RoutePlugin = async (app) => {
     '/order/:order_id/document',
     { schema: { params: orderPath }, config: { access: toSeeOrder, caching: 'private', describes: getDocument } },
     async (request, reply) => {
-      const { id } = await request.visibleOrder(request.params.order_id)
-      const document = await app.store.documentOf(id)
+      const { id } = await request.visibleOrderHead(request.params.order_id)
+      const document = await request.read((store) => store.documentOf(id))
       if (!document) throw noDocument()
       const { bytes, mediaType, digest } = document
       const tag = `"${digest.slice(0, 16)}"`
@@ -36,7 +36,7 @@ const orderOriginals: RoutePlugin = async (app) => {
     { schema: { params: orderPath }, config: { access: toSeeOrder, caching: 'private', describes: getResponse } },
     async (request, reply) => {
       const order = await request.visibleOrder(request.params.order_id)
-      const document = await app.store.documentOf(order.id)
+      const document = await request.read((store) => store.documentOf(order.id))
       const basis = document?.answer as AnswerBasis | undefined
       if (!document || !basis || !hasOrderState(basis, order)) throw noResponse()
       // Weak: a ConfirmationRequest has a new payloadID and timestamp each time.

@@ -36,7 +36,7 @@ const orderPages: RoutePlugin = async (app, { config }) => {
     if (isChange && mayEdit(request.caller ?? guest, current)) {
       return forms.change(request, current, typed, problem)
     }
-    await showShipments(request, current, app.store)
+    await showShipments(request, current)
     return request.page(current, { notice: refusalNotice(problem, 'the order') })
   }
 

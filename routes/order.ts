@@ -60,7 +60,7 @@ const order: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       const order = await request.visibleOrder(request.params.order_id)
       if (request.query.form === 'change' && (await forms.sendChange(request, reply, order))) return reply
-      await showShipments(request, order, app.store)
+      await showShipments(request, order)
       return reply.represent(order)
     }
   )

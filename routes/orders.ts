@@ -32,7 +32,7 @@ const orders: RoutePlugin = async (app, { config }) => {
       const wanted = { ...filtersOf(filters, caller), limit }
       const sorting = sortingOf(wanted)
       const query = { ...wanted, ...startOfPage(sorting, after) }
-      const validators = validatorsOf(request.query, caller, await app.store.ordersRevision(wanted.customer))
+      const validators = validatorsOf(request.query, caller, await request.read((store) => store.ordersRevision(wanted.customer)))
       if (reply.revalidate(validators)) return reply
       const list = { path: uri.orders, sorting, filters: parameters, limit }
       const restOf = ({ next }: Page<unknown>) => ({
@@ -42,11 +42,11 @@ const orders: RoutePlugin = async (app, { config }) => {
       })
       const isPage = request.representation?.suffix === 'html'
       if (shape === 'lines' && !isPage) {
-        const page = await app.store.wholeOrders(query)
+        const page = await request.read((store) => store.wholeOrders(query))
         return reply.represent(wholePage(page.items, restOf(page)))
       }
       const lines = isPage && hasScope(caller, 'fulfilment') && limit <= mostCounted
-      const page = await app.store.orders({ ...query, lines })
+      const page = await request.read((store) => store.orders({ ...query, lines }))
       return reply.represent({ orders: page.items, ...restOf(page) } satisfies OrderPage)
     }
   )

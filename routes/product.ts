@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { hasCode } from '../domain/errors.ts'
 import { isProductId, type Product, requireSameId } from '../domain/product.ts'
@@ -23,7 +24,7 @@ const productRoute: RoutePlugin = async (app, { config }) => {
         describes: getProduct
       }
     },
-    async (request, reply) => reply.represent(await app.store.product(request.params.product_id))
+    async (request, reply) => reply.represent(await request.read((store) => store.product(request.params.product_id)))
   )
 
   app.put(
@@ -35,7 +36,7 @@ const productRoute: RoutePlugin = async (app, { config }) => {
         throw new Problem('not-found', 'A product id is 1 to 64 letters, digits, or any of . _ ~ -, but not "." or "..".')
       const { id: named, draft } = request.body
       requireSameId(id, named)
-      const expected = request.precondition(request.currentOf(await existing(id)), 'replaces')
+      const expected = request.precondition(request.currentOf(await existing(request, id)), 'replaces')
       const { product: stored, created } = await app.store.putProduct(id, draft, expected)
       return created ? reply.created(uri.product(id), stored) : reply.represent(stored)
     }
@@ -46,15 +47,15 @@ const productRoute: RoutePlugin = async (app, { config }) => {
     { schema: { params: productPath }, config: { ...writes, describes: deleteProduct } },
     async (request, reply) => {
       const { product_id: id } = request.params
-      const expected = request.precondition(request.currentOf(await app.store.product(id)))
+      const expected = request.precondition(request.currentOf(await request.read((store) => store.product(id))))
       await app.store.deleteProduct(id, expected)
       return reply.code(204).send()
     }
   )
 
-  async function existing(id: string): Promise<Product | undefined> {
+  async function existing(request: FastifyRequest, id: string): Promise<Product | undefined> {
     try {
-      return await app.store.product(id)
+      return await request.read((store) => store.product(id))
     } catch (error) {
       if (hasCode(error, 'product-not-found', 'product-deleted')) return undefined
       throw error

@@ -1,4 +1,5 @@
 import { hash, randomUUID } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { PageQuery } from '../domain/page.ts'
 import type { ProductQuery, Revision, Store } from '../domain/store.ts'
@@ -31,12 +32,12 @@ const products: RoutePlugin = async (app, { config }) => {
         version: `${revision}.${modifiedAt.toString(36)}.${digest}`,
         modifiedAt
       })
-      const catalogue = await app.store.revision()
+      const catalogue = await request.read((store) => store.revision())
       if (reply.revalidate(validatorsOf(catalogue))) return reply
       const isWholeShop = request.representation?.suffix === 'html' && !q && !category
-      const { found, at } = await readSettled(app.store, catalogue, async () => ({
+      const { found, at } = await readSettled(request, catalogue, async () => ({
         page: await request.findProducts(wanted),
-        categories: isWholeShop ? await categoryOptions(app.store) : undefined
+        categories: isWholeShop ? await request.read(categoryOptions) : undefined
       }))
       const { page, categories } = found
       const list = { path: uri.products, sorting: orderOf(q), filters: { q, category, 'updated-since': updatedSince }, limit }
@@ -124,11 +125,15 @@ const maxReads = 10
  * Reads from the catalogue until its revision is the same before and after, because a strong tag must name the revision that
  * was read. If the catalogue changes all the time, the result has no revision, and so no tag.
  */
-async function readSettled<T>(store: Store, first: Revision, read: () => Promise<T>): Promise<{ found: T; at: Revision | undefined }> {
+async function readSettled<T>(
+  request: FastifyRequest,
+  first: Revision,
+  read: () => Promise<T>
+): Promise<{ found: T; at: Revision | undefined }> {
   let before = first
   for (let attempt = 1; ; attempt++) {
     const found = await read()
-    const after = await store.revision()
+    const after = await request.read((store) => store.revision())
     if (after.revision === before.revision) return { found, at: after }
     if (attempt === maxReads) return { found, at: undefined }
     before = after

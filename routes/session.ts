@@ -28,7 +28,7 @@ const session: RoutePlugin = async (app, { config }) => {
     if (request.operation.method === 'DELETE') return reply.signOut().redirect(`${base}/session`, 303)
     const key = (fields.get('key') ?? '').trim()
     const next = localPath(fields.get('next'), base)
-    const caller = await app.holderOf(key)
+    const caller = await request.holderOf(key)
     if (caller) return reply.signIn(key).redirect(next ?? uri.orders, 303)
     const wrong = key === '' ? 'Enter the key.' : 'This key is not valid: it is unknown, expired or revoked.'
     return reply.code(422).represent({ caller: undefined, next, wrong } satisfies SignIn)

@@ -1,6 +1,7 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
+import { guest, hasScope } from '../domain/caller.ts'
 import { hasCode } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
 import type { Precondition } from '../domain/preconditions.ts'
@@ -20,7 +21,7 @@ import { orderIdOf, orderPath, shipmentPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
 const shipments: RoutePlugin = async (app, { config }) => {
-  const pages = shipmentPages(app, config)
+  const pages = shipmentPages(config)
   const uri = uris(config.BASE_URL.path)
 
   app.get(
@@ -30,8 +31,11 @@ const shipments: RoutePlugin = async (app, { config }) => {
       config: { represents: shipmentsRepresentations, caching: 'private', access: toSeeOrder, describes: listShipments }
     },
     async (request, reply) => {
-      const order = await request.visibleOrder(request.params.order_id)
-      return reply.represent(await pages.read(request, order, request.query))
+      const { order_id: id } = request.params
+      // Only the seller's page has the form that ships the order's lines.
+      const isForm = request.representation?.suffix === 'html' && hasScope(request.caller ?? guest, 'fulfilment')
+      const shown = isForm ? whole(await request.visibleOrder(id)) : { order: await request.visibleOrderHead(id) }
+      return reply.represent(await pages.read(request, shown, request.query))
     }
   )
 
@@ -67,20 +71,30 @@ const shipments: RoutePlugin = async (app, { config }) => {
       config: { represents: shipmentRepresentations, caching: 'private', access: toSeeOrder, describes: getShipment }
     },
     async (request, reply) => {
-      const { id } = await request.visibleOrder(request.params.order_id)
+      const { id } = await request.visibleOrderHead(request.params.order_id)
       const number = shipmentNumber(request.params.number)
-      const found = number && (await app.store.shipment(id, number))
+      const found = number && (await request.read((store) => store.shipment(id, number)))
       if (!found) throw new Problem('not-found', 'The order has no such shipment.')
       return reply.represent(found)
     }
   )
 }
 
-function shipmentPages(app: FastifyInstance, config: Config) {
+type ShownOrder = Pick<ShipmentPage, 'order' | 'whole'>
+
+const whole = (order: Order): ShownOrder => ({ order, whole: order })
+
+function shipmentPages(config: Config) {
   const uri = uris(config.BASE_URL.path)
 
-  async function read(request: FastifyRequest, order: Order, { limit, after }: { limit: number; after?: string }): Promise<ShipmentPage> {
-    const { items, next } = await app.store.shipments(order.id, { limit, ...startOfPage('shipments', after) })
+  async function read(
+    request: FastifyRequest,
+    shown: ShownOrder,
+    { limit, after }: { limit: number; after?: string }
+  ): Promise<ShipmentPage> {
+    const { order } = shown
+    const wanted = { limit, ...startOfPage('shipments', after) }
+    const { items, next } = await request.read((store) => store.shipments(order.id, wanted))
     const list = { path: uri.shipments(order.id), sorting: 'shipments', limit, defaultLimit: pageLimit.default }
     const links = [
       { rel: 'self', href: request.method === 'GET' ? request.url : list.path },
@@ -89,7 +103,7 @@ function shipmentPages(app: FastifyInstance, config: Config) {
       ...nextLinks(list, next)
     ]
     const position = after === undefined && limit === pageLimit.default ? '' : `.${limit}.${after ?? ''}`
-    return { version: order.version, order, shipments: items, links, position }
+    return { version: order.version, ...shown, shipments: items, links, position }
   }
 
   /** Evaluates the request's preconditions. If they fail, a request with an Idempotency-Key may still repeat its first answer. */
@@ -112,7 +126,7 @@ function shipmentPages(app: FastifyInstance, config: Config) {
   async function refused(request: FastifyRequest, problem: ProblemDocument, { fields }: TypedForm): Promise<string | undefined> {
     if (isHidden(problem)) return undefined
     const order = await request.visibleOrder(orderIdOf(request))
-    const newest = await read(request, order, { limit: pageLimit.default })
+    const newest = await read(request, whole(order), { limit: pageLimit.default })
     const page: ShipmentPage = { ...newest, typed: new Map(fields), faults: problem.errors ?? [] }
     return request.page(page, { of: shipmentsRepresentations, notice: refusalNotice(problem, 'the order') })
   }

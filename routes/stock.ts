@@ -17,7 +17,7 @@ const stockRoute: RoutePlugin = async (app) => {
     '/product/:product_id/stock',
     { schema: { params: productPath }, config: { ...shown, describes: getStock } },
     async (request, reply) => {
-      const current = await app.store.stock(request.params.product_id)
+      const current = await request.read((store) => store.stock(request.params.product_id))
       return reply.represent(current)
     }
   )
@@ -27,7 +27,7 @@ const stockRoute: RoutePlugin = async (app) => {
     { schema: { params: productPath, body: stock }, config: { ...seller, describes: setStock } },
     async (request, reply) => {
       const { onHand } = request.body
-      const current = await app.store.stock(request.params.product_id)
+      const current = await request.read((store) => store.stock(request.params.product_id))
       const isRepeated = request.operation.mayRepeat && compare(current.onHand, onHand) === 0
       if (request.isAlreadySatisfied(isRepeated)) return reply.represent(current)
       const expected = request.precondition(request.currentOf(current), 'replaces')
@@ -46,7 +46,7 @@ const stockRoute: RoutePlugin = async (app) => {
   )
 
   async function refused(request: FastifyRequest, problem: ProblemDocument, { fields }: TypedForm): Promise<string | undefined> {
-    const current = await app.store.stock((request.params as { product_id: string }).product_id)
+    const current = await request.read((store) => store.stock((request.params as { product_id: string }).product_id))
     const { customer, ifMatch = '' } = request.operation
     const typed = problem.status === 412 ? undefined : fields.get('on-hand')
     // After a 401 the form keeps its version and its customer, so that the person can sign in in another tab and resubmit it.

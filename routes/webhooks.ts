@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { hearing, mayManage, type NewWebhook, type Webhook, type WebhookDraft } from '../domain/webhook.ts'
 import { Problem } from '../http/problem.ts'
@@ -19,7 +19,7 @@ const webhooks: RoutePlugin = async (app, { config }) => {
     '/webhooks',
     { config: { represents: webhooksRepresentations, caching: 'private', access: anyKey, describes: listWebhooks } },
     async (request, reply) => {
-      return reply.represent({ webhooks: await app.store.webhooks(keyHolder(request).customer) })
+      return reply.represent({ webhooks: await request.read((store) => store.webhooks(keyHolder(request).customer)) })
     }
   )
 
@@ -30,13 +30,13 @@ const webhooks: RoutePlugin = async (app, { config }) => {
       const wanted = ownedBy(keyHolder(request), request.body)
       await app.webhooks.checkUrl(wanted.url)
       const secret = app.webhooks.newSecret()
-      const made = await app.store.createWebhook(wanted, secret)
+      const made = await request.write((store) => store.createWebhook(wanted, secret))
       return reply.created(uri.webhook(made.id), { ...made, secret } satisfies ShownWebhook)
     }
   )
 
   app.get('/webhook/:webhook_id', { schema: { params: webhookPath }, config: { ...one, describes: getWebhook } }, async (request, reply) =>
-    reply.represent(await app.store.webhook(request.params.webhook_id, keyHolder(request).customer))
+    reply.represent(await request.read((store) => store.webhook(request.params.webhook_id, keyHolder(request).customer)))
   )
 
   app.put(
@@ -44,11 +44,11 @@ const webhooks: RoutePlugin = async (app, { config }) => {
     { schema: { params: webhookPath, body: webhook }, config: { ...one, describes: changeWebhook } },
     async (request, reply) => {
       const holder = keyHolder(request)
-      const current = await managedBy(holder, request.params.webhook_id, app.store)
+      const current = await managedWebhook(request, request.params.webhook_id)
       const expected = request.precondition(request.currentOf(current), 'replaces')
       const wanted = ownedBy(holder, request.body)
       await app.webhooks.checkUrl(wanted.url)
-      const changed = await app.store.changeWebhook(current.id, wanted, expected)
+      const changed = await request.write((store) => store.changeWebhook(current.id, wanted, expected))
       app.webhooks.wake()
       return reply.represent(changed)
     }
@@ -59,8 +59,9 @@ const webhooks: RoutePlugin = async (app, { config }) => {
     { schema: { params: webhookPath }, config: { ...one, describes: deleteWebhook } },
     async (request, reply) => {
       const holder = keyHolder(request)
-      const current = await managedBy(holder, request.params.webhook_id, app.store)
-      await app.store.deleteWebhook(current.id, holder.customer, request.precondition(request.currentOf(current)))
+      const current = await managedWebhook(request, request.params.webhook_id)
+      const expected = request.precondition(request.currentOf(current))
+      await request.write((store) => store.deleteWebhook(current.id, holder.customer, expected))
       return reply.deleted(uri.webhooks)
     }
   )
@@ -77,9 +78,9 @@ const webhooks: RoutePlugin = async (app, { config }) => {
     { schema: { params: webhookPath }, config: { ...one, describes: newSecret } },
     async (request, reply) => {
       const holder = keyHolder(request)
-      const { id } = await managedBy(holder, request.params.webhook_id, app.store)
+      const { id } = await managedWebhook(request, request.params.webhook_id)
       const secret = app.webhooks.newSecret()
-      const changed = await app.store.addWebhookSecret(id, holder.customer, secret)
+      const changed = await request.write((store) => store.addWebhookSecret(id, holder.customer, secret))
       return reply.represent({ ...changed, secret } satisfies ShownWebhook, uri.webhook(changed.id))
     }
   )
@@ -90,8 +91,9 @@ const webhooks: RoutePlugin = async (app, { config }) => {
  * @throws DomainError `webhook-not-found`
  * @throws Problem `forbidden` when the key does not see all that the webhook delivers
  */
-export async function managedBy(holder: KeyHolder, id: string, store: FastifyInstance['store']): Promise<Webhook> {
-  const found = await store.webhook(id, holder.customer)
+export async function managedWebhook(request: FastifyRequest, id: string): Promise<Webhook> {
+  const holder = keyHolder(request)
+  const found = await request.read((store) => store.webhook(id, holder.customer))
   if (mayManage(holder, found)) return found
   throw new Problem(
     'forbidden',

@@ -5,14 +5,18 @@ import { FairLimiter, type QuotaExceeded } from '../../fairness/fair-limiter.ts'
 function makeWork(turns: FairLimiter) {
   const running: string[] = []
   const ends = new Map<string, () => void>()
-  const start = (caller: string, name: string) =>
-    turns.run(caller, async () => {
-      running.push(name)
-      await new Promise<void>((resolve) => ends.set(name, resolve))
-      running.splice(running.indexOf(name), 1)
-      return name
-    })
-  return { running, start, end: (name: string) => ends.get(name)?.() }
+  const work = (name: string) => async () => {
+    running.push(name)
+    await new Promise<void>((resolve) => ends.set(name, resolve))
+    running.splice(running.indexOf(name), 1)
+    return name
+  }
+  return {
+    running,
+    start: (caller: string, name: string) => turns.run(caller, work(name)),
+    goOn: (caller: string, name: string) => turns.goOn(caller, work(name)),
+    end: (name: string) => ends.get(name)?.()
+  }
 }
 
 const unbounded = { total: 100, perCaller: 100 }
@@ -64,4 +68,24 @@ t.test('work that fails makes room as work that does not', async (t) => {
     { message: 'no' }
   )
   t.equal(await turns.run('a', async () => 1), 1)
+})
+
+t.test('what goes on with work that was begun goes before all that waits to begin', async (t) => {
+  const { running, start, goOn, end } = makeWork(new FairLimiter({ running: { total: 2, perCaller: 1 }, waiting: unbounded }))
+  const all = [start('a', 'a1'), start('b', 'b1'), start('c', 'c1'), start('d', 'd1'), goOn('a', 'a2'), goOn('e', 'e1')]
+  t.same(running, ['a1', 'b1'])
+  end('b1')
+  await all[1]
+  t.same(running, ['a1', 'e1'], 'a caller that goes on has no more at a time than one that begins')
+  end('a1')
+  await all[0]
+  t.same(running, ['e1', 'a2'])
+  for (const [i, name, left] of [
+    [5, 'e1', ['a2', 'c1']],
+    [4, 'a2', ['c1', 'd1']]
+  ] as const) {
+    end(name)
+    await all[i]
+    t.same(running, left)
+  }
 })

@@ -143,28 +143,3 @@ t.test('callers who see different links in an order get different tags of it', a
   )
   t.equal(new Set(tags).size, 3)
 })
-
-t.test('one caller reads two stored orders at a time, and nobody else waits for its others', async (t) => {
-  const shop = await build(t)
-  const [acme, other] = [await shop.key('Acme', 'order'), await shop.key('Other', 'order')]
-  const [own, others] = [await place(shop, acme), await place(shop, other)]
-  const { order } = shop.store
-  let reading = 0
-  let answer = () => {}
-  const held = new Promise<void>((resolve) => (answer = resolve))
-  shop.app.store.order = async (id) => {
-    if (own.endsWith(id)) {
-      reading++
-      await held
-    }
-    return order(id)
-  }
-  const status = async (url: string, headers: Readonly<Record<string, string>>) => (await shop.app.inject({ url, headers })).statusCode
-  const crowd = Array.from({ length: 5 }, () => status(own, acme))
-  while (reading < 2) await new Promise(setImmediate)
-  t.equal(await status(others, other), 200)
-  t.equal(reading, 2)
-  answer()
-  t.same(await Promise.all(crowd), [200, 200, 200, 200, 200])
-  t.equal(reading, 5)
-})

@@ -1,0 +1,19 @@
+import type { Caller } from '../domain/caller.ts'
+
+/** What is known of the sender of a request. */
+interface SenderFacts {
+  /** Undefined until the request is authenticated. */
+  readonly caller: Caller | undefined
+  /** As whom the rate limit counts the request: a key that was valid before, or an address. */
+  readonly charged: { readonly caller: string } | undefined
+  readonly network: string
+}
+
+/**
+ * The name of a sender, by which senders take turns: a customer, or an address. Before authentication it is whom the rate limit
+ * counts, so a customer does not wait for guests of the same address.
+ */
+export function senderName({ caller, charged, network }: SenderFacts): string {
+  if (caller?.kind === 'key') return `customer ${caller.customer}`
+  return (caller ? undefined : charged?.caller) ?? `address ${network}`
+}

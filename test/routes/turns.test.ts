@@ -1,0 +1,195 @@
+import t from 'tap'
+import { senderName } from '../../http/sender-name.ts'
+import { build, orderXml, type Shop, xml } from '../build.ts'
+import { stopClock } from '../stopped-clock.ts'
+import { json, place } from './feed.ts'
+
+type Headers = Readonly<Record<string, string>>
+
+/** The most that one sender reads at a time, and all of them. */
+const most = { ofOne: 4, ofAll: 8 } as const
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+/** Holds the first calls of a verb of the store until `letGo`. */
+function hold({ store }: Shop, verb: string, count: number) {
+  const verbs = store as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
+  const run = verbs[verb]
+  if (!run) throw new Error(`the store has no verb ${verb}`)
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => (letGo = resolve))
+  let calls = 0
+  verbs[verb] = async (...args) => {
+    if (calls++ < count) await held
+    return run(...args)
+  }
+  return { letGo, calls: () => calls }
+}
+
+const get = ({ app }: Shop, url: string, remoteAddress: string, headers: Headers = {}) => app.inject({ url, remoteAddress, headers })
+
+/** A shop with an order and a webhook. */
+async function setUp(t: Parameters<typeof build>[0], settings: Headers = {}) {
+  const shop = await build(t, { settings: { BODY_CACHE: '0', WEBHOOK_ALLOW: '127.0.0.1', ...settings } })
+  const order = await place(shop)
+  const key = await shop.key('Acme', 'order', 'fulfilment')
+  const payload = '<webhook><url>http://127.0.0.1:9/</url></webhook>'
+  const made = await shop.app.inject({ method: 'POST', url: '/webhooks', headers: { ...xml, ...key }, payload })
+  const shipped = await shop.app.inject({ method: 'POST', url: `${order}/shipments`, headers: { ...xml, ...key }, payload: '<shipment/>' })
+  t.same([made.statusCode, shipped.statusCode], [201, 201])
+  return { shop, order, key, webhook: String(made.headers['location']) }
+}
+
+const html = { accept: 'text/html' }
+const guestsReads = [
+  ['product', '/product/ABC-1'],
+  ['stock', '/product/ABC-1/stock'],
+  ['revision', '/products'],
+  ['products', '/products'],
+  ['mainCategories', '/products', html],
+  ['order', 'ORDER'],
+  ['shipments', 'ORDER', html],
+  ['order', 'ORDER/status'],
+  ['orderHead', 'ORDER/shipments'],
+  ['shipments', 'ORDER/shipments'],
+  ['shipment', 'ORDER/shipment/1'],
+  ['documentOf', 'ORDER/document']
+] as const
+const customersReads = [
+  ['findKey', '/orders'],
+  ['ordersRevision', '/orders'],
+  ['orders', '/orders'],
+  ['wholeOrders', '/orders?with=lines', json],
+  ['eventHeads', '/events'],
+  ['events', '/events'],
+  ['webhooks', '/webhooks'],
+  ['webhook', 'WEBHOOK'],
+  ['deliveries', 'WEBHOOK/deliveries']
+] as const
+
+t.test('one sender’s reads leave room for others’, whatever is read', async (t) => {
+  const { shop, order, key, webhook } = await setUp(t)
+  const other = await shop.key('Other', 'order', 'fulfilment')
+  const reads = [
+    ...guestsReads.map(([verb, path, headers = {}]) => ({ verb, path, crowd: headers, newcomer: headers })),
+    ...customersReads.map(([verb, path, headers = {}]) => ({
+      verb,
+      path,
+      crowd: { ...headers, ...key },
+      newcomer: { ...headers, ...other }
+    }))
+  ]
+  for (const { verb, path, crowd, newcomer } of reads) {
+    const url = path.replace('ORDER', order).replace('WEBHOOK', webhook)
+    const ask = () => get(shop, url, '192.0.2.2', newcomer)
+    const { calls: callsOfOne } = hold(shop, verb, 0)
+    const { statusCode } = await ask()
+    const { letGo, calls } = hold(shop, verb, most.ofOne)
+    const asked = Array.from({ length: most.ofOne + 2 }, () => get(shop, url, '192.0.2.1', crowd))
+    while (calls() < most.ofOne) await turn()
+    const ofOne = callsOfOne()
+    t.equal((await ask()).statusCode, statusCode, `${verb} for ${path}`)
+    t.equal(calls(), most.ofOne + ofOne, `the crowd’s other calls of ${verb} for ${path} wait`)
+    letGo()
+    await Promise.all(asked)
+  }
+})
+
+t.test('a customer does not wait for guests of its address', async (t) => {
+  const { shop, key } = await setUp(t, { RATE_LIMIT: '100' })
+  const address = '192.0.2.1'
+  t.equal((await get(shop, '/orders', address, key)).statusCode, 200, 'the key is known to be valid')
+  const { letGo, calls } = hold(shop, 'product', most.ofOne)
+  const asked = Array.from({ length: 20 }, () => get(shop, '/product/ABC-1', address))
+  while (calls() < most.ofOne) await turn()
+  t.equal((await get(shop, '/orders', address, key)).statusCode, 200)
+  t.equal(calls(), most.ofOne)
+  letGo()
+  await Promise.all(asked)
+})
+
+t.test('a sender is whom the rate limit counts until the caller is known, and then a customer or an address', (t) => {
+  const [network, charged] = ['192.0.2.1', { caller: 'key abc' }]
+  const key = { kind: 'key', keyId: 'k', customer: 'Acme', scopes: [] } as const
+  t.equal(senderName({ caller: undefined, charged, network }), 'key abc')
+  t.equal(senderName({ caller: undefined, charged: undefined, network }), 'address 192.0.2.1')
+  t.equal(senderName({ caller: { kind: 'guest' }, charged, network }), 'address 192.0.2.1')
+  t.equal(senderName({ caller: key, charged, network }), 'customer Acme')
+  t.end()
+})
+
+t.test('a read whose turn comes too late is refused for a while', async (t) => {
+  const { shop } = await setUp(t)
+  const clock = stopClock(t)
+  const { letGo, calls } = hold(shop, 'product', most.ofOne)
+  const asked = Array.from({ length: most.ofOne + 2 }, () => get(shop, '/product/ABC-1', '192.0.2.1'))
+  while (calls() < most.ofOne) await turn()
+  while (!(await shop.app.metrics.read()).includes(`http_requests_in_flight ${asked.length}\n`)) await turn()
+  clock.pass(31_000)
+  letGo()
+  const answers = await Promise.all(asked)
+  t.same(answers.map(({ statusCode }) => statusCode).sort(), [200, 200, 200, 200, 503, 503], 'what the database has begun is answered')
+  t.match(
+    answers.find(({ statusCode }) => statusCode === 503),
+    { headers: { 'retry-after': '5' }, body: /The shop has too much to do right now/ }
+  )
+  t.equal((await get(shop, '/product/ABC-1', '192.0.2.1')).statusCode, 200)
+})
+
+t.test('a request goes on with its reads before others begin, so few hold what they have read', async (t) => {
+  const { shop, order } = await setUp(t)
+  let [begun, mostBegun] = [0, 0]
+  const { orderHead, shipments } = shop.store
+  shop.store.orderHead = async (id) => {
+    await turn()
+    mostBegun = Math.max(mostBegun, ++begun)
+    return orderHead(id)
+  }
+  shop.store.shipments = async (...args) => {
+    await turn()
+    begun--
+    return shipments(...args)
+  }
+  const senders = 20 * most.ofAll
+  const answers = await Promise.all(Array.from({ length: senders }, (_, i) => get(shop, `${order}/shipments`, `192.0.2.${i}`)))
+  t.same(new Set(answers.map(({ statusCode }) => statusCode)), new Set([200]))
+  t.ok(mostBegun <= 2 * most.ofAll, `${mostBegun} at once`)
+})
+
+t.test('one customer writes one webhook at a time, and others need not wait for its others', async (t) => {
+  const { shop, key } = await setUp(t)
+  const other = await shop.key('Other', 'order')
+  const make = (headers: Headers) =>
+    shop.app.inject({
+      method: 'POST',
+      url: '/webhooks',
+      headers: { ...xml, ...headers },
+      payload: '<webhook><url>http://127.0.0.1:9/</url></webhook>'
+    })
+  const { letGo, calls } = hold(shop, 'createWebhook', 1)
+  const asked = Array.from({ length: 3 }, () => make(key))
+  while (calls() < 1) await turn()
+  t.equal((await make(other)).statusCode, 201)
+  t.equal(calls(), 2)
+  letGo()
+  t.same(
+    (await Promise.all(asked)).map(({ statusCode }) => statusCode),
+    [201, 201, 201]
+  )
+})
+
+t.test('shipments and documents of an order are shown without reading its lines', async (t) => {
+  const { shop, order, key } = await setUp(t)
+  shop.store.order = () => Promise.reject(new Error('the order was read whole'))
+  for (const [path, headers, status] of [
+    ['/shipments', {}, 200],
+    ['/shipments', html, 200],
+    ['/shipments', key, 200],
+    ['/shipment/1', {}, 200],
+    ['/document', {}, 404]
+  ] as const) {
+    t.equal((await get(shop, `${order}${path}`, '192.0.2.1', headers)).statusCode, status, path)
+  }
+  const own = await shop.app.inject({ method: 'POST', url: '/order', headers: { ...xml, ...key }, payload: orderXml() })
+  t.equal((await get(shop, `${own.headers['location']}/shipments`, '192.0.2.1')).statusCode, 404, 'and still not to others')
+})
