@@ -4,7 +4,7 @@ import type { Decimal } from './money.ts'
 import type { Objections, Order, OrderDocument, OrderHead, OrderStatus, OrderSummary, PurchaseOrder } from './order.ts'
 import type { Page, PageQuery } from './page.ts'
 import type { Precondition } from './preconditions.ts'
-import type { Product, ProductDraft, Stock } from './product.ts'
+import type { Product, ProductDraft, ProductName, ProductOption, Stock } from './product.ts'
 import type { ImportItem, ImportOutcome } from './product-writes.ts'
 import type { StatusDetails } from './seller-details.ts'
 import type { Shipment, ShipmentDraft, ShipmentSummary } from './shipping.ts'
@@ -134,6 +134,10 @@ export interface Store extends WebhookStore {
    * reach the weight of a page: see `mostWeight` in product-list.ts.
    */
   products(query: ProductQuery): Promise<Page<Product>>
+  /** The active products that have one of the codes as their id or as their GTIN, in no particular order. */
+  productsCoded(codes: readonly string[]): Promise<readonly ProductOption[]>
+  /** The first active products, by id. */
+  productNames(limit: number): Promise<readonly ProductName[]>
   /** The main categories (a product's first) that any product has, each once, in the order of their bytes; the first `limit`. */
   mainCategories(limit: number): Promise<readonly string[]>
   revision(): Promise<Revision>

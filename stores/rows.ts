@@ -16,7 +16,7 @@ import {
   type OrderSummary,
   orderStatuses
 } from '../domain/order.ts'
-import type { Availability, Product } from '../domain/product.ts'
+import type { Availability, Product, ProductOption } from '../domain/product.ts'
 
 export interface CommonProductRow {
   readonly id: string
@@ -37,6 +37,16 @@ export type CommonStockItemRow = Omit<CommonProductRow, 'version' | 'description
 
 export const productColumns = `p.seq, p.id, p.version, p.name, p.description, p.price, p.unit, p.minimum_quantity, p.quantity_step,
   p.gtin, p.categories, p.images, p.backorder, p.availability, p.modified_at, p.deleted`
+
+/** The columns of a product that the lines of a form need. */
+export type OptionRow = Pick<CommonProductRow, 'id' | 'name' | 'price' | 'unit' | 'minimum_quantity' | 'quantity_step' | 'gtin'>
+
+export const optionColumns = 'id, name, price, unit, minimum_quantity, quantity_step, gtin'
+
+export function optionOf(row: OptionRow): ProductOption {
+  const { id, name, price, unit, gtin } = row
+  return { id, name, price, unit, ...quantitiesOf(row), ...(gtin === null ? {} : { gtin }) }
+}
 
 /** The quantity rule of a product. */
 export function quantitiesOf({

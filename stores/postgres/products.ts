@@ -1,10 +1,10 @@
 import { plain } from '../../domain/money.ts'
-import { requireActive } from '../../domain/product.ts'
+import { type ProductName, requireActive } from '../../domain/product.ts'
 import { mostWeight, rowShare } from '../../domain/product-list.ts'
 import { type CatalogueChange, importOutcome, type ProductWrite } from '../../domain/product-writes.ts'
 import type { Revision, StockedProduct, Store } from '../../domain/store.ts'
 import { Batcher, resultOf } from '../batcher.ts'
-import { productColumns } from '../rows.ts'
+import { type OptionRow, optionColumns, optionOf, productColumns } from '../rows.ts'
 import { draftSize } from '../sizes.ts'
 import type { Database } from './database.ts'
 import { type ListedRow, listedColumns, withinWeight } from './product-list.ts'
@@ -16,6 +16,8 @@ import { type ProductRow, type StockRow, stockColumns, toProduct, toStock } from
 type ProductVerb =
   | 'product'
   | 'products'
+  | 'productsCoded'
+  | 'productNames'
   | 'mainCategories'
   | 'revision'
   | 'createProduct'
@@ -39,6 +41,13 @@ const stepsOfMainCategories = `
     FROM step WHERE step.main IS NOT NULL)
   SELECT main FROM step WHERE main > '' LIMIT $1`
 
+/**
+ * A product that has both codes comes once. `OR` or `NOT deleted` would let PostgreSQL read all products of a table that it has no
+ * statistics of.
+ */
+export const codedSql = `SELECT ${optionColumns}, deleted FROM product WHERE id = ANY($1)
+  UNION SELECT ${optionColumns}, deleted FROM product WHERE gtin = ANY($1)`
+
 /** The verbs of the catalogue. `drain` refuses new writes, and resolves when the waiting ones are done. */
 export function makeProducts(database: Database, currency: string): Pick<Store, ProductVerb> & { drain(): Promise<void> } {
   // Batches of single writes run one at a time: in parallel, those that change products would wait for each other at the catalogue's
@@ -57,6 +66,11 @@ export function makeProducts(database: Database, currency: string): Pick<Store, 
       return toProduct(requireActive(id, row), currency)
     },
     products: (query) => productPage(database, currency, query),
+    async productsCoded(codes) {
+      const rows = await database.query<OptionRow & Pick<ProductRow, 'deleted'>>(codedSql, [codes])
+      return rows.filter(({ deleted }) => !deleted).map(optionOf)
+    },
+    productNames: (limit) => database.query<ProductName>('SELECT id, name FROM product WHERE NOT deleted ORDER BY id LIMIT $1', [limit]),
     async mainCategories(limit) {
       const rows = await database.prepared<{ main: string }>(stepsOfMainCategories, [limit])
       return rows.map(({ main }) => main)

@@ -1,7 +1,16 @@
 import { orderNotFound } from '../../domain/errors.ts'
-import { requireActive } from '../../domain/product.ts'
+import { type ProductName, requireActive } from '../../domain/product.ts'
 import type { Revision } from '../../domain/store.ts'
-import { type CommonOrderRow, inactiveStatuses, keyColumns, orderHeadOf, productColumns } from '../rows.ts'
+import {
+  type CommonOrderRow,
+  inactiveStatuses,
+  keyColumns,
+  type OptionRow,
+  optionColumns,
+  optionOf,
+  orderHeadOf,
+  productColumns
+} from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { makeDocumentReader } from './order-documents.ts'
 import { makeOrderPages } from './order-pages.ts'
@@ -22,6 +31,8 @@ import type { Sync } from './write-verbs.ts'
 
 type ReadVerb =
   | 'product'
+  | 'productsCoded'
+  | 'productNames'
   | 'mainCategories'
   | 'revision'
   | 'stock'
@@ -43,9 +54,23 @@ interface Reader extends Sync<ReadVerb> {
   dataVersion(): number | undefined
 }
 
+const isNumbered = 'customer = @customer AND order_number = @orderNumber'
+
+/** Finds the order by indexes alone. To sort all orders of a number would read each of them whole. */
+export const numberedSql = `SELECT ${orderColumns} FROM purchase_order WHERE seq = coalesce(
+  (SELECT seq FROM purchase_order INDEXED BY order_number WHERE ${isNumbered} AND status NOT IN (${inactiveStatuses})),
+  (SELECT max(seq) FROM purchase_order INDEXED BY order_any_number WHERE ${isNumbered}))`
+
+const isCode = 'IN (SELECT value FROM json_each(@codes))'
+
+export const codedSql = `SELECT ${optionColumns} FROM product WHERE (id ${isCode} OR gtin ${isCode}) AND deleted = 0`
+
 /** The reads of products, orders and keys, except pages of products. A read sees every write that was acknowledged before it. */
 export function makeReader(db: Connection, currency: string): Reader {
   const product = db.prepare<[string], ProductRow>(`SELECT ${productColumns} FROM product p WHERE p.id = ?`)
+  const coded = db.prepare<[{ codes: string }], OptionRow>(codedSql)
+  // Both columns are before the texts in a row, so those of a large product are not read.
+  const names = db.prepare<[number], ProductName>('SELECT id, name FROM product WHERE deleted = 0 ORDER BY id LIMIT ?')
   const productVersion = db.prepare<[string], number>('SELECT version FROM product WHERE id = ? AND deleted = 0').pluck()
   const stock = db.prepare<[string], StockRow & { deleted: 0 | 1 }>(
     `SELECT p.deleted, ${stockColumns} FROM product p JOIN stock s ON s.product = p.seq WHERE p.id = ?`
@@ -54,13 +79,7 @@ export function makeReader(db: Connection, currency: string): Reader {
   const revision = db.prepare<[], Revision>('SELECT revision, modified_at AS modifiedAt FROM catalogue')
   const order = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
   const orderHead = db.prepare<[string], CommonOrderRow>(`SELECT ${orderHeadColumns} FROM purchase_order WHERE id = ?`)
-  const isNumbered = 'customer = @customer AND order_number = @orderNumber'
-  // The order is found by indexes alone. To sort all orders of a number would read each of them whole.
-  const numbered = db.prepare<[{ customer: string; orderNumber: string }], OrderRow>(
-    `SELECT ${orderColumns} FROM purchase_order WHERE seq = coalesce(
-      (SELECT seq FROM purchase_order INDEXED BY order_number WHERE ${isNumbered} AND status NOT IN (${inactiveStatuses})),
-      (SELECT max(seq) FROM purchase_order INDEXED BY order_any_number WHERE ${isNumbered}))`
-  )
+  const numbered = db.prepare<[{ customer: string; orderNumber: string }], OrderRow>(numberedSql)
   const keys = db.prepare<[], KeyRow>(`SELECT ${keyColumns} FROM api_key ORDER BY created_at, id`)
   const key = db.prepare<[string], KeyRow>(`SELECT ${keyColumns} FROM api_key WHERE hash = ?`)
   // Each step looks up the next category in the index, so the time depends on the number of categories, not of products.
@@ -78,6 +97,12 @@ export function makeReader(db: Connection, currency: string): Reader {
   return {
     product(id) {
       return toProduct(requireActive(id, product.get(id)), currency)
+    },
+    productsCoded(codes) {
+      return coded.all({ codes: JSON.stringify(codes) }).map(optionOf)
+    },
+    productNames(limit) {
+      return names.all(limit)
     },
     mainCategories(limit) {
       return mainCategories.all(limit)

@@ -130,6 +130,36 @@ export function catalogueContract(rule: Rule): void {
     await t.rejects(store.createProduct('first', full), { code: 'gtin-taken', message: /\bsecond\b/ })
   })
 
+  rule('active products are found by codes: by id, or by GTIN, each once, with what the lines of a form show', async (t, store) => {
+    const gtin = '9520714000376'
+    await store.createProduct('full', full)
+    await store.createProduct('plain', draft({ description: 'x'.repeat(4_000) }))
+    await store.createProduct(gtin, draft({ name: 'Named like a GTIN' }))
+    await store.createProduct('scanned', draft({ gtin }))
+    await store.createProduct('gone', draft({ gtin: '40063813' }))
+    await store.deleteProduct('gone', {})
+    const { name, price, unit, minimumQuantity, quantityStep } = full
+    const found = await store.productsCoded(['full', String(full.gtin), 'plain', 'PLAIN', gtin, 'gone', '40063813', 'x', '"', "'", ''])
+    t.same(
+      [...found].sort((a, b) => (a.id < b.id ? -1 : 1)),
+      [
+        { id: gtin, name: 'Named like a GTIN', price: '9.99', unit: 'C62' },
+        { id: 'full', name, price, unit, minimumQuantity, quantityStep, gtin: full.gtin },
+        { id: 'plain', name: 'Hammer', price: '9.99', unit: 'C62' },
+        { id: 'scanned', name: 'Hammer', price: '9.99', unit: 'C62', gtin }
+      ]
+    )
+    t.same(await store.productsCoded([]), [])
+  })
+
+  rule('the first active products are listed by id, with their names', async (t, store) => {
+    for (const id of ['b', 'B', 'a', 'c']) await store.createProduct(id, draft({ name: `Product ${id}` }))
+    await store.deleteProduct('a', {})
+    const names = ['B', 'b', 'c'].map((id) => ({ id, name: `Product ${id}` }))
+    t.same(await store.productNames(10), names)
+    t.same(await store.productNames(2), names.slice(0, 2))
+  })
+
   rule('the batches of all products are small enough to be written at once, and each has at least one', async (t, store) => {
     const images = (count: number) => Array.from({ length: count }, (_, i) => `/${i}`.padEnd(1_600, 'x'))
     const drafts = [

@@ -1,0 +1,30 @@
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { connectWriter } from '../../stores/sqlite/connection.ts'
+import { migrateSqlite } from '../../stores/sqlite/migrations.ts'
+import { codedSql, numberedSql } from '../../stores/sqlite/reader.ts'
+
+/** Where a look-up searches each table: what SQLite's plan says of each step that reads one. */
+async function searches(t: Test, sql: string, bound: object): Promise<readonly string[]> {
+  const path = join(t.testdir({}), 'shop.db')
+  await migrateSqlite(path)
+  const db = connectWriter(path)
+  t.teardown(() => db.close())
+  const steps = db.prepare<[object], { readonly detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(bound)
+  return steps.map(({ detail }) => detail).filter((detail) => /^(?:SEARCH|SCAN|USE)/.test(detail) && !detail.includes('json_each'))
+}
+
+t.test('an order is found by its number in the indexes, and no other is read or sorted', async (t) => {
+  t.same(await searches(t, numberedSql, { customer: 'acme', orderNumber: 'PO-1' }), [
+    'SEARCH purchase_order USING INTEGER PRIMARY KEY (rowid=?)',
+    'SEARCH purchase_order USING INDEX order_number (customer=? AND order_number=?)',
+    'SEARCH purchase_order USING COVERING INDEX order_any_number (customer=? AND order_number=?)'
+  ])
+})
+
+t.test('products are found by id and by GTIN in the indexes', async (t) => {
+  t.same(await searches(t, codedSql, { codes: '["ABC-1"]' }), [
+    'SEARCH product USING INDEX sqlite_autoindex_product_1 (id=?)',
+    'SEARCH product USING INDEX product_gtin (gtin=?)'
+  ])
+})
