@@ -52,8 +52,8 @@ export class ImportDryRun implements Pick<Store, 'importProducts'> {
 
   /** The products that have these GTINs in the store. Earlier batches may have changed them. */
   async #holders(gtins: readonly string[]): Promise<readonly string[]> {
-    const found = await Promise.all(gtins.map((gtin) => holderOf(this.#store, gtin)))
-    return found.flatMap((id) => id ?? [])
+    const found = await this.#store.productsCoded(gtins)
+    return found.flatMap(({ id, gtin }) => (gtin !== undefined && gtins.includes(gtin) ? id : []))
   }
 
   #remember(items: readonly ImportItem[], outcomes: readonly ImportOutcome[]): void {
@@ -90,15 +90,6 @@ function takenGtins(batch: readonly ImportItem[], outcomes: readonly ImportOutco
     return typeof outcome === 'object' && outcome.code === 'gtin-taken' ? (draft.gtin ?? []) : []
   })
   return [...new Set(taken)]
-}
-
-async function holderOf(store: Store, gtin: string): Promise<string | undefined> {
-  for (let after: string | undefined; ; ) {
-    const page = await store.products({ q: gtin, limit: 100, ...(after === undefined ? {} : { after }) })
-    const found = page.items.find((product) => product.gtin === gtin)
-    if (found || page.next === undefined) return found?.id
-    after = page.next
-  }
 }
 
 function digest(draft: ProductDraft): string {
