@@ -9,6 +9,7 @@ import { type Context, instant, makeRepresentations, pageOf, type Validators } f
 import { valuesOf } from './views/fields.ts'
 import { type OrderForm, renderOrderForm } from './views/order-form.ts'
 import { fitsForm } from './views/order-form-lines.ts'
+import { noProducts } from './views/order-form-products.ts'
 import { renderPage } from './views.ts'
 
 /** The relations of the seller's links that set a status. */
@@ -221,7 +222,7 @@ export const blankOrderRepresentations = makeRepresentations<BlankOrder>({
       {
         title: newOrderTitle,
         action: uris(context.base).placeOrder,
-        products: [],
+        products: noProducts,
         guestsMayOrder: true,
         values: new Map(productIds.map((id, i) => [`item.${i + 1}.product-id`, id])),
         ...form

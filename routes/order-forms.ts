@@ -14,7 +14,8 @@ import { type BlankOrder, newOrderTitle, orderTitle, orderValues } from '../repr
 import type { ProblemDocument } from '../representations/problem.ts'
 import { type OrderForm, renderOrderForm, renderRefusedForm } from '../representations/views/order-form.ts'
 import { fitsForm, hasRoom, lineCount } from '../representations/views/order-form-lines.ts'
-import { type ProductLookup, productOptions, withoutBarcodes } from './product-options.ts'
+import { type FormProducts, noProducts } from '../representations/views/order-form-products.ts'
+import { formProducts, withoutBarcodes } from './product-options.ts'
 
 /** The names and values of a form's fields. */
 type Fields = ReadonlyMap<string, string>
@@ -26,8 +27,8 @@ interface TypedOrder extends Omit<TypedForm, 'fields'> {
 
 /** The forms that place and change an order. */
 export interface OrderForms {
-  /** The data that the page of a blank order shows besides its products' ids. Other representations show none. */
-  blank(request: FastifyRequest, productIds: readonly string[]): Promise<Pick<BlankOrder, 'form'>>
+  /** Writes a blank order with the data that its page shows besides its products' ids. Other representations show none. */
+  blank(request: FastifyRequest, productIds: readonly string[], write: (form: Pick<BlankOrder, 'form'>) => void): Promise<void>
   /** The pages of the form that places an order. */
   readonly newOrder: FormPages
   /** Sends the form that changes an order. @returns false if the answer is not HTML, or the caller or a form cannot change this order */
@@ -35,7 +36,7 @@ export interface OrderForms {
   /** The form that changes an order, with what the caller typed. */
   change(request: FastifyRequest, current: Order, typed: TypedOrder, problem?: ProblemDocument): Promise<string | undefined>
   /** The form for a caller who cannot see the order now (signed out, for example): it shows only what the caller sent. */
-  withoutOrder(request: FastifyRequest, orderId: string, typed: TypedOrder, problem: ProblemDocument): string | undefined
+  withoutOrder(request: FastifyRequest, orderId: string, typed: TypedOrder, problem: ProblemDocument): Promise<string | undefined>
   /** @throws Problem `invalid-document` when it has more lines than an order can have */
   typed(form: TypedForm): TypedOrder
   /** The posted form with product numbers for barcodes. @throws Problem `invalid-document` when a page cannot show all of them */
@@ -61,17 +62,6 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
     return renderRefusedForm({ ...shown, problem }, request.context(), typed?.isCut ?? false, mostBytes)
   }
 
-  /** Each barcode is a search and counts as a request of its own. */
-  function lookup(request: FastifyRequest): ProductLookup {
-    return {
-      product: (id) => app.store.product(id),
-      async products(query) {
-        request.charge(1)
-        return request.findProducts(query)
-      }
-    }
-  }
-
   function typed({ fields, ...form }: TypedForm): TypedOrder {
     const values = new Map(fields)
     if (lineCount(values) <= config.MAX_ORDER_ITEMS) return { ...form, values }
@@ -80,19 +70,25 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
 
   async function lookedUp(request: FastifyRequest, form: TypedForm): Promise<TypedOrder> {
     const order = typed(form)
-    if (!order.isCut && hasRoom(order.values)) return { ...order, values: await withoutBarcodes(lookup(request), order.values) }
+    if (!order.isCut && hasRoom(order.values)) {
+      return { ...order, values: await inTurn(request, () => withoutBarcodes(app.store, order.values)) }
+    }
     throw new Problem(
       'invalid-document',
       'The form has more lines than a page has room for. Nothing was stored. Send the order as it is, or as XML or JSON.'
     )
   }
 
-  /** To find the products of a page and to write it takes milliseconds, so pages of one address wait for their turns. */
-  async function products(request: FastifyRequest, values: Fields) {
-    await new Promise<void>((resolve) => app.schedule(request.network, resolve))
-    const found = await productOptions(app.store, values)
-    await new Promise<void>((resolve) => app.schedule(request.network, resolve))
-    return found
+  /** Does the work in a turn of the sender's address. What it does at once counts as that turn's time. */
+  function inTurn<T>({ network }: FastifyRequest, work: () => T | Promise<T>): Promise<T> {
+    const run = async () => work()
+    return new Promise((resolve) => app.schedule(network, () => resolve(run())))
+  }
+
+  /** Finds the products of a page, and writes it. Each takes milliseconds, so each has a turn. */
+  async function withProducts<T>(request: FastifyRequest, values: Fields, write: (products: FormProducts) => T): Promise<T> {
+    const products = await inTurn(request, () => formProducts(app.store, values))
+    return inTurn(request, () => write(products))
   }
 
   async function newOrderForm(request: FastifyRequest, typed: TypedOrder, problem?: ProblemDocument) {
@@ -103,10 +99,9 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
       action: uri.placeOrder,
       values,
       idempotencyKey: key && !spentKey.some((code) => problem?.type === uri.problem(code)) ? key : randomUUID(),
-      products: await products(request, values),
       guestsMayOrder
     }
-    return render(request, form, typed, problem)
+    return withProducts(request, values, (products) => render(request, { ...form, products }, typed, problem))
   }
 
   async function change(request: FastifyRequest, current: Order, typed?: TypedOrder, problem?: ProblemDocument) {
@@ -119,17 +114,16 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
       values,
       tag: readTag ?? request.formTag(current) ?? '',
       kept: isSmall(current) ? acceptedItems(current.items) : [],
-      products: await products(request, values),
       guestsMayOrder
     }
-    return render(request, form, typed, problem)
+    return withProducts(request, values, (products) => render(request, { ...form, products }, typed, problem))
   }
 
   return {
-    async blank(request, productIds) {
-      if (request.representation?.suffix !== 'html') return {}
+    async blank(request, productIds, write) {
+      if (request.representation?.suffix !== 'html') return write({})
       const values = new Map(productIds.map((id, i) => [`item.${i + 1}.product-id`, id]))
-      return { form: { idempotencyKey: randomUUID(), products: await products(request, values), guestsMayOrder } }
+      await withProducts(request, values, (products) => write({ form: { idempotencyKey: randomUUID(), products, guestsMayOrder } }))
     },
     newOrder: {
       refused: async (request, problem, form) => newOrderForm(request, typed(form), problem),
@@ -144,8 +138,14 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
     },
     change,
     withoutOrder(request, orderId, typed, problem) {
-      const form = { title: 'Change an order', values: typed.values, tag: request.operation.ifMatch ?? '', products: [], guestsMayOrder }
-      return render(request, { ...form, action: uri.order(orderId) }, typed, problem)
+      const form = {
+        title: 'Change an order',
+        values: typed.values,
+        tag: request.operation.ifMatch ?? '',
+        products: noProducts,
+        guestsMayOrder
+      }
+      return inTurn(request, () => render(request, { ...form, action: uri.order(orderId) }, typed, problem))
     },
     typed,
     lookedUp

@@ -33,7 +33,8 @@ const order: RoutePlugin = async (app, { config }) => {
     { schema: { querystring: blankQuery }, config: { represents: blankOrderRepresentations, caching: 'never', describes: blankOrder } },
     async (request, reply) => {
       const { product: productIds = [] } = request.query
-      return reply.represent({ currency: config.CURRENCY, productIds, ...(await forms.blank(request, productIds)) })
+      await forms.blank(request, productIds, (form) => reply.represent({ currency: config.CURRENCY, productIds, ...form }))
+      return reply
     }
   )
 

@@ -1,44 +1,50 @@
-import { isGtin, type Product } from '../domain/product.ts'
+import { isGtin, isProductId, type ProductOption } from '../domain/product.ts'
 import type { Store } from '../domain/store.ts'
+import { type FormProducts, noProducts } from '../representations/views/order-form-products.ts'
 
 /** The number of products that every form offers. The script looks the others up. */
-const offered = 100
-const namedAtMost = 50
+const offeredAtMost = 100
+const namedAtMost = 100
+
+type ProductLookup = Pick<Store, 'productsCoded' | 'productNames'>
+
+/** The names and values of a form's fields. */
+type Fields = ReadonlyMap<string, string>
 
 const isProductField = (name: string) => /^item\.\d+\.product-id$/.test(name)
 
-/**
- * The products that an order form offers, beginning with those that its lines name. The form offers none while the store
- * is gone: it must still show the typed values.
- */
-export async function productOptions(store: Store, values: ReadonlyMap<string, string>): Promise<readonly Product[]> {
-  const named = new Set([...values].filter(([name, value]) => isProductField(name) && value.trim() !== '').map(([, value]) => value.trim()))
-  const page = await store.products({ limit: offered }).catch(() => ({ items: [] }))
-  const known = new Map(page.items.map((product) => [product.id, product]))
-  const missing = [...named].filter((id) => !known.has(id)).slice(0, namedAtMost)
-  const found = await Promise.allSettled(missing.map((id) => store.product(id)))
-  return [...found.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])), ...page.items]
+/** The typed product of each line that has one, by the name of its field. */
+function typedCodes(fields: Fields): readonly (readonly [field: string, code: string])[] {
+  return [...fields].filter(([name]) => isProductField(name)).map(([name, value]) => [name, value.trim()] as const)
 }
 
-/** Finds products, by id or by a search. */
-export type ProductLookup = Pick<Store, 'product' | 'products'>
+/** The products of an order form. It has none while the store is gone: it must still show the typed values. */
+export async function formProducts(store: ProductLookup, fields: Fields): Promise<FormProducts> {
+  const ids = typedCodes(fields).map(([, code]) => code)
+  try {
+    const [named, offered] = await Promise.all([findCoded(store, ids), store.productNames(offeredAtMost)])
+    return { named, offered }
+  } catch {
+    return noProducts
+  }
+}
 
 /** The fields of a form, with the id of the product in place of each GTIN: scanning a barcode types the GTIN. */
-export async function withoutBarcodes(store: ProductLookup, values: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
-  const read = new Map(values)
-  const scanned = [...values].filter(([name, value]) => isProductField(name) && isGtin(value.trim())).slice(0, namedAtMost)
-  // Search for one at a time: all callers share the few searches that may wait.
-  for (const [name, value] of scanned) {
-    const id = await idOf(store, value.trim()).catch(() => undefined)
+export async function withoutBarcodes(store: ProductLookup, fields: Fields): Promise<Fields> {
+  const scanned = typedCodes(fields).filter(([, code]) => isGtin(code))
+  const codes = scanned.map(([, code]) => code)
+  const products = await findCoded(store, codes).catch(() => [])
+  const ids = new Set(products.map(({ id }) => id))
+  const idsByGtin = new Map(products.map(({ id, gtin }) => [gtin, id]))
+  const read = new Map(fields)
+  for (const [name, code] of scanned) {
+    const id = ids.has(code) ? code : idsByGtin.get(code)
     if (id !== undefined) read.set(name, id)
   }
   return read
 }
 
-/** The id of a product that has the code as its id or, if there is none, as its GTIN. */
-async function idOf(store: ProductLookup, code: string): Promise<string | undefined> {
-  const named = await store.product(code).catch(() => undefined)
-  if (named) return named.id
-  const { items } = await store.products({ q: code, limit: namedAtMost })
-  return items.find(({ gtin }) => gtin === code)?.id
+async function findCoded(store: ProductLookup, typed: readonly string[]): Promise<readonly ProductOption[]> {
+  const codes = [...new Set(typed)].filter(isProductId).slice(0, namedAtMost)
+  return codes.length === 0 ? [] : store.productsCoded(codes)
 }

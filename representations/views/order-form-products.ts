@@ -2,14 +2,24 @@
 
 import { decimal, plain } from '../../domain/money.ts'
 import type { OrderItem } from '../../domain/order.ts'
-import type { Product } from '../../domain/product.ts'
+import type { Product, ProductName, ProductOption } from '../../domain/product.ts'
 import { leastQuantity, meetsRule, type QuantityRule, quantityRule } from '../../domain/quantities.ts'
 import type { Field } from './fields.ts'
 
-/** The products that a form offers, and the lines that the order already has. */
-interface Choice {
-  readonly kept?: readonly OrderItem[]
-  readonly products: readonly Product[]
+/** The products of an order form. */
+export interface FormProducts {
+  /** Those that its lines name. */
+  readonly named: readonly ProductOption[]
+  /** Those that it offers for any line. */
+  readonly offered: readonly ProductName[]
+}
+
+export const noProducts: FormProducts = { named: [], offered: [] }
+
+/** The products to choose from, each once. */
+export function choices({ named, offered }: FormProducts): readonly ProductName[] {
+  const ids = new Set(offered.map(({ id }) => id))
+  return [...named.filter(({ id }) => !ids.has(id)), ...offered]
 }
 
 export interface LineProduct extends Pick<Product, 'name' | 'price' | 'unit'> {
@@ -20,8 +30,11 @@ export interface LineProduct extends Pick<Product, 'name' | 'price' | 'unit'> {
 }
 
 /** Looks up the product of a line. What the order already has keeps its name, price and unit, even if the product changed. */
-export function productFinder({ kept = [], products }: Choice): (number: number, id: string) => LineProduct | undefined {
-  const known = new Map(products.map((product) => [product.id, product]))
+export function productFinder(
+  named: readonly ProductOption[],
+  kept: readonly OrderItem[] = []
+): (number: number, id: string) => LineProduct | undefined {
+  const known = new Map(named.map((product) => [product.id, product]))
   const first = new Map(kept.toReversed().map((item) => [item.productId, item]))
   return (number, id) => {
     const product = known.get(id)

@@ -1,7 +1,6 @@
 import { type Caller, hasScope } from '../../domain/caller.ts'
 import { minorUnit } from '../../domain/money.ts'
 import type { OrderItem } from '../../domain/order.ts'
-import type { Product } from '../../domain/product.ts'
 import type { LocatedFault } from '../../schemas/document.ts'
 import { orderXsd } from '../../schemas/purchase-order.ts'
 import { childType, type ElementType, rootType } from '../../schemas/vocabulary.ts'
@@ -13,7 +12,7 @@ import { renderPage } from '../views.ts'
 import { type Errors, type Field, fieldOf, placeErrors, type Values } from './fields.ts'
 import { label } from './format.ts'
 import { firstLines, lineOf, linesOf } from './order-form-lines.ts'
-import { keptPrices, numberField, productFinder, quantityLimits } from './order-form-products.ts'
+import { choices, type FormProducts, keptPrices, noProducts, numberField, productFinder, quantityLimits } from './order-form-products.ts'
 
 /** The content of the form for a new order or for a change to one. */
 export interface OrderForm {
@@ -27,8 +26,7 @@ export interface OrderForm {
   /** For a change: the order's current lines, which keep their price. */
   readonly kept?: readonly OrderItem[]
   readonly problem?: ProblemDocument
-  /** The products to choose from, and the products of the lines. */
-  readonly products: readonly Product[]
+  readonly products: FormProducts
   /** The number of further lines that the user asked for; 0 only looks up the products that were entered. */
   readonly moreRows?: number
   readonly guestsMayOrder: boolean
@@ -151,7 +149,7 @@ export function renderRefusedForm(form: OrderForm, context: Context, isCut: bool
   for (let kept = firstAttemptLines; ; ) {
     const { values, left } = firstLines(form.values, kept)
     const isLeft = isCut || left > 0
-    const page = renderOrderForm({ ...form, values, ...(isLeft ? { products: [], leftOut: true, moreRows: 0 } : {}) }, context)
+    const page = renderOrderForm({ ...form, values, ...(isLeft ? { products: noProducts, leftOut: true, moreRows: 0 } : {}) }, context)
     const size = Buffer.byteLength(page)
     if (size <= maxBytes) return page
     if (kept === 0) return undefined
@@ -169,7 +167,7 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
   const faults = isEmpty
     ? [{ detail: missingMessages.line, path: '' }]
     : (problem?.errors ?? []).map((fault) => explainMissing(fault, values))
-  const known = productFinder(form)
+  const known = productFinder(form.products.named, form.kept)
   const next = form.moreRows === undefined ? undefined : numbers.find((number) => lines.get(number)?.length === 0)
   const notesOf = (number: number) => (lines.get(number) ?? []).filter((name) => name.startsWith(`item.${number}.note.`))
   const rowNames = numbers.flatMap((number) => [`item.${number}.product-id`, `item.${number}.quantity`, ...notesOf(number)])
@@ -228,6 +226,7 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
     form.title,
     {
       form,
+      choices: choices(form.products),
       rows: makeRows(errors),
       ...makeOtherFields(errors),
       hidden,

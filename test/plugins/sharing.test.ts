@@ -139,19 +139,6 @@ t.test('requests in a row whose connection is reset leave no place taken', async
   t.pass('all places are free again')
 })
 
-t.test('each barcode in a form is a search, and counts', async (t) => {
-  const shop = await build(t, { settings: { RATE_LIMIT: '100' } })
-  const fields = Array.from({ length: 20 }, (_, i) => `item.${i + 1}.product-id=4006381333931&item.${i + 1}.quantity=1`).join('&')
-  const { statusCode, headers } = await shop.app.inject({
-    method: 'POST',
-    url: '/order',
-    headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' },
-    payload: `${fields}&_more=1`
-  })
-  t.equal(statusCode, 200)
-  t.match(headers['ratelimit'], /r=79;/)
-})
-
 const line = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
 const manyProducts = { 'ABC-1': { onHand: '1000000' as never } }
 const minimal = { prefer: 'return=minimal' }
