@@ -8,6 +8,9 @@ import { type Connection, isAnswering } from '../http/connection.ts'
 /** Connections that are accepted above the limit, until another one is closed for each. */
 const spareConnections = 16
 
+/** Of the connections that could be closed, this many are compared. To compare thousands for each newcomer takes up to 5 ms. */
+const mostCompared = 100
+
 /** Methods that change nothing (RFC 9110 section 9.2.1), so that a client can send the request again. */
 const safeMethods: readonly (string | undefined)[] = ['GET', 'HEAD', 'OPTIONS']
 
@@ -23,10 +26,10 @@ function lossOf(connection: Connection): number | undefined {
 }
 
 /**
- * Prevents one network from using all connections. At the limit, a new connection closes another one. Of the network with the most
- * connections, it closes the one that loses least. A connection is never closed while a write that has arrived whole is carried out.
- * If there is no other, or the new one is from that network itself, the new one is closed. Clients behind one proxy have one
- * address, so they never close each other's connections.
+ * Prevents one network from using all connections. At the limit, a new connection closes another one: of the network with the most
+ * connections, one of the oldest, whichever loses least. A connection is never closed while a write that has arrived whole is
+ * carried out. If there is no other, or the new one is from that network itself, the new one is closed. Clients behind one proxy
+ * have one address, so they never close each other's connections.
  */
 export default fp(
   async function crowding(app: FastifyInstance) {
@@ -39,12 +42,15 @@ export default fp(
       const { busiest } = counts
       if (busiest === newcomer) return undefined
       let best: { readonly socket: Socket; readonly loss: number } | undefined
+      let compared = 0
       for (const connection of connections.open) {
         const { socket, network } = connection
         if (network !== busiest || socket.destroyed) continue
         const loss = lossOf(connection)
-        if (loss === 0) return socket
-        if (loss !== undefined && (best === undefined || loss < best.loss)) best = { socket, loss }
+        if (loss === undefined) continue
+        if (best === undefined || loss < best.loss) best = { socket, loss }
+        compared += 1
+        if (loss === 0 || compared === mostCompared) break
       }
       return best?.socket
     }

@@ -43,17 +43,17 @@ t.test('when no room is left, the address with the most connections loses one to
 })
 
 /** A crowd of one address that has sent a request each, none of which is answered until `answer` is called. */
-async function crowdOf(t: Test, request: string) {
-  const service = await serve(t)
+async function crowdOf(t: Test, request: string, size = bound) {
+  const service = await serve(t, { MAX_CONNECTIONS: String(size) })
   const { app, come } = service
   let answer = () => {}
   const held = new Promise<void>((resolve) => (answer = resolve))
   const { revision, placeOrder } = app.store
   app.store.revision = () => held.then(revision)
   app.store.placeOrder = (placing) => held.then(() => placeOrder(placing))
-  const crowd = await Promise.all(Array.from({ length: bound }, () => come('127.0.0.2')))
+  const crowd = await Promise.all(Array.from({ length: size }, () => come('127.0.0.2')))
   for (const socket of crowd) socket.write(request)
-  while ([...app.connections.open].filter(({ pendingResponses }) => pendingResponses.size > 0).length < bound) await pause(5)
+  while ([...app.connections.open].filter(({ pendingResponses }) => pendingResponses.size > 0).length < size) await pause(5)
   return { ...service, crowd, answer }
 }
 
@@ -92,6 +92,18 @@ for (const [what, request] of [
     t.equal(open(), bound)
   })
 }
+
+t.test('however many connections an address has, few of them are looked at for each newcomer', async (t) => {
+  const { app, come, look } = await crowdOf(t, message('GET /products'), 300)
+  let looks = 0
+  const looked = () => {
+    looks++
+    return false
+  }
+  for (const connection of app.connections.open) Object.defineProperty(connection, 'isRefusalDelayed', { get: looked })
+  t.equal(await look(await come('127.0.0.3')), '200')
+  t.ok(looks > 0 && looks <= 100, `${looks} were looked at`)
+})
 
 t.test('an address whose requests wait to be refused loses connections to newcomers', async (t) => {
   const { app, come, look } = await serve(t, { RATE_LIMIT: '1' })
