@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { type Scope, scopes } from '../domain/caller.ts'
+import type { Store } from '../domain/store.ts'
 import { hashKey } from '../http/credentials.ts'
-import { type Command, readArguments, UsageError, withStore } from './command.ts'
+import { diskReason } from '../stores/disk.ts'
+import { type Command, Failure, readArguments, UsageError, withStore } from './command.ts'
 
 /** Bytes of randomness in a key. */
 const keyBytes = 32
@@ -28,11 +31,28 @@ export const keysCreate: Command = {
     const granted = readScopes(values.scopes)
     const expiresAt = values.expires === undefined ? undefined : readExpiry(values.expires, Date.now())
     const key = `tp_${randomBytes(keyBytes).toString('base64url')}`
-    await withStore((store) =>
-      store.createKey({ customer, scopes: granted, hash: hashKey(key), ...(expiresAt === undefined ? {} : { expiresAt }) })
-    )
-    process.stdout.write(`${key}\n`)
+    await withStore(async (store) => {
+      const { id } = await store.createKey({
+        customer,
+        scopes: granted,
+        hash: hashKey(key),
+        ...(expiresAt === undefined ? {} : { expiresAt })
+      })
+      await printOrRevoke(store, id, key)
+    })
     return 0
+  }
+}
+
+/** A key that could not be printed would be active, and nobody would have it. @throws Failure if it could not */
+async function printOrRevoke(store: Store, id: string, key: string): Promise<void> {
+  try {
+    // process.stdout does not notice a write that is cut short by a full disk.
+    writeFileSync(process.stdout.fd, `${key}\n`)
+  } catch (error) {
+    const isRevoked = await store.revokeKey(id).catch(() => false)
+    const outcome = isRevoked ? `the key ${id} was revoked` : `revoke the key ${id} with \`tradepost keys revoke ${id}\``
+    throw new Failure(`standard output cannot be written: ${diskReason(error) ?? String(error)}; ${outcome}`)
   }
 }
 

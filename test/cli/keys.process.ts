@@ -1,9 +1,10 @@
+import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { formatTable } from '../../cli/table.ts'
 import { openStore } from '../../stores/open.ts'
 import { build, orderXml, xml } from '../build.ts'
-import { run } from './run.ts'
+import { cli, run } from './run.ts'
 
 const newDatabase = (t: Test) => ({ DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}` })
 
@@ -31,6 +32,20 @@ t.test('a key is printed alone, works in the service that is running, and stops 
   t.equal((await app.inject({ url: '/orders', headers })).statusCode, 401)
   t.match(await run(['keys', 'revoke', id], settings), { status: 1, stdout: '', stderr: /already revoked/ })
   t.match((await run(['keys', 'list'], settings)).stdout, /\t-\t\d{4}-[^\t]*Z\n$/)
+})
+
+t.test('a key that cannot be printed is revoked, and the command fails', async (t) => {
+  const settings = newDatabase(t)
+  await (await openStore(settings.DATABASE_URL, 'EUR')).close()
+  const create = [process.execPath, cli, 'keys', 'create', '--name', 'ACME', '--scopes', 'order']
+  const { status, stderr } = spawnSync('sh', ['-c', 'exec "$@" >/dev/full', 'sh', ...create], {
+    env: { ...process.env, NODE_OPTIONS: '', ...settings },
+    encoding: 'utf8'
+  })
+  t.equal(status, 1)
+  const id = /^tradepost: standard output cannot be written: the disk is full[^\n]*; the key (k_\w+) was revoked\n$/.exec(stderr)?.[1]
+  const [, row] = (await run(['keys', 'list'], settings)).stdout.split('\n')
+  t.match(row, new RegExp(`^${id}\tACME\t.*\t\\d{4}-\\S*Z$`), 'the last column says when it was revoked')
 })
 
 t.test('a key can expire: at the end of a day, or after a number of days', async (t) => {
