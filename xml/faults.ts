@@ -4,7 +4,7 @@ import type { ElementType, Vocabulary } from '../schemas/vocabulary.ts'
 import { inDefaultNamespace, writtenAttribute } from './attributes.ts'
 import { type EngineError, isContentError } from './engine.ts'
 import type { Guarded } from './guard.ts'
-import { excerpt, lineage, pathOf } from './locations.ts'
+import { type Excerpt, excerpt, lineage, pathOf } from './locations.ts'
 import { explain, explainNamespace, explainPosition, explainUnknown, type Spell } from './messages.ts'
 import { Sequence } from './positions.ts'
 import type { Tag } from './tag.ts'
@@ -30,13 +30,15 @@ interface Contract {
   readonly spell: Spell
   /** Validates a document with libxml2. @returns its errors */
   validate(xml: string): readonly EngineError[]
+  /** Validates the values of a document, wherever its elements are. @returns its errors */
+  validateValues(xml: string): readonly EngineError[]
 }
 
 /**
  * The first 100 schema errors of a document, deduplicated, in document order.
  *
  * libxml2 stops at the first unexpected child of an element, and each error that it reports takes time. So misplaced
- * elements are found here and removed from what libxml2 validates. A long document is validated in parts, each part once,
+ * elements are found here and removed from what libxml2 validates. Then the values of those are validated by themselves. A long document is validated in parts, each part once,
  * until 100 errors are found or the document ends.
  */
 export function faultsOf(document: Guarded, contract: Contract): LocatedFault[] {
@@ -54,8 +56,10 @@ class Search {
   /** The position in each element's content model, after the children seen so far. */
   readonly #sequences = new Map<Tag, Sequence>()
   readonly #found = new Map<string, { readonly tag: Tag; readonly detail: string }>()
-  /** Misplaced elements, which libxml2 does not see. */
+  /** Misplaced and unknown elements, which libxml2 does not see. */
   readonly #removed = new Set<Tag>()
+  /** Those of them whose type is known. */
+  readonly #misplaced = new Set<Tag>()
   /** Elements with removed content. libxml2's errors about their content may be wrong. */
   readonly #incomplete = new Set<Tag>()
 
@@ -102,7 +106,10 @@ class Search {
     if (!type) this.#add(parentType.text ? parent : tag, explainUnknown(tag, parent, parentType, spell))
     else if (this.#foreign.has(tag)) this.#add(tag, explainNamespace(name, spell))
     else if (sequence.accept(name)) return
-    else this.#add(tag, explainPosition(tag, sequence.expected(), type, spell))
+    else {
+      this.#add(tag, explainPosition(tag, sequence.expected(), type, spell))
+      this.#misplaced.add(tag)
+    }
     this.#removed.add(tag)
     if (type || parentType.text) this.#incomplete.add(parent)
   }
@@ -112,15 +119,40 @@ class Search {
     const { source, tags } = this.#document
     const to = this.#checkPositions(from, this.#endOfPart(from))
     const unfinished = new Set(lineage(tags[to]?.parent))
-    const { xml, tagAt } = excerpt(source, tags, from, to, this.#removed)
+    const { validate, validateValues } = this.#contract
+    this.#report(validate, excerpt(source, tags, from, to, this.#removed), unfinished)
+    const others = this.#besideMisplaced(from, to)
+    if (others && !this.isFull) this.#report(validateValues, excerpt(source, tags, from, to, others), unfinished)
+    return to
+  }
+
+  /**
+   * The elements up to `to` that are neither misplaced, nor in a misplaced one, nor around one. Undefined if none is misplaced from
+   * `from` on.
+   */
+  #besideMisplaced(from: number, to: number): ReadonlySet<Tag> | undefined {
+    const { tags } = this.#document
+    const misplaced = tags.slice(from, to).filter((tag) => this.#misplaced.has(tag))
+    if (misplaced.length === 0) return undefined
+    const ancestors = new Set(misplaced.flatMap(lineage))
+    const inside = new Set<Tag | undefined>(misplaced)
+    const others = new Set<Tag>()
+    for (const tag of tags.slice(0, to)) {
+      if (inside.has(tag.parent) && !this.#removed.has(tag)) inside.add(tag)
+      else if (!inside.has(tag) && !ancestors.has(tag)) others.add(tag)
+    }
+    return others
+  }
+
+  /** Adds the errors that libxml2 finds in a part of the document. */
+  #report(validate: Contract['validate'], { xml, tagAt }: Excerpt, unfinished: ReadonlySet<Tag>): void {
     const enough = this.#found.size + mostFaults
-    for (const error of this.#contract.validate(xml)) {
+    for (const error of validate(xml)) {
       if (this.#found.size >= enough) break
       const tag = tagAt(error.line ?? 0)
       // Without a tag, the error was found with an earlier part. Content that continues after the cut comes with a later part.
       if (tag && !(isContentError(error) && (unfinished.has(tag) || this.#incomplete.has(tag)))) this.#explain(error, tag)
     }
-    return to
   }
 
   #explain(error: EngineError, tag: Tag): void {

@@ -8,7 +8,7 @@ import { faultsOf, isSmall } from './faults.ts'
 import { type Guarded, guard } from './guard.ts'
 import { asTag, explainRoot, type Spell } from './messages.ts'
 import { scan } from './scan.ts'
-import { batchPartFor, partFor } from './schema-part.ts'
+import { batchPartFor, partFor, valuesPartFor } from './schema-part.ts'
 import { noLimits } from './tag.ts'
 
 /**
@@ -84,13 +84,14 @@ export function makeXmlGate(): XmlGate {
   const validTogether = new WeakSet<Guarded>()
   const schemas = new Map<string, Document>()
 
-  /** @param size of a batch; without it, for one document alone */
-  const schemaOf = (xsd: Xsd, roots: readonly string[], size?: number): Document => {
-    const name = [size, xsd.name, ...roots].join(' ')
+  /** @param use the size of a batch, or `values`; without it, for one document alone */
+  const schemaOf = (xsd: Xsd, roots: readonly string[], use?: number | 'values'): Document => {
+    const name = [use, xsd.name, ...roots].join(' ')
     const known = schemas.get(name)
     if (known) return known
     const source = xsd.source.toString('utf8')
-    const made = libxmljs.parseXml(size === undefined ? partFor(source, roots) : batchPartFor(source, roots, size), options)
+    const part = typeof use === 'number' ? batchPartFor(source, roots, use) : use ? valuesPartFor(source, roots) : partFor(source, roots)
+    const made = libxmljs.parseXml(part, options)
     schemas.set(name, made)
     return made
   }
@@ -142,12 +143,14 @@ export function makeXmlGate(): XmlGate {
       const document = documents.get(parsed) ?? parseBytes(Buffer.from(parsed.source))
       const isValid = () => document.validate(schema)
       if (isSmall(parsed.tags) && isValid()) return []
-      const validate = (xml: string) => {
+      const errorsOf = (xml: string, schema: Document) => {
         const part = parseBytes(Buffer.from(xml))
         part.validate(schema)
         return part.validationErrors
       }
-      const faults = faultsOf(parsed, { vocabulary: xsd.vocabulary, roots, spell, validate })
+      const validate = (xml: string) => errorsOf(xml, schema)
+      const validateValues = (xml: string) => errorsOf(xml, schemaOf(xsd, roots, 'values'))
+      const faults = faultsOf(parsed, { vocabulary: xsd.vocabulary, roots, spell, validate, validateValues })
       if (faults.length > 0 || (!isSmall(parsed.tags) && isValid())) return faults
       return [{ detail: `${spell(root.name)} does not match its schema.`, line: root.line, path: `/${root.name}` }]
     }

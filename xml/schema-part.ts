@@ -12,6 +12,21 @@ export function partFor(xsd: string, roots: readonly string[]): string {
   return writeXml(reachable(xsd, roots))
 }
 
+/** The part of a schema that validates values only: the elements of each type may be missing, repeated and in any order. */
+export function valuesPartFor(xsd: string, roots: readonly string[]): string {
+  return writeXml(inAnyOrder(reachable(xsd, roots)))
+}
+
+/** @param inGroup whether the content belongs to a group, where XSD allows no number of occurrences */
+function inAnyOrder({ name, attributes, children }: Element, inGroup = false): Element {
+  const content = children && { children: children.map((child) => inAnyOrder(child, name === 'xs:group')) }
+  if (name === 'xs:sequence') {
+    return { name: 'xs:choice', ...(inGroup ? {} : { attributes: { minOccurs: '0', maxOccurs: 'unbounded' } }), ...content }
+  }
+  const { minOccurs: _least, maxOccurs: _most, ...rest } = attributes ?? {}
+  return { name, attributes: rest, ...content }
+}
+
 /** The part of a schema for a batch of this size, in which each document has one of these roots. */
 export function batchPartFor(xsd: string, roots: readonly string[], size: number): string {
   const part = reachable(xsd, roots)

@@ -80,8 +80,9 @@ function missing(form, name) {
   return quantity?.value.trim() === '' ? { detail: noQuantity, control: quantity } : undefined
 }
 
-function errorOf(form, item, name) {
-  const mine = textOf(item, 'code') === '' ? missing(form, name) : undefined
+/** @param isFirst whether it is the first error of this name: only that can be about what is missing before the field */
+function errorOf(form, item, name, isFirst) {
+  const mine = isFirst && textOf(item, 'code') === '' ? missing(form, name) : undefined
   return mine ?? { detail: forPeople(form, textOf(item, 'detail')), control: controlAt(form, name) }
 }
 
@@ -90,7 +91,8 @@ const inNewTab = (href, text) => make('a', { href, target: '_blank' }, text)
 /** @param places the fields by their paths in the document @returns the code of the problem */
 export function showProblem(form, problem, places) {
   const items = [...problem.children].find((one) => one.localName === 'errors')?.children ?? []
-  const errors = [...items].map((item) => errorOf(form, item, places.get(textOf(item, 'path'))))
+  const names = [...items].map((item) => places.get(textOf(item, 'path')))
+  const errors = [...items].map((item, i) => errorOf(form, item, names[i], names.indexOf(names[i]) === i))
   const order = textOf(problem, 'order')
   const more = [
     ...(order ? [[inNewTab(order, 'See that order')]] : []),

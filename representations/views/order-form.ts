@@ -85,8 +85,20 @@ function groupOf(type: ElementType, values: Values, errors: Errors): Group {
   return { name: type.name, label: label(type.name), fields: leaves(type, type.name) }
 }
 
-/** Replaces the schema's fault of an incomplete line by one of the page's own messages. */
-function explainMissing(fault: LocatedFault, values: Values): LocatedFault {
+/**
+ * Replaces the schema's faults of incomplete lines by the page's own messages. Of the faults of one field only the first can be
+ * about what is missing before it. The others are about its value.
+ */
+function explainMissing(faults: readonly LocatedFault[], values: Values): readonly LocatedFault[] {
+  const paths = new Set<string | undefined>()
+  return faults.map((fault) => {
+    const isFirst = !paths.has(fault.path)
+    paths.add(fault.path)
+    return isFirst ? explainIncomplete(fault, values) : fault
+  })
+}
+
+function explainIncomplete(fault: LocatedFault, values: Values): LocatedFault {
   const line = /^item\.\d+(?=\.quantity$|\.note(?:\.\d+)?$|$)/.exec(fault.path ?? '')?.[0]
   if (line === undefined || fault.code !== undefined) return fault
   const has = (name: string) => (values.get(`${line}.${name}`) ?? '').trim() !== ''
@@ -164,9 +176,7 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
   const numbers = [...lines.keys()]
   const allBlank = [...lines.values()].every((filled) => filled.length === 0)
   const isEmpty = allBlank && (problem?.errors ?? []).some(({ path }) => (path ?? '') === '')
-  const faults = isEmpty
-    ? [{ detail: missingMessages.line, path: '' }]
-    : (problem?.errors ?? []).map((fault) => explainMissing(fault, values))
+  const faults = isEmpty ? [{ detail: missingMessages.line, path: '' }] : explainMissing(problem?.errors ?? [], values)
   const known = productFinder(form.products.named, form.kept)
   const next = form.moreRows === undefined ? undefined : numbers.find((number) => lines.get(number)?.length === 0)
   const notesOf = (number: number) => (lines.get(number) ?? []).filter((name) => name.startsWith(`item.${number}.note.`))

@@ -47,6 +47,15 @@ t.test('a refused form comes back with its status, its key and what was typed; e
   t.equal((await store.orders({ limit: 10 })).items.length, 0)
 })
 
+t.test('a line without its product and with a quantity that is none is wrong in both', async (t) => {
+  const { app } = await build(t)
+  const { statusCode, body } = await post(app, '/order', { 'item.1.quantity': 'many' })
+  t.equal(statusCode, 422)
+  const wrong = (field: string) => new RegExp(`<p class="wrong" id="${field}-error">(.*?)</p>`).exec(body)?.[1]
+  t.match(wrong('item.1.product-id'), /Choose a product/)
+  t.match(wrong('item.1.quantity'), /Quantity is &quot;many&quot;/)
+})
+
 t.test('a key that was used for another order is replaced in the form', async (t) => {
   const { app } = await build(t)
   await post(app, '/order', { ...line, '_idempotency-key': 'the-key-of-the-form-k-3' })

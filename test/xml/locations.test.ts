@@ -38,7 +38,7 @@ t.test('the elements behind a misplaced or unknown one are validated too', async
     [`<currency>EUR</currency><order-number>1</order-number>${zero}`]: ['order-number', 'item/quantity'],
     [`<x/>${zero}<y/>${zero}`]: ['x', 'item[1]/quantity', 'y', 'item[2]/quantity'],
     [`${zero}<note>a</note>${zero}<buyer/>${zero}`]: ['item[1]/quantity', 'note', 'item[2]/quantity', 'buyer', 'item[3]/quantity'],
-    [`<currency>EUR</currency><currency>eur</currency>${zero}`]: ['currency[2]', 'item/quantity'],
+    [`<currency>EUR</currency><currency>eur</currency>${zero}`]: ['currency[2]', 'currency[2]', 'item/quantity'],
     [`<item><quantity>1</quantity><quantity>2</quantity><product-id>A</product-id></item>${zero}`]: [
       'item[1]/quantity[1]',
       'item[1]/quantity[2]',
