@@ -15,6 +15,7 @@ import { jsonValidator } from '../http/json-validator.ts'
 import { charsetOf, refuseDocument, ublMediaTypes } from '../http/media-types.ts'
 import { Problem } from '../http/problem.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
+import { senderName } from '../http/sender-name.ts'
 import { type DocumentSchema, isDocumentSchema, type LocatedFault } from '../schemas/document.ts'
 
 declare module 'fastify' {
@@ -114,12 +115,9 @@ export default fp(
     app.decorateRequest('sender', function (this: FastifyRequest): Sender {
       const known = senders.get(this)
       if (known) return known
-      const signal = closeSignal(this.raw.socket)
-      const sender: Sender =
-        this.caller?.kind === 'key'
-          ? { name: `customer ${this.caller.customer}`, group: 'customers', signal }
-          : { name: `address ${this.network}`, group: 'guests', signal }
-      // Before authentication the sender is only an address, so it is not cached.
+      const group = this.caller?.kind === 'key' ? 'customers' : 'guests'
+      const sender: Sender = { name: senderName(this), group, signal: closeSignal(this.raw.socket) }
+      // Before authentication the sender is only whom the rate limit counts, so it is not cached.
       if (this.caller) senders.set(this, sender)
       return sender
     })

@@ -71,7 +71,7 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
   async function lookedUp(request: FastifyRequest, form: TypedForm): Promise<TypedOrder> {
     const order = typed(form)
     if (!order.isCut && hasRoom(order.values)) {
-      return { ...order, values: await inTurn(request, () => withoutBarcodes(app.store, order.values)) }
+      return { ...order, values: await inTurn(request, () => withoutBarcodes(request, order.values)) }
     }
     throw new Problem(
       'invalid-document',
@@ -87,7 +87,7 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
 
   /** Finds the products of a page, and writes it. Each takes milliseconds, so each has a turn. */
   async function withProducts<T>(request: FastifyRequest, values: Fields, write: (products: FormProducts) => T): Promise<T> {
-    const products = await inTurn(request, () => formProducts(app.store, values))
+    const products = await inTurn(request, () => formProducts(request, values))
     return inTurn(request, () => write(products))
   }
 

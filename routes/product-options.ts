@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { isGtin, isProductId, type ProductOption } from '../domain/product.ts'
 import type { Store } from '../domain/store.ts'
 import { type FormProducts, noProducts } from '../representations/views/order-form-products.ts'
@@ -5,8 +6,6 @@ import { type FormProducts, noProducts } from '../representations/views/order-fo
 /** The number of products that every form offers. The script looks the others up. */
 const offeredAtMost = 100
 const namedAtMost = 100
-
-type ProductLookup = Pick<Store, 'productsCoded' | 'productNames'>
 
 /** The names and values of a form's fields. */
 type Fields = ReadonlyMap<string, string>
@@ -19,21 +18,20 @@ function typedCodes(fields: Fields): readonly (readonly [field: string, code: st
 }
 
 /** The products of an order form. It has none while the store is gone: it must still show the typed values. */
-export async function formProducts(store: ProductLookup, fields: Fields): Promise<FormProducts> {
+export function formProducts(request: FastifyRequest, fields: Fields): Promise<FormProducts> {
   const ids = typedCodes(fields).map(([, code]) => code)
-  try {
+  const find = async (store: Store) => {
     const [named, offered] = await Promise.all([findCoded(store, ids), store.productNames(offeredAtMost)])
     return { named, offered }
-  } catch {
-    return noProducts
   }
+  return request.read(find).catch(() => noProducts)
 }
 
 /** The fields of a form, with the id of the product in place of each GTIN: scanning a barcode types the GTIN. */
-export async function withoutBarcodes(store: ProductLookup, fields: Fields): Promise<Fields> {
+export async function withoutBarcodes(request: FastifyRequest, fields: Fields): Promise<Fields> {
   const scanned = typedCodes(fields).filter(([, code]) => isGtin(code))
   const codes = scanned.map(([, code]) => code)
-  const products = await findCoded(store, codes).catch(() => [])
+  const products = await request.read((store) => findCoded(store, codes)).catch(() => [])
   const ids = new Set(products.map(({ id }) => id))
   const idsByGtin = new Map(products.map(({ id, gtin }) => [gtin, id]))
   const read = new Map(fields)
@@ -44,7 +42,7 @@ export async function withoutBarcodes(store: ProductLookup, fields: Fields): Pro
   return read
 }
 
-async function findCoded(store: ProductLookup, typed: readonly string[]): Promise<readonly ProductOption[]> {
+async function findCoded(store: Store, typed: readonly string[]): Promise<readonly ProductOption[]> {
   const codes = [...new Set(typed)].filter(isProductId).slice(0, namedAtMost)
   return codes.length === 0 ? [] : store.productsCoded(codes)
 }

@@ -38,8 +38,8 @@ interface Contract {
  * The first 100 schema errors of a document, deduplicated, in document order.
  *
  * libxml2 stops at the first unexpected child of an element, and each error that it reports takes time. So misplaced
- * elements are found here and removed from what libxml2 validates. Then the values of those are validated by themselves. A long document is validated in parts, each part once,
- * until 100 errors are found or the document ends.
+ * elements are found here and removed from what libxml2 validates. Their values are validated by themselves. A long document is
+ * validated in parts, each part once, until 100 errors are found or the document ends.
  */
 export function faultsOf(document: Guarded, contract: Contract): LocatedFault[] {
   const search = new Search(document, contract)

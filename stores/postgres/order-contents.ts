@@ -3,7 +3,7 @@
 import type { CommonOrderRow } from '../rows.ts'
 import type { Queries } from './database.ts'
 import { ConcurrentChange } from './failures.ts'
-import type { OrderRow } from './rows.ts'
+import { type OrderRow, orderHeadColumns } from './rows.ts'
 
 /** The row of an order without its content. */
 export interface SizedOrderRow extends CommonOrderRow {
@@ -11,7 +11,7 @@ export interface SizedOrderRow extends CommonOrderRow {
   readonly content_size: number
 }
 
-export const sizedOrderColumns = 'o.seq, o.id, o.version, o.customer, o.order_number, o.status, o.placed_at, o.modified_at, o.content_size'
+export const sizedOrderColumns = `${orderHeadColumns}, o.content_size`
 
 /**
  * A small order names a large stored order, by its number or by the Idempotency-Key that it answered. The serving thread does not
