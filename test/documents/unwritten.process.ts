@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { build, xml } from '../build.ts'
 import { documentProcesses } from './processes.ts'
@@ -9,11 +10,17 @@ t.test('an order whose answer cannot be written is stored, and the 503 says so',
   const item = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
   const order = (lines: number) => `<purchase-order>${item.repeat(lines)}</purchase-order>`
   const send = (payload: string) => app.inject({ method: 'POST', url: '/order', headers: xml, payload })
-  t.equal((await send(`${order(1_000)}?`)).statusCode, 400, 'the process that reads large documents runs')
+  // Those of earlier tests run on for a while.
+  for (const pid of documentProcesses()) process.kill(pid, 'SIGKILL')
+  while (documentProcesses().length > 0) await sleep(5)
+  // A document that the service sends to a killed process before it notices is lost. So each is sent until its process runs.
+  while ((await send(`${order(1_000)}?`)).statusCode !== 400);
   const reading = documentProcesses()
-  t.equal((await send(order(1_000))).statusCode, 201, 'the process for large answers runs')
+  while ((await send(order(1_000))).statusCode !== 201);
   const answering = documentProcesses().filter((pid) => !reading.includes(pid))
   t.equal(answering.length, 1)
+
+  const before = (await store.orders({ limit: 10 })).items.length
 
   const { documents } = app
   const { write } = documents
@@ -33,7 +40,7 @@ t.test('an order whose answer cannot be written is stored, and the 503 says so',
   const stored = (await store.orders({ limit: 10 })).items
   const [lostOrder] = stored.filter(({ itemCount }) => itemCount === 5_000)
   t.match(lostOrder, { status: 'accepted' })
-  t.equal(stored.length, 2)
+  t.equal(stored.length, before + 1)
 
   documents.write = write
   const again = await place()
