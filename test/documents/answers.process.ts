@@ -22,10 +22,11 @@ const payer: Payer = {
 const page = JSON.stringify({ orders: [], links: Array.from({ length: 1_000 }, () => ({ rel: 'self', href: '/orders?after=1234567890' })) })
 
 t.test('a large answer does not wait for a large document that is being read', { skip }, async (t) => {
+  const others = documentProcesses()
   const documents = new Documents(() => undefined)
   const read = () => documents.read(payer, { notation: 'xml', bytes }, purchaseOrder, limits)
   t.match(await read(), { digest: String })
-  const reading = documentProcesses()
+  const reading = documentProcesses().filter((pid) => !others.includes(pid))
   t.equal(reading.length, 1)
   for (const pid of reading) process.kill(pid, 'SIGSTOP')
   let isRead = false
