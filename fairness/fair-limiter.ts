@@ -3,8 +3,9 @@ import type { Limits } from './quota.ts'
 /** The running and the waiting work of one caller. */
 interface CallerState {
   running: number
-  /** How many continuations wait. */
-  continuing: number
+  /** Starts work that waits to go on. */
+  readonly continuing: (() => void)[]
+  /** Starts work that waits to begin. */
   readonly waiting: (() => void)[]
 }
 
@@ -28,8 +29,6 @@ export class FairLimiter {
   readonly #waitingLimits: Limits
   /** In turn order: the first caller is next. */
   readonly #callers = new Map<string, CallerState>()
-  /** The continuations that wait, of all callers, in the order in which they came. */
-  readonly #continuations: { readonly state: CallerState; readonly start: () => void }[] = []
   #runningTotal = 0
   #waitingTotal = 0
 
@@ -47,18 +46,18 @@ export class FairLimiter {
   }
 
   /**
-   * Runs work that goes on with what the caller has begun. It waits until there is room, but not for the turns of others. So few tasks
-   * are begun and not ended, however many callers have work.
+   * Runs work that goes on with what the caller has begun. It goes before all work that waits to begin. So few tasks are begun and not
+   * ended, however many callers have work. Callers take turns here, too.
    */
   goOn<T>(caller: string, work: () => Promise<T>): Promise<T> {
-    return this.#run(caller, work, (state) => this.#waitToGoOn(state))
+    return this.#run(caller, work, ({ continuing }) => new Promise((resolve) => continuing.push(resolve)))
   }
 
   async #run<T>(caller: string, work: () => Promise<T>, wait: (state: CallerState) => Promise<void>): Promise<T> {
-    const state = this.#callers.get(caller) ?? { running: 0, continuing: 0, waiting: [] }
-    const waiting = this.#mayStart(state) ? this.#start(state) : wait(state)
+    const state = this.#callers.get(caller) ?? { running: 0, continuing: [], waiting: [] }
+    const turn = this.#mayStart(state) ? this.#start(state) : wait(state)
     this.#callers.set(caller, state)
-    if (waiting) await waiting
+    if (turn) await turn
     try {
       return await work()
     } finally {
@@ -79,41 +78,32 @@ export class FairLimiter {
     if (waiting.length >= this.#waitingLimits.perCaller) throw new QuotaExceeded('perCaller')
     if (this.#waitingTotal >= this.#waitingLimits.total) throw new QuotaExceeded('total')
     this.#waitingTotal++
-    return new Promise((resolve) => waiting.push(resolve))
-  }
-
-  #waitToGoOn(state: CallerState): Promise<void> {
-    state.continuing++
-    return new Promise((start) => this.#continuations.push({ state, start }))
+    return new Promise((resolve) => {
+      waiting.push(() => {
+        this.#waitingTotal--
+        resolve()
+      })
+    })
   }
 
   #finish(caller: string, state: CallerState): void {
     state.running--
     this.#runningTotal--
-    if (state.running + state.continuing + state.waiting.length === 0) this.#callers.delete(caller)
-    if (!this.#startContinuation()) this.#startNext()
+    if (state.running + state.continuing.length + state.waiting.length === 0) this.#callers.delete(caller)
+    if (!this.#startNext('continuing')) this.#startNext('waiting')
   }
 
-  #startContinuation(): boolean {
-    const index = this.#continuations.findIndex(({ state }) => this.#mayStart(state))
-    const [next] = index < 0 ? [] : this.#continuations.splice(index, 1)
-    if (!next) return false
-    next.state.continuing--
-    this.#start(next.state)
-    next.start()
-    return true
-  }
-
-  #startNext(): void {
+  /** @returns whether the next caller's work was started */
+  #startNext(queue: 'continuing' | 'waiting'): boolean {
     for (const [caller, state] of this.#callers) {
-      if (state.waiting.length === 0 || !this.#mayStart(state)) continue
-      this.#waitingTotal--
+      if (state[queue].length === 0 || !this.#mayStart(state)) continue
       this.#start(state)
       // The caller goes to the end of the turn order.
       this.#callers.delete(caller)
       this.#callers.set(caller, state)
-      state.waiting.shift()?.()
-      return
+      state[queue].shift()?.()
+      return true
     }
+    return false
   }
 }

@@ -89,3 +89,16 @@ t.test('what goes on with work that was begun goes before all that waits to begi
     t.same(running, left)
   }
 })
+
+t.test('callers take turns to go on, however much one of them has to go on with', async (t) => {
+  const { running, start, goOn, end } = makeWork(new FairLimiter({ running: { total: 1, perCaller: 1 }, waiting: unbounded }))
+  const all = [start('a', 'a1'), ...['a2', 'a3', 'a4'].map((name) => goOn('a', name)), goOn('b', 'b1'), goOn('b', 'b2')]
+  const order: string[] = []
+  for (const name of ['a1', 'a2', 'b1', 'a3', 'b2', 'a4']) {
+    order.push(...running)
+    end(name)
+    await new Promise(setImmediate)
+  }
+  t.same(order, ['a1', 'a2', 'b1', 'a3', 'b2', 'a4'])
+  await Promise.all(all)
+})
