@@ -111,15 +111,9 @@ export default fp(
       forms.set(fields, form)
       return form
     })
-    const senders = new WeakMap<FastifyRequest, Sender>()
     app.decorateRequest('sender', function (this: FastifyRequest): Sender {
-      const known = senders.get(this)
-      if (known) return known
       const group = this.caller?.kind === 'key' ? 'customers' : 'guests'
-      const sender: Sender = { name: senderName(this), group, signal: closeSignal(this.raw.socket) }
-      // Before authentication the sender is only whom the rate limit counts, so it is not cached.
-      if (this.caller) senders.set(this, sender)
-      return sender
+      return { name: senderName(this), group, signal: closeSignal(this.raw.socket) }
     })
     app.decorateRequest('readDocument', async function <T>(this: FastifyRequest, schema: DocumentSchema<T>): Promise<T> {
       const { submission } = this

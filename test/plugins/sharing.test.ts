@@ -4,7 +4,7 @@ import type { Page } from '../../domain/page.ts'
 import type { Product } from '../../domain/product.ts'
 import { build, orderXml, type Shop, xml } from '../build.ts'
 import { listening, message, remaining, Wire } from '../http/wire.ts'
-import { products, ublOrder } from '../routes/buyer-fixtures.ts'
+import { cxmlOrder, products, secretOf, ublOrder } from '../routes/buyer-fixtures.ts'
 
 /** Searches that end only when they are ended. */
 function hold({ store }: Shop) {
@@ -281,7 +281,8 @@ t.test('the store is told who sends an order, so that senders take turns in it',
   await post(orderXml(), { ...xml, ...acme })
   await post(orderXml(), { ...xml, ...acme }, '/order?dry-run=true')
   await post(ublOrder(), { ...xml, ...acme })
-  t.same(senders, ['address 192.0.2.1', ...Array(3).fill('customer ACME')])
+  await post(cxmlOrder({ secret: secretOf(acme) }), xml)
+  t.same(senders, ['address 192.0.2.1', ...Array(4).fill('customer ACME')])
 })
 
 t.test('one caller has few large orders waiting for their changes, and more are 503', async (t) => {
