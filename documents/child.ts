@@ -17,15 +17,15 @@ import type { Payer, Sender } from './payer.ts'
  */
 export type JobFailure = 'too-costly' | 'unavailable' | 'cancelled'
 
-/** A job has no result but a Problem when its sender's other documents have used up the sender's rate. */
-export type Outcome = FinishedJob | JobFailure | Problem
+/** A Problem refuses a document whose sender has used up its rate with other documents. */
+export type JobOutcome = FinishedJob | JobFailure | Problem
 
 interface Task {
   readonly job: Job
   readonly size: number
   readonly payer: Payer
   readonly sender: Sender
-  readonly resolve: (outcome: Outcome) => void
+  readonly resolve: (outcome: JobOutcome) => void
 }
 
 export interface ChildOptions {
@@ -38,8 +38,8 @@ export interface ChildOptions {
   /** The most jobs, and the most bytes of jobs, that are sent to the process before it answers. */
   readonly window: { readonly jobs: number; readonly bytes: number }
   /**
-   * Whether the sender whose jobs have taken the least processor time in the last minute is next, in place of each in turn. So
-   * whoever sends costly documents waits for the others. To find that sender takes too long for small jobs.
+   * Whether the sender whose jobs have taken the least processor time in the last minute is next, so that whoever sends costly
+   * documents waits for the others. To find that sender takes too long for small jobs. Without this, each sender is next in turn.
    */
   readonly leastServedFirst?: boolean
   /** Added to the process's niceness, so that it yields to the thread that serves. */
@@ -119,15 +119,14 @@ export class DocumentChild {
    * Runs a job for its payer, and charges the payer.
    * @param size in bytes
    */
-  run(payer: Payer, job: Job, size: number): Promise<Outcome> {
+  run(payer: Payer, job: Job, size: number): Promise<JobOutcome> {
     const sender = payer.sender()
     const { signal } = sender
     if (signal.aborted) return Promise.resolve('cancelled')
     return new Promise((resolve) => {
       const cancel = () => {
-        if (!this.#waiting.remove(sender, task)) return
-        this.#suspects.delete(task)
-        resolve('cancelled')
+        // A job that may have ended the process is tried again even if nobody waits for it, because only then its sender is charged.
+        if (!this.#suspects.has(task) && this.#waiting.remove(sender, task)) resolve('cancelled')
       }
       let isSettled = false
       const task: Task = {
@@ -213,7 +212,7 @@ export class DocumentChild {
   }
 
   /** Charges the sender before the next job is taken from the queue. */
-  #settle(task: Task, outcome: Outcome): void {
+  #settle(task: Task, outcome: JobOutcome): void {
     const cost = this.#costOf(outcome)
     task.payer.chargeWork(cost)
     this.#served?.charge(task.sender.name, cost)
@@ -222,7 +221,7 @@ export class DocumentChild {
   }
 
   /** A job that ended the process has used its whole budget. */
-  #costOf(outcome: Outcome): number {
+  #costOf(outcome: JobOutcome): number {
     if (outcome === 'too-costly') return this.#options.budget
     return typeof outcome === 'object' && 'spent' in outcome ? (outcome.spent ?? 0) : 0
   }

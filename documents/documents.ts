@@ -5,7 +5,7 @@ import type { Context } from '../representations/representation.ts'
 import type { DocumentSchema } from '../schemas/document.ts'
 import type { Place } from '../schemas/element.ts'
 import { BuyerProblem } from './buyer-problem.ts'
-import { type ChildOptions, DocumentChild, type JobFailure, type Outcome } from './child.ts'
+import { type ChildOptions, DocumentChild, type JobFailure, type JobOutcome } from './child.ts'
 import { readFields } from './fields.ts'
 import {
   type AnswerJob,
@@ -33,9 +33,9 @@ const maxSmallSize = 32 * 1024
 
 const smallOptions = { budget, niceness: niceness.helper, window: { jobs: 64, bytes: 256 * 1024 } }
 /**
- * Large documents have processes of their own, so that small orders do not wait for them. What is written and what was stored
- * before has one, and what senders send has another: so nobody's answer waits for the documents of others, which cost what
- * their senders like. A process ends when it has been idle.
+ * Large documents have two processes of their own, so that small orders do not wait for them. One reads what senders send, whose cost
+ * is up to the senders. The other one does all the rest, so that nobody's answer waits for the documents of others. A process ends when
+ * it has been idle.
  */
 const largeOptions = {
   budget,
@@ -146,7 +146,7 @@ function answerNotWritten(cause: JobFailure): Problem {
   )
 }
 
-function resultOf(outcome: Outcome): ResultOf<Job> {
+function resultOf(outcome: JobOutcome): ResultOf<Job> {
   if (outcome instanceof Problem) throw outcome
   if (outcome === 'too-costly') {
     throw new Problem('document-too-costly', 'The document takes too long to read. Nothing was stored. Send it in smaller parts.')

@@ -30,7 +30,7 @@ function start(t: Test, options: Partial<ChildOptions> = {}) {
   return { child, warnings }
 }
 
-/** Has a first document read: it also compiles the schema, which is not charged. */
+/** Has a first document read. It compiles the schema too, so the process does not charge it. */
 async function warmUp(child: DocumentChild): Promise<void> {
   while (typeof (await run(child, 'first', readJob(orderXml()))) === 'string');
 }
@@ -129,7 +129,7 @@ t.test('the sender whose documents have taken the least time is next', async (t)
   await warmUp(child)
   const order: string[] = []
   const note = (name: string) => () => order.push(name)
-  // The first document of a kind is not charged, so that of the heavy sender is the second one.
+  // This is the second document of its kind, after the one that is not charged.
   await run(child, 'heavy', largeOrder())
   await Promise.all([
     run(child, 'other', readJob(orderXml())).then(note('other')),
@@ -178,6 +178,20 @@ t.test('a document whose sender has gone while it waited is not read', async (t)
   t.equal(await second, 'cancelled')
   t.match(await first, { result: {} })
   t.equal(await child.run(payer, readJob(orderXml()), 1), 'cancelled')
+})
+
+t.test('documents that were in the process when it was ended are charged, also when their sender has gone meanwhile', async (t) => {
+  const { child } = start(t, { budget: 300, window: { jobs: 2, bytes: 1 << 20 } })
+  const gone = new AbortController()
+  const { payer, charged } = payerOf('a', { signal: gone.signal })
+  const first = [1, 2].map(() => run(child, 'a', readJob(orderXml())))
+  const costly = [1, 2].map(() => child.run(payer, largeOrder(80_000), 1))
+  await Promise.all(first)
+  const { pid } = child
+  while (child.pid === pid) await new Promise((resolve) => setTimeout(resolve, 5))
+  gone.abort()
+  t.same(await Promise.all(costly), ['too-costly', 'too-costly'])
+  t.same(charged, [300, 300])
 })
 
 t.test('an idle process ends, and the next document starts another', async (t) => {

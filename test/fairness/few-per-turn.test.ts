@@ -16,7 +16,7 @@ t.test('few calls are made in a turn of the event loop, and callers take turns w
   t.same(made.filter((caller) => caller === 'a').length, 20)
 })
 
-t.test('calls that come in the turn in which the last of those before are made do not add to them', async (t) => {
+t.test('calls that come in a turn whose calls are all made wait for a later turn', async (t) => {
   const calls = new FewPerTurn()
   let made = 0
   const add = (count: number) => {
