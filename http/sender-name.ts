@@ -15,5 +15,10 @@ interface SenderFacts {
  */
 export function senderName({ caller, charged, network }: SenderFacts): string {
   if (caller?.kind === 'key') return `customer ${caller.customer}`
-  return (caller ? undefined : charged?.caller) ?? `address ${network}`
+  return !caller && charged ? charged.caller : addressName(network)
+}
+
+/** The name of a sender of whom only the network is known. */
+export function addressName(network: string): string {
+  return `address ${network}`
 }

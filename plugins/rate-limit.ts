@@ -11,6 +11,7 @@ import { addCheck, addWait } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import { makeProxyCheck } from '../http/proxies.ts'
 import { bytesOfBody, costOfBody, costOfWork, costParameters } from '../http/request-cost.ts'
+import { addressName } from '../http/sender-name.ts'
 
 /** Milliseconds. */
 const minute = 60_000
@@ -71,8 +72,6 @@ interface Charge {
   readonly resetsIn: number
 }
 
-const addressCaller = (network: string) => `address ${network}`
-
 /**
  * Limits the requests per minute of each API key, or of each address (a /64 of IPv6) without a key.
  *
@@ -106,7 +105,7 @@ export default fp(
     const buckets = new TokenBuckets(newConnections)
     const isProxy = makeProxyCheck(config.TRUST_PROXY)
     app.connections.listener.closesUnreadIf((address, network) => !buckets.take(network) && !isProxy(address))
-    app.connections.listener.answersNoneIf((network) => isDelayed(addressCaller(network)))
+    app.connections.listener.answersNoneIf((network) => isDelayed(addressName(network)))
 
     /** Never resolves when the client goes away meanwhile: then there is nobody to refuse. */
     async function pauseRefusal(caller: string, { socket }: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -130,7 +129,7 @@ export default fp(
     const field = (current: number, resetsIn: number) => `"default";r=${Math.max(0, max - current)};t=${resetsIn}`
 
     app.decorate('countOutside', (network: string, cost: number) => {
-      const caller = addressCaller(network)
+      const caller = addressName(network)
       if (tally.look(caller).current >= max) return undefined
       const { current, ttl } = tally.count(caller)
       return field(cost === 1 ? current : tally.charge(caller, cost - 1), Math.ceil(ttl / 1000))
@@ -174,7 +173,7 @@ export default fp(
     addWait(app, 'onRequest', (request, reply, done) => {
       if (request.routeOptions.config.unlimited) return done()
       const keyHash = hashOf(request)
-      const caller = keyHash !== undefined && validKeys.has(keyHash) ? `key ${keyHash}` : addressCaller(request.network)
+      const caller = keyHash !== undefined && validKeys.has(keyHash) ? `key ${keyHash}` : addressName(request.network)
       const { current, ttl } = tally.count(caller)
       const charge = { caller, keyHash, current, cost: 1, resetsIn: Math.ceil(ttl / 1000) }
       request.charged = charge
