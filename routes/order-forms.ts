@@ -12,17 +12,15 @@ import type { FormPages } from '../plugins/form-pages.ts'
 import { uris } from '../representations/links.ts'
 import { type BlankOrder, newOrderTitle, orderTitle, orderValues } from '../representations/order.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
+import type { Values } from '../representations/views/fields.ts'
 import { type OrderForm, renderOrderForm, renderRefusedForm } from '../representations/views/order-form.ts'
 import { fitsForm, hasRoom, lineCount } from '../representations/views/order-form-lines.ts'
 import { type FormProducts, noProducts } from '../representations/views/order-form-products.ts'
 import { formProducts, withoutBarcodes } from './product-options.ts'
 
-/** The names and values of a form's fields. */
-type Fields = ReadonlyMap<string, string>
-
 /** The form of an order with the values that a person typed into it. */
 interface TypedOrder extends Omit<TypedForm, 'fields'> {
-  readonly values: Fields
+  readonly values: Values
 }
 
 /** The forms that place and change an order. */
@@ -86,7 +84,7 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
   }
 
   /** Finds the products of a page, and writes it. Each takes milliseconds, so each has a turn. */
-  async function withProducts<T>(request: FastifyRequest, values: Fields, write: (products: FormProducts) => T): Promise<T> {
+  async function withProducts<T>(request: FastifyRequest, values: Values, write: (products: FormProducts) => T): Promise<T> {
     const products = await inTurn(request, () => formProducts(request, values))
     return inTurn(request, () => write(products))
   }

@@ -7,6 +7,7 @@ import { productIdPattern } from '../domain/product.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
 import { uris } from '../representations/links.ts'
 import { blankOrderRepresentations, linesPerPage, orderRepresentations } from '../representations/order.ts'
+import { maxFormLines } from '../representations/views/order-form-lines.ts'
 import { changedOrder, purchaseOrder } from '../schemas/purchase-order.ts'
 import { toPlaceOrChange, toSeeOrder } from './access.ts'
 import { makeBuyerOrders } from './buyer-orders.ts'
@@ -116,7 +117,7 @@ const blankQuery: QuerySchema<{ readonly product?: readonly string[] }> = {
     product: {
       type: 'array',
       items: { type: 'string', pattern: `^${productIdPattern}$` },
-      maxItems: 100,
+      maxItems: maxFormLines,
       description: 'The products to start with: the parameter may be repeated.'
     }
   }

@@ -42,7 +42,7 @@ export function linesOf(values: Values, moreRows?: number): ReadonlyMap<number, 
 }
 
 /** Limits of the form, in lines and in characters of text. A larger order is changed by sending a document. */
-const maxFormLines = 100
+export const maxFormLines = 100
 const maxFormText = 64 * 1024
 
 /** Whether an order is small enough to be changed with the form. */

@@ -16,8 +16,8 @@ export interface FormProducts {
 
 export const noProducts: FormProducts = { named: [], offered: [] }
 
-/** The products to choose from, each once. */
-export function choices({ named, offered }: FormProducts): readonly ProductName[] {
+/** The products of the list to choose from, each once. */
+export function catalogueOptions({ named, offered }: FormProducts): readonly ProductName[] {
   const ids = new Set(offered.map(({ id }) => id))
   return [...named.filter(({ id }) => !ids.has(id)), ...offered]
 }

@@ -12,7 +12,15 @@ import { renderPage } from '../views.ts'
 import { type Errors, type Field, fieldOf, placeErrors, type Values } from './fields.ts'
 import { label } from './format.ts'
 import { firstLines, lineOf, linesOf } from './order-form-lines.ts'
-import { choices, type FormProducts, keptPrices, noProducts, numberField, productFinder, quantityLimits } from './order-form-products.ts'
+import {
+  catalogueOptions,
+  type FormProducts,
+  keptPrices,
+  noProducts,
+  numberField,
+  productFinder,
+  quantityLimits
+} from './order-form-products.ts'
 
 /** The content of the form for a new order or for a change to one. */
 export interface OrderForm {
@@ -236,7 +244,7 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
     form.title,
     {
       form,
-      choices: choices(form.products),
+      catalogueOptions: catalogueOptions(form.products),
       rows: makeRows(errors),
       ...makeOtherFields(errors),
       hidden,
