@@ -44,7 +44,7 @@ export const keysCreate: Command = {
   }
 }
 
-/** A key that could not be printed would be active, and nobody would have it. @throws Failure if it could not */
+/** If a key could not be printed, it would be active, and nobody would have it. @throws Failure when it cannot be printed */
 async function printOrRevoke(store: Store, id: string, key: string): Promise<void> {
   try {
     // process.stdout does not notice a write that is cut short by a full disk.

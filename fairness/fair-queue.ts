@@ -6,7 +6,7 @@ export class FairQueue<T> {
 
   /**
    * @param served how much a caller has been served lately. The caller who has been served least is next, and only callers who have
-   * been served alike take turns. It is asked about all callers who wait, for each item that is taken
+   * been served equally take turns. It is asked about all callers who wait, for each item that is taken
    */
   constructor(served?: (caller: string) => number) {
     this.#served = served

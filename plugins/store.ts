@@ -16,7 +16,7 @@ declare module 'fastify' {
      * @throws Problem `overloaded` when the turn comes too late
      */
     read: StoreInTurn
-    /** Writes what has no queue in the store, in the same way. */
+    /** Makes a write that has no queue in the store, in the same way. */
     write: StoreInTurn
   }
 }

@@ -90,10 +90,11 @@ const events: RoutePlugin = async (app, { config }) => {
   }
 
   async function headsAfter(request: FastifyRequest, after: string | undefined, query: EventQuery): Promise<readonly EventHead[]> {
-    const isEvent = after !== undefined && !isStart(after)
-    const found = await request.read((store) => store.eventHeads(isEvent ? { ...query, after } : query))
-    if (after === undefined || isEvent) return found
-    if (!isStartKept(after, Date.now(), keep)) throw new PositionError('a start that is not kept any more')
+    const event = eventOf(after)
+    const found = await request.read((store) => store.eventHeads(event === undefined ? query : { ...query, after: event }))
+    if (after !== undefined && event === undefined && !isStartKept(after, Date.now(), keep)) {
+      throw new PositionError('a start that is not kept any more')
+    }
     return found
   }
 

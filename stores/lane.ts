@@ -7,6 +7,7 @@ export interface Waiting {
   readonly number: number
   /** Whose turn it waits for: its sender's, or that of the order that it changes. */
   readonly turn: string
+  /** The round of the lane in which it goes. */
   readonly round: number
   /** The weight of what was sent. A lane is limited by it, because it is in memory. */
   readonly size: number

@@ -121,16 +121,16 @@ class Search {
     const unfinished = new Set(lineage(tags[to]?.parent))
     const { validate, validateValues } = this.#contract
     this.#report(validate, excerpt(source, tags, from, to, this.#removed), unfinished)
-    const others = this.#besideMisplaced(from, to)
+    const others = this.#allButMisplaced(from, to)
     if (others && !this.isFull) this.#report(validateValues, excerpt(source, tags, from, to, others), unfinished)
     return to
   }
 
   /**
-   * The elements up to `to` that are neither misplaced, nor in a misplaced one, nor around one. Undefined if none is misplaced from
-   * `from` on.
+   * The elements up to `to` that are left out so that only the values of misplaced elements are validated: all but these, their content
+   * and their ancestors. Undefined if no element from `from` on is misplaced.
    */
-  #besideMisplaced(from: number, to: number): ReadonlySet<Tag> | undefined {
+  #allButMisplaced(from: number, to: number): ReadonlySet<Tag> | undefined {
     const { tags } = this.#document
     const misplaced = tags.slice(from, to).filter((tag) => this.#misplaced.has(tag))
     if (misplaced.length === 0) return undefined

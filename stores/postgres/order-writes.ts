@@ -53,9 +53,10 @@ export function makeOrderWrites(
         SentDocuments.read(queries, placings),
         clock(queries)
       ])
-      const isRead = (command: OrderCommand) => named.sizeOf(command) <= mostNamed[thread]
-      const [commands, postponed] = divide(readable, (command) => lockedSize(command) + (isRead(command) ? named.sizeOf(command) : 0))
-      await named.readContents(queries, commands.filter(isRead))
+      const mayReadNamed = (command: OrderCommand) => named.sizeOf(command) <= mostNamed[thread]
+      const namedSize = (command: OrderCommand) => (mayReadNamed(command) ? named.sizeOf(command) : 0)
+      const [commands, postponed] = divide(readable, (command) => lockedSize(command) + namedSize(command))
+      await named.readContents(queries, commands.filter(mayReadNamed))
       const { keys, numbers } = named
       const current: OrderBatch = {
         currency,
@@ -88,7 +89,10 @@ export function makeOrderWrites(
   return (commands) => retrying(() => run(commands))
 }
 
-/** Divides a batch where the stored orders that its commands read are enough for one transaction. @param sizeOf bytes of a command's */
+/**
+ * Divides a batch where the stored orders that its commands read are enough for one transaction.
+ * @param sizeOf bytes of the stored orders that a command reads
+ */
 function divide(
   batch: readonly OrderCommand[],
   sizeOf: (command: OrderCommand) => number
