@@ -6,6 +6,9 @@ import { hashKey } from '../http/credentials.ts'
 import { diskReason } from '../stores/disk.ts'
 import { type Command, Failure, readArguments, UsageError, withStore } from './command.ts'
 
+/** The file descriptor. */
+const standardOutput = 1
+
 /** Bytes of randomness in a key. */
 const keyBytes = 32
 
@@ -47,8 +50,8 @@ export const keysCreate: Command = {
 /** If a key could not be printed, it would be active, and nobody would have it. @throws Failure when it cannot be printed */
 async function printOrRevoke(store: Store, id: string, key: string): Promise<void> {
   try {
-    // process.stdout does not notice a write that is cut short by a full disk.
-    writeFileSync(process.stdout.fd, `${key}\n`)
+    // process.stdout does not notice a write that is cut short by a full disk, and makes a pipe fail when it is full.
+    writeFileSync(standardOutput, `${key}\n`)
   } catch (error) {
     const isRevoked = await store.revokeKey(id).catch(() => false)
     const outcome = isRevoked ? `the key ${id} was revoked` : `revoke the key ${id} with \`tradepost keys revoke ${id}\``

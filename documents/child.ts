@@ -201,11 +201,15 @@ export class DocumentChild {
     }
   }
 
-  /** The next job of the queue. A document whose sender has used up its rate while it waited is refused. */
+  /**
+   * The next job of the queue. A document whose sender has used up its rate while it waited is refused. One that was read before is
+   * not, so that its sender learns where its faults are.
+   */
   #takeNext(): Task | undefined {
     for (;;) {
       const task = this.#waiting.take()
-      const refusal = task && readsSentDocument(task.job) ? task.payer.workRefusal() : undefined
+      const isUnread = task && task.job.kind !== 'locate' && readsSentDocument(task.job)
+      const refusal = isUnread ? task.payer.workRefusal() : undefined
       if (!task || !refusal) return task
       this.#settle(task, refusal)
     }

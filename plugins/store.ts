@@ -51,6 +51,7 @@ export default fp(
       return function (this: FastifyRequest, work) {
         const askedAt = performance.now()
         const start = async () => {
+          if (this.raw.socket.destroyed) throw new Problem('overloaded', 'The connection was closed before the database was asked.')
           if (performance.now() - askedAt <= longestWait) return work(app.store)
           throw new Problem('overloaded', 'The shop has too much to do right now. Nothing was stored. Try again in a few seconds.')
         }

@@ -1,6 +1,8 @@
+import { type AddressInfo, connect } from 'node:net'
 import t from 'tap'
 import { senderName } from '../../http/sender-name.ts'
 import { build, orderXml, type Shop, xml } from '../build.ts'
+import { listening, message } from '../http/wire.ts'
 import { stopClock } from '../stopped-clock.ts'
 import { json, place } from './feed.ts'
 
@@ -134,6 +136,27 @@ t.test('a read whose turn comes too late is refused for a while', async (t) => {
     { headers: { 'retry-after': '5' }, body: /The shop has too much to do right now/ }
   )
   t.equal((await get(shop, '/product/ABC-1', '192.0.2.1')).statusCode, 200)
+})
+
+t.test('what a client has asked for is not read when it has gone before its turn', async (t) => {
+  const { shop } = await setUp(t)
+  const { app } = shop
+  await listening(app)
+  const { port } = app.server.address() as AddressInfo
+  const { letGo, calls } = hold(shop, 'product', most.ofOne)
+  const clients = Array.from({ length: most.ofOne + 2 }, () => {
+    const client = connect({ port, host: '127.0.0.1' })
+    client.write(message('GET /product/ABC-1'))
+    return client
+  })
+  while (calls() < most.ofOne) await turn()
+  while (!(await app.metrics.read()).includes(`http_requests_in_flight ${clients.length}\n`)) await turn()
+  for (const client of clients) client.destroy()
+  while (app.connections.open.size > 0) await turn()
+  letGo()
+  while ((await app.metrics.read()).includes('http_requests_in_flight 0\n') === false) await turn()
+  t.equal((await get(shop, '/product/ABC-1', '127.0.0.1')).statusCode, 200)
+  t.equal(calls(), most.ofOne + 1)
 })
 
 t.test('a request goes on with its reads before others begin, so few hold what they have read', async (t) => {
