@@ -2,9 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
+import { textOf } from '../domain/deferred.ts'
+import type { Order } from '../domain/order.ts'
 import { Quota } from '../fairness/quota.ts'
 import { addCheck } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
+import { senderName } from '../http/sender-name.ts'
 import { whenAnswered } from '../http/when-answered.ts'
 
 declare module 'fastify' {
@@ -15,11 +18,33 @@ declare module 'fastify' {
      * @throws Problem `overloaded` when too much is reserved already
      */
     withRoomFor<T>(bytes: number, work: () => Promise<T>): Promise<T>
+    /**
+     * Reserves memory for a stored order that the request has read, until its answer is written. What the request does with
+     * the order meanwhile needs no more room. A small order needs none.
+     * @throws Problem `overloaded` when too much is reserved already
+     */
+    keepRoomFor(order: Order): void
   }
 }
 
 /** Bytes of memory for the bodies of pending requests. The stored orders that requests read have as much again. */
 const limits = { total: 96 * 1024 * 1024, perCaller: 32 * 1024 * 1024 }
+
+/** The room of an order that a request has read. */
+interface Kept {
+  readonly sender: string
+  readonly length: number
+  readonly bytes: number
+  /** How much work that needs the order has begun and not ended. It goes on when the client has gone. */
+  working: number
+  isAnswered: boolean
+  readonly stopListening: () => void
+}
+
+/** Bytes of a text in memory: V8 has two for each character if one of them is not in Latin-1. */
+function bytesOfText(text: string): number {
+  return Buffer.byteLength(text) === text.length ? text.length : 2 * text.length
+}
 
 /** The bytes to reserve for a body. One without a Content-Length may become as large as the limit. */
 function bytesOf(headers: IncomingHttpHeaders, { BODY_LIMIT }: Config): number {
@@ -36,18 +61,64 @@ export default fp(
     const bodies = new Quota(limits)
     const storedOrders = new Quota(limits)
 
+    const kept = new WeakMap<FastifyRequest, Kept>()
+
+    function acquire(sender: string, bytes: number): void {
+      if (!storedOrders.acquire(sender, bytes)) return
+      throw new Problem('overloaded', 'Too many large orders are being read or changed right now. Try again in a few seconds.')
+    }
+
+    function releaseIfUnused({ sender, bytes, working, isAnswered }: Kept): void {
+      if (isAnswered && working === 0) storedOrders.release(sender, bytes)
+    }
+
     app.decorateRequest('withRoomFor', async function <T>(this: FastifyRequest, bytes: number, work: () => Promise<T>): Promise<T> {
-      const { name } = this.sender()
-      const exceeded = storedOrders.acquire(name, bytes)
-      if (exceeded) {
-        throw new Problem('overloaded', 'Too many large orders are being read or changed right now. Try again in a few seconds.')
+      const room = kept.get(this)
+      if (room && !room.isAnswered && bytes <= room.length) {
+        room.working++
+        try {
+          return await work()
+        } finally {
+          room.working--
+          releaseIfUnused(room)
+        }
       }
+      const sender = senderName(this)
+      acquire(sender, bytes)
       try {
         return await work()
       } finally {
-        storedOrders.release(name, bytes)
+        storedOrders.release(sender, bytes)
       }
     })
+
+    app.decorateRequest('keepRoomFor', function (this: FastifyRequest, order: Order) {
+      const text = textOf(order)
+      const before = kept.get(this)
+      // A request that reads its order again, to show it with a refusal, has the same one.
+      if (text === undefined || (before && !before.isAnswered && text.length <= before.length)) return
+      const sender = senderName(this)
+      const bytes = bytesOfText(text)
+      acquire(sender, bytes)
+      answered(this)
+      const { signal } = this.sender()
+      const end = () => answered(this)
+      const stopListening = () => signal.removeEventListener('abort', end)
+      kept.set(this, { sender, length: text.length, bytes, working: 0, isAnswered: false, stopListening })
+      signal.addEventListener('abort', end)
+      if (signal.aborted) end()
+    })
+
+    /** Releases what a request keeps. */
+    function answered(request: FastifyRequest): void {
+      const room = kept.get(request)
+      if (!room || room.isAnswered) return
+      room.isAnswered = true
+      room.stopListening()
+      releaseIfUnused(room)
+    }
+
+    addCheck(app, 'onSend', answered)
 
     addCheck(app, 'preParsing', (request, reply) => {
       const bytes = bytesOf(request.headers, config)

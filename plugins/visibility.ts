@@ -7,7 +7,10 @@ import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The order, if the caller may see it. @throws DomainError `order-not-found`, also when the caller may not see it */
+    /**
+     * The order, if the caller may see it. A large one has its room in memory until it is answered.
+     * @throws DomainError `order-not-found`, also when the caller may not see it; Problem `overloaded`
+     */
     visibleOrder(id: string): Promise<Order>
     /** The same without its content. For what does not show it: the content can have megabytes. */
     visibleOrderHead(id: string): Promise<OrderHead>
@@ -29,7 +32,9 @@ function visible<T extends Pick<Order, 'customer'>>({ caller = guest }: FastifyR
 export default fp(
   async function visibility(app: FastifyInstance) {
     app.decorateRequest('visibleOrder', async function (this: FastifyRequest, id: string): Promise<Order> {
-      return visible(this, await this.read((store) => store.order(id)))
+      const order = visible(this, await this.read((store) => store.order(id)))
+      this.keepRoomFor(order)
+      return order
     })
 
     app.decorateRequest('visibleOrderHead', async function (this: FastifyRequest, id: string): Promise<OrderHead> {
@@ -45,5 +50,5 @@ export default fp(
       )
     })
   },
-  { name: 'visibility', fastify: '5.x', dependencies: ['auth', 'problems', 'store'] }
+  { name: 'visibility', fastify: '5.x', dependencies: ['admission', 'auth', 'problems', 'store'] }
 )

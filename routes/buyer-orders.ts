@@ -130,7 +130,9 @@ export function makeBuyerOrders(
   async function orderByNumber(request: FastifyRequest, orderNumber: string | undefined): Promise<Order | undefined> {
     const { caller } = request
     if (caller?.kind !== 'key' || orderNumber === undefined) return undefined
-    return request.read((store) => store.orderNumbered(caller.customer, orderNumber))
+    const order = await request.read((store) => store.orderNumbered(caller.customer, orderNumber))
+    if (order) request.keepRoomFor(order)
+    return order
   }
 
   /** The customer's order that a document names. @throws Problem `unauthenticated` */
@@ -176,6 +178,7 @@ export function makeBuyerOrders(
       } catch (error) {
         if (!hasCode(error, 'precondition-failed') || attempt === mostAttempts) throw error
         order = await request.read((store) => store.order(found.id))
+        request.keepRoomFor(order)
       }
     }
   }

@@ -1,6 +1,8 @@
+import { type AddressInfo, connect } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { build, xml } from '../build.ts'
+import { listening, message } from '../http/wire.ts'
 
 const line = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
 
@@ -41,7 +43,7 @@ t.test('large orders that wait to be written have bounded room: more are 503, fo
   t.match(refused, { statusCode: 503, headers: { 'retry-after': '5' }, body: /Too many large orders are being read or changed right now/ })
   const form = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' }
   const cancel = { method: 'POST', url, remoteAddress: '192.0.2.1', headers: form, payload: '_method=DELETE&_if-match="x"' } as const
-  t.match(await app.inject(cancel), { statusCode: 412, body: /<h1/ }, 'a page that has no room for the order is there without it')
+  t.match(await app.inject(cancel), { statusCode: 503, body: /<h1/ }, 'a page that has no room for the order is there without it')
   // One caller's orders are read a few at a time, so all of them must have been read before room is free again.
   while (waiting() + refusals < asked.length) await new Promise(setImmediate)
   const other = get('192.0.2.2')
@@ -53,6 +55,34 @@ t.test('large orders that wait to be written have bounded room: more are 503, fo
   t.same([...new Set(statuses)].sort(), [200, 503])
   t.ok(statuses.filter((status) => status === 200).length < 32)
   t.equal((await get('192.0.2.1')).statusCode, 200, 'then there is room again')
+})
+
+t.test('a large order that is cancelled already takes room until its answer is written, also when its client leaves', async (t) => {
+  const { app } = await build(t, { settings: { RATE_LIMIT: 'off' }, products: { 'ABC-1': { onHand: '1000000' as never } } })
+  const payload = `<purchase-order>${line.repeat(10_000)}</purchase-order>`
+  const { headers } = await app.inject({ method: 'POST', url: '/order', headers: { ...xml, prefer: 'return=minimal' }, payload })
+  const url = String(headers.location)
+  const cancel = () => app.inject({ method: 'DELETE', url, remoteAddress: '192.0.2.1', headers: { accept: 'application/xml' } })
+  t.equal((await cancel()).statusCode, 200)
+  await listening(app)
+  const { port } = app.server.address() as AddressInfo
+  const { letGo, waiting } = holdWrites(app, async () => Buffer.from('<order/>'))
+  const leaving = connect({ port, host: '127.0.0.1' })
+  leaving.write(message(`DELETE ${url}`))
+  while (waiting() < 1) await new Promise(setImmediate)
+  leaving.destroy()
+  let refusals = 0
+  const asked = Array.from({ length: 60 }, async () => {
+    const { statusCode } = await cancel()
+    if (statusCode === 503) refusals++
+    return statusCode
+  })
+  while (waiting() - 1 + refusals < asked.length) await new Promise(setImmediate)
+  t.ok(refusals > 30, `${refusals} refused`)
+  letGo()
+  t.same([...new Set(await Promise.all(asked))].sort(), [200, 503])
+  const again = await Promise.all(Array.from({ length: asked.length - refusals }, cancel))
+  t.same(new Set(again.map(({ statusCode }) => statusCode)), new Set([200]), 'then there is as much room again')
 })
 
 t.test('the large orders of a page of events are not read without room for them', async (t) => {
