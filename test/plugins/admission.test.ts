@@ -85,6 +85,30 @@ t.test('a large order that is cancelled already takes room until its answer is w
   t.same(new Set(again.map(({ statusCode }) => statusCode)), new Set([200]), 'then there is as much room again')
 })
 
+t.test('a large order takes room while the form that changes it waits for its turn', async (t) => {
+  const { app } = await build(t, { settings: { RATE_LIMIT: 'off' }, products: { 'ABC-1': { onHand: '1000000' as never } } })
+  const payload = `<purchase-order>${line.repeat(10_000)}</purchase-order>`
+  const { headers } = await app.inject({ method: 'POST', url: '/order', headers: { ...xml, prefer: 'return=minimal' }, payload })
+  const { schedule } = app
+  let letGo = () => {}
+  const turn = new Promise<void>((resolve) => (letGo = resolve))
+  app.schedule = (network, start) => void turn.then(() => schedule(network, start))
+  let refusals = 0
+  const asked = Array.from({ length: 60 }, async () => {
+    const { statusCode } = await app.inject({
+      method: 'POST',
+      url: String(headers.location),
+      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' },
+      payload: '_method=PUT&_more=1&item.1.product-id=ABC-1'
+    })
+    if (statusCode === 503) refusals++
+    return statusCode
+  })
+  while (refusals < 30) await new Promise(setImmediate)
+  letGo()
+  t.same([...new Set(await Promise.all(asked))].sort(), [200, 503])
+})
+
 t.test('the large orders of a page of events are not read without room for them', async (t) => {
   const shop = await build(t, { products: { 'ABC-1': { onHand: '1000000' as never } } })
   const { app, store } = shop
