@@ -7,6 +7,7 @@ import { RateTally } from '../fairness/rate-tally.ts'
 import { entryModule } from '../files.ts'
 import type { Problem } from '../http/problem.ts'
 import { lowerPriority } from '../priority.ts'
+import { CostEstimates } from './cost-estimates.ts'
 import { type FinishedJob, type FromProcess, type Job, readsSentDocument } from './job.ts'
 import { JobWatch, processorTimeOf } from './job-watch.ts'
 import type { Payer, Sender } from './payer.ts'
@@ -23,6 +24,8 @@ export type JobOutcome = FinishedJob | JobFailure | Problem
 interface Task {
   readonly job: Job
   readonly size: number
+  /** Milliseconds of processor time that it is expected to take. It is estimated when the task leaves the queue. */
+  expected: number
   readonly payer: Payer
   readonly sender: Sender
   readonly resolve: (outcome: JobOutcome) => void
@@ -35,8 +38,11 @@ export interface ChildOptions {
   readonly idle?: number
   /** MiB of each half of the heap's young generation, if not the default. Less takes less memory, and more processor time. */
   readonly semiSpace?: number
-  /** The most jobs, and the most bytes of jobs, that are sent to the process before it answers. */
-  readonly window: { readonly jobs: number; readonly bytes: number }
+  /**
+   * What is sent to the process before it answers: the most jobs, bytes of jobs, and milliseconds of processor time that they are
+   * expected to take. A job that comes waits for all of them. One more job may exceed the bytes or the milliseconds.
+   */
+  readonly window: { readonly jobs: number; readonly bytes: number; readonly milliseconds?: number }
   /**
    * Whether the sender whose jobs have taken the least processor time in the last minute is next, so that whoever sends costly
    * documents waits for the others. To find that sender takes too long for small jobs. Without this, each sender is next in turn.
@@ -74,7 +80,9 @@ export class DocumentChild {
   /** Tasks without an answer yet, in the order in which the process answers; the last of them may still be in #outbox. */
   #inFlight: Task[] = []
   #inFlightBytes = 0
+  #inFlightCost = 0
   #outbox: Task[] = []
+  readonly #estimates = new CostEstimates()
   /** Tasks that were in flight when a process ended, and wait or are tried again: one of them may have ended it. */
   readonly #suspects = new Set<Task>()
   /** Outcomes on their way to those who wait for them. */
@@ -132,6 +140,7 @@ export class DocumentChild {
       const task: Task = {
         job,
         size,
+        expected: 0,
         payer,
         sender,
         resolve(outcome) {
@@ -175,14 +184,16 @@ export class DocumentChild {
 
   /** Sends the process as many jobs as its window allows. */
   #dispatch(): void {
-    const { window } = this.#options
-    const atOnce = this.#suspects.size > 0 ? 1 : window.jobs
-    while (this.#inFlight.length < atOnce && this.#inFlightBytes < window.bytes) {
+    const { jobs, bytes, milliseconds = Number.POSITIVE_INFINITY } = this.#options.window
+    const atOnce = this.#suspects.size > 0 ? 1 : jobs
+    while (this.#inFlight.length < atOnce && this.#inFlightBytes < bytes && this.#inFlightCost < milliseconds) {
       const task = this.#takeNext()
       if (!task) break
       this.#inFlight.push(task)
       this.#outbox.push(task)
+      task.expected = this.#estimates.estimate(task.sender.name, task.size)
       this.#inFlightBytes += task.size
+      this.#inFlightCost += task.expected
     }
     if (this.#outbox.length === 0) return
     this.#process ??= this.#fork()
@@ -254,6 +265,9 @@ export class DocumentChild {
       const task = this.#inFlight.shift()
       if (!task) continue
       this.#inFlightBytes -= task.size
+      // Sums of fractions are not exact: those of an empty window begin at 0 again.
+      this.#inFlightCost = this.#inFlight.length === 0 ? 0 : this.#inFlightCost - task.expected
+      if (outcome.spent !== undefined) this.#estimates.learn(task.sender.name, task.size, outcome.spent)
       if ('failed' in outcome) this.#options.warn({ stack: outcome.failed }, 'a document could not be handled')
       this.#settle(task, outcome)
     }
@@ -287,6 +301,7 @@ export class DocumentChild {
     this.#inFlight = []
     this.#outbox = []
     this.#inFlightBytes = 0
+    this.#inFlightCost = 0
     if (lost.length > 0 || !wasReady) this.#options.warn({ code, signal, output: this.#output }, 'the document process ended')
     if (!wasReady) this.#failedStarts++
     if (this.#failedStarts >= maxFailedStarts) {

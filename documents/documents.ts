@@ -31,7 +31,7 @@ const budget = 5_000
 /** Documents up to this size, in bytes, go to the process for small documents, which is never busy for long. */
 const maxSmallSize = 32 * 1024
 
-const smallOptions = { budget, niceness: niceness.helper, window: { jobs: 64, bytes: 256 * 1024 } }
+const smallOptions = { budget, niceness: niceness.helper, window: { jobs: 64, bytes: 256 * 1024, milliseconds: 32 } }
 /**
  * Large documents have two processes of their own, so that small orders do not wait for them. One reads what senders send, whose cost
  * is up to the senders. The other one does all the rest, so that nobody's answer waits for the documents of others. A process ends when

@@ -1,8 +1,12 @@
-/** A queue that takes one item of each caller in turn, however many items each of them has waiting. */
+/**
+ * A queue that takes one item of each caller in turn, however many items each of them has waiting. No caller gets two turns in a row
+ * while another one waits.
+ */
 export class FairQueue<T> {
   /** In turn order: the first caller is next. */
   readonly #callers = new Map<string, T[]>()
   readonly #served: ((caller: string) => number) | undefined
+  #last: string | undefined
 
   /**
    * @param served how much a caller has been served lately. The caller who has been served least is next, and only callers who have
@@ -25,6 +29,7 @@ export class FairQueue<T> {
   take(): T | undefined {
     const caller = this.#next()
     if (caller === undefined) return undefined
+    this.#last = caller
     const waiting = this.#callers.get(caller) ?? []
     const item = waiting.shift()
     this.#callers.delete(caller)
@@ -49,8 +54,10 @@ export class FairQueue<T> {
   }
 
   #next(): string | undefined {
-    const [first] = this.#callers.keys()
-    if (!this.#served) return first
+    if (!this.#served) {
+      const [first, second] = this.#callers.keys()
+      return first === this.#last ? (second ?? first) : first
+    }
     let next: string | undefined
     let least = Number.POSITIVE_INFINITY
     for (const caller of this.#callers.keys()) {

@@ -140,6 +140,17 @@ t.test('the sender whose documents have taken the least time is next', async (t)
   t.same(order, ['other', 'light 1', 'light 2', 'heavy'])
 })
 
+t.test('a sender whose documents take long has no more of them in the process than its window has time for', async (t) => {
+  const { child } = start(t, { window: { jobs: 64, bytes: 1 << 20, milliseconds: 1 } })
+  await warmUp(child)
+  const order: string[] = []
+  const note = (name: string) => () => order.push(name)
+  await run(child, 'heavy', largeOrder())
+  const heavy = Array.from({ length: 10 }, () => run(child, 'heavy', largeOrder(1_000)).then(note('heavy')))
+  await Promise.all([...heavy, run(child, 'light', readJob(orderXml())).then(note('light'))])
+  t.ok(order.indexOf('light') <= 2, `${order}: one was in the process, and one was next before the other sender came`)
+})
+
 t.test('a customer waits for one document of a guest at most, however many guests there are', async (t) => {
   const { child } = start(t, { window: { jobs: 1, bytes: 1 }, leastServedFirst: true })
   const order: string[] = []

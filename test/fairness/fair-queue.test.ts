@@ -32,6 +32,17 @@ t.test('a caller who comes back waits behind those who came meanwhile', async (t
   t.same([queue.take(), queue.take()], ['b1', 'a2'])
 })
 
+t.test('a caller who was served last lets one go first who comes while others of its items wait', async (t) => {
+  const queue = new FairQueue<string>()
+  for (const item of ['a1', 'a2', 'a3']) queue.add('a', item)
+  t.equal(queue.take(), 'a1')
+  for (const item of ['b1', 'b2']) queue.add('b', item)
+  t.same(
+    Array.from({ length: 5 }, () => queue.take()),
+    ['b1', 'a2', 'b2', 'a3', undefined]
+  )
+})
+
 t.test('the caller who has been served least is next, and only those served alike take turns', async (t) => {
   const served = new Map([['a', 5]])
   const queue = new FairQueue<string>((caller) => served.get(caller) ?? 0)
