@@ -2,6 +2,7 @@ import { FairQueue } from './fair-queue.ts'
 
 interface Caller {
   readonly name: string
+  /** One of few. */
   readonly group: string
 }
 
@@ -10,10 +11,10 @@ interface Caller {
  * one waits. In each group its callers take turns.
  */
 export class GroupedQueue<T> {
-  /** Those with items that wait. */
   readonly #groups = new Map<string, FairQueue<T>>()
+  /** For each item the queue of its group, so that each turn takes one item of it. */
+  readonly #turns = new FairQueue<FairQueue<T>>()
   readonly #served: ((caller: string) => number) | undefined
-  #last: string | undefined
 
   /** @param served orders the callers of each group, as in FairQueue */
   constructor(served?: (caller: string) => number) {
@@ -21,39 +22,28 @@ export class GroupedQueue<T> {
   }
 
   get isEmpty(): boolean {
-    return this.#groups.size === 0
+    return this.#turns.isEmpty
   }
 
   add({ name, group }: Caller, item: T): void {
-    const known = this.#groups.get(group)
-    const queue = known ?? new FairQueue<T>(this.#served)
+    const queue = this.#groups.get(group) ?? new FairQueue<T>(this.#served)
+    this.#groups.set(group, queue)
     queue.add(name, item)
-    if (!known) this.#groups.set(group, queue)
+    this.#turns.add(group, queue)
   }
 
   take(): T | undefined {
-    const groups = [...this.#groups.keys()]
-    const group = groups.find((one) => one !== this.#last) ?? groups[0]
-    const queue = group === undefined ? undefined : this.#groups.get(group)
-    if (group === undefined || !queue) return undefined
-    this.#last = group
-    const item = queue.take()
-    this.#groups.delete(group)
-    if (!queue.isEmpty) this.#groups.set(group, queue)
-    return item
+    return this.#turns.take()?.take()
   }
 
   /** @returns whether the item was still waiting */
   remove({ name, group }: Caller, item: T): boolean {
     const queue = this.#groups.get(group)
-    if (!queue?.remove(name, item)) return false
-    if (queue.isEmpty) this.#groups.delete(group)
-    return true
+    return queue?.remove(name, item) === true && this.#turns.remove(group, queue)
   }
 
   takeAll(): T[] {
-    const all = [...this.#groups.values()].flatMap((queue) => queue.takeAll())
-    this.#groups.clear()
-    return all
+    this.#turns.takeAll()
+    return [...this.#groups.values()].flatMap((queue) => queue.takeAll())
   }
 }
