@@ -7,9 +7,9 @@ import { RateTally } from '../fairness/rate-tally.ts'
 import { entryModule } from '../files.ts'
 import type { Problem } from '../http/problem.ts'
 import { lowerPriority } from '../priority.ts'
-import { CostEstimates } from './cost-estimates.ts'
 import { type FinishedJob, type FromProcess, type Job, readsSentDocument } from './job.ts'
 import { JobWatch, processorTimeOf } from './job-watch.ts'
+import { JobWindow, type WindowLimits } from './job-window.ts'
 import type { Payer, Sender } from './payer.ts'
 
 /**
@@ -24,8 +24,6 @@ export type JobOutcome = FinishedJob | JobFailure | Problem
 interface Task {
   readonly job: Job
   readonly size: number
-  /** Milliseconds of processor time that it is expected to take. It is estimated when the task leaves the queue. */
-  expected: number
   readonly payer: Payer
   readonly sender: Sender
   readonly resolve: (outcome: JobOutcome) => void
@@ -38,11 +36,8 @@ export interface ChildOptions {
   readonly idle?: number
   /** MiB of each half of the heap's young generation, if not the default. Less takes less memory, and more processor time. */
   readonly semiSpace?: number
-  /**
-   * What is sent to the process before it answers: the most jobs, bytes of jobs, and milliseconds of processor time that they are
-   * expected to take. A job that comes waits for all of them. One more job may exceed the bytes or the milliseconds.
-   */
-  readonly window: { readonly jobs: number; readonly bytes: number; readonly milliseconds?: number }
+  /** The most that is sent to the process before it answers. */
+  readonly window: WindowLimits
   /**
    * Whether the sender whose jobs have taken the least processor time in the last minute is next, so that whoever sends costly
    * documents waits for the others. To find that sender takes too long for small jobs. Without this, each sender is next in turn.
@@ -77,12 +72,9 @@ export class DocumentChild {
   readonly #options: ChildOptions
   readonly #served: RateTally | undefined
   readonly #waiting: GroupedQueue<Task>
-  /** Tasks without an answer yet, in the order in which the process answers; the last of them may still be in #outbox. */
-  #inFlight: Task[] = []
-  #inFlightBytes = 0
-  #inFlightCost = 0
+  /** Tasks without an answer yet; the last of them may still be in #outbox. */
+  readonly #inFlight: JobWindow<Task>
   #outbox: Task[] = []
-  readonly #estimates = new CostEstimates()
   /** Tasks that were in flight when a process ended, and wait or are tried again: one of them may have ended it. */
   readonly #suspects = new Set<Task>()
   /** Outcomes on their way to those who wait for them. */
@@ -97,6 +89,7 @@ export class DocumentChild {
 
   constructor(options: ChildOptions) {
     this.#options = options
+    this.#inFlight = new JobWindow(options.window)
     const tally = options.leastServedFirst ? new RateTally(served) : undefined
     this.#served = tally
     this.#waiting = new GroupedQueue(tally && ((sender) => tally.look(sender).current))
@@ -140,7 +133,6 @@ export class DocumentChild {
       const task: Task = {
         job,
         size,
-        expected: 0,
         payer,
         sender,
         resolve(outcome) {
@@ -184,16 +176,11 @@ export class DocumentChild {
 
   /** Sends the process as many jobs as its window allows. */
   #dispatch(): void {
-    const { jobs, bytes, milliseconds = Number.POSITIVE_INFINITY } = this.#options.window
-    const atOnce = this.#suspects.size > 0 ? 1 : jobs
-    while (this.#inFlight.length < atOnce && this.#inFlightBytes < bytes && this.#inFlightCost < milliseconds) {
+    while (this.#suspects.size > 0 ? this.#inFlight.length === 0 : this.#inFlight.hasRoom) {
       const task = this.#takeNext()
       if (!task) break
-      this.#inFlight.push(task)
+      this.#inFlight.add(task)
       this.#outbox.push(task)
-      task.expected = this.#estimates.estimate(task.sender.name, task.size)
-      this.#inFlightBytes += task.size
-      this.#inFlightCost += task.expected
     }
     if (this.#outbox.length === 0) return
     this.#process ??= this.#fork()
@@ -262,12 +249,8 @@ export class DocumentChild {
       return
     }
     for (const outcome of message) {
-      const task = this.#inFlight.shift()
+      const task = this.#inFlight.shift(outcome.spent)
       if (!task) continue
-      this.#inFlightBytes -= task.size
-      // Sums of fractions are not exact: those of an empty window begin at 0 again.
-      this.#inFlightCost = this.#inFlight.length === 0 ? 0 : this.#inFlightCost - task.expected
-      if (outcome.spent !== undefined) this.#estimates.learn(task.sender.name, task.size, outcome.spent)
       if ('failed' in outcome) this.#options.warn({ stack: outcome.failed }, 'a document could not be handled')
       this.#settle(task, outcome)
     }
@@ -293,15 +276,12 @@ export class DocumentChild {
 
   #handleExit(child: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
     if (this.#process !== child) return
-    const lost = this.#inFlight
+    const lost = this.#inFlight.takeAll()
     const wasReady = this.#isReady
     this.#process = undefined
     this.#becomeIdle()
     this.#isReady = false
-    this.#inFlight = []
     this.#outbox = []
-    this.#inFlightBytes = 0
-    this.#inFlightCost = 0
     if (lost.length > 0 || !wasReady) this.#options.warn({ code, signal, output: this.#output }, 'the document process ended')
     if (!wasReady) this.#failedStarts++
     if (this.#failedStarts >= maxFailedStarts) {
