@@ -30,14 +30,18 @@ declare module 'fastify' {
 /** Bytes of memory for the bodies of pending requests. The stored orders that requests read have as much again. */
 const limits = { total: 96 * 1024 * 1024, perCaller: 32 * 1024 * 1024 }
 
-/** The room of an order that a request has read. */
-interface Kept {
+/** Room in memory that is reserved. */
+interface Room {
   readonly sender: string
-  readonly length: number
   readonly bytes: number
-  /** How much work that needs the order has begun and not ended. It goes on when the client has gone. */
-  working: number
-  isAnswered: boolean
+  /** The work that needs it, and the request that keeps it. It is free when there is none left. */
+  users: number
+}
+
+/** The room of an order that a request has read. */
+interface KeptRoom extends Room {
+  /** Characters of the order. */
+  readonly length: number
   readonly stopListening: () => void
 }
 
@@ -61,61 +65,57 @@ export default fp(
     const bodies = new Quota(limits)
     const storedOrders = new Quota(limits)
 
-    const kept = new WeakMap<FastifyRequest, Kept>()
+    const kept = new WeakMap<FastifyRequest, KeptRoom>()
 
-    function acquire(sender: string, bytes: number): void {
-      if (!storedOrders.acquire(sender, bytes)) return
+    function reserve(request: FastifyRequest, bytes: number): Room {
+      const sender = senderName(request)
+      if (!storedOrders.acquire(sender, bytes)) return { sender, bytes, users: 1 }
       throw new Problem('overloaded', 'Too many large orders are being read or changed right now. Try again in a few seconds.')
     }
 
-    function releaseIfUnused({ sender, bytes, working, isAnswered }: Kept): void {
-      if (isAnswered && working === 0) storedOrders.release(sender, bytes)
+    function leave(room: Room): void {
+      room.users--
+      if (room.users === 0) storedOrders.release(room.sender, room.bytes)
+    }
+
+    /** The room that the request keeps, if that is enough, or else new room. */
+    function enter(request: FastifyRequest, bytes: number): Room {
+      const room = kept.get(request)
+      if (!room || bytes > room.length) return reserve(request, bytes)
+      room.users++
+      return room
     }
 
     app.decorateRequest('withRoomFor', async function <T>(this: FastifyRequest, bytes: number, work: () => Promise<T>): Promise<T> {
-      const room = kept.get(this)
-      if (room && !room.isAnswered && bytes <= room.length) {
-        room.working++
-        try {
-          return await work()
-        } finally {
-          room.working--
-          releaseIfUnused(room)
-        }
-      }
-      const sender = senderName(this)
-      acquire(sender, bytes)
+      const room = enter(this, bytes)
       try {
         return await work()
       } finally {
-        storedOrders.release(sender, bytes)
+        leave(room)
       }
     })
 
     app.decorateRequest('keepRoomFor', function (this: FastifyRequest, order: Order) {
       const text = textOf(order)
-      const before = kept.get(this)
       // A request that reads its order again, to show it with a refusal, has the same one.
-      if (text === undefined || (before && !before.isAnswered && text.length <= before.length)) return
-      const sender = senderName(this)
-      const bytes = bytesOfText(text)
-      acquire(sender, bytes)
+      if (text === undefined || text.length <= (kept.get(this)?.length ?? 0)) return
+      const room = reserve(this, bytesOfText(text))
       answered(this)
       const { signal } = this.sender()
       const end = () => answered(this)
       const stopListening = () => signal.removeEventListener('abort', end)
-      kept.set(this, { sender, length: text.length, bytes, working: 0, isAnswered: false, stopListening })
+      kept.set(this, Object.assign(room, { length: text.length, stopListening }))
       signal.addEventListener('abort', end)
       if (signal.aborted) end()
     })
 
-    /** Releases what a request keeps. */
+    /** Leaves what a request keeps. Its work goes on when the client has gone. */
     function answered(request: FastifyRequest): void {
       const room = kept.get(request)
-      if (!room || room.isAnswered) return
-      room.isAnswered = true
+      if (!room) return
+      kept.delete(request)
       room.stopListening()
-      releaseIfUnused(room)
+      leave(room)
     }
 
     addCheck(app, 'onSend', answered)
@@ -123,7 +123,7 @@ export default fp(
     addCheck(app, 'preParsing', (request, reply) => {
       const bytes = bytesOf(request.headers, config)
       if (bytes === 0) return
-      const sender = request.sender().name
+      const sender = senderName(request)
       const exceeded = bodies.acquire(sender, bytes)
       if (exceeded) {
         throw new Problem(

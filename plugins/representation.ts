@@ -176,7 +176,8 @@ export default fp(
     async function sendDeferred(request: FastifyRequest, reply: FastifyReply, name: string, text: string, context: Context) {
       const write = () => app.documents.write(request, name, selected(request).mediaType, text, context)
       try {
-        // A write is already stored, so its response must be sent. Its memory was reserved for the request's body, or for the order that it has read.
+        // A write is already stored, so its response must be sent. Its memory was reserved for the request's body, or for the order that
+        // it has read.
         const body = await (isSafe(request.method) ? request.withRoomFor(text.length, write) : write())
         reply.send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
       } catch (error) {
