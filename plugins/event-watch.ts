@@ -4,6 +4,7 @@ import { type EventWaiter, EventWaiters } from '../background/event-waiters.ts'
 import type { Audience } from '../domain/event.ts'
 import { FairLimiter } from '../fairness/fair-limiter.ts'
 import { type Limits, Quota, unlimited } from '../fairness/quota.ts'
+import { senderName } from '../http/sender-name.ts'
 import { whenAnswered } from '../http/when-answered.ts'
 
 declare module 'fastify' {
@@ -52,7 +53,7 @@ export default fp(
 
     app.decorateReply('watchEvents', async function (this: FastifyReply, audience: Audience): Promise<EventWatch | undefined> {
       const { network } = this.request
-      const { name } = this.request.sender()
+      const name = senderName(this.request)
       if (isStopping()) return undefined
       const exceeded = quota.acquire(name, 1)
       if (exceeded) return undefined

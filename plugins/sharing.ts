@@ -9,6 +9,7 @@ import { FairLimiter, QuotaExceeded } from '../fairness/fair-limiter.ts'
 import { type Limits, Quota, unlimited } from '../fairness/quota.ts'
 import { Problem, retryAfter } from '../http/problem.ts'
 import { costOfBody } from '../http/request-cost.ts'
+import { senderName } from '../http/sender-name.ts'
 import { whenAnswered } from '../http/when-answered.ts'
 
 declare module 'fastify' {
@@ -86,7 +87,7 @@ export default fp(
     app.decorateRequest('findProducts', async function (this: FastifyRequest, query: ProductQuery) {
       if (!isSearch(query)) return this.read((store) => store.products(query))
       try {
-        return await searches.run(this.sender().name, () => {
+        return await searches.run(senderName(this), () => {
           if (this.raw.socket.destroyed) throw new Problem('overloaded', 'The connection was closed before the search started.')
           return app.store.products(query)
         })
@@ -100,7 +101,7 @@ export default fp(
       const all = app.store.allProducts()[Symbol.asyncIterator]()
       try {
         for (;;) {
-          const batch = await batchReads.run(this.sender().name, () => all.next())
+          const batch = await batchReads.run(senderName(this), () => all.next())
           if (batch.done) return
           yield batch.value
         }
@@ -112,7 +113,7 @@ export default fp(
     app.decorateRequest('changeInTurn', async function <T>(this: FastifyRequest, order: Order, change: () => Promise<T>): Promise<T> {
       const text = textOf(order)
       const limiter = (text ?? textOf(this.body)) === undefined ? smallChanges : largeChanges
-      const inTurn = () => limiter.run(this.sender().name, change)
+      const inTurn = () => limiter.run(senderName(this), change)
       if (text === undefined) return inTurn()
       // It costs as much as a body of its length. A request that compares the order before it changes it, or tries again, is charged once.
       if (!charged.has(this)) this.charge(costOfBody(text.length))
@@ -121,7 +122,7 @@ export default fp(
     })
 
     app.decorateReply('acquireCatalogueDownload', function (this: FastifyReply) {
-      const caller = this.request.sender().name
+      const caller = senderName(this.request)
       const exceeded = downloads.acquire(caller, 1)
       if (exceeded) throw refusal(exceeded, 'downloads of the whole catalogue', downloadLimits.perCaller)
       whenAnswered(this.request, this, () => downloads.release(caller, 1))

@@ -177,8 +177,7 @@ export function makeBuyerOrders(
         return await write(order)
       } catch (error) {
         if (!hasCode(error, 'precondition-failed') || attempt === mostAttempts) throw error
-        order = await request.read((store) => store.order(found.id))
-        request.keepRoomFor(order)
+        order = await request.visibleOrder(found.id)
       }
     }
   }
