@@ -86,6 +86,7 @@ export class BatchQueue<Item, Result = unknown> {
   /** Removes and returns the next batch. It is empty if every waiting write must wait for a running batch. */
   takeBatch(): Queued<Item, Result>[] {
     for (const lane of this.#isLargesTurn ? (['large', 'small'] as const) : (['small', 'large'] as const)) {
+      if (this.#lanes[lane].length === 0) continue
       const batch = this.#lanes[lane].take(lane === 'small' ? this.#maySmallGo() : this.#mayLargeGo())
       if (batch.length === 0) continue
       this.#isLargesTurn = lane === 'small'
