@@ -51,7 +51,8 @@ t.test('a job that is done is not watched any more, and the next one has its own
   t.equal(ended, 0)
   watch.stop()
   const last = looks
-  await sleep(100)
+  // Until another watch has ended its process, the stopped one would have looked.
+  await looksUntilEnd(() => undefined)
   t.same([looks, ended], [last, 0])
 })
 
