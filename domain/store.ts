@@ -62,8 +62,13 @@ export interface Idempotency {
   readonly fingerprint: string
 }
 
+export interface WriteOptions {
+  /** A customer or an address. Senders take turns. Writes without a sender have one turn together. */
+  readonly sender?: string
+}
+
 /** How an order that came as a buyer's own document is written. */
-export interface OrderWriteOptions {
+export interface OrderWriteOptions extends WriteOptions {
   /** The document that the order now has. Without `bytes`, it has those that it had. */
   readonly document?: Omit<OrderDocument, 'bytes'> & Partial<Pick<OrderDocument, 'bytes'>>
   /** Faults of the document. Any of them refuses the order. They are listed together with those that the store finds. */
@@ -75,12 +80,18 @@ export interface OrderWriteOptions {
 export interface Placing extends OrderWriteOptions {
   readonly order: PurchaseOrder
   readonly customer?: string
-  /** A customer or an address. Senders take turns. */
-  readonly sender?: string
   readonly status: 'received' | 'accepted'
   /** `lenient`: the order takes what can be had, and each of its lines has an answer. Absent: all or nothing. */
   readonly handling?: 'lenient' | undefined
   readonly idempotency?: Idempotency
+}
+
+export interface StatusOptions extends WriteOptions {
+  readonly details?: StatusDetails | undefined
+}
+
+export interface ShippingOptions extends WriteOptions {
+  readonly idempotency?: Idempotency | undefined
 }
 
 /** `repeated`: the customer already has an active order with this number and the same content. */
@@ -195,12 +206,12 @@ export interface Store extends WebhookStore {
    * a shipment of all that is left. An order of which a part was shipped is not cancelled but `shipped`, with that part.
    * @throws `order-not-found`, `precondition-failed`, `transition-refused`, `invalid-status`
    */
-  setOrderStatus(id: string, status: OrderStatus, expected: Precondition, details?: StatusDetails): Promise<Order>
+  setOrderStatus(id: string, status: OrderStatus, expected: Precondition, options?: StatusOptions): Promise<Order>
   /**
    * Makes a shipment of an order. When nothing is left, the order is `shipped`.
    * @throws `order-not-found`, `precondition-failed`, `transition-refused`, `invalid-shipment`, `shipment-refused`, `idempotency-key-reused`
    */
-  shipOrder(id: string, shipment: ShipmentDraft, expected: Precondition, idempotency?: Idempotency): Promise<Shipped>
+  shipOrder(id: string, shipment: ShipmentDraft, expected: Precondition, options?: ShippingOptions): Promise<Shipped>
   /** The shipments of an order, newest first. None if there is no such order. */
   shipments(orderId: string, query: PageQuery): Promise<Page<ShipmentSummary>>
   /** Undefined when the order has no such shipment. */

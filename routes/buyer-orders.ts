@@ -26,9 +26,11 @@ import { isActive, type Objections, type Order, type OrderDocument, type Purchas
 import { joinObjections, refusal } from '../domain/refusing.ts'
 import type { OrderWriteOptions, Placing } from '../domain/store.ts'
 import { unauthenticated } from '../http/credentials.ts'
+import { senderName } from '../http/sender-name.ts'
 import type { BuyerRoute } from '../plugins/buyer-documents.ts'
 import { isDryRun } from './dry-run.ts'
 import { placingOf } from './placing.ts'
+import { statusSetter } from './repeated-status.ts'
 
 /** The most attempts to write a change while other writes come first. */
 const mostAttempts = 5
@@ -74,6 +76,7 @@ export function makeBuyerOrders(
     const { answer, objections, masked = submission.bytes } = buyer
     const revision = storedRevision(buyer)
     return {
+      sender: senderName(request),
       document: {
         mediaType: mediaType ?? 'application/xml',
         digest: submission.digest ?? '',
@@ -150,8 +153,7 @@ export function makeBuyerOrders(
       const last = await request.read((store) => store.documentOf(order.id))
       if (!decideCancellation(buyer, order, last, isTest(request, buyer))) return { order, last }
       const expected = cancellationPrecondition(buyer, order)
-      const cancelled = request.changeInTurn(order, () => app.store.setOrderStatus(order.id, 'cancelled', expected))
-      return { order: await cancelled, last }
+      return { order: await statusSetter(app.store, request, order)('cancelled', expected), last }
     })
     return isTest(request, buyer) ? { kind: 'checked' } : { kind: 'cancelled', order, answer: completed(buyer, last).answer }
   }

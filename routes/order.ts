@@ -5,6 +5,7 @@ import { isOpen, type Order, type PurchaseOrder } from '../domain/order.ts'
 import { emptyInventory, matchesOrder } from '../domain/placing.ts'
 import { productIdPattern } from '../domain/product.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
+import { senderName } from '../http/sender-name.ts'
 import { uris } from '../representations/links.ts'
 import { blankOrderRepresentations, linesPerPage, orderRepresentations } from '../representations/order.ts'
 import { maxFormLines } from '../representations/views/order-form-lines.ts'
@@ -78,7 +79,8 @@ const order: RoutePlugin = async (app, { config }) => {
         if (request.isAlreadySatisfied(isRepeated)) return reply.represent(current)
       }
       const expected = request.precondition(request.currentOf(current), 'replaces')
-      const change = () => app.store.changeOrder(current.id, wanted, expected, config.MAX_ORDER_ITEMS)
+      const options = { sender: senderName(request) }
+      const change = () => app.store.changeOrder(current.id, wanted, expected, config.MAX_ORDER_ITEMS, options)
       return reply.represent(await request.changeInTurn(current, change))
     }
   )
@@ -92,7 +94,7 @@ const order: RoutePlugin = async (app, { config }) => {
       const unchanged = await orderWithStatus(set, current, 'cancelled')
       if (request.isAlreadySatisfied(unchanged !== undefined)) return reply.represent(unchanged)
       const expected = request.precondition(request.currentOf(current))
-      return reply.represent(await set(current.id, 'cancelled', expected))
+      return reply.represent(await set('cancelled', expected))
     }
   )
 

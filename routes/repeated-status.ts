@@ -2,17 +2,24 @@ import type { FastifyRequest } from 'fastify'
 import { hasCode } from '../domain/errors.ts'
 import type { Order, OrderStatus } from '../domain/order.ts'
 import { hasStatus } from '../domain/order-writes.ts'
+import type { Precondition } from '../domain/preconditions.ts'
 import type { StatusDetails } from '../domain/seller-details.ts'
 import type { Store } from '../domain/store.ts'
+import { senderName } from '../http/sender-name.ts'
 
-/** Makes the store's `setOrderStatus` for a request that changes an order in turn. */
-export function statusSetter(store: Store, request: FastifyRequest, order: Order): Store['setOrderStatus'] {
-  return (...args) => request.changeInTurn(order, () => store.setOrderStatus(...args))
+export type StatusSetter = (status: OrderStatus, expected: Precondition, details?: StatusDetails) => Promise<Order>
+
+/** Makes a function that sets the status of an order in turn. */
+export function statusSetter(store: Store, request: FastifyRequest, order: Order): StatusSetter {
+  return (status, expected, details) => {
+    const options = { details, sender: senderName(request) }
+    return request.changeInTurn(order, () => store.setOrderStatus(order.id, status, expected, options))
+  }
 }
 
 /** Returns the order if it already has the status and the details, so that a repeated request changes nothing. */
 export async function orderWithStatus(
-  setOrderStatus: Store['setOrderStatus'],
+  set: StatusSetter,
   current: Order,
   status: OrderStatus,
   details?: StatusDetails
@@ -22,7 +29,7 @@ export async function orderWithStatus(
   if (has === 'yes' && details === undefined) return current
   try {
     // Only the store compares a large order.
-    return await setOrderStatus(current.id, status, { onlyRepeat: true }, details)
+    return await set(status, { onlyRepeat: true }, details)
   } catch (error) {
     if (hasCode(error, 'precondition-failed', 'invalid-status')) return undefined
     throw error

@@ -9,6 +9,7 @@ import { requireLines, shipmentNumber } from '../domain/shipping.ts'
 import type { TypedForm } from '../http/form-post.ts'
 import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
 import { Problem } from '../http/problem.ts'
+import { senderName } from '../http/sender-name.ts'
 import { uris } from '../representations/links.ts'
 import { refusalNotice } from '../representations/notice.ts'
 import { orderRepresentations } from '../representations/order.ts'
@@ -57,7 +58,8 @@ const shipments: RoutePlugin = async (app, { config }) => {
       if (request.operation.mustNameLines) requireLines(request.body)
       const { shipment, replayed } = await request.idempotently(({ idempotency }) => {
         const expected = pages.expected(request, order)
-        return request.changeInTurn(order, () => app.store.shipOrder(order.id, request.body, expected, idempotency))
+        const options = { idempotency, sender: senderName(request) }
+        return request.changeInTurn(order, () => app.store.shipOrder(order.id, request.body, expected, options))
       })
       if (replayed) reply.header('idempotent-replayed', 'true')
       return reply.created(uri.shipment(order.id, shipment.number), shipment)

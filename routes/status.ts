@@ -34,7 +34,7 @@ const status: RoutePlugin = async (app) => {
       const unchanged = await orderWithStatus(set, current, status, ...details)
       if (request.isAlreadySatisfied(unchanged !== undefined)) return reply.represent(unchanged)
       const expected = request.precondition(request.currentOf(current), 'replaces')
-      return reply.represent(await set(current.id, status, expected, ...details))
+      return reply.represent(await set(status, expected, ...details))
     }
   )
 

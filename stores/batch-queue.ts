@@ -11,14 +11,16 @@ export interface Pending<Item, Result> {
 export interface Queued<Item, Result> extends Pending<Item, Result>, Waiting {
   /** The id of the order that it changes. */
   readonly order: string | undefined
+  /** The weight of what was sent. Its weight is more if it reads or changes a large order. */
+  readonly size: number
 }
 
-interface Weights<Item> {
+interface Properties<Item> {
   /** Returns the weight of what was sent (see sizes.ts). */
   readonly weight: (item: Item) => number
-  /** Returns the id of the order that an item changes. Writes of one order stay in the order of arrival. */
+  /** Returns the id of the order that an item changes. */
   readonly orderOf?: ((item: Item) => string | undefined) | undefined
-  /** Returns who sent an item that changes no order. */
+  /** Returns who sent an item. Senders take turns. Items without a sender have one turn together. */
   readonly senderOf?: ((item: Item) => string | undefined) | undefined
 }
 
@@ -29,39 +31,58 @@ type LaneName = 'small' | 'large'
 
 const laneOf = (weight: number): LaneName => (weight < minLarge ? 'small' : 'large')
 
+/** What has no sender is the shop's own work, and waits as if one sender had sent it. */
+const noSender = ''
+
 /**
  * A queue of writes. Each batch that is taken from it becomes one transaction.
  *
  * Small and large writes wait in lanes of their own, and batches of the two alternate. So a small write waits for one batch of
- * large ones, however many are queued before it. In each lane, senders take turns, and each order that is changed has its own turn.
- * A large write is never taken before a small one of the same turn that came earlier. A write of an order waits while a batch
- * with another write of that order runs.
+ * large ones, however many are queued before it. In each lane, senders take turns. The writes of one order are done one after the
+ * other, in the order of arrival: each waits for its turn when the one before it is done.
  */
 export class BatchQueue<Item, Result = unknown> {
-  readonly #weights: Weights<Item>
+  readonly #properties: Properties<Item>
   readonly #lanes: Readonly<Record<LaneName, Lane<Queued<Item, Result>>>> = { small: new Lane(), large: new Lane() }
-  /** The orders that running batches change. */
-  readonly #running = new Set<string>()
+  /** The orders of which a write waits for its turn or runs, with the writes that came after it. */
+  readonly #orders = new Map<string, Queued<Item, Result>[]>()
   #numbers = 0
   #isLargesTurn = false
 
-  constructor(weights: Weights<Item>) {
-    this.#weights = weights
+  constructor(properties: Properties<Item>) {
+    this.#properties = properties
   }
 
   get length(): number {
-    return this.#lanes.small.length + this.#lanes.large.length
+    return this.#lanes.small.room.items + this.#lanes.large.room.items
   }
 
   /** @throws DomainError `store-overloaded` */
   add({ item, resolve, reject }: Pending<Item, Result>): void {
-    const { weight, orderOf, senderOf } = this.#weights
+    const { weight, orderOf, senderOf } = this.#properties
     const size = weight(item)
+    const sender = senderOf?.(item) ?? noSender
+    const { room } = this.#lanes[laneOf(size)]
+    room.require(sender, size)
+    room.add(sender, size)
     const order = orderOf?.(item)
-    const turn = order ?? senderOf?.(item) ?? ''
-    const lane = this.#lanes[laneOf(size)]
-    lane.requireRoom(turn, size)
-    lane.insert({ item, resolve, reject, order, turn, number: this.#numbers++, round: lane.nextRound(turn), size, weight: size })
+    const queued = { item, resolve, reject, order, sender, number: this.#numbers++, round: 0, size, weight: size }
+    const before = order === undefined ? undefined : this.#orders.get(order)
+    if (before) before.push(queued)
+    else this.#start(queued)
+  }
+
+  /** Removes and returns the next batch. Each of its writes is then either put back or finished. */
+  takeBatch(): Queued<Item, Result>[] {
+    for (const name of this.#isLargesTurn ? (['large', 'small'] as const) : (['small', 'large'] as const)) {
+      const lane = this.#lanes[name]
+      const batch = lane.take()
+      if (batch.length === 0) continue
+      for (const { sender, size } of batch) lane.room.remove(sender, size)
+      this.#isLargesTurn = name === 'small'
+      return batch
+    }
+    return []
   }
 
   /**
@@ -71,46 +92,29 @@ export class BatchQueue<Item, Result = unknown> {
    * @throws DomainError `store-overloaded` if it is found to be large, and too many large ones wait
    */
   putBack(queued: Queued<Item, Result>, existing: number): void {
-    const { order, turn, size } = queued
+    const { sender, size } = queued
     const weight = size + existing
     const name = laneOf(weight)
     const lane = this.#lanes[name]
-    if (name === laneOf(queued.weight)) {
-      lane.insert({ ...queued, weight })
-      return
-    }
-    if (name === 'large') lane.requireRoom(turn, size)
-    lane.insert({ ...queued, weight, round: order === undefined ? lane.nextRound(turn) : lane.roundAmong(queued) })
+    const isMoved = name !== laneOf(queued.weight)
+    if (isMoved && name === 'large') lane.room.require(sender, size)
+    lane.room.add(sender, size)
+    lane.insert({ ...queued, weight, round: isMoved ? lane.nextRound(sender) : queued.round })
   }
 
-  /** Removes and returns the next batch. It is empty if every waiting write must wait for a running batch. */
-  takeBatch(): Queued<Item, Result>[] {
-    for (const lane of this.#isLargesTurn ? (['large', 'small'] as const) : (['small', 'large'] as const)) {
-      if (this.#lanes[lane].length === 0) continue
-      const batch = this.#lanes[lane].take(lane === 'small' ? this.#maySmallGo() : this.#mayLargeGo())
-      if (batch.length === 0) continue
-      this.#isLargesTurn = lane === 'small'
-      for (const { order } of batch) if (order !== undefined) this.#running.add(order)
-      return batch
-    }
-    return []
+  /** The next write of the order of a write that is done, or failed, waits for its turn. */
+  finish({ order }: Queued<Item, Result>): void {
+    if (order === undefined) return
+    const next = this.#orders.get(order)?.shift()
+    if (next) this.#start(next)
+    else this.#orders.delete(order)
   }
 
-  /** Call this when a batch has run, and what it did not do was put back. */
-  finish(batch: readonly Queued<Item, Result>[]): void {
-    for (const { order } of batch) if (order !== undefined) this.#running.delete(order)
-  }
-
-  /** A small write goes before a large one that came earlier, but not before one of the same order. */
-  #maySmallGo(): (queued: Queued<Item, Result>) => boolean {
-    const firstLarge = this.#lanes.large.firstNumbers()
-    return ({ order, number }) =>
-      order === undefined || (!this.#running.has(order) && number < (firstLarge.get(order) ?? Number.POSITIVE_INFINITY))
-  }
-
-  #mayLargeGo(): (queued: Queued<Item, Result>) => boolean {
-    const firstSmall = this.#lanes.small.firstNumbers()
-    return ({ order, turn, number }) =>
-      number < (firstSmall.get(turn) ?? Number.POSITIVE_INFINITY) && (order === undefined || !this.#running.has(order))
+  /** Lets a write wait for its turn. */
+  #start(queued: Queued<Item, Result>): void {
+    const { order, sender, weight } = queued
+    if (order !== undefined && !this.#orders.has(order)) this.#orders.set(order, [])
+    const lane = this.#lanes[laneOf(weight)]
+    lane.insert({ ...queued, round: lane.nextRound(sender) })
   }
 }

@@ -17,9 +17,9 @@ export interface Work<Item, Result> {
   run(items: readonly Item[]): Promise<readonly (Settled<Result> | Postponed)[]>
   /** The weight of an item in a batch. */
   readonly weight: (item: Item) => number
-  /** The id of the order that an item changes. Items of one order stay in the order of arrival. */
+  /** The id of the order that an item changes. Items of one order are done in the order of arrival. */
   readonly orderOf?: (item: Item) => string | undefined
-  /** Who sent an item that changes no order. Senders take turns, and so do orders. */
+  /** Who sent an item. Senders take turns. Items without a sender have one turn together. */
   readonly senderOf?: (item: Item) => string | undefined
   /** The number of batches that may be in progress at once. */
   readonly parallel: number
@@ -85,7 +85,6 @@ export class Batcher<Item, Result> {
       const result = this.#settled(queued, results[i] ?? withoutResult())
       if (result) answers.push({ queued, result })
     }
-    this.#waiting.finish(batch)
     this.#running -= 1
     this.#flushSoon()
     this.#delivering += 1
@@ -96,9 +95,15 @@ export class Batcher<Item, Result> {
 
   /** Undefined if the item was postponed, and waits again. */
   #settled(queued: Queued<Item, Result>, result: Settled<Result> | Postponed): Settled<Result> | undefined {
-    if (!('postponed' in result)) return result
+    const settled = 'postponed' in result ? this.#putBack(queued, result) : result
+    if (settled) this.#waiting.finish(queued)
+    return settled
+  }
+
+  /** Returns the error if there is no room for it. */
+  #putBack(queued: Queued<Item, Result>, { postponed }: Postponed): { readonly error: unknown } | undefined {
     try {
-      this.#waiting.putBack(queued, result.postponed)
+      this.#waiting.putBack(queued, postponed)
       return undefined
     } catch (error) {
       return { error }

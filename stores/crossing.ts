@@ -26,7 +26,9 @@ export function changedOrder({ verb, args }: Command): string | undefined {
 
 /** Who sent a command, if that is known. */
 export function senderOf({ verb, args }: Command): string | undefined {
-  return verb === 'placeOrder' ? (args as Command<typeof verb>['args'])[0].sender : undefined
+  if (verb === 'placeOrder') return (args as Command<typeof verb>['args'])[0].sender
+  if (verb === 'changeOrder') return (args as Command<typeof verb>['args'])[4]?.sender
+  return verb === 'setOrderStatus' || verb === 'shipOrder' ? (args as Command<typeof verb>['args'])[3]?.sender : undefined
 }
 
 /** An order or a shipment as JSON. A large one also has the properties that can be read without parsing it. */
@@ -48,8 +50,8 @@ function replaceLarge<C extends Command>(command: C, replace: (value: object) =>
     return { ...command, args: [id, replace(shipment), ...rest] }
   }
   if (verb === 'setOrderStatus') {
-    const [id, status, expected, details] = args as Command<'setOrderStatus'>['args']
-    return details ? { ...command, args: [id, status, expected, replace(details)] } : command
+    const [id, status, expected, options] = args as Command<'setOrderStatus'>['args']
+    return options?.details ? { ...command, args: [id, status, expected, { ...options, details: replace(options.details) }] } : command
   }
   return command
 }

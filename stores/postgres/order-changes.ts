@@ -110,7 +110,7 @@ export class LockedOrders {
   }
 
   #ship(row: LockedOrder, { args }: Command<'shipOrder'>, batch: OrderBatch): Shipped {
-    const [id, draft, expected, idempotency] = args
+    const [id, draft, expected, { idempotency } = {}] = args
     const earlier = idempotency && replayed(idempotency, batch.keys.findShipment(idempotency))
     if (earlier) return earlier
     const before = toOrder(row)
@@ -126,8 +126,8 @@ export class LockedOrders {
   }
 
   #withStatus(row: LockedOrder, before: Order, { args }: Command<'setOrderStatus'>, batch: OrderBatch): Changed {
-    const [, status, expected, details] = args
-    const decided = decideStatus(before, status, expected, batch, details)
+    const [, status, expected, options] = args
+    const decided = decideStatus(before, status, expected, batch, options?.details)
     if (!decided) return { row, events: [] }
     const { change, rewritten: order, shipment, taken, events } = decided
     batch.inventory.take(taken, batch.now)

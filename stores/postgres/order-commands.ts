@@ -11,5 +11,5 @@ export function isChange(command: OrderCommand): command is ChangeCommand {
 
 export function idempotencyOf(command: OrderCommand): Idempotency | undefined {
   if (command.verb === 'placeOrder') return command.args[0].idempotency
-  return command.verb === 'shipOrder' ? command.args[3] : undefined
+  return command.verb === 'shipOrder' ? command.args[3]?.idempotency : undefined
 }

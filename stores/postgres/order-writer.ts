@@ -116,6 +116,6 @@ function unassumed(postponed: number, command: OrderCommand | undefined): number
 function weight(command: OrderCommand): number {
   if (command.verb === 'placeOrder') return orderSize(command.args[0].order)
   if (command.verb === 'changeOrder') return existingWeight + orderSize(command.args[1])
-  const details = command.verb === 'shipOrder' ? command.args[1] : command.args[3]
+  const details = command.verb === 'shipOrder' ? command.args[1] : command.args[3]?.details
   return existingWeight + (details ? detailsSize(details) : 0)
 }

@@ -8,9 +8,12 @@ import type { WriteCommand } from './write-verbs.ts'
  * that the command needs: see existing-sizes.ts.
  */
 export function commandSize({ verb, args }: WriteCommand): number {
-  const [first, second, , fourth] = args
+  const [first, second] = args
   if (verb === 'shipOrder') return detailsSize(second as object)
-  if (verb === 'setOrderStatus') return fourth === undefined ? 1 : detailsSize(fourth as object)
+  if (verb === 'setOrderStatus') {
+    const details = (args as WriteCommand<'setOrderStatus'>['args'])[3]?.details
+    return details ? detailsSize(details) : 1
+  }
   if (Array.isArray(first)) return first.reduce((size: number, item) => size + ('draft' in item ? draftSize(item.draft) : 1), 1)
   const content = typeof first === 'object' && 'order' in first ? first.order : second
   if (typeof content !== 'object') return 1

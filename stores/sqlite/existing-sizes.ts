@@ -52,5 +52,5 @@ export function makeExistingSizes(db: Connection): (command: WriteCommand) => nu
 
 function idempotencyOf({ verb, args }: WriteCommand): Idempotency | undefined {
   if (verb === 'placeOrder') return (args as WriteCommand<'placeOrder'>['args'])[0].idempotency
-  return verb === 'shipOrder' ? (args as WriteCommand<'shipOrder'>['args'])[3] : undefined
+  return verb === 'shipOrder' ? (args as WriteCommand<'shipOrder'>['args'])[3]?.idempotency : undefined
 }

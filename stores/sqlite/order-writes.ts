@@ -110,7 +110,7 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
       events.write(made, columns)
       return order
     },
-    setOrderStatus(id, status, expected, details) {
+    setOrderStatus(id, status, expected, { details } = {}) {
       const before = find(id)
       const current = shop()
       const decided = decideStatus(before, status, expected, current, details)
@@ -124,7 +124,7 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
       events.write(made, columns)
       return order
     },
-    shipOrder(id, draft, expected, idempotency) {
+    shipOrder(id, draft, expected, { idempotency } = {}) {
       const earlier = idempotency && replayed(idempotency, keys.findShipment(idempotency))
       if (earlier) return earlier
       const before = find(id)

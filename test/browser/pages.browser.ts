@@ -22,7 +22,7 @@ const placed = await Promise.all(
   )
 )
 const order = placed[0]?.order.id
-await shop.store.setOrderStatus(order ?? '', 'accepted', {}, { expectedDeliveryDate: '2026-12-03', note: 'Two parcels' })
+await shop.store.setOrderStatus(order ?? '', 'accepted', {}, { details: { expectedDeliveryDate: '2026-12-03', note: 'Two parcels' } })
 await shop.store.shipOrder(order ?? '', { carrier: 'DHL', trackingNumber: '0034043416', items: [{ line: 1, quantity: '2' as never }] }, {})
 const made = await fetch(`${shop.url}/webhooks`, {
   method: 'POST',

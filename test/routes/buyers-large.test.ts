@@ -76,7 +76,7 @@ t.test('the answers about a large order have what the seller says of it, and the
     const url = String(placed.headers['location'])
     const order = await shop.store.order(url.split('/').at(-1) ?? '')
     const details = { expectedDeliveryDate: '2026-12-01', note: 'By boat.', items: [{ line: 7, note: 'Later.' }] }
-    await shop.store.setOrderStatus(order.id, 'accepted', { version: order.version }, details)
+    await shop.store.setOrderStatus(order.id, 'accepted', { version: order.version }, { details })
     const answer = await shop.app.inject({ url: `${url}/response`, headers: key })
     t.match(answer.body, /2026-12-01[\s\S]*By boat\.|By boat\.[\s\S]*2026-12-01/)
     t.match(answer.body, /Line 7: Later\./)

@@ -119,7 +119,7 @@ const details = {
 
 t.test('the response in UBL has the expected delivery date as PromisedDeliveryPeriod, and the rest in its note', async (t) => {
   const order = await ordered(t, 'ubl')
-  await order.store.setOrderStatus(order.id, 'accepted', {}, details)
+  await order.store.setOrderStatus(order.id, 'accepted', {}, { details })
   const body = await order.response()
   const period = '<cac:PromisedDeliveryPeriod>\\s*<cbc:StartDate>2026-12-03</cbc:StartDate>\\s*<cbc:EndDate>2026-12-03</cbc:EndDate>'
   t.match(body, new RegExp(`</cac:BuyerCustomerParty>\\s*<cac:Delivery>\\s*${period}`))
@@ -136,11 +136,11 @@ t.test('the response in UBL has the expected delivery date as PromisedDeliveryPe
 
 t.test('the ConfirmationRequest of cXML has them in its Comments, and why an order was rejected', async (t) => {
   const order = await ordered(t, 'cxml')
-  await order.store.setOrderStatus(order.id, 'accepted', {}, details)
+  await order.store.setOrderStatus(order.id, 'accepted', {}, { details })
   t.match(
     await order.response(),
     />Expected delivery on 2026-12-03\. Two parcels &amp; one pallet\nLine 20: Expected delivery on 2026-12-08\. Late<\/Comments>/
   )
-  await order.store.setOrderStatus(order.id, 'cancelled', {}, { note: 'The factory burnt down' })
+  await order.store.setOrderStatus(order.id, 'cancelled', {}, { details: { note: 'The factory burnt down' } })
   t.match(await order.response(), /type="reject"[\s\S]*>The order is cancelled\.\n[^<]*The factory burnt down/)
 })

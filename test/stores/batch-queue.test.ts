@@ -1,5 +1,5 @@
 import t from 'tap'
-import { BatchQueue } from '../../stores/batch-queue.ts'
+import { BatchQueue, type Queued } from '../../stores/batch-queue.ts'
 import { changedOrder, senderOf } from '../../stores/crossing.ts'
 import { commandSize } from '../../stores/sqlite/command-size.ts'
 import type { WriteCommand } from '../../stores/sqlite/write-verbs.ts'
@@ -65,18 +65,18 @@ t.test('however many large commands wait, there is room for small ones', async (
 })
 
 const large = place(linesOf(2_000))
-const change = (id: string): WriteCommand => ({ verb: 'setOrderStatus', args: [id, 'shipped', {}] })
+const change = (id: string, sender = 'somebody'): WriteCommand => ({ verb: 'setOrderStatus', args: [id, 'shipped', {}, { sender }] })
 /** A change that is large by what it sends. */
-const rewrite = (id: string): WriteCommand => ({
+const rewrite = (id: string, sender = 'somebody'): WriteCommand => ({
   verb: 'changeOrder',
-  args: [id, linesOf(2_000), {}]
+  args: [id, linesOf(2_000), {}, undefined, { sender }]
 })
 
 /** The numbers of the commands in each batch, in the order in which they were added. */
 function drain(queue: BatchQueue<WriteCommand>): number[][] {
   return Array.from({ length: queue.length }, () => {
     const batch = queue.takeBatch()
-    queue.finish(batch)
+    for (const queued of batch) queue.finish(queued)
     return batch.map(({ number }) => number)
   }).filter(({ length }) => length > 0)
 }
@@ -106,50 +106,43 @@ t.test('a small command waits for one batch of large ones, and large ones take t
   )
 })
 
-t.test('a large command does not overtake the small ones before it', async (t) => {
-  t.same(drain(filled([place(), large, place(), large])), [[0, 2], [1], [3]])
-  const queue = filled([...Array.from({ length: 1_500 }, () => place()), large])
-  t.same(
-    drain(queue).map(({ length }) => length),
-    [1_000, 500, 1]
-  )
-})
+/** Ends a batch: those of its commands that are found to be large are put back. */
+function end(queue: BatchQueue<WriteCommand>, batch: readonly Queued<WriteCommand, unknown>[], isLarge: (number: number) => boolean): void {
+  for (const queued of batch) {
+    if (isLarge(queued.number)) queue.putBack(queued, 10_000)
+    else queue.finish(queued)
+  }
+}
 
-t.test('the commands of one order stay in the order of arrival', async (t) => {
+t.test('the commands of one order are done one after the other, in the order of arrival', async (t) => {
   t.same(drain(filled([rewrite('x'), change('x'), change('y')])), [[2], [0], [1]])
   t.same(drain(filled([change('x'), rewrite('x'), change('x'), rewrite('x'), change('x')])), [[0], [1], [2], [3], [4]])
+  t.same(drain(filled([change('x', 'buyer'), change('x', 'seller'), rewrite('x', 'buyer'), change('x', 'seller')])), [[0], [1], [2], [3]])
 })
 
-t.test('commands that are found to be large are put back, in the order of arrival, and then go one at a time', async (t) => {
-  const queue = filled([change('x'), change('x'), change('x'), change('y')])
-  const batch = queue.takeBatch()
-  t.equal(batch.length, 4)
-  queue.add(pending(change('x')))
-  queue.add(pending(place()))
-  for (const queued of batch) if (queued.number > 0) queue.putBack(queued, queued.number === 3 ? 0 : 10_000)
-  queue.finish(batch)
-  t.same(drain(queue), [[1], [3, 5], [2], [4]], 'a later one of the same order waits for them')
+t.test('a command that is found to be large goes before a later one of the same order', async (t) => {
+  for (const later of [change('x'), rewrite('x'), rewrite('x', 'other')]) {
+    const queue = filled([change('x'), change('y')])
+    const batch = queue.takeBatch()
+    queue.add(pending(later))
+    end(queue, batch, (number) => number === 0)
+    t.same(drain(queue), [[0], [2]])
+  }
 })
 
-t.test('a command that is found to be large goes before a later one of the same order that is large by what it sends', async (t) => {
-  const queue = filled([change('x'), change('x')])
-  const batch = queue.takeBatch()
-  for (const command of [rewrite('x'), rewrite('x')]) queue.add(pending(command))
-  for (const queued of batch) if (queued.number > 0) queue.putBack(queued, 10_000)
-  queue.finish(batch)
-  t.same(drain(queue), [[1], [2], [3]])
+t.test('a command that waits for another one of its order is in no turn, and holds up no other of its sender', async (t) => {
+  const queue = filled([...Array.from({ length: 3 }, () => rewrite('x', 'buyer')), rewrite('x', 'seller'), rewrite('y', 'seller')])
+  t.same(drain(queue), [[0], [4], [1], [2], [3]])
 })
 
 t.test('no more large commands than may wait are put back', async (t) => {
   const queue = newQueue()
-  const putBack = () => {
-    for (let i = 0; i < 2_000; i++) queue.add(pending(change('x')))
-    const batch = queue.takeBatch()
-    queue.finish(batch)
-    for (const queued of batch) queue.putBack(queued, 10_000)
-  }
-  t.throws(() => Array.from({ length: 12 }, putBack), { code: 'store-overloaded' })
-  t.ok(queue.length >= 10_000)
+  const taken = Array.from({ length: 6 }, (_, batch) => {
+    for (let i = 0; i < 2_000; i++) queue.add(pending(change(`${batch} ${i}`)))
+    return queue.takeBatch()
+  })
+  t.throws(() => end(queue, taken.flat(), () => true), { code: 'store-overloaded' })
+  t.equal(queue.length, 10_000)
 })
 
 t.test('a write of an order waits while another write of that order runs', async (t) => {
@@ -159,8 +152,33 @@ t.test('a write of an order waits while another write of that order runs', async
   const numbers = () => queue.takeBatch().map(({ number }) => number)
   t.same(numbers(), [4, 5])
   t.same(numbers(), [], 'nothing else may go')
-  queue.finish(batch)
+  end(queue, batch, () => false)
   t.same([numbers(), numbers()], [[3], [2]])
+})
+
+t.test('senders take turns, whatever they send', async (t) => {
+  const ids = Array.from({ length: 8 }, (_, i) => `${i}`)
+  for (const [make, crowd] of [
+    [rewrite, 'large'],
+    [change, 'small']
+  ] as const) {
+    const heavy = crowd === 'large' ? 2_000 : 249
+    const queue = filled([...ids.map((id) => make(id, 'crowd')), by('one', heavy), make('other', 'other')])
+    t.same(drain(queue).flat().slice(0, 4), [0, 8, 9, 1], `${crowd} changes`)
+  }
+  const commands: readonly WriteCommand[] = [
+    place(),
+    { verb: 'changeOrder', args: ['x', linesOf(1), {}, undefined, { sender: 'somebody' }] },
+    { verb: 'shipOrder', args: ['x', {}, {}, { sender: 'somebody' }] },
+    change('x')
+  ]
+  for (const command of commands) t.equal(senderOf(command), 'somebody')
+})
+
+t.test('what has no sender has one turn together', async (t) => {
+  const own = (id: string): WriteCommand => ({ verb: 'putProduct', args: [id, draft({ description: 'x'.repeat(300_000) }), {}] })
+  const queue = filled([...['a', 'b', 'c'].map(own), by('one', 2_000), by('other', 2_000)])
+  t.same(drain(queue).flat(), [0, 3, 4, 1, 2])
 })
 
 const by = (sender: string, lines: number) => place(linesOf(lines), sender)
@@ -186,7 +204,7 @@ t.test('orders that come later delay nobody who waits', async (t) => {
   const taken: string[] = []
   for (let i = 0; i < 7; i++) {
     const [next] = queue.takeBatch()
-    if (next) taken.push(next.turn)
+    if (next) taken.push(next.sender)
     queue.add(pending(by(`newcomer ${i}`, 2_000)))
   }
   t.same(taken, ['patient', 'other', 'patient', 'newcomer 0', 'newcomer 1', 'patient', 'newcomer 2'])
@@ -198,15 +216,13 @@ t.test('orders that were put back go before those that came meanwhile', async (t
   queue.add(pending(by('repeats', 1)))
   queue.add(pending(by('one', 1)))
   for (const queued of batch.slice(1)) queue.putBack(queued, 0)
-  queue.finish(batch)
   t.same(drain(queue), [[1, 2, 3, 4]])
 })
 
 t.test('orders that are found to be large take turns with the large orders of others', async (t) => {
   const queue = filled(Array.from({ length: 20 }, () => by('repeats', 1)))
   const batch = queue.takeBatch()
-  for (const queued of batch) if (queued.number > 0) queue.putBack(queued, 10_000)
-  queue.finish(batch)
+  end(queue, batch, (number) => number > 0)
   queue.add(pending(by('other', 2_000)))
   t.same(drain(queue).flat().slice(0, 3), [1, 20, 2])
 })
@@ -215,8 +231,7 @@ t.test('orders that are found to be large take turns, also when a large order of
   const queue = filled(Array.from({ length: 20 }, () => by('repeats', 1)))
   const batch = queue.takeBatch()
   for (const sender of ['repeats', 'other', 'other']) queue.add(pending(by(sender, 2_000)))
-  for (const queued of batch) queue.putBack(queued, 10_000)
-  queue.finish(batch)
+  end(queue, batch, () => true)
   t.same(drain(queue).flat().slice(0, 5), [20, 21, 0, 22, 1])
 })
 

@@ -84,7 +84,7 @@ export function queueContract(rule: Rule): void {
       await placeSmall()
       const done: string[] = []
       const notes = Array.from({ length: 40 }, (_, i) => `note ${i}`)
-      const changes = notes.map((note) => store.setOrderStatus(order.id, 'accepted', {}, { note }).then(() => done.push(note)))
+      const changes = notes.map((note) => store.setOrderStatus(order.id, 'accepted', {}, { details: { note } }).then(() => done.push(note)))
       const small = placeSmall().then(() => done.push('small'))
       await Promise.all([...changes, small])
       t.not(done.at(-1), 'small')

@@ -59,7 +59,7 @@ export function shipmentContract(rule: Rule): void {
     }
     await store.shipOrder(id, of([1, 1]), {})
     t.same(await newEvents(), ['order-shipped 2'])
-    await store.setOrderStatus(id, 'accepted', {}, { note: 'More soon' })
+    await store.setOrderStatus(id, 'accepted', {}, { details: { note: 'More soon' } })
     await store.setOrderStatus(id, 'shipped', {})
     t.same(await newEvents(), ['order-shipped 2', 'order-changed 3', 'order-shipped 4', 'order-status-changed 4'])
     const heads = await store.eventHeads({ audience: everyone, limit: 100, ...(before ? { after: before.id } : {}) })
@@ -136,7 +136,7 @@ export function shipmentContract(rule: Rule): void {
   rule('the status `shipped` makes a shipment of the rest', async (t, store) => {
     const id = await placed(store)
     await store.shipOrder(id, of([1, 3]), {})
-    const shipped = await store.setOrderStatus(id, 'shipped', { version: 2 }, { note: 'All gone' })
+    const shipped = await store.setOrderStatus(id, 'shipped', { version: 2 }, { details: { note: 'All gone' } })
     t.match(shipped, { version: 3, status: 'shipped', sellerNote: 'All gone', shipmentCount: 2 })
     t.same(await store.order(id), shipped)
     t.match(await store.shipment(id, 2), {
@@ -197,18 +197,20 @@ export function shipmentContract(rule: Rule): void {
   rule('the same Idempotency-Key replays the first shipment, and with another request is refused', async (t, store) => {
     const id = await placed(store)
     const key = { scope: 'customer ERP POST', key: 'k', fingerprint: 'one' }
-    const first = await store.shipOrder(id, of([1, 1]), {}, key)
+    const first = await store.shipOrder(id, of([1, 1]), {}, { idempotency: key })
     await store.shipOrder(id, {}, {})
     for (const expected of [{ version: 1 }, { onlyRepeat: true } as const]) {
-      t.same(await store.shipOrder(id, of([1, 1]), expected, key), { shipment: first.shipment, replayed: true })
+      t.same(await store.shipOrder(id, of([1, 1]), expected, { idempotency: key }), { shipment: first.shipment, replayed: true })
     }
-    await t.rejects(store.shipOrder(id, of([1, 1]), {}, { ...key, fingerprint: 'two' }), { code: 'idempotency-key-reused' })
-    await t.rejects(store.shipOrder(id, {}, {}, { ...key, key: 'l' }), { code: 'transition-refused' })
+    await t.rejects(store.shipOrder(id, of([1, 1]), {}, { idempotency: { ...key, fingerprint: 'two' } }), {
+      code: 'idempotency-key-reused'
+    })
+    await t.rejects(store.shipOrder(id, {}, {}, { idempotency: { ...key, key: 'l' } }), { code: 'transition-refused' })
     t.equal((await store.shipments(id, { limit: 5 })).items.length, 2)
     const { order } = await store.placeOrder(placing('a', 1))
     const unknown = { ...key, key: 'l' }
-    await t.rejects(store.shipOrder(order.id, {}, { onlyRepeat: true }, unknown), { code: 'precondition-failed' })
-    t.match(await store.shipOrder(order.id, {}, {}, unknown), { replayed: false }, 'a refused attempt leaves no trace')
+    await t.rejects(store.shipOrder(order.id, {}, { onlyRepeat: true }, { idempotency: unknown }), { code: 'precondition-failed' })
+    t.match(await store.shipOrder(order.id, {}, {}, { idempotency: unknown }), { replayed: false }, 'a refused attempt leaves no trace')
   })
 
   rule('of twenty shipments of the last piece at once one is made', async (t, store) => {
@@ -226,7 +228,7 @@ export function shipmentContract(rule: Rule): void {
     await store.createProduct('a', stocked(50))
     const { order } = await store.placeOrder(placing('a', 40))
     const key = { scope: 'customer ERP POST', key: 'k', fingerprint: 'one' }
-    const all = await Promise.all(Array.from({ length: 20 }, () => store.shipOrder(order.id, of([1, 1]), {}, key)))
+    const all = await Promise.all(Array.from({ length: 20 }, () => store.shipOrder(order.id, of([1, 1]), {}, { idempotency: key })))
     t.equal(all.filter(({ replayed }) => !replayed).length, 1)
     for (const { shipment } of all) t.same(shipment, all[0]?.shipment)
     t.match(await store.order(order.id), { items: [{ shippedQuantity: '1' }] })
@@ -238,24 +240,24 @@ export function shipmentContract(rule: Rule): void {
     const { order } = await store.placeOrder({ order: purchase([item('a', 4), item('b', 2)]), status: 'received' })
     const items = [{ line: 2, expectedDeliveryDate: '2026-12-24', note: 'Late' }]
     const details = { expectedDeliveryDate: '2026-12-01', note: 'Thanks', items }
-    const accepted = await store.setOrderStatus(order.id, 'accepted', { version: 1 }, details)
+    const accepted = await store.setOrderStatus(order.id, 'accepted', { version: 1 }, { details })
     t.match(accepted, { version: 2, status: 'accepted', expectedDeliveryDate: '2026-12-01', sellerNote: 'Thanks' })
     t.match(accepted.items[1], { expectedDeliveryDate: '2026-12-24', sellerNote: 'Late' })
     t.same(await store.order(order.id), accepted)
     for (const same of [details, undefined, {}, { items: [{ line: 2 }] }]) {
       for (const expected of [{ version: 1 }, { onlyRepeat: true } as const]) {
-        t.same(await store.setOrderStatus(order.id, 'accepted', expected, same), accepted, 'nothing changes')
+        t.same(await store.setOrderStatus(order.id, 'accepted', expected, { details: same }), accepted, 'nothing changes')
       }
     }
     for (const expected of [{ version: 1 }, { onlyRepeat: true } as const]) {
-      await t.rejects(store.setOrderStatus(order.id, 'accepted', expected, { note: 'x' }), { code: 'precondition-failed' })
+      await t.rejects(store.setOrderStatus(order.id, 'accepted', expected, { details: { note: 'x' } }), { code: 'precondition-failed' })
       await t.rejects(store.setOrderStatus(order.id, 'shipped', expected), { code: 'precondition-failed' })
     }
-    await t.rejects(store.setOrderStatus(order.id, 'accepted', {}, { items: [{ line: 3, note: 'x' }] }), {
+    await t.rejects(store.setOrderStatus(order.id, 'accepted', {}, { details: { items: [{ line: 3, note: 'x' }] } }), {
       code: 'invalid-status',
       faults: [{ code: 'line-unknown', at: ['item', 1] }]
     })
-    const later = await store.setOrderStatus(order.id, 'accepted', {}, { expectedDeliveryDate: '2026-12-02', note: '' })
+    const later = await store.setOrderStatus(order.id, 'accepted', {}, { details: { expectedDeliveryDate: '2026-12-02', note: '' } })
     t.match(later, { version: 3, expectedDeliveryDate: '2026-12-02' })
     t.notOk('sellerNote' in later)
     const changed = await store.changeOrder(order.id, purchase([item('b', 1), item('a', 4)]), {})

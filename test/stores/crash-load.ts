@@ -155,7 +155,8 @@ async function writeOrder(store: Store, other: Store, acknowledge: Acknowledge, 
     acknowledge(other.changeOrder(id, content(key, ['e'], padding, `${version}`), { version }), expected('order-changed'))
   const set = (status: Order['status'], version: number, ...types: readonly EventType[]) =>
     acknowledge(other.setOrderStatus(id, status, { version }), expected(...types))
-  const note = (version: number) => acknowledge(other.setOrderStatus(id, 'accepted', { version }, { note: key }), expected('order-changed'))
+  const note = (version: number) =>
+    acknowledge(other.setOrderStatus(id, 'accepted', { version }, { details: { note: key } }), expected('order-changed'))
   const ship = (version: number, isRest: boolean) =>
     acknowledge(other.shipOrder(id, isRest ? {} : { items: [{ line: 1, quantity: decimal('0.5') }] }, { version }), () => ({
       key,

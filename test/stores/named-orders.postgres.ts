@@ -92,14 +92,14 @@ t.test('one transaction reads few large orders that are named: the rest is postp
     shipped,
     { items: Array.from({ length: 5_000 }, (_, i) => ({ line: i + 1, quantity: item('a').quantity })) },
     {},
-    shipKey
+    { idempotency: shipKey }
   )
   const needLarge: readonly OrderCommand[] = [
     numbered('1'),
     numbered('2'),
     { verb: 'changeOrder', args: [little.id, purchase([item('a')], { orderNumber: '3' }), {}] },
     place({ customer, idempotency: firstKey }),
-    { verb: 'shipOrder', args: [little.id, {}, {}, shipKey] },
+    { verb: 'shipOrder', args: [little.id, {}, {}, { idempotency: shipKey }] },
     numbered('2', { mode: 'dry-run' })
   ]
   const needLittle: readonly OrderCommand[] = [
@@ -139,7 +139,7 @@ t.test('one transaction reads few large orders that are named: the rest is postp
 t.test('the contents of large orders that change are not read before it is known how many one transaction changes', async (t) => {
   const { store, run, ids, size } = await open(t, 5_000, 6)
   const { order: little } = await placeSmall(store)
-  const status = (id: string): OrderCommand => ({ verb: 'setOrderStatus', args: [id, 'accepted', {}, { note: 'soon' }] })
+  const status = (id: string): OrderCommand => ({ verb: 'setOrderStatus', args: [id, 'accepted', {}, { details: { note: 'soon' } }] })
   const { outcomes, read } = await run([status(little.id), ...ids.map(status)], 'order')
   t.match(outcomes.slice(0, 2), [{ value: { id: little.id } }, { value: { id: ids[0] } }])
   t.ok(outcomes.slice(2).every((outcome) => 'postponed' in outcome && outcome.postponed > 2_000))

@@ -64,7 +64,7 @@ t.test('one transaction changes few large orders, whatever is sent: the rest is 
   const { order: large } = await store.placeOrder({ order: many, status: 'accepted' })
   const { order: small } = await store.placeOrder(placing('a'))
   const write = makeOrderWrites(database, shopCurrency, 'order')
-  const status = (id: string, note: string): OrderCommand => ({ verb: 'setOrderStatus', args: [id, 'accepted', {}, { note }] })
+  const status = (id: string, note: string): OrderCommand => ({ verb: 'setOrderStatus', args: [id, 'accepted', {}, { details: { note } }] })
   const ship: OrderCommand = { verb: 'shipOrder', args: [large.id, { items: [{ line: 1, quantity: decimal('1') }] }, {}] }
   const place: OrderCommand = { verb: 'placeOrder', args: [placing('a')] }
   const outcomes = await write([

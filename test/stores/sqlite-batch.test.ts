@@ -64,7 +64,7 @@ t.test('one transaction changes few large orders, whatever is sent: the rest is 
   ]).map((outcome) => ('value' in outcome ? (outcome.value as Placed).order.id : ''))
   const [large = '', other = '', little = ''] = [first, second, small]
   const shipped = (line: number) => ({ items: [{ line, quantity: decimal('1') }] })
-  const status = (id: string, note: string): WriteCommand => ({ verb: 'setOrderStatus', args: [id, 'accepted', {}, { note }] })
+  const status = (id: string, note: string): WriteCommand => ({ verb: 'setOrderStatus', args: [id, 'accepted', {}, { details: { note } }] })
   const change = (id: string, document: PurchaseOrder): WriteCommand => ({ verb: 'changeOrder', args: [id, document, {}] })
   const reused = { ...key, fingerprint: 'other' }
   const needLarge: readonly WriteCommand[] = [
