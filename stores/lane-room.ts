@@ -1,7 +1,7 @@
 import { DomainError } from '../domain/errors.ts'
 
-/** When a lane is full, it still takes `part` of each sender. */
-const limits = { items: 10_000, weight: 250_000, part: 1 / 25 } as const
+/** When a lane is full, it still takes `part` of each sender, so that one sender never fills it for others. With `all` it takes nothing more. */
+const limits = { items: 10_000, weight: 250_000, part: 1 / 25, all: 2 } as const
 
 interface Usage {
   items: number
@@ -18,10 +18,14 @@ export class LaneRoom {
     return this.#all.items
   }
 
-  /** A sender that has nothing here may add a write of any size. @throws DomainError `store-overloaded` */
+  /**
+   * A sender that has nothing here may add a write of any size, unless all senders have filled the lane.
+   * @throws DomainError `store-overloaded`
+   */
   require(sender: string, size: number): void {
     const own = this.#senders.get(sender)
-    if (!own || hasRoom(this.#all, size, 1) || hasRoom(own, size, limits.part)) return
+    const mayAdd = !own || hasRoom(this.#all, size, 1) || hasRoom(own, size, limits.part)
+    if (mayAdd && hasRoom(this.#all, 0, limits.all)) return
     throw new DomainError('store-overloaded', 'Too many writes are waiting right now. Nothing was stored. Try again in a few seconds.')
   }
 

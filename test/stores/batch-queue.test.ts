@@ -235,22 +235,34 @@ t.test('orders that are found to be large take turns, also when a large order of
   t.same(drain(queue).flat().slice(0, 5), [20, 21, 0, 22, 1])
 })
 
+/** How many orders of a sender a queue takes. */
+function fill(queue: BatchQueue<WriteCommand>, sender: string, lines: number): number {
+  for (let count = 0; ; count++) {
+    try {
+      queue.add(pending(by(sender, lines)))
+    } catch (error) {
+      t.match(error, { code: 'store-overloaded' })
+      return count
+    }
+  }
+}
+
 t.test('a sender whose orders fill the queue takes no room from others', async (t) => {
   for (const lines of [1, 2_000]) {
     const queue = newQueue()
-    const fill = (sender: string) => {
-      for (let count = 0; ; count++) {
-        try {
-          queue.add(pending(by(sender, lines)))
-        } catch (error) {
-          t.match(error, { code: 'store-overloaded' })
-          return count
-        }
-      }
-    }
-    const all = fill('crowd')
-    const part = Math.floor(all / 25)
+    const part = Math.floor(fill(queue, 'crowd', lines) / 25)
     t.ok(part > 0)
-    for (const other of ['one', 'other']) t.equal(fill(other), part)
+    for (const other of ['one', 'other']) t.equal(fill(queue, other, lines), part)
+  }
+})
+
+t.test('however many senders there are, what waits is bounded, and there is room again when some of it is taken', async (t) => {
+  for (const lines of [1, 2_000]) {
+    const queue = newQueue()
+    const ofOne = fill(queue, 'crowd', lines)
+    for (let sender = 0; fill(queue, `${sender}`, lines) > 0; sender++) t.ok(sender < 100)
+    t.ok(queue.length > 1.9 * ofOne && queue.length <= 2 * ofOne + 2, `${queue.length} when ${ofOne} of one sender fit`)
+    queue.takeBatch()
+    t.ok(fill(queue, 'newcomer', lines) > 0)
   }
 })
