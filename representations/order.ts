@@ -167,7 +167,7 @@ export const orderRepresentations = makeRepresentations<Order>({
     const data = { order, ...linesOfPage(order, self), hasForm: fitsForm(order), notice, shipments, links, partly: partlyShipped(order) }
     return renderPage('order', orderTitle(order), data, context)
   },
-  validators: (order, context) => pageValidators(orderValidators(order, context), context),
+  validators: orderPageValidators,
   links: (order, { base }) => documentLinks(order, base),
   schema: 'order'
 })
@@ -191,8 +191,9 @@ export function linesOfPage({ id, items }: Order, self: string) {
 }
 
 /** Each page of the lines is a separate representation, with its own entity tag. */
-function pageValidators(validators: Validators, { self }: Pick<Context, 'self'>): Validators {
-  const page = pageNumber(self)
+export function orderPageValidators(order: OrderHead, context: Pick<Context, 'caller' | 'self'>): Validators {
+  const validators = orderValidators(order, context)
+  const page = pageNumber(context.self)
   return page === 1 ? validators : { ...validators, page: `${validators.page ?? ''}p${page}` }
 }
 

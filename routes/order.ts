@@ -7,7 +7,7 @@ import { productIdPattern } from '../domain/product.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
 import { senderName } from '../http/sender-name.ts'
 import { uris } from '../representations/links.ts'
-import { blankOrderRepresentations, linesPerPage, orderRepresentations } from '../representations/order.ts'
+import { blankOrderRepresentations, linesPerPage, orderPageValidators, orderRepresentations } from '../representations/order.ts'
 import { maxFormLines } from '../representations/views/order-form-lines.ts'
 import { changedOrder, purchaseOrder } from '../schemas/purchase-order.ts'
 import { toPlaceOrChange, toSeeOrder } from './access.ts'
@@ -18,6 +18,7 @@ import { orderForms } from './order-forms.ts'
 import { orderPath } from './parameters.ts'
 import { placingOf } from './placing.ts'
 import { orderWithStatus, statusSetter } from './repeated-status.ts'
+import { revalidateOrder } from './revalidate-order.ts'
 import type { RoutePlugin } from './route.ts'
 
 /** Orders as documents. The form that changes an order is posted to the routes in order-pages.ts. */
@@ -61,8 +62,11 @@ const order: RoutePlugin = async (app, { config }) => {
     '/order/:order_id',
     { schema: { params: orderPath, querystring: orderQuery }, config: { ...one, access: toSeeOrder, describes: getOrder } },
     async (request, reply) => {
-      const order = await request.visibleOrder(request.params.order_id)
-      if (request.query.form === 'change' && (await forms.sendChange(request, reply, order))) return reply
+      const { order_id: id } = request.params
+      const mayBeForm = request.query.form === 'change'
+      if (!mayBeForm && (await revalidateOrder(request, reply, id, orderPageValidators))) return reply
+      const order = await request.visibleOrder(id)
+      if (mayBeForm && (await forms.sendChange(request, reply, order))) return reply
       await showShipments(request, order)
       return reply.represent(order)
     }

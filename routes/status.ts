@@ -1,13 +1,16 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { textOf } from '../domain/deferred.ts'
+import { hasStatus } from '../domain/order-writes.ts'
 import { refusalNotice } from '../representations/notice.ts'
+import { orderValidators } from '../representations/order.ts'
 import { orderStatusRepresentations } from '../representations/order-status.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { orderStatus, type StatusDocument } from '../schemas/order-status.ts'
 import { isHidden, toSeeOrder } from './access.ts'
 import { orderIdOf, orderPath } from './parameters.ts'
 import { orderWithStatus, statusSetter } from './repeated-status.ts'
+import { revalidateOrder } from './revalidate-order.ts'
 import type { RoutePlugin } from './route.ts'
 
 const status: RoutePlugin = async (app) => {
@@ -18,8 +21,9 @@ const status: RoutePlugin = async (app) => {
     '/order/:order_id/status',
     { schema: { params: orderPath }, config: { ...shown, access: toSeeOrder, describes: getStatus } },
     async (request, reply) => {
-      const order = await request.visibleOrder(request.params.order_id)
-      return reply.represent(order)
+      const { order_id: id } = request.params
+      if (await revalidateOrder(request, reply, id, orderValidators)) return reply
+      return reply.represent(await request.visibleOrder(id))
     }
   )
 
@@ -28,7 +32,11 @@ const status: RoutePlugin = async (app) => {
     { schema: { params: orderPath, body: orderStatus }, config: { ...seller, describes: putStatus } },
     async (request, reply) => {
       const { status } = request.body
-      const current = await request.visibleOrder(request.params.order_id)
+      const { order_id: id } = request.params
+      const head = await request.visibleOrderHead(id)
+      // A request whose conditions fail is refused before the order's content is read.
+      if (hasStatus(head, status) === 'no') request.precondition(request.currentOf(head), 'replaces')
+      const current = await request.visibleOrder(id)
       const details = hasDetails(request.body) ? [request.body] : []
       const set = statusSetter(app.store, request, current)
       const unchanged = await orderWithStatus(set, current, status, ...details)
