@@ -23,7 +23,7 @@ export const checkedOrderRepresentations = makeRepresentations<Order>({
     renderPage(
       'order',
       'What the order would be',
-      { order, ...linesOfPage(order, context.self), isChecked: true, hasForm: true, shipments: [], links: [] },
+      { order, isBuyer: true, ...linesOfPage(order, context.self), isChecked: true, hasForm: true, shipments: [], links: [] },
       context
     ),
   schema: 'order'

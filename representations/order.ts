@@ -164,7 +164,8 @@ export const orderRepresentations = makeRepresentations<Order>({
   html: (order, context) => {
     const { notice, self, shipments = [] } = context
     const links = orderLinks(order, context)
-    const data = { order, ...linesOfPage(order, self), hasForm: fitsForm(order), notice, shipments, links, partly: partlyShipped(order) }
+    const isBuyer = mayChange(context.caller, order)
+    const data = { order, isBuyer, ...linesOfPage(order, self), hasForm: fitsForm(order), notice, shipments, links, partly: partlyShipped(order) }
     return renderPage('order', orderTitle(order), data, context)
   },
   validators: orderPageValidators,

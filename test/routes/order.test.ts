@@ -218,3 +218,20 @@ t.test('a deleted product leaves the orders that name it whole', async (t) => {
   t.equal(same.statusCode, 200, same.body)
   t.equal((await shop.app.inject({ method: 'DELETE', url })).statusCode, 200)
 })
+
+t.test('the page of an order speaks to its buyer of “your” order, and to the seller of the buyer’s', async (t) => {
+  const shop = await build(t)
+  const seller = await shop.key('Seller', 'fulfilment')
+  const ofBuyer = `<purchase-order><order-number>PO-7</order-number><item><line-id>10</line-id><product-id>ABC-1</product-id><quantity>1</quantity></item></purchase-order>`
+  const url = String((await post(shop, ofBuyer)).headers['location'])
+  const page = async (headers = {}) => (await shop.app.inject({ url, headers: { accept: 'text/html', ...headers } })).body
+  const buyers = await page()
+  for (const words of ['Your order number', 'Your line 10', 'can see the order, and change it until it ships']) t.match(buyers, words)
+  const sellers = await page(seller)
+  for (const words of ['Buyer’s order number', 'Buyer’s line 10']) t.match(sellers, words)
+  for (const words of ['Your order number', 'Your line', 'Keep the address']) t.notMatch(sellers, words)
+
+  await shop.app.inject({ method: 'DELETE', url, headers: { 'if-match': '*' } })
+  const cancelled = await page()
+  t.match(cancelled, 'Keep the address of this page: anybody who has it can see the order.')
+})
