@@ -22,7 +22,7 @@ declare module 'fastify' {
     /** All products of the store, in batches. Reading each batch waits for the caller's turn. */
     allProducts(): AsyncIterable<readonly StockedProduct[]>
     /**
-     * Changes a stored order when it is the caller's turn. If the order is large, the request is charged for its size.
+     * Changes a stored order. Large ones wait for the caller's turn, and if the order is large, the request is charged for its size.
      * @throws Problem `overloaded` when too many large orders wait
      */
     changeInTurn<T>(order: Order, change: () => Promise<T>): Promise<T>
@@ -54,12 +54,6 @@ const largeChangeLimits = {
   waiting: unlimited
 } as const
 
-/** In the queue of writes every order has its turn. So others would wait for all orders that one caller changes at once. */
-const smallChangeLimits = {
-  running: { total: Number.POSITIVE_INFINITY, perCaller: 8 },
-  waiting: unlimited
-} as const
-
 /** A batch is read in milliseconds. The limits of downloads already limit how many batches wait. */
 const batchLimits = {
   running: { total: 2, perCaller: 1 },
@@ -74,14 +68,13 @@ function refusal(limit: keyof Limits, what: string, own: number): Problem {
   })
 }
 
-/** Limits requests that take long, however few they are: searches, downloads of the whole catalogue, and changes of orders. */
+/** Limits requests that take long, however few they are: searches, downloads of the whole catalogue, and changes of large orders. */
 export default fp(
   async function sharing(app: FastifyInstance) {
     const searches = new FairLimiter(searchLimits)
     const batchReads = new FairLimiter(batchLimits)
     const downloads = new Quota(downloadLimits)
     const largeChanges = new FairLimiter(largeChangeLimits)
-    const smallChanges = new FairLimiter(smallChangeLimits)
     const charged = new WeakSet<FastifyRequest>()
 
     app.decorateRequest('findProducts', async function (this: FastifyRequest, query: ProductQuery) {
@@ -112,8 +105,9 @@ export default fp(
 
     app.decorateRequest('changeInTurn', async function <T>(this: FastifyRequest, order: Order, change: () => Promise<T>): Promise<T> {
       const text = textOf(order)
-      const limiter = (text ?? textOf(this.body)) === undefined ? smallChanges : largeChanges
-      const inTurn = () => limiter.run(senderName(this), change)
+      // Of small ones the queue of writes has turns.
+      if ((text ?? textOf(this.body)) === undefined) return change()
+      const inTurn = () => largeChanges.run(senderName(this), change)
       if (text === undefined) return inTurn()
       // It costs as much as a body of its length. A request that compares the order before it changes it, or tries again, is charged once.
       if (!charged.has(this)) this.charge(costOfBody(text.length))

@@ -165,7 +165,16 @@ export const orderRepresentations = makeRepresentations<Order>({
     const { notice, self, shipments = [] } = context
     const links = orderLinks(order, context)
     const isBuyer = mayChange(context.caller, order)
-    const data = { order, isBuyer, ...linesOfPage(order, self), hasForm: fitsForm(order), notice, shipments, links, partly: partlyShipped(order) }
+    const data = {
+      order,
+      isBuyer,
+      ...linesOfPage(order, self),
+      hasForm: fitsForm(order),
+      notice,
+      shipments,
+      links,
+      partly: partlyShipped(order)
+    }
     return renderPage('order', orderTitle(order), data, context)
   },
   validators: orderPageValidators,
