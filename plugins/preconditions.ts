@@ -10,8 +10,6 @@ declare module 'fastify' {
     checksConditions?: true
   }
   interface FastifyRequest {
-    /** Whether the request has conditions, so that it may be answered without the resource's content. */
-    isConditional(): boolean
     /**
      * Evaluates a GET's or HEAD's conditions against the representation that would be sent.
      * @throws DomainError `precondition-failed` for If-Match and If-Unmodified-Since
@@ -33,8 +31,6 @@ declare module 'fastify' {
   }
 }
 
-const conditionFields = ['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since'] as const
-
 /** A POST's conditions apply to the resource that processes it. That resource exists and has no entity tag. */
 const processor: Current = { version: 0, tags: [] }
 
@@ -48,10 +44,6 @@ export default fp(
     // A condition that does not hold stops any method (section 13.2.1).
     addCheck(app, 'preHandler', (request) => {
       if (request.operation.method === 'POST' && !request.routeOptions.config.checksConditions) request.precondition(processor)
-    })
-
-    app.decorateRequest('isConditional', function (this: FastifyRequest): boolean {
-      return conditionFields.some((name) => this.headers[name] !== undefined)
     })
 
     app.decorateRequest('isNotModified', function (this: FastifyRequest, current: Selected): boolean {

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { OrderHead } from '../domain/order.ts'
+import { isConditional } from '../http/conditions.ts'
 import type { Context, Validators } from '../representations/representation.ts'
 
 /**
@@ -13,7 +14,7 @@ export async function revalidateOrder(
   id: string,
   validators: (order: OrderHead, context: Context) => Validators
 ): Promise<boolean> {
-  if (!request.isConditional()) return false
+  if (!isConditional(request.headers)) return false
   const head = await request.visibleOrderHead(id)
   return reply.revalidate(validators(head, request.context()), false)
 }
