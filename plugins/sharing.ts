@@ -105,7 +105,7 @@ export default fp(
 
     app.decorateRequest('changeInTurn', async function <T>(this: FastifyRequest, order: Order, change: () => Promise<T>): Promise<T> {
       const text = textOf(order)
-      // Of small ones the queue of writes has turns.
+      // Small changes take turns in the queue of writes.
       if ((text ?? textOf(this.body)) === undefined) return change()
       const inTurn = () => largeChanges.run(senderName(this), change)
       if (text === undefined) return inTurn()

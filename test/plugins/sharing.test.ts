@@ -253,11 +253,14 @@ t.test('small orders that become large are changed as large ones', async (t) => 
 
 t.test('changes of small orders wait only in the queue of writes, where senders take turns', async (t) => {
   const shop = await build(t, { products: manyProducts })
-  const mine = await placedAll(shop, 20, 1)
+  const [mine, another] = [await placedAll(shop, 20, 1), await placed(shop, 1)]
   const changes = holdChanges(shop)
   const answers = mine.map((url) => cancel(shop, url, '192.0.2.1'))
   await changes.untilStarted(20)
-  await changes.endEach(20)
+  answers.push(cancel(shop, another, '192.0.2.2'))
+  await changes.untilStarted(21)
+  t.equal(changes.started[20], another)
+  await changes.endEach(21)
   for (const answer of answers) t.equal((await answer).statusCode, 204)
 })
 
