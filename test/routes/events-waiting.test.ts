@@ -7,6 +7,7 @@ import { type Audience, eventTypes } from '../../domain/event.ts'
 import type { EventQuery } from '../../domain/store.ts'
 import { build, draft } from '../build.ts'
 import { listening } from '../http/wire.ts'
+import { stopClock } from '../stopped-clock.ts'
 import { place, read } from './feed.ts'
 
 async function emptyPage(t: Test) {
@@ -88,6 +89,7 @@ t.test('a database that is lost for a moment while requests wait ends no wait', 
 
 /** No wait ends because its time is over: on a busy machine it takes long until a thousand requests wait. */
 function stopWaitingTime(t: Test): void {
+  stopClock(t)
   const { setTimeout: start } = globalThis
   t.intercept(globalThis, 'setTimeout', {
     value: (callback: () => void, milliseconds: number) => start(callback, milliseconds === 60_000 ? 2 ** 31 - 1 : milliseconds)
