@@ -36,6 +36,8 @@ export interface Shop {
   readonly inventory: Inventory
   /** The active order of a customer that has a number. A cancelled or rejected order has given its number up. */
   activeOrderNumbered(customer: string, orderNumber: string): Order | undefined
+  /** The id of that order. A change needs no more, so the store need not read what may be a large order. */
+  activeIdNumbered(customer: string, orderNumber: string): string | undefined
   /** The order that a document of the customer has placed or changed, in any status. @param digest as `OrderDocument.digest` */
   orderOfDocument(customer: string, digest: string): Pick<Order, 'id' | 'status'> | undefined
 }
@@ -54,10 +56,12 @@ interface Effects {
  */
 export function decidePlacing(placing: Placing, id: string, shop: Shop): PlacingAnswer & Effects {
   const { customer, status, document, handling } = placing
+  const { orderNumber } = placing.order
   const order = withObjections(placing.order, placing.objections)
   const decideContent = (wanted: PurchaseOrder) =>
     (handling === 'lenient' ? decideLeniently : decide)(wanted, shop.inventory, shop.currency)
-  const other = findSameNumber(customer, order, shop)
+  const isNumbered = customer !== undefined && orderNumber !== undefined
+  const other = isNumbered ? shop.activeOrderNumbered(customer, orderNumber) : undefined
   const isRepeated = other !== undefined && repeats(order, other, shop)
   if (other && !isRepeated) throw combinedRefusal([numberTaken(other)], order, decideContent)
   // A document with faults repeats no order, whatever its number: `decide` lists them.
@@ -95,8 +99,9 @@ export function decideChange(
   const order = withObjections(document, objections)
   const decideContent = (wanted: PurchaseOrder) =>
     decide(wanted, shop.inventory, shop.currency, { ...before, items: acceptedItems(before.items) }, mostItems)
-  const other = findSameNumber(customer, order, shop)
-  const taken = other && other.id !== id ? numberTaken(other) : undefined
+  const { orderNumber } = document
+  const other = customer === undefined || orderNumber === undefined ? undefined : shop.activeIdNumbered(customer, orderNumber)
+  const taken = other !== undefined && other !== id ? numberTaken({ id: other, orderNumber }) : undefined
   if (!isOpen(status)) {
     const closed = new DomainError('transition-refused', `The order is ${status}: it can no longer be changed.${insteadOfChange(before)}`)
     throw combinedRefusal(taken ? [closed, taken] : [closed], order, decideContent)
@@ -218,10 +223,6 @@ function sentBefore({ id, status }: Pick<Order, 'id' | 'status'>): DomainError {
   const since = isActive(status) ? 'has another number since' : `is ${status}`
   const detail = `This document was sent before: it is that of the order ${id}, which ${since}. To order again, send an order with a new number.`
   return new DomainError('order-refused', detail, { faults: [{ code: 'sent-before', detail }] })
-}
-
-function findSameNumber(customer: string | undefined, { orderNumber }: PurchaseOrder, shop: Shop): Order | undefined {
-  return customer === undefined || orderNumber === undefined ? undefined : shop.activeOrderNumbered(customer, orderNumber)
 }
 
 function content(

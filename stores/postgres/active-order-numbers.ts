@@ -60,6 +60,11 @@ export class ActiveOrderNumbers {
     return this.#orders.get(key)
   }
 
+  idOf(customer: string, orderNumber: string): string | undefined {
+    const key = name(customer, orderNumber)
+    return (this.#unread.get(key) ?? this.#orders.get(key))?.id
+  }
+
   add(order: Order): void {
     const { customer, orderNumber } = order
     if (customer !== undefined && orderNumber !== undefined) this.#orders.set(name(customer, orderNumber), order)

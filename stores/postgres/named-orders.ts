@@ -2,7 +2,7 @@ import { ActiveOrderNumbers, type Numbered } from './active-order-numbers.ts'
 import type { Queries } from './database.ts'
 import { IdempotencyKeys } from './idempotency.ts'
 import type { LockedOrders } from './order-changes.ts'
-import { idempotencyOf, type OrderCommand } from './order-commands.ts'
+import { idempotencyOf, isChange, type OrderCommand } from './order-commands.ts'
 
 /**
  * What the commands of a batch name, besides the orders that they change: answers by Idempotency-Key, and active orders by number.
@@ -41,10 +41,13 @@ export class NamedOrders {
     await Promise.all([this.keys.readAnswers(queries, used), this.numbers.readContents(queries, wanted)])
   }
 
-  /** A command whose key was used before needs no number: it gets the first answer, or is refused. */
+  /**
+   * The number of which a command needs the whole order. A command whose key was used before needs none: it gets the first answer, or is
+   * refused. A change needs only the id.
+   */
   #neededNumber(command: OrderCommand): Numbered | undefined {
     const key = idempotencyOf(command)
-    return key && this.keys.isUsed(key) ? undefined : numberOf(command, this.#locked)
+    return isChange(command) || (key && this.keys.isUsed(key)) ? undefined : numberOf(command, this.#locked)
   }
 }
 

@@ -67,6 +67,7 @@ export function makeOrderWrites(
         events: new EventLog(),
         sent,
         activeOrderNumbered: (customer, orderNumber) => numbers.find(customer, orderNumber),
+        activeIdNumbered: (customer, orderNumber) => numbers.idOf(customer, orderNumber),
         orderOfDocument(customer, digest) {
           const order = sent.find(customer, digest)
           return order && (locked.find(order.id) ?? order)

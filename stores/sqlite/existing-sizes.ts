@@ -6,8 +6,9 @@ import type { Connection } from './connection.ts'
 import type { WriteCommand } from './write-verbs.ts'
 
 /**
- * Makes a function that returns the weight of what is stored and a command reads: the order that it changes, the active order that has
- * its number, and the answer that its Idempotency-Key already has. SQLite knows the length of a text without reading the text.
+ * Makes a function that returns the weight of what is stored and a command reads: the order that it changes, and what a new order or a
+ * shipment names. That is the answer to its request, if its Idempotency-Key was used before, or else the active order that has its
+ * number. SQLite knows the length of a text without reading the text.
  */
 export function makeExistingSizes(db: Connection): (command: WriteCommand) => number {
   const orderLength = db.prepare<[string], number>('SELECT octet_length(content) FROM purchase_order WHERE id = ?').pluck()
@@ -17,36 +18,27 @@ export function makeExistingSizes(db: Connection): (command: WriteCommand) => nu
         WHERE customer = ? AND order_number = ? AND status NOT IN (${inactiveStatuses})`
     )
     .pluck()
-  const otherLength = db
-    .prepare<[{ readonly id: string; readonly number: string }], number>(
-      `SELECT octet_length(content) FROM purchase_order
-        WHERE customer = (SELECT customer FROM purchase_order WHERE id = @id) AND order_number = @number
-          AND status NOT IN (${inactiveStatuses}) AND id <> @id`
+  const answerLength = db
+    .prepare<[Idempotency], number>(
+      'SELECT CASE WHEN fingerprint = @fingerprint THEN octet_length(snapshot) ELSE 0 END FROM idempotency WHERE scope = @scope AND key = @key'
     )
     .pluck()
-  const answerLength = db
-    .prepare<[string, string], number>('SELECT octet_length(snapshot) FROM idempotency WHERE scope = ? AND key = ?')
-    .pluck()
 
-  function numbered(command: WriteCommand): number | undefined {
-    if (command.verb === 'placeOrder') {
-      const [{ customer, order }] = command.args as WriteCommand<'placeOrder'>['args']
-      return customer === undefined || order.orderNumber === undefined ? 0 : numberedLength.get(customer, order.orderNumber)
-    }
-    if (command.verb !== 'changeOrder') return 0
-    const [id, { orderNumber: number }] = command.args as WriteCommand<'changeOrder'>['args']
-    return number === undefined ? 0 : otherLength.get({ id, number })
+  function numbered({ verb, args }: WriteCommand): number {
+    if (verb !== 'placeOrder') return 0
+    const [{ customer, order }] = args as WriteCommand<'placeOrder'>['args']
+    return customer === undefined || order.orderNumber === undefined ? 0 : (numberedLength.get(customer, order.orderNumber) ?? 0)
   }
 
-  function answered(command: WriteCommand): number | undefined {
+  function named(command: WriteCommand): number {
     const key = idempotencyOf(command)
-    return key && answerLength.get(key.scope, key.key)
+    return (key && answerLength.get(key)) ?? numbered(command)
   }
 
   return (command) => {
     const id = changedOrder(command)
     const order = id === undefined ? 0 : orderLength.get(id)
-    return storedSize((order ?? 0) + (numbered(command) ?? 0) + (answered(command) ?? 0))
+    return storedSize((order ?? 0) + named(command))
   }
 }
 

@@ -1,5 +1,6 @@
 import { jsonOf } from '../../domain/deferred.ts'
 import { keyRetention, type Remembered, sweptPerKey } from '../../domain/idempotency.ts'
+import type { Order } from '../../domain/order.ts'
 import type { Shipment } from '../../domain/shipping.ts'
 import type { Idempotency, PlacingAnswer, PlacingOutcome } from '../../domain/store.ts'
 import type { Connection } from './connection.ts'
@@ -12,9 +13,10 @@ export interface IdempotencyRows {
 }
 
 export function makeIdempotencyRows(db: Connection): IdempotencyRows {
-  const select = db.prepare<[string, string], { fingerprint: string; snapshot: string; outcome: PlacingOutcome }>(
-    'SELECT fingerprint, snapshot, outcome FROM idempotency WHERE scope = ? AND key = ?'
+  const select = db.prepare<[string, string], { fingerprint: string; outcome: PlacingOutcome }>(
+    'SELECT fingerprint, outcome FROM idempotency WHERE scope = ? AND key = ?'
   )
+  const selectSnapshot = db.prepare<[string, string], string>('SELECT snapshot FROM idempotency WHERE scope = ? AND key = ?').pluck()
   const insert = db.prepare<[string, string, string, number, string, string]>(
     'INSERT INTO idempotency (scope, key, fingerprint, kept_at, snapshot, outcome) VALUES (?, ?, ?, ?, ?, ?)'
   )
@@ -28,18 +30,25 @@ export function makeIdempotencyRows(db: Connection): IdempotencyRows {
     sweep.run(now - keyRetention)
   }
 
+  /** The answer is read when it is asked for: a request with another fingerprint is refused without it. */
+  function remembered<Answer>({ scope, key }: Idempotency, answerOf: (snapshot: unknown, outcome: PlacingOutcome) => Answer) {
+    const row = select.get(scope, key)
+    return (
+      row && {
+        fingerprint: row.fingerprint,
+        get answer() {
+          return answerOf(JSON.parse(selectSnapshot.get(scope, key) ?? 'null'), row.outcome)
+        }
+      }
+    )
+  }
+
   return {
-    find({ scope, key }) {
-      const row = select.get(scope, key)
-      return row && { fingerprint: row.fingerprint, answer: { order: JSON.parse(row.snapshot), outcome: row.outcome } }
-    },
+    find: (idempotency) => remembered(idempotency, (order, outcome) => ({ order: order as Order, outcome })),
     keep(idempotency, { order, outcome }) {
       write(idempotency, order, outcome)
     },
-    findShipment({ scope, key }) {
-      const row = select.get(scope, key)
-      return row && { fingerprint: row.fingerprint, answer: { shipment: JSON.parse(row.snapshot) } }
-    },
+    findShipment: (idempotency) => remembered(idempotency, (shipment) => ({ shipment: shipment as Shipment })),
     keepShipment(idempotency, shipment) {
       write(idempotency, shipment, 'shipped')
     }

@@ -29,6 +29,11 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
   const findNumber = db.prepare<[string, string], OrderRow>(
     `SELECT ${orderColumns} FROM purchase_order WHERE customer = ? AND order_number = ? AND status NOT IN (${inactiveStatuses})`
   )
+  const findNumberId = db
+    .prepare<[string, string], string>(
+      `SELECT id FROM purchase_order WHERE customer = ? AND order_number = ? AND status NOT IN (${inactiveStatuses})`
+    )
+    .pluck()
   const values = columns.replaceAll(/\w+/g, '@$&')
   const insert = db.prepare<[OrderColumns]>(`INSERT INTO purchase_order (id, ${columns}) VALUES (@id, ${values})`)
   const update = db.prepare<[OrderColumns]>(`UPDATE purchase_order SET (${columns}) = (${values}) WHERE id = @id`)
@@ -82,6 +87,7 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
         const row = findNumber.get(customer, orderNumber)
         return row && toOrder(row)
       },
+      activeIdNumbered: (customer, orderNumber) => findNumberId.get(customer, orderNumber),
       orderOfDocument: documents.orderOf
     }
   }

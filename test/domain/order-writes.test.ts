@@ -24,11 +24,13 @@ const hammer: StockItem = {
 }
 
 function shop(now: number, active?: Order): Shop {
+  const isNumbered = (customer: string, number: string) => active?.customer === customer && active.orderNumber === number
   return {
     currency: shopCurrency,
     now,
     inventory: { byId: (id) => (id === 'a' ? hammer : undefined), byGtin: () => undefined },
-    activeOrderNumbered: (customer, number) => (active?.customer === customer && active.orderNumber === number ? active : undefined),
+    activeOrderNumbered: (customer, number) => (isNumbered(customer, number) ? active : undefined),
+    activeIdNumbered: (customer, number) => (isNumbered(customer, number) ? active?.id : undefined),
     orderOfDocument: (_customer, digest) => (digest === 'known' ? { id: 'earlier', status: 'cancelled' } : undefined)
   }
 }

@@ -99,7 +99,8 @@ t.test('a price that differs is refused', async (t) => {
 })
 
 t.test('a repeated document is the order, by whatever name the product was found', async (t) => {
-  const shop = { currency: 'EUR', now: 1, inventory, activeOrderNumbered: () => undefined, orderOfDocument: () => undefined }
+  const none = () => undefined
+  const shop = { currency: 'EUR', now: 1, inventory, activeOrderNumbered: none, activeIdNumbered: none, orderOfDocument: none }
   for (const order of [
     quoted({ productId: 'bolt' }, { units: ['EA', 'C62'], price: { amount: decimal('9.990'), base: decimal('1') } }),
     quoted({ productId: 'ours' }, { alsoNamed: [{ gtin: '04006381333931' }, { gtin: '4006381333931' }] })
