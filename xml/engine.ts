@@ -21,17 +21,7 @@ export const codes = {
   unknownType: 1851,
   otherType: 1852,
   attributeNotAllowed: 1866,
-  attributeMissing: 1868,
-  unexpected: 1871
-}
-
-/** libxml2 lists at most this many of the expected element names. */
-export const maxExpected = 10
-
-/** The names of the elements that libxml2 expected at the error. */
-export function expectedIn({ message }: EngineError): readonly string[] {
-  const names = /Expected is (?:one of )?\( (.*) \)/.exec(message)?.[1]?.split(', ') ?? []
-  return names.map((name) => name.replace(/^\{.*\}/, ''))
+  attributeMissing: 1868
 }
 
 /** The attribute whose value is wrong, if the error is about an attribute's value. */
@@ -52,12 +42,7 @@ export function isInNamespace({ message }: EngineError): boolean {
   return message.startsWith("Element '{")
 }
 
-export function isMissingChild({ code, message }: EngineError): boolean {
-  return code === codes.unexpected && message.includes('Missing child')
-}
-
 /** Whether the error is about an element's content. Such an error is unreliable while the content is incomplete. */
 export function isContentError(error: EngineError): boolean {
-  if (error.code === codes.unexpected) return isMissingChild(error)
   return attributeOf(error) === undefined && error.code !== codes.attributeMissing && error.code !== codes.noRoot
 }

@@ -143,14 +143,12 @@ export function makeXmlGate(): XmlGate {
       const document = documents.get(parsed) ?? parseBytes(Buffer.from(parsed.source))
       const isValid = () => document.validate(schema)
       if (isSmall(parsed.tags) && isValid()) return []
-      const errorsOf = (xml: string, schema: Document) => {
+      const validateValues = (xml: string) => {
         const part = parseBytes(Buffer.from(xml))
-        part.validate(schema)
+        part.validate(schemaOf(xsd, roots, 'values'))
         return part.validationErrors
       }
-      const validate = (xml: string) => errorsOf(xml, schema)
-      const validateValues = (xml: string) => errorsOf(xml, schemaOf(xsd, roots, 'values'))
-      const faults = faultsOf(parsed, { vocabulary: xsd.vocabulary, roots, spell, validate, validateValues })
+      const faults = faultsOf(parsed, { vocabulary: xsd.vocabulary, roots, spell, validateValues })
       if (faults.length > 0 || (!isSmall(parsed.tags) && isValid())) return faults
       return [{ detail: `${spell(root.name)} does not match its schema.`, line: root.line, path: `/${root.name}` }]
     }

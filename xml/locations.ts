@@ -20,32 +20,30 @@ export function placeIn(tags: readonly Tag[], place: Place): Tag | undefined {
   return tags[0] && follow(tags[0], place, childOf)
 }
 
-/** The first part of a document, with its open elements closed. */
+/** A part of a document, in which the elements around it are open at its start and closed at its end. */
 export interface Excerpt {
   readonly xml: string
-  /** The element on a line, if it is one of the requested elements. */
+  /** The element on a line, if it is one of the part's. */
   tagAt(line: number): Tag | undefined
 }
 
 const lineEnds = /\r\n?|\n/g
 
 /**
- * The document up to element `to`, with new line breaks: one inside the start tag of each requested element. These are the
- * elements from `from` on, and the ancestors of the first of them. The line of a libxml2 error then identifies one element,
- * even when the whole order was written on one line. libxml2 2.9.9 keeps line numbers in 16 bits, so at most 65,000
- * elements can be requested at once.
- * @param without elements to leave out, with their content
+ * The part of a document from element `from` up to element `to`, with new line breaks: one inside each start tag. The line of a
+ * libxml2 error then identifies one element, even when the whole order was written on one line. libxml2 2.9.9 keeps line numbers
+ * in 16 bits, so a part can have 65,000 elements at most.
+ * @param without elements to leave out, with their content, in document order
  */
 export function excerpt(xml: string, tags: readonly Tag[], from: number, to: number, without: ReadonlySet<Tag>): Excerpt {
-  const ancestors = new Set(from === 0 ? [] : lineage(tags[from]?.parent))
-  const lines: (Tag | undefined)[] = []
+  const lines: Tag[] = []
   const pieces: string[] = []
   let at = 0
   const copy = (end: number) => {
     if (end > at) pieces.push(xml.slice(at, end).replace(lineEnds, ' '))
     at = Math.max(at, end)
   }
-  const dropped = [...without].sort((a, b) => a.start - b.start)
+  const dropped = [...without]
   let next = 0
   const copyKept = (end: number) => {
     for (let drop = dropped[next]; drop && drop.start < end; drop = dropped[++next]) {
@@ -54,21 +52,21 @@ export function excerpt(xml: string, tags: readonly Tag[], from: number, to: num
     }
     copy(end)
   }
-  // Consecutive elements that are not requested share one line, which belongs to no element.
-  let isRequested = false
-  for (const [i, tag] of tags.slice(0, to).entries()) {
-    const wasRequested: boolean = isRequested
-    isRequested = i >= from || ancestors.has(tag)
-    if (!isRequested && !wasRequested) continue
+  const copyTag = (tag: Tag) => {
     copyKept(tag.end)
-    if (at > tag.end) {
-      // The element is left out, so the current line still belongs to the element before it.
-      isRequested = wasRequested
-      continue
-    }
+    // An element that is left out has no line.
+    if (at > tag.end) return
     pieces.push('\n')
-    lines.push(isRequested ? tag : undefined)
+    lines.push(tag)
   }
+  const skipTo = (offset: number) => (at = Math.max(at, offset))
+  for (const tag of lineage(tags[from]?.parent)) {
+    skipTo(tag.start)
+    copyTag(tag)
+    copy(tag.end + 1)
+  }
+  if (from > 0) skipTo(tags[from]?.start ?? xml.length)
+  for (const tag of tags.slice(from, to)) copyTag(tag)
   const cut = tags[to]
   copyKept(cut?.start ?? xml.length)
   const open = lineage(cut?.parent)

@@ -1,16 +1,6 @@
 import { shorten } from '../schemas/shorten.ts'
 import type { ElementType, SimpleType } from '../schemas/vocabulary.ts'
-import {
-  attributeOf,
-  codes,
-  type EngineError,
-  expectedIn,
-  isInNamespace,
-  isMissingChild,
-  lengthOf,
-  maxExpected,
-  refusedValue
-} from './engine.ts'
+import { attributeOf, codes, type EngineError, isInNamespace, lengthOf, refusedValue } from './engine.ts'
 import type { Tag } from './tag.ts'
 
 /** Writes an element's name in the sender's notation, for an error message. */
@@ -49,16 +39,9 @@ export function explainRoot(name: string, roots: readonly string[], spell: Spell
   return `The root element must be ${list(roots, 'or', spell)}, without a namespace; this one is ${spell(name)}${inNamespace ? ' in a namespace' : ''}.`
 }
 
-function explainMissing(names: readonly string[], type: ElementType | undefined, spell: Spell): string {
-  const required = type?.children.filter((child) => child.required).map(({ name }) => name) ?? []
-  const needed = required.filter((name) => names.includes(name))
-  if (needed.length > 0) return list(needed, 'and', spell)
-  const choice = names.filter((name) => type?.children.some((child) => child.name === name && child.alternatives))
-  if (choice.length > 0) return list(choice, 'or', spell)
-  // libxml2 cuts its list short. The first required element after the list is the missing one.
-  const last = type?.children.findIndex(({ name }) => name === names.at(-1)) ?? -1
-  const behind = names.length < maxExpected ? undefined : type?.children.slice(last + 1).find((child) => child.required)
-  return list(behind ? [behind.name] : names, 'or', spell)
+/** @param names the elements of which one is missing */
+export function explainMissing(tag: Tag, names: readonly string[], spell: Spell): string {
+  return `${spell(tag.name)} is not complete: it needs ${list(names, 'or', spell)}.`
 }
 
 /**
@@ -97,10 +80,6 @@ export function explain(error: EngineError, tag: Tag, { type, roots, spell, writ
   switch (error.code) {
     case codes.noRoot:
       return explainRoot(tag.name, roots, spell, isInNamespace(error))
-    case codes.unexpected:
-      if (isMissingChild(error)) return `${here} is not complete: it needs ${explainMissing(expectedIn(error), type, spell)}.`
-      if (isInNamespace(error)) return explainNamespace(tag.name, spell)
-      return explainPosition(tag, expectedIn(error), type, spell)
     case codes.attributeNotAllowed:
     case codes.attributeOfSimple:
       return `${here} has no attribute "${shorten(written(error.str1 ?? ''))}".`

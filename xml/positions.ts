@@ -66,7 +66,7 @@ export class Sequence {
   expected(): readonly string[] {
     const names: string[] = []
     if (this.#chosen && this.#count < maxOccurs(this.#chosen)) names.push(this.#chosen.name)
-    for (const { options, required } of this.#particles.slice(this.#chosen ? this.#at + 1 : this.#at)) {
+    for (const { options, required } of this.#rest()) {
       const own = options.map(({ name }) => name)
       // A choice that is left out is what the document lacks, not the optional elements before it.
       if (required && own.length > 1) return own
@@ -74,5 +74,18 @@ export class Sequence {
       if (required) break
     }
     return names
+  }
+
+  /** The names of the first element that is missing if no child follows: several where one of them is. */
+  missing(): readonly string[] {
+    return (
+      this.#rest()
+        .find(({ required }) => required)
+        ?.options.map(({ name }) => name) ?? []
+    )
+  }
+
+  #rest(): readonly Particle[] {
+    return this.#particles.slice(this.#chosen ? this.#at + 1 : this.#at)
   }
 }
