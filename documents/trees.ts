@@ -42,6 +42,11 @@ function flatten(element: Element, found: Element[] = []): readonly Element[] {
   return found
 }
 
+/** A place and the places around it, the innermost first. */
+function placesAround(place: string): readonly string[] {
+  return place === '' ? [''] : [place, ...placesAround(place.slice(0, Math.max(0, place.search(/[./][^./]*$/))))]
+}
+
 /**
  * Sorts faults by the position of their element in the document, or of its nearest existing ancestor.
  * @param schemaFaults faults from the schema. One about a missing child of the root element belongs at the document's end.
@@ -51,13 +56,17 @@ function inDocumentOrder(
   schemaFaults: readonly LocatedFault[],
   elements: readonly Element[]
 ): readonly LocatedFault[] {
+  if (readerFaults.length + schemaFaults.length === 0) return []
+  // A long document has far more elements than places that are asked for.
+  const wanted = new Set([...readerFaults, ...schemaFaults].flatMap(({ path = '' }) => placesAround(path)))
   const positions = new Map<string, number>()
-  for (const [i, { origin }] of elements.entries()) if (origin !== undefined && !positions.has(origin)) positions.set(origin, i)
-  const positionOf = ({ path = '' }: LocatedFault): number => {
-    let place = path
-    while (place !== '' && !positions.has(place)) place = place.slice(0, Math.max(0, place.search(/[./][^./]*$/)))
-    return positions.get(place) ?? 0
+  for (const [i, { origin }] of elements.entries()) {
+    if (origin !== undefined && wanted.has(origin) && !positions.has(origin)) positions.set(origin, i)
   }
+  const positionOf = ({ path = '' }: LocatedFault): number =>
+    placesAround(path)
+      .map((place) => positions.get(place))
+      .find((position) => position !== undefined) ?? 0
   const placed = [
     ...readerFaults.map((fault) => ({ fault, position: positionOf(fault) })),
     ...schemaFaults.map((fault) => ({ fault, position: fault.path === '' ? elements.length : positionOf(fault) }))
@@ -74,12 +83,14 @@ export function gateTree(reading: TreeReading, spell: Spell, schema: DocumentSch
   // The document will be refused with these faults, so the schema need not look for more.
   if (!reading.isWhole || reading.faults.length >= mostFaults) return inDocumentOrder(reading.faults, [], elements)
   const parsed = ownXml(writeXml(reading.root))
-  // writeXml starts a line for each element.
-  const originAt = new Map(parsed.tags.map(({ line }, i) => [line, elements[i]?.origin ?? '']))
   const readerFaults = new Map(reading.faults.map((fault) => [`${fault.path} ${fault.detail}`, fault]))
   const schemaFaults = new Map<string, LocatedFault>()
   const unread = new Set(reading.faults.map(({ path }) => path))
-  for (const { detail, line } of xml.validate(parsed, schema.xsd, [reading.root.name], spell)) {
+  const found = xml.validate(parsed, schema.xsd, [reading.root.name], spell)
+  const lines = new Set(found.map(({ line = 1 }) => line))
+  // writeXml starts a line for each element.
+  const originAt = new Map(parsed.tags.flatMap(({ line }, i) => (lines.has(line) ? [[line, elements[i]?.origin ?? '']] : [])))
+  for (const { detail, line } of found) {
     const path = originAt.get(line ?? 1) ?? ''
     // A value that could not be read is empty in the XML: the schema's fault would be about the empty value.
     if (!unread.has(path)) schemaFaults.set(`${path} ${detail}`, { detail, path })
