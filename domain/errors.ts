@@ -58,6 +58,21 @@ export function hasCode(error: unknown, ...codes: readonly DomainErrorCode[]): e
   return error instanceof DomainError && codes.includes(error.code)
 }
 
+/**
+ * A new order names a stored one that is larger than its sender allows. Nothing of that one was read, and nothing was written. Allow it,
+ * and place the order again.
+ */
+export class LargeOrderNamed extends Error {
+  override readonly name = 'LargeOrderNamed'
+  /** Bytes of the stored order. */
+  readonly size: number
+
+  constructor(size: number) {
+    super(`the order names a stored one of ${size} bytes`)
+    this.size = size
+  }
+}
+
 /** The same refusal hides an order that the caller may not see, so that nobody learns that it exists. */
 export function orderNotFound(): DomainError {
   return new DomainError('order-not-found', 'There is no such order, or none that you may see.')

@@ -84,6 +84,11 @@ export interface Placing extends OrderWriteOptions {
   /** `lenient`: the order takes what can be had, and each of its lines has an answer. Absent: all or nothing. */
   readonly handling?: 'lenient' | undefined
   readonly idempotency?: Idempotency
+  /**
+   * Bytes. A small order can name a large stored one, by its number or its Idempotency-Key, and the store would read all of that. Absent:
+   * it may be of any size.
+   */
+  readonly mostNamed?: number
 }
 
 export interface StatusOptions extends WriteOptions {
@@ -180,7 +185,7 @@ export interface Store extends WebhookStore {
   /** @throws `product-not-found`, `product-deleted`, `precondition-failed` */
   putStock(productId: string, onHand: Decimal, expected: Precondition): Promise<Stock>
 
-  /** @throws `invalid-order`, `order-refused`, `order-number-taken`, `idempotency-key-reused` */
+  /** @throws `invalid-order`, `order-refused`, `order-number-taken`, `idempotency-key-reused`, LargeOrderNamed */
   placeOrder(placing: Placing): Promise<Placed>
   /** @throws `order-not-found` */
   order(id: string): Promise<Order>

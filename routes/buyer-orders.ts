@@ -29,7 +29,7 @@ import { unauthenticated } from '../http/credentials.ts'
 import { senderName } from '../http/sender-name.ts'
 import type { BuyerRoute } from '../plugins/buyer-documents.ts'
 import { isDryRun } from './dry-run.ts'
-import { placingOf } from './placing.ts'
+import { placeOrder, placingOf } from './placing.ts'
 import { statusSetter } from './repeated-status.ts'
 
 /** The most attempts to write a change while other writes come first. */
@@ -97,10 +97,12 @@ export function makeBuyerOrders(
     const ended = await endedBefore(request, buyer)
     const wanted = placing(request, { ...buyer, objections: joinObjections(buyer.objections, ended) })
     if (isTest(request, buyer)) {
-      await app.store.placeOrder(wanted)
+      await placeOrder(app.store, request, wanted)
       return { kind: 'checked' }
     }
-    const { order, outcome, replayed } = await once(request, buyer, (idempotency) => app.store.placeOrder({ ...wanted, ...idempotency }))
+    const { order, outcome, replayed } = await once(request, buyer, (idempotency) =>
+      placeOrder(app.store, request, { ...wanted, ...idempotency })
+    )
     return { kind: outcome, order, ...(replayed ? { isReplayed: true } : {}) }
   }
 
@@ -113,7 +115,7 @@ export function makeBuyerOrders(
   /** Refuses a document that names no existing order, and lists the faults of its content too. */
   async function refuseWhole(request: FastifyRequest, buyer: BuyerSubmission, reason: Objections): Promise<never> {
     const objections = joinObjections(buyer.objections, reason)
-    await app.store.placeOrder({ ...placing(request, { ...buyer, objections }), mode: 'dry-run' })
+    await placeOrder(app.store, request, { ...placing(request, { ...buyer, objections }), mode: 'dry-run' })
     throw refusal(objections)
   }
 

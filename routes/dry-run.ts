@@ -9,6 +9,7 @@ import { Problem } from '../http/problem.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
 import { checkedOrderRepresentations } from '../representations/checked-order.ts'
 import { type Representation, variantOf } from '../representations/representation.ts'
+import { placeOrder } from './placing.ts'
 
 export interface DryRunQuery {
   readonly 'dry-run'?: boolean
@@ -48,7 +49,7 @@ export type DryRun = (request: FastifyRequest, reply: FastifyReply, placing: Pla
 export function makeDryRun(app: FastifyInstance, found: (reply: FastifyReply, order: Order) => FastifyReply): DryRun {
   return async (request, reply, placing) => {
     request.checkIdempotencyKey()
-    const { order, outcome } = await app.store.placeOrder({ ...placing, mode: 'dry-run' })
+    const { order, outcome } = await placeOrder(app.store, request, { ...placing, mode: 'dry-run' })
     if (placing.handling) reply.applyPreference(`handling=${placing.handling}`)
     if (outcome === 'repeated') return found(reply, order)
     const variant = request.representation && variantOf(checkedOrderRepresentations, request.representation.mediaType)

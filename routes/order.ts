@@ -16,7 +16,7 @@ import { dryRunQuery, isDryRun, makeDryRun, refuseStrayDryRun } from './dry-run.
 import { showShipments } from './latest-shipments.ts'
 import { orderForms } from './order-forms.ts'
 import { orderPath } from './parameters.ts'
-import { placingOf } from './placing.ts'
+import { placeOrder, placingOf } from './placing.ts'
 import { orderWithStatus, statusSetter } from './repeated-status.ts'
 import { revalidateOrder } from './revalidate-order.ts'
 import type { RoutePlugin } from './route.ts'
@@ -45,13 +45,15 @@ const order: RoutePlugin = async (app, { config }) => {
     '/order',
     {
       schema: { body: purchaseOrder, querystring: dryRunQuery },
-      config: { ...one, access: toPlaceOrChange, form: forms.newOrder, buyers, describes: placeOrder }
+      config: { ...one, access: toPlaceOrChange, form: forms.newOrder, buyers, describes: placesOrder }
     },
     async (request, reply) => {
       const handling = request.preferredHandling()
       const placing = { ...placingOf(request, config), ...(handling === 'lenient' ? { handling } : {}) }
       if (isDryRun(request)) return dryRun(request, reply, placing)
-      const { order, outcome, replayed } = await request.idempotently((idempotency) => app.store.placeOrder({ ...placing, ...idempotency }))
+      const { order, outcome, replayed } = await request.idempotently((idempotency) =>
+        placeOrder(app.store, request, { ...placing, ...idempotency })
+      )
       if (placing.handling) reply.applyPreference(`handling=${placing.handling}`)
       if (replayed) reply.header('idempotent-replayed', 'true')
       return outcome === 'repeated' ? found(reply, order) : reply.created(uri.order(order.id), order)
@@ -150,7 +152,7 @@ const blankOrder = {
   summary: 'A blank order to fill in: a form, or a document',
   answers: { 200: 'The blank order.' }
 } as const
-const placeOrder = {
+const placesOrder = {
   id: 'placeOrder',
   summary: 'Place an order',
   notes:

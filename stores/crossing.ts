@@ -31,6 +31,12 @@ export function senderOf({ verb, args }: Command): string | undefined {
   return verb === 'setOrderStatus' || verb === 'shipOrder' ? (args as Command<typeof verb>['args'])[3]?.sender : undefined
 }
 
+/** The bytes of a stored order that a command may name. */
+export function mostNamed({ verb, args }: Command): number {
+  const allowed = verb === 'placeOrder' ? (args as Command<typeof verb>['args'])[0].mostNamed : undefined
+  return allowed ?? Number.POSITIVE_INFINITY
+}
+
 /** An order or a shipment as JSON. A large one also has the properties that can be read without parsing it. */
 type Packed<T> = string | { readonly json: string; readonly known: Known<T> }
 

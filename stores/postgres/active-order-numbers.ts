@@ -1,7 +1,7 @@
 import type { Order } from '../../domain/order.ts'
 import { inactiveStatuses } from '../rows.ts'
 import type { Queries } from './database.ts'
-import { LargeStoredOrder, readContents, type SizedOrderRow, sizedOrderColumns } from './order-contents.ts'
+import { readContents, type SizedOrderRow, sizedOrderColumns } from './order-contents.ts'
 import { toOrder } from './rows.ts'
 
 /** A number that a customer's order has or wants. */
@@ -53,10 +53,10 @@ export class ActiveOrderNumbers {
     }
   }
 
-  /** @throws LargeStoredOrder if the order's content was not read */
+  /** Its content must have been read. */
   find(customer: string, orderNumber: string): Order | undefined {
     const key = name(customer, orderNumber)
-    if (this.#unread.has(key)) throw new LargeStoredOrder()
+    if (this.#unread.has(key)) throw new Error('the content of an order that has a number was not read')
     return this.#orders.get(key)
   }
 

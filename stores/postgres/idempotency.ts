@@ -5,7 +5,6 @@ import type { Shipment } from '../../domain/shipping.ts'
 import type { Idempotency, PlacingAnswer, PlacingOutcome } from '../../domain/store.ts'
 import type { Queries } from './database.ts'
 import { ConcurrentChange } from './failures.ts'
-import { LargeStoredOrder } from './order-contents.ts'
 
 interface UsedKey extends Idempotency {
   readonly outcome: PlacingOutcome | 'shipped'
@@ -119,13 +118,13 @@ export class IdempotencyKeys {
   }
 }
 
-/** @throws LargeStoredOrder when its answer is asked for and was not read */
+/** Its answer must have been read if it is asked for. */
 function remembered<Answer>(used: StoredKey | AnsweredKey, answerOf: (answer: Order | Shipment) => Answer): Remembered<Answer> {
   return {
     fingerprint: used.fingerprint,
     get answer() {
       if ('answer' in used) return answerOf(used.answer)
-      throw new LargeStoredOrder()
+      throw new Error('the answer of a key was not read')
     }
   }
 }

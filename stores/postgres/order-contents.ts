@@ -14,14 +14,6 @@ export interface SizedOrderRow extends CommonOrderRow {
 export const sizedOrderColumns = `${orderHeadColumns}, o.content_size`
 
 /**
- * A small order names a large stored order, by its number or by the Idempotency-Key that it answered. The serving thread does not
- * read that, because it takes too long.
- */
-export class LargeStoredOrder extends Error {
-  override readonly name = 'LargeStoredOrder'
-}
-
-/**
  * Reads the contents of orders in the versions of their rows, so that none is larger than its row says.
  * @throws ConcurrentChange if an order that is not locked has changed meanwhile
  */

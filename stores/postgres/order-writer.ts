@@ -1,14 +1,14 @@
+import { LargeOrderNamed } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Placed, Shipped, Store } from '../../domain/store.ts'
 import { entryModule } from '../../files.ts'
 import { Batcher, type Settled } from '../batcher.ts'
-import { changedOrder, packCommand, senderOf, unpackOutcomes } from '../crossing.ts'
+import { changedOrder, mostNamed, packCommand, senderOf, unpackOutcomes } from '../crossing.ts'
 import { DatabaseThread, ThreadLost } from '../database-thread.ts'
 import { fromFailure, lostWrite, type Postponed } from '../outcomes.ts'
 import { detailsSize, orderSize } from '../sizes.ts'
 import type { Database } from './database.ts'
 import { isChange, type OrderCommand } from './order-commands.ts'
-import { LargeStoredOrder } from './order-contents.ts'
 import type { OrderAnswer, OrderThreadData } from './order-thread.ts'
 import { makeOrderWrites } from './order-writes.ts'
 
@@ -81,7 +81,7 @@ export class OrderWriter {
     try {
       return await this.#servingThreadQueue.submit(command)
     } catch (error) {
-      if (error instanceof LargeStoredOrder) return this.#orderThreadQueue.submit(command)
+      if (error instanceof LargeOrderNamed && error.size <= mostNamed(command)) return this.#orderThreadQueue.submit(command)
       throw error
     }
   }

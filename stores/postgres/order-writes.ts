@@ -1,7 +1,9 @@
 import { mostInline } from '../../domain/deferred.ts'
+import { LargeOrderNamed } from '../../domain/errors.ts'
 import { namedProducts, type Order, type ProductReference } from '../../domain/order.ts'
 import type { Placed, Shipped } from '../../domain/store.ts'
 import { attempt, type Settled } from '../batcher.ts'
+import { mostNamed } from '../crossing.ts'
 import type { Postponed } from '../outcomes.ts'
 import { batchWeight, storedSize } from '../sizes.ts'
 import type { Database, Queries } from './database.ts'
@@ -19,8 +21,8 @@ import { lockStock } from './stock-ledger.ts'
 /** The thread that decides a batch. Only the order thread may take long. */
 export type DecidingThread = 'serving' | 'order'
 
-/** Bytes of what a command names that a thread reads. A command that needs more fails with LargeStoredOrder. */
-const mostNamed: Readonly<Record<DecidingThread, number>> = { serving: mostInline, order: Number.POSITIVE_INFINITY }
+/** Bytes of what a command names that a thread reads. A command that needs more fails with LargeOrderNamed. */
+const mostRead: Readonly<Record<DecidingThread, number>> = { serving: mostInline, order: Number.POSITIVE_INFINITY }
 
 /**
  * Writes a batch of new orders and changes in one transaction. It locks the orders that change and the stock of all orders,
@@ -53,10 +55,17 @@ export function makeOrderWrites(
         SentDocuments.read(queries, placings),
         clock(queries)
       ])
-      const mayReadNamed = (command: OrderCommand) => named.sizeOf(command) <= mostNamed[thread]
-      const namedSize = (command: OrderCommand) => (mayReadNamed(command) ? named.sizeOf(command) : 0)
-      const [commands, postponed] = divide(readable, (command) => lockedSize(command) + namedSize(command))
-      await named.readContents(queries, commands.filter(mayReadNamed))
+      const tooLarge = new Map(
+        readable.flatMap((command) => {
+          const size = named.sizeOf(command)
+          return size > Math.min(mostRead[thread], mostNamed(command)) ? [[command, new LargeOrderNamed(size)] as const] : []
+        })
+      )
+      const [commands, postponed] = divide(readable, (command) => lockedSize(command) + (tooLarge.has(command) ? 0 : named.sizeOf(command)))
+      await named.readContents(
+        queries,
+        commands.filter((command) => !tooLarge.has(command))
+      )
       const { keys, numbers } = named
       const current: OrderBatch = {
         currency,
@@ -75,7 +84,11 @@ export function makeOrderWrites(
       }
       const placed = new NewOrders()
       const outcomes = commands.map((command) =>
-        attempt(() => (command.verb === 'placeOrder' ? placed.place(command.args[0], current) : locked.change(command, current)))
+        attempt(() => {
+          const error = tooLarge.get(command)
+          if (error) throw error
+          return command.verb === 'placeOrder' ? placed.place(command.args[0], current) : locked.change(command, current)
+        })
       )
       await inventory.write(queries, current.events)
       current.events.writeContents(queries)

@@ -14,7 +14,7 @@ export class NewOrders {
   /** The documents that they came from. */
   readonly documents: WrittenDocument[] = []
 
-  /** @throws LargeStoredOrder, and DomainError of the verb */
+  /** @throws DomainError of the verb */
   place(placing: Placing, batch: OrderBatch): Placed {
     const { idempotency } = placing
     const before = idempotency && replayed(idempotency, batch.keys.find(idempotency))

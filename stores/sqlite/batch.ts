@@ -1,5 +1,7 @@
-import { type CommandOutcome, notStored, type Postponed, perhapsStored, toFailure } from '../outcomes.ts'
-import { batchWeight } from '../sizes.ts'
+import { LargeOrderNamed } from '../../domain/errors.ts'
+import { mostNamed } from '../crossing.ts'
+import { type CommandOutcome, notStored, perhapsStored, toFailure } from '../outcomes.ts'
+import { batchWeight, storedSize } from '../sizes.ts'
 import type { Connection } from './connection.ts'
 import { makeExistingSizes } from './existing-sizes.ts'
 import { explained } from './explain.ts'
@@ -24,13 +26,15 @@ export function makeBatch(db: Connection, currency: string, check: () => void): 
 
   const changes = db.prepare<[], number>('SELECT total_changes()').pluck()
 
-  const existingSize = makeExistingSizes(db)
+  const sizes = makeExistingSizes(db)
 
-  /** A function that tells whether a command of this transaction is postponed. Call it right before the command. */
-  function postponer(): (command: WriteCommand) => Postponed | undefined {
+  /** A function that returns the outcome of a command that this transaction does not attempt. Call it right before the command. */
+  function selector(): (command: WriteCommand) => CommandOutcome | undefined {
     let weight = 0
     return (command) => {
-      const existing = existingSize(command)
+      const named = sizes.named(command)
+      if (named > mostNamed(command)) return { failure: toFailure(new LargeOrderNamed(named)) }
+      const existing = storedSize(sizes.changed(command) + named)
       if (weight >= batchWeight) return { postponed: existing }
       weight += existing
       return undefined
@@ -54,11 +58,11 @@ export function makeBatch(db: Connection, currency: string, check: () => void): 
   /** Returns undefined if a command failed after it had written something: the transaction must be rolled back. */
   function attemptAll(commands: readonly WriteCommand[]): CommandOutcome[] | undefined {
     const outcomes: CommandOutcome[] = []
-    const postponed = postponer()
+    const notAttempted = selector()
     let isWhole = true
     for (const command of commands) {
       const before = changes.get()
-      outcomes.push(postponed(command) ?? attempt(command, () => (isWhole = changes.get() === before)))
+      outcomes.push(notAttempted(command) ?? attempt(command, () => (isWhole = changes.get() === before)))
       if (!isWhole) return undefined
     }
     return outcomes
@@ -68,10 +72,10 @@ export function makeBatch(db: Connection, currency: string, check: () => void): 
     index.dropAfter(0)
     rollback.run()
     begin.run()
-    const postponed = postponer()
+    const notAttempted = selector()
     return commands.map((command) => {
-      const later = postponed(command)
-      if (later) return later
+      const known = notAttempted(command)
+      if (known) return known
       save.run()
       const outcome = attempt(command, () => undo.run())
       release.run()

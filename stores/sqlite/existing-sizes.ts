@@ -1,16 +1,18 @@
 import type { Idempotency } from '../../domain/store.ts'
 import { changedOrder } from '../crossing.ts'
 import { inactiveStatuses } from '../rows.ts'
-import { storedSize } from '../sizes.ts'
 import type { Connection } from './connection.ts'
 import type { WriteCommand } from './write-verbs.ts'
 
-/**
- * Makes a function that returns the weight of what is stored and a command reads: the order that it changes, and what a new order or a
- * shipment names. That is the answer to its request, if its Idempotency-Key was used before, or else the active order that has its
- * number. SQLite knows the length of a text without reading the text.
- */
-export function makeExistingSizes(db: Connection): (command: WriteCommand) => number {
+/** Bytes of what is stored and a command reads. SQLite knows the length of a text without reading the text. */
+export interface ExistingSizes {
+  /** Of the order that it changes. */
+  changed(command: WriteCommand): number
+  /** Of the answer to its request, if its Idempotency-Key was used before, or else of the active order that has its number. */
+  named(command: WriteCommand): number
+}
+
+export function makeExistingSizes(db: Connection): ExistingSizes {
   const orderLength = db.prepare<[string], number>('SELECT octet_length(content) FROM purchase_order WHERE id = ?').pluck()
   const numberedLength = db
     .prepare<[string, string], number>(
@@ -30,15 +32,15 @@ export function makeExistingSizes(db: Connection): (command: WriteCommand) => nu
     return customer === undefined || order.orderNumber === undefined ? 0 : (numberedLength.get(customer, order.orderNumber) ?? 0)
   }
 
-  function named(command: WriteCommand): number {
-    const key = idempotencyOf(command)
-    return (key && answerLength.get(key)) ?? numbered(command)
-  }
-
-  return (command) => {
-    const id = changedOrder(command)
-    const order = id === undefined ? 0 : orderLength.get(id)
-    return storedSize((order ?? 0) + named(command))
+  return {
+    changed(command) {
+      const id = changedOrder(command)
+      return id === undefined ? 0 : (orderLength.get(id) ?? 0)
+    },
+    named(command) {
+      const key = idempotencyOf(command)
+      return (key && answerLength.get(key)) ?? numbered(command)
+    }
   }
 }
 

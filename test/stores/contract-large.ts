@@ -1,4 +1,5 @@
 import { decimal } from '../../domain/money.ts'
+import type { Placing } from '../../domain/store.ts'
 import type { Rule } from './contract.ts'
 import { item, onHand, purchase, stocked } from './fixtures.ts'
 
@@ -42,6 +43,31 @@ export function largeContract(rule: Rule): void {
       await t.rejects(store.placeOrder({ order: other, ...stamped }), { code: 'order-number-taken', orderId: first.id })
     }
     t.equal(await onHand(store, 'a'), String(1000 - lines))
+  })
+
+  rule('a large order that is named is not read unless that is allowed, and the size of it is told', async (t, store) => {
+    await store.createProduct('a', stocked(1000))
+    const order = purchase(many(), { orderNumber: 'PO-1' })
+    const { order: first } = await store.placeOrder({ order, ...stamped, idempotency })
+    const small = { order: purchase([item('a')], { orderNumber: 'PO-1' }), ...stamped }
+    const again = { order: purchase([item('a')]), ...stamped, idempotency }
+    const failed = (placing: Placing) =>
+      store.placeOrder(placing).then(
+        () => undefined,
+        (error) => error
+      )
+    for (const named of [small, { ...small, mode: 'dry-run' } as const, { order, ...stamped }, again]) {
+      const { size } = await failed({ ...named, mostNamed: 1_000 })
+      t.ok(size > 50 * lines, `${size} bytes`)
+      t.match(await failed({ ...named, mostNamed: size - 1 }), { name: 'LargeOrderNamed', size })
+      t.not((await failed({ ...named, mostNamed: size }))?.name, 'LargeOrderNamed')
+    }
+    t.match(await store.placeOrder({ ...again, mostNamed: 1_000_000 }), { replayed: true, order: { id: first.id } })
+    t.match(await failed({ ...small, mostNamed: 1_000_000 }), { code: 'order-number-taken', orderId: first.id })
+    const other = { ...idempotency, fingerprint: 'other' }
+    t.match(await failed({ ...small, idempotency: other, mostNamed: 0 }), { code: 'idempotency-key-reused' }, 'which needs no order')
+    t.equal((await store.placeOrder({ ...again, idempotency: { ...other, key: 'new' }, mostNamed: 0 })).outcome, 'placed')
+    t.equal(await onHand(store, 'a'), String(999 - lines))
   })
 
   rule('a small order that stands as a long one, since its names are long, is repeated by its number', async (t, store) => {

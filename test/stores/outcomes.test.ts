@@ -1,5 +1,5 @@
 import t from 'tap'
-import { DomainError } from '../../domain/errors.ts'
+import { DomainError, LargeOrderNamed } from '../../domain/errors.ts'
 import { fromFailure, toFailure } from '../../stores/outcomes.ts'
 
 /** An error as it is on the other side of a thread. */
@@ -16,6 +16,10 @@ t.test('a refusal of the shop crosses between threads with all its parts', async
   t.ok(other.cause instanceof Error, 'so that the log has its stack')
   t.equal(crossed(new DomainError('store-unavailable', 'Gone.', { cause: 'the disk is full' })).cause, 'the disk is full')
   t.equal(crossed(new DomainError('order-refused', 'Refused.')).cause, undefined)
+})
+
+t.test('the size of a large order that is named crosses, too', async (t) => {
+  t.match(crossed(new LargeOrderNamed(50_000)), { name: 'LargeOrderNamed', size: 50_000 })
 })
 
 t.test('any other error crosses as the cause of one that names the verb', async (t) => {
