@@ -158,11 +158,16 @@ export interface Store extends WebhookStore {
   mainCategories(limit: number): Promise<readonly string[]>
   revision(): Promise<Revision>
   /** @throws `product-exists`, `gtin-taken`, `invalid-product` */
-  createProduct(id: string, draft: ProductDraft): Promise<Product>
+  createProduct(id: string, draft: ProductDraft, options?: WriteOptions): Promise<Product>
   /** Creates or replaces. @throws `precondition-failed`, `gtin-taken`, `invalid-product` */
-  putProduct(id: string, draft: ProductDraft, expected: Precondition): Promise<{ product: Product; created: boolean }>
+  putProduct(
+    id: string,
+    draft: ProductDraft,
+    expected: Precondition,
+    options?: WriteOptions
+  ): Promise<{ product: Product; created: boolean }>
   /** @throws `product-not-found`, `product-deleted`, `precondition-failed` */
-  deleteProduct(id: string, expected: Precondition): Promise<void>
+  deleteProduct(id: string, expected: Precondition, options?: WriteOptions): Promise<void>
   /**
    * Creates or replaces products by their ids, one after the other in the batch's order (an id may be there twice), in one
    * transaction. An item that is refused (`gtin-taken`, `invalid-product`) changes nothing and stops no other. Unlike
@@ -183,7 +188,7 @@ export interface Store extends WebhookStore {
   /** @throws `product-not-found`, `product-deleted` */
   stock(productId: string): Promise<Stock>
   /** @throws `product-not-found`, `product-deleted`, `precondition-failed` */
-  putStock(productId: string, onHand: Decimal, expected: Precondition): Promise<Stock>
+  putStock(productId: string, onHand: Decimal, expected: Precondition, options?: WriteOptions): Promise<Stock>
 
   /** @throws `invalid-order`, `order-refused`, `order-number-taken`, `idempotency-key-reused`, LargeOrderNamed */
   placeOrder(placing: Placing): Promise<Placed>

@@ -5,6 +5,7 @@ import type { PageQuery } from '../domain/page.ts'
 import type { ProductQuery, Revision, Store } from '../domain/store.ts'
 import { readInstant } from '../http/instant.ts'
 import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
+import { senderName } from '../http/sender-name.ts'
 import { uris } from '../representations/links.ts'
 import { productRepresentations, productsRepresentations } from '../representations/product.ts'
 import { product } from '../schemas/product.ts'
@@ -58,7 +59,7 @@ const products: RoutePlugin = async (app, { config }) => {
       config: { represents: productRepresentations, caching: 'catalogue', access: { anyOf: ['catalogue'] }, describes: createProduct }
     },
     async (request, reply) => {
-      const created = await app.store.createProduct(request.body.id ?? randomUUID(), request.body.draft)
+      const created = await app.store.createProduct(request.body.id ?? randomUUID(), request.body.draft, { sender: senderName(request) })
       return reply.created(uri.product(created.id), created)
     }
   )

@@ -28,6 +28,8 @@ export function changedOrder({ verb, args }: Command): string | undefined {
 export function senderOf({ verb, args }: Command): string | undefined {
   if (verb === 'placeOrder') return (args as Command<typeof verb>['args'])[0].sender
   if (verb === 'changeOrder') return (args as Command<typeof verb>['args'])[4]?.sender
+  if (verb === 'createProduct' || verb === 'deleteProduct') return (args as Command<typeof verb>['args'])[2]?.sender
+  if (verb === 'putProduct' || verb === 'putStock') return (args as Command<typeof verb>['args'])[3]?.sender
   return verb === 'setOrderStatus' || verb === 'shipOrder' ? (args as Command<typeof verb>['args'])[3]?.sender : undefined
 }
 

@@ -2,7 +2,7 @@ import { plain } from '../../domain/money.ts'
 import { type ProductName, requireActive } from '../../domain/product.ts'
 import { mostWeight, rowShare } from '../../domain/product-list.ts'
 import { type CatalogueChange, importOutcome, type ProductWrite } from '../../domain/product-writes.ts'
-import type { Revision, StockedProduct, Store } from '../../domain/store.ts'
+import type { Revision, StockedProduct, Store, WriteOptions } from '../../domain/store.ts'
 import { Batcher, resultOf } from '../batcher.ts'
 import { type OptionRow, optionColumns, optionOf, productColumns } from '../rows.ts'
 import { draftSize } from '../sizes.ts'
@@ -29,6 +29,12 @@ type ProductVerb =
   | 'putStock'
   | 'isEmpty'
 
+/** A write with its sender, if that is known. */
+interface SentWrite {
+  readonly write: ProductWrite
+  readonly sender: string | undefined
+}
+
 /** The most products that `allProducts` reads at once. */
 const batchSize = 100
 
@@ -54,11 +60,13 @@ export function makeProducts(database: Database, currency: string): Pick<Store, 
   // revision.
   const write = makeProductWrites(database, currency)
   const run = (batch: readonly ProductWrite[], mode?: 'dry-run') => retrying(() => write(batch, mode))
-  const writes = new Batcher<ProductWrite, CatalogueChange>({
-    run: (batch) => run(batch),
-    weight: (write) => ('draft' in write ? draftSize(write.draft) : 1),
+  const writes = new Batcher<SentWrite, CatalogueChange>({
+    run: (batch) => run(batch.map(({ write }) => write)),
+    weight: ({ write }) => ('draft' in write ? draftSize(write.draft) : 1),
+    senderOf: ({ sender }) => sender,
     parallel: 1
   })
+  const submit = (write: ProductWrite, { sender }: WriteOptions = {}) => writes.submit({ write, sender })
 
   return {
     async product(id) {
@@ -83,13 +91,13 @@ export function makeProducts(database: Database, currency: string): Pick<Store, 
       if (!row) throw new Error('the catalogue has no revision row')
       return row
     },
-    createProduct: async (id, draft) => (await writes.submit({ verb: 'create', id, draft })).product,
-    async putProduct(id, draft, expected) {
-      const { product, created } = await writes.submit({ verb: 'put', id, draft, expected })
+    createProduct: async (id, draft, options) => (await submit({ verb: 'create', id, draft }, options)).product,
+    async putProduct(id, draft, expected, options) {
+      const { product, created } = await submit({ verb: 'put', id, draft, expected }, options)
       return { product, created }
     },
-    async deleteProduct(id, expected) {
-      await writes.submit({ verb: 'delete', id, expected })
+    async deleteProduct(id, expected, options) {
+      await submit({ verb: 'delete', id, expected }, options)
     },
     async importProducts(batch, mode) {
       if (batch.length === 0) return []
@@ -115,7 +123,7 @@ export function makeProducts(database: Database, currency: string): Pick<Store, 
       const [row] = await database.query<StockRow & { deleted: boolean }>(sql, [productId])
       return toStock(productId, requireActive(productId, row))
     },
-    putStock: async (id, onHand, expected) => (await writes.submit({ verb: 'setStock', id, onHand, expected })).stock,
+    putStock: async (id, onHand, expected, options) => (await submit({ verb: 'setStock', id, onHand, expected }, options)).stock,
     async isEmpty() {
       const [row] = await database.query<{ empty: boolean }>('SELECT NOT EXISTS (SELECT FROM product) AS empty')
       return row?.empty === true

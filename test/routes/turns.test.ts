@@ -1,11 +1,9 @@
 import { type AddressInfo, connect } from 'node:net'
 import t from 'tap'
 import { senderName } from '../../http/sender-name.ts'
-import { type Command, senderOf } from '../../stores/crossing.ts'
 import { build, orderXml, type Shop, xml } from '../build.ts'
 import { listening, message } from '../http/wire.ts'
 import { stopClock } from '../stopped-clock.ts'
-import { products as buyersProducts, send, ublCancellation, ublChange, ublLine, ublOrder } from './buyer-fixtures.ts'
 import { json, place } from './feed.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -201,37 +199,6 @@ t.test('one customer writes one webhook at a time, and others need not wait for 
     (await Promise.all(asked)).map(({ statusCode }) => statusCode),
     [201, 201, 201]
   )
-})
-
-t.test('every write of an order has its sender, whatever it is sent as', async (t) => {
-  const shop = await build(t, { products: buyersProducts })
-  const key = await shop.key('Acme', 'order', 'fulfilment')
-  const seen: [verb: string, sender: string | undefined][] = []
-  const verbs = shop.store as unknown as Record<string, (...args: never[]) => Promise<unknown>>
-  for (const verb of ['placeOrder', 'changeOrder', 'setOrderStatus', 'shipOrder'] as const) {
-    const run = verbs[verb]
-    verbs[verb] = (...args) => {
-      seen.push([verb, senderOf({ verb, args } as unknown as Command)])
-      return run?.(...args) ?? Promise.reject()
-    }
-  }
-  const order = orderXml({ 'BOLT-8': 2 })
-  const url = await place(shop, { ...xml, ...key }, order)
-  const any = { ...xml, ...key, 'if-match': '*' }
-  const shipped = '<shipment><item line="1"><quantity>1</quantity></item></shipment>'
-  const detailed = '<order-status><status>shipped</status><note>All gone</note></order-status>'
-  const requests = [
-    { method: 'PUT', url, headers: any, payload: orderXml({ 'BOLT-8': 3 }) },
-    { method: 'POST', url: `${url}/shipments`, headers: { ...xml, ...key }, payload: shipped },
-    { method: 'PUT', url: `${url}/status`, headers: any, payload: detailed },
-    { method: 'DELETE', url: await place(shop, { ...xml, ...key }, order), headers: key }
-  ] as const
-  for (const request of requests) t.match(await shop.app.inject(request), { statusCode: /^20[01]$/ }, `${request.method} ${request.url}`)
-  for (const document of [ublOrder(), ublChange({ sequence: '1', lines: [ublLine({ quantity: '3', status: '3' })] }), ublCancellation()]) {
-    t.match(await send(shop, document, key), { statusCode: /^20[01]$/ })
-  }
-  t.same(new Set(seen.map(([verb]) => verb)), new Set(['placeOrder', 'changeOrder', 'setOrderStatus', 'shipOrder']))
-  for (const [verb, sender] of seen) t.equal(sender, 'customer Acme', verb)
 })
 
 t.test('conditions of reads of an order and its status are evaluated without reading its lines (RFC 9110 13.2.2)', async (t) => {

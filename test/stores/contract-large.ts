@@ -123,6 +123,14 @@ export function queueContract(rule: Rule): void {
     }
   )
 
+  rule('a write of a product does not wait for all those of another sender that came before it', async (t, store) => {
+    const done: string[] = []
+    const create = (sender: string, id: string) =>
+      store.createProduct(id, stocked(1, { description: 'x'.repeat(100_000) }), { sender }).then(() => done.push(sender))
+    await Promise.all([...Array.from({ length: 80 }, (_, i) => create('crowd', `a${i}`)), create('other', 'b')])
+    t.ok(done.indexOf('other') < 60, `${done.indexOf('other')} were written before it`)
+  })
+
   rule('an order does not wait for all orders of another sender that came before it', async (t, store) => {
     await store.createProduct('a', stocked(100_000))
     for (const count of [2_000, 200]) {
