@@ -6,6 +6,7 @@ import { textOf } from '../domain/deferred.ts'
 import type { Order } from '../domain/order.ts'
 import { ublMediaTypes } from '../http/media-types.ts'
 import { Problem } from '../http/problem.ts'
+import { costOfBody } from '../http/request-cost.ts'
 import { toSeeOrder } from './access.ts'
 import { orderPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
@@ -20,6 +21,7 @@ const orderOriginals: RoutePlugin = async (app) => {
       const document = await request.read((store) => store.documentOf(id))
       if (!document) throw noDocument()
       const { bytes, mediaType, digest } = document
+      request.charge(costOfBody(bytes.length))
       const tag = `"${digest.slice(0, 16)}"`
       reply.headers({ etag: tag, 'cache-control': app.cachePolicies.private })
       if (request.isNotModified({ tags: [tag] })) return reply.code(304).send()
@@ -91,5 +93,5 @@ const getResponse = {
 export default fp(orderOriginals, {
   name: 'order-originals',
   encapsulate: true,
-  dependencies: ['visibility', 'caching', 'preconditions', 'buyer-documents']
+  dependencies: ['visibility', 'caching', 'preconditions', 'rate-limit', 'buyer-documents']
 })

@@ -1,7 +1,9 @@
 import t from 'tap'
 import { decimal } from '../../domain/money.ts'
 import { build } from '../build.ts'
+import { remaining } from '../http/wire.ts'
 import { watchParses } from '../parses.ts'
+import { stopClock } from '../stopped-clock.ts'
 import { cxmlAnswer, cxmlLine, cxmlOrder, send, ublAnswer, ublCancellation, ublChange, ublLine, ublOrder } from './buyer-fixtures.ts'
 
 const products = { 'BOLT-8': { price: decimal('9.50'), onHand: decimal('1000000') } }
@@ -95,4 +97,22 @@ t.test('a large order with a wrong line is refused with that line', async (t) =>
   const all = await send(shop, ublOrder({ lines: Array.from({ length: 2_000 }, (_, i) => ublLine({ id: String(i), price: '1' })) }))
   t.equal(all.statusCode, 409)
   t.ok(all.rawPayload.length < 70_000, `${all.rawPayload.length} bytes`)
+})
+
+t.test('the document of an order costs as many requests as a body of its size', async (t) => {
+  stopClock(t).followTimers()
+  const shop = await build(t, { products, settings: { RATE_LIMIT: '6000' } })
+  const key = await shop.key('acme', 'order')
+  await shop.app.inject({ url: '/orders', headers: key })
+  for (const [count, cost] of [
+    [1, 1],
+    [1_000, 10]
+  ] as const) {
+    const payload = ublOrder({ number: `PO-${count}`, lines: lines(count) })
+    t.equal(Math.ceil(payload.length / 65_536), cost)
+    const placed = await send(shop, payload, key)
+    const document = await shop.app.inject({ url: `${placed.headers['location']}/document`, headers: key })
+    t.equal(document.body, payload)
+    t.equal(remaining(placed.headers) - remaining(document.headers), cost)
+  }
 })
