@@ -92,9 +92,12 @@ function startMeter(): () => number {
   }
 }
 
-/** Returns a function that runs jobs in their order. It never throws: an unexpected error is the outcome `failed`. */
-export function makeRunner(): (jobs: readonly Job[]) => Iterable<FinishedJob> {
-  const gate = makeXmlGate()
+/**
+ * Returns a function that runs jobs in their order. It never throws: an unexpected error is the outcome `failed`.
+ * @param collectGarbage as for `makeXmlGate`
+ */
+export function makeRunner(collectGarbage?: () => void): (jobs: readonly Job[]) => Iterable<FinishedJob> {
+  const gate = makeXmlGate(collectGarbage)
 
   function result(job: Job, passed: GuardedDocuments): ResultOf<Job> {
     switch (job.kind) {

@@ -53,6 +53,9 @@ function parseBytes(bytes: Buffer): Document {
   return libxmljs.parseXml(bytes as unknown as string, options)
 }
 
+/** Longer documents, in bytes, are parsed only when no other tree is in memory. A tree takes up to 50 times as much as its document. */
+const maxBesideOthers = 256 * 1024
+
 function syntaxProblem(error: unknown): Problem {
   const { message = '', line } = error as { message?: string; line?: number }
   const reason = `${message.trim().replace(/^xml[A-Z]\w* ?: ?/, '') || 'it cannot be read'}.`
@@ -78,8 +81,15 @@ function errorLines(xml: string, schema: Document): readonly number[] | undefine
   }
 }
 
-export function makeXmlGate(): XmlGate {
-  /** The libxml2 documents of those that were parsed. They never leave this file. */
+/**
+ * @param collectGarbage frees the trees of earlier documents. libxmljs2 frees a tree when V8 collects its object, and by itself V8 lets
+ * them wait until they take 64 MB.
+ */
+export function makeXmlGate(collectGarbage: () => void = () => undefined): XmlGate {
+  /**
+   * The libxml2 documents of small ones that were parsed. They never leave this file. A large document is parsed again when its parts
+   * have no faults, so that there is only one tree at a time.
+   */
   const documents = new WeakMap<Guarded, Document>()
   const validTogether = new WeakSet<Guarded>()
   const schemas = new Map<string, Document>()
@@ -96,19 +106,24 @@ export function makeXmlGate(): XmlGate {
     return made
   }
 
+  const parseAlone = (bytes: Buffer): Document => {
+    if (bytes.length > maxBesideOthers) collectGarbage()
+    return parseBytes(bytes)
+  }
+
   return {
     parse(bytes, marks, parsed = guard(bytes, marks)) {
       if (validTogether.has(parsed)) return parsed
       let document: Document
       try {
-        document = parseBytes(bytes)
+        document = parseAlone(bytes)
       } catch (error) {
         throw syntaxProblem(error)
       }
       // libxml2 tolerates namespace errors, but then reads other names than the sender meant.
       if (document.errors[0]) throw syntaxProblem(document.errors[0])
       if (document.getDtd()) throw new Problem('forbidden-xml', 'The document has a DOCTYPE, which is not accepted.')
-      documents.set(parsed, document)
+      if (isSmall(parsed.tags)) documents.set(parsed, document)
       return parsed
     },
 
@@ -131,7 +146,7 @@ export function makeXmlGate(): XmlGate {
     },
 
     isValid(source, xsd, root) {
-      return parseBytes(Buffer.from(source)).validate(schemaOf(xsd, [root]))
+      return parseAlone(Buffer.from(source)).validate(schemaOf(xsd, [root]))
     },
 
     validate(parsed, xsd, roots, spell = asTag) {
@@ -140,11 +155,10 @@ export function makeXmlGate(): XmlGate {
       const [root] = parsed.tags
       if (!root) throw new Error('a parsed document has a root element')
       if (!roots.includes(root.name)) return [{ detail: explainRoot(root.name, roots, spell), line: root.line, path: `/${root.name}` }]
-      const document = documents.get(parsed) ?? parseBytes(Buffer.from(parsed.source))
-      const isValid = () => document.validate(schema)
+      const isValid = () => (documents.get(parsed) ?? parseAlone(Buffer.from(parsed.source))).validate(schema)
       if (isSmall(parsed.tags) && isValid()) return []
       const validateValues = (xml: string) => {
-        const part = parseBytes(Buffer.from(xml))
+        const part = parseAlone(Buffer.from(xml))
         part.validate(schemaOf(xsd, roots, 'values'))
         return part.validationErrors
       }
