@@ -5,6 +5,7 @@ import { makeSums, units } from './order-sums.js'
 
 const form = document.getElementById('order')
 const { products, product, currency, digits } = form.dataset
+const perUnit = JSON.parse(form.dataset.units)
 const lines = form.querySelector('.lines')
 const catalogue = document.getElementById('catalogue')
 const blankLine = lines.lastElementChild.cloneNode(true)
@@ -27,7 +28,7 @@ function addLine() {
     for (const attribute of ['value', 'required', 'aria-invalid', 'aria-describedby']) input.removeAttribute(attribute)
   }
   for (const own of line.querySelectorAll('.wrong, .long, [type=hidden]')) own.remove()
-  for (const known of ['product', 'name', 'price', 'least', 'step']) delete line.dataset[known]
+  for (const known of ['product', 'name', 'price', 'shown', 'least', 'step']) delete line.dataset[known]
   line.querySelector('output').value = ''
   prepare(line)
   lines.append(line)
@@ -71,8 +72,12 @@ async function ask(id) {
   if (answer.status === 404) return notFound
   if (answer.status === 410) return gone
   if (!answer.ok) return unavailable
-  const { name, price } = await answer.json()
-  return { name, price: price.value }
+  return describe(await answer.json())
+}
+
+/** @returns of a product what its line needs: `shown` is its price for people, such as "€9.99 each" */
+function describe({ name, price, unit }) {
+  return { name, price: price.value, shown: `${money(price.value)} ${perUnit[unit] ?? `per ${unit}`}` }
 }
 
 /** Sets the limits that the browser checks. The service checks initial values, and lines that reach the minimum together. */
@@ -91,7 +96,7 @@ async function askForBarcode(code) {
   if (!answer.ok) return unavailable
   const { product: found } = await answer.json()
   const one = found.find(({ id }) => id === code) ?? found.find(({ gtin }) => gtin === code)
-  return one && { id: one.id, name: one.name, price: one.price.value }
+  return one && { id: one.id, ...describe(one) }
 }
 
 let lastLookup = Promise.resolve()
@@ -115,8 +120,8 @@ const untouched = new Set()
 function knowInitialLines() {
   let asked = 0
   for (const line of lines.children) {
-    const { product: id, name, price, least, step } = line.dataset
-    if (id) known.set(id, { name, price, least, step })
+    const { product: id, name, price, shown, least, step } = line.dataset
+    if (id) known.set(id, { name, price, shown, least, step })
     else if (line.querySelector('input').value.trim() !== '' && ++asked > 20) untouched.add(line)
   }
 }
@@ -135,11 +140,20 @@ async function suggest(words) {
   for (const { id, name } of (await answer.json()).product) if (!there.has(id)) catalogue.append(make('option', { value: id }, name))
 }
 
-function money(minor) {
+/** Formats a decimal. A price may have more fraction digits than the currency: up to 4. */
+function money(value) {
+  return new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: Number(digits),
+    maximumFractionDigits: 4
+  }).format(value)
+}
+
+function total(minor) {
   const text = minor.toString().padStart(Number(digits) + 1, '0')
   const at = text.length - Number(digits)
-  const value = Number(digits) === 0 ? text : `${text.slice(0, at)}.${text.slice(at)}`
-  return new Intl.NumberFormat('en', { style: 'currency', currency, minimumFractionDigits: Number(digits) }).format(value)
+  return money(Number(digits) === 0 ? text : `${text.slice(0, at)}.${text.slice(at)}`)
 }
 
 /** Replaces a barcode by the number of its product, unless the user has changed it meanwhile. */
@@ -159,13 +173,20 @@ async function read(line) {
   const { id: number, wrong, ...rule } = await lookUp(id)
   if (number) fillIn(line, id, number)
   if (wrong) return { line, shown: [wrong], isOpen: true }
-  return { line, shown: [make('bdi', {}, rule.name)], id: number ?? id, rule, count: units(quantity, 3), price: units(rule.price, 4) }
+  return {
+    line,
+    shown: [make('bdi', {}, rule.name), `, ${rule.shown}`],
+    id: number ?? id,
+    rule,
+    count: units(quantity, 3),
+    price: units(rule.price, 4)
+  }
 }
 
 function totalOf(read) {
-  const total = read.reduce((all, { sum = 0n }) => all + sum, 0n)
-  if (!read.some(({ isOpen }) => isOpen)) return money(total)
-  return total === 0n ? '–' : `from ${money(total)}`
+  const sum = read.reduce((all, { sum = 0n }) => all + sum, 0n)
+  if (!read.some(({ isOpen }) => isOpen)) return total(sum)
+  return sum === 0n ? '–' : `from ${total(sum)}`
 }
 
 let round = 0
@@ -177,7 +198,7 @@ async function update() {
   const sums = makeSums(found, JSON.parse(form.dataset.kept ?? '{}'), Number(digits))
   const summed = found.map((one, i) => ({ ...one, sum: sums[i], isOpen: one.isOpen || (one.id !== undefined && sums[i] === undefined) }))
   for (const { line, shown, sum, id, rule } of summed) {
-    line.querySelector('output').replaceChildren(...shown, ...(sum === undefined ? [] : [`: ${money(sum)}`]))
+    line.querySelector('output').replaceChildren(...shown, ...(sum === undefined ? [] : [`: ${total(sum)}`]))
     limit(line, rule, found.filter((other) => other.id === id).length === 1)
   }
   document.getElementById('total').value = totalOf(summed)

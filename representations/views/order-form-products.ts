@@ -1,10 +1,11 @@
 /** The products of an order form's lines: their prices, and the quantities that can be ordered. */
 
-import { decimal, plain } from '../../domain/money.ts'
+import { compare, decimal, plain } from '../../domain/money.ts'
 import type { OrderItem } from '../../domain/order.ts'
 import type { Product, ProductName, ProductOption } from '../../domain/product.ts'
 import { leastQuantity, meetsRule, type QuantityRule, quantityRule } from '../../domain/quantities.ts'
 import type { Field } from './fields.ts'
+import { money, perUnit } from './format.ts'
 
 /** The products of an order form. */
 export interface FormProducts {
@@ -27,6 +28,12 @@ export interface LineProduct extends Pick<Product, 'name' | 'price' | 'unit'> {
   readonly today: Product['price']
   /** Absent when the product is not in the catalogue any more. */
   readonly rule?: QuantityRule
+}
+
+/** The price of a line: `€9.99 each`. Where an order has kept another price than today's, both. */
+export function priceText({ price, unit, today }: LineProduct, currency: string): string {
+  const text = `${money(price, currency)} ${perUnit(unit)}`
+  return compare(price, today) === 0 ? text : `${text}, more at ${money(today, currency)}`
 }
 
 /** Looks up the product of a line. What the order already has keeps its name, price and unit, even if the product changed. */

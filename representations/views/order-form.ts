@@ -18,9 +18,11 @@ import {
   keptPrices,
   noProducts,
   numberField,
+  priceText,
   productFinder,
   quantityLimits
 } from './order-form-products.ts'
+import { perUnitTexts } from './units.ts'
 
 /** The content of the form for a new order or for a change to one. */
 export interface OrderForm {
@@ -214,6 +216,7 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
         hidden: (lines.get(number) ?? []).filter((one) => !inRows.has(one)).map((one) => [one, values.get(one)]),
         id,
         chosen,
+        price: chosen && priceText(chosen, context.currency),
         limits: chosen?.rule && quantityLimits(chosen.rule)
       }
     })
@@ -270,6 +273,7 @@ function scriptData({ base, currency }: Context) {
     session: `${base}/session`,
     currency,
     digits: minorUnit(currency),
+    units: JSON.stringify(perUnitTexts()),
     missing: missingMessages
   }
 }

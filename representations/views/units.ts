@@ -71,6 +71,11 @@ export function perUnit(code: string): string {
   return names === counted ? 'each' : `per ${names[0]}`
 }
 
+/** The same text for each code that has a name, for the script of the order form. */
+export function perUnitTexts(): Readonly<Record<string, string>> {
+  return Object.fromEntries([...Object.keys(unitNames), ...packages].map((code) => [code, perUnit(code)]))
+}
+
 export function unitNameOf(code: string, quantity: string): string {
   return namesOf(code)[quantity === '1' ? 0 : 1]
 }

@@ -140,7 +140,7 @@ t.test('the lines that an order has are not looked up again, and keep their pric
   await page.goto(`${uriOf(order)}?form=change`)
   await ready(page)
   await page.locator('#total').filter({ hasText: '€19.99' }).waitFor()
-  t.match(await page.locator('.lines').textContent(), 'Gone tomorrow: €10.00')
+  t.match(await page.locator('.lines').textContent(), 'Gone tomorrow, €5.00 each: €10.00')
   t.same(
     asked.filter((path) => path.startsWith('/product/')),
     []
@@ -197,5 +197,5 @@ t.test('a name that is written from right to left leaves the price beside it alo
   await page.getByLabel('Quantity 1').blur()
   const shown = page.locator('.lines output').first()
   await shown.filter({ hasText: '€6.00' }).waitFor()
-  t.match(await shown.evaluate((output) => output.innerHTML), /^<bdi>safe [^<]*<\/bdi>: €6\.00$/)
+  t.match(await shown.evaluate((output) => output.innerHTML), /^<bdi>safe [^<]*<\/bdi>, €2\.00 each: €6\.00$/)
 })

@@ -152,6 +152,32 @@ t.test('elements that only the script fills are absent without it', async (t) =>
   t.notOk(await scripted.getByRole('button', { name: 'Look the products up' }).isVisible(), 'the script looks them up by itself')
 })
 
+t.test('a line shows the price and the unit of its product before its quantity is typed', async (t) => {
+  const { page } = await visit(t, shop)
+  const wire = { name: 'Wire', price: '0.0125' as never, unit: 'MTR', categories: [], images: [], backorder: true }
+  await shop.store.createProduct('WIRE', wire)
+  await shop.store.createProduct('BAG', { ...wire, name: 'Bag', price: '3' as never, unit: 'XBG' })
+  await shop.store.createProduct('TIN', { ...wire, name: 'Tin', price: '4' as never, unit: 'TN' })
+  await page.goto(`${shop.url}/order?product=ABC-1`)
+  await page.locator('#document').waitFor({ state: 'visible' })
+  const shown = (line: number, text: string) =>
+    page
+      .locator('.lines output')
+      .nth(line - 1)
+      .filter({ hasText: new RegExp(`^${text}$`) })
+      .waitFor()
+  await shown(1, 'Hex bolt .*, €9\\.99 each')
+  await page.getByLabel('Product 2').focus()
+  for (const id of ['WIRE', 'BAG', 'TIN', '9520714000376']) await scan(page, id)
+  await shown(2, 'Wire, €0\\.0125 per m')
+  await shown(3, 'Bag, €3\\.00 per bag')
+  await shown(4, 'Tin, €4\\.00 per TN')
+  await shown(5, 'Hex bolt .*, €9\\.99 each')
+  await page.getByLabel('Quantity 2').fill('200')
+  await page.getByLabel('Quantity 2').blur()
+  await shown(2, 'Wire, €0\\.0125 per m: €2\\.50')
+})
+
 t.test('products are offered while their names are typed', async (t) => {
   const { page } = await visit(t, shop)
   await page.goto(`${shop.url}/order`)

@@ -70,7 +70,7 @@ t.test('the lines of an order that is changed show the price that they keep, als
   await store.putProduct('ABC-1', draft({ name: 'Another', price: '11.11' as never }), {})
   await store.deleteProduct('ABC-1', {})
   const { body } = await app.inject({ url: `${uri}?form=change`, headers: html })
-  t.match(body, /<li data-line="1" data-product="ABC-1" data-name="[^"]*" data-price="9.99">/)
+  t.match(body, /<li data-line="1" data-product="ABC-1" data-name="[^"]*" data-shown="€9.99 each" data-price="9.99">/)
   t.match(body, /<bdi>[^<]*<\/bdi>, €9.99 each/)
 })
 
@@ -256,5 +256,6 @@ t.test('a browser holds a quantity to the rule of its product, but not a line th
   const { body } = await app.inject({ url: `${uri}?form=change`, headers: html })
   t.same(limits(body, 1), ['0.001', '0.001'])
   t.match(body, /data-price="20" data-least="12" data-step="4">/, 'what more of it costs, for the script')
+  t.match(body, /<bdi>Hex bolt<\/bdi>, €9\.99 each, more at €20\.00</, 'and for people')
   t.match(body, 'data-kept="{&quot;ABC-1&quot;:[[&quot;9.99&quot;,&quot;')
 })
