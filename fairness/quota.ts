@@ -17,10 +17,13 @@ export class Quota {
     this.#limits = limits
   }
 
-  /** Acquires the amount, or acquires nothing and returns the limit that it would exceed. */
+  /**
+   * Acquires the amount, or acquires nothing and returns the limit that it would exceed. A caller who has nothing may exceed its own
+   * limit, because otherwise what is larger could never be had.
+   */
   acquire(caller: string, amount: number): keyof Limits | undefined {
     const own = (this.#callers.get(caller) ?? 0) + amount
-    if (own > this.#limits.perCaller) return 'perCaller'
+    if (own > this.#limits.perCaller && own > amount) return 'perCaller'
     if (this.#total + amount > this.#limits.total) return 'total'
     this.#callers.set(caller, own)
     this.#total += amount

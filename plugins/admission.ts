@@ -14,10 +14,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /**
      * Reserves memory for large stored orders while `work` reads or changes them.
-     * @param bytes of the orders
+     * @param orders their text, or how many characters they have if they are not read yet
      * @throws Problem `overloaded` when too much is reserved already
      */
-    withRoomFor<T>(bytes: number, work: () => Promise<T>): Promise<T>
+    withRoomFor<T>(orders: string | number, work: () => Promise<T>): Promise<T>
     /**
      * Reserves memory for a stored order that the request has read, until its answer is written. What the request does with
      * the order meanwhile needs no more room. A small order needs none.
@@ -27,8 +27,14 @@ declare module 'fastify' {
   }
 }
 
-/** Bytes of memory for the bodies of pending requests. The stored orders that requests read have as much again. */
-const limits = { total: 96 * 1024 * 1024, perCaller: 32 * 1024 * 1024 }
+/** Bytes of memory for the bodies of pending requests. */
+const bodyLimits = { total: 96 * 1024 * 1024, perCaller: 32 * 1024 * 1024 }
+
+/**
+ * Bytes of memory for the stored orders that requests read. An order that is read takes several times its size: it is also sent to the
+ * document process, and its answer comes back. So one caller's share is smaller than that of bodies.
+ */
+const orderLimits = { total: 96 * 1024 * 1024, perCaller: 16 * 1024 * 1024 }
 
 /** Room in memory that is reserved. */
 interface Room {
@@ -40,14 +46,13 @@ interface Room {
 
 /** The room of an order that a request has read. */
 interface KeptRoom extends Room {
-  /** Characters of the order. */
-  readonly length: number
   readonly stopListening: () => void
 }
 
-/** Bytes of a text in memory: V8 has two for each character if one of them is not in Latin-1. */
-function bytesOfText(text: string): number {
-  return Buffer.byteLength(text) === text.length ? text.length : 2 * text.length
+/** Bytes of a text in memory. V8 has two for each character if one of them is not in Latin-1. A text that is not read yet may have some. */
+function bytesOfOrders(orders: string | number): number {
+  if (typeof orders === 'number') return 2 * orders
+  return Buffer.byteLength(orders) === orders.length ? orders.length : 2 * orders.length
 }
 
 /** The bytes to reserve for a body. One without a Content-Length may become as large as the limit. */
@@ -62,8 +67,8 @@ function bytesOf(headers: IncomingHttpHeaders, { BODY_LIMIT }: Config): number {
  */
 export default fp(
   async function admission(app: FastifyInstance, { config }: { config: Config }) {
-    const bodies = new Quota(limits)
-    const storedOrders = new Quota(limits)
+    const bodies = new Quota(bodyLimits)
+    const storedOrders = new Quota(orderLimits)
 
     const kept = new WeakMap<FastifyRequest, KeptRoom>()
 
@@ -81,13 +86,15 @@ export default fp(
     /** The room that the request keeps, if that is enough, or else new room. */
     function enter(request: FastifyRequest, bytes: number): Room {
       const room = kept.get(request)
-      if (!room || bytes > room.length) return reserve(request, bytes)
+      if (!room || bytes > room.bytes) return reserve(request, bytes)
       room.users++
       return room
     }
 
-    app.decorateRequest('withRoomFor', async function <T>(this: FastifyRequest, bytes: number, work: () => Promise<T>): Promise<T> {
-      const room = enter(this, bytes)
+    app.decorateRequest('withRoomFor', async function <
+      T
+    >(this: FastifyRequest, orders: string | number, work: () => Promise<T>): Promise<T> {
+      const room = enter(this, bytesOfOrders(orders))
       try {
         return await work()
       } finally {
@@ -98,13 +105,15 @@ export default fp(
     app.decorateRequest('keepRoomFor', function (this: FastifyRequest, order: Order) {
       const text = textOf(order)
       // A request that reads its order again, to show it with a refusal, has the same one.
-      if (text === undefined || text.length <= (kept.get(this)?.length ?? 0)) return
-      const room = reserve(this, bytesOfText(text))
+      if (text === undefined) return
+      const bytes = bytesOfOrders(text)
+      if (bytes <= (kept.get(this)?.bytes ?? 0)) return
+      const room = reserve(this, bytes)
       answered(this)
       const { signal } = this.sender()
       const end = () => answered(this)
       const stopListening = () => signal.removeEventListener('abort', end)
-      kept.set(this, Object.assign(room, { length: text.length, stopListening }))
+      kept.set(this, Object.assign(room, { stopListening }))
       signal.addEventListener('abort', end)
       if (signal.aborted) end()
     })

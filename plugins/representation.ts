@@ -123,7 +123,7 @@ export default fp(
       if (!html || text === undefined || of.name === undefined) return html?.write(value as never, context)
       const { name } = of
       const write = () => app.documents.write(this, name, html.mediaType, text, context)
-      return Buffer.from(await this.withRoomFor(text.length, write)).toString('utf8')
+      return Buffer.from(await this.withRoomFor(text, write)).toString('utf8')
     })
 
     function sentValidators(request: FastifyRequest, path: string, validators: Validators): SentValidators {
@@ -178,7 +178,7 @@ export default fp(
       try {
         // A write is already stored, so its response must be sent. Its memory was reserved for the request's body, or for the order that
         // it has read.
-        const body = await (isSafe(request.method) ? request.withRoomFor(text.length, write) : write())
+        const body = await (isSafe(request.method) ? request.withRoomFor(text, write) : write())
         reply.send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
       } catch (error) {
         reply.send(error)

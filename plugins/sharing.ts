@@ -112,7 +112,7 @@ export default fp(
       // It costs as much as a body of its length. A request that compares the order before it changes it, or tries again, is charged once.
       if (!charged.has(this)) this.charge(costOfBody(text.length))
       charged.add(this)
-      return this.withRoomFor(text.length, inTurn)
+      return this.withRoomFor(text, inTurn)
     })
 
     app.decorateReply('acquireCatalogueDownload', function (this: FastifyReply) {

@@ -202,7 +202,7 @@ export function makeBuyerOrders(
     if (textOf(before) === undefined && textOf(document) === undefined) return changeLines(before, document, changes)
     const beforeText = jsonOf(before)
     const change = () => app.documents.changeLines(request, beforeText, jsonOf(document), changes)
-    const { text, ...more } = await request.withRoomFor(beforeText.length, change)
+    const { text, ...more } = await request.withRoomFor(beforeText, change)
     return { order: fromJson(text), ...more }
   }
 

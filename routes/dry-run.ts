@@ -64,7 +64,7 @@ export function makeDryRun(app: FastifyInstance, found: (reply: FastifyReply, or
     const context = request.context()
     const { name = '' } = checkedOrderRepresentations
     try {
-      return Buffer.from(await request.withRoomFor(text.length, () => app.documents.write(request, name, variant.mediaType, text, context)))
+      return Buffer.from(await request.withRoomFor(text, () => app.documents.write(request, name, variant.mediaType, text, context)))
     } catch (error) {
       throw error instanceof Problem && error.code === 'overloaded' ? notWritten() : error
     }

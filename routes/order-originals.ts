@@ -56,7 +56,7 @@ const orderOriginals: RoutePlugin = async (app) => {
     const context = request.answerContext()
     const text = textOf(order)
     if (text === undefined) return writeOrderState(basis, order, context)
-    return request.withRoomFor(text.length, () => app.documents.answer(request, { text, basis, context }))
+    return request.withRoomFor(text, () => app.documents.answer(request, { text, basis, context }))
   }
 }
 

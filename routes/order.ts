@@ -114,7 +114,7 @@ const order: RoutePlugin = async (app, { config }) => {
   async function matches(request: FastifyRequest, wanted: PurchaseOrder, current: Order): Promise<boolean> {
     if (textOf(wanted) === undefined && textOf(current) === undefined) return matchesOrder(wanted, current, emptyInventory, config.CURRENCY)
     const [wantedText, currentText] = [jsonOf(wanted), jsonOf(current)]
-    return request.withRoomFor(currentText.length, () => app.documents.compare(request, wantedText, currentText, config.CURRENCY))
+    return request.withRoomFor(currentText, () => app.documents.compare(request, wantedText, currentText, config.CURRENCY))
   }
 }
 

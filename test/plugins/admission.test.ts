@@ -57,6 +57,32 @@ t.test('large orders that wait to be written have bounded room: more are 503, fo
   t.equal((await get('192.0.2.1')).statusCode, 200, 'then there is room again')
 })
 
+t.test(
+  'the orders that one caller reads take 16 MiB at most, in which a wide character makes each character of its order two bytes',
+  async (t) => {
+    const { app } = await build(t, { products: { 'ABC-1': { name: '螺栓', onHand: '1000000' as never } } })
+    const payload = `<purchase-order>${line.repeat(10_000)}</purchase-order>`
+    const { headers } = await app.inject({ method: 'POST', url: '/order', headers: { ...xml, prefer: 'return=minimal' }, payload })
+    const { letGo, waiting } = holdWrites(app, async () => Buffer.from('<order/>'))
+    const { write } = app.documents
+    let length = 0
+    app.documents.write = (...given) => {
+      length = given[3].length
+      return write(...given)
+    }
+    let refusals = 0
+    const asked = Array.from({ length: 60 }, async () => {
+      const { statusCode } = await app.inject({ url: String(headers.location), headers: { accept: 'application/xml' } })
+      if (statusCode === 503) refusals++
+    })
+    while (waiting() + refusals < asked.length) await new Promise(setImmediate)
+    const share = 16 * 1024 * 1024
+    t.equal(waiting(), Math.floor(share / (2 * length)), `orders of ${length} characters`)
+    letGo()
+    await Promise.all(asked)
+  }
+)
+
 t.test('a large order that is cancelled already takes room until its answer is written, also when its client leaves', async (t) => {
   const { app } = await build(t, { settings: { RATE_LIMIT: 'off' }, products: { 'ABC-1': { onHand: '1000000' as never } } })
   const payload = `<purchase-order>${line.repeat(10_000)}</purchase-order>`
