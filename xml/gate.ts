@@ -53,8 +53,8 @@ function parseBytes(bytes: Buffer): Document {
   return libxmljs.parseXml(bytes as unknown as string, options)
 }
 
-/** Longer documents, in bytes, are parsed only when no other tree is in memory. A tree takes up to 50 times as much as its document. */
-const maxBesideOthers = 256 * 1024
+/** Bytes of libxml2 with which no other document is parsed. A tree takes up to 50 times as much as its document. */
+const maxBesideOthers = 16 * 1024 * 1024
 
 function syntaxProblem(error: unknown): Problem {
   const { message = '', line } = error as { message?: string; line?: number }
@@ -107,7 +107,7 @@ export function makeXmlGate(collectGarbage: () => void = () => undefined): XmlGa
   }
 
   const parseAlone = (bytes: Buffer): Document => {
-    if (bytes.length > maxBesideOthers) collectGarbage()
+    if (libxmljs.memoryUsage() > maxBesideOthers) collectGarbage()
     return parseBytes(bytes)
   }
 
