@@ -53,8 +53,11 @@ function parseBytes(bytes: Buffer): Document {
   return libxmljs.parseXml(bytes as unknown as string, options)
 }
 
-/** Bytes of libxml2 with which no other document is parsed. A tree takes up to 50 times as much as its document. */
-const maxBesideOthers = 16 * 1024 * 1024
+/**
+ * The most bytes that the trees of earlier documents may take while another one is parsed. A tree takes up to 50 times as much as its
+ * document. To collect more often takes a third of the time of a large document.
+ */
+const mostOfOthers = 16 * 1024 * 1024
 
 function syntaxProblem(error: unknown): Problem {
   const { message = '', line } = error as { message?: string; line?: number }
@@ -88,7 +91,7 @@ function errorLines(xml: string, schema: Document): readonly number[] | undefine
 export function makeXmlGate(collectGarbage: () => void = () => undefined): XmlGate {
   /**
    * The libxml2 documents of small ones that were parsed. They never leave this file. A large document is parsed again when its parts
-   * have no faults, so that there is only one tree at a time.
+   * have no faults, so that its first tree does not stay beside theirs.
    */
   const documents = new WeakMap<Guarded, Document>()
   const validTogether = new WeakSet<Guarded>()
@@ -106,8 +109,8 @@ export function makeXmlGate(collectGarbage: () => void = () => undefined): XmlGa
     return made
   }
 
-  const parseAlone = (bytes: Buffer): Document => {
-    if (libxmljs.memoryUsage() > maxBesideOthers) collectGarbage()
+  const parseWithRoom = (bytes: Buffer): Document => {
+    if (libxmljs.memoryUsage() > mostOfOthers) collectGarbage()
     return parseBytes(bytes)
   }
 
@@ -116,7 +119,7 @@ export function makeXmlGate(collectGarbage: () => void = () => undefined): XmlGa
       if (validTogether.has(parsed)) return parsed
       let document: Document
       try {
-        document = parseAlone(bytes)
+        document = parseWithRoom(bytes)
       } catch (error) {
         throw syntaxProblem(error)
       }
@@ -146,7 +149,7 @@ export function makeXmlGate(collectGarbage: () => void = () => undefined): XmlGa
     },
 
     isValid(source, xsd, root) {
-      return parseAlone(Buffer.from(source)).validate(schemaOf(xsd, [root]))
+      return parseWithRoom(Buffer.from(source)).validate(schemaOf(xsd, [root]))
     },
 
     validate(parsed, xsd, roots, spell = asTag) {
@@ -155,10 +158,10 @@ export function makeXmlGate(collectGarbage: () => void = () => undefined): XmlGa
       const [root] = parsed.tags
       if (!root) throw new Error('a parsed document has a root element')
       if (!roots.includes(root.name)) return [{ detail: explainRoot(root.name, roots, spell), line: root.line, path: `/${root.name}` }]
-      const isValid = () => (documents.get(parsed) ?? parseAlone(Buffer.from(parsed.source))).validate(schema)
+      const isValid = () => (documents.get(parsed) ?? parseWithRoom(Buffer.from(parsed.source))).validate(schema)
       if (isSmall(parsed.tags) && isValid()) return []
       const validateValues = (xml: string) => {
-        const part = parseAlone(Buffer.from(xml))
+        const part = parseWithRoom(Buffer.from(xml))
         part.validate(schemaOf(xsd, roots, 'values'))
         return part.validationErrors
       }
