@@ -86,12 +86,12 @@ export function gateTree(reading: TreeReading, spell: Spell, schema: DocumentSch
   const readerFaults = new Map(reading.faults.map((fault) => [`${fault.path} ${fault.detail}`, fault]))
   const schemaFaults = new Map<string, LocatedFault>()
   const unread = new Set(reading.faults.map(({ path }) => path))
-  const found = xml.validate(parsed, schema.xsd, [reading.root.name], spell)
-  const lines = new Set(found.map(({ line = 1 }) => line))
+  const found = xml.validate(parsed, schema.xsd, [reading.root.name], spell).map(({ detail, line = 1 }) => ({ detail, line }))
+  const lines = new Set(found.map(({ line }) => line))
   // writeXml starts a line for each element.
   const originAt = new Map(parsed.tags.flatMap(({ line }, i) => (lines.has(line) ? [[line, elements[i]?.origin ?? '']] : [])))
   for (const { detail, line } of found) {
-    const path = originAt.get(line ?? 1) ?? ''
+    const path = originAt.get(line) ?? ''
     // A value that could not be read is empty in the XML: the schema's fault would be about the empty value.
     if (!unread.has(path)) schemaFaults.set(`${path} ${detail}`, { detail, path })
   }

@@ -60,8 +60,7 @@ export function decidePlacing(placing: Placing, id: string, shop: Shop): Placing
   const order = withObjections(placing.order, placing.objections)
   const decideContent = (wanted: PurchaseOrder) =>
     (handling === 'lenient' ? decideLeniently : decide)(wanted, shop.inventory, shop.currency)
-  const isNumbered = customer !== undefined && orderNumber !== undefined
-  const other = isNumbered ? shop.activeOrderNumbered(customer, orderNumber) : undefined
+  const other = customer === undefined || orderNumber === undefined ? undefined : shop.activeOrderNumbered(customer, orderNumber)
   const isRepeated = other !== undefined && repeats(order, other, shop)
   if (other && !isRepeated) throw combinedRefusal([numberTaken(other)], order, decideContent)
   // A document with faults repeats no order, whatever its number: `decide` lists them.

@@ -14,7 +14,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /**
      * Reserves memory for large stored orders while `work` reads or changes them.
-     * @param orders their text, or how many characters they have if they are not read yet
+     * @param orders their text, or its length, in characters or bytes, if it is not read yet
      * @throws Problem `overloaded` when too much is reserved already
      */
     withRoomFor<T>(orders: string | number, work: () => Promise<T>): Promise<T>
