@@ -50,9 +50,20 @@ async function run(words: readonly string[]): Promise<number> {
   const wantsHelp = hasOption('--help', words) || hasOption('-h', words)
   if (command && wantsHelp) return print(`${usage(command)}\n${command.help}\n`)
   if (command) return command.run(words.slice(command.name.split(' ').length))
-  if (wantsHelp) return print(overview())
+  if (wantsHelp || words[0] === 'help') return print(overview())
   if (words[0] === '--version') return print(`${release}\n`)
-  throw new UsageError(words.length === 0 ? 'a command is missing' : `there is no command ${JSON.stringify(words.slice(0, 2).join(' '))}`)
+  throw new UsageError(explainUnknown(words))
+}
+
+/** Says what is wrong with words that name no command. */
+function explainUnknown([word, next]: readonly string[]): string {
+  if (word === undefined) return 'a command is missing'
+  const group = commands.filter(({ name }) => name.startsWith(`${word} `)).map(({ name }) => name)
+  if (group.length === 0) return `there is no command ${JSON.stringify(word)}`
+  const choice = `use ${group.join(', ')}`
+  return next === undefined
+    ? `the command ${word} needs a second word: ${choice}`
+    : `there is no command ${JSON.stringify(`${word} ${next}`)}: ${choice}`
 }
 
 function print(text: string): 0 {
@@ -64,7 +75,7 @@ function print(text: string): 0 {
 function report(error: unknown, words: readonly string[]): 1 | 2 {
   const command = findCommand(words)
   if (error instanceof UsageError) {
-    process.stderr.write(`tradepost: ${error.message}\n${command ? usage(command) : overview()}`)
+    process.stderr.write(`tradepost: ${error.message}\n${command ? usage(command) : 'Run tradepost --help for the list of commands.\n'}`)
     return 2
   }
   process.stderr.write(`tradepost: ${explain(error)}\n`)

@@ -26,10 +26,11 @@ function oneOf<const T extends string>(...values: readonly T[]) {
 
 const onOff = (value: string) => oneOf('on', 'off')(value) === 'on'
 
-function integer(min: number, max: number = Number.MAX_SAFE_INTEGER) {
+function integer(min: number, max: number = Number.MAX_SAFE_INTEGER, otherwise = '') {
+  const range = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`
   return (value: string): number => {
     const number = /^\d+$/.test(value) ? Number(value) : Number.NaN
-    return number >= min && number <= max ? number : fail(`must be a whole number from ${min} to ${max}`)
+    return number >= min && number <= max ? number : fail(`must be ${otherwise}a whole number ${range}`)
   }
 }
 
@@ -40,7 +41,7 @@ function days(value: string): number {
 }
 
 function integerOrOff(min: number) {
-  return (value: string): number | undefined => (value === 'off' ? undefined : integer(min)(value))
+  return (value: string): number | undefined => (value === 'off' ? undefined : integer(min, undefined, 'off, or ')(value))
 }
 
 function optionalPort(value: string): number | undefined {

@@ -15,7 +15,7 @@ database and -wal or -shm at the end, and start the service.
 For PostgreSQL use its own tools, pg_dump and pg_restore.`,
 
   async run(args) {
-    const [target = ''] = readArguments(args, {}, [1, 1]).operands
+    const [target = ''] = readArguments(args, {}, ['FILE']).operands
     const url = readConfig().DATABASE_URL
     if (!url.startsWith('sqlite:')) throw new Failure(pgDump(target))
     requireDatabase(url)

@@ -38,18 +38,22 @@ type Values<O extends Options> = ReturnType<typeof parseArgs<{ options: O }>>['v
 
 /**
  * Parses a command line.
- * @param operands the least and the most number of arguments, not counting options
+ * @param names the arguments that are not options, such as FILE; one that may be missing is in brackets
  * @throws UsageError
  */
 export function readArguments<const O extends Options>(
   args: readonly string[],
   options: O,
-  operands: readonly [least: number, most: number]
+  names: readonly string[]
 ): { readonly values: Values<O>; readonly operands: readonly string[] } {
   const { values, positionals } = parse(args, options)
-  if (positionals.length < operands[0]) throw new UsageError('an argument is missing')
-  if (positionals.length > operands[1])
-    throw new UsageError(`there are too many arguments: the first that is not expected is ${JSON.stringify(positionals[operands[1]])}`)
+  for (const [i, name] of names.entries()) {
+    if (positionals[i] === undefined && !name.startsWith('[')) throw new UsageError(`${name} is missing`)
+    // A variable of the shell that is not set makes an empty argument.
+    if (positionals[i]?.trim() === '') throw new UsageError(`${name.replace(/[[\]]/g, '')} is empty`)
+  }
+  if (positionals.length > names.length)
+    throw new UsageError(`there are too many arguments: the first that is not expected is ${JSON.stringify(positionals[names.length])}`)
   return { values, operands: positionals }
 }
 
@@ -57,9 +61,16 @@ function parse<const O extends Options>(args: readonly string[], options: O) {
   try {
     return parseArgs({ args, options, allowPositionals: true, strict: true })
   } catch (error) {
-    // The second sentence of Node's message on an unknown option is about positional arguments, and has a quote that is never closed.
-    throw new UsageError(error instanceof Error ? error.message.replace(/\. .*/s, '') : String(error))
+    throw new UsageError(error instanceof Error ? explainOption(error.message) : String(error))
   }
+}
+
+/** Says in the words of the commands what Node says of an option. Other messages stay as they are. */
+function explainOption(message: string): string {
+  const [, unknown] = /^Unknown option '([^']*)'/.exec(message) ?? []
+  if (unknown !== undefined) return `there is no option ${unknown}`
+  const [, bare] = /^Option '(?:-\w, )?(--[\w-]+) <value>' argument missing/.exec(message) ?? []
+  return bare === undefined ? message : `${bare} needs a value`
 }
 
 type UseStore<T> = (store: Store, config: Config) => Promise<T>

@@ -10,7 +10,7 @@ export const config: Command = {
 Prints a table on a terminal, and NAME=VALUE lines otherwise.`,
 
   async run(args) {
-    readArguments(args, {}, [0, 0])
+    readArguments(args, {}, [])
     const rows = Object.entries(readConfig()).map(([name, value]) => [name, formatValue(name as keyof Config, value)])
     const isTerminal = process.stdout.isTTY
     process.stdout.write(isTerminal ? formatTable(['SETTING', 'VALUE'], rows, true) : rows.map((pair) => `${pair.join('=')}\n`).join(''))

@@ -22,7 +22,7 @@ while the file is written, the file has either its old or its new state.
                  output gets xml`,
 
   async run(args) {
-    const { values, operands } = readArguments(args, { format: { type: 'string' } }, [0, 1])
+    const { values, operands } = readArguments(args, { format: { type: 'string' } }, ['[FILE]'])
     const file = operands[0] === '-' ? undefined : operands[0]
     const format = formatOf(values.format, file)
     await withExistingStore((store) => {

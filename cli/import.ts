@@ -2,7 +2,7 @@ import type { ImportOutcome } from '../domain/product-writes.ts'
 import type { Store } from '../domain/store.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { ImportDryRun } from '../stores/import-dry-run.ts'
-import { type Command, readArguments, withStore, withStoreForDryRun } from './command.ts'
+import { type Command, Failure, readArguments, withStore, withStoreForDryRun } from './command.ts'
 import { inBatches } from './import/batches.ts'
 import { makeProgress, type Progress } from './import/progress.ts'
 import { type Format, formatOf, openSource, readEntries, type Source } from './import/source.ts'
@@ -33,12 +33,13 @@ A product without on-hand keeps its stock (a new product has 0). Products with e
 printed on standard error with their lines, the other products are imported, and the exit status is 1.`,
 
   async run(args) {
-    const { values, operands } = readArguments(args, { format: { type: 'string' }, 'dry-run': { type: 'boolean' } }, [1, 1])
+    const { values, operands } = readArguments(args, { format: { type: 'string' }, 'dry-run': { type: 'boolean' } }, ['FILE'])
     const [file = ''] = operands
-    const format = formatOf(values.format, file)
     const isDryRun = values['dry-run'] ?? false
+    // That a file is not there is said first, whatever its extension.
     const source = await openSource(file)
     try {
+      const format = formatOf(values.format, file)
       return await (isDryRun ? withStoreForDryRun : withStore)(async (store) => {
         const dryRun = isDryRun ? new ImportDryRun(store) : undefined
         const counts = await new Import(dryRun ?? store, source).run(format)
@@ -90,7 +91,7 @@ class Import {
       await storing.catch(() => undefined)
       const hasBegun = Object.values(this.#counts).some((count) => count > 0)
       if (hasBegun) this.#progress.print(`${this.#source.name}: ended early; ${summarise(this.#counts)} until then\n`)
-      throw error
+      throw error instanceof Failure ? new Failure(`${this.#source.name}: ${error.message}`) : error
     } finally {
       this.#progress.end()
     }

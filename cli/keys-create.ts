@@ -29,7 +29,7 @@ export const keysCreate: Command = {
                    2027-12-31T18:00:00Z, or a number of days; without it the key works until it is revoked`,
 
   async run(args) {
-    const { values } = readArguments(args, { name: { type: 'string' }, scopes: { type: 'string' }, expires: { type: 'string' } }, [0, 0])
+    const { values } = readArguments(args, { name: { type: 'string' }, scopes: { type: 'string' }, expires: { type: 'string' } }, [])
     const customer = readName(values.name)
     const granted = readScopes(values.scopes)
     const expiresAt = values.expires === undefined ? undefined : readExpiry(values.expires, Date.now())
@@ -70,9 +70,13 @@ function readScopes(text: string | undefined): readonly Scope[] {
   if (text === undefined) throw new UsageError('--scopes is missing')
   const named = text.split(',').map((name) => name.trim())
   for (const name of named) {
-    if (!scopes.some((scope) => scope === name)) throw new UsageError(`there is no scope ${JSON.stringify(name)}: use ${scopes.join(', ')}`)
+    if (!scopes.some((scope) => scope === name)) throw new UsageError(noScope(name))
   }
   return scopes.filter((scope) => named.includes(scope))
+}
+
+function noScope(name: string): string {
+  return `there is no scope ${JSON.stringify(name)}: use ${scopes.join(', ')}, or several of them with commas between`
 }
 
 /** @returns milliseconds since the epoch, after `now` */

@@ -14,7 +14,7 @@ themselves are not stored. Prints a table on a terminal, and tab-separated lines
 of the last use may be up to five seconds late.`,
 
   async run(args) {
-    readArguments(args, {}, [0, 0])
+    readArguments(args, {}, [])
     const keys = await withExistingStore((store) => store.keys())
     process.stdout.write(formatTable(headings, keys.map(toRow), process.stdout.isTTY))
     return 0

@@ -9,7 +9,7 @@ export const keysRevoke: Command = {
   help: 'The key with this id (see `keys list`) stops working at once, also in running services. It stays in the list.',
 
   async run(args) {
-    const [id = ''] = readArguments(args, {}, [1, 1]).operands
+    const [id = ''] = readArguments(args, {}, ['ID']).operands
     await withExistingStore((store) => revoke(store, id))
     return 0
   }

@@ -9,7 +9,7 @@ export const migrate: Command = {
 command changes nothing.`,
 
   async run(args) {
-    readArguments(args, {}, [0, 0])
+    readArguments(args, {}, [])
     const { applied, to } = await migrateDatabase(readConfig().DATABASE_URL)
     process.stdout.write(`${applied.map((name) => `applied ${name}\n`).join('')}the schema is ${to}\n`)
     return 0

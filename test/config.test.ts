@@ -32,6 +32,7 @@ t.test('every setting that is wrong is named at once, with what it may be', asyn
       ['::1/129', /CIDR/]
     ],
     CURRENCY: [['euro', /ISO 4217/]],
+    RATE_LIMIT: [['none', /must be off, or a whole number of 1 or more$/]],
     SHUTDOWN_TIMEOUT: [['2592000', /from 1 to 86400/]],
     SHUTDOWN_DELAY: [['86401', /from 0 to 86400/]],
     REQUEST_TIMEOUT: [['0', /from 1 to 86400/]],

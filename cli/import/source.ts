@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { productXsd } from '../../schemas/product.ts'
+import { diskReason } from '../../stores/disk.ts'
 import { makeXmlGate } from '../../xml/gate.ts'
 import { Failure, UsageError } from '../command.ts'
 import { csvEntries } from './csv-entries.ts'
@@ -28,7 +29,10 @@ export function formatOf(named: string | undefined, file: string | undefined): F
   if (file === undefined) return 'xml'
   if (file === '-') throw new UsageError('standard input needs --format xml, csv or ndjson')
   const format = extensions[extname(file).toLowerCase()]
-  if (!format) throw new UsageError('--format is missing, and the extension of the file is not .xml, .csv, .ndjson or .jsonl')
+  if (!format)
+    throw new UsageError(
+      `the name ${JSON.stringify(file)} does not end with .xml, .csv, .ndjson or .jsonl: say with --format what is in the file`
+    )
   return format
 }
 
@@ -52,10 +56,17 @@ export async function openSource(file: string): Promise<Source> {
       return { name: file, size, bytes: handle.createReadStream({ autoClose: false }), close: () => handle.close() }
     }
     await handle.close()
-    throw new Error('it is a directory')
+    throw new Failure(`${file} cannot be read: it is a folder; name a file in it`)
   } catch (error) {
-    throw new Failure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw error instanceof Failure ? error : new Failure(`${file} cannot be read: ${readReason(error)}`)
   }
+}
+
+function readReason(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'ENOENT') return 'there is no such file; check its name and its folder'
+  if (code === 'ENXIO') return 'it is a socket, not a file'
+  return diskReason(error) ?? String(error)
 }
 
 /** Reads the products of a file. Only a part of it is in memory at a time. */

@@ -50,7 +50,7 @@ function failure(error: unknown, path: string, file: string): unknown {
   return new Error(explain(error, file) ?? `${file} cannot be written: ${error.message}`)
 }
 
-const exists = (target: string) => `${target} exists: a backup never overwrites`
+const exists = (target: string) => `${target} exists: a backup never overwrites anything; choose another name`
 
 /** The errors of link(2) on a file system or an operating system without hard links. */
 const linkErrors = new Set(['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL', 'EMLINK'])

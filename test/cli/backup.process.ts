@@ -85,7 +85,7 @@ t.test('of two simultaneous backups to one file one is made completely, and the 
   const ran = await Promise.all([run(['backup', file], settings), run(['backup', file], settings)])
   const [made, refused] = ran.sort((a, b) => Number(a.status) - Number(b.status))
   t.match(made, { status: 0, stderr: '' })
-  t.match(refused, { status: 1, stderr: /backup\.db exists: a backup never overwrites\n$/ })
+  t.match(refused, { status: 1, stderr: /backup\.db exists: a backup never overwrites anything; choose another name\n$/ })
   t.ok(isWhole(file))
   t.same(backups(), ['backup.db', 'backup.db.partial'])
   t.equal(readFileSync(`${file}.partial`, 'utf8'), 'mine')
@@ -109,7 +109,7 @@ t.test('a file that comes while a backup is written stays', async (t) => {
       writeFileSync(file, 'mine')
     }
   }))
-  await t.rejects(backup(), /backup\.db exists: a backup never overwrites$/)
+  await t.rejects(backup(), /backup\.db exists: a backup never overwrites anything; choose another name$/)
   t.equal(readFileSync(file, 'utf8'), 'mine')
   t.same(backups(), ['backup.db'])
 })

@@ -16,6 +16,10 @@ t.test('--help lists the commands, each command has its own, and none touches th
   }
 })
 
+t.test('help shows the same as --help', async (t) => {
+  t.same(await run(['help'], none), await run(['--help'], none))
+})
+
 t.test('--version names the version', async (t) => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
   t.match(await run(['--version'], none), { status: 0, stdout: `${version}\n`, stderr: '' })

@@ -129,6 +129,6 @@ t.test('a file is replaced by a whole one or stays, and nothing else is left', a
   await closed
   t.same(readFileSync(file), before)
   t.match(await run(['export', join(folder, 'none', 'shop.csv')], at('shop.db')), { status: 1, stderr: /^tradepost: .*none/ })
-  t.match(await run(['export', join(folder, 'shop.txt')], at('shop.db')), { status: 2, stderr: /--format is missing/ })
+  t.match(await run(['export', join(folder, 'shop.txt')], at('shop.db')), { status: 2, stderr: /say with --format what/ })
   t.notOk(existsSync(join(folder, 'shop.txt')) || readdirSync(folder).some((name) => name.endsWith('.partial')))
 })

@@ -178,7 +178,7 @@ t.test('a file that is not what it must be is refused before anything is stored,
   for (const [name, text, reason] of refused) t.match(await shop.importText(name, text), { status: 1, stdout: '', stderr: reason }, name)
   const lines = Array.from({ length: 700 }, (_, i) => `{"id":"p${i}","name":"n","price":"1"}\n`).join('')
   const cut = await shop.importText('bytes.ndjson', Buffer.concat([Buffer.from(lines.repeat(4)), Buffer.from([0xff, 0x0a])]))
-  t.match(cut, { status: 1, stdout: '', stderr: /ended early; \d+ read: .*\ntradepost: the text is not in UTF-8/ })
+  t.match(cut, { status: 1, stdout: '', stderr: /ended early; \d+ read: .*\ntradepost: .*: the text is not in UTF-8/ })
 })
 
 t.test('a document that is cut off keeps what was whole', async (t) => {
@@ -243,8 +243,24 @@ t.test('wrong usage is status 2', async (t) => {
   const shop = await newShop(t)
   t.match(await shop.importInput('', '--format', 'xls'), { status: 2, stderr: /no format "xls": use xml, csv, ndjson/ })
   t.match(await shop.importInput(''), { status: 2, stderr: /^tradepost: standard input needs --format xml, csv or ndjson\n/ })
-  t.match(await run(['import'], {}), { status: 2, stderr: /an argument is missing/ })
-  t.match(await run(['import', '/nowhere/shop.xml'], {}), { status: 1, stderr: /shop\.xml cannot be read: / })
+  t.match(await run(['import'], {}), { status: 2, stderr: /^tradepost: FILE is missing\n/ })
+  const name = join(t.testdir({ 'shop.txt': '' }), 'shop.txt')
+  const refused = { status: 2, stderr: /shop\.txt" does not end with \.xml, \.csv, \.ndjson or \.jsonl: say with --format what/ }
+  t.match(await run(['import', name], {}), refused)
+})
+
+t.test('a file that is not there is one line, whatever its extension', async (t) => {
+  for (const name of ['shop.xml', 'shop.csv', 'shop.xlsx', 'shop']) {
+    const stderr = `tradepost: /nowhere/${name} cannot be read: there is no such file; check its name and its folder\n`
+    t.same(await run(['import', `/nowhere/${name}`], {}), { status: 1, stdout: '', stderr })
+  }
+})
+
+t.test('a file that cannot be imported at all is named with the reason', async (t) => {
+  const folder = t.testdir({ 'shop.csv': 'sku,title\n' })
+  const file = join(folder, 'shop.csv')
+  const ran = await run(['import', file], { DATABASE_URL: `sqlite:${join(folder, 'shop.db')}` })
+  t.ok(ran.stderr.includes(`tradepost: ${file}: line 1: there is no column "sku": use id, `), ran.stderr)
 })
 
 t.test('an unreadable file is one line', async (t) => {
@@ -257,7 +273,11 @@ t.test('an unreadable file is one line', async (t) => {
   await once(server, 'listening')
   chmodSync(join(folder, 'locked.csv'), 0)
   // Root can read every file, so only another user is refused.
-  const reasons = { folder: 'it is a directory', socket: 'ENXIO', ...(process.getuid?.() === 0 ? {} : { locked: 'EACCES' }) }
+  const reasons = {
+    folder: 'it is a folder',
+    socket: 'it is a socket',
+    ...(process.getuid?.() === 0 ? {} : { locked: 'this user has no permission' })
+  }
   for (const [name, reason] of Object.entries(reasons)) {
     const ran = await run(['import', join(folder, `${name}.csv`)], settings)
     t.match(ran, { status: 1, stdout: '', stderr: new RegExp(`^tradepost: .*${name}\\.csv cannot be read: ${reason}.*\n$`) }, name)

@@ -67,15 +67,22 @@ t.test('wrong usage is status 2, says what is wrong and makes no key', async (t)
   const settings = newDatabase(t)
   const wrong: [readonly string[], RegExp][] = [
     [[], /a command is missing/],
-    [['keys', 'make'], /no command "keys make"/],
+    [['keys', 'make'], /^tradepost: there is no command "keys make": use keys create, keys list, keys revoke\nRun [^\n]*\n$/],
+    [['keys'], /^tradepost: the command keys needs a second word: use keys create, keys list, keys revoke\nRun [^\n]*\n$/],
+    [['key'], /^tradepost: there is no command "key"\nRun tradepost --help for the list of commands.\n$/],
     [['keys', 'create', '--scopes', 'order'], /--name is missing/],
     [['keys', 'create', '--name', 'a\tb', '--scopes', 'order'], /control characters/],
-    [['keys', 'create', '--name', 'ACME', '--scopes', 'order,root'], /no scope "root": use order, catalogue, fulfilment/],
+    [
+      ['keys', 'create', '--name', 'ACME', '--scopes', 'order,root'],
+      /no scope "root": use order, catalogue, fulfilment, or several of them with commas between/
+    ],
     [['keys', 'create', '--name', 'ACME', '--scopes', 'order', '--expires', '2020-01-01'], /future/],
     [['keys', 'create', '--name', 'ACME', '--scopes', 'order', '--expires', '2027-02-30'], /must be a date/],
     [['keys', 'create', '--name', 'ACME', '--scopes', 'order', 'more'], /too many arguments: the first that is not expected is "more"/],
-    [['keys', 'revoke'], /an argument is missing/],
-    [['keys', 'list', '--al'], /^tradepost: Unknown option '--al'\nUsage: /],
+    [['keys', 'revoke'], /^tradepost: ID is missing\n/],
+    [['keys', 'revoke', ''], /^tradepost: ID is empty\n/],
+    [['keys', 'create', '--name'], /^tradepost: --name needs a value\n/],
+    [['keys', 'list', '--al'], /^tradepost: there is no option --al\nUsage: /],
     [['keys', 'create', '--name', '-x'], /'--name' argument is ambiguous.*use '--name=-XYZ'/s]
   ]
   for (const [args, reason] of wrong) t.match(await run(args, settings), { status: 2, stdout: '', stderr: reason }, args.join(' '))
