@@ -46,7 +46,7 @@ t.test('packages that were installed for another Node.js end the start, and a co
     const module = pathToFileURL(join(await compile(), script)).href
     const folder = t.testdir({
       'other-node.mjs': `process.dlopen = () => {
-        throw Object.assign(new Error('compiled for\\nanother version'), { code: 'ERR_DLOPEN_FAILED' })
+        throw Object.assign(new Error("The module '/shop/addon.node'\\nwas compiled against a different Node.js version using\\nNODE_MODULE_VERSION 1. Please try"), { code: 'ERR_DLOPEN_FAILED' })
       }`,
       [script.replace('.js', '.mjs')]: `import './other-node.mjs'\nimport ${JSON.stringify(module)}`
     })
@@ -54,7 +54,7 @@ t.test('packages that were installed for another Node.js end the start, and a co
     t.ok(output.startsWith(prefix))
     t.match(
       output.slice(prefix.length),
-      /^A package cannot be loaded\. .* \(v\d+\.\d+\.\d+\), run npm ci\. compiled for another version\n$/
+      /^The packages were installed for another Node\.js than this one \(v\d+\.\d+\.\d+\): run npm ci, or use that Node\.js \(\/shop\/addon\.node\)\n$/
     )
   }
 })
