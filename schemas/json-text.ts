@@ -23,7 +23,11 @@ const maxPointer = 256
 
 const whiteSpace = /[ \t\r\n]*/y
 const scalarValue = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/y
+const leadingZero = /-?0\d/y
 const escapeSequence = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
+
+const valueMessage = 'Expected a value: a string in double quotes, a number, an array, an object, true, false or null.'
+const zeroMessage = 'A number must not begin with 0 before another digit: write 7, not 07.'
 
 /** Writes a JSON pointer (RFC 6901). */
 export function pointer(steps: readonly (string | number)[]): string {
@@ -92,8 +96,7 @@ class Reader {
     if (this.#take('[')) return this.#elements()
     const start = this.#at
     this.#at += this.#length(scalarValue)
-    if (this.#at === start)
-      throw this.#syntaxError('Expected a value: a string in double quotes, a number, an array, an object, true, false or null.')
+    if (this.#at === start) throw this.#syntaxError(this.#length(leadingZero) > 0 ? zeroMessage : valueMessage)
     const written = this.#text.slice(start, this.#at)
     this.#skipWhiteSpace()
     if (written === 'true' || written === 'false') return written === 'true'

@@ -39,7 +39,11 @@ t.test('a JSON order that cannot be read', (t) =>
     'a comment': malformed('{"item": [] /* a */}', /Expected a comma/),
     'a colon too few': malformed('{"item" []}', /Expected a colon/),
     'two documents': malformed('{} {}', /after the end/),
-    'a number with a leading zero': malformed('{"quantity": 007}', /Expected a value/),
+    'a number with a leading zero': malformed(
+      '{"quantity": 007}',
+      /A number must not begin with 0 before another digit: write 7, not 07\./
+    ),
+    'two zeros': malformed('{"quantity": 00}', /A number must not begin with 0/),
     NaN: malformed('{"quantity": NaN}', /Expected a value/),
     'a line end in a string': malformed('{"note": ["a\nb"]}', /must be escaped/),
     'an escape that is none': malformed('{"note": ["\\x"]}', /backslash/),
