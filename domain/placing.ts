@@ -137,7 +137,7 @@ export function evaluate(
   const taken = new Map<string, Decimal>()
   for (const [id, wanted] of quantities(items)) taken.set(id, subtract(wanted, held.get(id) ?? zero))
   for (const [id, quantity] of held) if (!taken.has(id)) taken.set(id, subtract(zero, quantity))
-  refused.push(...shortages(lines, taken), ...uncountable(lines, taken, inventory))
+  refused.push(...shortages(lines, taken, held), ...uncountable(lines, taken, inventory))
   const total = totalOf(items, minorUnit(currency))
   if (compare(total, mostTotal) > 0) invalid.push({ code: 'total-limit', detail: `An order is worth ${mostTotal} ${currency} at most.` })
   return { currency, items, total, taken, lines, invalid, refused }
@@ -161,7 +161,7 @@ function itemsOf(lines: readonly Line[], priced: readonly PricedLine[], totals: 
   return items
 }
 
-function shortages(lines: readonly Line[], taken: ReadonlyMap<string, Decimal>): Fault[] {
+function shortages(lines: readonly Line[], taken: ReadonlyMap<string, Decimal>, held: ReadonlyMap<string, Decimal>): Fault[] {
   return lines.flatMap(({ item, position, productId, stockItem }) => {
     if (item.quoted?.isUncounted) return []
     const more = taken.get(productId) ?? zero
@@ -172,7 +172,8 @@ function shortages(lines: readonly Line[], taken: ReadonlyMap<string, Decimal>):
     }
     if (stockItem.backorder || compare(stockItem.onHand, more) >= 0) return []
     const available = compare(stockItem.onHand, zero) > 0 ? plain(stockItem.onHand) : 'none'
-    const detail = `${productId} is short: the order needs ${plain(more)} more of it, ${available} is on hand.`
+    const needed = held.has(productId) ? `${plain(more)} more` : plain(more)
+    const detail = `${productId} is short: the order needs ${needed} of it, ${available} is on hand.`
     return [{ code: 'out-of-stock', at: ['item', position, 'quantity'], detail }]
   })
 }
