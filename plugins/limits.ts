@@ -26,7 +26,8 @@ export default fp(
     if (connections < config.MAX_CONNECTIONS) {
       app.log.info(
         { descriptors, connections },
-        'the process accepts fewer connections than MAX_CONNECTIONS, because it may not open more files'
+        `the process accepts fewer connections than MAX_CONNECTIONS, because it may only open ${descriptors} files: ` +
+          'raise that before the start, with ulimit -n, or with ulimits in the compose file'
       )
     }
     // Node silently drops the fields above its limit. Losing If-Match would change the request, so one more is read, and refused.

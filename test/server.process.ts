@@ -131,6 +131,17 @@ t.test('the log says once where the service listens, then that it is ready, and 
   )
 })
 
+t.test('a service that may open few files says so, and how it may open more', async (t) => {
+  const child = spawnServer(t, { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}` }, undefined, 1_024)
+  const found: string[] = []
+  for await (const line of createInterface(child.stdout ?? Readable.from([]))) {
+    const { msg, address } = JSON.parse(line) as { msg: string; address?: string }
+    if (msg.includes('MAX_CONNECTIONS')) found.push(msg)
+    if (address) child.kill('SIGTERM')
+  }
+  t.match(found, [/because it may only open 1024 files: raise that before the start, with ulimit -n, or with ulimits in the compose file$/])
+})
+
 t.test('SAMPLE_CATALOGUE=off leaves a new database empty, and BASE_URL puts everything under its path', async (t) => {
   const { base, end } = await runServer(t, {
     DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`,
