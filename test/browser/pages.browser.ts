@@ -124,6 +124,15 @@ t.test('a phone shows every page without scrolling sideways', async (t) => {
   }
 })
 
+t.test('on a phone the first screen of a page of the documentation has more than its menu', async (t) => {
+  const { page } = await visit(t, shop, { viewport: { width: 375, height: 800 }, isMobile: true, javaScriptEnabled: false })
+  for (const path of ['/docs', '/docs/orders']) {
+    await page.goto(`${shop.url}${path}`)
+    const { y = 0 } = (await page.locator('main h2').first().boundingBox()) ?? {}
+    t.ok(y > 0 && y < 600, `${path}: the first heading is at ${y} of 800`)
+  }
+})
+
 t.test('dark mode is dark, light mode light', async (t) => {
   for (const [colorScheme, isDark] of [
     ['dark', true],
