@@ -206,3 +206,14 @@ t.test('the default page of products is less than 50 KB', async (t) => {
   const form = await app.inject({ url: '/order', headers: html })
   t.ok(Buffer.byteLength(form.body) < 50_000, `${Buffer.byteLength(form.body)} bytes`)
 })
+
+t.test('the page of a problem says nothing twice', async (t) => {
+  const get = (url: string) => shop.app.inject({ url, headers: html })
+  const oneParameter = await get('/products?limit=0')
+  t.equal(oneParameter.body.split('limit must be a whole number').length, 2)
+  const unknown = await get('/products?x=1&y=1')
+  t.equal(unknown.body.split('There is no parameter &quot;x&quot;').length, 2)
+  t.match(unknown.body, 'There is no parameter &quot;y&quot;', 'another error than that of the first sentence is listed')
+  const wrongType = await shop.app.inject({ method: 'POST', url: '/order', headers: { ...html, 'content-type': 'text/csv' }, payload: 'a' })
+  t.equal(wrongType.body.split('application/xml').length, 2, 'what can be used is said once')
+})
