@@ -55,7 +55,7 @@ export function writeOrderState(basis: AnswerBasis, order: Order, context: Answe
 }
 
 /** Whether the buyer's vocabulary has a word for the status of the order. */
-export function hasOrderState({ vocabulary }: AnswerBasis, { status }: Order): boolean {
+export function hasOrderState({ vocabulary }: AnswerBasis, { status }: Pick<Order, 'status'>): boolean {
   return vocabulary === 'ubl' || confirmationTypes[status] !== undefined
 }
 

@@ -120,7 +120,10 @@ export interface OrderDocument {
   readonly revision?: string
   /** The parts of the document that answers in its vocabulary repeat. Only dialects/ knows them. */
   readonly answer: object
-  /** The document as it was sent, but for its secrets. */
+}
+
+export interface WholeOrderDocument extends OrderDocument {
+  /** The document as it was sent, but for its secrets. They can be megabytes. */
   readonly bytes: Uint8Array
 }
 

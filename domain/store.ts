@@ -1,7 +1,7 @@
 import type { ApiKey } from './caller.ts'
 import type { Audience, EventHead, ShopEvent } from './event.ts'
 import type { Decimal } from './money.ts'
-import type { Objections, Order, OrderDocument, OrderHead, OrderStatus, OrderSummary, PurchaseOrder } from './order.ts'
+import type { Objections, Order, OrderDocument, OrderHead, OrderStatus, OrderSummary, PurchaseOrder, WholeOrderDocument } from './order.ts'
 import type { Page, PageQuery } from './page.ts'
 import type { Precondition } from './preconditions.ts'
 import type { Product, ProductDraft, ProductName, ProductOption, Stock } from './product.ts'
@@ -70,7 +70,7 @@ export interface WriteOptions {
 /** How an order that came as a buyer's own document is written. */
 export interface OrderWriteOptions extends WriteOptions {
   /** The document that the order now has. Without `bytes`, it has those that it had. */
-  readonly document?: Omit<OrderDocument, 'bytes'> & Partial<Pick<OrderDocument, 'bytes'>>
+  readonly document?: OrderDocument & Partial<Pick<WholeOrderDocument, 'bytes'>>
   /** Faults of the document. Any of them refuses the order. They are listed together with those that the store finds. */
   readonly objections?: Objections | undefined
   /** `dry-run`: decides everything and stores nothing. */
@@ -200,6 +200,8 @@ export interface Store extends WebhookStore {
   orderNumbered(customer: string, orderNumber: string): Promise<Order | undefined>
   /** The document that an order came from. Undefined when it came in the shop's own vocabulary. @throws `order-not-found` */
   documentOf(id: string): Promise<OrderDocument | undefined>
+  /** The same with its bytes. */
+  wholeDocumentOf(id: string): Promise<WholeOrderDocument | undefined>
   /** A page may be short, or empty, and still have a next one: see `orderList`. */
   orders(query: OrderQuery): Promise<Page<OrderSummary>>
   /** The same list with whole orders, all of them deferred. A page ends early when their content reaches `mostContent`. */

@@ -1,9 +1,9 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { hasOrderState, writeOrderState } from '../dialects/answers.ts'
 import type { AnswerBasis } from '../dialects/buyer-document.ts'
 import { textOf } from '../domain/deferred.ts'
-import type { Order } from '../domain/order.ts'
+import type { Order, OrderDocument, OrderHead } from '../domain/order.ts'
 import { ublMediaTypes } from '../http/media-types.ts'
 import { Problem } from '../http/problem.ts'
 import { costOfBody } from '../http/request-cost.ts'
@@ -18,13 +18,14 @@ const orderOriginals: RoutePlugin = async (app) => {
     { schema: { params: orderPath }, config: { access: toSeeOrder, caching: 'private', describes: getDocument } },
     async (request, reply) => {
       const { id } = await request.visibleOrderHead(request.params.order_id)
-      const document = await request.read((store) => store.documentOf(id))
+      const known = await request.read((store) => store.documentOf(id))
+      if (!known) throw noDocument()
+      if (isUnchanged(request, reply, documentTag(known))) return reply.code(304).send()
+      const document = await request.read((store) => store.wholeDocumentOf(id))
       if (!document) throw noDocument()
-      const { bytes, mediaType, digest } = document
+      const { bytes, mediaType } = document
       request.charge(costOfBody(bytes.length))
-      const tag = `"${digest.slice(0, 16)}"`
-      reply.headers({ etag: tag, 'cache-control': app.cachePolicies.private })
-      if (request.isNotModified({ tags: [tag] })) return reply.code(304).send()
+      reply.header('etag', documentTag(document))
       // A browser must not run what a buyer's document may contain.
       return reply
         .header('content-disposition', 'attachment; filename="order.xml"')
@@ -37,19 +38,24 @@ const orderOriginals: RoutePlugin = async (app) => {
     '/order/:order_id/response',
     { schema: { params: orderPath }, config: { access: toSeeOrder, caching: 'private', describes: getResponse } },
     async (request, reply) => {
-      const order = await request.visibleOrder(request.params.order_id)
-      const document = await request.read((store) => store.documentOf(order.id))
+      const head = await request.visibleOrderHead(request.params.order_id)
+      const document = await request.read((store) => store.documentOf(head.id))
       const basis = document?.answer as AnswerBasis | undefined
-      if (!document || !basis || !hasOrderState(basis, order)) throw noResponse()
-      // Weak: a ConfirmationRequest has a new payloadID and timestamp each time.
-      const tag = `W/"${order.version}.${order.modifiedAt.toString(36)}"`
-      reply.headers({ etag: tag, 'cache-control': app.cachePolicies.private })
-      if (request.isNotModified({ tags: [tag] })) return reply.code(304).send()
+      if (!document || !basis || !hasOrderState(basis, head)) throw noResponse()
+      if (isUnchanged(request, reply, responseTag(head))) return reply.code(304).send()
+      const order = await request.visibleOrder(head.id)
+      reply.header('etag', responseTag(order))
       const body = await orderState(request, basis, order)
       if (body === undefined) throw noResponse()
       return reply.type(`${document.mediaType}; charset=utf-8`).send(Buffer.from(body))
     }
   )
+
+  /** Sets the validators, and tells whether the client has what they stand for. Nothing that can be large is read for that. */
+  function isUnchanged(request: FastifyRequest, reply: FastifyReply, tag: string): boolean {
+    reply.headers({ etag: tag, 'cache-control': app.cachePolicies.private })
+    return request.isNotModified({ tags: [tag] })
+  }
 
   /** The document process writes about large orders. */
   async function orderState(request: FastifyRequest, basis: AnswerBasis, order: Order): Promise<string | undefined> {
@@ -58,6 +64,15 @@ const orderOriginals: RoutePlugin = async (app) => {
     if (text === undefined) return writeOrderState(basis, order, context)
     return request.withRoomFor(text, () => app.documents.answer(request, { text, basis, context }))
   }
+}
+
+function documentTag({ digest }: OrderDocument): string {
+  return `"${digest.slice(0, 16)}"`
+}
+
+/** Weak: a ConfirmationRequest has a new payloadID and timestamp each time. */
+function responseTag({ version, modifiedAt }: OrderHead): string {
+  return `W/"${version}.${modifiedAt.toString(36)}"`
 }
 
 function noDocument(): Problem {

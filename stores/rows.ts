@@ -14,7 +14,8 @@ import {
   type OrderLine,
   type OrderStatus,
   type OrderSummary,
-  orderStatuses
+  orderStatuses,
+  type WholeOrderDocument
 } from '../domain/order.ts'
 import type { Availability, Product, ProductOption } from '../domain/product.ts'
 
@@ -225,13 +226,24 @@ export interface DocumentRow {
   readonly revision: string | null
   /** JSON. */
   readonly answer: string | null
+}
+
+export interface WholeDocumentRow extends DocumentRow {
   readonly bytes: Uint8Array | null
 }
 
+export const documentColumns = 'd.media_type, d.digest, d.revision, d.answer'
+export const wholeDocumentColumns = `${documentColumns}, d.bytes`
+
 /** Undefined where the order of the row has no document. */
-export function documentFrom({ media_type, digest, revision, answer, bytes }: DocumentRow): OrderDocument | undefined {
-  if (media_type === null || digest === null || answer === null || bytes === null) return undefined
-  return { mediaType: media_type, digest, ...(revision === null ? {} : { revision }), answer: JSON.parse(answer), bytes }
+export function documentFrom({ media_type, digest, revision, answer }: DocumentRow): OrderDocument | undefined {
+  if (media_type === null || digest === null || answer === null) return undefined
+  return { mediaType: media_type, digest, ...(revision === null ? {} : { revision }), answer: JSON.parse(answer) }
+}
+
+export function wholeDocumentFrom({ bytes, ...row }: WholeDocumentRow): WholeOrderDocument | undefined {
+  const document = documentFrom(row)
+  return document && bytes ? { ...document, bytes } : undefined
 }
 
 export interface CommonKeyRow {

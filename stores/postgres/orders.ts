@@ -1,6 +1,16 @@
 import { orderNotFound } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
-import { type CommonOrderRow, type DocumentRow, documentFrom, inactiveStatuses, orderHeadOf } from '../rows.ts'
+import {
+  type CommonOrderRow,
+  type DocumentRow,
+  documentColumns,
+  documentFrom,
+  inactiveStatuses,
+  orderHeadOf,
+  type WholeDocumentRow,
+  wholeDocumentColumns,
+  wholeDocumentFrom
+} from '../rows.ts'
 import type { Database } from './database.ts'
 import { summaries, wholeOrders } from './order-pages.ts'
 import { ordersRevision } from './orders-revision.ts'
@@ -9,7 +19,14 @@ import { isOrderId, type OrderRow, orderColumns, orderHeadColumns, toOrder } fro
 /** The verbs that read orders. */
 export function makeOrders(
   database: Database
-): Pick<Store, 'order' | 'orderHead' | 'orderNumbered' | 'orders' | 'wholeOrders' | 'documentOf' | 'ordersRevision'> {
+): Pick<Store, 'order' | 'orderHead' | 'orderNumbered' | 'orders' | 'wholeOrders' | 'documentOf' | 'wholeDocumentOf' | 'ordersRevision'> {
+  async function documentRow<Row extends DocumentRow>(id: string, columns: string): Promise<Row> {
+    const sql = `SELECT ${columns} FROM purchase_order o LEFT JOIN order_document d ON d.order_id = o.id WHERE o.id = $1`
+    const [row] = isOrderId(id) ? await database.query<Row & Record<string, unknown>>(sql, [id]) : []
+    if (!row) throw orderNotFound()
+    return row
+  }
+
   return {
     async order(id) {
       const sql = `SELECT ${orderColumns} FROM purchase_order o WHERE o.id = $1`
@@ -29,13 +46,8 @@ export function makeOrders(
       const [row] = await database.prepared<OrderRow>(sql, [customer, orderNumber])
       return row && toOrder(row)
     },
-    async documentOf(id) {
-      const sql = `SELECT d.media_type, d.digest, d.revision, d.answer, d.bytes
-        FROM purchase_order o LEFT JOIN order_document d ON d.order_id = o.id WHERE o.id = $1`
-      const [row] = isOrderId(id) ? await database.query<DocumentRow>(sql, [id]) : []
-      if (!row) throw orderNotFound()
-      return documentFrom(row)
-    },
+    documentOf: async (id) => documentFrom(await documentRow<DocumentRow>(id, documentColumns)),
+    wholeDocumentOf: async (id) => wholeDocumentFrom(await documentRow<WholeDocumentRow>(id, wholeDocumentColumns)),
     orders: (query) => summaries(database, query),
     wholeOrders: (query) => wholeOrders(database, query),
     ordersRevision: (customer) => ordersRevision(database, customer)

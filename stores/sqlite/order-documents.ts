@@ -1,18 +1,18 @@
 import { orderNotFound } from '../../domain/errors.ts'
-import type { Order, OrderDocument } from '../../domain/order.ts'
+import type { Order, OrderDocument, WholeOrderDocument } from '../../domain/order.ts'
 import type { OrderWriteOptions } from '../../domain/store.ts'
-import { type DocumentRow, documentFrom } from '../rows.ts'
+import { type DocumentRow, documentColumns, documentFrom, type WholeDocumentRow, wholeDocumentColumns, wholeDocumentFrom } from '../rows.ts'
 import type { Connection } from './connection.ts'
 
 /** Writes the documents that orders came from. */
 export function makeOrderDocuments(db: Connection) {
-  const insert = db.prepare<[DocumentRow & { readonly id: string }]>(
+  const insert = db.prepare<[WholeDocumentRow & { readonly id: string }]>(
     `INSERT INTO order_document (seq, media_type, digest, revision, answer, bytes)
       SELECT seq, @media_type, @digest, @revision, @answer, @bytes FROM purchase_order WHERE id = @id
       ON CONFLICT (seq) DO UPDATE SET media_type = excluded.media_type, digest = excluded.digest, revision = excluded.revision,
         answer = excluded.answer, bytes = excluded.bytes`
   )
-  const update = db.prepare<[Omit<DocumentRow, 'bytes' | 'media_type'> & { readonly id: string }]>(
+  const update = db.prepare<[Omit<DocumentRow, 'media_type'> & { readonly id: string }]>(
     `UPDATE order_document SET digest = @digest, revision = @revision, answer = @answer
       WHERE seq = (SELECT seq FROM purchase_order WHERE id = @id)`
   )
@@ -34,15 +34,22 @@ export function makeOrderDocuments(db: Connection) {
   }
 }
 
-/** Reads the document of an order: undefined when it has none. @throws DomainError `order-not-found` */
-export function makeDocumentReader(db: Connection): (id: string) => OrderDocument | undefined {
-  const select = db.prepare<[string], DocumentRow>(
-    `SELECT d.media_type, d.digest, d.revision, d.answer, d.bytes
-      FROM purchase_order o LEFT JOIN order_document d ON d.seq = o.seq WHERE o.id = ?`
-  )
-  return (id) => {
-    const row = select.get(id)
-    if (!row) throw orderNotFound()
-    return documentFrom(row)
+interface DocumentReader {
+  documentOf(id: string): OrderDocument | undefined
+  wholeDocumentOf(id: string): WholeOrderDocument | undefined
+}
+
+/** Reads the document of an order: undefined when it has none. Each throws DomainError `order-not-found`. */
+export function makeDocumentReader(db: Connection): DocumentReader {
+  function reader<Row, Document>(columns: string, from: (row: Row) => Document): (id: string) => Document {
+    const select = db.prepare<[string], Row>(
+      `SELECT ${columns} FROM purchase_order o LEFT JOIN order_document d ON d.seq = o.seq WHERE o.id = ?`
+    )
+    return (id) => {
+      const row = select.get(id)
+      if (!row) throw orderNotFound()
+      return from(row)
+    }
   }
+  return { documentOf: reader(documentColumns, documentFrom), wholeDocumentOf: reader(wholeDocumentColumns, wholeDocumentFrom) }
 }

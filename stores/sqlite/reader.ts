@@ -40,6 +40,7 @@ type ReadVerb =
   | 'orderHead'
   | 'orderNumbered'
   | 'documentOf'
+  | 'wholeDocumentOf'
   | 'orders'
   | 'wholeOrders'
   | 'keys'
@@ -129,7 +130,7 @@ export function makeReader(db: Connection, currency: string): Reader {
       const row = numbered.get({ customer, orderNumber })
       return row && toDeferredOrder(row)
     },
-    documentOf: makeDocumentReader(db),
+    ...makeDocumentReader(db),
     ...makeOrderPages(db),
     keys() {
       return keys.all().map(toKey)

@@ -15,7 +15,7 @@ import { DomainError } from '../../domain/errors.ts'
 import type { OrderDocument } from '../../domain/order.ts'
 import { noObjections } from '../../domain/refusing.ts'
 
-const last: OrderDocument = { mediaType: 'application/xml', digest: 'old', revision: '3', answer: {}, bytes: new Uint8Array() }
+const last: OrderDocument = { mediaType: 'application/xml', digest: 'old', revision: '3', answer: {} }
 const numberAt = { line: 4, path: '/Order/cbc:ID' }
 const revisionAt = { line: 5, path: '/Order/cbc:SequenceNumberID' }
 const objection = { invalid: [{ detail: 'No.' }], refused: [] }

@@ -114,5 +114,8 @@ t.test('the document of an order costs as many requests as a body of its size', 
     const document = await shop.app.inject({ url: `${placed.headers['location']}/document`, headers: key })
     t.equal(document.body, payload)
     t.equal(remaining(placed.headers) - remaining(document.headers), cost)
+    const conditions = { 'if-none-match': String(document.headers['etag']) }
+    const unchanged = await shop.app.inject({ url: `${placed.headers['location']}/document`, headers: { ...key, ...conditions } })
+    t.same([unchanged.statusCode, remaining(document.headers) - remaining(unchanged.headers)], [304, 1], 'a 304 reads nothing of it')
   }
 })

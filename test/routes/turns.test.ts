@@ -4,6 +4,7 @@ import { senderName } from '../../http/sender-name.ts'
 import { build, orderXml, type Shop, xml } from '../build.ts'
 import { listening, message } from '../http/wire.ts'
 import { stopClock } from '../stopped-clock.ts'
+import { products, send, ublOrder } from './buyer-fixtures.ts'
 import { json, place } from './feed.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -247,6 +248,33 @@ t.test('a status that is refused by its conditions is refused without reading th
   t.equal((await put({ 'if-match': '"other"' })).statusCode, 412)
   t.equal((await put({ 'if-match': '*', 'if-none-match': '*' })).statusCode, 412)
 })
+
+t.test(
+  'conditions of reads of a document and its answer are evaluated without reading the document or the order (RFC 9110 13.2.2)',
+  async (t) => {
+    const shop = await build(t, { products })
+    const key = await shop.key('Acme', 'order')
+    const placed = await send(shop, ublOrder(), key)
+    const [order, { order: readOrder, wholeDocumentOf }] = [String(placed.headers['location']), { ...shop.store }]
+    for (const part of ['document', 'response']) {
+      const ask = (headers: Headers) => get(shop, `${order}/${part}`, '192.0.2.1', headers)
+      const shown = await ask(key)
+      const tag = String(shown.headers['etag'])
+      const isWhole = () => Promise.reject(new Error('it was read whole'))
+      Object.assign(shop.store, { order: isWhole, wholeDocumentOf: isWhole })
+      for (const known of [tag, '*']) {
+        const unchanged = await ask({ ...key, 'if-none-match': known })
+        t.equal(unchanged.statusCode, 304, `${part}, ${known}`)
+        for (const name of ['etag', 'cache-control']) t.equal(unchanged.headers[name], shown.headers[name], name)
+      }
+      t.equal((await ask({ ...key, 'if-match': '"other"' })).statusCode, 412)
+      t.equal((await ask({ 'if-match': '"other"' })).statusCode, 404, 'others are not told that there is such an order')
+      Object.assign(shop.store, { order: readOrder, wholeDocumentOf })
+      const other = await ask({ ...key, 'if-none-match': '"other"' })
+      t.same([other.statusCode, other.headers['etag']], [200, tag])
+    }
+  }
+)
 
 t.test('shipments and documents of an order are shown without reading its lines', async (t) => {
   const { shop, order, key } = await setUp(t)
