@@ -19,11 +19,11 @@ declare module 'fastify' {
      */
     withRoomFor<T>(orders: string | number, work: () => Promise<T>): Promise<T>
     /**
-     * Reserves memory for a stored order that the request has read, until its answer is written. What the request does with
-     * the order meanwhile needs no more room. A small order needs none.
+     * Counts a stored order that the request has read. The request is charged for its size, and has memory reserved for it until its
+     * answer is written: what it does with the order meanwhile needs no more room. A small order costs nothing and needs no room.
      * @throws Problem `overloaded` when too much is reserved already
      */
-    keepRoomFor(order: Order): void
+    holdOrder(order: Order): void
   }
 }
 
@@ -102,10 +102,11 @@ export default fp(
       }
     })
 
-    app.decorateRequest('keepRoomFor', function (this: FastifyRequest, order: Order) {
+    app.decorateRequest('holdOrder', function (this: FastifyRequest, order: Order) {
       const text = textOf(order)
-      // A request that reads its order again, to show it with a refusal, has the same one.
       if (text === undefined) return
+      this.chargeForOrder(Buffer.byteLength(text))
+      // A request that reads its order again, to show it with a refusal, has the same one.
       const bytes = bytesOfOrders(text)
       if (bytes <= (kept.get(this)?.bytes ?? 0)) return
       const room = reserve(this, bytes)
@@ -143,5 +144,5 @@ export default fp(
       whenAnswered(request, reply, () => bodies.release(sender, bytes))
     })
   },
-  { name: 'admission', fastify: '5.x', dependencies: ['documents', 'limits', 'problems'] }
+  { name: 'admission', fastify: '5.x', dependencies: ['documents', 'limits', 'problems', 'rate-limit'] }
 )

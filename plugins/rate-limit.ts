@@ -50,6 +50,12 @@ declare module 'fastify' {
      * one is refused if the count is over the limit, so a request may cost more than what is left of the minute.
      */
     charge(requests: number): void
+    /**
+     * Charges a stored order that the request reads: as much as a body of its size. A request that reads it again is charged once; if it
+     * reads several, for the largest.
+     * @param bytes of the order as JSON
+     */
+    chargeForOrder(bytes: number): void
     /** Charges the time that the document process spent on the request, in milliseconds. */
     chargeWork(milliseconds: number): void
     /**
@@ -68,6 +74,8 @@ interface Charge {
   current: number
   /** The amount that this request has added to the count. */
   cost: number
+  /** The part of it that is for a stored order. */
+  orderCost: number
   /** Seconds. */
   readonly resetsIn: number
 }
@@ -88,6 +96,7 @@ export default fp(
       app.decorate('countOutside', () => '')
       app.decorateRequest('cost', () => 1)
       app.decorateRequest('charge', () => {})
+      app.decorateRequest('chargeForOrder', () => {})
       app.decorateRequest('chargeWork', () => {})
       app.decorateRequest('workRefusal', () => undefined)
       return
@@ -145,6 +154,13 @@ export default fp(
     app.decorateRequest('cost', function (this: FastifyRequest) {
       return this.charged?.cost ?? 1
     })
+    app.decorateRequest('chargeForOrder', function (this: FastifyRequest, bytes: number) {
+      const { charged } = this
+      if (!charged) return
+      const more = Math.max(0, costOfBody(bytes) - charged.orderCost)
+      charged.orderCost += more
+      this.charge(more)
+    })
     app.decorateRequest('chargeWork', function (this: FastifyRequest, milliseconds: number) {
       const cost = costOfWork(milliseconds)
       this.charge(cost)
@@ -175,7 +191,7 @@ export default fp(
       const keyHash = hashOf(request)
       const caller = keyHash !== undefined && validKeys.has(keyHash) ? `key ${keyHash}` : addressName(request.network)
       const { current, ttl } = tally.count(caller)
-      const charge = { caller, keyHash, current, cost: 1, resetsIn: Math.ceil(ttl / 1000) }
+      const charge = { caller, keyHash, current, cost: 1, orderCost: 0, resetsIn: Math.ceil(ttl / 1000) }
       request.charged = charge
       if (current > max) return void refuse(charge, request, reply).catch(done)
       request.charge(costOfBody(declaredLength(request)))

@@ -8,7 +8,6 @@ import { isSearch, type ProductQuery, type StockedProduct } from '../domain/stor
 import { FairLimiter, QuotaExceeded } from '../fairness/fair-limiter.ts'
 import { type Limits, Quota, unlimited } from '../fairness/quota.ts'
 import { Problem, retryAfter } from '../http/problem.ts'
-import { costOfBody } from '../http/request-cost.ts'
 import { senderName } from '../http/sender-name.ts'
 import { whenAnswered } from '../http/when-answered.ts'
 
@@ -22,7 +21,7 @@ declare module 'fastify' {
     /** All products of the store, in batches. Reading each batch waits for the caller's turn. */
     allProducts(): AsyncIterable<readonly StockedProduct[]>
     /**
-     * Changes a stored order. Large ones wait for the caller's turn, and if the order is large, the request is charged for its size.
+     * Changes a stored order. Large ones wait for the caller's turn.
      * @throws Problem `overloaded` when too many large orders wait
      */
     changeInTurn<T>(order: Order, change: () => Promise<T>): Promise<T>
@@ -75,7 +74,6 @@ export default fp(
     const batchReads = new FairLimiter(batchLimits)
     const downloads = new Quota(downloadLimits)
     const largeChanges = new FairLimiter(largeChangeLimits)
-    const charged = new WeakSet<FastifyRequest>()
 
     app.decorateRequest('findProducts', async function (this: FastifyRequest, query: ProductQuery) {
       if (!isSearch(query)) return this.read((store) => store.products(query))
@@ -108,11 +106,7 @@ export default fp(
       // Small changes take turns in the queue of writes.
       if ((text ?? textOf(this.body)) === undefined) return change()
       const inTurn = () => largeChanges.run(senderName(this), change)
-      if (text === undefined) return inTurn()
-      // It costs as much as a body of its length. A request that compares the order before it changes it, or tries again, is charged once.
-      if (!charged.has(this)) this.charge(costOfBody(text.length))
-      charged.add(this)
-      return this.withRoomFor(text, inTurn)
+      return text === undefined ? inTurn() : this.withRoomFor(text, inTurn)
     })
 
     app.decorateReply('acquireCatalogueDownload', function (this: FastifyReply) {
@@ -122,5 +116,5 @@ export default fp(
       whenAnswered(this.request, this, () => downloads.release(caller, 1))
     })
   },
-  { name: 'sharing', fastify: '5.x', dependencies: ['admission', 'documents', 'problems', 'rate-limit', 'store'] }
+  { name: 'sharing', fastify: '5.x', dependencies: ['admission', 'documents', 'problems', 'store'] }
 )

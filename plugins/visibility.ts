@@ -8,12 +8,14 @@ import { Problem } from '../http/problem.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * The order, if the caller may see it. A large one has its room in memory until it is answered.
+     * The order, if the caller may see it. The request is charged for a large one, and has its room in memory until it is answered.
      * @throws DomainError `order-not-found`, also when the caller may not see it; Problem `overloaded`
      */
     visibleOrder(id: string): Promise<Order>
     /** The same without its content. For what does not show it: the content can have megabytes. */
     visibleOrderHead(id: string): Promise<OrderHead>
+    /** The whole order of a head that the caller may see. */
+    wholeOrder(head: OrderHead): Promise<Order>
     /**
      * The order, if the caller may change and cancel it.
      * @throws DomainError `order-not-found`, Problem `forbidden` when the caller may only see it
@@ -22,28 +24,30 @@ declare module 'fastify' {
   }
 }
 
-/** @throws DomainError `order-not-found` when the caller may not see the order */
-function visible<T extends Pick<Order, 'customer'>>({ caller = guest }: FastifyRequest, order: T): T {
-  if (maySee(caller, order)) return order
-  throw orderNotFound()
-}
-
 /** Hides orders that the caller may not see. They get 404, because 403 would reveal that the order exists. */
 export default fp(
   async function visibility(app: FastifyInstance) {
     app.decorateRequest('visibleOrder', async function (this: FastifyRequest, id: string): Promise<Order> {
-      const order = visible(this, await this.read((store) => store.order(id)))
-      this.keepRoomFor(order)
-      return order
+      // The content is read only for a caller who may see it. Else its cost would tell that there is such an order.
+      return this.wholeOrder(await this.visibleOrderHead(id))
     })
 
     app.decorateRequest('visibleOrderHead', async function (this: FastifyRequest, id: string): Promise<OrderHead> {
-      return visible(this, await this.read((store) => store.orderHead(id)))
+      const { caller = guest } = this
+      const head = await this.read((store) => store.orderHead(id))
+      if (maySee(caller, head)) return head
+      throw orderNotFound()
+    })
+
+    app.decorateRequest('wholeOrder', async function (this: FastifyRequest, { id }: OrderHead): Promise<Order> {
+      const order = await this.read((store) => store.order(id))
+      this.holdOrder(order)
+      return order
     })
 
     app.decorateRequest('changeableOrder', async function (this: FastifyRequest, id: string): Promise<Order> {
-      const order = await this.visibleOrder(id)
-      if (mayChange(this.caller ?? guest, order)) return order
+      const head = await this.visibleOrderHead(id)
+      if (mayChange(this.caller ?? guest, head)) return this.wholeOrder(head)
       throw new Problem(
         'forbidden',
         'Only the customer who placed this order can change or cancel it. With the scope fulfilment you can see it and set its status.'

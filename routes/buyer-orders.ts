@@ -136,7 +136,7 @@ export function makeBuyerOrders(
     const { caller } = request
     if (caller?.kind !== 'key' || orderNumber === undefined) return undefined
     const order = await request.read((store) => store.orderNumbered(caller.customer, orderNumber))
-    if (order) request.keepRoomFor(order)
+    if (order) request.holdOrder(order)
     return order
   }
 

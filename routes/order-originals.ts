@@ -43,7 +43,7 @@ const orderOriginals: RoutePlugin = async (app) => {
       const basis = document?.answer as AnswerBasis | undefined
       if (!document || !basis || !hasOrderState(basis, head)) throw noResponse()
       if (isUnchanged(request, reply, responseTag(head))) return reply.code(304).send()
-      const order = await request.visibleOrder(head.id)
+      const order = await request.wholeOrder(head)
       reply.header('etag', responseTag(order))
       const body = await orderState(request, basis, order)
       if (body === undefined) throw noResponse()

@@ -18,7 +18,6 @@ import { orderForms } from './order-forms.ts'
 import { orderPath } from './parameters.ts'
 import { placeOrder, placingOf } from './placing.ts'
 import { orderWithStatus, statusSetter } from './repeated-status.ts'
-import { revalidateOrder } from './revalidate-order.ts'
 import type { RoutePlugin } from './route.ts'
 
 /** Orders as documents. The form that changes an order is posted to the routes in order-pages.ts. */
@@ -64,10 +63,10 @@ const order: RoutePlugin = async (app, { config }) => {
     '/order/:order_id',
     { schema: { params: orderPath, querystring: orderQuery }, config: { ...one, access: toSeeOrder, describes: getOrder } },
     async (request, reply) => {
-      const { order_id: id } = request.params
       const mayBeForm = request.query.form === 'change'
-      if (!mayBeForm && (await revalidateOrder(request, reply, id, orderPageValidators))) return reply
-      const order = await request.visibleOrder(id)
+      const head = await request.visibleOrderHead(request.params.order_id)
+      if (!mayBeForm && reply.revalidate(orderPageValidators(head, request.context()), false)) return reply
+      const order = await request.wholeOrder(head)
       if (mayBeForm && (await forms.sendChange(request, reply, order))) return reply
       await showShipments(request, order)
       return reply.represent(order)

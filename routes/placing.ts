@@ -4,12 +4,11 @@ import { mostInline } from '../domain/deferred.ts'
 import { LargeOrderNamed } from '../domain/errors.ts'
 import { firstStatus, type PurchaseOrder } from '../domain/order.ts'
 import type { Placed, Placing, Store } from '../domain/store.ts'
-import { bytesOfBody, costOfBody } from '../http/request-cost.ts'
 import { senderName } from '../http/sender-name.ts'
 
 /**
- * Places an order for a request. If the order is small and names a large stored one, the store says so before it reads that. The request
- * is then charged as if it had sent the large one, and takes room for it.
+ * Places an order for a request. If it names a large stored one, the store says so before it reads that. The request is then charged for
+ * the large one, and takes room for it.
  * @throws Problem `overloaded`, and DomainError what `Store.placeOrder` throws
  */
 export function placeOrder(store: Store, request: FastifyRequest, placing: Placing): Promise<Placed> {
@@ -21,15 +20,14 @@ export function placeOrder(store: Store, request: FastifyRequest, placing: Placi
     } catch (error) {
       if (!(error instanceof LargeOrderNamed)) throw error
       const { size } = error
-      const charged = Math.max(mostNamed, bytesOfBody(request.submission))
-      request.charge(Math.max(0, costOfBody(size) - costOfBody(charged)))
+      request.chargeForOrder(size)
       return request.withRoomFor(size, () => placeNaming(size).then(keepRoom))
     }
   }
 
   /** An order that was placed now must be answered, whatever room there is. */
   function keepRoom(placed: Placed): Placed {
-    if (placed.replayed || placed.outcome === 'repeated') request.keepRoomFor(placed.order)
+    if (placed.replayed || placed.outcome === 'repeated') request.holdOrder(placed.order)
     return placed
   }
 }

@@ -10,7 +10,6 @@ import { orderStatus, type StatusDocument } from '../schemas/order-status.ts'
 import { isHidden, toSeeOrder } from './access.ts'
 import { orderIdOf, orderPath } from './parameters.ts'
 import { orderWithStatus, statusSetter } from './repeated-status.ts'
-import { revalidateOrder } from './revalidate-order.ts'
 import type { RoutePlugin } from './route.ts'
 
 const status: RoutePlugin = async (app) => {
@@ -21,9 +20,9 @@ const status: RoutePlugin = async (app) => {
     '/order/:order_id/status',
     { schema: { params: orderPath }, config: { ...shown, access: toSeeOrder, describes: getStatus } },
     async (request, reply) => {
-      const { order_id: id } = request.params
-      if (await revalidateOrder(request, reply, id, orderValidators)) return reply
-      return reply.represent(await request.visibleOrder(id))
+      const head = await request.visibleOrderHead(request.params.order_id)
+      if (reply.revalidate(orderValidators(head, request.context()), false)) return reply
+      return reply.represent(await request.wholeOrder(head))
     }
   )
 
@@ -32,11 +31,10 @@ const status: RoutePlugin = async (app) => {
     { schema: { params: orderPath, body: orderStatus }, config: { ...seller, describes: putStatus } },
     async (request, reply) => {
       const { status } = request.body
-      const { order_id: id } = request.params
-      const head = await request.visibleOrderHead(id)
+      const head = await request.visibleOrderHead(request.params.order_id)
       // A request whose conditions fail is refused before the order's content is read.
       if (hasStatus(head, status) === 'no') request.precondition(request.currentOf(head), 'replaces')
-      const current = await request.visibleOrder(id)
+      const current = await request.wholeOrder(head)
       const details = hasDetails(request.body) ? [request.body] : []
       const set = statusSetter(app.store, request, current)
       const unchanged = await orderWithStatus(set, current, status, ...details)
