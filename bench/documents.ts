@@ -56,7 +56,7 @@ function contest(lines: number) {
   }
   const sources = documents.map((bytes) => guard(bytes, limits.marks).source)
   const roots = sources.map((source) => readXml(source))
-  const values = roots.map((root) => purchaseOrder.read(root, () => mustBeValid(false), limits))
+  const values = roots.map((root) => purchaseOrder.read(root, () => mustBeValid(false)))
   const many = parse(Buffer.from(join(sources).xml))
   const each = <T>(of: readonly T[], step: (one: T) => unknown) => ({
     documents: variety,
@@ -72,7 +72,7 @@ function contest(lines: number) {
     validate: { documents: variety, work: () => mustBeValid(many.validate(together)) },
     guard: each(documents, (bytes) => guard(bytes, limits.marks)),
     elements: each(sources, readXml),
-    value: each(roots, (root) => purchaseOrder.read(root, () => mustBeValid(false), limits)),
+    value: each(roots, (root) => purchaseOrder.read(root, () => mustBeValid(false))),
     answer: each(documents, (bytes) => createHash('sha256').update(bytes).digest('hex').length + JSON.stringify(values[0]).length)
   }
   return Object.fromEntries(Object.entries(works).map(([name, { documents: n, work }]) => [name, () => measure(n, work)] as const))

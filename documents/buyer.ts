@@ -18,8 +18,9 @@ import { readElements } from '../dialects/xml-element.ts'
 import { mostFaults } from '../domain/errors.ts'
 import type { PurchaseOrder } from '../domain/order.ts'
 import { Problem } from '../http/problem.ts'
-import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
-import type { Element, Place } from '../schemas/element.ts'
+import type { DocumentSchema, LocatedFault, Report } from '../schemas/document.ts'
+import { childrenOf, type Element, type Place } from '../schemas/element.ts'
+import { excessItems } from '../schemas/item-limit.ts'
 import { writeXml } from '../schemas/xml.ts'
 import type { XmlGate } from '../xml/gate.ts'
 import { type Encodings, guard, namespacedLimits } from '../xml/guard.ts'
@@ -58,17 +59,13 @@ export function readBuyerDocument(
   const own = [...document.faults, ...(built?.faults ?? [])].slice(0, mostFaults)
   const buyer = { ...submissionOf(parsed), ...(own.length > 0 ? { objections: objectionsOf(own) } : {}) }
   if (!built) return { text: JSON.stringify({ ...noOrder, hasDocument: true }), digest, buyer }
-  const invalidities = locatedFaults(built, schemaFaults(built, parsed.vocabulary, schema, gate))
   const reported: LocatedFault[] = []
+  const report: Report = (at, detail, code) => reported.push({ detail, ...(code === undefined ? {} : { code }), ...placeOf(built, at) })
+  const excess = excessItems(childrenOf(built.root, 'item').length, schema, job.limits.maxOrderItems)
+  if (excess) report(excess.at, excess.detail, excess.code)
+  const invalidities = excess ? [] : locatedFaults(built, schemaFaults(built, parsed.vocabulary, schema, gate))
   // A document that does not match the schema cannot be read, even if its own faults give the reason.
-  const value =
-    invalidities.length > 0
-      ? undefined
-      : schema.read(
-          built.root,
-          (at, detail, code) => reported.push({ detail, ...(code === undefined ? {} : { code }), ...placeOf(built, at) }),
-          job.limits
-        )
+  const value = excess || invalidities.length > 0 ? undefined : schema.read(built.root, report)
   if (value === undefined || reported.length > 0) {
     const faults = [...own, ...withoutRepeats(own, invalidities), ...reported]
     throw new BuyerProblem(invalid(byLine(faults).slice(0, mostFaults)), buyer)

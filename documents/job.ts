@@ -6,7 +6,7 @@ import type { BuyerSubmission } from '../dialects/submission.ts'
 import type { ChangedLines, LineChange } from '../domain/line-changes.ts'
 import type { HttpProblemCode } from '../http/problem-codes.ts'
 import type { Context } from '../representations/representation.ts'
-import type { LocatedFault, ReadingLimits } from '../schemas/document.ts'
+import type { LocatedFault } from '../schemas/document.ts'
 import type { Place } from '../schemas/element.ts'
 
 export type Notation = 'xml' | 'json' | 'form'
@@ -19,7 +19,8 @@ export interface SentDocument {
   readonly isAscii?: boolean
 }
 
-export interface DocumentLimits extends ReadingLimits {
+export interface DocumentLimits {
+  readonly maxOrderItems: number
   /** The most elements, attributes and comments that a document may have together. */
   readonly marks: number
 }

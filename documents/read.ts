@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { mostFaults } from '../domain/errors.ts'
 import { Problem } from '../http/problem.ts'
 import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
-import type { Element, Place } from '../schemas/element.ts'
+import { childrenOf, type Element, type Place } from '../schemas/element.ts'
+import { excessItems } from '../schemas/item-limit.ts'
 import { readXml } from '../schemas/xml.ts'
 import type { XmlGate } from '../xml/gate.ts'
 import { type Guarded, guard, requireAscii } from '../xml/guard.ts'
@@ -86,20 +87,33 @@ export function readTogether(jobs: readonly Job[], gate: XmlGate): GuardedDocume
   return passed
 }
 
+/** @throws Problem `invalid-document` when a document has more items than an order may have */
+function refuseExcess(items: number, schema: DocumentSchema<unknown>, { maxOrderItems }: DocumentLimits, locate: Locate): void {
+  const excess = excessItems(items, schema, maxOrderItems)
+  if (!excess) return
+  const { at, ...fault } = excess
+  throw new ValidationProblem([{ ...fault, ...locate(at) }])
+}
+
 /** @throws Problem `malformed-document`, `forbidden-xml`, `invalid-document` */
 function validate(job: ReadJob, bytes: Buffer, schema: DocumentSchema<unknown>, gate: XmlGate, passed: GuardedDocuments): ValidDocument {
   const { notation, limits } = job
   if (notation === 'xml') {
-    const parsed = gate.parse(bytes, limits.marks, passed.get(job))
+    const guarded = passed.get(job) ?? guard(bytes, limits.marks)
+    const locate = makeLocator(guarded.tags)
+    refuseExcess(guarded.tags[0]?.counts.get('item') ?? 0, schema, limits, locate)
+    const parsed = gate.parse(bytes, limits.marks, guarded)
     const faults = gate.validate(parsed, schema.xsd, schema.roots)
     if (faults.length > 0) throw new ValidationProblem(schema.takesOthers ? nameOthers(faults, parsed.tags[0], schema.roots) : faults)
-    return { root: readXml(parsed.source), locate: makeLocator(parsed.tags) }
+    return { root: readXml(parsed.source), locate }
   }
   const source = parseTree(notation, bytes)
   const reading = readTreeSource(source, schema, limits.marks)
+  const locate: Locate = (place) => originOf(reading.root, place)
+  if (reading.isWhole) refuseExcess(childrenOf(reading.root, 'item').length, schema, limits, locate)
   const faults = gateTree(reading, spellings[notation], schema, gate)
   if (faults.length > 0) throw new ValidationProblem(faults)
-  return { root: reading.root, locate: (place) => originOf(reading.root, place) }
+  return { root: reading.root, locate }
 }
 
 /** Whether a document may be in the vocabulary of a buyer's system. */
@@ -117,15 +131,11 @@ function bufferOf({ bytes }: { readonly bytes: Uint8Array }): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-function readValue({ root, locate }: ValidDocument, schema: DocumentSchema<unknown>, limits: DocumentLimits): unknown {
+function readValue({ root, locate }: ValidDocument, schema: DocumentSchema<unknown>): unknown {
   const reported: LocatedFault[] = []
-  const value = schema.read(
-    root,
-    (at, detail, code) => {
-      if (reported.length < mostFaults) reported.push({ detail, ...(code === undefined ? {} : { code }), ...locate(at) })
-    },
-    limits
-  )
+  const value = schema.read(root, (at, detail, code) => {
+    if (reported.length < mostFaults) reported.push({ detail, ...(code === undefined ? {} : { code }), ...locate(at) })
+  })
   if (reported.length > 0) throw new ValidationProblem(reported)
   return value
 }
@@ -139,7 +149,7 @@ export function readDocument(job: ReadJob, gate: XmlGate, passed: GuardedDocumen
     if (read) return read
   }
   if (job.notation === 'xml' && job.isAscii) requireAscii(bytes)
-  const value = readValue(validate(job, bytes, schema, gate, passed), schema, job.limits)
+  const value = readValue(validate(job, bytes, schema, gate, passed), schema)
   const known = schema.known
     ? { known: Object.fromEntries(schema.known.map((name) => [name, (value as Record<string, unknown>)[name]])) }
     : {}

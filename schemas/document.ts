@@ -5,10 +5,6 @@ import type { Xsd } from './vocabulary.ts'
 /** Reports a fault that the XSD cannot express. */
 export type Report = (at: Place, detail: string, code?: string) => void
 
-export interface ReadingLimits {
-  readonly maxOrderItems: number
-}
-
 /**
  * The schema of a request body. A route names it where Fastify expects a JSON Schema: `schema: { body: purchaseOrder }`.
  * The handler gets the value that `read` returns as its body.
@@ -23,12 +19,14 @@ export interface DocumentSchema<T> {
   readonly takesOthers?: true
   /** Whether a browser's form can be the document. */
   readonly forms?: true
+  /** Whether the `item` elements of its root are lines of an order, of which there can be so many only. */
+  readonly hasOrderItems?: true
   /** Elements whose JSON array must not be empty, because leaving them out has another meaning: a shipment without items ships all that is left. */
   readonly noEmpty?: readonly string[]
   /** The properties of its value that the serving thread reads. It does not parse a large value for them. */
   readonly known?: readonly string[]
   /** Turns a document that is valid against the XSD into its domain value. Each reported fault makes the document invalid. */
-  read(root: Element, report: Report, limits: ReadingLimits): T
+  read(root: Element, report: Report): T
 }
 
 export function isDocumentSchema(schema: unknown): schema is DocumentSchema<unknown> {

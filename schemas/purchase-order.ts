@@ -12,6 +12,7 @@ export const purchaseOrder: DocumentSchema<PurchaseOrder> = {
   xsd: orderXsd,
   name: 'purchase-order',
   roots: ['purchase-order'],
+  hasOrderItems: true,
   forms: true,
   takesOthers: true,
   read: readPurchaseOrder
@@ -22,20 +23,12 @@ export const changedOrder: DocumentSchema<PurchaseOrder> = {
   xsd: orderXsd,
   name: 'changed-order',
   roots: ['order', 'purchase-order'],
+  hasOrderItems: true,
   read: readPurchaseOrder
 }
 
-function readPurchaseOrder(root: Element, report: Report, limits: { maxOrderItems: number }): PurchaseOrder {
-  const items = childrenOf(root, 'item')
-  if (items.length > limits.maxOrderItems) {
-    report(
-      ['item', limits.maxOrderItems + 1],
-      `An order may have ${limits.maxOrderItems} items at most; this one has ${items.length}.`,
-      'too-many-items'
-    )
-    return { notes: [], extensions: [], items: [] }
-  }
-  return { ...readHeader(root), items: readItems(items, report) }
+function readPurchaseOrder(root: Element, report: Report): PurchaseOrder {
+  return { ...readHeader(root), items: readItems(childrenOf(root, 'item'), report) }
 }
 
 /** An item that was rejected is in the order that GET answers. It does not count when the order is sent back. */

@@ -15,11 +15,12 @@ export const shipment: DocumentSchema<ShipmentDraft> = {
   forms: true,
   // A program that found no line to ship must not ship everything.
   noEmpty: ['item'],
-  read(root, report, limits) {
+  hasOrderItems: true,
+  read(root, report) {
     const shippedAt = readMoment(root, report)
     const trackingUri = readAddress(root, report)
     const [carrier, trackingNumber] = [tokenOf(root, 'carrier'), tokenOf(root, 'tracking-number')]
-    const items = readLines(root, report, limits, readItem)
+    const items = readLines(root, readItem)
     return {
       ...(shippedAt === undefined ? {} : { shippedAt }),
       ...(carrier === undefined ? {} : { carrier }),

@@ -127,6 +127,6 @@ t.test('an order that is not as its schema has it', (t) =>
       `${at}/item/unit-price`,
       /up to 4 fraction digits/
     ),
-    '10,001 items': { ...invalid(order(item().repeat(10_001)), `${at}/item[10001]`, /10000 items at most; this one has 10001/) }
+    '10,001 items': { ...invalid(order(item().repeat(10_001)), `${at}/item[10001]`, /10000 items at most; this document has 10001/) }
   })
 )
