@@ -225,7 +225,7 @@ export class DocumentChild {
   /** A job that ended the process has used its whole budget. */
   #costOf(outcome: JobOutcome): number {
     if (outcome === 'too-costly') return this.#options.budget
-    return typeof outcome === 'object' && 'spent' in outcome ? (outcome.spent ?? 0) : 0
+    return typeof outcome === 'object' && 'spent' in outcome ? outcome.spent : 0
   }
 
   #flush(): void {

@@ -43,15 +43,15 @@ export class JobWindow<Job extends Sized> {
     this.#cost += expected
   }
 
-  /** Removes the job that is answered. @param spent milliseconds of processor time, if they are known */
-  shift(spent: number | undefined): Job | undefined {
+  /** Removes the job that is answered. @param spent milliseconds of processor time */
+  shift(spent: number): Job | undefined {
     const first = this.#jobs.shift()
     if (!first) return undefined
     const { job, expected } = first
     this.#bytes -= job.size
     // Sums of fractions are not exact: those of an empty window begin at 0 again.
     this.#cost = this.length === 0 ? 0 : this.#cost - expected
-    if (spent !== undefined) this.#estimates.learn(job.sender.name, job.size, spent)
+    this.#estimates.learn(job.sender.name, job.size, spent)
     return job
   }
 

@@ -142,8 +142,8 @@ export type JobResult = { readonly result: Results[Job['kind']] } | { readonly r
 
 /** A job's result and its cost. */
 export type FinishedJob = JobResult & {
-  /** Milliseconds of processor time. It is absent for the first job of a kind, which also compiles its schema. */
-  readonly spent?: number
+  /** Milliseconds of processor time, for the first job of a kind without those for its start-up. */
+  readonly spent: number
 }
 
 export type ToProcess = readonly Job[]

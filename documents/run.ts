@@ -52,11 +52,17 @@ function changeOrderLines({ before, document, changes }: ChangeLinesJob) {
   return { text: JSON.stringify(order), ...more }
 }
 
-/** Jobs of one kind share compiled code and schemas, so the first one in a process takes far longer than the others. */
+/** Jobs of one kind share compiled code and schemas, so the first one in a process takes longer than the others. */
 function kindOf(job: Job): string {
   if (job.kind === 'answer' || job.kind === 'fields' || job.kind === 'compare' || job.kind === 'change-lines') return job.kind
   return job.kind === 'write' ? `${job.kind} ${job.resource} ${job.mediaType}` : `${job.kind} ${job.notation} ${job.schema}`
 }
+
+/**
+ * Milliseconds of processor time that the first job of a kind does not cost its sender, who did not start the process. A small document
+ * takes 20 to 70 as the first of its kind, and 1 to 7 after that.
+ */
+const startUp = 250
 
 /** Spans up to this many milliseconds are measured by the clock. */
 const shortSpan = 1
@@ -128,7 +134,7 @@ export function makeRunner(collectGarbage?: () => void): (jobs: readonly Job[]) 
       const jobResult = attempt(job, passed)
       const kind = kindOf(job)
       const own = spent()
-      yield seenKinds.has(kind) ? { ...jobResult, spent: share + own } : jobResult
+      yield { ...jobResult, spent: Math.max(0, share + own - (seenKinds.has(kind) ? 0 : startUp)) }
       seenKinds.add(kind)
     }
   }
