@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type Delivery, requireValidKey, unknownEvent } from '../domain/webhook.ts'
 import { nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
@@ -47,10 +48,19 @@ const deliveries: RoutePlugin = async (app, { config }) => {
       if (!attempt) throw unknownEvent()
       const { retryAfter: _, ...outcome } = attempt
       const sent: Delivery = { eventId, type: event.type, attempt: 0, ...outcome }
-      await request.write((store) => store.logDelivery(id, sent))
+      await noteDelivery(request, id, sent)
       return reply.represent(sent)
     }
   )
+}
+
+/** The event has been sent, so the client is told how that ended even if it cannot be noted: a 503 would have it sent once more. */
+async function noteDelivery(request: FastifyRequest, webhookId: string, sent: Delivery): Promise<void> {
+  try {
+    await request.write((store) => store.logDelivery(webhookId, sent))
+  } catch (error) {
+    request.log.info({ err: error }, 'an event that was sent again is missing in the log of deliveries')
+  }
 }
 
 const listDeliveries = {

@@ -180,26 +180,74 @@ t.test('a request goes on with its reads before others begin, so few hold what t
   t.ok(mostBegun <= 2 * most.ofAll, `${mostBegun} at once`)
 })
 
+const makeWebhook = ({ app }: Shop, headers: Headers) =>
+  app.inject({
+    method: 'POST',
+    url: '/webhooks',
+    headers: { ...xml, ...headers },
+    payload: '<webhook><url>http://127.0.0.1:9/</url></webhook>'
+  })
+
+/** Waits until so many new webhooks have asked for their turn to be written. */
+function watchNewWebhooks({ app: { webhooks } }: Shop) {
+  const { checkUrl } = webhooks
+  let asked = 0
+  webhooks.checkUrl = async (url) => {
+    await checkUrl(url)
+    // The route asks for the turn when this promise has resolved.
+    setImmediate(() => asked++)
+  }
+  return async (count: number) => {
+    while (asked < count) await turn()
+  }
+}
+
 t.test('one customer writes one webhook at a time, and others need not wait for its others', async (t) => {
   const { shop, key } = await setUp(t)
   const other = await shop.key('Other', 'order')
-  const make = (headers: Headers) =>
-    shop.app.inject({
-      method: 'POST',
-      url: '/webhooks',
-      headers: { ...xml, ...headers },
-      payload: '<webhook><url>http://127.0.0.1:9/</url></webhook>'
-    })
   const { letGo, calls } = hold(shop, 'createWebhook', 1)
-  const asked = Array.from({ length: 3 }, () => make(key))
+  const asked = Array.from({ length: 3 }, () => makeWebhook(shop, key))
   while (calls() < 1) await turn()
-  t.equal((await make(other)).statusCode, 201)
+  t.equal((await makeWebhook(shop, other)).statusCode, 201)
   t.equal(calls(), 2)
   letGo()
   t.same(
     (await Promise.all(asked)).map(({ statusCode }) => statusCode),
     [201, 201, 201]
   )
+})
+
+t.test('all customers together write two webhooks at a time', async (t) => {
+  const { shop } = await setUp(t)
+  const keys = await Promise.all(Array.from({ length: 5 }, (_, i) => shop.key(`Customer ${i}`, 'order')))
+  const untilAsked = watchNewWebhooks(shop)
+  const { letGo, calls } = hold(shop, 'createWebhook', keys.length)
+  const asked = keys.map((key) => makeWebhook(shop, key))
+  await untilAsked(keys.length)
+  t.equal(calls(), 2)
+  letGo()
+  for (const answer of asked) t.equal((await answer).statusCode, 201)
+  t.equal(calls(), keys.length)
+})
+
+t.test('a write whose turn comes too late is refused for a while, and nothing of it is stored', async (t) => {
+  const { shop, key } = await setUp(t)
+  const clock = stopClock(t)
+  const untilAsked = watchNewWebhooks(shop)
+  const { letGo, calls } = hold(shop, 'createWebhook', 1)
+  const asked = Array.from({ length: 3 }, () => makeWebhook(shop, key))
+  await untilAsked(asked.length)
+  clock.pass(31_000)
+  letGo()
+  const answers = await Promise.all(asked)
+  t.same(answers.map(({ statusCode }) => statusCode).sort(), [201, 503, 503], 'what the database has begun is done')
+  t.match(
+    answers.find(({ statusCode }) => statusCode === 503),
+    { headers: { 'retry-after': '5' }, body: /The shop has too much to do right now. Nothing was stored./ }
+  )
+  t.equal(calls(), 1)
+  t.equal((await shop.store.webhooks('Acme')).length, 2)
+  t.equal((await makeWebhook(shop, key)).statusCode, 201)
 })
 
 t.test('conditions of reads of an order and its status are evaluated without reading its lines (RFC 9110 13.2.2)', async (t) => {

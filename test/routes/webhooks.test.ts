@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { DomainError } from '../../domain/errors.ts'
 import { mostWebhooks } from '../../domain/webhook.ts'
 import { build, type Shop, xml } from '../build.ts'
 import { faultsByPublishedSchema } from '../representations/published.ts'
@@ -215,6 +216,18 @@ t.test('an event is sent again on demand, and is in the log', async (t) => {
   )
   t.match([(await again('01a203d4-9152-7530-9420-de2890300176')).statusCode, (await again('x')).statusCode], [422, 422])
   t.equal((await shop.app.inject({ url: `${url}?after=x`, headers: key })).statusCode, 400)
+})
+
+t.test('who has an event sent again learns how that ended, also when the log of deliveries cannot be written', async (t) => {
+  const { shop, key } = await seller(t)
+  const receiver = await startReceiver(t)
+  const made = await make(shop, key, `${receiver.url}/hooks`)
+  await shop.store.createProduct('B', { name: 'B', price: '1' as never, unit: 'C62', categories: [], images: [], backorder: false })
+  shop.store.logDelivery = () => Promise.reject(new DomainError('store-overloaded', 'Nothing was stored. Try again.'))
+  const url = `${made.headers['location']}/deliveries`
+  const payload = `<delivery event="${(await shop.store.lastEvent())?.id}"/>`
+  const sent = await shop.app.inject({ method: 'POST', url, headers: { ...xml, ...key }, payload })
+  t.match([sent.statusCode, sent.body, receiver.received.length], [200, ' status="204" ', 1])
 })
 
 t.test('people have pages: a form that adds, one that changes, and the deliveries', async (t) => {
