@@ -8,6 +8,7 @@ import { isSearch, type ProductQuery, type StockedProduct } from '../domain/stor
 import { FairLimiter, QuotaExceeded } from '../fairness/fair-limiter.ts'
 import { type Limits, Quota, unlimited } from '../fairness/quota.ts'
 import { Problem, retryAfter } from '../http/problem.ts'
+import { requireClient } from '../http/require-client.ts'
 import { senderName } from '../http/sender-name.ts'
 import { whenAnswered } from '../http/when-answered.ts'
 
@@ -79,7 +80,7 @@ export default fp(
       if (!isSearch(query)) return this.read((store) => store.products(query))
       try {
         return await searches.run(senderName(this), () => {
-          if (this.raw.socket.destroyed) throw new Problem('overloaded', 'The connection was closed before the search started.')
+          requireClient(this)
           return app.store.products(query)
         })
       } catch (error) {

@@ -4,6 +4,7 @@ import type { Store } from '../domain/store.ts'
 import { FairLimiter } from '../fairness/fair-limiter.ts'
 import { unlimited } from '../fairness/quota.ts'
 import { Problem } from '../http/problem.ts'
+import { requireClient } from '../http/require-client.ts'
 import { senderName } from '../http/sender-name.ts'
 
 declare module 'fastify' {
@@ -51,7 +52,7 @@ export default fp(
       return function (this: FastifyRequest, work) {
         const askedAt = performance.now()
         const start = async () => {
-          if (this.raw.socket.destroyed) throw new Problem('overloaded', 'The connection was closed before the database was asked.')
+          requireClient(this)
           if (performance.now() - askedAt <= longestWait) return work(app.store)
           throw new Problem('overloaded', 'The shop has too much to do right now. Nothing was stored. Try again in a few seconds.')
         }
