@@ -21,7 +21,7 @@ import { Problem } from '../http/problem.ts'
 import type { DocumentSchema, LocatedFault, Report } from '../schemas/document.ts'
 import { childrenOf, type Element, type Place } from '../schemas/element.ts'
 import { excessItems } from '../schemas/item-limit.ts'
-import { writeXml } from '../schemas/xml.ts'
+import { writeLines } from '../schemas/xml.ts'
 import type { XmlGate } from '../xml/gate.ts'
 import { type Encodings, guard, namespacedLimits } from '../xml/guard.ts'
 import { asTag, type Spell } from '../xml/messages.ts'
@@ -185,7 +185,7 @@ function schemaFaults(
   schema: DocumentSchema<unknown>,
   gate: XmlGate
 ): readonly LocatedFault[] {
-  if (gate.isValid(writeXml(root), schema.xsd, root.name)) return []
+  if (gate.isValid(writeLines(root), schema.xsd, root.name)) return []
   return gateTree({ root, faults: [], isWhole: true }, spellOf(vocabulary), schema, gate)
 }
 

@@ -5,7 +5,7 @@ import { readForm } from '../schemas/form.ts'
 import { camelCase, readJson } from '../schemas/json.ts'
 import type { Tree, TreeReading } from '../schemas/tree.ts'
 import { rootType } from '../schemas/vocabulary.ts'
-import { writeXml } from '../schemas/xml.ts'
+import { writeLines } from '../schemas/xml.ts'
 import { ownXml, type XmlGate } from '../xml/gate.ts'
 import type { Spell } from '../xml/messages.ts'
 import type { TreeSource } from './sources.ts'
@@ -82,13 +82,13 @@ export function gateTree(reading: TreeReading, spell: Spell, schema: DocumentSch
   const elements = flatten(reading.root)
   // The document will be refused with these faults, so the schema need not look for more.
   if (!reading.isWhole || reading.faults.length >= mostFaults) return inDocumentOrder(reading.faults, [], elements)
-  const parsed = ownXml(writeXml(reading.root))
+  const parsed = ownXml(writeLines(reading.root))
   const readerFaults = new Map(reading.faults.map((fault) => [`${fault.path} ${fault.detail}`, fault]))
   const schemaFaults = new Map<string, LocatedFault>()
   const unread = new Set(reading.faults.map(({ path }) => path))
   const found = xml.validate(parsed, schema.xsd, [reading.root.name], spell).map(({ detail, line = 1 }) => ({ detail, line }))
   const lines = new Set(found.map(({ line }) => line))
-  // writeXml starts a line for each element.
+  // writeLines begins each element on a line of its own.
   const originAt = new Map(parsed.tags.flatMap(({ line }, i) => (lines.has(line) ? [[line, elements[i]?.origin ?? '']] : [])))
   for (const { detail, line } of found) {
     const path = originAt.get(line) ?? ''

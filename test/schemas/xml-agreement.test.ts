@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import libxmljs, { type Element as Node } from 'libxmljs2'
 import t from 'tap'
 import type { Element } from '../../schemas/element.ts'
-import { readXml, writeXml } from '../../schemas/xml.ts'
+import { readXml, writeLines, writeXml } from '../../schemas/xml.ts'
+import { ownXml } from '../../xml/gate.ts'
 import { guard } from '../../xml/guard.ts'
 import { document, xmlText } from './arbitrary-xml.ts'
 
@@ -48,6 +49,9 @@ t.test('text with any characters is read back as it was written', async (t) => {
     const root: Element = { name: 'a', children }
     assert.deepEqual(readXml(writeXml(root)), root)
     assert.deepEqual(parsedByLibxml2(writeXml(root)), root)
+    assert.deepEqual(parsedByLibxml2(writeLines(root)), root)
+    const lines = ownXml(writeLines(root)).tags.map(({ line }) => line)
+    assert.equal(new Set(lines).size, 1 + texts.length, 'each element is on a line of its own')
   })
   t.doesNotThrow(() => fc.assert(property, { numRuns: 300 }))
 })
