@@ -36,7 +36,7 @@ printed on standard error with their lines, the other products are imported, and
     const { values, operands } = readArguments(args, { format: { type: 'string' }, 'dry-run': { type: 'boolean' } }, ['FILE'])
     const [file = ''] = operands
     const isDryRun = values['dry-run'] ?? false
-    // That a file is not there is said first, whatever its extension.
+    // A missing file is named first, whatever its extension.
     const source = await openSource(file)
     try {
       const format = formatOf(values.format, file)

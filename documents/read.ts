@@ -102,7 +102,7 @@ function validate(job: ReadJob, bytes: Buffer, schema: DocumentSchema<unknown>, 
     const guarded = passed.get(job) ?? guard(bytes, limits.marks)
     const locate = makeLocator(guarded.tags)
     refuseExcess(guarded.tags[0]?.counts.get('item') ?? 0, schema, limits, locate)
-    const parsed = gate.parse(bytes, limits.marks, guarded)
+    const parsed = gate.parse(bytes, guarded)
     const faults = gate.validate(parsed, schema.xsd, schema.roots)
     if (faults.length > 0) throw new ValidationProblem(schema.takesOthers ? nameOthers(faults, parsed.tags[0], schema.roots) : faults)
     return { root: readXml(parsed.source), locate }

@@ -24,12 +24,6 @@ export interface Conditions {
   readonly ifUnmodifiedSince: number | undefined
 }
 
-/** Whether a read has conditions, be they well-formed or not. */
-export function isConditional(headers: IncomingHttpHeaders): boolean {
-  const fields = ['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since'] as const
-  return fields.some((name) => headers[name] !== undefined)
-}
-
 /** @throws Problem `malformed-request` */
 function readTags(name: 'If-Match' | 'If-None-Match', value: string | undefined, ifMalformed?: []): Conditions['ifMatch'] {
   if (value === undefined) return undefined

@@ -18,11 +18,10 @@ import { noLimits } from './tag.ts'
 export interface XmlGate {
   /**
    * Parses untrusted bytes. `guard` checks them first.
-   * @param marks the maximum of `Limits.marks`; without it, any number
-   * @param guarded what `guard` made of these bytes, if it has checked them already
+   * @param guarded what `guard` made of these bytes; without it, they may have any number of marks
    * @throws Problem `malformed-document` or `forbidden-xml`, with the line
    */
-  parse(bytes: Buffer, marks?: number, guarded?: Guarded): Guarded
+  parse(bytes: Buffer, guarded?: Guarded): Guarded
   /**
    * Validates a document. @returns its first 100 errors, each with line and path
    * @param spell how the errors write element names; by default as tags
@@ -115,7 +114,7 @@ export function makeXmlGate(collectGarbage: () => void = () => undefined): XmlGa
   }
 
   return {
-    parse(bytes, marks, parsed = guard(bytes, marks)) {
+    parse(bytes, parsed = guard(bytes)) {
       if (validTogether.has(parsed)) return parsed
       let document: Document
       try {
