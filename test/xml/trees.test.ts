@@ -1,9 +1,10 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import libxmljs from 'libxmljs2'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { orderXsd } from '../../schemas/purchase-order.ts'
 import { makeXmlGate, ownXml } from '../../xml/gate.ts'
+import { watchParsed } from './watch-parsed.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
@@ -15,21 +16,9 @@ const invalid = `<purchase-order>${item.repeat(999)}${item.replace('>1<', '>-1<'
 /** Bytes of libxml2. The tree of the order takes 33 MB, twice as much as may be left, and the schemas take a hundredth of that. */
 const mostLeft = 16 * 1024 * 1024 + 1_000_000
 
-/** The documents that are parsed: their lengths, and the bytes of libxml2 before that. Schemas are parsed as strings. */
-function watchParsed(t: Test): readonly { readonly length: number; readonly left: number }[] {
-  const parsed: { length: number; left: number }[] = []
-  const { parseXml } = libxmljs
-  t.intercept(libxmljs, 'parseXml', {
-    value: (...given: Parameters<typeof parseXml>) => {
-      if (Buffer.isBuffer(given[0])) parsed.push({ length: given[0].length, left: libxmljs.memoryUsage() })
-      return parseXml(...given)
-    }
-  })
-  return parsed
-}
-
 t.test('no document is parsed while the libxml2 tree of a long document is in memory', async (t) => {
-  const all = watchParsed(t)
+  const all: { readonly length: number; readonly left: number }[] = []
+  watchParsed(t, ({ length }) => all.push({ length, left: libxmljs.memoryUsage() }))
   const gate = makeXmlGate(collectGarbage)
   // Other tests of this process have schemas of their own.
   collectGarbage()
