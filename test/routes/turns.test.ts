@@ -1,13 +1,11 @@
 import { type AddressInfo, connect } from 'node:net'
 import t from 'tap'
 import { senderName } from '../../http/sender-name.ts'
-import { build, orderXml, type Shop, xml } from '../build.ts'
+import { type Shop, xml } from '../build.ts'
 import { listening, message } from '../http/wire.ts'
 import { stopClock } from '../stopped-clock.ts'
-import { products, send, ublOrder } from './buyer-fixtures.ts'
-import { json, place } from './feed.ts'
-
-type Headers = Readonly<Record<string, string>>
+import { json } from './feed.ts'
+import { get, type Headers, html, setUp } from './shipped-order.ts'
 
 /** The most that one sender reads at a time, and all of them. */
 const most = { ofOne: 4, ofAll: 8 } as const
@@ -29,21 +27,6 @@ function hold({ store }: Shop, verb: string, count: number) {
   return { letGo, calls: () => calls }
 }
 
-const get = ({ app }: Shop, url: string, remoteAddress: string, headers: Headers = {}) => app.inject({ url, remoteAddress, headers })
-
-/** A shop with an order and a webhook. */
-async function setUp(t: Parameters<typeof build>[0], settings: Headers = {}) {
-  const shop = await build(t, { settings: { BODY_CACHE: '0', WEBHOOK_ALLOW: '127.0.0.1', ...settings } })
-  const order = await place(shop)
-  const key = await shop.key('Acme', 'order', 'fulfilment')
-  const payload = '<webhook><url>http://127.0.0.1:9/</url></webhook>'
-  const made = await shop.app.inject({ method: 'POST', url: '/webhooks', headers: { ...xml, ...key }, payload })
-  const shipped = await shop.app.inject({ method: 'POST', url: `${order}/shipments`, headers: { ...xml, ...key }, payload: '<shipment/>' })
-  t.same([made.statusCode, shipped.statusCode], [201, 201])
-  return { shop, order, key, webhook: String(made.headers['location']) }
-}
-
-const html = { accept: 'text/html' }
 const guestsReads = [
   ['product', '/product/ABC-1'],
   ['stock', '/product/ABC-1/stock'],
@@ -248,94 +231,4 @@ t.test('a write whose turn comes too late is refused for a while, and nothing of
   t.equal(calls(), 1)
   t.equal((await shop.store.webhooks('Acme')).length, 2)
   t.equal((await makeWebhook(shop, key)).statusCode, 201)
-})
-
-t.test('conditions of reads of an order and its status are evaluated without reading its lines (RFC 9110 13.2.2)', async (t) => {
-  const { shop, key } = await setUp(t)
-  const { headers } = await shop.app.inject({ method: 'POST', url: '/order', headers: { ...xml, ...key }, payload: orderXml() })
-  const order = String(headers['location'])
-  const urls = [order, `${order}?page=2`, `${order}/status`]
-  const { order: readWhole } = shop.store
-  for (const url of urls) {
-    for (const accept of ['application/xml', 'text/xml', 'text/html', 'application/json']) {
-      const ask = (more: Headers, method: 'GET' | 'HEAD' = 'GET') =>
-        shop.app.inject({ method, url, headers: { ...key, accept, ...more }, remoteAddress: '192.0.2.1' })
-      const shown = await ask({})
-      const [tag, modified] = [String(shown.headers['etag']), String(shown.headers['last-modified'])]
-      shop.store.order = () => Promise.reject(new Error('the order was read whole'))
-      for (const condition of [{ 'if-none-match': tag }, { 'if-none-match': '*' }, { 'if-modified-since': modified }]) {
-        for (const method of ['GET', 'HEAD'] as const) {
-          const unchanged = await ask(condition, method)
-          t.equal(unchanged.statusCode, 304, `${method} ${url} as ${accept}`)
-          for (const name of ['etag', 'last-modified', 'cache-control', 'vary']) t.equal(unchanged.headers[name], shown.headers[name], name)
-        }
-      }
-      t.equal((await ask({ 'if-match': '"other"' })).statusCode, 412)
-      const others = await get(shop, url, '192.0.2.1', { accept, 'if-match': '"other"' })
-      t.equal(others.statusCode, 404, 'others are not told that there is such an order')
-      shop.store.order = readWhole
-      const other = await ask({ 'if-none-match': '"other"' })
-      t.same([other.statusCode, other.headers['etag'], other.body], [200, tag, shown.body])
-      t.equal((await ask({ 'if-match': tag })).statusCode, 200)
-    }
-  }
-})
-
-t.test('a status that is refused by its conditions is refused without reading the order', async (t) => {
-  const { shop, key } = await setUp(t)
-  const order = await place(shop)
-  shop.store.order = () => Promise.reject(new Error('the order was read whole'))
-  const put = (conditions: Headers) =>
-    shop.app.inject({
-      method: 'PUT',
-      url: `${order}/status`,
-      headers: { ...xml, ...key, ...conditions },
-      payload: '<order-status><status>shipped</status></order-status>'
-    })
-  t.equal((await put({})).statusCode, 428)
-  t.equal((await put({ 'if-match': '"other"' })).statusCode, 412)
-  t.equal((await put({ 'if-match': '*', 'if-none-match': '*' })).statusCode, 412)
-})
-
-t.test(
-  'conditions of reads of a document and its answer are evaluated without reading the document or the order (RFC 9110 13.2.2)',
-  async (t) => {
-    const shop = await build(t, { products })
-    const key = await shop.key('Acme', 'order')
-    const placed = await send(shop, ublOrder(), key)
-    const [order, { order: readOrder, wholeDocumentOf }] = [String(placed.headers['location']), { ...shop.store }]
-    for (const part of ['document', 'response']) {
-      const ask = (headers: Headers) => get(shop, `${order}/${part}`, '192.0.2.1', headers)
-      const shown = await ask(key)
-      const tag = String(shown.headers['etag'])
-      const isWhole = () => Promise.reject(new Error('it was read whole'))
-      Object.assign(shop.store, { order: isWhole, wholeDocumentOf: isWhole })
-      for (const known of [tag, '*']) {
-        const unchanged = await ask({ ...key, 'if-none-match': known })
-        t.equal(unchanged.statusCode, 304, `${part}, ${known}`)
-        for (const name of ['etag', 'cache-control']) t.equal(unchanged.headers[name], shown.headers[name], name)
-      }
-      t.equal((await ask({ ...key, 'if-match': '"other"' })).statusCode, 412)
-      t.equal((await ask({ 'if-match': '"other"' })).statusCode, 404, 'others are not told that there is such an order')
-      Object.assign(shop.store, { order: readOrder, wholeDocumentOf })
-      const other = await ask({ ...key, 'if-none-match': '"other"' })
-      t.same([other.statusCode, other.headers['etag']], [200, tag])
-    }
-  }
-)
-
-t.test('shipments and documents of an order are shown without reading its lines', async (t) => {
-  const { shop, order, key } = await setUp(t)
-  shop.store.order = () => Promise.reject(new Error('the order was read whole'))
-  for (const [path, headers, status] of [
-    ['/shipments', {}, 200],
-    ['/shipments', html, 200],
-    ['/shipments', key, 200],
-    ['/shipment/1', {}, 200],
-    ['/document', {}, 404]
-  ] as const) {
-    t.equal((await get(shop, `${order}${path}`, '192.0.2.1', headers)).statusCode, status, path)
-  }
-  const own = await shop.app.inject({ method: 'POST', url: '/order', headers: { ...xml, ...key }, payload: orderXml() })
-  t.equal((await get(shop, `${own.headers['location']}/shipments`, '192.0.2.1')).statusCode, 404, 'and still not to others')
 })
