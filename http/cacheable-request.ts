@@ -78,7 +78,7 @@ function readFields(rawHeaders: readonly string[]): Fields | undefined {
 
 /** Makes the function that reads a request. It returns undefined if the request is not cacheable. */
 export function makeRequestReader({ TRUST_PROXY, MAX_HEADERS }: { readonly TRUST_PROXY: readonly string[]; readonly MAX_HEADERS: number }) {
-  const isProxy = TRUST_PROXY.length === 0 ? () => false : makeProxyCheck(TRUST_PROXY)
+  const isProxy = makeProxyCheck(TRUST_PROXY)
 
   return (request: IncomingMessage): CacheableRequest | undefined => {
     const { method, url = '', rawHeaders, socket } = request

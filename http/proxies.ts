@@ -13,6 +13,7 @@ function family(address: string): 'ipv4' | 'ipv6' | undefined {
 
 /** @returns a function that says whether a peer is one of the proxies */
 export function makeProxyCheck(proxies: readonly string[]): (remoteAddress: string) => boolean {
+  if (proxies.length === 0) return () => false
   const list = new BlockList()
   for (const [address = '', prefix] of proxies.flatMap((one) => networks[one] ?? one).map((one) => one.split('/'))) {
     const kind = family(address)
