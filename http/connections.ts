@@ -16,10 +16,10 @@ import {
   noteActivity,
   openConnection,
   release,
-  stateOf,
   stopReading,
   waitUntilSent
 } from './connection.ts'
+import { closeIfIdle } from './idle-connections.ts'
 import { Listener } from './listener.ts'
 import { limitParsing } from './parsing-limits.ts'
 import { ResetSweep } from './reset-sweep.ts'
@@ -28,12 +28,10 @@ import { destroyIfReset } from './socket-handle.ts'
 /** The maximum of requests that a client may send ahead on one connection. */
 const maxSentAhead = 100
 
-/** Milliseconds. Their sum stays well below the 1.5 seconds in which a service without pending requests stops. */
+/** Milliseconds. A service without pending requests stops well within 1.5 seconds. */
 const timeouts = {
   /** For the first request of a new connection, or for the rest of a request's header section. */
   request: 400,
-  /** For the client to read its last response and close. Closing first would reset a client that still sends, and lose the response. */
-  close: 300,
   pollInterval: 20
 } as const
 
@@ -126,7 +124,7 @@ export class Connections {
     while (this.#open.size > 0) {
       // Every socket has just been read, so all requests that have arrived are known.
       await turnOfTheLoop()
-      for (const connection of this.#open) this.#closeIfIdle(connection, closedAt, grace)
+      for (const connection of this.#open) closeIfIdle(connection, { closedAt, grace, refuse: this.#refuse })
       await sleep(timeouts.pollInterval)
     }
   }
@@ -266,29 +264,5 @@ export class Connections {
     connection.queued.length = 0
     connection.reader.discard()
     connection.pendingResponses.clear()
-  }
-
-  #closeIfIdle(connection: Connection, closedAt: number, grace: number): void {
-    const { socket, lastActivity } = connection
-    const now = performance.now()
-    if (destroyIfReset(socket)) return
-    switch (stateOf(connection)) {
-      case 'busy':
-        return
-      case 'idle':
-        socket.end()
-        return
-      case 'new':
-        // A connection that is not read yet may have sent its request long ago, so its grace begins when it is read.
-        if (socket.isPaused()) connection.lastActivity = { at: now, bytesRead: 0 }
-        else if (now - lastActivity.at > grace) socket.end()
-        return
-      case 'arriving':
-        if (now - closedAt > grace) this.#refuse(socket)
-        return
-      case 'ended':
-        connection.endedAt ??= now
-        if (now - connection.endedAt > timeouts.close) socket.destroy()
-    }
   }
 }
