@@ -192,6 +192,7 @@ export async function buildOps({ config: shop, app, isStopping }: OpsOptions): P
   await ops.register(problems, { config })
   await ops.register(scheduling)
   await ops.register(limits, { config })
+  await ops.register(crowding)
   await ops.register(sending, { config })
   await ops.register(framing, { config })
   await ops.register(methods)

@@ -24,6 +24,7 @@ import { Listener } from './listener.ts'
 import { limitParsing } from './parsing-limits.ts'
 import { ResetSweep } from './reset-sweep.ts'
 import { destroyIfReset } from './socket-handle.ts'
+import { WaitingClients } from './waiting-clients.ts'
 
 /** The maximum of requests that a client may send ahead on one connection. */
 const maxSentAhead = 100
@@ -58,12 +59,17 @@ export class Connections {
   readonly listener: Listener
   /** The turns of networks: for what arrives, for queued requests, and for all that the application lets wait. */
   readonly turns = new FairScheduler()
+  /** Clients that were accepted and have no socket yet. */
+  readonly waiting = new WaitingClients(this.turns)
 
   /** @param refuse answers a client that has sent only a part of a request, and ends the connection */
   constructor(server: Server, refuse: (socket: Socket) => void) {
     this.#server = server
     this.#refuse = refuse
-    this.listener = new Listener(server, () => this.turns.connectionAccepted())
+    this.listener = new Listener(server, {
+      accepted: () => this.turns.connectionAccepted(),
+      inTurn: (network, client, setUp) => this.waiting.add(network, client, setUp)
+    })
     this.listener.onAccept((socket) => this.#accept(socket))
     server.prependListener('connection', () => this.#resetSweep.checkSome())
     const handlers = server.listeners('request')
@@ -121,7 +127,7 @@ export class Connections {
   async drain(grace: number = timeouts.request): Promise<void> {
     await this.listener.close()
     const closedAt = performance.now()
-    while (this.#open.size > 0) {
+    while (this.#open.size > 0 || !this.waiting.isEmpty) {
       // Every socket has just been read, so all requests that have arrived are known.
       await turnOfTheLoop()
       for (const connection of this.#open) closeIfIdle(connection, { closedAt, grace, refuse: this.#refuse })

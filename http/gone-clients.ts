@@ -37,14 +37,25 @@ function readEarly({ fd }: SocketHandle): EarlyRead {
   return { bytes: Buffer.from(scratch.subarray(0, length)), hasEnded }
 }
 
+/** Closes a client by a reset. To end a connection in order takes the system longer than all that Node does for a client that it refuses. */
+function reset(client: SocketHandle): void {
+  if (client.reset?.() !== 0) client.close()
+}
+
 /** The options of `closeGoneClients`. */
 export interface GoneClientOptions {
   /** Called for each client, also for one that is closed. */
   accepted(): void
   /** Whether a client is closed without being read, because its network connects far too often. */
   isFlooding(address: string, network: string): boolean
+  /** Whether there is room for one more client of a network. If so, the client counts until its socket is closed, or `left` is called. */
+  admits(network: string): boolean
+  /** A client that was admitted is closed and gets no socket. */
+  left(network: string): void
   /** Whether nobody of a network would be answered at once, so that a client that has ended its side gets no answer at all. */
   isUnanswered(network: string): boolean
+  /** Calls `setUp` when it is the turn of the network: to make a socket takes longer than to accept a client. */
+  inTurn(network: string, client: SocketHandle, setUp: () => void): void
 }
 
 /**
@@ -55,26 +66,40 @@ export interface GoneClientOptions {
  * @param server a server that listens
  * @returns a function for the server's `connection` event: it returns the bytes that were read here from the new client, if any
  */
-export function closeGoneClients(server: Server, { accepted, isFlooding, isUnanswered }: GoneClientOptions): () => Buffer | undefined {
+export function closeGoneClients(
+  server: Server,
+  { accepted, isFlooding, admits, left, isUnanswered, inTurn }: GoneClientOptions
+): () => Buffer | undefined {
   const { _handle: listening } = server as unknown as { readonly _handle: ListeningHandle }
   const { onconnection } = listening
   const tally = new RateTally(frequent)
   let early: Buffer | undefined
-  function needsNoAnswer(client: SocketHandle): boolean {
-    const address = peerAddress(client)
-    if (address === undefined) return true
-    const network = networkOf(address)
-    if (isFlooding(address, network)) return true
-    if (tally.count(network).current <= frequent.max) return false
+  function hasLeft(client: SocketHandle, network: string): boolean {
+    if (peerAddress(client) === undefined) return true
+    if (tally.look(network).current <= frequent.max) return false
     const { bytes, hasEnded } = readEarly(client)
     if (bytes.length > 0) early = bytes
     return hasEnded && (!bytes.includes(emptyLine) || isUnanswered(network))
   }
   listening.onconnection = (status, client) => {
     accepted()
-    early = undefined
-    if (client && needsNoAnswer(client)) client.close()
-    else onconnection.call(listening, status, client)
+    const address = client && peerAddress(client)
+    const network = networkOf(address ?? '')
+    if (!client) onconnection.call(listening, status, client)
+    else if (address !== undefined && isFlooding(address, network)) reset(client)
+    else if (address === undefined || !admits(network)) client.close()
+    else {
+      tally.count(network)
+      inTurn(network, client, () => {
+        early = undefined
+        if (!hasLeft(client, network)) {
+          onconnection.call(listening, status, client)
+          return
+        }
+        client.close()
+        left(network)
+      })
+    }
   }
   return () => early
 }

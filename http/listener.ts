@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { connectionOf } from './connection.ts'
-import { closeGoneClients } from './gone-clients.ts'
+import { closeGoneClients, type GoneClientOptions } from './gone-clients.ts'
 
 /** Milliseconds. */
 const timeouts = {
@@ -21,7 +21,7 @@ const minTurns = 64
 export class Listener {
   readonly #server: Server
   readonly #handlers: ((socket: Socket) => void)[]
-  #admits: (socket: Socket) => boolean = () => true
+  #room: Pick<GoneClientOptions, 'admits' | 'left'> = { admits: () => true, left: () => undefined }
   #isFlooding: (address: string, network: string) => boolean = () => false
   #isUnanswered: (network: string) => boolean = () => false
   /** Returns the bytes that were read early from the client that is now accepted; undefined if there are none. */
@@ -29,8 +29,8 @@ export class Listener {
   #hasNewClient = false
   #closing: Promise<void> | undefined
 
-  /** @param accepted called for each client that Node accepts, also for one that is refused afterwards or has already gone */
-  constructor(server: Server, accepted: () => void) {
+  /** @param options `accepted` is called for each client that Node accepts, also for one that is refused afterwards or has already gone */
+  constructor(server: Server, { accepted, inTurn }: Pick<GoneClientOptions, 'accepted' | 'inTurn'>) {
     this.#server = server
     this.#handlers = server.listeners('connection').map((listener) => listener.bind(server))
     server.removeAllListeners('connection')
@@ -41,6 +41,9 @@ export class Listener {
           this.#hasNewClient = true
           accepted()
         },
+        inTurn,
+        admits: (network) => this.#room.admits(network),
+        left: (network) => this.#room.left(network),
         isFlooding: (address, network) => this.#isFlooding(address, network),
         isUnanswered: (network) => this.#isUnanswered(network)
       })
@@ -49,9 +52,9 @@ export class Listener {
     server.on('error', () => undefined)
   }
 
-  /** Lets one function refuse new connections before Node sets up their parser. */
-  admitIf(admits: (socket: Socket) => boolean): void {
-    this.#admits = admits
+  /** Lets one limit refuse new clients before they get a socket. */
+  limitBy(room: Pick<GoneClientOptions, 'admits' | 'left'>): void {
+    this.#room = room
   }
 
   /** Lets one function, which is called for each client, name those that are closed without being read. */
@@ -101,10 +104,6 @@ export class Listener {
   }
 
   #accept(socket: Socket): void {
-    if (!this.#admits(socket)) {
-      socket.destroy()
-      return
-    }
     for (const handle of this.#handlers) handle(socket)
     const bytes = this.#earlyBytes()
     if (!bytes || socket.destroyed) return

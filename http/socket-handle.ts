@@ -9,6 +9,8 @@ export interface SocketHandle {
   readonly writeQueueSize?: number
   readStop(): void
   close(): void
+  /** Closes the socket by a reset. Returns the number of the error, or 0. A handle that is no TCP socket does not have it. */
+  reset?(): number
   /** Returns the number of the error, or 0. */
   getpeername?(address: { address?: string }): number
 }

@@ -37,10 +37,8 @@ export default fp(
     const limit = server.maxConnections
     const counts = new NetworkCounts()
 
-    /** Returns a connection to close so that a new one from that network fits, or undefined if the new one must not be accepted. */
-    function connectionToClose(newcomer: string): Socket | undefined {
-      const { busiest } = counts
-      if (busiest === newcomer) return undefined
+    /** Returns a connection of the network that can be closed, if there is one. */
+    function connectionToClose(busiest: string): Socket | undefined {
       let best: { readonly socket: Socket; readonly loss: number } | undefined
       let compared = 0
       for (const connection of connections.open) {
@@ -55,16 +53,33 @@ export default fp(
       return best?.socket
     }
 
-    server.maxConnections = limit + spareConnections
-    connections.listener.admitIf((socket) => {
-      const network = networkOf(socket.remoteAddress ?? '')
-      counts.add(network)
-      socket.once('close', () => counts.remove(network))
-      if (counts.total <= limit) return true
-      const other = connectionToClose(network)
+    /** Closes a client of the network with the most. @returns whether it has, so that one from the newcomer's network fits */
+    function makeRoom(newcomer: string): boolean {
+      const { busiest } = counts
+      if (busiest === undefined || busiest === newcomer) return false
+      if (connections.waiting.closeFirst(busiest)) {
+        counts.remove(busiest)
+        return true
+      }
+      const other = connectionToClose(busiest)
       other?.destroy()
       return other !== undefined
+    }
+
+    connections.listener.limitBy({
+      admits: (network) => {
+        const isAdmitted = counts.total < limit || (counts.total < limit + spareConnections && makeRoom(network))
+        if (isAdmitted) counts.add(network)
+        return isAdmitted
+      },
+      left: (network) => counts.remove(network)
     })
+    connections.listener.onAccept((socket) => {
+      const network = networkOf(socket.remoteAddress ?? '')
+      socket.once('close', () => counts.remove(network))
+    })
+    // Clients are counted before Node counts them.
+    server.maxConnections = limit + spareConnections
   },
   { name: 'crowding', fastify: '5.x', dependencies: ['draining', 'limits'] }
 )

@@ -20,7 +20,7 @@ const minute = 60_000
 const maxCallers = 20_000
 
 /**
- * The connections that an address or network can make at once, and in each second from then on. More of them are closed unread.
+ * The connections that an address or network can make at once, and in each second from then on. More of them are reset unread.
  * Accepting costs the service more than connecting costs a client, and others wait in the same queue of new connections.
  */
 const newConnections = { burst: 2_000, perSecond: 500, maxCallers } as const

@@ -33,6 +33,23 @@ t.test("the operator's port takes few connections, closes more at once, and goes
   t.equal((await ask(t, ops, message('GET /health/live'))).status, 200)
 })
 
+t.test("clients that wait for their socket count on the operator's port", async (t) => {
+  const ops = await serve(t, {})
+  await listening(ops)
+  const { turns } = ops.connections
+  const { schedule } = turns
+  const held: (() => void)[] = []
+  turns.schedule = (network, start) => held.push(() => schedule.call(turns, network, start))
+  const wires: Wire[] = []
+  for (let i = 0; i < 32; i++) wires.push(await Wire.open(t, ops))
+  const tooMany = await Wire.open(t, ops)
+  t.equal(await tooMany.rest(), '')
+  t.equal(ops.connections.open.size, 0)
+  turns.schedule = schedule
+  for (const start of held) start()
+  for (const wire of wires) t.equal((await wire.send(message('GET /health/live')).answer()).status, 200)
+})
+
 t.test("a client that reads nothing of a response on the operator's port is cut off after SEND_TIMEOUT", async (t) => {
   const ops = await serve(t, { SEND_TIMEOUT: '1' })
   ops.get('/large', async (_request, reply) => reply.send(Buffer.alloc(24 * 1024 * 1024, 'x')))

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { stopClock } from '../stopped-clock.ts'
-import { serveConnections } from './served.ts'
+import { serveConnections, until } from './served.ts'
 
 /** Requests that each of the busy clients sends ahead. */
 const sentAhead = 60
@@ -27,4 +27,16 @@ t.test('requests that were sent ahead wait while clients connect: Node accepts o
   t.ok(handled - before < newClients, `${handled - before} requests were handled before ${newClients} clients were accepted`)
   while (handled < busyClients * sentAhead) await new Promise(setImmediate)
   t.equal(handled, busyClients * sentAhead, 'and all are handled in the end')
+})
+
+t.test('a newcomer gets its socket before those of a crowd that connected before it', async (t) => {
+  stopClock(t)
+  const { server, open } = await serveConnections(t, (_request, response) => response.end())
+  const addresses: string[] = []
+  server.on('connection', ({ remoteAddress = '' }) => addresses.push(remoteAddress))
+  for (let i = 0; i < newClients; i++) open('127.0.0.2')
+  open('127.0.0.3')
+  await until(() => addresses.length === newClients + 1, 'all have sockets')
+  const before = addresses.indexOf('127.0.0.3')
+  t.ok(before < newClients / 10, `${before} sockets of the crowd were made before`)
 })

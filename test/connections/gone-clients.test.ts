@@ -36,7 +36,7 @@ async function serve(t: Test, from: string, settings: Readonly<Record<string, st
     // More than Node's backlog of 511 that wait would be delayed by the system for a second.
     await until(() => seen.accepted === before + group, 'the group is accepted')
   }
-  await until(() => app.connections.open.size === 0, 'all are gone')
+  await until(() => app.connections.waiting.isEmpty && app.connections.open.size === 0, 'all are gone')
   return { app, seen: Object.assign(seen, { accepted: 0, sockets: 0 }), open }
 }
 
@@ -60,7 +60,7 @@ t.test('for a client of a frequent network that has left before it is accepted, 
   for (const [what, bytes] of Object.entries(sendings)) {
     Object.assign(seen, { accepted: 0, sockets: 0 })
     await leave(open, '127.0.0.2', bytes)
-    await until(() => seen.accepted === clients, 'all are accepted')
+    await until(() => seen.accepted === clients && app.connections.waiting.isEmpty, 'all are accepted, and none waits for its socket')
     t.ok(seen.sockets < clients / 2, `${what}: ${seen.sockets} sockets`)
   }
   await until(() => app.connections.open.size === 0, 'all are gone')
@@ -78,6 +78,7 @@ t.test(
       for (let i = 0; i < 3; i++) await app.inject({ url: '/product/ABC-1', remoteAddress: '127.0.0.2' })
       await leave(open, '127.0.0.2', get)
       await until(() => seen.accepted === clients, 'all are accepted')
+      await until(() => app.connections.waiting.isEmpty, 'none waits for its socket')
       if (isAnswered) t.equal(seen.sockets, clients)
       else t.ok(seen.sockets < clients / 2, `${seen.sockets} sockets`)
       await until(() => app.connections.open.size === 0, 'all are gone')
@@ -90,6 +91,7 @@ t.test('a client of another network that ends its side of the connection is stil
   const { app, seen, open } = await serve(t, '127.0.0.2')
   for (const bytes of Object.values(sendings)) await leave(open, '127.0.0.3', bytes)
   await until(() => seen.accepted === clients * 4, 'all are accepted')
+  await until(() => app.connections.waiting.isEmpty, 'none waits for its socket')
   t.equal(seen.sockets, clients * 4)
   await until(() => app.connections.open.size === 0, 'all are gone')
 })

@@ -1,0 +1,44 @@
+import type { FairScheduler } from '../fairness/fair-scheduler.ts'
+import type { SocketHandle } from './socket-handle.ts'
+
+/**
+ * Clients that Node has accepted and that have no socket yet. Networks take turns for sockets, because to make one takes longer than
+ * to accept a client: a newcomer would wait for those of all clients that connected before it.
+ */
+export class WaitingClients {
+  readonly #turns: FairScheduler
+  readonly #byNetwork = new Map<string, Set<SocketHandle>>()
+
+  constructor(turns: FairScheduler) {
+    this.#turns = turns
+  }
+
+  get isEmpty(): boolean {
+    return this.#byNetwork.size === 0
+  }
+
+  /** Calls `setUp` when it is the turn of the network, unless the client is closed before. */
+  add(network: string, client: SocketHandle, setUp: () => void): void {
+    const clients = this.#byNetwork.get(network) ?? new Set()
+    this.#byNetwork.set(network, clients.add(client))
+    this.#turns.schedule(network, () => {
+      if (this.#remove(network, client)) setUp()
+    })
+  }
+
+  /** Closes the client of the network that has waited longest. @returns whether one waited */
+  closeFirst(network: string): boolean {
+    const [client] = this.#byNetwork.get(network) ?? []
+    if (!client) return false
+    this.#remove(network, client)
+    client.close()
+    return true
+  }
+
+  #remove(network: string, client: SocketHandle): boolean {
+    const clients = this.#byNetwork.get(network)
+    const isWaiting = clients?.delete(client) ?? false
+    if (clients?.size === 0) this.#byNetwork.delete(network)
+    return isWaiting
+  }
+}
