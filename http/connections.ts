@@ -68,7 +68,7 @@ export class Connections {
     this.#refuse = refuse
     this.listener = new Listener(server, {
       accepted: () => this.turns.connectionAccepted(),
-      inTurn: (network, client, setUp) => this.waiting.add(network, client, setUp)
+      waitForTurn: (network, client) => this.waiting.add(network, client)
     })
     this.listener.onAccept((socket) => this.#accept(socket))
     server.prependListener('connection', () => this.#resetSweep.checkSome())

@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { connectionOf } from './connection.ts'
-import { closeGoneClients, type GoneClientOptions } from './gone-clients.ts'
+import { type NewClient, type NewClientRules, receiveClients } from './new-clients.ts'
 
 /** Milliseconds. */
 const timeouts = {
@@ -21,29 +21,27 @@ const minTurns = 64
 export class Listener {
   readonly #server: Server
   readonly #handlers: ((socket: Socket) => void)[]
-  #room: Pick<GoneClientOptions, 'admits' | 'left'> = { admits: () => true, left: () => undefined }
-  #isFlooding: (address: string, network: string) => boolean = () => false
-  #isUnanswered: (network: string) => boolean = () => false
-  /** Returns the bytes that were read early from the client that is now accepted; undefined if there are none. */
-  #earlyBytes: () => Buffer | undefined = () => undefined
+  #takePlace: NewClientRules['takePlace'] = () => () => undefined
+  #isFlooding: NewClientRules['isFlooding'] = () => false
+  #isUnanswered: NewClientRules['isUnanswered'] = () => false
+  #newClient: () => NewClient | undefined = () => undefined
   #hasNewClient = false
   #closing: Promise<void> | undefined
 
   /** @param options `accepted` is called for each client that Node accepts, also for one that is refused afterwards or has already gone */
-  constructor(server: Server, { accepted, inTurn }: Pick<GoneClientOptions, 'accepted' | 'inTurn'>) {
+  constructor(server: Server, { accepted, waitForTurn }: Pick<NewClientRules, 'accepted' | 'waitForTurn'>) {
     this.#server = server
     this.#handlers = server.listeners('connection').map((listener) => listener.bind(server))
     server.removeAllListeners('connection')
     server.on('connection', (socket: Socket) => this.#accept(socket))
     server.on('listening', () => {
-      this.#earlyBytes = closeGoneClients(server, {
+      this.#newClient = receiveClients(server, {
         accepted: () => {
           this.#hasNewClient = true
           accepted()
         },
-        inTurn,
-        admits: (network) => this.#room.admits(network),
-        left: (network) => this.#room.left(network),
+        waitForTurn,
+        takePlace: (network) => this.#takePlace(network),
         isFlooding: (address, network) => this.#isFlooding(address, network),
         isUnanswered: (network) => this.#isUnanswered(network)
       })
@@ -53,17 +51,17 @@ export class Listener {
   }
 
   /** Lets one limit refuse new clients before they get a socket. */
-  limitBy(room: Pick<GoneClientOptions, 'admits' | 'left'>): void {
-    this.#room = room
+  limitBy(takePlace: NewClientRules['takePlace']): void {
+    this.#takePlace = takePlace
   }
 
   /** Lets one function, which is called for each client, name those that are closed without being read. */
-  closesUnreadIf(isFlooding: (address: string, network: string) => boolean): void {
+  closesUnreadIf(isFlooding: NewClientRules['isFlooding']): void {
     this.#isFlooding = isFlooding
   }
 
   /** Lets one function name networks whose clients are not answered at once. Those of them that do not wait for an answer are closed. */
-  answersNoneIf(isUnanswered: (network: string) => boolean): void {
+  answersNoneIf(isUnanswered: NewClientRules['isUnanswered']): void {
     this.#isUnanswered = isUnanswered
   }
 
@@ -104,8 +102,9 @@ export class Listener {
   }
 
   #accept(socket: Socket): void {
+    const { leave, bytes } = this.#newClient() ?? {}
+    if (leave) socket.once('close', leave)
     for (const handle of this.#handlers) handle(socket)
-    const bytes = this.#earlyBytes()
     if (!bytes || socket.destroyed) return
     const connection = connectionOf(socket)
     if (connection) connection.bytesReadEarly = bytes.length

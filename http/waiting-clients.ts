@@ -1,5 +1,11 @@
 import type { FairScheduler } from '../fairness/fair-scheduler.ts'
-import type { SocketHandle } from './socket-handle.ts'
+
+/** A client that Node has accepted. One of the functions is called, once. */
+export interface WaitingClient {
+  /** Makes a socket of it. */
+  setUp(): void
+  close(): void
+}
 
 /**
  * Clients that Node has accepted and that have no socket yet. Networks take turns for sockets, because to make one takes longer than
@@ -7,7 +13,7 @@ import type { SocketHandle } from './socket-handle.ts'
  */
 export class WaitingClients {
   readonly #turns: FairScheduler
-  readonly #byNetwork = new Map<string, Set<SocketHandle>>()
+  readonly #byNetwork = new Map<string, Set<WaitingClient>>()
 
   constructor(turns: FairScheduler) {
     this.#turns = turns
@@ -17,12 +23,12 @@ export class WaitingClients {
     return this.#byNetwork.size === 0
   }
 
-  /** Calls `setUp` when it is the turn of the network, unless the client is closed before. */
-  add(network: string, client: SocketHandle, setUp: () => void): void {
+  /** Sets the client up when it is the turn of its network, unless it is closed before. */
+  add(network: string, client: WaitingClient): void {
     const clients = this.#byNetwork.get(network) ?? new Set()
     this.#byNetwork.set(network, clients.add(client))
     this.#turns.schedule(network, () => {
-      if (this.#remove(network, client)) setUp()
+      if (this.#remove(network, client)) client.setUp()
     })
   }
 
@@ -35,7 +41,7 @@ export class WaitingClients {
     return true
   }
 
-  #remove(network: string, client: SocketHandle): boolean {
+  #remove(network: string, client: WaitingClient): boolean {
     const clients = this.#byNetwork.get(network)
     const isWaiting = clients?.delete(client) ?? false
     if (clients?.size === 0) this.#byNetwork.delete(network)

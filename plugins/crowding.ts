@@ -2,7 +2,6 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { NetworkCounts } from '../fairness/network-counts.ts'
-import { networkOf } from '../fairness/networks.ts'
 import { type Connection, isAnswering } from '../http/connection.ts'
 
 /** Connections that are accepted above the limit, until another one is closed for each. */
@@ -57,26 +56,17 @@ export default fp(
     function makeRoom(newcomer: string): boolean {
       const { busiest } = counts
       if (busiest === undefined || busiest === newcomer) return false
-      if (connections.waiting.closeFirst(busiest)) {
-        counts.remove(busiest)
-        return true
-      }
+      if (connections.waiting.closeFirst(busiest)) return true
       const other = connectionToClose(busiest)
       other?.destroy()
       return other !== undefined
     }
 
-    connections.listener.limitBy({
-      admits: (network) => {
-        const isAdmitted = counts.total < limit || (counts.total < limit + spareConnections && makeRoom(network))
-        if (isAdmitted) counts.add(network)
-        return isAdmitted
-      },
-      left: (network) => counts.remove(network)
-    })
-    connections.listener.onAccept((socket) => {
-      const network = networkOf(socket.remoteAddress ?? '')
-      socket.once('close', () => counts.remove(network))
+    connections.listener.limitBy((network) => {
+      const isFree = counts.total < limit || (counts.total < limit + spareConnections && makeRoom(network))
+      if (!isFree) return undefined
+      counts.add(network)
+      return () => counts.remove(network)
     })
     // Clients are counted before Node counts them.
     server.maxConnections = limit + spareConnections
