@@ -1,13 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { processEnvironment } from '../config.ts'
 import { FewPerTurn } from '../fairness/few-per-turn.ts'
 import { GroupedQueue } from '../fairness/grouped-queue.ts'
 import { RateTally } from '../fairness/rate-tally.ts'
-import { entryModule } from '../files.ts'
 import type { Problem } from '../http/problem.ts'
-import { lowerPriority } from '../priority.ts'
-import { type FinishedJob, type FromProcess, type Job, readsSentDocument } from './job.ts'
+import { DocumentProcess, type ProcessEnd, type ProcessOptions } from './document-process.ts'
+import { type FinishedJob, type Job, readsSentDocument } from './job.ts'
 import { JobWatch, processorTimeOf } from './job-watch.ts'
 import { JobWindow, type WindowLimits } from './job-window.ts'
 import type { Payer, Sender } from './payer.ts'
@@ -29,13 +25,11 @@ interface Task {
   readonly resolve: (outcome: JobOutcome) => void
 }
 
-export interface ChildOptions {
+export interface ChildOptions extends ProcessOptions {
   /** Milliseconds of processor time that one job may take. */
   readonly budget: number
   /** Milliseconds without work after which the process ends; without it, never. */
   readonly idle?: number
-  /** MiB of each half of the heap's young generation, if not the default. Less takes less memory, and more processor time. */
-  readonly semiSpace?: number
   /** The most that is sent to the process before it answers. */
   readonly window: WindowLimits
   /**
@@ -43,25 +37,13 @@ export interface ChildOptions {
    * documents waits for the others. To find that sender takes too long for small jobs. Without this, each sender is next in turn.
    */
   readonly leastServedFirst?: boolean
-  /** Added to the process's niceness, so that it yields to the thread that serves. */
-  readonly niceness: number
-  /** Logs a warning for the operator: the process ended, or a job failed because of a bug. */
-  readonly warn: (details: object, message: string) => void
 }
-
-const entry = fileURLToPath(entryModule('documents/process'))
-
-/** The heap limit of the process in MiB: several times the need of one document of 2 MiB. */
-const heapSize = 256
 
 /** After this many failed starts in a row, the waiting jobs fail. */
 const maxFailedStarts = 3
 
 /** Processor time is counted for each sender over this many milliseconds, and for no more senders than these. */
 const served = { window: 60_000, maxCallers: 10_000 }
-
-/** Characters of the process's standard error that are kept for the log. */
-const maxErrorOutput = 2_000
 
 /**
  * One document process and the queue of its jobs, from which senders take turns. A job over its budget is killed with the
@@ -79,10 +61,8 @@ export class DocumentChild {
   readonly #suspects = new Set<Task>()
   /** Outcomes on their way to those who wait for them. */
   readonly #outcomes = new FewPerTurn()
-  #process: ChildProcess | undefined
-  #isReady = false
+  #process: DocumentProcess | undefined
   #failedStarts = 0
-  #output = ''
   readonly #watch: JobWatch
   #idleTimer: NodeJS.Timeout | undefined
   #isFlushing = false
@@ -107,13 +87,9 @@ export class DocumentChild {
 
   /** Starts the process before the first job needs it. Resolves when it has started or has failed to. */
   start(): Promise<void> {
-    this.#process ??= this.#fork()
-    const child = this.#process
-    if (this.#isReady) return Promise.resolve()
-    setKeepsAlive(child, true)
-    return new Promise((resolve) => {
-      for (const event of ['message', 'error', 'close']) child.once(event, () => resolve())
-    })
+    this.#process ??= this.#startProcess()
+    if (!this.#process.isReady) this.#process.keepAlive(true)
+    return this.#process.started()
   }
 
   /**
@@ -149,29 +125,17 @@ export class DocumentChild {
   }
 
   kill(): void {
-    this.#process?.kill('SIGKILL')
+    this.#process?.kill()
   }
 
-  #fork(): ChildProcess {
-    const { semiSpace } = this.#options
-    const child = fork(entry, {
-      serialization: 'advanced',
-      execArgv: [`--max-old-space-size=${heapSize}`, ...(semiSpace === undefined ? [] : [`--max-semi-space-size=${semiSpace}`])],
-      env: processEnvironment(),
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc']
+  #startProcess(): DocumentProcess {
+    const started = new DocumentProcess(this.#options, {
+      ready: () => this.#begin(),
+      finished: (jobs) => this.#receive(jobs),
+      ended: (end) => this.#handleEnd(started, end)
     })
-    this.#isReady = false
-    this.#output = ''
-    child.stderr?.on('data', (chunk: Buffer) => (this.#output = (this.#output + chunk.toString()).slice(-maxErrorOutput)))
-    child.on('message', (message: FromProcess) => this.#receive(message))
-    child.on('error', (error) => {
-      this.#options.warn({ err: error }, 'the document process could not be started')
-      if (child.pid === undefined) this.#handleExit(child, null, null)
-    })
-    child.once('close', (code, signal) => this.#handleExit(child, code, signal))
-    if (child.stderr && 'unref' in child.stderr) (child.stderr as { unref(): void }).unref()
-    setKeepsAlive(child, this.#inFlight.length > 0)
-    return child
+    started.keepAlive(this.#inFlight.length > 0)
+    return started
   }
 
   /** Sends the process as many jobs as its window allows. */
@@ -183,9 +147,9 @@ export class DocumentChild {
       this.#outbox.push(task)
     }
     if (this.#outbox.length === 0) return
-    this.#process ??= this.#fork()
-    setKeepsAlive(this.#process, true)
-    if (!this.#isReady || this.#isFlushing) return
+    this.#process ??= this.#startProcess()
+    this.#process.keepAlive(true)
+    if (!this.#process.isReady || this.#isFlushing) return
     // An idle process gets its job at once. A busy one gets at least as many as it still has, in one message: jobs that come
     // together are parsed together, and libxml2 compiles the schema once for them.
     const unanswered = this.#inFlight.length - this.#outbox.length
@@ -194,7 +158,7 @@ export class DocumentChild {
       this.#isFlushing = true
       setImmediate(() => {
         this.#isFlushing = false
-        if (this.#isReady) this.#flush()
+        if (this.#process?.isReady) this.#flush()
       })
     }
   }
@@ -235,20 +199,17 @@ export class DocumentChild {
     clearTimeout(this.#idleTimer)
     // The budget of an idle process's first job starts now. For every other job it starts when the job before it is answered.
     if (this.#inFlight.length === jobs.length) this.#watch.start()
-    // The error of a failed send is ignored: the process has ended, and #handleExit handles that.
-    this.#process?.send(jobs, () => undefined)
+    this.#process?.send(jobs)
   }
 
-  #receive(message: FromProcess): void {
-    if (message === 'ready') {
-      this.#isReady = true
-      this.#failedStarts = 0
-      if (this.#process?.pid !== undefined) lowerPriority(this.#process.pid, this.#options.niceness)
-      if (this.#outbox.length === 0) this.#becomeIdle()
-      this.#flush()
-      return
-    }
-    for (const outcome of message) {
+  #begin(): void {
+    this.#failedStarts = 0
+    if (this.#outbox.length === 0) this.#becomeIdle()
+    this.#flush()
+  }
+
+  #receive(outcomes: readonly FinishedJob[]): void {
+    for (const outcome of outcomes) {
       const task = this.#inFlight.shift(outcome.spent)
       if (!task) continue
       if ('failed' in outcome) this.#options.warn({ stack: outcome.failed }, 'a document could not be handled')
@@ -263,7 +224,7 @@ export class DocumentChild {
     const { idle } = this.#options
     this.#watch.stop()
     clearTimeout(this.#idleTimer)
-    setKeepsAlive(this.#process, false)
+    this.#process?.keepAlive(false)
     if (idle !== undefined && this.#process) this.#idleTimer = setTimeout(() => this.#retire(), idle).unref()
   }
 
@@ -271,18 +232,16 @@ export class DocumentChild {
   #retire(): void {
     this.kill()
     this.#process = undefined
-    this.#isReady = false
   }
 
-  #handleExit(child: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
-    if (this.#process !== child) return
+  #handleEnd(ended: DocumentProcess, { code, signal, output }: ProcessEnd): void {
+    if (this.#process !== ended) return
     const lost = this.#inFlight.takeAll()
-    const wasReady = this.#isReady
+    const wasReady = ended.isReady
     this.#process = undefined
     this.#becomeIdle()
-    this.#isReady = false
     this.#outbox = []
-    if (lost.length > 0 || !wasReady) this.#options.warn({ code, signal, output: this.#output }, 'the document process ended')
+    if (lost.length > 0 || !wasReady) this.#options.warn({ code, signal, output }, 'the document process ended')
     if (!wasReady) this.#failedStarts++
     if (this.#failedStarts >= maxFailedStarts) {
       this.#failedStarts = 0
@@ -305,13 +264,5 @@ export class DocumentChild {
       this.#suspects.add(task)
       this.#waiting.add(task.sender, task)
     }
-  }
-}
-
-/** Lets the document process keep the service's process alive only while it is busy. */
-function setKeepsAlive(child: ChildProcess | undefined, isBusy: boolean): void {
-  for (const handle of [child, child?.channel]) {
-    if (isBusy) handle?.ref()
-    else handle?.unref()
   }
 }
