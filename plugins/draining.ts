@@ -29,7 +29,7 @@ export default fp(
         return {
           reqId: reply?.request.id ?? '',
           method: response.req.method ?? '',
-          route: reply?.request.routeOptions.url,
+          route: reply?.request.routePattern,
           milliseconds: Math.round(reply?.elapsedTime ?? 0),
           state: stateOf(response)
         }

@@ -46,8 +46,8 @@ export default fp(
       if (error instanceof DomainError || error instanceof Problem) codes.set(request, error.code)
     })
 
-    function measure({ method, routeOptions }: FastifyRequest, status: string, reply: FastifyReply): void {
-      durations.observe({ method, route: routeOptions.url ?? 'unknown', status }, reply.elapsedTime / 1000)
+    function measure({ method, routePattern }: FastifyRequest, status: string, reply: FastifyReply): void {
+      durations.observe({ method, route: routePattern ?? 'unknown', status }, reply.elapsedTime / 1000)
     }
 
     addCheck(app, 'onRequest', (request, reply) => {

@@ -11,6 +11,7 @@ t.test('methods', async (t) => {
     const rows: readonly [string, string, string][] = [
       ['PATCH', '/product/ABC-1', 'GET, HEAD, PUT, DELETE, OPTIONS'],
       ['POST', '/product/ABC-1', 'GET, HEAD, PUT, DELETE, OPTIONS'],
+      ['PATCH', `/product/${'%C3%84'.repeat(200)}?a=%2F`, 'GET, HEAD, PUT, DELETE, OPTIONS'],
       ['DELETE', '/products', 'GET, HEAD, POST, OPTIONS'],
       ['PUT', '/orders', 'GET, HEAD, OPTIONS'],
       ['TRACE', '/products', 'GET, HEAD, POST, OPTIONS'],
