@@ -137,11 +137,15 @@ export const settings = {
   MAX_CONNECTIONS: setting(
     '4096',
     integer(1),
-    'the most open connections; when they are used up, the address or IPv6 network with the most loses one, or gets no other'
+    'the most open connections; when all are used, the address or IPv6 network that has the most loses one, or gets no more'
   ),
   OVERLOAD_DELAY: setting('1000', integerOrOff(10), 'answer 503 while the event loop is this late, in milliseconds; `off`'),
   SESSION_SECRET: {
-    ...setting('', text, 'what seals the sign-in cookies of people: the same on every replica; when empty, a new one at each start'),
+    ...setting(
+      '',
+      text,
+      'seals the sign-in cookies of people; it must be the same on every replica; if it is empty, each start makes a new one'
+    ),
     secret: true as const
   },
   TRUST_PROXY: setting('', addresses, 'addresses or CIDRs of proxies whose forwarding headers count'),
@@ -149,11 +153,11 @@ export const settings = {
   CACHE_STALE_WHILE_REVALIDATE: setting('30', integer(0), 'further seconds that a cache may use it while it revalidates'),
   CACHE_STALE_IF_ERROR: setting('86400', integer(0), 'seconds that a cache may use it when the service cannot answer'),
   BODY_CACHE: setting('67108864', integer(0), 'memory for serialised representations, in bytes'),
-  EVENTS_KEEP: setting('30', days, 'days that events are kept; decimals are allowed'),
+  EVENTS_KEEP: setting('30', days, 'days for which events are kept, such as 30 or 0.5'),
   WEBHOOK_ALLOW: setting(
     '',
     hostsAndAddresses,
-    'hosts, addresses or CIDRs that webhooks may call although they are not public, or without https'
+    'hosts, addresses or CIDRs that webhooks may call even if they are not public, and also without https'
   ),
   HEADERS_TIMEOUT: setting('10', integer(1, 86_400), "seconds for a request's headers to arrive"),
   REQUEST_TIMEOUT: setting('30', integer(1, 86_400), 'seconds for a whole request to arrive'),
@@ -162,11 +166,15 @@ export const settings = {
   SHUTDOWN_DELAY: setting(
     '1',
     integer(0, 86_400),
-    'when it stops: seconds for which it still listens after it reports that it is not ready'
+    'seconds for which a stopping service still listens after it reports that it is not ready'
   ),
-  SHUTDOWN_TIMEOUT: setting('10', integer(1, 86_400), 'seconds for requests in flight to finish when it stops'),
-  OPS_PORT: setting('', optionalPort, 'a port of their own for health and metrics'),
-  LOG_LEVEL: setting('info', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), "pino's")
+  SHUTDOWN_TIMEOUT: setting('10', integer(1, 86_400), 'seconds for which a stopping service lets requests in flight finish'),
+  OPS_PORT: setting('', optionalPort, 'a separate port for health and metrics'),
+  LOG_LEVEL: setting(
+    'info',
+    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    'the least severe lines that are logged: `fatal`, `error`, `warn`, `info`, `debug` or `trace`; or `silent`'
+  )
 } as const
 
 type Settings = typeof settings

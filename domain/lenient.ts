@@ -1,4 +1,4 @@
-/** The rules for an order that takes what can be had. They are pure, like those of placing.ts. */
+/** The rules for an order that takes what is available. They are pure, like those of placing.ts. */
 
 import type { Inventory, StockItem } from './inventory.ts'
 import { isRejected, type LineAnswer, type LineStatus } from './line-answers.ts'

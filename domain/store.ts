@@ -81,7 +81,7 @@ export interface Placing extends OrderWriteOptions {
   readonly order: PurchaseOrder
   readonly customer?: string
   readonly status: 'received' | 'accepted'
-  /** `lenient`: the order takes what can be had, and each of its lines has an answer. Absent: all or nothing. */
+  /** `lenient`: the order takes what is available, and each of its lines has an answer. Absent: all or nothing. */
   readonly handling?: 'lenient' | undefined
   readonly idempotency?: Idempotency
   /**

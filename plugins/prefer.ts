@@ -8,7 +8,7 @@ declare module 'fastify' {
     preferredReturn(): PreferredReturn | undefined
     /** The seconds that the client will wait for something to happen (RFC 7240 section 4.3), at most `longestWait`. */
     preferredWait(): number | undefined
-    /** Whether the client wants all or nothing, or what can be had (RFC 7240 section 4.4). */
+    /** Whether the client wants all or nothing, or what is available (RFC 7240 section 4.4). */
     preferredHandling(): PreferredHandling | undefined
   }
   interface FastifyReply {

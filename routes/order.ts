@@ -155,7 +155,7 @@ const placesOrder = {
   id: 'placeOrder',
   summary: 'Place an order',
   notes:
-    'All or nothing: every item that stands in the way is named in one answer. With `Prefer: handling=lenient` XML and JSON take what can be had, and each item says what became of it. With an `Idempotency-Key` it is safe to repeat. XML can also be a UBL 2 Order, OrderChange or OrderCancellation, or cXML, and is answered in kind.',
+    'All or nothing: if items cannot be ordered, one answer names them all. With `Prefer: handling=lenient` an order in XML or JSON takes what is available, and each item says what became of it. With an `Idempotency-Key` it is safe to repeat. XML can also be a UBL 2 Order, OrderChange or OrderCancellation, or cXML, and is answered in its own vocabulary.',
   answers: {
     201: 'The order as it was placed.',
     200: 'The order of this number and content, which was placed before. With `dry-run=true`, the order as it would be.',

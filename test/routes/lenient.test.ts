@@ -24,7 +24,7 @@ const mixed = `<purchase-order><order-number>PO-1</order-number>
 const place = ({ app }: Shop, payload: string, headers: Readonly<Record<string, string>> = {}, url = '/order') =>
   app.inject({ method: 'POST', url, headers: { ...xml, ...lenient, ...headers }, payload })
 
-t.test('a lenient order takes what can be had, and each item says what became of it', async (t) => {
+t.test('a lenient order takes what is available, and each item says what became of it', async (t) => {
   const shop = await build(t, { products })
   const { app } = shop
   const response = await place(shop, mixed)

@@ -11,7 +11,7 @@ export function lenientContract(rule: Rule): void {
   const mixed = (more: Partial<PurchaseOrderItem> = {}) =>
     purchase([item('a', 5), item('b', 2), item('c', 4), item('d', 1, { unitPrice: decimal('9'), ...more })], { orderNumber: 'PO-1' })
 
-  rule('an order takes what can be had, and says so of each line', async (t, store) => {
+  rule('a lenient order takes what is available, and says so of each line', async (t, store) => {
     await store.createProduct('a', stocked(3))
     await store.createProduct('b', stocked(0))
     await store.createProduct('c', stocked(1, { backorder: true }))
