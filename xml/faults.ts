@@ -122,7 +122,7 @@ class Search {
     if (type && !isForeign && sequence.accept(name)) return true
     if (!type) this.#add(parentType.text ? parent : tag, explainUnknown(tag, parent, parentType, spell))
     else if (isForeign) this.#add(tag, explainNamespace(name, spell))
-    else this.#add(tag, explainPosition(tag, sequence.expected(), type, spell))
+    else this.#add(tag, explainPosition(tag, sequence, type, spell))
     if (!type || isForeign) this.#removed.add(tag)
     if (type || parentType.text) this.#incomplete.add(parent)
     return false

@@ -1,6 +1,7 @@
 import { shorten } from '../schemas/shorten.ts'
 import type { ElementType, SimpleType } from '../schemas/vocabulary.ts'
 import { attributeOf, codes, type EngineError, isInNamespace, lengthOf, refusedValue } from './engine.ts'
+import type { Sequence } from './positions.ts'
 import type { Tag } from './tag.ts'
 
 /** Writes an element's name in the sender's notation, for an error message. */
@@ -44,18 +45,18 @@ export function explainMissing(tag: Tag, names: readonly string[], spell: Spell)
   return `${spell(tag.name)} is not complete: it needs ${list(names, 'or', spell)}.`
 }
 
-/**
- * The error for an element at a wrong position.
- * @param names the elements that are allowed at this position
- */
-export function explainPosition(tag: Tag, names: readonly string[], type: ElementType | undefined, spell: Spell): string {
+/** The error for an element at a wrong position in a sequence. */
+export function explainPosition(tag: Tag, sequence: Sequence, type: ElementType, spell: Spell): string {
   const { parent, nth } = tag
   const here = spell(tag.name)
   const around = spell(parent?.name ?? '')
-  const other = type?.alternatives?.find((name) => name !== tag.name && parent?.counts.has(name))
+  const other = type.alternatives?.find((name) => name !== tag.name && parent?.counts.has(name))
   if (other !== undefined) return `There can be ${spell(other)} or ${here} in ${around}, not both.`
-  if (type && nth > 1 && !type.repeatable) return `There can be only one ${here} in ${around}.`
-  if (type?.most !== undefined && nth > type.most) return `There can be at most ${type.most} ${here} in ${around}.`
+  if (nth > 1 && !type.repeatable) return `There can be only one ${here} in ${around}.`
+  if (type.most !== undefined && nth > type.most) return `There can be at most ${type.most} ${here} in ${around}.`
+  const later = sequence.overtook(tag.name)
+  if (later !== undefined) return `${here} is in the wrong place: it must come before ${spell(later)}.`
+  const names = sequence.expected()
   return `${here} is not allowed here.${names.length > 0 ? ` Expected here: ${list(names, 'or', spell)}.` : ' No more elements are allowed here.'}`
 }
 

@@ -76,6 +76,12 @@ export class Sequence {
     return names
   }
 
+  /** @returns the last child, if an element of this name belongs before it */
+  overtook(name: string): string | undefined {
+    const position = this.#particles.findIndex(({ options }) => options.some((type) => type.name === name))
+    return position < this.#at ? this.#chosen?.name : undefined
+  }
+
   /** The names of the first element that is missing if no child follows: several where one of them is. */
   missing(): readonly string[] {
     return (

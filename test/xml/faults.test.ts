@@ -69,10 +69,10 @@ t.test('a misplaced element is also wrong in its value, its attributes and what 
   ])
   const party = '<buyer><email>nobody</email><x/><name>ACME</name><address><country>Germany</country></address></buyer>'
   t.same(details(`${item()}${party}`), [
-    ['buyer', '<buyer> is not allowed here'],
+    ['buyer', '<buyer> is in the wrong place'],
     ['buyer/email', '<email> is "nobody"'],
     ['buyer/x', 'There is no <x> in <buyer>'],
-    ['buyer/name', '<name> is not allowed here'],
+    ['buyer/name', '<name> is in the wrong place'],
     ['buyer/address/country', '<country> is "Germany"']
   ])
   const many = item().repeat(20_000)
