@@ -37,7 +37,10 @@ export function documentContract(rule: Rule): void {
     const large = { ...document, digest: 'b'.repeat(64), bytes: new Uint8Array(randomBytes(2_000_000)) }
     const { revision: _, ...unrevised } = large
     const { order: other } = await store.placeOrder(numbered(1, 'PO-2', { document: unrevised }))
-    t.same(await stored(store, other.id), unrevised)
+    const read = await stored(store, other.id)
+    t.same({ ...read, bytes: [] }, { ...unrevised, bytes: [] })
+    // Tap would write two million bytes out to compare them.
+    t.ok(Buffer.from(read?.bytes ?? []).equals(unrevised.bytes))
   })
 
   rule('an order without a document has none, and an unknown order is not found', async (t, store) => {
