@@ -11,6 +11,7 @@ import type { ProductDraft } from '../domain/product.ts'
 import type { Store } from '../domain/store.ts'
 import { hashKey } from '../http/credentials.ts'
 import { openStore } from '../stores/open.ts'
+import { databaseFolder } from './memory.ts'
 import { patience } from './patience.ts'
 import { newPostgresDatabase, newSqliteFile } from './stores/new-database.ts'
 
@@ -79,7 +80,7 @@ export async function build(t: Test, { settings = {}, products = { 'ABC-1': {} }
 /** A new database that goes with the test. */
 export async function databaseUrl(t: Test): Promise<string> {
   const server = process.env['TEST_DATABASE_URL']
-  return server === undefined ? `sqlite:${await newSqliteFile(join(t.testdir(), 'tradepost.db'))}` : newPostgresDatabase(server)
+  return server === undefined ? `sqlite:${await newSqliteFile(join(databaseFolder(t), 'tradepost.db'))}` : newPostgresDatabase(server)
 }
 
 /** The smallest order, or one of several products. */

@@ -5,7 +5,7 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { statfs } from 'node:fs/promises'
+import { folderInMemory } from './memory.ts'
 import { startPostgres } from './stores/embedded.ts'
 import { makePostgresTemplate } from './stores/new-database.ts'
 
@@ -32,18 +32,8 @@ const settings = {
   max_connections: '400'
 }
 
-/** A folder in memory, if it has room: every test has a database of its own, and each database is 300 files. */
-async function folderInMemory(): Promise<string | undefined> {
-  const folder = '/dev/shm'
-  const gibibyte = 2 ** 30
-  const room = await statfs(folder).then(
-    ({ bavail, bsize }) => bavail * bsize,
-    () => 0
-  )
-  return room >= 4 * gibibyte ? folder : undefined
-}
-
-const server = await startPostgres(settings, await folderInMemory())
+// In memory, because every test has a database of its own, and each database is 300 files.
+const server = await startPostgres(settings, folderInMemory(4))
 try {
   const template = await makePostgresTemplate(await server.database())
   const tap = spawn('npx', ['tap', ...(named.length > 0 ? ['--disable-coverage', ...named] : suites)], {

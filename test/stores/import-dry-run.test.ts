@@ -6,6 +6,7 @@ import { ImportDryRun } from '../../stores/import-dry-run.ts'
 import { openStore } from '../../stores/open.ts'
 import { ImportTally, type TallyEntry } from '../../stores/sqlite/import-tally.ts'
 import { draft } from '../build.ts'
+import { databaseFolder } from '../memory.ts'
 
 const ids = ['a', 'b', 'c', 'd', 'e', 'f']
 const gtins = ['4006381333931', '04006381333931', '9520714000376', '9520714014830']
@@ -30,7 +31,7 @@ const item = fc
   })
 
 t.test('a dry run of several batches has the outcomes of their import, to the word', async (t) => {
-  const store = await openStore(`sqlite:${join(t.testdir(), 'shop.db')}`, 'EUR')
+  const store = await openStore(`sqlite:${join(databaseFolder(t), 'shop.db')}`, 'EUR')
   t.teardown(() => store.close())
   const batches = fc.array(fc.array(item, { minLength: 1, maxLength: 6 }), { minLength: 2, maxLength: 6 })
   // Each run starts from the products that the run before has left.

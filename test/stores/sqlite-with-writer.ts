@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import type { Store } from '../../domain/store.ts'
 import { openWithWriter } from '../../stores/sqlite/store.ts'
 import type { SqliteWriter } from '../../stores/sqlite/writer.ts'
+import { databaseFolder } from '../memory.ts'
 import { shopCurrency } from './fixtures.ts'
 import { newSqliteFile } from './new-database.ts'
 
@@ -11,7 +12,7 @@ export async function openStoreWithWriter(
   t: Test,
   limits: { maxPages?: number } = {}
 ): Promise<{ store: Store; writer: SqliteWriter; path: string }> {
-  const path = await newSqliteFile(join(t.testdir({}), 'shop.db'))
+  const path = await newSqliteFile(join(databaseFolder(t), 'shop.db'))
   const opened = await openWithWriter({ path, currency: shopCurrency, ...limits })
   t.teardown(() => opened.store.close())
   return { ...opened, path }

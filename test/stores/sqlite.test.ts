@@ -10,13 +10,14 @@ import { backupSqlite } from '../../stores/sqlite/backup.ts'
 import { Connection, connectWriter } from '../../stores/sqlite/connection.ts'
 import { migrateSqlite } from '../../stores/sqlite/migrations.ts'
 import { openSqliteStore } from '../../stores/sqlite/store.ts'
+import { databaseFolder } from '../memory.ts'
 import { storeContract } from './contract.ts'
 import { keepsItsCurrency } from './currency.ts'
 import { draft, everything, onHand, placing, shopCurrency, stocked } from './fixtures.ts'
 import { newSqliteFile } from './new-database.ts'
 import { openStoreWithWriter } from './sqlite-with-writer.ts'
 
-const folder = t.testdir({})
+const folder = databaseFolder(t)
 let files = 0
 const newPath = () => join(folder, 'made', `shop-${files++}.db`)
 const open = (path: string) => openSqliteStore({ path, currency: shopCurrency })
