@@ -23,6 +23,9 @@ export function replayed<Answer extends object>(
 ): (Answer & { readonly replayed: true }) | undefined {
   if (!remembered) return undefined
   if (remembered.fingerprint !== fingerprint)
-    throw new DomainError('idempotency-key-reused', 'This Idempotency-Key was sent before with another request.')
+    throw new DomainError(
+      'idempotency-key-reused',
+      'This Idempotency-Key was sent before with another request. Send a new key with a new request.'
+    )
   return { ...remembered.answer, replayed: true }
 }

@@ -23,7 +23,7 @@ export function unknownProduct({ product }: PurchaseOrderItem, position: number)
 }
 
 export function twoProducts(id: string, other: string, position: number): Fault {
-  const detail = `The line names two products: its id is that of ${id}, its GTIN that of ${other}. Name one.`
+  const detail = `The line names two products: its id belongs to ${id}, its GTIN to ${other}. Name one.`
   return { code: 'two-products', at: ['item', position], detail }
 }
 

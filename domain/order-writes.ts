@@ -220,7 +220,7 @@ function combinedRefusal(
 /** A buyer's system repeats a document after its order was cancelled, or has another number or content: that is no new order. */
 function sentBefore({ id, status }: Pick<Order, 'id' | 'status'>): DomainError {
   const since = isActive(status) ? 'has another number since' : `is ${status}`
-  const detail = `This document was sent before: it is that of the order ${id}, which ${since}. To order again, send an order with a new number.`
+  const detail = `This document was sent before: it is the document of the order ${id}, which ${since}. To order again, send an order with a new number.`
   return new DomainError('order-refused', detail, { faults: [{ code: 'sent-before', detail }] })
 }
 

@@ -173,7 +173,7 @@ function shortages(lines: readonly Line[], taken: ReadonlyMap<string, Decimal>, 
     if (stockItem.backorder || compare(stockItem.onHand, more) >= 0) return []
     const available = compare(stockItem.onHand, zero) > 0 ? plain(stockItem.onHand) : 'none'
     const needed = held.has(productId) ? `${plain(more)} more` : plain(more)
-    const detail = `${productId} is short: the order needs ${needed} of it, ${available} is on hand.`
+    const detail = `There is not enough of ${productId}: the order needs ${needed}, ${available} is on hand.`
     return [{ code: 'out-of-stock', at: ['item', position, 'quantity'], detail }]
   })
 }
@@ -264,7 +264,7 @@ function agrees(item: PurchaseOrderItem, other: OrderItem, inventory: Inventory)
 /** @param other the order of the same customer that has the number */
 export function numberTaken(other: { readonly id: string; readonly orderNumber?: string | undefined }): DomainError {
   const detail = `You already have an order with the number ${other.orderNumber} and other content: ${other.id}.`
-  const faults = [{ detail: 'This number stands for another order of yours.', at: ['order-number'] }]
+  const faults = [{ detail: 'Another order of yours has this number.', at: ['order-number'] }]
   return new DomainError('order-number-taken', detail, { orderId: other.id, faults })
 }
 

@@ -108,7 +108,7 @@ function saved({ id, draft }: ImportItem, entry: CatalogueEntry | undefined, { c
     throw new DomainError('invalid-product', fault.detail, { faults: [fault] })
   }
   const holder = draft.gtin === undefined ? id : (holderOf(draft.gtin) ?? id)
-  if (holder !== id) throw new DomainError('gtin-taken', `The GTIN ${draft.gtin} is that of the product ${holder}.`)
+  if (holder !== id) throw new DomainError('gtin-taken', `The product ${holder} already has the GTIN ${draft.gtin}.`)
   const active = entry?.deleted === false ? entry : undefined
   const { onHand = active?.stock.onHand ?? zero, ...content } = draft
   const setsStock = draft.onHand !== undefined || !active

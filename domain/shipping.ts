@@ -173,7 +173,7 @@ function unusable(
 }
 
 export function repeatedLine(line: NamedLine, position: number): Fault {
-  return { code: 'repeated-line', at: ['item', position], detail: `The line ${line} is there twice. Send one item for it.` }
+  return { code: 'repeated-line', at: ['item', position], detail: `The line ${line} is given twice. Send one item for it.` }
 }
 
 export function unknownLine(line: NamedLine, position: number): Fault {

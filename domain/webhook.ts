@@ -212,6 +212,6 @@ export function requireHeard(audience: Audience, event: EventHead | undefined): 
 
 /** An event that is not kept any more, or that the webhook does not deliver. */
 export function unknownEvent(): DomainError {
-  const detail = 'There is no event with this id, it is not kept any more, or this webhook does not deliver it.'
+  const detail = 'There is no event with this id, it is no longer kept, or this webhook does not deliver it.'
   return new DomainError('unknown-event', detail, { faults: [{ detail, at: [] }] })
 }

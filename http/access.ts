@@ -1,5 +1,5 @@
 import { type Caller, hasScope, type Scope } from '../domain/caller.ts'
-import { unauthenticated } from './credentials.ts'
+import { keyNeeded, unauthenticated } from './credentials.ts'
 import { Problem } from './problem.ts'
 
 /** The callers that may use a route. `guests`: also without a key, while GUEST_ORDERS is on. */
@@ -10,7 +10,7 @@ export interface RouteAccess {
 
 /** Why a caller may not use a route; undefined if it may. */
 export function accessRefusal(caller: Caller, { anyOf, guests }: RouteAccess, guestOrders: boolean): Problem | undefined {
-  if (caller.kind === 'guest') return guests && guestOrders ? undefined : unauthenticated('This needs an API key.')
+  if (caller.kind === 'guest') return guests && guestOrders ? undefined : keyNeeded()
   if (anyOf.some((scope) => hasScope(caller, scope))) return undefined
   return new Problem('forbidden', `This needs a key with the scope ${anyOf.join(' or ')}; yours has ${caller.scopes.join(', ')}.`)
 }

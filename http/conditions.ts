@@ -72,14 +72,15 @@ function failed(detail: string): DomainError {
 /** Steps 1 and 2 of RFC 9110 section 13.2.2. @throws DomainError `precondition-failed` */
 function checkUnchanged({ ifMatch, ifUnmodifiedSince }: Conditions, current: Selected | undefined): void {
   if (ifMatch !== undefined) {
-    if (!current) throw failed('If-Match does not hold: there is nothing at this URI.')
-    if (!matchesStrongly(ifMatch, current.tags)) throw failed('If-Match does not hold: the resource is another version by now.')
+    if (!current) throw failed('There is nothing at this URI, so If-Match is false.')
+    if (!matchesStrongly(ifMatch, current.tags))
+      throw failed('The resource is not the version in If-Match. Read it again, and send the new ETag.')
   } else if (
     ifUnmodifiedSince !== undefined &&
     current?.modifiedAt !== undefined &&
     seconds(current.modifiedAt) > seconds(ifUnmodifiedSince)
   ) {
-    throw failed('If-Unmodified-Since does not hold: the resource was modified after that.')
+    throw failed('The resource was modified after the time in If-Unmodified-Since. Read it again.')
   }
 }
 
@@ -101,10 +102,10 @@ export function isNotModified(given: Conditions, current: Selected): boolean {
 export function preconditionOf(given: Conditions, current: Current | undefined, replaces: boolean): Precondition {
   checkUnchanged(given, current)
   if (given.ifNoneMatch !== undefined && current && matchesWeakly(given.ifNoneMatch, current.tags)) {
-    throw failed('If-None-Match does not hold: there is something at this URI.')
+    throw failed('There is something at this URI already, so If-None-Match is false.')
   }
   if (replaces && current && given.ifMatch === undefined) {
-    throw new Problem('precondition-required', 'This replaces what is there: send If-Match with the ETag that you read.')
+    throw new Problem('precondition-required', 'This replaces an existing resource: send If-Match with the ETag that you read.')
   }
   if (!current) return { exists: false }
   // `If-Match: *` holds for every version, so the store only checks that there is one.

@@ -8,6 +8,10 @@ export function unauthenticated(detail: string): Problem {
   return new Problem('unauthenticated', detail, { headers: challenge })
 }
 
+export function keyNeeded(): Problem {
+  return unauthenticated('This needs an API key. Send it as Authorization: Bearer KEY, or sign in with it.')
+}
+
 /** The API key in an Authorization header: a Bearer token, or a Basic password. An unknown scheme gives an empty key. */
 export function shownKey(authorization: string | undefined): string | undefined {
   if (authorization === undefined) return undefined

@@ -73,7 +73,10 @@ export function contentOf(
     const sent = headers['content-type']
     return {
       code,
-      detail: sent === undefined ? 'The body has no Content-Type.' : `${JSON.stringify(sent)} is not read here; Accept-Post lists what is.`
+      detail:
+        sent === undefined
+          ? 'The body has no Content-Type.'
+          : `${JSON.stringify(sent)} is not supported here. Accept-Post lists the media types that are.`
     }
   }
   if (code === 'internal-error') return { code, detail: `Something went wrong here. It was logged under the request id ${id}.` }

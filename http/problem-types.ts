@@ -128,7 +128,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     status: 410,
     title: 'The event of this cursor is no longer kept',
     explanation:
-      'Events are kept for a number of days, and the one after which you ask is gone. Note the next link of this problem, read the orders and the products again as a whole, and then go on from that link.'
+      'Events are kept for a number of days, and the event in "after" is gone. Store the next link of this problem, read all orders and products again, and then go on from that link.'
   },
   'precondition-failed': {
     status: 412,
@@ -185,7 +185,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     status: 422,
     title: 'The shipment does not fit the order',
     explanation:
-      'The order has no such line, a line is there twice, or a unit is not the one that was ordered. The problem lists every item concerned. Nothing was stored.'
+      'The order has no such line, a line is given twice, or a unit is not the one that was ordered. The problem lists every item concerned. Nothing was stored.'
   },
   'invalid-webhook': {
     status: 422,
@@ -197,7 +197,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     status: 422,
     title: 'There is no such event to send again',
     explanation:
-      'The event is unknown, is not kept any more, or is none that this webhook delivers. Take its id from the list of deliveries.'
+      'The event is unknown, is no longer kept, or is one that this webhook does not deliver. Take its id from the list of deliveries.'
   },
   'identity-mismatch': {
     status: 422,

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../domain/caller.ts'
-import { unauthenticated } from '../http/credentials.ts'
+import { keyNeeded } from '../http/credentials.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 
 /** The seller sees every order and sets its status, but changes no customer's order. */
@@ -15,7 +15,7 @@ export type KeyHolder = Extract<Caller, { kind: 'key' }>
 /** The caller of a route that asks for a key. @throws Problem `unauthenticated` */
 export function keyHolder({ caller }: FastifyRequest): KeyHolder {
   if (caller?.kind === 'key') return caller
-  throw unauthenticated('This needs an API key.')
+  throw keyNeeded()
 }
 
 /** Whether a problem says that the caller may not see the resource. Then no page may show it beside the problem. */

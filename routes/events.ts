@@ -130,7 +130,7 @@ const events: RoutePlugin = async (app, { config }) => {
     }
     const last = await request.read((store) => store.lastEvent(audience))
     const next = uriAfter(last?.id ?? startCursor(Date.now(), keep), filters)
-    const detail = `The event after which you ask is no longer kept, or never existed. Note this link: ${next}. Read the orders and the products again as a whole, and then go on from that link.`
+    const detail = `The event in "after" is no longer kept, or never existed. Store this link: ${next}. Read all orders and products again, and then go on from that link.`
     throw new Problem('cursor-expired', detail, { headers: { link: `<${next}>; rel="next"` } })
   }
 }

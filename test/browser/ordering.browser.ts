@@ -56,7 +56,7 @@ for (const javaScriptEnabled of [false, true]) {
     await wrong.fill('')
     await page.getByLabel('Quantity 1').fill('')
     await page.getByRole('button', { name: 'Place the order' }).last().click()
-    await page.getByText('is short').first().waitFor()
+    await page.getByText('not enough').first().waitFor()
     t.equal(await page.getByLabel('Quantity 2').getAttribute('aria-invalid'), 'true')
     await page.getByLabel('Quantity 2').fill('2')
     await page.getByRole('button', { name: 'Place the order' }).last().click()

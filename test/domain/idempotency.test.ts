@@ -16,7 +16,7 @@ t.test('a key with the same request replays the first answer', async (t) => {
 t.test('a key with another request is refused', async (t) => {
   t.throws(() => replayed(key, { fingerprint: 'g', answer: { order, outcome: 'placed' } }), {
     code: 'idempotency-key-reused',
-    message: 'This Idempotency-Key was sent before with another request.'
+    message: 'This Idempotency-Key was sent before with another request. Send a new key with a new request.'
   })
 })
 

@@ -93,7 +93,7 @@ t.test('another currency and a GTIN of another product are refused', async (t) =
       message: 'This shop sells in EUR, not in USD.',
       faults: [{ code: 'wrong-currency', at: ['price'] }]
     })
-    const taken = { code: 'gtin-taken', message: 'The GTIN 96385074 is that of the product holder.' }
+    const taken = { code: 'gtin-taken', message: 'The product holder already has the GTIN 96385074.' }
     t.throws(() => decide({ verb, draft: draft({ gtin: '96385074' }) }), taken)
     t.doesNotThrow(() => decide({ verb, id: 'holder', draft: draft({ gtin: '96385074', currency: 'EUR' }) }))
   }

@@ -190,6 +190,15 @@ t.test('a key is shown as Bearer, or as the password of Basic (RFC 6750 2.1, RFC
   }
 })
 
+t.test('who needs a key is told how to send it, and who has another version what to send', async (t) => {
+  const { app, headers: keys } = await prepare(t)
+  const keyless = await app.inject({ url: '/orders' })
+  t.match([keyless.statusCode, keyless.body], [401, /Send it as Authorization: Bearer KEY/])
+  const headers = { ...xml, ...keys.catalogue, 'if-match': '"another"' }
+  const outdated = await app.inject({ method: 'PUT', url: '/product/ABC-1', headers, payload: product })
+  t.match([outdated.statusCode, outdated.body], [412, /Read it again, and send the new ETag/])
+})
+
 t.test('a revoked or expired key is refused everywhere, also where none is needed', async (t) => {
   const { app, store, key } = await build(t)
   const headers = await key('ACME', 'order')

@@ -26,7 +26,7 @@ t.test('a refused form comes back with its status, its key and what was typed; e
     [{ 'item.1.product-id': 'ABC-1', 'item.1.quantity': 'many' }, 422, 'item.1.quantity', /Quantity is &quot;many&quot;/],
     [{ 'item.7.product-id': 'ABC-1' }, 422, 'item.7.quantity', /how many/],
     [{ 'item.2.quantity': '1' }, 422, 'item.2.product-id', /Choose a product/],
-    [line, 409, 'item.1.quantity', /is short/],
+    [line, 409, 'item.1.quantity', /not enough/],
     [{ ...line, 'item.1.quantity': '1', 'buyer.email': 'nobody' }, 422, 'buyer.email', /E-mail is/],
     [{ ...line, 'item.1.quantity': '1', 'ship-to.address.country': 'Germany' }, 422, 'ship-to.address.country', /Country is/],
     [{ 'buyer.name': 'No lines' }, 422, 'item.1.product-id', /no line yet/]
