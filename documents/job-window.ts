@@ -49,7 +49,7 @@ export class JobWindow<Job extends Sized> {
     if (!first) return undefined
     const { job, expected } = first
     this.#bytes -= job.size
-    // Sums of fractions are not exact: those of an empty window begin at 0 again.
+    // Sums of fractions are not exact, so an empty window begins at 0 again.
     this.#cost = this.length === 0 ? 0 : this.#cost - expected
     this.#estimates.learn(job.sender.name, job.size, spent)
     return job

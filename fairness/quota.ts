@@ -19,7 +19,7 @@ export class Quota {
 
   /**
    * Acquires the amount, or acquires nothing and returns the limit that it would exceed. A caller who has nothing may exceed its own
-   * limit, because otherwise what is larger could never be had.
+   * limit, because otherwise a larger one could never be taken.
    */
   acquire(caller: string, amount: number): keyof Limits | undefined {
     const own = (this.#callers.get(caller) ?? 0) + amount

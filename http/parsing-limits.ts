@@ -25,7 +25,7 @@ interface OfferingRequest extends IncomingMessage {
 /** llhttp's HPE_PAUSED. */
 const pause = 21
 
-/** The code of the error for a body with too many chunks. It stands beside those of Node's parser (llhttp). */
+/** The code of the error for a body with too many chunks. It is used like the codes of Node's parser (llhttp). */
 export const tooManyChunks = 'HPE_TOO_MANY_CHUNKS'
 
 /** The code of the error for CONNECT (RFC 9110 section 9.3.6). */

@@ -10,7 +10,7 @@ const alsoAskedAs: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * The media type that Accept asks for. If it names none of the three, that of the document that was sent, or XML.
+ * The media type that Accept asks for. If it names none of the three: the media type of the document that was sent, or XML.
  * @param mayBePage a document in a buyer's vocabulary is never answered with a page
  */
 export function problemRepresentation(

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { Problem } from './problem.ts'
 
 /**
- * Call it when a request's turn has come: there is no work for a client that has gone meanwhile.
+ * Call it when a request's turn has come: there is no work for a client that has left in the meantime.
  * @throws Problem `overloaded` if the connection is closed
  */
 export function requireClient({ raw: { socket } }: FastifyRequest): void {

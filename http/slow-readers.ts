@@ -11,7 +11,7 @@ const smallResponse = 64 * 1024
 /** Milliseconds between two checks of all readers. */
 const checkInterval = 1_000
 
-/** A reader without progress in this many checks counts as stalled, and is cut off first when memory is short. */
+/** A reader without progress in this many checks counts as stalled, and is disconnected first when memory runs out. */
 const stalledAfter = 3
 
 interface Progress {

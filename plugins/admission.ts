@@ -32,7 +32,7 @@ const bodyLimits = { total: 96 * 1024 * 1024, perCaller: 32 * 1024 * 1024 }
 
 /**
  * Bytes of memory for the stored orders that requests read. An order that is read takes several times its size: it is also sent to the
- * document process, and its answer comes back. So one caller's share is smaller than that of bodies.
+ * document process, and its answer comes back. So the share of one caller is smaller here than for bodies.
  */
 const orderLimits = { total: 96 * 1024 * 1024, perCaller: 16 * 1024 * 1024 }
 

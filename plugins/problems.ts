@@ -77,7 +77,7 @@ export default fp(
       }
     }
 
-    /** Links the order that the request conflicts with. cXML is refused with 200, whose Location would be that of a new order. */
+    /** Links the order that the request conflicts with. A refusal of cXML has the status 200, with which a Location would mean a new order. */
     function locate(reply: FastifyReply, { orderId }: ProblemContent, sentStatus: number): void {
       if (orderId !== undefined && sentStatus >= 400) reply.header('location', uris(base).order(orderId))
     }

@@ -19,7 +19,7 @@ export interface DocumentSchema<T> {
   readonly takesOthers?: true
   /** Whether a browser's form can be the document. */
   readonly forms?: true
-  /** Whether the `item` elements of its root are lines of an order, of which there can be so many only. */
+  /** Whether the `item` elements of its root are lines of an order, whose number is limited. */
   readonly hasOrderItems?: true
   /** Elements whose JSON array must not be empty, because leaving them out has another meaning: a shipment without items ships all that is left. */
   readonly noEmpty?: readonly string[]

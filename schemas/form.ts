@@ -6,7 +6,7 @@ export const formMediaType = 'application/x-www-form-urlencoded'
 /**
  * The names of form fields are the XSD's names with dots between the levels: `order-number`, `buyer.address.city`. A
  * repeatable element has a number: `item.1.product-id`, `item.2.quantity`, `note.1`. The text of an element that has
- * attributes is `name.value`, or just `name`. Where an item must name a line, its number is that of the line.
+ * attributes is `name.value`, or `name`. If an item must name a line, the number of the item is the number of the line.
  */
 type Fields = Map<string, Fields | string>
 

@@ -99,8 +99,8 @@ export function writeXml(root: Element): string {
 }
 
 /**
- * Writes an XML document that is only validated. Each element begins on a line of its own, by which libxml2 names it in its errors. There is
- * no white space between elements: libxml2 would make a node of each, which would take half as much memory again.
+ * Writes an XML document that is only validated. Each element begins on a line of its own, because libxml2 names only the line in its
+ * errors. There is no white space between elements: libxml2 would make a node of each, which would take half as much memory again.
  */
 export function writeLines({ name, attributes, text, children = [] }: Element): string {
   let content = text ? escapeText(text) : ''

@@ -24,7 +24,7 @@ export class SentDocuments {
     return sent
   }
 
-  /** A document stays that of its first order. */
+  /** A document stays with its first order. */
   add({ customer, id, status }: Pick<Order, 'customer' | 'id' | 'status'>, { digest }: Pick<OrderDocument, 'digest'>): void {
     const name = JSON.stringify([customer, digest])
     if (customer !== undefined && !this.#orders.has(name)) this.#orders.set(name, { id, status })

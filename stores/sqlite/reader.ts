@@ -70,7 +70,7 @@ export const codedSql = `SELECT ${optionColumns} FROM product WHERE (id ${isCode
 export function makeReader(db: Connection, currency: string): Reader {
   const product = db.prepare<[string], ProductRow>(`SELECT ${productColumns} FROM product p WHERE p.id = ?`)
   const coded = db.prepare<[{ codes: string }], OptionRow>(codedSql)
-  // Both columns are before the texts in a row, so those of a large product are not read.
+  // Both columns are before the texts in a row, so the texts of a large product are not read.
   const names = db.prepare<[number], ProductName>('SELECT id, name FROM product WHERE deleted = 0 ORDER BY id LIMIT ?')
   const productVersion = db.prepare<[string], number>('SELECT version FROM product WHERE id = ? AND deleted = 0').pluck()
   const stock = db.prepare<[string], StockRow & { deleted: 0 | 1 }>(

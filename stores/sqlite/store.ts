@@ -117,7 +117,7 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
     },
     products: (query) => (isSearch(query) ? searcher.search(query) : read(() => pages(query))),
     allProducts: () => readAll((after) => read(() => batches(after))),
-    // When no event of an order is kept, the last event of all stands for it.
+    // When no event of an order is kept, use the last event of any kind.
     ordersRevision: (customer) => read(() => (events.lastEvent(ordersAudience(customer)) ?? events.lastEvent())?.id ?? ''),
     async ping() {
       await read(ping)
