@@ -200,6 +200,11 @@ export interface Order extends OrderHeader, SellerDetails {
 /** The properties of an order that are read without its content, which can have megabytes. */
 export type OrderHead = Pick<Order, 'id' | 'version' | 'customer' | 'orderNumber' | 'status' | 'placedAt' | 'modifiedAt'>
 
+export interface StoredOrderHead extends OrderHead {
+  /** Bytes of the rest of the order as JSON. */
+  readonly size: number
+}
+
 export type OrderLine = Pick<OrderItem, 'productId' | 'name' | 'quantity' | 'unit'>
 
 /** An order as a list shows it. It costs the same however many lines the order has. */

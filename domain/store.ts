@@ -1,7 +1,16 @@
 import type { ApiKey } from './caller.ts'
 import type { Audience, EventHead, ShopEvent } from './event.ts'
 import type { Decimal } from './money.ts'
-import type { Objections, Order, OrderDocument, OrderHead, OrderStatus, OrderSummary, PurchaseOrder, WholeOrderDocument } from './order.ts'
+import type {
+  Objections,
+  Order,
+  OrderDocument,
+  OrderStatus,
+  OrderSummary,
+  PurchaseOrder,
+  StoredOrderHead,
+  WholeOrderDocument
+} from './order.ts'
 import type { Page, PageQuery } from './page.ts'
 import type { Precondition } from './preconditions.ts'
 import type { Product, ProductDraft, ProductName, ProductOption, Stock } from './product.ts'
@@ -195,7 +204,7 @@ export interface Store extends WebhookStore {
   /** @throws `order-not-found` */
   order(id: string): Promise<Order>
   /** @throws `order-not-found` */
-  orderHead(id: string): Promise<OrderHead>
+  orderHead(id: string): Promise<StoredOrderHead>
   /** The customer's order that has the number: the active one, or else the last that was cancelled or rejected. */
   orderNumbered(customer: string, orderNumber: string): Promise<Order | undefined>
   /** The document that an order came from. Undefined when it came in the shop's own vocabulary. @throws `order-not-found` */

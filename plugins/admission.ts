@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import { textOf } from '../domain/deferred.ts'
+import { mostInline, textOf } from '../domain/deferred.ts'
 import type { Order } from '../domain/order.ts'
 import { Quota } from '../fairness/quota.ts'
 import { addCheck } from '../http/hooks.ts'
@@ -24,6 +24,13 @@ declare module 'fastify' {
      * @throws Problem `overloaded` when too much is reserved already
      */
     holdOrder(order: Order): void
+    /**
+     * Reserves memory for a stored order that the request is about to read. To read one of megabytes only to refuse it would hold up
+     * everybody else.
+     * @param size as `StoredOrderHead` has it
+     * @throws Problem `overloaded` when too much is reserved already
+     */
+    holdUnreadOrder(size: number): void
   }
 }
 
@@ -39,7 +46,7 @@ const orderLimits = { total: 96 * 1024 * 1024, perCaller: 16 * 1024 * 1024 }
 /** Room in memory that is reserved. */
 interface Room {
   readonly sender: string
-  readonly bytes: number
+  bytes: number
   /** The work that needs it, and the request that keeps it. It is free when there is none left. */
   users: number
 }
@@ -54,6 +61,9 @@ function bytesOfOrders(orders: string | number): number {
   if (typeof orders === 'number') return 2 * orders
   return Buffer.byteLength(orders) === orders.length ? orders.length : 2 * orders.length
 }
+
+/** Characters of an order's JSON for what `StoredOrderHead` does not count. */
+const mostOfHead = 1024
 
 /** The bytes to reserve for a body. One without a Content-Length may become as large as the limit. */
 function bytesOf(headers: IncomingHttpHeaders, { BODY_LIMIT }: Config): number {
@@ -107,17 +117,34 @@ export default fp(
       if (text === undefined) return
       this.chargeForOrder(Buffer.byteLength(text))
       // A request that reads its order again, to show it with a refusal, has the same one.
-      const bytes = bytesOfOrders(text)
-      if (bytes <= (kept.get(this)?.bytes ?? 0)) return
-      const room = reserve(this, bytes)
-      answered(this)
-      const { signal } = this.sender()
-      const end = () => answered(this)
+      keep(this, bytesOfOrders(text))
+    })
+
+    app.decorateRequest('holdUnreadOrder', function (this: FastifyRequest, size: number) {
+      if (size > mostInline && !kept.has(this)) keep(this, bytesOfOrders(size + mostOfHead))
+    })
+
+    /** Keeps this much room for the request until it is answered, and gives back what it has kept beyond that. */
+    function keep(request: FastifyRequest, bytes: number): void {
+      const before = kept.get(request)
+      if (before && bytes <= before.bytes) {
+        if (before.users === 1) shrink(before, bytes)
+        return
+      }
+      const room = reserve(request, bytes)
+      answered(request)
+      const { signal } = request.sender()
+      const end = () => answered(request)
       const stopListening = () => signal.removeEventListener('abort', end)
-      kept.set(this, Object.assign(room, { stopListening }))
+      kept.set(request, Object.assign(room, { stopListening }))
       signal.addEventListener('abort', end)
       if (signal.aborted) end()
-    })
+    }
+
+    function shrink(room: Room, bytes: number): void {
+      storedOrders.release(room.sender, room.bytes - bytes)
+      room.bytes = bytes
+    }
 
     /** Leaves what a request keeps. Its work goes on when the client has gone. */
     function answered(request: FastifyRequest): void {

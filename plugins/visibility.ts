@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { guest, mayChange, maySee } from '../domain/caller.ts'
 import { orderNotFound } from '../domain/errors.ts'
-import type { Order, OrderHead } from '../domain/order.ts'
+import type { Order, StoredOrderHead } from '../domain/order.ts'
 import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
@@ -13,9 +13,9 @@ declare module 'fastify' {
      */
     visibleOrder(id: string): Promise<Order>
     /** The same without its content. For what does not show it: the content can have megabytes. */
-    visibleOrderHead(id: string): Promise<OrderHead>
-    /** The whole order of a head that the caller may see. */
-    wholeOrder(head: OrderHead): Promise<Order>
+    visibleOrderHead(id: string): Promise<StoredOrderHead>
+    /** The whole order of a head that the caller may see. A large one is not even read without room for it. */
+    wholeOrder(head: StoredOrderHead): Promise<Order>
     /**
      * The order, if the caller may change and cancel it.
      * @throws DomainError `order-not-found`, Problem `forbidden` when the caller may only see it
@@ -32,14 +32,15 @@ export default fp(
       return this.wholeOrder(await this.visibleOrderHead(id))
     })
 
-    app.decorateRequest('visibleOrderHead', async function (this: FastifyRequest, id: string): Promise<OrderHead> {
+    app.decorateRequest('visibleOrderHead', async function (this: FastifyRequest, id: string): Promise<StoredOrderHead> {
       const { caller = guest } = this
       const head = await this.read((store) => store.orderHead(id))
       if (maySee(caller, head)) return head
       throw orderNotFound()
     })
 
-    app.decorateRequest('wholeOrder', async function (this: FastifyRequest, { id }: OrderHead): Promise<Order> {
+    app.decorateRequest('wholeOrder', async function (this: FastifyRequest, { id, size }: StoredOrderHead): Promise<Order> {
+      this.holdUnreadOrder(size)
       const order = await this.read((store) => store.order(id))
       this.holdOrder(order)
       return order

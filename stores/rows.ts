@@ -15,6 +15,7 @@ import {
   type OrderStatus,
   type OrderSummary,
   orderStatuses,
+  type StoredOrderHead,
   type WholeOrderDocument
 } from '../domain/order.ts'
 import type { Availability, Product, ProductOption } from '../domain/product.ts'
@@ -107,6 +108,12 @@ export interface CommonOrderRow {
   readonly modified_at: number
 }
 
+/** The row of an order without its content. */
+export interface SizedOrderRow extends CommonOrderRow {
+  /** Bytes. */
+  readonly content_size: number
+}
+
 /** An order without the properties that have columns of their own. */
 export type OrderContent = Omit<Order, 'id' | 'version' | 'customer' | 'status' | 'placedAt' | 'modifiedAt'>
 
@@ -132,6 +139,10 @@ export function orderHeadOf(row: CommonOrderRow): OrderHead {
     placedAt: row.placed_at,
     modifiedAt: row.modified_at
   }
+}
+
+export function storedOrderHeadOf(row: SizedOrderRow): StoredOrderHead {
+  return { ...orderHeadOf(row), size: row.content_size }
 }
 
 /** An SQL condition: the database has prices. */

@@ -1,7 +1,7 @@
 import type { Order } from '../../domain/order.ts'
-import { inactiveStatuses } from '../rows.ts'
+import { inactiveStatuses, type SizedOrderRow } from '../rows.ts'
 import type { Queries } from './database.ts'
-import { readContents, type SizedOrderRow, sizedOrderColumns } from './order-contents.ts'
+import { readContents, sizedOrderColumns } from './order-contents.ts'
 import { toOrder } from './rows.ts'
 
 /** A number that a customer's order has or wants. */

@@ -1,15 +1,9 @@
 /** Contents of orders are read after their sizes, because whoever names an order in a write need not send much. */
 
-import type { CommonOrderRow } from '../rows.ts'
+import type { SizedOrderRow } from '../rows.ts'
 import type { Queries } from './database.ts'
 import { ConcurrentChange } from './failures.ts'
 import { type OrderRow, orderHeadColumns } from './rows.ts'
-
-/** The row of an order without its content. */
-export interface SizedOrderRow extends CommonOrderRow {
-  /** Bytes. */
-  readonly content_size: number
-}
 
 export const sizedOrderColumns = `${orderHeadColumns}, o.content_size`
 

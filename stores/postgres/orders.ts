@@ -1,20 +1,21 @@
 import { orderNotFound } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
 import {
-  type CommonOrderRow,
   type DocumentRow,
   documentColumns,
   documentFrom,
   inactiveStatuses,
-  orderHeadOf,
+  type SizedOrderRow,
+  storedOrderHeadOf,
   type WholeDocumentRow,
   wholeDocumentColumns,
   wholeDocumentFrom
 } from '../rows.ts'
 import type { Database } from './database.ts'
+import { sizedOrderColumns } from './order-contents.ts'
 import { summaries, wholeOrders } from './order-pages.ts'
 import { ordersRevision } from './orders-revision.ts'
-import { isOrderId, type OrderRow, orderColumns, orderHeadColumns, toOrder } from './rows.ts'
+import { isOrderId, type OrderRow, orderColumns, toOrder } from './rows.ts'
 
 /** The verbs that read orders. */
 export function makeOrders(
@@ -35,10 +36,10 @@ export function makeOrders(
       return toOrder(row)
     },
     async orderHead(id) {
-      const sql = `SELECT ${orderHeadColumns} FROM purchase_order o WHERE o.id = $1`
-      const [row] = isOrderId(id) ? await database.prepared<CommonOrderRow & Record<string, unknown>>(sql, [id]) : []
+      const sql = `SELECT ${sizedOrderColumns} FROM purchase_order o WHERE o.id = $1`
+      const [row] = isOrderId(id) ? await database.prepared<SizedOrderRow & Record<string, unknown>>(sql, [id]) : []
       if (!row) throw orderNotFound()
-      return orderHeadOf(row)
+      return storedOrderHeadOf(row)
     },
     async orderNumbered(customer, orderNumber) {
       const sql = `SELECT ${orderColumns} FROM purchase_order o WHERE o.customer = $1 AND o.order_number = $2

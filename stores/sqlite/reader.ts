@@ -2,14 +2,14 @@ import { orderNotFound } from '../../domain/errors.ts'
 import { type ProductName, requireActive } from '../../domain/product.ts'
 import type { Revision } from '../../domain/store.ts'
 import {
-  type CommonOrderRow,
   inactiveStatuses,
   keyColumns,
   type OptionRow,
   optionColumns,
   optionOf,
-  orderHeadOf,
-  productColumns
+  productColumns,
+  type SizedOrderRow,
+  storedOrderHeadOf
 } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { makeDocumentReader } from './order-documents.ts'
@@ -79,7 +79,10 @@ export function makeReader(db: Connection, currency: string): Reader {
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck()
   const revision = db.prepare<[], Revision>('SELECT revision, modified_at AS modifiedAt FROM catalogue')
   const order = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
-  const orderHead = db.prepare<[string], CommonOrderRow>(`SELECT ${orderHeadColumns} FROM purchase_order WHERE id = ?`)
+  // SQLite knows the length of a text without reading the text.
+  const orderHead = db.prepare<[string], SizedOrderRow>(
+    `SELECT ${orderHeadColumns}, octet_length(content) AS content_size FROM purchase_order WHERE id = ?`
+  )
   const numbered = db.prepare<[{ customer: string; orderNumber: string }], OrderRow>(numberedSql)
   const keys = db.prepare<[], KeyRow>(`SELECT ${keyColumns} FROM api_key ORDER BY created_at, id`)
   const key = db.prepare<[string], KeyRow>(`SELECT ${keyColumns} FROM api_key WHERE hash = ?`)
@@ -124,7 +127,7 @@ export function makeReader(db: Connection, currency: string): Reader {
     orderHead(id) {
       const row = orderHead.get(id)
       if (!row) throw orderNotFound()
-      return orderHeadOf(row)
+      return storedOrderHeadOf(row)
     },
     orderNumbered(customer, orderNumber) {
       const row = numbered.get({ customer, orderNumber })

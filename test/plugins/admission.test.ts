@@ -57,6 +57,29 @@ t.test('large orders that wait to be written have bounded room: more are 503, fo
   t.equal((await get('192.0.2.1')).statusCode, 200, 'then there is room again')
 })
 
+t.test('a large order is not read without room for it', async (t) => {
+  const { app, store } = await build(t, { products: { 'ABC-1': { onHand: '1000000' as never } } })
+  const payload = `<purchase-order>${line.repeat(10_000)}</purchase-order>`
+  const placed = await app.inject({ method: 'POST', url: '/order', headers: xml, payload })
+  const url = String(placed.headers.location)
+  const { letGo } = holdWrites(app, async () => Buffer.from('<order/>'))
+  const read = store.order
+  let reads = 0
+  Object.assign(store, {
+    order: (id: string) => {
+      reads += 1
+      return read(id)
+    }
+  })
+  const asked = Array.from({ length: 60 }, () => app.inject({ url, headers: { accept: 'application/xml' } }))
+  t.match(await Promise.race(asked), { statusCode: 503, body: /Too many large orders are being read or changed right now/ })
+  letGo()
+  const statuses = (await Promise.all(asked)).map(({ statusCode }) => statusCode)
+  const answered = statuses.filter((status) => status === 200).length
+  t.ok(answered > 0 && answered < 60, `${answered} answers`)
+  t.equal(reads, answered)
+})
+
 t.test(
   'the orders that one caller reads take 16 MiB at most, in which a wide character makes each character of its order two bytes',
   async (t) => {

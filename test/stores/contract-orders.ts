@@ -273,9 +273,11 @@ export function orderContract(rule: Rule): void {
     const { order: customers } = await store.placeOrder({ order: numbered, customer: 'acme', status: 'received' })
     await store.setOrderStatus(customers.id, 'accepted', {})
     const { id, placedAt } = guests
-    t.same(await store.orderHead(id), { id, version: 1, status: 'accepted', placedAt, modifiedAt: placedAt })
+    const { size: guestsSize, ...guestsHead } = await store.orderHead(id)
+    t.same(guestsHead, { id, version: 1, status: 'accepted', placedAt, modifiedAt: placedAt })
     const { version, modifiedAt } = await store.order(customers.id)
-    t.same(await store.orderHead(customers.id), {
+    const { size, ...head } = await store.orderHead(customers.id)
+    t.same(head, {
       id: customers.id,
       version,
       customer: 'acme',
@@ -284,6 +286,10 @@ export function orderContract(rule: Rule): void {
       placedAt: customers.placedAt,
       modifiedAt
     })
+    const note = '螺'.repeat(100)
+    const { order: noted } = await store.placeOrder({ order: purchase([item('a', 1)], { notes: [note] }), status: 'accepted' })
+    t.equal((await store.orderHead(noted.id)).size - guestsSize, Buffer.byteLength(note) + 2, 'the size is in bytes')
+    t.ok(size > guestsSize, 'the size does not depend on the columns alone')
     for (const unknown of [nowhere, 'x']) await t.rejects(store.orderHead(unknown), { code: 'order-not-found' })
   })
 }
