@@ -58,8 +58,12 @@ interface KeptRoom extends Room {
 
 /** Bytes of a text in memory. V8 has two for each character if one of them is not in Latin-1. A text that is not read yet may have some. */
 function bytesOfOrders(orders: string | number): number {
-  if (typeof orders === 'number') return 2 * orders
-  return Buffer.byteLength(orders) === orders.length ? orders.length : 2 * orders.length
+  return typeof orders === 'number' ? 2 * orders : bytesOfText(orders, Buffer.byteLength(orders))
+}
+
+/** @param encoded the bytes of the text in UTF-8. To count them takes 10 ms if the text is large and has wide characters */
+function bytesOfText({ length }: string, encoded: number): number {
+  return encoded === length ? length : 2 * length
 }
 
 /** Characters of an order's JSON for what `StoredOrderHead` does not count. */
@@ -94,9 +98,10 @@ export default fp(
     }
 
     /** The room that the request keeps, if that is enough, or else new room. */
-    function enter(request: FastifyRequest, bytes: number): Room {
+    function enter(request: FastifyRequest, orders: string | number): Room {
       const room = kept.get(request)
-      if (!room || bytes > room.bytes) return reserve(request, bytes)
+      const most = 2 * (typeof orders === 'number' ? orders : orders.length)
+      if (!room || (most > room.bytes && bytesOfOrders(orders) > room.bytes)) return reserve(request, bytesOfOrders(orders))
       room.users++
       return room
     }
@@ -104,7 +109,7 @@ export default fp(
     app.decorateRequest('withRoomFor', async function <
       T
     >(this: FastifyRequest, orders: string | number, work: () => Promise<T>): Promise<T> {
-      const room = enter(this, bytesOfOrders(orders))
+      const room = enter(this, orders)
       try {
         return await work()
       } finally {
@@ -115,9 +120,10 @@ export default fp(
     app.decorateRequest('holdOrder', function (this: FastifyRequest, order: Order) {
       const text = textOf(order)
       if (text === undefined) return
-      this.chargeForOrder(Buffer.byteLength(text))
+      const encoded = Buffer.byteLength(text)
+      this.chargeForOrder(encoded)
       // A request that reads its order again, to show it with a refusal, has the same one.
-      keep(this, bytesOfOrders(text))
+      keep(this, bytesOfText(text, encoded))
     })
 
     app.decorateRequest('holdUnreadOrder', function (this: FastifyRequest, size: number) {
