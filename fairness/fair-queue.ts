@@ -20,6 +20,15 @@ export class FairQueue<T> {
     return this.#callers.size === 0
   }
 
+  /** How many callers wait. */
+  get callers(): number {
+    return this.#callers.size
+  }
+
+  has(caller: string): boolean {
+    return this.#callers.has(caller)
+  }
+
   add(caller: string, item: T): void {
     const waiting = this.#callers.get(caller)
     if (waiting) waiting.push(item)

@@ -1,4 +1,5 @@
 import { FairQueue } from './fair-queue.ts'
+import { TimeShares } from './time-shares.ts'
 
 /** Milliseconds. While clients connect, phases alternate: one accepts connections, the next does work. */
 const phases = { accepting: 10, working: 4 } as const
@@ -14,13 +15,15 @@ const maxReadsPerTurn = 2
 
 /**
  * Decides whose work the thread does next. Work starts at once while the current turn of the event loop has time left.
- * After that it waits, and callers take turns. So a newcomer's wait does not grow with what another caller has sent.
+ * After that it waits, and callers share the time. So a newcomer does not wait for all that another caller has sent, nor for one long
+ * piece of another's work before each short piece of its own.
  *
  * Node accepts one client per turn of the event loop (libuv's `uv__server_io`), so a newcomer also waits one turn for each
  * client that connected before it. While clients connect, work waits most of the time, so that turns are short.
  */
 export class FairScheduler {
-  readonly #waiting = new FairQueue<{ readonly caller: string; readonly start: () => void }>()
+  readonly #shares = new TimeShares()
+  readonly #waiting = new FairQueue<{ readonly caller: string; readonly start: () => void }>((caller) => this.#shares.used(caller))
   /**
    * The caller whose turn it is, until more of its work starts. So a request that was parsed in a turn is handled in it, and does
    * not wait with its body behind all that are not parsed yet.
@@ -41,6 +44,7 @@ export class FairScheduler {
   takeTurn(caller: string, isShort: boolean, later: () => void): boolean {
     this.#beginTurn()
     if (isShort ? this.#hasTime(slice + timeForShortWork) : this.#waiting.isEmpty && this.#mayStart()) return true
+    if (!this.#waiting.has(caller)) this.#shares.beginToWait(caller)
     this.#waiting.add(caller, { caller, start: later })
     return false
   }
@@ -109,12 +113,16 @@ export class FairScheduler {
   #startNext(): void {
     const next = this.#waiting.take()
     if (!next) return
-    this.#current = next.caller
+    const { caller } = next
+    const begun = performance.now()
+    this.#shares.begin(caller)
+    this.#current = caller
     next.start()
     // The started work continues in microtasks. Its duration is known only after the last of them.
     queueMicrotask(() =>
       process.nextTick(() => {
         this.#current = undefined
+        this.#shares.end(caller, performance.now() - begun, this.#waiting.callers)
         if (this.#mayStart()) this.#startNext()
       })
     )

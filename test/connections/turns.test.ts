@@ -63,6 +63,21 @@ const client = '127.0.0.3'
 const waiting = ({ connections }: { connections: Connections }) =>
   [...connections.open].filter(({ isWaiting, network }) => isWaiting && network === client)
 
+/** Makes all that the client sends wait for its turn, until the function that it returns is called. */
+function holdTurns({ turns }: Connections): () => void {
+  const { takeTurn } = turns
+  const held: (() => void)[] = []
+  turns.takeTurn = (network, isShort, later) => {
+    if (network !== client) return takeTurn.call(turns, network, isShort, later)
+    held.push(later)
+    return false
+  }
+  return () => {
+    turns.takeTurn = takeTurn
+    for (const later of held) later()
+  }
+}
+
 /** A request whose body takes long to parse. */
 const small = 'x'.repeat(64)
 const slow = `${chunked}${`40\r\n${small}\r\n`.repeat(450)}0\r\n\r\n`
@@ -167,35 +182,34 @@ t.test('what waits for its turn is parsed as it was sent, however its bytes come
 
 t.test('a service that stops parses what waits for its turn, and answers it', async (t) => {
   const server = await serve(t)
-  await keepBusy(server)
-  const answers: Promise<string>[] = []
-  while (waiting(server).length === 0) {
-    const socket = await server.open(client)
-    socket.write(get('/waiting'))
-    answers.push(text(socket))
-    await turn()
-  }
-  const connections = waiting(server)
-  server.connections.disableKeepAlive()
-  for (const { lastRequest } of connections) t.equal(lastRequest?.url, '/waiting')
-  await server.connections.drain()
+  const { connections } = server
+  const sockets = [await server.open(client), await server.open(client)]
+  const letGo = holdTurns(connections)
+  for (const socket of sockets) socket.write(get('/waiting'))
+  const answers = sockets.map((socket) => text(socket))
+  await until(() => waiting(server).length === sockets.length, 'they wait')
+  const waited = waiting(server)
+  connections.disableKeepAlive()
+  t.same(
+    waited.map(({ lastRequest }) => lastRequest?.url),
+    ['/waiting', '/waiting']
+  )
+  letGo()
+  await connections.drain()
   for (const answer of await Promise.all(answers)) t.match(answer, /GET \/waiting 0;/)
 })
 
 t.test('a connection that was cut while its bytes waited reads nothing more', async (t) => {
   const server = await serve(t)
-  await keepBusy(server)
-  const sockets: Socket[] = []
-  while (waiting(server).length === 0) {
-    const socket = await server.open(client)
-    socket.write(get('/waiting').repeat(150))
-    sockets.push(socket)
-    await turn()
-  }
+  const socket = await server.open(client)
+  const letGo = holdTurns(server.connections)
+  socket.write(get('/waiting').repeat(150))
+  await until(() => waiting(server).length > 0, 'it waits')
   const [connection] = waiting(server)
   server.connections.disableKeepAlive()
   t.match(connection, { isCut: true, isHeld: true })
-  for (const socket of sockets) socket.resume().write(get('/after'))
+  socket.resume().write(get('/after'))
+  letGo()
   await server.connections.drain()
   t.notOk(server.seen.includes('/after'))
 })

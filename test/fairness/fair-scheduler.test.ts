@@ -35,6 +35,22 @@ t.test('callers take turns: the work of one does not wait for all that another h
   t.same(begun, ['a1', 'a2', 'b1', 'c1', 'a3', 'a4'])
 })
 
+t.test('callers share the time: one whose work is short goes on until it has used as much as one whose work takes long', async (t) => {
+  const { pass } = stopClock(t)
+  const scheduler = new FairScheduler()
+  const begun: string[] = []
+  const schedule = (name: string, milliseconds: number) =>
+    scheduler.schedule(name.charAt(0), () => {
+      begun.push(name)
+      pass(milliseconds)
+    })
+  schedule('a0', 30)
+  for (let i = 1; i <= 3; i++) schedule(`a${i}`, 30)
+  for (let i = 1; i <= 3; i++) schedule(`b${i}`, 8)
+  while (begun.length < 7) await turn()
+  t.same(begun, ['a0', 'a1', 'b1', 'b2', 'b3', 'a2', 'a3'])
+})
+
 t.test('time that work takes after its start counts too: the event loop turns between long work', async (t) => {
   const { work } = stopTime(t)
   const scheduler = new FairScheduler()
