@@ -132,6 +132,22 @@ t.test('a product shows images only from https and from here', async (t) => {
   )
 })
 
+t.test('only a product that can be ordered now has a link to order it', async (t) => {
+  const none = decimal('0')
+  const { app, store } = await build(t, { products: { STOCKED: {}, LATER: { backorder: true, onHand: none }, GONE: { onHand: none } } })
+  const hasLink = async (url: string, id: string) => (await app.inject({ url, headers: html })).body.includes(`href="/order?product=${id}"`)
+  for (const [id, orderable] of [
+    ['STOCKED', true],
+    ['LATER', true],
+    ['GONE', false]
+  ] as const) {
+    t.equal(await hasLink(`/product/${id}`, id), orderable, `the page of ${id}`)
+    t.equal(await hasLink('/products', id), orderable, `the list, for ${id}`)
+  }
+  await store.putStock('GONE', decimal('1'), {})
+  t.equal(await hasLink('/product/GONE', 'GONE'), true, 'in stock again')
+})
+
 t.test('the pages of the catalogue are the same for everybody', async (t) => {
   const { app, key } = await build(t)
   const seller = await key('Seller', 'catalogue', 'fulfilment')
