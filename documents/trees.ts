@@ -35,6 +35,13 @@ export const spellings: Readonly<Record<TreeSource['notation'], Spell>> = {
   form: (name) => name
 }
 
+/** Names the root element of JSON and forms, which do not write its name. */
+const rootName = 'the document'
+
+function asSentence(detail: string): string {
+  return detail.startsWith(rootName) ? `T${detail.slice(1)}` : detail
+}
+
 /** An element and its descendants, in document order. */
 function flatten(element: Element, found: Element[] = []): readonly Element[] {
   found.push(element)
@@ -86,7 +93,10 @@ export function gateTree(reading: TreeReading, spell: Spell, schema: DocumentSch
   const readerFaults = new Map(reading.faults.map((fault) => [`${fault.path} ${fault.detail}`, fault]))
   const schemaFaults = new Map<string, LocatedFault>()
   const unread = new Set(reading.faults.map(({ path }) => path))
-  const found = xml.validate(parsed, schema.xsd, [reading.root.name], spell).map(({ detail, line = 1 }) => ({ detail, line }))
+  const named: Spell = (name) => (name === reading.root.name ? rootName : spell(name))
+  const found = xml
+    .validate(parsed, schema.xsd, [reading.root.name], named)
+    .map(({ detail, line = 1 }) => ({ detail: asSentence(detail), line }))
   const lines = new Set(found.map(({ line }) => line))
   // writeLines begins each element on a line of its own.
   const originAt = new Map(parsed.tags.flatMap(({ line }, i) => (lines.has(line) ? [[line, elements[i]?.origin ?? '']] : [])))

@@ -9,7 +9,7 @@ const malformed = (body: string | Buffer, detail: RegExp): Refusal => ({ body, h
 
 t.test('a form that is no valid order', (t) =>
   refusals(t, {
-    'an empty form': invalid('', '', /needs item/),
+    'an empty form': invalid('', '', /^The document is not complete: it needs item\.$/m),
     'a form of blank fields': invalid('item.1.product-id=&item.1.quantity=+&note.1=', '', /needs item/),
     'a quantity of 0': invalid(
       'item.3.product-id=ABC-1&item.3.quantity=0',
