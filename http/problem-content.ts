@@ -83,6 +83,13 @@ export function contentOf(
   return { code, detail: status < 500 ? `${known.message.replace(/\.?$/, '.')}` : problemTypes[code].explanation }
 }
 
+/** What to do next where that needs a URI of the service, which the domain does not know. */
+function nextStep(code: ProblemCode, base: string): string {
+  if (code !== 'product-not-found') return ''
+  const { products } = uris(base)
+  return ` Look the id up in ${products}, or search there: ${products}?q=bolt.`
+}
+
 /** The problem document for a request to `uri`. @param base the path of BASE_URL */
 export function problemDocument(
   { code, detail, orderId, available, faults = [] }: ProblemContent,
@@ -94,7 +101,7 @@ export function problemDocument(
     type: uris(base).problem(code),
     title,
     status,
-    detail: writable(shortDetail(detail)),
+    detail: writable(`${shortDetail(detail)}${nextStep(code, base)}`),
     instance: shortInstance(uri),
     ...(orderId === undefined ? {} : { order: uris(base).order(orderId) }),
     ...(available ? { available } : {}),

@@ -47,7 +47,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
   'product-not-found': {
     status: 404,
     title: 'There is no such product',
-    explanation: 'No product has ever had this id. The list of products shows all that are sold.'
+    explanation: 'No product has ever had this id. GET /products lists all products with their ids, and /products?q=… searches them.'
   },
   'order-not-found': {
     status: 404,

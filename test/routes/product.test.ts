@@ -49,6 +49,16 @@ t.test('on PUT the URI decides which product it is; another id in the document i
   t.equal((await shop.app.inject('/product/NUT-8')).statusCode, 404)
 })
 
+t.test('an id that no product has is answered with where to look ids up', async (t) => {
+  const { app } = await build(t, { settings: { BASE_URL: '/shop' } })
+  for (const path of ['/shop/product/NONE', '/shop/product/NONE/stock']) {
+    const response = await app.inject({ url: path, headers: { accept: 'application/json' } })
+    t.equal(response.statusCode, 404)
+    const { detail } = response.json<{ detail: string }>()
+    t.equal(detail, 'There is no product NONE. Look the id up in /shop/products, or search there: /shop/products?q=bolt.')
+  }
+})
+
 t.test('a deleted product is 410, and its version goes on when it is created again', async (t) => {
   const shop = await build(t)
   const seller = await shop.key('Shop', 'catalogue')
