@@ -92,7 +92,10 @@ const inNewTab = (href, text) => make('a', { href, target: '_blank' }, text)
 export function showProblem(form, problem, places) {
   const items = [...problem.children].find((one) => one.localName === 'errors')?.children ?? []
   const names = [...items].map((item) => places.get(textOf(item, 'path')))
-  const errors = [...items].map((item, i) => errorOf(form, item, names[i], names.indexOf(names[i]) === i))
+  const positionOf = ({ control }) => [...form.elements].indexOf(control)
+  const errors = [...items]
+    .map((item, i) => errorOf(form, item, names[i], names.indexOf(names[i]) === i))
+    .sort((a, b) => positionOf(a) - positionOf(b))
   const order = textOf(problem, 'order')
   const more = [
     ...(order ? [[inNewTab(order, 'See that order')]] : []),
@@ -100,6 +103,10 @@ export function showProblem(form, problem, places) {
       ? [[inNewTab(form.dataset.session, 'Sign in'), ' in another tab, then send this form again.']]
       : [])
   ]
-  showRefusal(form, textOf(problem, 'title'), textOf(problem, 'detail'), errors, more)
-  return textOf(problem, 'type').replace(/^.*\//, '')
+  const code = textOf(problem, 'type').replace(/^.*\//, '')
+  const { invalid, invalidTitle, invalidDetail } = form.dataset
+  const isInvalid = errors.length > 0 && invalid.split(' ').includes(code)
+  const [title, detail] = isInvalid ? [invalidTitle, invalidDetail] : [textOf(problem, 'title'), textOf(problem, 'detail')]
+  showRefusal(form, title, detail, errors, more)
+  return code
 }

@@ -60,6 +60,13 @@ const missingMessages = {
   quantity: 'Say how many of this product.'
 }
 
+/** The notice above a list of errors, in place of what the sender of a document is told. The script uses it too. */
+const invalidNotice = {
+  codes: ['invalid-document', 'invalid-order'],
+  title: 'The order has errors',
+  detail: 'Nothing was stored. Correct what is listed here, then send the order again.'
+}
+
 const orderType = rootType(orderXsd, 'purchase-order')
 const itemType = childType(orderType, 'item')
 
@@ -144,6 +151,9 @@ function noticeOf({ problem }: OrderForm, { base }: Context): Notice | undefined
       title: 'This form was sent before',
       detail: 'It placed an order with other content. To place this order as well, send the form again.'
     }
+  }
+  if (problem?.errors && invalidNotice.codes.some((code) => problem.type === uris(base).problem(code))) {
+    return { kind: 'problem', title: invalidNotice.title, detail: invalidNotice.detail }
   }
   return problem && { kind: 'problem', title: problem.title, detail: problem.detail }
 }
@@ -239,9 +249,10 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
   const hidden = [...values].filter(
     ([name, value]) => !asked.has(name) && lineOf(name) === undefined && !name.startsWith('_') && value !== ''
   )
+  const inPageOrder = errors.all.toSorted((a, b) => shown.indexOf(a.field ?? '') - shown.indexOf(b.field ?? ''))
   const listed = isEmpty
-    ? errors.all
-    : errors.all.map((error) => ({ ...error, line: numbers.indexOf(lineOf(error.field ?? '') ?? -1) + 1 }))
+    ? inPageOrder
+    : inPageOrder.map((error) => ({ ...error, line: numbers.indexOf(lineOf(error.field ?? '') ?? -1) + 1 }))
   return renderPage(
     'order-form',
     form.title,
@@ -274,6 +285,7 @@ function scriptData({ base, currency }: Context) {
     currency,
     digits: minorUnit(currency),
     units: JSON.stringify(perUnitTexts()),
-    missing: missingMessages
+    missing: missingMessages,
+    invalid: invalidNotice
   }
 }

@@ -47,6 +47,20 @@ t.test('a refused form comes back with its status, its key and what was typed; e
   t.equal((await store.orders({ limit: 10 })).items.length, 0)
 })
 
+t.test('a refused form lists its errors in the order of its fields, and says nothing of a document', async (t) => {
+  const { app } = await build(t)
+  const { body } = await post(app, '/order', { 'item.1.product-id': 'ABC-1', 'item.1.quantity': 'many', 'buyer.email': 'nobody' })
+  const [notice = ''] = /<div class="notice problem".*?<\/div>/s.exec(body) ?? []
+  t.same(
+    [...notice.matchAll(/href="#([^"]*)"/g)].map(([, field]) => field),
+    ['item.1.quantity', 'buyer.email']
+  )
+  t.match(notice, 'The order has errors')
+  t.notMatch(notice, /document|schema/)
+  const unknown = await post(app, '/order', { 'item.1.product-id': 'NONE', 'item.1.quantity': '1' })
+  t.match(unknown.body, 'The order has errors')
+})
+
 t.test('a line without its product and with a quantity that is none is wrong in both', async (t) => {
   const { app } = await build(t)
   const { statusCode, body } = await post(app, '/order', { 'item.1.quantity': 'many' })
