@@ -112,7 +112,7 @@ async function refuse(socket: Socket, code: ProblemCode, detail: string, base: s
   const wasAnswered = incomplete === undefined && lastRequest?.complete === false
   // Responses to pipelined requests must stay in order, or the client would assign them to the wrong requests.
   const earlier = [...pendingResponses].filter((response) => response !== incomplete)
-  // Without any, the refusal is sent at once, before the application answers.
+  // If there are no earlier responses, the refusal is sent at once, before the application answers.
   if (sending || earlier.length > 0) await Promise.all([sending, ...earlier.map(closed)])
   if (wasAnswered || incomplete?.headersSent || !socket.writable) {
     socket.destroy()
@@ -131,8 +131,8 @@ function logRefusal({ status, code, detail }: ParserRefusal, socket: Socket, log
 }
 
 /**
- * Counts a refused request, unless it was counted when its header section had arrived, or comes from a proxy: whose request it is,
- * its header section would tell.
+ * Counts a refused request, unless it was counted when its header section had arrived. A request from a proxy is not counted: only its
+ * header section could tell who sent it.
  * @returns whether its sender is over the rate limit
  */
 function isOverRate(app: FastifyInstance, socket: Socket, isProxy: (address: string) => boolean): boolean {

@@ -11,7 +11,7 @@ const shortRead = 1024
 const emptyLine = Buffer.from('\r\n\r\n').readUInt32BE()
 
 export interface ReaderOptions {
-  /** Answers bytes that have arrived, instead of the parser. It is not asked while older bytes are kept. @returns whether it did */
+  /** Answers bytes that have arrived, so that they need no parser. It is not called while older bytes are kept. @returns whether it did */
   answer(bytes: Buffer): boolean
   /** Whether bytes that have arrived must wait. Then nothing more is read until `parse` is called. */
   waitsForTurn(isShort: boolean): boolean
@@ -22,9 +22,9 @@ export interface ReaderOptions {
 }
 
 /**
- * Makes a function the only one that takes what a connection reads. Node's parser reads below the socket until somebody listens
- * for `data`. Whenever somebody does, Node also removes its listeners that stop and start the reading with `pause` and `resume`,
- * so they are put back.
+ * Makes `take` the only listener for what a connection reads. Until a socket has a `data` listener, Node's parser reads from the
+ * handle below it. When a `data` listener is added, Node removes its own listeners for `pause` and `resume`, which stop and start
+ * the reading. They are put back here.
  */
 export function takeData(socket: Socket, take: (bytes: Buffer) => void): void {
   const [pausing, resuming] = [socket.listeners('pause'), socket.listeners('resume')] as (() => void)[][]
@@ -34,7 +34,7 @@ export function takeData(socket: Socket, take: (bytes: Buffer) => void): void {
   for (const listener of resuming ?? []) socket.on('resume', listener)
 }
 
-/** A stream reads on after an event for `data`, even if it was paused in that event, until its buffer is full. */
+/** By itself, a stream that is paused in a `data` event reads on until its buffer is full. */
 function readOnlyUnpaused(socket: Socket): void {
   const read = socket._read.bind(socket)
   socket._read = (size) => {
@@ -70,7 +70,7 @@ export class ConnectionReader {
     readOnlyUnpaused(socket)
     takeData(socket, (bytes) => {
       if (options.answer(bytes)) return
-      // These bytes are not counted, because each connection keeps one read of them at most.
+      // These bytes are not counted: each connection keeps the bytes of one read at most.
       if (options.waitsForTurn(bytes.length <= shortRead)) this.#bytes = bytes
       else this.#parse(parser, bytes)
     })
@@ -82,9 +82,8 @@ export class ConnectionReader {
   }
 
   /**
-   * Whether the parser has taken all bytes that there were, and they ended with an empty line. Then the next byte belongs to a
-   * new request, if the last request that the parser has reported is complete: a part of another one after it would have ended
-   * with that line.
+   * Whether the parser has taken all bytes, and they ended with an empty line. If the last reported request is complete, too, the
+   * next byte begins a new request: no part of another request can have arrived, because the empty line would have completed it.
    */
   get isAfterEmptyLine(): boolean {
     return this.#isAfterEmptyLine
@@ -94,7 +93,7 @@ export class ConnectionReader {
   parse(bytes = this.#bytes): void {
     if (!bytes || !this.#parser) return
     this.discard()
-    // Node itself pauses the parser while the client does not read. A paused parser would take nothing and name a wrong place.
+    // Node itself pauses the parser while the client does not read. A paused parser would take nothing and report a wrong position.
     this.#parser.resume()
     this.#parse(this.#parser, bytes)
   }
@@ -106,7 +105,7 @@ export class ConnectionReader {
     if (counted > 0) this.#options.changed(-counted)
   }
 
-  /** Refuses what is being parsed, in a callback of the parser. To throw is the only way to end the parsing at once. */
+  /** Refuses what is being parsed. Call it in a callback of the parser: it throws, because only that ends the parsing at once. */
   refuse(error: ParserError): void {
     if (!this.#parser) {
       this.#options.failed(error)

@@ -222,8 +222,8 @@ export function cut(connection: Connection): void {
 }
 
 /**
- * When a connection closes, Node creates an error for each request without a response. Nobody reads their stack traces, and to
- * capture them took two fifths of the time while clients reset many connections (bench/README.md).
+ * When a connection closes, Node creates an error for each request without a response. Nobody reads the stack traces of these
+ * errors. While clients reset many connections, capturing them took two fifths of the time (bench/README.md).
  */
 function abortWithoutStack(socket: Socket): void {
   const abort = socket.listeners('close').find(({ name }) => name === 'bound socketOnClose')

@@ -2,11 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 type Done = (error?: Error) => void
 /**
- * An error that it throws refuses the request. It sends no response. `preParsing` and `onSend` have a payload, which it leaves as
- * it is.
+ * A step that needs no promise. It refuses the request by throwing, and sends no response itself. It does not change the payload,
+ * which only `preParsing` and `onSend` have.
  */
 type Check = (request: FastifyRequest, reply: FastifyReply, payload: unknown) => void
-/** It calls `done` when the next step may run, or never: if it has sent the response itself, or nobody waits for one. */
+/**
+ * A step that may have to wait. It calls `done` when the next step may run. It never does if it has sent the response itself, or
+ * if nobody waits for a response.
+ */
 type WaitingStep = (request: FastifyRequest, reply: FastifyReply, done: Done) => void
 type Step = Check | { readonly wait: WaitingStep }
 type Stage = 'onRequest' | 'preParsing' | 'preValidation' | 'preHandler' | 'onSend'

@@ -1,8 +1,8 @@
 import { Problem } from './problem.ts'
 
 /**
- * Reads a time of a query parameter, in milliseconds since the epoch. A leap second, which Date does not know, is the second
- * before it: a reader that asks for what changed since then misses nothing.
+ * Reads a time of a query parameter, in milliseconds since the epoch. Date knows no leap seconds, so a leap second is read as the
+ * second before it. A client that asks for changes since then misses nothing.
  * @throws Problem `malformed-request` when the text is not a time of RFC 3339 (section 5.6)
  */
 export function readInstant(parameter: string, text: string): number {

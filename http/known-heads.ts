@@ -51,8 +51,8 @@ export class KnownHeads {
 
   /**
    * Reads what a connection has sent.
-   * @returns undefined unless it ends with a known header section. The key is that of a cacheable request, or of none at all if
-   * the bytes before the section are no target
+   * @returns undefined unless it ends with a known header section. If the bytes before the section are not a request target, no
+   *   cacheable request has the key
    */
   read(address: string | undefined, bytes: Buffer): { readonly key: string; readonly sender: Client } | undefined {
     if (bytes.length > maxLength) return undefined

@@ -5,7 +5,7 @@ import type { Representation, Representations } from '../representations/represe
  * The Link header field of a resource (RFC 8288); empty without links.
  * @param chosen the representation that is sent; the others are its alternates
  * @param links of the resource itself
- * @param uri of the resource; a value that is not of a resource has no alternates
+ * @param uri of the resource; without it there are no alternates
  * @param base the path of BASE_URL
  */
 export function linkField(

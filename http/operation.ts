@@ -13,7 +13,7 @@ export interface Operation {
   readonly customer: string | undefined
   /** Whether a repeated write succeeds although If-Match fails. This is true for forms, because a person may press a button twice. */
   readonly mayRepeat: boolean
-  /** Whether a document without lines is a mistake, as it is in a page's form that asks for them. */
+  /** Whether a document without lines is a mistake. It is one if the page's form asks for lines. */
   readonly mustNameLines: boolean
   /** The Prefer header. It is empty for forms, because a person gets the whole result as a page. */
   readonly prefer: string

@@ -4,7 +4,7 @@ import type { QuerySchema } from './query-schema.ts'
 
 export const pageLimit = { default: 100, max: 1000 }
 
-/** A query schema with the given parameters and the paging parameters. All others are refused. @param limits those of `limit` */
+/** A query schema with the given parameters and the paging parameters. All others are refused. @param limits the values of `limit` */
 export function pagedQuery<T>(
   parameters: Readonly<Record<string, unknown>>,
   limits = pageLimit

@@ -1,9 +1,9 @@
 /**
- * Reads a value once in a turn of the event loop, for requests that arrive in one piece, each with the first read of its
- * connection in that turn.
+ * Reads a value once for all requests of a turn of the event loop. Use it only for requests that arrive in one piece, with the first
+ * read of their connection in the turn.
  *
- * The first byte of each of them was there when the system reported it, which is before any of them is read. So the value is
- * read between the moment when the client began to send and the response, as if it were read for each request alone.
+ * The system reports all connections of a turn before the first of them is read. So every one of these requests had begun to arrive
+ * before the value is read, and the value is as current as if it were read for each request alone.
  *
  * This holds while fewer than 1,024 connections can be reported at once. Otherwise libuv asks the system again in the same turn.
  */

@@ -4,21 +4,21 @@ import type { Caller } from '../domain/caller.ts'
 interface SenderFacts {
   /** Undefined until the request is authenticated. */
   readonly caller: Caller | undefined
-  /** As whom the rate limit counts the request: a key that was valid before, or an address. */
+  /** The caller whose rate limit counts the request: a key that was valid before, or an address. */
   readonly charged: { readonly caller: string } | undefined
   readonly network: string
 }
 
 /**
- * The name of a sender, by which senders take turns: a customer, or an address. Before authentication it is whom the rate limit
- * counts, so a customer does not wait for guests of the same address.
+ * The name of a sender, by which senders take turns: a customer, or an address. Before authentication it is the caller that the
+ * rate limit counts, so that a customer does not wait for guests of the same address.
  */
 export function senderName({ caller, charged, network }: SenderFacts): string {
   if (caller?.kind === 'key') return `customer ${caller.customer}`
   return !caller && charged ? charged.caller : addressName(network)
 }
 
-/** The name of a sender of whom only the network is known. */
+/** The name of a sender if only the network is known. */
 export function addressName(network: string): string {
   return `address ${network}`
 }

@@ -4,7 +4,7 @@ import { type DocumentNotation, isIn } from './notation.ts'
 
 export type Variants = readonly Representation<never>[]
 
-/** The choosers for the variants of one resource: the notation of the request's own document decides too. */
+/** The choosers for the variants of one resource, by the notation of the request's own document. */
 export type VariantChoosers = Readonly<Record<DocumentNotation | 'none', Chooser>>
 
 /** @param alsoXml further media types of the XML that a client can get */
