@@ -46,8 +46,8 @@ export class FairLimiter {
   }
 
   /**
-   * Runs work that goes on with what the caller has begun. It goes before all work that waits to begin, so few tasks
-   * are half done, however many callers have work. Callers take turns here, too.
+   * Runs work that continues what the caller has begun. It goes before all work that waits to begin, so that few tasks are
+   * half done at any time. Callers take turns here, too.
    */
   goOn<T>(caller: string, work: () => Promise<T>): Promise<T> {
     return this.#run(caller, work, ({ continuing }) => new Promise((resolve) => continuing.push(resolve)))

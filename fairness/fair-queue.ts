@@ -9,8 +9,8 @@ export class FairQueue<T> {
   #last: string | undefined
 
   /**
-   * @param served how much a caller has been served lately. The caller who has been served least is next, and only callers who have
-   * been served equally take turns. It is asked about all callers who wait, for each item that is taken
+   * @param served returns how much a caller has been served lately. The caller with the least is next. Callers with equal amounts
+   *   take turns. It is called for every waiting caller each time that an item is taken
    */
   constructor(served?: (caller: string) => number) {
     this.#served = served

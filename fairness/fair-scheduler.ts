@@ -7,7 +7,7 @@ const phases = { accepting: 10, working: 4 } as const
 /** Milliseconds after the start of a turn of the event loop in which work may start. Other work waits for a later turn. */
 const slice = 4
 
-/** Milliseconds of a turn after those in which work may start. Until then short work starts, although other work waits. */
+/** Milliseconds of a turn after `slice`. In them short work may still start, even while other work waits. */
 const timeForShortWork = 4
 
 /** Connections that are read in one turn of the event loop. Each read may bring 64 KiB. */
@@ -25,8 +25,8 @@ export class FairScheduler {
   readonly #shares = new TimeShares()
   readonly #waiting = new FairQueue<{ readonly caller: string; readonly start: () => void }>((caller) => this.#shares.used(caller))
   /**
-   * The caller whose turn it is, until more of its work starts. So a request that was parsed in a turn is handled in it, and does
-   * not wait with its body behind all that are not parsed yet.
+   * The caller whose turn it is, until more of its work starts. So a request that was parsed in a turn is also handled in it.
+   * Otherwise it would wait, with its body in memory, behind all requests that are not parsed yet.
    */
   #current: string | undefined
   #isTurnScheduled = false

@@ -2,7 +2,7 @@ import { FairQueue } from './fair-queue.ts'
 
 interface Caller {
   readonly name: string
-  /** One of few. */
+  /** There are few groups. */
   readonly group: string
 }
 

@@ -4,7 +4,7 @@ export interface Limits {
   readonly perCaller: number
 }
 
-/** For what other limits bound already. */
+/** No limit of its own, for work that other limits already bound. */
 export const unlimited: Limits = { total: Number.POSITIVE_INFINITY, perCaller: Number.POSITIVE_INFINITY }
 
 /** Counts how much of something is in use, in total and per caller, and enforces limits on both. */
@@ -19,7 +19,7 @@ export class Quota {
 
   /**
    * Acquires the amount, or acquires nothing and returns the limit that it would exceed. A caller who has nothing may exceed its own
-   * limit, because otherwise a larger one could never be taken.
+   * limit. Otherwise an amount above that limit could never be acquired.
    */
   acquire(caller: string, amount: number): keyof Limits | undefined {
     const own = (this.#callers.get(caller) ?? 0) + amount
