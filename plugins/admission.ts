@@ -14,7 +14,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /**
      * Reserves memory for large stored orders while `work` reads or changes them.
-     * @param orders their text, or its length, in characters or bytes, if it is not read yet
+     * @param orders the text of the orders, or its length in characters or bytes if it is not read yet
      * @throws Problem `overloaded` when too much is reserved already
      */
     withRoomFor<T>(orders: string | number, work: () => Promise<T>): Promise<T>
@@ -47,7 +47,7 @@ const orderLimits = { total: 96 * 1024 * 1024, perCaller: 16 * 1024 * 1024 }
 interface Room {
   readonly sender: string
   bytes: number
-  /** The work that needs it, and the request that keeps it. It is free when there is none left. */
+  /** The number of tasks that use it, with the request that keeps it. At 0 it is free. */
   users: number
 }
 
@@ -56,7 +56,7 @@ interface KeptRoom extends Room {
   readonly stopListening: () => void
 }
 
-/** Bytes of a text in memory. V8 has two for each character if one of them is not in Latin-1. A text that is not read yet may have some. */
+/** Bytes of a text in memory. V8 uses two for each character if any of them is not in Latin-1, which a text that is not read yet may have. */
 function bytesOfOrders(orders: string | number): number {
   return typeof orders === 'number' ? 2 * orders : bytesOfText(orders, Buffer.byteLength(orders))
 }

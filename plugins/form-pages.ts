@@ -8,7 +8,7 @@ import type { ProblemDocument } from '../representations/problem.ts'
 
 /** How a route answers a person's form. */
 export interface FormPages {
-  /** The form with what is wrong in it and what was typed. Absent or undefined: the problem's own page is the answer. */
+  /** The form with its errors and the typed values. Absent or undefined: the problem's own page is the answer. */
   readonly refused?: (request: FastifyRequest, problem: ProblemDocument, typed: TypedForm) => Promise<string | undefined>
   /** The form with more lines, or with the products that its lines name, after a `_more` button. Nothing is validated or stored. */
   readonly more?: (request: FastifyRequest, typed: TypedForm) => Promise<string | undefined>
@@ -24,7 +24,7 @@ declare module 'fastify' {
 
 const wantsPage = ({ representation }: FastifyRequest) => representation?.mediaType === 'text/html'
 
-/** The way out of a browser's form: a result becomes a 303 to what was written, a problem becomes the form again. */
+/** Answers a browser's form: a result becomes a 303 to what was written, and a problem becomes the form again. */
 export default fp(
   async function formPages(app: FastifyInstance) {
     app.addHook('onRoute', (route) => {

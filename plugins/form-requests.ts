@@ -23,7 +23,7 @@ declare module 'fastify' {
   }
 }
 
-/** The way in of a browser's form: it becomes the request that a machine would have sent, and what comes after knows no forms. */
+/** Turns a browser's form into the request that a machine would have sent, so that the routes need not know about forms. */
 export default fp(
   async function formRequests(app: FastifyInstance) {
     const handlers = new Map<string, RouteHandlerMethod>()
@@ -62,7 +62,7 @@ function performed(request: FastifyRequest, methods: FormMethods) {
   return { method, body: asked.body }
 }
 
-/** Writes again after another write came first: if the form was sent twice at once, the second run finds the change done. */
+/** Writes again if another write came first. If a form was sent twice at once, the second attempt finds the change already made. */
 async function tryAgain<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write()

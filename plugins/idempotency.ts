@@ -11,7 +11,7 @@ declare module 'fastify' {
     checkIdempotencyKey(): void
     /**
      * Runs a write under the request's Idempotency-Key, if it has one. The write passes the key to the store.
-     * @throws DomainError `idempotency-in-flight` while the first with this key is under way here
+     * @throws DomainError `idempotency-in-flight` while this process still handles the first request with the key
      */
     idempotently<T>(write: (idempotency: { idempotency?: Idempotency }) => Promise<T>): Promise<T>
     /**

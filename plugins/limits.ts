@@ -30,7 +30,8 @@ export default fp(
           'raise that before the start, with ulimit -n, or with ulimits in the compose file'
       )
     }
-    // Node silently drops the fields above its limit. Losing If-Match would change the request, so one more is read, and refused.
+    // Node silently drops the fields above its limit. A lost If-Match would change the request. So Node reads one more than is allowed,
+    // and a request that has it is refused.
     app.server.maxHeadersCount = config.MAX_HEADERS + 1
 
     const { OVERLOAD_DELAY } = config

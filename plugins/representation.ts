@@ -42,8 +42,8 @@ declare module 'fastify' {
     /** Answers that the resource is deleted: with 204. @param next the URI of the page that a browser gets after it */
     deleted(next: string): FastifyReply
     /**
-     * From now on `represent`, `created` and `deleted` lead a browser to what was written: with 303 to its URI. Only a value that
-     * is shown once is still sent.
+     * From now on `represent`, `created` and `deleted` answer with 303 to the URI of what was written. Only a value that can be
+     * shown only once is still sent.
      */
     redirectToResult(): void
     /**

@@ -61,7 +61,7 @@ const maxBody = 512 * 1024
 /** The approximate size of an entry without its body and key, in bytes. */
 const overhead = 2_048
 const maxClients = 10_000
-/** Up to this many connections share a look at the database. With all else that the process has open they are fewer than 1,024. */
+/** Up to this many connections share a look at the database. With everything else that the process has open, that is below the 1,024 of `readInTurn`. */
 const maxSharing = 512
 /** A response is stored when its key is seen for the second time, so that a walk through the catalogue stores nothing. */
 const maxSeen = 5_000

@@ -30,12 +30,12 @@ type StoreInTurn = <T>(work: (store: Store) => Promise<T>) => Promise<T>
  */
 const reads = { running: { total: 8, perCaller: 4 }, waiting: unlimited } as const
 
-/** Such writes wait for locks of each other, each with a connection of its own. */
+/** These writes wait for each other's locks, and each holds a connection while it waits. */
 const writes = { running: { total: 2, perCaller: 1 }, waiting: unlimited } as const
 
 /**
- * Milliseconds. When the database does not answer, what runs fails only after many seconds. Without this limit, all that waits would
- * take that time, one after the other.
+ * Milliseconds. If the database does not answer, running work fails only after many seconds. Without this limit, the waiting work
+ * would start then, and fail after as many seconds, one after the other.
  */
 const longestWait = 30_000
 

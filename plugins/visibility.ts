@@ -12,7 +12,7 @@ declare module 'fastify' {
      * @throws DomainError `order-not-found`, also when the caller may not see it; Problem `overloaded`
      */
     visibleOrder(id: string): Promise<Order>
-    /** The same without its content. For what does not show it: the content can have megabytes. */
+    /** The same without the content, which can have megabytes. For routes that do not show it. */
     visibleOrderHead(id: string): Promise<StoredOrderHead>
     /** The whole order of a head that the caller may see. A large one is not even read without room for it. */
     wholeOrder(head: StoredOrderHead): Promise<Order>
@@ -28,7 +28,7 @@ declare module 'fastify' {
 export default fp(
   async function visibility(app: FastifyInstance) {
     app.decorateRequest('visibleOrder', async function (this: FastifyRequest, id: string): Promise<Order> {
-      // The content is read only for a caller who may see it. Else its cost would tell that there is such an order.
+      // The content is read only for a caller who may see it. Otherwise the cost would reveal that the order exists.
       return this.wholeOrder(await this.visibleOrderHead(id))
     })
 
