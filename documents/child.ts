@@ -33,8 +33,8 @@ export interface ChildOptions extends ProcessOptions {
   /** The most that is sent to the process before it answers. */
   readonly window: WindowLimits
   /**
-   * Whether the sender whose jobs have taken the least processor time in the last minute is next, so that whoever sends costly
-   * documents waits for the others. To find that sender takes too long for small jobs. Without this, each sender is next in turn.
+   * The sender whose jobs took the least processor time in the last minute is next, so that senders of costly documents wait for the
+   * others. Finding that sender takes too long for small jobs. If this is absent, senders take turns.
    */
   readonly leastServedFirst?: boolean
 }
@@ -253,7 +253,7 @@ export class DocumentChild {
     this.#dispatch()
   }
 
-  /** Refuses the job that has ended the process. If it is one of several, each is tried again, the likeliest one last. */
+  /** Refuses the job that has ended the process. If several jobs were in flight, each is tried again, the likeliest one last. */
   #retry([first, ...others]: readonly Task[]): void {
     if (!first) return
     if (others.length === 0) {

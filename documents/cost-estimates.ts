@@ -19,7 +19,7 @@ export class CostEstimates {
     return ((this.#costs.get(sender) ?? unknownCost) * bytes) / 1024
   }
 
-  /** Takes account of what a job has cost, in milliseconds. */
+  /** Includes the cost of a job in the average. @param cost milliseconds */
   learn(sender: string, bytes: number, cost: number): void {
     if (bytes === 0) return
     const before = this.#costs.get(sender) ?? unknownCost

@@ -33,16 +33,16 @@ const maxSmallSize = 32 * 1024
 
 const smallOptions = { budget, niceness: niceness.helper, window: { jobs: 64, bytes: 256 * 1024, milliseconds: 32 } }
 /**
- * Large documents have two processes of their own, so that small orders do not wait for them. One reads what senders send, whose cost
- * is up to the senders. The other one does all the rest, so that nobody's answer waits for the documents of others. A process ends when
- * it has been idle.
+ * Large documents have two processes of their own, so that small orders do not wait for them. One reads documents as they were sent,
+ * so the senders decide what they cost. The other one does all the rest, so that nobody's answer waits for the documents of others.
+ * A process ends after some time without work.
  */
 const largeOptions = {
   budget,
   niceness: niceness.largeDocuments,
   window: { jobs: 1, bytes: Number.POSITIVE_INFINITY },
   leastServedFirst: true,
-  // With the default of 16 MiB, the two processes take 50 MB more beside an attack, and a sixth less processor time to read.
+  // During an attack, the default of 16 MiB would take 50 MB more in the two processes, and a sixth less processor time to read.
   semiSpace: 4,
   idle: 30_000
 }

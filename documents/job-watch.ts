@@ -17,7 +17,7 @@ export interface WatchOptions {
   readonly budget: number
   /** The processor time that the process has used so far, in milliseconds; undefined where it cannot be read. */
   readonly processorTime: () => number | undefined
-  /** Ends the process, whose job is over its budget or gets on with nothing. */
+  /** Ends the process, because its job is over the budget or makes no progress. */
   readonly end: () => void
 }
 

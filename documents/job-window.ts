@@ -4,7 +4,7 @@ import { CostEstimates } from './cost-estimates.ts'
 export interface WindowLimits {
   readonly jobs: number
   readonly bytes: number
-  /** Processor time that the jobs are expected to take. A job that comes waits for all of them. Absent: any. */
+  /** Processor time that the jobs are expected to take. A new job waits for all of them. Absent: no limit. */
   readonly milliseconds?: number
 }
 

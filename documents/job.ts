@@ -90,7 +90,7 @@ export type Outcome = Omit<Extract<Result, { readonly order: unknown }>, 'order'
 
 export type Job = AnswerJob | ReadJob | LocateJob | FieldsJob | WriteJob | CompareJob | ChangeLinesJob
 
-/** Whether a job reads a document as it was sent, so that what it costs is up to the sender. */
+/** Whether a job reads a document as it was sent, so that the sender decides what it costs. */
 export function readsSentDocument({ kind }: Job): boolean {
   return kind === 'read' || kind === 'locate' || kind === 'fields'
 }
@@ -142,7 +142,7 @@ export type JobResult = { readonly result: Results[Job['kind']] } | { readonly r
 
 /** A job's result and its cost. */
 export type FinishedJob = JobResult & {
-  /** Milliseconds of processor time, for the first job of a kind without those for its start-up. */
+  /** Milliseconds of processor time. The start-up time of the first job of a kind is not included. */
   readonly spent: number
 }
 

@@ -59,8 +59,8 @@ function kindOf(job: Job): string {
 }
 
 /**
- * Milliseconds of processor time that the first job of a kind does not cost its sender, who did not start the process. A small document
- * takes 20 to 70 as the first of its kind, and 1 to 7 after that.
+ * Milliseconds of processor time that are free in the first job of a kind, because its sender did not start the process. A small
+ * document takes 20 to 70 as the first of its kind, and 1 to 7 after that.
  */
 const startUp = 250
 
