@@ -8,7 +8,7 @@ const secret = randomBytes(12).toString('hex')
 
 /**
  * The names of the elements around each document, and of the empty elements that fill the batch up to its size. No sender knows
- * them. So when libxml2 finds as many as were written, each document is the content of one of them, whatever is in it.
+ * these names. So if libxml2 finds as many of these elements as were written, each of them has exactly one document.
  */
 export const batchMember = `document-${secret}`
 export const batchFiller = `none-${secret}`

@@ -69,7 +69,7 @@ class Search {
   readonly #missing: Found[] = []
   /** Unknown elements, which libxml2 does not see, in document order. */
   readonly #removed = new Set<Tag>()
-  /** Elements with misplaced or removed content. What is wrong with the rest of it may come from that. */
+  /** Elements with misplaced or removed content. Other errors of their content may be consequences of that. */
   readonly #incomplete = new Set<Tag>()
 
   constructor(document: Guarded, contract: Contract) {

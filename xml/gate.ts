@@ -65,7 +65,7 @@ function syntaxProblem(error: unknown): Problem {
   return new Problem('malformed-document', detail, { faults: [{ detail: reason, ...(line === undefined ? {} : { line }) }] })
 }
 
-/** How often documents are read together, each time without those that had errors. An invalid document costs the others one attempt. */
+/** How often a batch is tried, each time without the documents that had errors. An invalid document costs the others one attempt. */
 const maxAttempts = 3
 
 /** Documents with more lines are read alone. libxml2 counts 65,535 lines, and a batch has at most 64 documents. */

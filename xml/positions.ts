@@ -68,7 +68,7 @@ export class Sequence {
     if (this.#chosen && this.#count < maxOccurs(this.#chosen)) names.push(this.#chosen.name)
     for (const { options, required } of this.#rest()) {
       const own = options.map(({ name }) => name)
-      // A choice that is left out is what the document lacks, not the optional elements before it.
+      // The document lacks this choice, not the optional elements before it.
       if (required && own.length > 1) return own
       names.push(...own)
       if (required) break
@@ -82,7 +82,7 @@ export class Sequence {
     return position < this.#at ? this.#chosen?.name : undefined
   }
 
-  /** The names of the first element that is missing if no child follows: several where one of them is. */
+  /** The name of the first element that is missing if no child follows. Several names: one of them is missing. */
   missing(): readonly string[] {
     return (
       this.#rest()
