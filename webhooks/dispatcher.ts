@@ -182,7 +182,7 @@ export class Dispatcher {
     }
   }
 
-  /** Plans a search: a webhook may be due again at once, because its owner has changed it, or after a failed attempt. */
+  /** Plans a search: a webhook that its owner has changed may be due again at once, and a failed one later. */
   #checkAgain(progress: WebhookProgress | undefined): void {
     const { step } = progress ?? {}
     if (step?.kind === 'retry' || step?.kind === 'postpone') this.#retries = [...this.#retries, Date.now() + step.in]
@@ -213,7 +213,7 @@ export class Dispatcher {
     }
   }
 
-  /** Renews an old claim. It must outlast the attempt, so that no other replica makes one meanwhile. */
+  /** Renews an old claim. It must last longer than the attempt, so that no other replica delivers the event meanwhile. */
   async #isHeld({ id, version }: ClaimedWebhook, heldSince: number): Promise<boolean> {
     if (performance.now() - heldSince < (this.#options.renewAfter ?? times.renewal)) return true
     return this.#options.store.renewClaim(this.#worker, { id, version })

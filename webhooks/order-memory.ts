@@ -19,7 +19,7 @@ interface Customer {
 
 /**
  * Limits the characters of large orders that deliveries hold in memory. Customers take turns. A customer that holds its share
- * waits for itself, and the others go on.
+ * waits until it holds less, and the others go on.
  */
 export class OrderMemory {
   readonly #limits: MemoryLimits
@@ -76,12 +76,12 @@ export class OrderMemory {
     })
   }
 
-  /** Admits orders in turn. When the next one has no room in all, the others wait behind it, so that a large order gets its turn. */
+  /** Admits orders in turn. If the next one does not fit into the total, the others wait behind it, so that a large order gets its turn. */
   #admit(): void {
     for (let next = this.#next(); next && fits(next.weight, this.#held, this.#limits.total); next = this.#next()) next.enter()
   }
 
-  /** The first order of the first customer that may hold it besides what it holds already. */
+  /** The first waiting order of the first customer whose share has room for it. */
   #next(): Waiting | undefined {
     for (const { held, waiting } of this.#customers.values()) {
       const [first] = waiting

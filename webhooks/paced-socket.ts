@@ -14,8 +14,8 @@ const pause = 10
 export const longestAnswer = 64 * 1024
 
 /**
- * A connection whose other end decides neither how much of it is read, nor how often. It is below TLS, because Node.js
- * decrypts all that it reads at once, and a record, a new ticket or a new key can be sent in 30 bytes.
+ * A connection that limits how much of it is read and how often, whatever the other end sends. It is below TLS, because Node.js
+ * decrypts at once all that it reads, and a TLS record, a new ticket or a new key can be sent in 30 bytes.
  */
 export class PacedSocket extends Duplex {
   readonly #socket: Socket

@@ -25,8 +25,8 @@ const timeouts = {
 const mostInterim = 8
 
 /**
- * Posts deliveries. No redirect is followed, and only addresses that `targets` allows are connected to. The client is that of
- * node:http: in undici 7.30.2 an assertion fails outside of any promise when a receiver ends its answer while reading is paused.
+ * Posts deliveries. It follows no redirect, and connects only to addresses that `targets` allows. It uses the client of node:http,
+ * because undici has a defect: in 7.30.2 an assertion fails outside of any promise when a receiver ends its answer while reading is paused.
  */
 export class Sender {
   readonly #targets: Targets
