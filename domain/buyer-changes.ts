@@ -85,7 +85,7 @@ export function storedRevision({ revision }: BuyerReference): string | undefined
   return revision !== undefined && isVersion(revision) ? revision : undefined
 }
 
-/** The number of the last change after a document. One that has none keeps it, so that earlier changes stay outdated. */
+/** The number of the last change after a document. A document without a number keeps the one before, so that earlier changes stay outdated. */
 export function latestRevision({ revision }: BuyerReference, last: OrderDocument | undefined): string | undefined {
   return revision ?? last?.revision
 }
@@ -110,7 +110,7 @@ export function decideCancellation(
   throw refusal(joinObjections(objections, isFinal ? { invalid: [], refused: [{ detail }] } : noObjections))
 }
 
-/** Changes that come first do not prevent a cancellation, unless it has a revision: that must be above theirs. */
+/** Earlier changes do not prevent a cancellation, unless it has a revision, which must be above theirs. */
 export function cancellationPrecondition({ revision }: BuyerReference, { version }: Pick<Order, 'version'>): Precondition {
   return revision === undefined ? {} : { version }
 }

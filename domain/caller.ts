@@ -52,7 +52,7 @@ export function settableStatuses(caller: Caller, { status }: Pick<Order, 'status
   return hasScope(caller, 'fulfilment') ? nextStatuses(status) : []
 }
 
-/** The customer whose orders alone the holder of a key may list; undefined if it may list those of all. */
+/** The only customer whose orders a caller may list; undefined if the caller may list all orders. */
 export function onlyListedCustomer(caller: Caller): string | undefined {
   return caller.kind === 'key' && !hasScope(caller, 'fulfilment') ? caller.customer : undefined
 }

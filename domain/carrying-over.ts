@@ -9,10 +9,11 @@ import { isAllShipped, leftOf } from './shipping.ts'
 const termsOf = ({ productId, unit, unitPrice }: OrderItem) => `${productId} ${unit} ${plain(unitPrice)}`
 
 /**
- * The changed order with the shipped quantities and the seller's details. A new line continues the old line with its number, if
- * that has the same product and terms, or else the first such line that no other continues. It takes over the seller's
- * details and the shipped quantity of the old line. If its quantity is less than what was shipped, the remainder moves to the other
- * lines of the same product and terms, in their order, because goods are alike. If nothing is left to ship, the order is `shipped`.
+ * The changed order with the shipped quantities and the seller's details. A new line continues the old line with the same number, if
+ * both have the same product and terms. Otherwise it continues the first old line with that product and those terms that no other
+ * line continues. It takes over the seller's details and the shipped quantity of the old line. If its quantity is less than what was
+ * shipped, the remainder moves to the other lines of the same product and terms, in their order, because goods are alike. If nothing
+ * is left to ship, the order is `shipped`.
  * @throws DomainError `order-refused` when the new lines have less of a product than was shipped at its terms
  */
 export function carryOver(before: Order, changed: Order): Order {

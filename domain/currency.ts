@@ -4,7 +4,8 @@ import { type Fault, StoreOpenError } from './errors.ts'
 const known: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
 
 /**
- * Checks that a store can be opened with a currency. A store without prices accepts any currency that exists. From its first price on it keeps that currency. It does so even if this Node.js does not know it.
+ * Checks that a store can be opened with a currency. A store without prices accepts any currency that exists. A store with prices
+ * accepts only their currency, even if this Node.js does not know it.
  * @param stored the currency of the stored prices, if any
  * @throws StoreOpenError if the prices are in another currency
  */

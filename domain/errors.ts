@@ -59,8 +59,8 @@ export function hasCode(error: unknown, ...codes: readonly DomainErrorCode[]): e
 }
 
 /**
- * A new order names a stored one that is larger than its sender allows. Nothing of that one was read, and nothing was written. Allow it,
- * and place the order again.
+ * A new order names a stored order that is larger than `Placing.mostNamed`. The stored order was not read, and nothing was written.
+ * Raise `mostNamed`, and place the order again.
  */
 export class LargeOrderNamed extends Error {
   override readonly name = 'LargeOrderNamed'

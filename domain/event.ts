@@ -28,7 +28,7 @@ export interface NewEvent {
 
 /** An event of the outbox without its order. */
 export interface EventHead extends NewEvent {
-  /** Unguessable, and counts nothing. It is also the cursor for the events after this one. */
+  /** Unguessable, and reveals no count. It is also the cursor for the events after this one. */
   readonly id: string
   /** Rises by one with every event, in the order of commits. Callers never see it, because it counts events. */
   readonly position: number

@@ -32,7 +32,7 @@ export interface LockedItem extends StockItem {
 export interface StockChange {
   readonly onHand: Decimal
   readonly stock: Versioned
-  /** Present where the product shows another availability. The catalogue then has a new revision, whose time is the product's. */
+  /** Present if the availability of the product changes. The catalogue then has a new revision, and the product has its time. */
   readonly product?: Pick<LockedItem, 'availability' | 'version'>
 }
 

@@ -78,7 +78,7 @@ class RemainingStock {
   }
 }
 
-/** The products of which the lines get nothing, because together they could get less than its minimum. */
+/** The products whose lines get nothing, because together they could only get less than the product's minimum. */
 function belowMinimum(lines: readonly Line[]): ReadonlySet<string> {
   const remaining = new Map<string, { readonly remainingStock: RemainingStock; sum: Decimal }>()
   for (const { item, productId, stockItem } of lines) {

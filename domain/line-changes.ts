@@ -101,7 +101,7 @@ function changedItem(before: PurchaseOrderItem, { quoted, ...item }: PurchaseOrd
   }
 }
 
-/** The place of a line in an order. It has no line after the line was deleted. */
+/** The place of a line in an order. It is empty after the line was deleted. */
 interface Slot {
   line: Line | undefined
 }

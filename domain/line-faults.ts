@@ -27,7 +27,7 @@ export function twoProducts(id: string, other: string, position: number): Fault 
   return { code: 'two-products', at: ['item', position], detail }
 }
 
-/** Whether an item expects this price, or any. */
+/** Whether an item accepts a price: it expects the same one, or none. */
 export function isExpectedPrice(price: Decimal, { unitPrice, quoted }: Pick<PurchaseOrderItem, 'unitPrice' | 'quoted'>): boolean {
   if (quoted?.price) return isQuotedPrice(price, quoted.price)
   return unitPrice === undefined || compare(price, unitPrice) === 0

@@ -85,7 +85,7 @@ export function productsOfChange({ items }: Order, document: PurchaseOrder): rea
   return [...namedProducts(document), ...items.map(({ productId }) => ({ productId }))]
 }
 
-/** Decides what `Store.changeOrder` makes of an order. @throws DomainError what it throws */
+/** Decides the change of `Store.changeOrder`. @throws DomainError with the codes of that verb */
 export function decideChange(
   before: Order,
   document: PurchaseOrder,
@@ -125,7 +125,7 @@ export function hasStatus({ status: current }: Pick<Order, 'status'>, status: Or
 
 interface StatusChange extends Pick<Effects, 'taken'> {
   readonly change: Pick<Order, 'status' | 'version' | 'modifiedAt'>
-  /** The order after the change, where more of it changes than that. */
+  /** The whole order after the change, if more of it changes than `change`. */
   readonly rewritten?: Order
   /** The shipment of the rest, when the order becomes `shipped` by its status. */
   readonly shipment?: Shipment

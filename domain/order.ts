@@ -91,7 +91,7 @@ export interface QuotedTerms {
 
 export interface PurchaseOrderItem extends LineDetails {
   readonly product: ProductReference
-  /** The item's position in its document, where items before it do not count. Absent: its position in the order. */
+  /** The item's position in its document, if items before it were left out. Absent: its position in the order. */
   readonly position?: number
   /** Only of a buyer's own document. The item then has no `unit` and no `unitPrice`. */
   readonly quoted?: QuotedTerms
@@ -106,7 +106,7 @@ export interface PurchaseOrder extends OrderHeader {
   readonly items: readonly PurchaseOrderItem[]
   /** The order came as a document in a buyer's vocabulary, which is stored with it. */
   readonly hasDocument?: true
-  /** Faults of a buyer's own document, which are listed together with those that the shop finds. A store adds those that it is given. */
+  /** Faults of a buyer's own document. They are listed together with those that the shop finds. The store sets them from its options. */
   readonly objections?: Objections
 }
 

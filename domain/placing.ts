@@ -50,7 +50,7 @@ function find(product: ProductReference, inventory: Inventory): StockItem | unde
   return 'gtin' in product ? inventory.byGtin(product.gtin) : inventory.byId(product.productId)
 }
 
-/** A product, and the name by which an item has it. */
+/** A product, and the id or GTIN by which an item names it. */
 interface Candidate {
   readonly stockItem: StockItem
   readonly product: ProductReference
@@ -101,7 +101,7 @@ export function decide(...of: Parameters<typeof evaluate>): Decision {
   return decision
 }
 
-/** Prices an order and finds all its faults, but for the order's own objections. The parameters are those of `decide`. */
+/** Prices an order and finds all its faults, except for the order's own objections. The parameters are those of `decide`. */
 export function evaluate(
   order: PurchaseOrder,
   inventory: Inventory,
@@ -147,7 +147,7 @@ function wantedLine({ item: { quantity, unit, unitPrice }, productId, stockItem 
   return { productId, quantity, unit, unitPrice, today: { name: stockItem.name, unit: stockItem.unit, unitPrice: stockItem.price } }
 }
 
-/** The items of lines: one a line, or one for each price that a line has. */
+/** The items of an order: one for each line, or for each price of a line. */
 function itemsOf(lines: readonly Line[], priced: readonly PricedLine[], totals: LineTotals): readonly OrderItem[] {
   const items: OrderItem[] = []
   for (const [i, { item, productId }] of lines.entries()) {

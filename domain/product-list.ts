@@ -2,7 +2,7 @@
 
 import type { Product } from './product.ts'
 
-/** The most weight of a page and of a batch of the whole catalogue. A product that weighs more has one of its own. */
+/** The most weight of a page and of a batch of the whole catalogue. A product that weighs more has a page or a batch of its own. */
 export const mostWeight = { page: 512 * 1024, batch: 128 * 1024 } as const
 
 /** The weight of the element around a text. */

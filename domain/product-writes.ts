@@ -51,7 +51,7 @@ export interface Catalogue {
 /**
  * Decides one write. The change still has the old times: see `withTimes`.
  * @param entry the product that the write names, if it was ever there
- * @throws DomainError what the store's verb throws
+ * @throws DomainError with the codes of the store's verb
  */
 export function decideProduct(write: ProductWrite, entry: CatalogueEntry | undefined, catalogue: Catalogue): CatalogueChange {
   const active = entry?.deleted === false ? entry : undefined
@@ -161,7 +161,7 @@ const contentFields: { readonly [Name in keyof Required<Content>]: true } = {
 }
 const contentNames = Object.keys(contentFields) as readonly (keyof Content)[]
 
-/** Whether a product already is what a draft would make it, to the letter; its stock aside. */
+/** Whether a draft would change nothing of a product, to the letter. The stock does not count. */
 function matchesDraft(product: Product, draft: ProductDraft): boolean {
   return (draft.currency ?? product.currency) === product.currency && contentNames.every((name) => isSame(product[name], draft[name]))
 }

@@ -64,7 +64,7 @@ export function availabilityOf(onHand: Decimal, backorder: boolean): Availabilit
 }
 
 /**
- * Narrows a product's row, or another value that tells whether the product is deleted, to that of a product that is sold.
+ * Checks that a product's row, or another value with `deleted`, was found and is that of a product that is sold.
  * @throws DomainError `product-not-found`, `product-deleted`
  */
 export function requireActive<T extends { readonly deleted: boolean | 0 | 1 }>(id: string, found: T | undefined): T {

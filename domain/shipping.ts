@@ -192,8 +192,8 @@ function tooMuch({ line, quantity }: ShipmentDraftItem, found: OrderItem, positi
 }
 
 /**
- * The order that remains when the rest is cancelled: its shipped quantities. Lines of which nothing was shipped go; the
- * others keep their numbers, which the shipments name. The totals follow.
+ * The order that remains when the rest is cancelled: its shipped quantities. Lines of which nothing was shipped are removed. The
+ * others keep their numbers, which the shipments name. The totals are computed again.
  */
 export function cutToShipped(order: Order): Pick<Order, 'items' | 'total'> {
   const digits = minorUnit(order.currency)

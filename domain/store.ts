@@ -78,7 +78,7 @@ export interface WriteOptions {
 
 /** How an order that came as a buyer's own document is written. */
 export interface OrderWriteOptions extends WriteOptions {
-  /** The document that the order now has. Without `bytes`, it has those that it had. */
+  /** The document that the order now has. Without `bytes`, the stored bytes stay. */
   readonly document?: OrderDocument & Partial<Pick<WholeOrderDocument, 'bytes'>>
   /** Faults of the document. Any of them refuses the order. They are listed together with those that the store finds. */
   readonly objections?: Objections | undefined
@@ -94,8 +94,8 @@ export interface Placing extends OrderWriteOptions {
   readonly handling?: 'lenient' | undefined
   readonly idempotency?: Idempotency
   /**
-   * Bytes. A small order can name a large stored one, by its number or its Idempotency-Key, and the store would read all of that. Absent:
-   * it may be of any size.
+   * The most bytes of a stored order that the new one may name, by its number or its Idempotency-Key. The store reads the whole stored
+   * order, however small the new one is. Absent: no limit.
    */
   readonly mostNamed?: number
 }
@@ -239,8 +239,8 @@ export interface Store extends WebhookStore {
   shipment(orderId: string, number: number): Promise<Shipment | undefined>
 
   /**
-   * The events that an audience hears, the oldest first. What one call has not returned, a later call with `after` returns: no event
-   * is ever seen after a later one. @throws PositionError if the event `after` is not kept any more
+   * The events that an audience hears, the oldest first. A reader that goes on with `after` misses none: a new event never appears
+   * before one that a call has already returned. @throws PositionError if the event `after` is not kept any more
    */
   eventHeads(query: EventQuery): Promise<readonly EventHead[]>
   /** The events with the orders as they were then. An event that is not kept any more is left out. */

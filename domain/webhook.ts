@@ -124,13 +124,13 @@ export interface WebhookProgress {
 export interface WebhookBacklog {
   /** The webhooks with an event that has not been delivered. */
   readonly waiting: number
-  /** When the oldest of these events happened. Milliseconds since the epoch, as below. */
+  /** When the oldest of these events happened. Milliseconds since the epoch, like `dueSince`. */
   readonly oldestAt?: number
-  /** The earliest time since which one of these events could have been sent, although nobody has claimed its webhook. */
+  /** The earliest time at which one of these events could have been sent. Only webhooks that nobody has claimed count. */
   readonly dueSince?: number
 }
 
-/** How long the secret before the newest one signs too, in milliseconds. */
+/** How long the previous secret stays valid beside the newest one, in milliseconds. */
 const secretOverlap = 24 * 3_600_000
 
 /** The most webhooks of one customer, and of all customers. Each can have one connection open. */
