@@ -11,7 +11,7 @@ export interface Pending<Item, Result> {
 export interface Queued<Item, Result> extends Pending<Item, Result>, Waiting {
   /** The id of the order that it changes. */
   readonly order: string | undefined
-  /** The weight of what was sent. Its weight is more if it reads or changes a large order. */
+  /** The weight of what was sent. `weight` is more if the write reads or changes a large order. */
   readonly size: number
 }
 
@@ -31,7 +31,7 @@ type LaneName = 'small' | 'large'
 
 const laneOf = (weight: number): LaneName => (weight < minLarge ? 'small' : 'large')
 
-/** What has no sender is the shop's own work, and waits as if one sender had sent it. */
+/** Writes without a sender are the shop's own work. They wait as if one sender had sent them all. */
 const noSender = ''
 
 /**
@@ -44,7 +44,7 @@ const noSender = ''
 export class BatchQueue<Item, Result = unknown> {
   readonly #properties: Properties<Item>
   readonly #lanes: Readonly<Record<LaneName, Lane<Queued<Item, Result>>>> = { small: new Lane(), large: new Lane() }
-  /** The orders of which a write waits for its turn or runs, with the writes that came after it. */
+  /** By order, while a write of it waits for its turn or runs: the writes of the order that came after that one. */
   readonly #orders = new Map<string, Queued<Item, Result>[]>()
   #numbers = 0
   #isLargesTurn = false

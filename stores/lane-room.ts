@@ -1,6 +1,9 @@
 import { DomainError } from '../domain/errors.ts'
 
-/** When a lane is full, it still takes `part` of each sender, so that one sender never fills it for others. With `all` it takes nothing more. */
+/**
+ * A full lane still takes `part` of the limits from each sender, so that one sender never fills it for others. At `all` times the limits
+ * it takes nothing more.
+ */
 const limits = { items: 10_000, weight: 250_000, part: 1 / 25, all: 2 } as const
 
 interface Usage {

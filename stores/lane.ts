@@ -14,8 +14,8 @@ export interface Waiting {
 }
 
 /**
- * Writes that wait for their round. In each round one write of every sender goes, however many of them wait. A write that comes goes
- * in the next round, or in the one after the last write of its sender.
+ * Writes that wait for their round. Each round takes one write of every sender, however many of them wait. A new write gets the next
+ * round, or the round after the last write of its sender.
  */
 export class Lane<Write extends Waiting> {
   readonly room = new LaneRoom()
@@ -55,7 +55,7 @@ export class Lane<Write extends Waiting> {
   }
 }
 
-/** The index of a write among others that are in order, found by halves. */
+/** The index of a write among others that are in order, by binary search. */
 function placeOf({ round, number }: Waiting, waiting: readonly Waiting[]): number {
   let [low, high] = [0, waiting.length]
   while (low < high) {

@@ -46,8 +46,8 @@ export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'even
       return row && headOf(row)
     },
     async pruneEvents(before, most) {
-      // All events before an old one are deleted with it, as on SQLite. Rows that a transaction is copying a content into are left
-      // for the next time, and so are all after them.
+      // All events before an old one are deleted with it, as on SQLite. A row into which another transaction is copying a content is
+      // left for the next time, and so are all rows after it.
       const rows = await database.query<{ position: number }>(
         `WITH oldest AS (SELECT position, at FROM event ORDER BY position LIMIT $2),
           due AS (SELECT position FROM oldest

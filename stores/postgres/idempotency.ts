@@ -16,7 +16,7 @@ interface StoredKey extends UsedKey {
   readonly size: number | null
 }
 
-/** A key with what it answers: an order, or a shipment, which the scope of the key tells. */
+/** A key with its answer. The scope of the key tells whether that is an order or a shipment. */
 interface AnsweredKey extends UsedKey {
   readonly answer: Order | Shipment
 }

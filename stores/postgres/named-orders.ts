@@ -42,8 +42,8 @@ export class NamedOrders {
   }
 
   /**
-   * The number of which a command needs the whole order. A command whose key was used before needs none: it gets the first answer, or is
-   * refused. A change needs only the id.
+   * The number by which a command names an order that it needs whole. A command whose key was used before needs none: it gets the first
+   * answer, or is refused. A change needs only the id of the order.
    */
   #neededNumber(command: OrderCommand): Numbered | undefined {
     const key = idempotencyOf(command)

@@ -1,4 +1,4 @@
-/** Contents of orders are read after their sizes, because whoever names an order in a write need not send much. */
+/** Reads the contents of orders, after their sizes: a small write can name a large order. */
 
 import type { SizedOrderRow } from '../rows.ts'
 import type { Queries } from './database.ts'

@@ -29,8 +29,8 @@ async function rangeAfter(database: Database, list: OrderList, after: string | u
 
 /**
  * The rows of a page, in the order of the list. The range and the order name every column of one index, and no column is compared
- * for equality: otherwise the planner follows an index without the status where it believes that the status is common, and reads
- * all orders that are newer than the first with that status.
+ * for equality. With an equality, the planner would use an index without the status if it believes that the status is common. Then it
+ * would read all orders that are newer than the first with that status.
  */
 function rowsOf(list: OrderList, { above, below }: Range, columns: string, values: unknown[] = []): Statement {
   const { customer, status, orderNumber } = list.indexed
@@ -77,8 +77,8 @@ export function wholeQuery(list: OrderList, range: Range): Statement {
 }
 
 /**
- * Runs the query of a page. Without sorts and bitmaps, only the index that has the order of the list is left: else the planner
- * reads and sorts all orders of a filter when it believes that there are few. All statements are sent at once.
+ * Runs the query of a page. Sorts and bitmap scans are off, so that only the index in the order of the list is left. Otherwise the
+ * planner reads and sorts all orders of a filter if it believes that there are few. All statements are sent at once.
  */
 async function run<Row extends Record<string, unknown>>(database: Database, { text, values }: Statement): Promise<Row[]> {
   const { rows } = await database.transaction(async ({ query }) => {

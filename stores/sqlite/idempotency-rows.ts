@@ -30,7 +30,7 @@ export function makeIdempotencyRows(db: Connection): IdempotencyRows {
     sweep.run(now - keyRetention)
   }
 
-  /** The answer is read when it is asked for: a request with another fingerprint is refused without it. */
+  /** The answer is read only when it is needed. A request with another fingerprint is refused without it. */
   function remembered<Answer>({ scope, key }: Idempotency, answerOf: (snapshot: unknown, outcome: PlacingOutcome) => Answer) {
     const row = select.get(scope, key)
     return (

@@ -14,8 +14,8 @@ export function makeWrites(db: Connection, currency: string, index: TextIndex): 
     "INSERT INTO idempotency (scope, key, fingerprint, kept_at, snapshot) VALUES ('', '', '', 0, hex(zeroblob(8192)))"
   )
   const clear = db.prepare("DELETE FROM idempotency WHERE scope = '' AND key = ''")
-  // If the clock was set back, times are not in order, and an event that stays between deleted ones would be a cursor that misses
-  // some. So all events before an old one are deleted with it. The newest event stays, so that its position is not given again.
+  // If the clock was set back, times are not in order. An event that stayed between deleted ones would be a cursor that misses events.
+  // So all events before an old one are deleted with it. The newest event stays, so that its position is not given again.
   const prune = db.prepare<[{ readonly before: number; readonly most: number }]>(
     `DELETE FROM event WHERE position <= (SELECT max(position) FROM (SELECT position, at FROM event ORDER BY position LIMIT @most) WHERE at < @before)
       AND position < (SELECT max(position) FROM event)`
