@@ -54,7 +54,7 @@ const deliveries: RoutePlugin = async (app, { config }) => {
   )
 }
 
-/** The event has been sent, so the client is told how that ended even if it cannot be noted: a 503 would have it sent once more. */
+/** The event has been sent, so the client gets the outcome even if it cannot be logged. After a 503, the client would send it once more. */
 async function noteDelivery(request: FastifyRequest, webhookId: string, sent: Delivery): Promise<void> {
   try {
     await request.write((store) => store.logDelivery(webhookId, sent))

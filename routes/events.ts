@@ -68,8 +68,9 @@ const events: RoutePlugin = async (app, { config }) => {
   }
 
   /**
-   * Answers 304 if the client has the page, which two look-ups tell: between the first event and the last that the caller hears, nothing
-   * ever changes. Final pages have other tags, and an empty page is worth a wait.
+   * Answers 304 if the client has the page. Two look-ups are enough to know that, because nothing ever changes between the first event
+   * and the last that the caller hears. It does not answer for a final page, which has another tag, nor for an empty page if the client
+   * prefers to wait.
    */
   async function isUnchanged(request: FastifyRequest, reply: FastifyReply, audience: Audience, filters: Filters): Promise<boolean> {
     const { headers, operation } = request
@@ -155,7 +156,7 @@ const eventQuery = pagedQuery<Filters>({
   }
 })
 
-/** The event after which a page begins. Undefined if it begins with the oldest event: it changes when that is deleted. */
+/** The event after which a page begins. Undefined if the page begins with the oldest event: it changes when that event is deleted. */
 function eventOf(after: string | undefined): string | undefined {
   return after === undefined || isStart(after) ? undefined : after
 }

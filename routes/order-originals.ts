@@ -51,7 +51,7 @@ const orderOriginals: RoutePlugin = async (app) => {
     }
   )
 
-  /** Sets the validators, and tells whether the client has what they stand for. Nothing that can be large is read for that. */
+  /** Sets the validators, and tells whether the client already has this version. It reads nothing that can be large. */
   function isUnchanged(request: FastifyRequest, reply: FastifyReply, tag: string): boolean {
     reply.headers({ etag: tag, 'cache-control': app.cachePolicies.private })
     return request.isNotModified({ tags: [tag] })

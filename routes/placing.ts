@@ -7,8 +7,8 @@ import type { Placed, Placing, Store } from '../domain/store.ts'
 import { senderName } from '../http/sender-name.ts'
 
 /**
- * Places an order for a request. If it names a large stored one, the store says so before it reads that. The request is then charged for
- * the large one, and takes room for it.
+ * Places an order for a request. If it names a large stored order, the store says so before it reads that order. The request is then
+ * charged for the stored order, and room in memory is reserved for it.
  * @throws Problem `overloaded`, and DomainError what `Store.placeOrder` throws
  */
 export function placeOrder(store: Store, request: FastifyRequest, placing: Placing): Promise<Placed> {
