@@ -87,7 +87,7 @@ export const catalogueRepresentations = {
     catalogueRepresentation(csv(['id', 'version', ...sellerColumns.slice(1), 'availability', 'modified-at']), 'text/csv', 'csv'),
     catalogueRepresentation(ndjson, 'application/x-ndjson', 'ndjson')
   ],
-  // Weak: what is sent may hold changes that came while it was sent.
+  // The tag is weak, because the response may have changes that were made while it was sent.
   validators: ({ revision, modifiedAt }: Revision): Validators => ({
     version: `${revision}.${modifiedAt.toString(36)}`,
     modifiedAt,

@@ -13,7 +13,7 @@ export interface DocumentView {
   readonly example: string | undefined
 }
 
-/** An order that a client sends back has the elements of a purchase order, so only that one is shown. */
+/** An order that a client sends back has the elements of a purchase order, so only the purchase order is shown. */
 const sameAsAnother: ReadonlySet<string> = new Set(['OrderInput'])
 
 interface Component {

@@ -49,7 +49,7 @@ export function linkElement({ rel, href, method, title }: Link): Element {
   return element('link', { rel, href, method, title })
 }
 
-/** An element of a list or an event: of its links it keeps only the one to itself. */
+/** An element for a list or an event. Of its links it has only the one to itself. */
 export function linkedToItself({ children = [], ...rest }: Element): Element {
   return { ...rest, children: children.filter(({ name, attributes }) => name !== 'link' || attributes?.['rel'] === 'self') }
 }

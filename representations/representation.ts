@@ -68,7 +68,7 @@ export interface Representations<T> {
   readonly validators?: (value: T, context: Context) => Validators | undefined
   /** A value that is shown only now, for example with a secret: it is sent whatever `Prefer` says, and has no validators. */
   readonly isShownOnce?: (value: T) => boolean
-  /** The links that are also sent in the Link header field (RFC 8288): those of a list's page to other pages, and those that a resource has of its own. */
+  /** The links that are also sent in the Link header field (RFC 8288): links of a list to its other pages, and links of one resource. */
   readonly links?: (value: T, context: Pick<Context, 'base'>) => readonly Link[]
   /** The name of its XML schema under /schemas/. */
   readonly schema?: string
