@@ -11,8 +11,8 @@ interface Path {
 const nothing = () => undefined
 
 /**
- * Makes elements while fast-xml-parser reads. Its callbacks tell of start tags and of texts, in their order. Its own tree of
- * the same document takes longer to make, and longer again to turn into elements. So here it makes none.
+ * Makes elements from the callbacks of fast-xml-parser, which report start tags and texts in their order. The parser makes no tree of
+ * its own: that would take longer to make, and longer again to turn into elements.
  */
 export class ElementBuilder {
   /** The innermost element at each depth, and its text so far. Those deeper than `#depth` have ended. */

@@ -34,7 +34,7 @@ export function readLines<T>(root: Element, read: (item: Element, line: NamedLin
   return childrenOf(root, 'item').map((item) => read(item, lineNamed(collapse(item.attributes?.['line'] ?? ''))))
 }
 
-/** A number that would be rounded stays as it was sent, so that a refusal names it so. */
+/** A number that would be rounded stays text, so that a refusal can quote it as it was sent. */
 function lineNamed(text: string): NamedLine {
   const line = Number(text)
   return Number.isSafeInteger(line) ? line : shorten(text)

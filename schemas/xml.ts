@@ -5,8 +5,8 @@ import { ElementBuilder } from './element-builder.ts'
 const builder = new ElementBuilder()
 
 /**
- * Reads validated XML. fast-xml-parser must not coerce values, nor decode references, because it leaves references to
- * characters undecoded; without a DOCTYPE there are only those and the five predefined entities.
+ * Reads validated XML. fast-xml-parser must not coerce values. It must not decode references either, because it would leave some
+ * undecoded: those to characters. Without a DOCTYPE there are only these and the five predefined entities.
  */
 const parser = new XMLParser({
   ...builder.callbacks,
