@@ -27,10 +27,10 @@ function findDigits(digits: string): Needle['find'] {
   return (text) => Array.from(text.matchAll(pattern), ({ index, 0: found }) => ({ from: index, to: index + found.length }))
 }
 
-/** `indexOf` searches for this many characters of a value. Its time can be the product of both lengths, so this one is small. */
+/** `indexOf` searches for this many characters of a value. Its time can be the product of both lengths, so this length is small. */
 const maxHead = 16
 
-/** This is the search of Knuth, Morris and Pratt, because the sender chooses both texts. `indexOf` skips what cannot start the value. */
+/** The search of Knuth, Morris and Pratt, which is linear: the sender chooses both texts. `indexOf` skips what cannot start the value. */
 function findLiteral(value: string): Needle['find'] {
   const fallback = fallbacks(value)
   const head = value.slice(0, maxHead)

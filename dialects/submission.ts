@@ -23,8 +23,8 @@ export interface BuyerSubmission extends BuyerReference {
 }
 
 /**
- * Whether a document becomes the document that is stored with its order. An OrderChange is not what an order came from, so it does
- * not replace that. It is stored if the order has none, because it was placed in the shop's own vocabulary.
+ * Whether a document is stored with its order. An OrderChange does not replace the document that the order came from. It is stored
+ * only if the order has none, because the order was placed in the shop's own vocabulary.
  * @param last the document of the order
  */
 export function replacesDocument(answer: AnswerBasis, last: OrderDocument | undefined): boolean {

@@ -20,8 +20,8 @@ interface Destination {
 }
 
 /**
- * The ShipTo of the whole order: one order goes to one address, so another address of a line is a fault. A ShipTo that leaves
- * out a part of the address, as SAP's lines do, does not differ by that. The person (DeliverTo) is no part of the address.
+ * The ShipTo of the whole order. One order goes to one address, so another address of a line is a fault. A ShipTo may leave out parts
+ * of the address, as SAP's lines do, and still be the same. The person (DeliverTo) is not a part of the address.
  */
 export function findShipTo(header: XmlElement, lines: readonly NumberedLine[], faults: FaultList): XmlElement | undefined {
   const destinations = [

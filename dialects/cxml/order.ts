@@ -51,7 +51,7 @@ function orderedLines(request: XmlElement, values: Values, faults: FaultList): r
   return lines
 }
 
-/** The number of the card is read nowhere: the shop does not charge cards. */
+/** The number of the card is never read: the shop does not charge cards. */
 function readPayment(header: XmlElement, values: Values): readonly Sourced[] {
   const card = find(header, 'Payment', 'PCard')
   return card ? [values.prose('Payment/PCard: to be paid by card', card)] : []
