@@ -65,7 +65,7 @@ function parse<const O extends Options>(args: readonly string[], options: O) {
   }
 }
 
-/** Says in the words of the commands what Node says of an option. Other messages stay as they are. */
+/** Rewrites Node's message about an option in the words of the commands. Other messages stay as they are. */
 function explainOption(message: string): string {
   const [, unknown] = /^Unknown option '([^']*)'/.exec(message) ?? []
   if (unknown !== undefined) return `there is no option ${unknown}`
