@@ -5,7 +5,7 @@ import t from 'tap'
 import { checkPort, ListenError, listen } from '../listening.ts'
 import { freePort } from './free-port.ts'
 
-t.test('a port that is opened is answered as a URL', async (t) => {
+t.test('a port that was opened is returned as a URL', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
   const address = await listen(app, { host: '127.0.0.1', port: 0, setting: 'PORT' }, String)
@@ -25,7 +25,7 @@ t.test('a port that is checked is free again, also when a client has connected m
   t.equal(await listen(app, place, String), `http://127.0.0.1:${port}`)
 })
 
-t.test('a port that cannot be opened is said in one line: which, why, and what to set', async (t) => {
+t.test('the error for a port that cannot be opened is one line: which port, why, and what to set', async (t) => {
   const busy = createServer().listen(0, '127.0.0.1')
   t.teardown(() => busy.close())
   await once(busy, 'listening')
@@ -63,7 +63,7 @@ t.test('a port that cannot be opened is said in one line: which, why, and what t
   }
 })
 
-t.test('a port that this user has no right to is said so, with one to choose', async (t) => {
+t.test('the error for a port that this user may not open names another one to choose', async (t) => {
   const refused = Object.assign(new Error('listen EACCES: permission denied 127.0.0.1:80'), { code: 'EACCES' })
   const app = Fastify()
   t.teardown(() => app.close())

@@ -188,7 +188,7 @@ t.test('a second Ctrl-C ends it where it stands, with exit status 1', async (t) 
   })
 })
 
-t.test('told to stop before it listens, it just ends, with 0', async (t) => {
+t.test('told to stop before it listens, it ends at once with 0', async (t) => {
   // A database that is asked and never answers.
   const database = createServer().listen(0, '127.0.0.1')
   t.teardown(() => database.close())

@@ -166,7 +166,7 @@ t.test('a look-up that fails is tried again, and its product is not reported as 
   await first.getByText('€29.97').waitFor()
 })
 
-t.test('an answer that is not of the shop is said to be none', async (t) => {
+t.test('the form says so when an answer did not come from the shop', async (t) => {
   const { page } = await visit(t, shop, {}, [502])
   await page.route('**/order', (route) =>
     route.request().method() === 'POST'

@@ -125,7 +125,7 @@ t.test('after a quantity, Enter goes to the next blank line, so that a scan neve
   t.equal(await page.getByLabel('Product 2').inputValue(), 'EL-LEVER-3P')
 })
 
-t.test('a barcode that nobody has is said to be none, and the next goes into the next line', async (t) => {
+t.test('an unknown barcode is reported, and the next scan goes into the next line', async (t) => {
   const { page } = await visit(t, shop, {}, [404])
   await page.goto(`${shop.url}/order`)
   await page.locator('#document').waitFor({ state: 'visible' })

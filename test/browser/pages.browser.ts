@@ -92,7 +92,7 @@ t.test('every page is accessible, light and dark', async (t) => {
 })
 
 for (const colorScheme of colorSchemes) {
-  t.test(`pages for who is not signed in, and forms with errors, are accessible, ${colorScheme}`, async (t) => {
+  t.test(`pages for people who are not signed in, and forms with errors, are accessible, ${colorScheme}`, async (t) => {
     const { page } = await visit(t, shop, { colorScheme }, [401, 404, 422])
     for (const path of ['/orders', '/session']) {
       await page.goto(`${shop.url}${path}`)
@@ -169,7 +169,7 @@ t.test('the keyboard reaches the content first by the skip link, and shows where
   t.equal(await page.evaluate('location.hash'), '#content')
 })
 
-t.test('an order prints without what is for the screen', async (t) => {
+t.test('a printed order has nothing that is only for the screen', async (t) => {
   const { page } = await visit(t, shop)
   await page.goto(`${shop.url}/order/${order}`)
   await page.emulateMedia({ media: 'print' })

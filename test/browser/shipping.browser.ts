@@ -70,7 +70,7 @@ for (const javaScriptEnabled of [false, true]) {
   })
 }
 
-t.test('the filters of the orders are a form, and its blank fields are none', async (t) => {
+t.test('the filters of the orders are a form, and its blank fields filter nothing', async (t) => {
   await place('PO-FIND')
   const { page } = await visit(t, shop)
   await signIn(page, shop, seller)

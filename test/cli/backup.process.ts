@@ -79,7 +79,7 @@ function isWhole(file: string): boolean {
   return isWhole
 }
 
-t.test('of two simultaneous backups to one file one is made completely, and the other fails with a message', async (t) => {
+t.test('when two backups to one file run at once, one is complete and the other fails with a message', async (t) => {
   const { settings, file, backups } = await largeShop(t)
   writeFileSync(`${file}.partial`, 'mine')
   const ran = await Promise.all([run(['backup', file], settings), run(['backup', file], settings)])
@@ -102,7 +102,7 @@ async function backupWith(t: Test, replaced: (file: string) => Partial<typeof fs
   return { file, backup: () => backupSqlite(path, file), backups: () => backupsIn(folder) }
 }
 
-t.test('a file that comes while a backup is written stays', async (t) => {
+t.test('a file that appears while a backup is written is not replaced', async (t) => {
   const { file, backup, backups } = await backupWith(t, (file) => ({
     fsyncSync: (descriptor) => {
       fs.fsyncSync(descriptor)

@@ -64,7 +64,7 @@ t.test('a command that only reads or changes what is there refuses a database th
   t.same(readdirSync(folder), [])
 })
 
-t.test('a relative path of a database that a command makes is named whole', async (t) => {
+t.test('a command that makes a database names its absolute path', async (t) => {
   const file = join(t.testdir(), 'shop.db')
   const settings = { DATABASE_URL: `sqlite:${relative(process.cwd(), file)}` }
   const csv = 'id,name,price\nA,Bolt,1\n'

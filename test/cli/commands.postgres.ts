@@ -37,7 +37,7 @@ t.test('the commands work on PostgreSQL too', async (t) => {
   t.match(await run(['backup', 'shop.db'], settings), { status: 1, stderr: /pg_dump/ })
 })
 
-t.test('a server that is not there is said so, without a password', async (t) => {
+t.test('a command says that the database server is not there, without the password', async (t) => {
   const { status, stderr } = await run(['keys', 'list'], { DATABASE_URL: 'postgres://shop:s3cret@127.0.0.1:1/shop' })
   t.equal(status, 1)
   t.match(stderr, /^tradepost: PostgreSQL at 127\.0\.0\.1:1 cannot be reached .*: start it, or correct DATABASE_URL\n$/)

@@ -110,7 +110,7 @@ more`
   t.equal(lines.length, 10)
 })
 
-t.test('so in CSV, with the column', async (t) => {
+t.test('an error in CSV is reported with its line and column, and stops nothing else', async (t) => {
   const shop = await newShop(t)
   const text = `id,name,description,price,currency,category
 B-1,"two
@@ -139,7 +139,7 @@ B-8,Eight,,1
   ])
 })
 
-t.test('so in JSON lines, with a pointer', async (t) => {
+t.test('an error in JSON lines is reported with its line and a pointer, and stops nothing else', async (t) => {
   const shop = await newShop(t)
   const text = `{"id":"C-1","name":"One","price":"1.00"}
 
@@ -162,7 +162,7 @@ t.test('so in JSON lines, with a pointer', async (t) => {
   t.match(stderr, /^standard input:7: .*"\."/m)
 })
 
-t.test('a file that is not what it must be is refused before anything is stored, or where it ends being so', async (t) => {
+t.test('a malformed file is refused before anything is stored, or where it stops being well-formed', async (t) => {
   const shop = await newShop(t)
   const refused: [string, string | Buffer, RegExp][] = [
     ['root.xml', '<products><product/></products>', /line 1: .*<catalogue>, not <products>/],
@@ -181,7 +181,7 @@ t.test('a file that is not what it must be is refused before anything is stored,
   t.match(cut, { status: 1, stdout: '', stderr: /ended early; \d+ read: .*\ntradepost: .*: the text is not in UTF-8/ })
 })
 
-t.test('a document that is cut off keeps what was whole', async (t) => {
+t.test('the complete products of a file that is cut off are imported', async (t) => {
   const shop = await newShop(t)
   const { status, stdout, stderr } = await shop.importText('cut.xml', xml.slice(0, xml.indexOf('<price>1')))
   t.match({ status, stdout }, { status: 1, stdout: summary(1, 0, 0, 2) })
@@ -222,7 +222,7 @@ new,New,1,${first}\ntwice,Twice,1,9520714000383\nother,Other,1,9520714000383\ntw
   t.same({ ...done, stdout: `${done.stdout.trimEnd()} (a dry run: nothing was stored)\n` }, dryRun)
 })
 
-t.test('a quote too many costs its own line, however many follow it', async (t) => {
+t.test('a stray quote spoils only its own line, however many lines follow', async (t) => {
   const shop = await newShop(t)
   const text = `id,name,price\nB0,"open quote,1.00\n${'A1,x,1\n'.repeat(100_000)}A2,x,y\n`
   const { status, stdout, stderr } = await shop.importText('shop.csv', text)

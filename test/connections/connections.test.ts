@@ -34,7 +34,7 @@ t.test('connections', async (t) => {
     t.equal((await wire.send(message('GET /products')).answer()).status, 200)
   })
 
-  t.test('what is no request, after an offer to change the protocol, harms nobody else', async (t) => {
+  t.test('bytes that are no request, after an offer to change the protocol, harm nobody else', async (t) => {
     const offering = { connection: 'upgrade', upgrade: 'h2c' }
     const chunks = { ...offering, 'transfer-encoding': 'chunked' }
     for (const [offer, rest] of [
@@ -65,7 +65,7 @@ t.test('connections', async (t) => {
     t.equal(await wire.rest(), '')
   })
 
-  t.test('after a refusal the rest of the body is passed over, and the connection goes on', async (t) => {
+  t.test('after a refusal the rest of the body is skipped, and the connection stays open', async (t) => {
     const large = 'x'.repeat(100_000)
     for (const [request, status] of [
       [message('POST /order', { 'content-type': 'application/xml' }, large), 413],
@@ -185,7 +185,7 @@ t.test('pipelined requests are handled one at a time, and in order (RFC 9112 9.3
   t.equal(most, 1)
   t.equal((await wire.send(message('GET /product/ABC-1')).answer()).status, 200, 'the connection goes on')
 
-  t.test('of more than a hundred that are sent ahead the first are answered, and the last answer closes', async (t) => {
+  t.test('if more than a hundred requests are sent ahead, the first are answered and the last answer closes the connection', async (t) => {
     const wire = await Wire.open(t, app)
     wire.send(message('GET /product/ABC-1').repeat(400))
     for (let i = 0; i < 100; i++) t.equal((await wire.answer()).headers['connection'], 'keep-alive')

@@ -175,7 +175,7 @@ t.test('framing', async (t) => {
     }
   })
 
-  t.test('a request line that is none is 400, and another version of HTTP 505 (RFC 9112 2.2, 3; RFC 9110 15.6.6)', async (t) => {
+  t.test('a malformed request line is 400, and another version of HTTP 505 (RFC 9112 2.2, 3; RFC 9110 15.6.6)', async (t) => {
     for (const line of [
       'GET',
       'GET\t/products HTTP/1.1',

@@ -20,7 +20,7 @@ async function serve(t: Test, settings: Readonly<Record<string, string>> = {}) {
 
 const garbage = 'garbage\r\n\r\n'
 
-t.test('what the parser refuses counts as a request, and above the limit its sender is not even told', async (t) => {
+t.test('a request that the parser refuses is counted, and above the limit its sender gets no answer', async (t) => {
   const status = await serve(t)
   for (let i = 0; i < 3; i++) t.equal(await status(garbage), '400')
   t.equal(await status(garbage), undefined)
@@ -28,7 +28,7 @@ t.test('what the parser refuses counts as a request, and above the limit its sen
   t.equal(await status(garbage, '127.0.0.3'), '400', 'others are told')
 })
 
-t.test('of a trusted proxy every malformed request is answered, because its clients are not the proxy', async (t) => {
+t.test('every malformed request from a trusted proxy is answered, because its clients share the address', async (t) => {
   const status = await serve(t, { TRUST_PROXY: '127.0.0.2' })
   for (let i = 0; i < 6; i++) t.equal(await status(garbage), '400')
 })

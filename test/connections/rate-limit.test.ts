@@ -63,7 +63,7 @@ t.test('a 304 that needs no product does not count', async (t) => {
   t.equal(remaining((await app.inject('/products')).headers), 1)
 })
 
-t.test('a 304 counts to who has nothing to revalidate, and where the resource was read for it', async (t) => {
+t.test('a 304 counts if the client had nothing to revalidate, or if the resource was read for it', async (t) => {
   const { app } = await buildLimited(t, { RATE_LIMIT: '20' })
   const left = async (url: string, tag: string) => {
     const { statusCode, headers } = await app.inject({ url, headers: { 'if-none-match': tag } })
@@ -189,7 +189,7 @@ t.test('an address is what a trusted proxy says, and nobody else', async (t) => 
   t.same([await from('192.0.2.9', '192.0.2.10'), await from('192.0.2.9', '192.0.2.11')], [200, 429])
 })
 
-t.test('a key that proved good counts for itself, whatever its address does', async (t) => {
+t.test('a key that was valid has its own count, whatever its address does', async (t) => {
   const { app, key } = await buildLimited(t, { RATE_LIMIT: '3' })
   const [acme, globex] = [await key('ACME', 'order'), await key('Globex', 'order')]
   const get = async (headers: Record<string, string>, remoteAddress = '192.0.2.1') =>

@@ -187,7 +187,7 @@ t.test('the path goes through as it was written', async (t) => {
   }
 })
 
-t.test('health and metrics are not the public’s, however they are written', async (t) => {
+t.test('health and metrics are not public, however their paths are written', async (t) => {
   const { send, sendDirectly, seen } = await buildProxied(t)
   t.equal((await sendDirectly('/metrics')).status, 200, 'the service has them')
   const { requests } = seen

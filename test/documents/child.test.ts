@@ -104,20 +104,23 @@ t.test('documents that wait are refused unread once the others of their sender h
   t.equal(warnings.length, 1, 'one process has ended')
 })
 
-t.test('so are documents that were in the process when it was ended, and would be tried again', async (t) => {
-  const { child, warnings } = start(t, { budget: 300 })
-  await warmUp(child)
-  const { payer } = payerOf('attacker', { most: 299 })
-  const outcomes = [largeOrder(80_000), largeOrder(80_000), largeOrder(80_000)].map((job) => child.run(payer, job, 1))
-  const customers = Array.from({ length: 5 }, (_, i) => run(child, `customer ${i}`, readJob(orderXml()), 'customers'))
-  t.same((await Promise.all(outcomes)).map((outcome) => (outcome instanceof Problem ? outcome.code : outcome)).sort(), [
-    'too-costly',
-    'too-many-requests',
-    'too-many-requests'
-  ])
-  for (const outcome of await Promise.all(customers)) t.match(outcome, { result: {} })
-  t.equal(warnings.length, 2, 'two processes have ended: with all the documents, and with one of them')
-})
+t.test(
+  'documents that were in the process when it was ended are refused, too, once the others of their sender have used up its rate',
+  async (t) => {
+    const { child, warnings } = start(t, { budget: 300 })
+    await warmUp(child)
+    const { payer } = payerOf('attacker', { most: 299 })
+    const outcomes = [largeOrder(80_000), largeOrder(80_000), largeOrder(80_000)].map((job) => child.run(payer, job, 1))
+    const customers = Array.from({ length: 5 }, (_, i) => run(child, `customer ${i}`, readJob(orderXml()), 'customers'))
+    t.same((await Promise.all(outcomes)).map((outcome) => (outcome instanceof Problem ? outcome.code : outcome)).sort(), [
+      'too-costly',
+      'too-many-requests',
+      'too-many-requests'
+    ])
+    for (const outcome of await Promise.all(customers)) t.match(outcome, { result: {} })
+    t.equal(warnings.length, 2, 'two processes have ended: with all the documents, and with one of them')
+  }
+)
 
 t.test('documents that were in a process when it was ended are tried in turn with those that come meanwhile', async (t) => {
   const { child } = start(t, { budget: 300 })
@@ -170,7 +173,7 @@ t.test('a customer waits for one document of a guest at most, however many guest
   t.same(order, ['guest', 'customer', 'guest', 'customer', 'guest', 'guest', 'guest'])
 })
 
-t.test('a process that gets on with nothing is ended, however little of its budget it has used', async (t) => {
+t.test('a process that makes no progress is ended, however little of its budget it has used', async (t) => {
   const { child } = start(t, { budget: 150 })
   while (typeof (await run(child, 'a', readJob(orderXml()))) === 'string');
   process.kill(Number(child.pid), 'SIGSTOP')
@@ -234,7 +237,7 @@ t.test('a document that comes while an idle process is ending is read by another
   t.same(warnings, [])
 })
 
-t.test('a job that fails by a defect is told from one that is refused, and is logged', async (t) => {
+t.test('a job that fails because of a bug is logged, unlike one that is refused', async (t) => {
   const { child, warnings } = start(t)
   t.match(await run(child, 'a', { ...readJob(orderXml()), schema: 'none' } as Job), { failed: /there is no document schema none/ })
   t.match(await run(child, 'a', readJob('<purchase-order/>')), { refusal: { code: 'invalid-document' } })

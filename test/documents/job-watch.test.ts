@@ -23,7 +23,7 @@ function looksUntilEnd(timeAt: (look: number) => number | undefined): Promise<nu
   })
 }
 
-t.test('a process that gets on with nothing is ended', async (t) => {
+t.test('a process that makes no progress is ended', async (t) => {
   t.equal(await looksUntilEnd(() => 1_000), 201)
 })
 

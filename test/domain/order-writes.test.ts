@@ -128,7 +128,7 @@ t.test('the status that an order has changes nothing, whatever the precondition'
   for (const status of orderStatuses) t.equal(decideStatus(withStatus(status), status, { version: 9 }, shop(200)), undefined)
 })
 
-t.test('by its status alone an order has a status or not, but one that was shipped may have its rest cancelled', async (t) => {
+t.test('the status alone tells whether an order has it, except that the rest of a shipped order may be cancelled', async (t) => {
   for (const current of orderStatuses)
     for (const status of orderStatuses) {
       const isPerhaps = status === 'cancelled' && (current === 'shipped' || current === 'completed')

@@ -111,7 +111,7 @@ t.test('an import writes only what differs: nothing, the stock, or the product',
   t.match(imported(full, deleted), { created: true })
 })
 
-t.test('times: a product has that of the revision, stock that of the clock, which never goes back', async (t) => {
+t.test('a product has the time of the revision, and stock that of the clock; no time goes back', async (t) => {
   const change = decide({ verb: 'put', draft: stocked(1) }, active)
   t.match(withTimes(change, 50, 60), { product: { modifiedAt: 50 }, stock: { modifiedAt: 101 } })
   t.match(withTimes(change, 500, 600), { product: { modifiedAt: 500 }, stock: { modifiedAt: 600 } })

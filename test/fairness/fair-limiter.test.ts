@@ -21,7 +21,7 @@ function makeWork(turns: FairLimiter) {
 
 const unbounded = { total: 100, perCaller: 100 }
 
-t.test('no caller does all that may be done at a time', async (t) => {
+t.test('no caller can occupy every running slot', async (t) => {
   const { running, start, end } = makeWork(new FairLimiter({ running: { total: 3, perCaller: 2 }, waiting: unbounded }))
   const all = [start('a', 'a1'), start('a', 'a2'), start('a', 'a3'), start('b', 'b1')]
   t.same(running, ['a1', 'a2', 'b1'])
@@ -61,7 +61,7 @@ t.test('waiting work is bounded, for one caller and for all', async (t) => {
   end('c2')
 })
 
-t.test('work that fails makes room as work that does not', async (t) => {
+t.test('failed work makes room like successful work', async (t) => {
   const turns = new FairLimiter({ running: { total: 1, perCaller: 1 }, waiting: unbounded })
   await t.rejects(
     turns.run('a', () => Promise.reject(new Error('no'))),
@@ -70,7 +70,7 @@ t.test('work that fails makes room as work that does not', async (t) => {
   t.equal(await turns.run('a', async () => 1), 1)
 })
 
-t.test('what goes on with work that was begun goes before all that waits to begin', async (t) => {
+t.test('work that continues a task goes before all work that waits to begin', async (t) => {
   const { running, start, goOn, end } = makeWork(new FairLimiter({ running: { total: 2, perCaller: 1 }, waiting: unbounded }))
   const all = [start('a', 'a1'), start('b', 'b1'), start('c', 'c1'), start('d', 'd1'), goOn('a', 'a2'), goOn('e', 'e1')]
   t.same(running, ['a1', 'b1'])
@@ -90,7 +90,7 @@ t.test('what goes on with work that was begun goes before all that waits to begi
   }
 })
 
-t.test('callers take turns to go on, however much one of them has to go on with', async (t) => {
+t.test('callers take turns to continue their tasks, however many one of them has', async (t) => {
   const { running, start, goOn, end } = makeWork(new FairLimiter({ running: { total: 1, perCaller: 1 }, waiting: unbounded }))
   const all = [start('a', 'a1'), ...['a2', 'a3', 'a4'].map((name) => goOn('a', name)), goOn('b', 'b1'), goOn('b', 'b2')]
   const order: string[] = []

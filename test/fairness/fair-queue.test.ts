@@ -14,7 +14,7 @@ t.test('callers take turns, however many items one of them has waiting', async (
   t.equal(queue.isEmpty, true)
 })
 
-t.test('an item that nobody wants any more goes, and takes no turn', async (t) => {
+t.test('an item that was removed takes no turn', async (t) => {
   const queue = new FairQueue<string>()
   queue.add('a', 'a1')
   queue.add('b', 'b1')
@@ -32,7 +32,7 @@ t.test('a caller who comes back waits behind those who came meanwhile', async (t
   t.same([queue.take(), queue.take()], ['b1', 'a2'])
 })
 
-t.test('a caller who was served last lets one go first who comes while others of its items wait', async (t) => {
+t.test('a newcomer goes before the caller who was served last, although more items of that caller wait', async (t) => {
   const queue = new FairQueue<string>()
   for (const item of ['a1', 'a2', 'a3']) queue.add('a', item)
   t.equal(queue.take(), 'a1')
@@ -43,7 +43,7 @@ t.test('a caller who was served last lets one go first who comes while others of
   )
 })
 
-t.test('the caller who has been served least is next, and only those served alike take turns', async (t) => {
+t.test('the caller who has been served least is next, and callers who were served equally take turns', async (t) => {
   const served = new Map([['a', 5]])
   const queue = new FairQueue<string>((caller) => served.get(caller) ?? 0)
   for (const item of ['a1', 'a2']) queue.add('a', item)

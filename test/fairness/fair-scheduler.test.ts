@@ -11,7 +11,7 @@ function stopTime(t: Test) {
   return { work }
 }
 
-t.test('work begins at once where little else was done', (t) => {
+t.test('work begins at once while the turn has time left', (t) => {
   stopTime(t)
   const scheduler = new FairScheduler()
   const begun: string[] = []
@@ -72,7 +72,7 @@ t.test('time that work takes after its start counts too: the event loop turns be
   t.equal(new Set(turns).size, 5, String(turns))
 })
 
-t.test('what the work of a turn leads to is done in the turn, but not more than once', async (t) => {
+t.test('work that follows from the work of a turn is done in that turn, but only once', async (t) => {
   const { work } = stopTime(t)
   const scheduler = new FairScheduler()
   const done: string[] = []

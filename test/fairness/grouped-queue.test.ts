@@ -34,7 +34,7 @@ t.test('the caller of a group who has been served least is next', async (t) => {
   t.same([queue.take(), queue.take(), queue.take()], ['b', 'c', 'a'])
 })
 
-t.test('an item that nobody wants any more goes, and all that is left can be taken at once', async (t) => {
+t.test('an item can be removed, and all that are left can be taken at once', async (t) => {
   const queue = new GroupedQueue<string>()
   queue.add(guest('a'), 'a1')
   queue.add(customer('b'), 'b1')

@@ -24,7 +24,7 @@ t.test('a window that is over counts from the start, also for the charge of an e
   t.equal(tally.charge('a', 2), 2)
 })
 
-t.test('the callers that were not active for longest are forgotten', async (t) => {
+t.test('the least recently active callers are forgotten', async (t) => {
   const tally = new RateTally({ window: 60_000, maxCallers: 2 })
   for (const caller of ['a', 'b', 'a', 'c']) tally.count(caller)
   t.same(

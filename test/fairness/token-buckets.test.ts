@@ -14,7 +14,7 @@ t.test('a caller takes a burst at once, and then what a second has, evenly', asy
   t.same(take('a', 4), [true, true, true, false], 'never more than the burst')
 })
 
-t.test('the callers that came last are known', async (t) => {
+t.test('only the latest callers are remembered', async (t) => {
   stopClock(t)
   const buckets = new TokenBuckets({ burst: 1, perSecond: 1, maxCallers: 2 })
   for (const caller of ['a', 'b', 'c']) buckets.take(caller)

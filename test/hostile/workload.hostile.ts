@@ -155,7 +155,7 @@ t.test('requests that take long', async (t) => {
     path: `/products?limit=1000&q=${commonWords.slice(i % 3).join('+')}+${'abc'.slice(0, 1 + (i % 3))}`
   })
 
-  await t.test('searches of one caller are bounded: the others of him are 429', async (t) => {
+  await t.test('searches of one caller are bounded: more are 429', async (t) => {
     await shop.survives(t, async () => {
       hasOnly(t, await flood(shop, 200, 200, '127.0.11.1', search), [200, 429])
       await shop.recovers(t)

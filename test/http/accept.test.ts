@@ -181,7 +181,7 @@ t.test('a document is answered in its own notation unless Accept ranks another a
   }
 })
 
-t.test('a wildcard matches what is sent, not the other names that it is asked for by', async (t) => {
+t.test('a wildcard matches the media type that is sent, not its alternative names', async (t) => {
   const problems = [{ names: ['application/problem+xml', 'application/xml', 'text/xml'] }, { names: ['text/html'] }]
   t.equal(choose('text/*', problems), 1)
   t.equal(choose('text/*, text/xml', problems), 0)

@@ -59,7 +59,7 @@ t.test('long values are not cacheable', async (t) => {
   t.equal(get([...host, 'x-forwarded-for', 'a'.repeat(257)]), undefined)
 })
 
-t.test('only a trusted proxy chooses the id, and who sends is also whom it names', async (t) => {
+t.test('only a trusted proxy chooses the request id, and the addresses that it names are part of the sender', async (t) => {
   const fields = [...host, 'x-request-id', 'chosen', 'x-forwarded-for', '198.51.100.1']
   t.match(get(fields, { from: '10.0.0.1' }), { requestId: 'chosen', client: '10.0.0.1 198.51.100.1' })
   t.match(get(fields), { requestId: undefined, client: '192.0.2.1 198.51.100.1' })

@@ -64,7 +64,7 @@ t.test('caching headers', async (t) => {
     }
   })
 
-  t.test('the answer to a write is for who wrote (RFC 9111 4)', async (t) => {
+  t.test('the answer to a write is only for its sender (RFC 9111 4)', async (t) => {
     t.equal(placed.headers['cache-control'], 'no-store')
     const created = await ask(
       t,

@@ -45,7 +45,7 @@ t.test('conditional writes', async (t) => {
     t.equal((await put('/product/A', { 'if-match': tag })).status, 412, 'the tag of a version that was')
   })
 
-  t.test('If-Match: * holds of whatever there is, and not of nothing (RFC 9110 13.1.1)', async (t) => {
+  t.test('If-Match: * holds if there is something, and fails if there is nothing (RFC 9110 13.1.1)', async (t) => {
     t.equal((await put('/product/B', { 'if-match': '*' })).status, 200)
     t.equal((await put('/product/NEW', { 'if-match': '*' })).status, 412)
     t.equal((await put('/product/NEW', { 'if-match': '"x"' })).status, 412)

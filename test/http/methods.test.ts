@@ -141,7 +141,7 @@ t.test('methods', async (t) => {
     }
   })
 
-  t.test('a type without content is nothing to refuse', async (t) => {
+  t.test('a Content-Type without content is not refused', async (t) => {
     t.equal((await ask(t, app, message('GET /products', { 'content-type': 'image/png' }))).status, 200)
     t.equal(
       (await ask(t, app, message('GET /products', { 'content-type': 'application/xml; charset=latin1' }, 'x'))).status,

@@ -38,7 +38,7 @@ function first(response: ServerResponse): void {
   response.end('ok')
 }
 
-t.test('a header section is written again as Node wrote it, but for the fields that change', async (t) => {
+t.test('a header section is written again as Node wrote it, except for the fields that change', async (t) => {
   let written = ''
   let fields: string[] = []
   const sent = await answers(t, (response, number) => {

@@ -73,7 +73,7 @@ t.test('request targets', async (t) => {
     }
   })
 
-  t.test('a target that is none is 400: a fragment, a broken percent-encoding, a NUL, no path (RFC 9112 3.2)', async (t) => {
+  t.test('an invalid target is 400: a fragment, a broken percent-encoding, a NUL, no path (RFC 9112 3.2)', async (t) => {
     for (const target of [
       '/products#top',
       '/product/%zz',

@@ -246,7 +246,7 @@ t.test('on a terminal a request is one readable line, and an error has its stack
   t.match(coloured.lines[0], '\u001b[33m')
 })
 
-t.test('only a trusted proxy names a request, and only sanely', async (t) => {
+t.test('only a trusted proxy chooses the request id, and only a well-formed one', async (t) => {
   const given = { 'x-request-id': 'edge-1:abc' }
   const open = await build(t)
   t.not((await open.app.inject({ url: '/', headers: given })).headers['x-request-id'], 'edge-1:abc')

@@ -45,7 +45,7 @@ t.test('a price is for one of its unit, and does not call a piece what may be a 
   }
 })
 
-t.test('dates are for people, and what is none stays as it is', async (t) => {
+t.test('dates are written for people, and any other text stays as it is', async (t) => {
   t.equal(date('2026-12-01'), '1 Dec 2026')
   t.equal(date('2026-12-01+01:00'), '1 Dec 2026+01:00')
   t.equal(date('soon'), 'soon')
@@ -155,7 +155,7 @@ t.test('orders a day leaves out a day that may go on on another page', async (t)
   t.match(statistics(orders, { hasNewer: false, hasOlder: true })[0]?.about, 'left out')
 })
 
-t.test('the units leave out orders whose summaries do not say what they are of, and say so', async (t) => {
+t.test('the units leave out orders whose summaries have no lines, and say so', async (t) => {
   const { lines: _, ...large } = orderOf('accepted', '2026-11-20', [['A', '1000']])
   const charts = statistics([orderOf('accepted', '2026-11-20', [['A', '2']]), { ...large, itemCount: 21 }], wholeShop)
   t.same(

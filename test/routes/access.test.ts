@@ -190,7 +190,7 @@ t.test('a key is shown as Bearer, or as the password of Basic (RFC 6750 2.1, RFC
   }
 })
 
-t.test('who needs a key is told how to send it, and who has another version what to send', async (t) => {
+t.test('a 401 says how to send a key, and a 412 says what to send', async (t) => {
   const { app, headers: keys } = await prepare(t)
   const keyless = await app.inject({ url: '/orders' })
   t.match([keyless.statusCode, keyless.body], [401, /Send it as Authorization: Bearer KEY/])

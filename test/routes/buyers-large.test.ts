@@ -33,7 +33,7 @@ t.test('an order of 3,000 UBL lines is placed, repeated, answered and cancelled,
   t.same(parsed, [])
 })
 
-t.test('nor when a few lines of a large order change', async (t) => {
+t.test('the serving thread does not parse a large order of which a few lines change', async (t) => {
   const shop = await build(t, { products })
   const key = await shop.key('acme', 'order')
   const parsed = watchParses(t)
@@ -56,7 +56,7 @@ t.test('nor when a few lines of a large order change', async (t) => {
   t.match([order.items[3]?.lineId, order.items.at(-1)?.lineId], ['5', '1001'])
 })
 
-t.test('nor does it parse a large cXML order', async (t) => {
+t.test('the serving thread does not parse a large cXML order', async (t) => {
   const shop = await build(t, { products })
   const key = await shop.key('acme', 'order')
   const parsed = watchParses(t)

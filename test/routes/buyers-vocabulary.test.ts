@@ -42,7 +42,7 @@ t.test('line-id, requested-delivery-date, extension and contact come back in XML
   for (const part of ['Your line 00010', 'datetime="2026-12-24"', 'colour: red &lt;1&gt;', 'Ann &amp; Bob', 'Carl']) t.match(page, part)
 })
 
-t.test('JSON and forms take them too', async (t) => {
+t.test('JSON and forms take line-id, requested-delivery-date, extension and contact, too', async (t) => {
   const shop = await build(t, { products })
   const payload = {
     buyer: { contact: 'Ann' },
@@ -69,7 +69,7 @@ t.test('JSON and forms take them too', async (t) => {
   })
 })
 
-t.test('wrong ones are refused with their places', async (t) => {
+t.test('wrong values of these elements are refused with their places', async (t) => {
   const shop = await build(t, { products })
   for (const [from, to, path] of [
     ['00010', 'x'.repeat(65), 'line-id'],
@@ -102,7 +102,7 @@ function fieldsOf(page: string): URLSearchParams {
   return fields
 }
 
-t.test('the form that changes an order keeps them', async (t) => {
+t.test('the form that changes an order keeps these elements', async (t) => {
   const { app, ...shop } = await build(t, { products })
   const url = String((await send({ app, ...shop }, document)).headers['location'])
   const before = await read({ app, ...shop }, url)

@@ -143,7 +143,7 @@ t.test('a request whose cursor is deleted while it waits is answered', async (t)
   t.equal((await waiting).statusCode, 410)
 })
 
-t.test('of one caller a thousand requests wait; one more is answered at once', async (t) => {
+t.test('a thousand requests of one caller can wait; one more is answered at once', async (t) => {
   stopWaitingTime(t)
   const { shop, erp, acme, next } = await emptyPage(t)
   // Any of them can be the one too many, because their keys are looked up at the same time.

@@ -156,7 +156,7 @@ t.test('a form shows nothing of an order that the caller may not see, and keeps 
   t.match(refused.body, 'name="_customer" value="Acme"', 'it is still to be sent as who typed it')
 })
 
-t.test('a page of more lines than an order may have is none', async (t) => {
+t.test('there is no page of more lines than an order may have', async (t) => {
   const { app } = await build(t, { settings: { MAX_ORDER_ITEMS: '5' } })
   const uri = String((await post(app, '/order', line)).headers['location'])
   const lines = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`item.${i + 1}.quantity`, '1']))

@@ -3,7 +3,7 @@ import { buildOps } from '../../app.ts'
 import { reach } from '../../background/readiness.ts'
 import { build } from '../build.ts'
 
-t.test('the service is live and ready, and says so to nobody twice from a cache', async (t) => {
+t.test('the service is live and ready, and no cache may answer for it', async (t) => {
   const { app } = await build(t, { settings: { BASE_URL: '/shop' } })
   for (const [url, status] of [
     ['/health/live', 'live'],
@@ -17,7 +17,7 @@ t.test('the service is live and ready, and says so to nobody twice from a cache'
   }
 })
 
-t.test('health is answered to who is over the rate limit', async (t) => {
+t.test('health is answered to callers over the rate limit', async (t) => {
   const { app } = await build(t, { settings: { RATE_LIMIT: '1' } })
   for (let i = 0; i < 5; i++) t.equal((await app.inject('/health/ready')).statusCode, 200)
 })

@@ -73,7 +73,7 @@ t.test('an order that is repeated costs what it is stored as, once', async (t) =
   }
 })
 
-t.test("so does a buyer's own document that names one", async (t) => {
+t.test("a buyer's own document that names a large stored order costs as much, too", async (t) => {
   stopClock(t).followTimers()
   const shop = await build(t, {
     products: { ...buyersProducts, 'BOLT-8': { ...buyersProducts['BOLT-8'], onHand: '1000000' as never } },

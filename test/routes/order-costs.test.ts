@@ -87,7 +87,7 @@ for (const [name, lines] of [
   })
 }
 
-t.test('it is charged once, and only for what is read', async (t) => {
+t.test('a large order is charged once, and only if it is read', async (t) => {
   const { shop, buyer, seller, order, whole, ask, own } = await setUp(t, 1_200)
   const other = await makeKey(shop, 'Other', 'order')
   const stale = { 'if-match': '"other"' }

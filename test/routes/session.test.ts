@@ -194,7 +194,7 @@ t.test('a cookie that was changed, made up, or sealed with another secret is no 
   }
 })
 
-t.test('a revoked key is out at the next request', async (t) => {
+t.test('a revoked key is refused from the next request on', async (t) => {
   const { app, key, store } = await build(t)
   const cookie = cookieOf(await signIn(app, await key('Acme', 'order')))
   const show = () => app.inject({ url: '/orders', headers: { ...html, cookie } })

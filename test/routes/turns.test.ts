@@ -94,7 +94,7 @@ t.test('a customer does not wait for guests of its address', async (t) => {
   await Promise.all(asked)
 })
 
-t.test('a sender is whom the rate limit counts until the caller is known, and then a customer or an address', (t) => {
+t.test('until the caller is known, the sender is the one that the rate limit counts; then it is a customer or an address', (t) => {
   const [network, charged] = ['192.0.2.1', { caller: 'key abc' }]
   const key = { kind: 'key', keyId: 'k', customer: 'Acme', scopes: [] } as const
   t.equal(senderName({ caller: undefined, charged, network }), 'key abc')
@@ -122,7 +122,7 @@ t.test('a read whose turn comes too late is refused for a while', async (t) => {
   t.equal((await get(shop, '/product/ABC-1', '192.0.2.1')).statusCode, 200)
 })
 
-t.test('what a client has asked for is not read when it has gone before its turn', async (t) => {
+t.test('nothing is read for a client that has left before its turn', async (t) => {
   const { shop } = await setUp(t)
   const { app } = shop
   await listening(app)

@@ -175,7 +175,7 @@ t.test('senders take turns, whatever they send', async (t) => {
   for (const command of commands) t.equal(senderOf(command), 'somebody')
 })
 
-t.test('what has no sender has one turn together', async (t) => {
+t.test('writes without a sender have one turn together', async (t) => {
   const own = (id: string): WriteCommand => ({ verb: 'putProduct', args: [id, draft({ description: 'x'.repeat(300_000) }), {}] })
   const queue = filled([...['a', 'b', 'c'].map(own), by('one', 2_000), by('other', 2_000)])
   t.same(drain(queue).flat(), [0, 3, 4, 1, 2])

@@ -77,7 +77,7 @@ t.test('a wrong password, an unknown user and a missing database are named, with
   t.match(await refusal(t, changed(url, { pathname: '/none' })), new RegExp(`:${port} has no database "none": create it`))
 })
 
-t.test('a URL that cannot be read is said without any of it', async (t) => {
+t.test('the error for a malformed URL shows no part of it', async (t) => {
   for (const url of [
     'postgres://shop:s3cret/x@127.0.0.1/shop',
     'postgres://shop:1#s3cret@127.0.0.1/shop',
@@ -110,7 +110,7 @@ t.test('a database of something else is refused and left alone', async (t) => {
   }
 })
 
-t.test('a newer schema, another encoding and another currency are said so', async (t) => {
+t.test('the errors say that the schema is newer, or the encoding or the currency is another', async (t) => {
   const url = await server.database()
   await (await openPostgresStore({ url, currency: shopCurrency })).close()
   await execute(url, "INSERT INTO migration (number, name) VALUES (9999, 'later')")

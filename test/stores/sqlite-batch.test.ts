@@ -106,7 +106,7 @@ t.test('one transaction changes few large orders, whatever is sent: the rest is 
   }
 })
 
-t.test('of what a command names and does not need the content is not read', async (t) => {
+t.test('the content of an order that a command names, but does not need, is not read', async (t) => {
   const db = connectWriter(await newSqliteFile(join(t.testdir({}), 'shop.db')))
   t.teardown(() => db.close())
   const run = makeBatch(db, shopCurrency, () => {})
@@ -125,7 +125,7 @@ t.test('of what a command names and does not need the content is not read', asyn
   t.match(outcomes, [{ failure: { code: 'order-number-taken' } }, { failure: { code: 'idempotency-key-reused' } }])
 })
 
-t.test('also when the batch is run again because a command failed after it had written', async (t) => {
+t.test('that content is not read either when the batch runs again after a failed command', async (t) => {
   const db = connectWriter(await newSqliteFile(join(t.testdir({}), 'shop.db')))
   t.teardown(() => db.close())
   db.exec("CREATE TRIGGER refuse BEFORE INSERT ON purchase_order WHEN NEW.customer = 'refused' BEGIN SELECT RAISE(ABORT, 'refused'); END")

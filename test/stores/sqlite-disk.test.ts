@@ -42,7 +42,7 @@ t.test('on a full disk each refused order says that nothing was stored, and noth
   t.equal(Number((await again.store.stock('a')).onHand), 100_000 - there.size)
 })
 
-t.test('a disk that has no room for a new database is said so', async (t) => {
+t.test('the error says that the disk has no room for a new database', async (t) => {
   const disk = smallDisk(t, 1)
   if (!disk) return t.pass('', noDisk)
   disk.fill()
@@ -56,7 +56,7 @@ t.test('a disk that has no room for a new database is said so', async (t) => {
   await store.close()
 })
 
-t.test('a disk that is mounted read-only is said so', async (t) => {
+t.test('the error says that the disk is mounted read-only', async (t) => {
   const disk = smallDisk(t, 1)
   if (!disk) return t.pass('', noDisk)
   const path = join(disk.folder, 'shop.db')

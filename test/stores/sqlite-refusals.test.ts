@@ -110,7 +110,7 @@ t.test('a newer schema is refused with both numbers', async (t) => {
   t.match(await refusal(t, path), /has the schema 9999, this Tradepost knows only up to \d+: run the newer one/)
 })
 
-t.test('a database that another process keeps locked is said so', async (t) => {
+t.test('the error says that another process keeps the database locked', async (t) => {
   const path = join(t.testdir({}), 'shop.db')
   await (await open(path)).close()
   const db = new Connection(path)

@@ -56,7 +56,7 @@ t.test('the waiting searches are bounded, and the store answers them before it c
   await t.rejects(searcher.search({ limit: 1, q: 'hammer' }), { code: 'store-unavailable' })
 })
 
-t.test('a search whose thread dies is answered so, and the next has another', async (t) => {
+t.test('a search whose thread dies fails with that reason, and the next search has another thread', async (t) => {
   const { store, searcher, path } = await open(t)
   await store.createProduct('a', draft())
   await store.close()
@@ -74,7 +74,7 @@ t.test('a search whose thread dies is answered so, and the next has another', as
   )
 })
 
-t.test('a position that is none is refused as where there is no thread', async (t) => {
+t.test('an invalid position is refused as it is without a thread', async (t) => {
   const { searcher } = await open(t)
   await t.rejects(searcher.search({ limit: 1, q: 'hammer', after: 'x' }), { name: 'PositionError' })
   t.same(await searcher.search({ limit: 1, q: 'hammer', after: '1' }), { items: [] })

@@ -116,7 +116,7 @@ t.test('more than can wait is refused as overload, and the rest is written', asy
   t.ok(refused.every((error) => error instanceof DomainError && error.code === 'store-overloaded'))
 })
 
-t.test('an error that is none of the domain keeps its cause, and touches no neighbour', async (t) => {
+t.test('an error from outside the domain keeps its cause, and does not affect the other writes', async (t) => {
   const { store } = await openStoreWithWriter(t)
   const nameless = { ...draft(), name: null } as unknown as ProductDraft
   const settled = await Promise.allSettled([
@@ -139,7 +139,7 @@ t.test('an error that is none of the domain keeps its cause, and touches no neig
   )
 })
 
-t.test('idempotency keys that have had their time are swept out by those that come', async (t) => {
+t.test('new idempotency keys delete expired ones', async (t) => {
   const { store, path } = await openStoreWithWriter(t)
   await store.createProduct('a', stocked(1000))
   const place = (key: string) => store.placeOrder(placing('a', 1, { idempotency: { scope: 's', key, fingerprint: 'f' } }))

@@ -253,7 +253,7 @@ t.test('more than can wait is refused as overload, and the rest is written', asy
   t.equal(await onHand(store, 'a'), String(100_000 - results.length + refused.length))
 })
 
-t.test('idempotency keys that have had their time are swept out by those that come', async (t) => {
+t.test('new idempotency keys delete expired ones', async (t) => {
   const { stores, url } = await replicas(t, 2)
   const [store] = stores as readonly [Store]
   await store.createProduct('a', stocked(1000))

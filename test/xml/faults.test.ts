@@ -14,7 +14,7 @@ function faults(content: string) {
 
 const paths = (content: string) => faults(content).map(({ path }) => path)
 
-t.test('the first error is true, however many elements stand wrong before it', async (t) => {
+t.test('the first error is correct, however many misplaced elements come before it', async (t) => {
   const extension = '<extension name="a">b</extension>'
   for (const wrong of ['<wrong/>', '<currency>EUR</currency>', item(undefined, '<quantity>0</quantity>')]) {
     const found = faults(`${extension.repeat(5_000)}${wrong}${item()}`)

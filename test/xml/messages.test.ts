@@ -62,7 +62,7 @@ t.test('a value is shown as far as it helps, also when it looks like a message',
   t.match(odd[0], /^<on-hand> is ".*"; it must be a number/)
 })
 
-t.test('with several roots all are named', async (t) => {
+t.test('if several roots are allowed, all are named', async (t) => {
   t.same(details('<products/>', orderXsd, 'order', 'purchase-order'), [
     'The root element must be <order> or <purchase-order>, without a namespace; this one is <products>.'
   ])

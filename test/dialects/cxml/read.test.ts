@@ -104,7 +104,7 @@ t.test('a value knows the element and the attribute that it is from', async (t) 
   t.match(item?.price?.factor, { from: { name: 'PriceBasisQuantity' }, attribute: 'conversionFactor' })
 })
 
-t.test('an order with the least has only its line', async (t) => {
+t.test('the smallest order has only its line', async (t) => {
   const xml = envelope(
     '<Request><OrderRequest><OrderRequestHeader orderID="1"/><ItemOut quantity="1"/><ItemOut quantity="2" lineNumber=" "/></OrderRequest></Request>'
   )

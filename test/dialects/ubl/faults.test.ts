@@ -10,7 +10,7 @@ const located = (id: string) => `<cac:Delivery><cac:DeliveryLocation><cbc:ID>${i
 const buyerIn = (city: string) =>
   `<cac:BuyerCustomerParty><cac:Party><cac:PostalAddress><cbc:CityName>${city}</cbc:CityName></cac:PostalAddress></cac:Party></cac:BuyerCustomerParty>`
 
-t.test('a document without fault has none', async (t) => t.strictSame(faults(order()), []))
+t.test('a valid document has no faults', async (t) => t.strictSame(faults(order()), []))
 
 t.test('a fault says what is wrong and what to do, with line, path and number of the order line', async (t) => {
   t.strictSame(
@@ -116,7 +116,7 @@ t.test('the number of a line occurs once (rule R001 of Peppol)', async (t) => {
   t.strictSame(faults(order('', `${line('1')}\n${line('01')}\n${line(' 1 ')}`)), ['repeated-line-id 6 LineItem/ID 1'])
 })
 
-t.test('of two values where UBL has one, none is chosen', async (t) => {
+t.test('if there are two values where UBL has one, neither is used', async (t) => {
   t.strictSame(faults(order('<cbc:ID>PO-8</cbc:ID>')), ['invalid-value 3 Order/ID[2]'])
   t.strictSame(faults(order('', line('1', '<cbc:Quantity>3</cbc:Quantity>'))), ['invalid-value 4 LineItem/Quantity[2] 1'])
   t.strictSame(faults(order('', line('1', price('9') + price('8')))), ['invalid-value 4 LineItem/Price[2] 1'])
