@@ -74,12 +74,12 @@ t.test("reasons against the whole change are listed with the rest: the order's s
   const id = ({ headers }: typeof shipped) => String(headers['location']).split('/').at(-1) ?? ''
   const wrong = [ublLine({ price: '1' })]
   const again = await send(shop, ublOrder({ number: 'PO-8', lines: wrong }), key)
-  t.match([again.statusCode, reasons(again)], [409, [/another order of yours/, /costs 9\.50/]])
+  t.match([again.statusCode, reasons(again)], [409, [/Another order of yours/, /costs 9\.50/]])
   const reference = '<cac:OrderDocumentReference><cbc:ID>PO-7#2026-11-20#A#Revised</cbc:ID></cac:OrderDocumentReference>'
   t.equal(again.headers['location'], taken.headers['location'], 'with the order that has the number')
   const revised = await send(shop, ublOrder({ number: 'PO-8', header: reference, lines: wrong }), { ...key, accept: 'application/json' })
   t.equal(revised.headers['location'], taken.headers['location'])
-  t.match([revised.statusCode, revised.json().errors], [409, [{ detail: /another order/, line: 4 }, { code: 'price-changed' }]])
+  t.match([revised.statusCode, revised.json().errors], [409, [{ detail: /Another order/, line: 4 }, { code: 'price-changed' }]])
   await shop.store.setOrderStatus(id(shipped), 'shipped', {})
   const late = await send(shop, ublChange({ lines: wrong }), key)
   t.match([late.statusCode, reasons(late)], [409, [/is shipped/, /costs 9\.50/]])
