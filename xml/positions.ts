@@ -37,6 +37,8 @@ export class Sequence {
   #at = 0
   #chosen: ElementType | undefined
   #count = 0
+  /** The children that were accepted, without repetitions. */
+  readonly #accepted: { readonly name: string; readonly position: number }[] = []
 
   constructor(type: ElementType) {
     this.#particles = particlesOf(type)
@@ -55,6 +57,7 @@ export class Sequence {
       const option = particle.options.find((type) => type.name === name)
       if (option) {
         ;[this.#at, this.#chosen, this.#count] = [i, option, 1]
+        this.#accepted.push({ name, position: i })
         return true
       }
       if (particle.required) return false
@@ -76,10 +79,10 @@ export class Sequence {
     return names
   }
 
-  /** @returns the last child, if an element of this name belongs before it */
+  /** @returns the first child that must come after an element of this name, if there is one */
   overtook(name: string): string | undefined {
-    const position = this.#particles.findIndex(({ options }) => options.some((type) => type.name === name))
-    return position < this.#at ? this.#chosen?.name : undefined
+    const own = this.#particles.findIndex(({ options }) => options.some((type) => type.name === name))
+    return this.#accepted.find(({ position }) => position > own)?.name
   }
 
   /** The name of the first element that is missing if no child follows. Several names: one of them is missing. */

@@ -93,6 +93,11 @@ t.test('an order that is not as its schema has it', (t) =>
       '/order-number',
       /<order-number> is in the wrong place: it must come before <currency>/
     ),
+    'a header element behind several that come later': header(
+      '<buyer/><note/><extension name="a">b</extension><order-number>1</order-number>',
+      '/order-number',
+      /<order-number> is in the wrong place: it must come before <buyer>/
+    ),
     'a header element behind the items': invalid(
       order(`${item()}<note>a</note>`),
       `${at}/note`,
