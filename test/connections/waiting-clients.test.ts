@@ -44,6 +44,16 @@ async function look(socket: Socket): Promise<string | undefined> {
   return (await text(socket).catch(() => '')).split(' ')[1]
 }
 
+/** When all clients have gone, each place is free once: as many clients of one address fit as the limit allows, and no more. */
+async function checkPlaces(t: Test, { app, come }: Pick<Awaited<ReturnType<typeof serve>>, 'app' | 'come'>): Promise<void> {
+  await until(() => app.connections.open.size === 0 && app.connections.waiting.isEmpty, 'all are gone')
+  const clients: Socket[] = []
+  for (let i = 0; i < limit; i++) clients.push(await come('127.0.0.9'))
+  t.equal(await look(await come('127.0.0.9')), undefined, 'there is no place above the limit')
+  t.same(await Promise.all(clients.map(look)), Array(limit).fill('200'), 'every place is free again')
+  await until(() => app.connections.open.size === 0, 'all are gone')
+}
+
 t.test('clients that wait for their socket count: at the limit, those of the crowd are closed for newcomers', async (t) => {
   const { app, seen, come, giveSockets } = await serve(t)
   const crowd: Socket[] = []
@@ -58,7 +68,21 @@ t.test('clients that wait for their socket count: at the limit, those of the cro
   const answers = await Promise.all(crowd.map(look))
   t.same(answers, [...Array(5).fill(undefined), ...Array(limit - 5).fill('200')], 'those who waited longest were closed')
   t.equal(seen.sockets, limit)
-  await until(() => app.connections.open.size === 0 && app.connections.waiting.isEmpty, 'all are gone')
+  await checkPlaces(t, { app, come })
+  await checkPlaces(t, { app, come })
+})
+
+t.test('a client of which Node makes no socket gives its place back', async (t) => {
+  const { app, seen, come, giveSockets } = await serve(t)
+  const { server } = app
+  const { maxConnections } = server
+  const [first, second] = [await come('127.0.0.2'), await come('127.0.0.2')]
+  server.maxConnections = 1
+  giveSockets()
+  t.same(await Promise.all([first, second].map(look)), ['200', undefined])
+  t.equal(seen.sockets, 1)
+  server.maxConnections = maxConnections
+  await checkPlaces(t, { app, come })
 })
 
 t.test('a client that resets its connection while it waits gets no socket, and its place is free again', async (t) => {
@@ -67,8 +91,7 @@ t.test('a client that resets its connection while it waits gets no socket, and i
   giveSockets()
   await until(() => app.connections.waiting.isEmpty, 'the turns of all have come')
   t.equal(seen.sockets, 0)
-  const next = await Promise.all(Array.from({ length: limit }, () => come('127.0.0.2')))
-  t.same(await Promise.all(next.map(look)), Array(limit).fill('200'))
+  await checkPlaces(t, { app, come })
 })
 
 t.test('a service that stops answers the clients that wait for their socket, although its listener is closed by then', async (t) => {
