@@ -4,9 +4,6 @@ import fp from 'fastify-plugin'
 import { NetworkCounts } from '../fairness/network-counts.ts'
 import { type Connection, isAnswering } from '../http/connection.ts'
 
-/** Connections that are accepted above the limit, until another one is closed for each. */
-const spareConnections = 16
-
 /** Of the connections that could be closed, this many are compared. To compare thousands for each newcomer takes up to 5 ms. */
 const mostCompared = 100
 
@@ -63,13 +60,10 @@ export default fp(
     }
 
     connections.listener.limitBy((network) => {
-      const isFree = counts.total < limit || (counts.total < limit + spareConnections && makeRoom(network))
-      if (!isFree) return undefined
+      if (counts.total >= limit && !makeRoom(network)) return undefined
       counts.add(network)
       return () => counts.remove(network)
     })
-    // Clients are counted before Node counts them.
-    server.maxConnections = limit + spareConnections
   },
   { name: 'crowding', fastify: '5.x', dependencies: ['draining', 'limits'] }
 )

@@ -30,6 +30,7 @@ async function serve(t: Test, settings: Readonly<Record<string, string>> = {}) {
 
 t.test('when no room is left, the address with the most connections loses one to a newcomer', async (t) => {
   const { app, open, come, look } = await serve(t)
+  app.server.on('drop', () => t.fail('the limit of Node itself refuses nobody'))
   const crowd = await Promise.all(Array.from({ length: bound }, () => come('127.0.0.2')))
   while (open() < bound) await pause(5)
   const newcomers = await Promise.all(Array.from({ length: 10 }, (_, i) => come(`127.0.0.${3 + i}`)))
