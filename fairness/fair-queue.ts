@@ -35,6 +35,13 @@ export class FairQueue<T> {
     else this.#callers.set(caller, [item])
   }
 
+  /** Adds an item that the caller's other items wait for. */
+  addFirst(caller: string, item: T): void {
+    const waiting = this.#callers.get(caller)
+    if (waiting) waiting.unshift(item)
+    else this.#callers.set(caller, [item])
+  }
+
   take(): T | undefined {
     const caller = this.#next()
     if (caller === undefined) return undefined

@@ -44,7 +44,7 @@ export class FairScheduler {
   takeTurn(caller: string, isShort: boolean, later: () => void): boolean {
     this.#beginTurn()
     if (isShort ? this.#hasTime(slice + timeForShortWork) : this.#waiting.isEmpty && this.#mayStart()) return true
-    if (!this.#waiting.has(caller)) this.#shares.beginToWait(caller)
+    this.#beginToWait(caller)
     this.#waiting.add(caller, { caller, start: later })
     return false
   }
@@ -55,6 +55,19 @@ export class FairScheduler {
       this.#current = undefined
       start()
     } else if (this.takeTurn(caller, false, start)) start()
+  }
+
+  /**
+   * Lets others have their turn, and calls `start` when it is the caller's again. It goes before what else the caller has waiting, so that
+   * little work is half done at any time.
+   */
+  goOn(caller: string, start: () => void): void {
+    this.#beginTurn()
+    if (this.#waiting.isEmpty && this.#mayStart()) start()
+    else {
+      this.#beginToWait(caller)
+      this.#waiting.addFirst(caller, { caller, start })
+    }
   }
 
   /**
@@ -83,6 +96,10 @@ export class FairScheduler {
     this.#turnStartedAt = performance.now()
     this.#reads = 0
     this.#scheduleTurn()
+  }
+
+  #beginToWait(caller: string): void {
+    if (!this.#waiting.has(caller)) this.#shares.beginToWait(caller)
   }
 
   #mayStart(): boolean {

@@ -8,6 +8,7 @@ import type { Current } from '../http/conditions.ts'
 import { linkField } from '../http/link-field.ts'
 import { lastModified, makeEntityTagger, modified, pathOf, type SentValidators } from '../http/validators.ts'
 import type { Notice } from '../representations/notice.ts'
+import { atOnce, type Pieces } from '../representations/pieces.ts'
 import { type Context, type Representation, type Representations, type Validators, variantOf } from '../representations/representation.ts'
 
 declare module 'fastify' {
@@ -67,6 +68,9 @@ interface PageOptions {
 
 const noResource: Representations<never> = { variants: [] }
 
+/** Bodies that may be written in turns. Each is in memory until it is whole, so one more is written at once. */
+const mostInTurns = 16
+
 const isSafe = (method: string) => method === 'GET' || method === 'HEAD'
 
 /**
@@ -78,6 +82,7 @@ export default fp(
     const tag = makeEntityTagger(`${release} ${config.BASE_URL.path} ${config.CURRENCY} ${config.SHOP_NAME}`)
     const pageValues = new WeakMap<FastifyRequest, PageValues>()
     const redirecting = new WeakSet<FastifyReply>()
+    let inTurns = 0
 
     const representationsOf = (request: FastifyRequest) => request.routeOptions.config.represents ?? noResource
     const selected = (request: FastifyRequest): Representation<never> => {
@@ -193,7 +198,38 @@ export default fp(
         void sendDeferred(request, reply, name, text, context)
         return reply
       }
-      const body = selected(request).write(value as never, context)
+      const { write, writeInPieces } = selected(request)
+      if (!writeInPieces) return sendText(reply, key, write(value as never, context))
+      const pieces = writeInPieces(value as never, context)
+      const { done, value: body } = pieces.next()
+      if (done) return sendText(reply, key, body)
+      void sendInTurns(request, reply, key, pieces)
+      return reply
+    }
+
+    /** Sends a body that takes long to write. Others have their turn between its pieces. */
+    async function sendInTurns(request: FastifyRequest, reply: FastifyReply, key: string | undefined, pieces: Pieces<string>) {
+      try {
+        sendText(reply, key, await (inTurns < mostInTurns ? finish(request, pieces) : atOnce(pieces)))
+      } catch (error) {
+        reply.send(error)
+      }
+    }
+
+    async function finish(request: FastifyRequest, pieces: Pieces<string>): Promise<string> {
+      inTurns++
+      try {
+        for (;;) {
+          await request.nextTurn()
+          const { done, value } = pieces.next()
+          if (done) return value
+        }
+      } finally {
+        inTurns--
+      }
+    }
+
+    function sendText(reply: FastifyReply, key: string | undefined, body: string): FastifyReply {
       // Node sends a string in one piece with the header section, which takes less time than a Buffer after it.
       const isSmall = body.length <= maxStringBody
       if (key === undefined || (isSmall && !app.bodies)) return reply.send(body)
@@ -268,7 +304,7 @@ export default fp(
   {
     name: 'representation',
     fastify: '5.x',
-    dependencies: ['admission', 'documents', 'negotiation', 'preconditions', 'prefer', 'rate-limit', 'caching']
+    dependencies: ['admission', 'documents', 'negotiation', 'preconditions', 'prefer', 'rate-limit', 'caching', 'scheduling']
   }
 )
 

@@ -4,6 +4,7 @@ import fp from 'fastify-plugin'
 import { networkOf } from '../fairness/networks.ts'
 import { hasBody } from '../http/body.ts'
 import { addCheck, addWait } from '../http/hooks.ts'
+import { requireClient } from '../http/require-client.ts'
 import { destroyIfReset } from '../http/socket-handle.ts'
 
 declare module 'fastify' {
@@ -16,6 +17,11 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The sender's address, or the /64 network of an IPv6 address. */
     network: string
+    /**
+     * Lets the requests of others have their turn. Resolves when it is the sender's turn again.
+     * @throws Problem `overloaded` if the client has gone meanwhile
+     */
+    nextTurn(): Promise<void>
   }
 }
 
@@ -47,6 +53,10 @@ export default fp(
 
     app.decorate('schedule', (network: string, start: () => void) => scheduler.schedule(network, start))
     app.decorateRequest('network', '')
+    app.decorateRequest('nextTurn', async function (this: FastifyRequest) {
+      await new Promise<void>((resolve) => scheduler.goOn(this.network, resolve))
+      requireClient(this)
+    })
     addWait(app, 'onRequest', (request, _reply, done) => {
       const { raw } = request
       request.network = networkOf(request.ip)

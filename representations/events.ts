@@ -4,10 +4,12 @@ import { type Element, element } from '../schemas/element.ts'
 import { toJson } from '../schemas/json.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
 import { childType, rootType } from '../schemas/vocabulary.ts'
-import { type Link, linkElement, linkedToItself, uris } from './links.ts'
+import { type Link, linkedToItself, uris } from './links.ts'
+import { makeListRepresentations } from './list.ts'
 import { orderElement } from './order.ts'
-import { type Context, makeRepresentations, pageOf, type Representation } from './representation.ts'
-import { renderPage } from './views.ts'
+import { inPieces } from './pieces.ts'
+import { type Context, pageOf, type Representation, writerInPieces } from './representation.ts'
+import { renderPage, renderPart } from './views.ts'
 
 export interface EventsPage {
   readonly events: readonly ShopEvent[]
@@ -70,23 +72,31 @@ const lines: Representation<EventsPage> = {
   mediaType: 'application/x-ndjson',
   contentType: 'application/x-ndjson; charset=utf-8',
   suffix: 'ndjson',
-  write: ({ events }, context) => events.map((event) => `${JSON.stringify(toJson(eventElement(event, context), eventType))}\n`).join('')
+  ...writerInPieces(function* ({ events }, context) {
+    const write = (event: ShopEvent) => `${JSON.stringify(toJson(eventElement(event, context), eventType))}\n`
+    const written = yield* inPieces(events, (some) => some.map(write).join(''))
+    return written.join('')
+  })
 }
 
-const documents = makeRepresentations<EventsPage>({
+const documents = makeListRepresentations<EventsPage, ShopEvent>({
   name: 'events',
   type: eventsType,
-  element: ({ events, links }, context) =>
-    element('events', {}, [...events.map((event) => eventElement(event, context)), ...links.map(linkElement)]),
-  html: (page, context) => {
-    const events = page.events.map((event) => ({ ...event, time: eventTime(event), resource: eventResource(event, context.base) }))
-    const isLater = /[?&]after=/.test(context.self)
-    const data = { ...page, events, isLater, first: eventsUri(page.types, context), kinds: kindsOf(page, context) }
-    return renderPage('events', 'Events', { ...data, isSeller: hasScope(context.caller, 'fulfilment') }, context)
+  items: ({ events }) => events,
+  element: eventElement,
+  html: {
+    rows: (some, _, context) => {
+      const events = some.map((event) => ({ ...event, time: eventTime(event), resource: eventResource(event, context.base) }))
+      return renderPart('event-rows', { events }, context)
+    },
+    page: (page, rows, context) => {
+      const isLater = /[?&]after=/.test(context.self)
+      const data = { ...page, rows, isLater, first: eventsUri(page.types, context), kinds: kindsOf(page, context) }
+      return renderPage('events', 'Events', { ...data, isSeller: hasScope(context.caller, 'fulfilment') }, context)
+    }
   },
   // The page for people shows who is signed in.
   validators: ({ version, isFinal }, { caller }) => ({ version, isFinal, ...pageOf(caller) }),
-  links: ({ links }) => links,
   schema: 'events'
 })
 

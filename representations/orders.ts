@@ -4,10 +4,11 @@ import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
 import { type ElementType, rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
+import { makeListRepresentations } from './list.ts'
 import { orderElement } from './order.ts'
-import { type Context, instant, makeRepresentations, type Validators } from './representation.ts'
+import { type Context, instant, type Validators } from './representation.ts'
 import { statistics } from './statistics.ts'
-import { renderPage } from './views.ts'
+import { renderPage, renderPart } from './views.ts'
 
 /** The filters of a list of orders, as the query has them. */
 export interface OrderFilters {
@@ -71,22 +72,23 @@ function chartsOf({ orders, links, query }: OrderPage) {
   return statistics(orders as readonly OrderSummary[], { status, hasNewer, hasOlder })
 }
 
-export const ordersRepresentations = makeRepresentations<OrderPage>({
+const isSeller = ({ caller }: Context) => hasScope(caller, 'fulfilment')
+
+export const ordersRepresentations = makeListRepresentations<OrderPage, OrderSummary | Order>({
   name: 'orders',
   type: ({ orders }) => (orders.some(isWhole) ? pageOfWhole : pageOfSummaries),
-  element: (page, context) =>
-    element('orders', {}, [
-      ...page.orders.map((order) => (isWhole(order) ? orderElement(order, context) : summaryElement(order, context))),
-      ...page.links.map(linkElement)
-    ]),
-  html: (page, context) => {
-    const { caller } = context
-    const isSeller = hasScope(caller, 'fulfilment')
-    const customer = caller.kind === 'key' ? caller.customer : undefined
-    const data = { ...page, lead: leadOf(page.query), isSeller, customer, statuses: orderStatuses, charts: isSeller ? chartsOf(page) : [] }
-    return renderPage('orders', 'Orders', data, context)
+  items: ({ orders }) => orders,
+  element: (order, context) => (isWhole(order) ? orderElement(order, context) : summaryElement(order, context)),
+  html: {
+    rows: (orders, _, context) => renderPart('order-rows', { orders, isSeller: isSeller(context) }, context),
+    page: (page, rows, context) => {
+      const { caller } = context
+      const customer = caller.kind === 'key' ? caller.customer : undefined
+      const seller = isSeller(context)
+      const data = { ...page, rows, lead: leadOf(page.query), isSeller: seller, customer, statuses: orderStatuses }
+      return renderPage('orders', 'Orders', { ...data, charts: seller ? chartsOf(page) : [] }, context)
+    }
   },
   validators: ({ validators }) => validators,
-  links: ({ links }) => links,
   schema: 'orders'
 })

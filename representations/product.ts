@@ -3,8 +3,9 @@ import { type Element, element, textElement } from '../schemas/element.ts'
 import { productXsd } from '../schemas/product.ts'
 import { rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
+import { makeListRepresentations } from './list.ts'
 import { type Context, instant, makeRepresentations, type Validators } from './representation.ts'
-import { renderPage } from './views.ts'
+import { renderPage, renderPart } from './views.ts'
 
 function productLinks(product: Product, base: string): readonly Link[] {
   const uri = uris(base)
@@ -59,12 +60,14 @@ export interface ProductPage {
   readonly validators: Validators | undefined
 }
 
-export const productsRepresentations = makeRepresentations<ProductPage>({
+export const productsRepresentations = makeListRepresentations<ProductPage, Product>({
   type: rootType(productXsd, 'products'),
-  element: (page, context) =>
-    element('products', {}, [...page.products.map((product) => productElement(product, context)), ...page.links.map(linkElement)]),
-  html: (page, context) => renderPage('products', 'Products', page, context),
+  items: ({ products }) => products,
+  element: productElement,
+  html: {
+    rows: (products, _, context) => renderPart('product-rows', { products }, context),
+    page: (page, rows, context) => renderPage('products', 'Products', { ...page, rows }, context)
+  },
   validators: ({ validators }) => validators,
-  links: ({ links }) => links,
   schema: 'products'
 })

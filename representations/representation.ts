@@ -7,6 +7,7 @@ import type { ElementType } from '../schemas/vocabulary.ts'
 import { writeXml } from '../schemas/xml.ts'
 import type { Link } from './links.ts'
 import type { Notice } from './notice.ts'
+import { atOnce, type Pieces } from './pieces.ts'
 
 /** The facts that a writer needs besides the value. The context never has the Host header, so that a body can be cached by its URI. */
 export interface Context {
@@ -44,6 +45,15 @@ export interface Representation<T> {
   /** Whether it is another media type for an earlier variant: it is sent only to clients that ask for it by name. */
   readonly alias?: true
   readonly write: (value: T, context: Context) => string
+  /** Does the same as `write`, in pieces. Undefined if no value takes long to write. */
+  readonly writeInPieces?: (value: T, context: Context) => Pieces<string>
+}
+
+/** Writes a value in one media type. */
+type Writer<T> = Pick<Representation<T>, 'write' | 'writeInPieces'>
+
+export function writerInPieces<T>(writeInPieces: (value: T, context: Context) => Pieces<string>): Writer<T> {
+  return { write: (value, context) => atOnce(writeInPieces(value, context)), writeInPieces }
 }
 
 /** The validators of a resource, which conditional requests compare (RFC 9110 section 8.8). */
@@ -83,37 +93,44 @@ export function pageOf(caller: Caller): { readonly page?: string } {
   return caller.kind === 'key' ? { page: createHash('sha256').update(caller.customer).digest('hex').slice(0, 8) } : {}
 }
 
-interface Represented<T> extends Omit<Representations<T>, 'variants'> {
+export interface Represented<T> extends Omit<Representations<T>, 'variants'> {
   /** The type of the root element, which decides what is an array in JSON, or a function that gives it for a value. */
   readonly type: ElementType | ((value: T) => ElementType)
   readonly element: (value: T, context: Context) => Element
   readonly html?: Representation<T>['write']
 }
 
-/** A page for people. */
-export function page<T>(write: Representation<T>['write']): Representation<T> {
-  return { mediaType: 'text/html', contentType: utf8('text/html'), suffix: 'html', write }
-}
-
 const utf8 = (mediaType: string) => `${mediaType}; charset=utf-8`
 
-/**
- * Makes the representations of a resource: XML and JSON from the same elements, HTML from a view. `text/xml` is for older
- * clients.
- */
+function htmlOf<T>(writer: Writer<T>): Representation<T> {
+  return { mediaType: 'text/html', contentType: utf8('text/html'), suffix: 'html', ...writer }
+}
+
+/** A page for people. */
+export function page<T>(write: Representation<T>['write']): Representation<T> {
+  return htmlOf({ write })
+}
+
+/** The media types of a resource. `text/xml` is for older clients. */
+export function variantsOf<T>({
+  xml,
+  html,
+  json
+}: Readonly<Record<'xml' | 'json', Writer<T>>> & { readonly html?: Writer<T> | undefined }): Representation<T>[] {
+  return [
+    { mediaType: 'application/xml', contentType: utf8('application/xml'), suffix: 'xml', ...xml },
+    { mediaType: 'text/xml', contentType: utf8('text/xml'), suffix: 'text', alias: true, ...xml },
+    ...(html ? [htmlOf(html)] : []),
+    { mediaType: 'application/json', contentType: utf8('application/json'), suffix: 'json', ...json }
+  ]
+}
+
+/** Makes the representations of a resource: XML and JSON from the same elements, HTML from a view. */
 export function makeRepresentations<T>({ type, element, html, ...rest }: Represented<T>): Representations<T> {
   const typeOf = (value: T) => (typeof type === 'function' ? type(value) : type)
   const xml = (value: T, context: Context) => writeXml(element(value, context))
   const json = (value: T, context: Context) => `${JSON.stringify(toJson(element(value, context), typeOf(value)), null, 2)}\n`
-  return {
-    variants: [
-      { mediaType: 'application/xml', contentType: utf8('application/xml'), suffix: 'xml', write: xml },
-      { mediaType: 'text/xml', contentType: utf8('text/xml'), suffix: 'text', alias: true, write: xml },
-      ...(html ? [page(html)] : []),
-      { mediaType: 'application/json', contentType: utf8('application/json'), suffix: 'json', write: json }
-    ],
-    ...rest
-  }
+  return { variants: variantsOf({ xml: { write: xml }, html: html && { write: html }, json: { write: json } }), ...rest }
 }
 
 /** Formats a time in UTC (RFC 3339), to the second like the dates of HTTP. */

@@ -27,11 +27,15 @@ function noTemplate(path: string): never {
 
 /** Renders a view inside the layout. The layout does not depend on the caller, so that catalogue pages can be cached for everybody. */
 export function renderPage(view: string, title: string, data: object, context: Context): string {
+  return renderPart(view, { ...data, title }, context)
+}
+
+/** Renders a part of a page, which the view of the page includes. */
+export function renderPart(view: string, data: object, context: Context): string {
   const { base } = context
   const pages = { ...uris(base), session: `${base}/session` }
   return eta.render(view, {
     ...data,
-    title,
     context,
     shop: context.shop,
     uri: pages,

@@ -80,12 +80,15 @@ function writeAttributes(attributes: Readonly<Record<string, string>>): string {
   return written
 }
 
-/** Writes an element and its descendants, indented, without an XML declaration. It appends to one string: joining arrays takes longer. */
-export function writeElement({ name, attributes, text, children }: Element, indent = ''): string {
+/**
+ * Writes an element and its descendants, indented, without an XML declaration. It appends to one string: joining arrays takes longer.
+ * @param first the first children, which are written already, each on lines of its own
+ */
+export function writeElement({ name, attributes, text, children }: Element, indent = '', first = ''): string {
   const open = attributes ? `${indent}<${name}${writeAttributes(attributes)}` : `${indent}<${name}`
   if (children && children.length > 0) {
     const inner = `${indent}  `
-    let content = ''
+    let content = first
     for (const child of children) content += `${writeElement(child, inner)}\n`
     return `${open}>\n${content}${indent}</${name}>`
   }
@@ -93,9 +96,9 @@ export function writeElement({ name, attributes, text, children }: Element, inde
   return `${open}/>`
 }
 
-/** Writes an XML document. */
-export function writeXml(root: Element): string {
-  return `${xmlDeclaration}${writeElement(root)}\n`
+/** Writes an XML document. @param first the first children of the root, which are written already, each on lines of its own */
+export function writeXml(root: Element, first = ''): string {
+  return `${xmlDeclaration}${writeElement(root, '', first)}\n`
 }
 
 /**

@@ -14,6 +14,19 @@ t.test('callers take turns, however many items one of them has waiting', async (
   t.equal(queue.isEmpty, true)
 })
 
+t.test('an item that was added first goes before all others of its caller, in the caller’s turn', (t) => {
+  const queue = new FairQueue<string>()
+  for (const item of ['a1', 'a2', 'b1']) queue.add(item.charAt(0), item)
+  queue.addFirst('a', 'a0')
+  queue.addFirst('c', 'c1')
+  t.same(
+    Array.from({ length: 5 }, () => queue.take()),
+    ['a0', 'b1', 'c1', 'a1', 'a2']
+  )
+  t.equal(queue.isEmpty, true)
+  t.end()
+})
+
 t.test('an item that was removed takes no turn', async (t) => {
   const queue = new FairQueue<string>()
   queue.add('a', 'a1')

@@ -86,6 +86,33 @@ t.test('work that follows from the work of a turn is done in that turn, but only
   t.same(done, ['a', 'a+', 'a++', 'b', 'b+', 'a+++', 'b++', 'b+++'])
 })
 
+t.test('work that goes on waits for the turns of others, but not for what its caller has not begun', async (t) => {
+  const { work } = stopTime(t)
+  const scheduler = new FairScheduler()
+  const done: string[] = []
+  const steps = (name: string, left: number) => {
+    done.push(name)
+    work()
+    if (left > 0) scheduler.goOn(name.charAt(0), () => steps(`${name}+`, left - 1))
+  }
+  for (const name of ['a', 'A']) scheduler.schedule('a', () => steps(name, 2))
+  scheduler.schedule('b', () => steps('b', 1))
+  while (done.length < 8) await turn()
+  t.same(done, ['a', 'a+', 'b', 'a++', 'b+', 'A', 'A+', 'A++'])
+})
+
+t.test('work that nobody waits for goes on at once while the turn has time left', (t) => {
+  const { work } = stopTime(t)
+  const scheduler = new FairScheduler()
+  const done: string[] = []
+  scheduler.goOn('a', () => done.push('a1'))
+  t.same(done, ['a1'])
+  work()
+  scheduler.goOn('a', () => done.push('a2'))
+  t.same(done, ['a1'])
+  t.end()
+})
+
 t.test('short work starts although other work waits, until the turn is too long', (t) => {
   const { work } = stopTime(t)
   const scheduler = new FairScheduler()

@@ -1,0 +1,100 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { itemsOfPiece, type Pieces } from '../../representations/pieces.ts'
+import { productsRepresentations } from '../../representations/product.ts'
+import { build, type Shop } from '../build.ts'
+import { listening, message, Wire } from '../http/wire.ts'
+import { stopClock } from '../stopped-clock.ts'
+
+const pieces = 8
+const path = `/products?limit=${pieces * itemsOfPiece}`
+const products = Object.fromEntries(Array.from({ length: pieces * itemsOfPiece }, (_, i) => [`P-${1000 + i}`, {}]))
+
+/** Makes each piece of a page of products take as long as a turn, and tells what is written. */
+function watch(t: Test, onPiece: () => void = () => {}) {
+  const { pass } = stopClock(t)
+  const seen = { pieces: 0, underWay: 0, mostUnderWay: 0 }
+  const [xml] = productsRepresentations.variants
+  const write = xml?.writeInPieces
+  if (!xml || !write) throw new Error('products are not written in pieces')
+  const watched = function* (...args: Parameters<typeof write>): Pieces<string> {
+    seen.mostUnderWay = Math.max(seen.mostUnderWay, ++seen.underWay)
+    try {
+      return yield* each(write(...args))
+    } finally {
+      seen.underWay--
+    }
+  }
+  function* each(parts: Pieces<string>): Pieces<string> {
+    for (;;) {
+      const { done, value } = parts.next()
+      seen.pieces++
+      pass(8)
+      onPiece()
+      if (done) return value
+      yield
+    }
+  }
+  Object.assign(xml, { writeInPieces: watched })
+  t.teardown(() => Object.assign(xml, { writeInPieces: write }))
+  return seen
+}
+
+const get = ({ app }: Shop, url: string, remoteAddress: string) => app.inject({ url, remoteAddress })
+
+t.test('others have their turn while a long page is written', async (t) => {
+  const shop = await build(t, { products })
+  const seen = watch(t)
+  const page = get(shop, path, '192.0.2.1')
+  while (seen.pieces === 0) await turn()
+  const product = await get(shop, '/product/P-1000', '192.0.2.2')
+  t.equal(product.statusCode, 200)
+  t.ok(seen.pieces < pieces, `of ${pieces} pieces, ${seen.pieces} were written before`)
+  const { statusCode, headers, body } = await page
+  t.equal(statusCode, 200)
+  t.equal(headers['content-length'], String(Buffer.byteLength(body)))
+  t.match(headers['etag'], /^"/)
+  t.match(headers['link'], 'rel="describedby"')
+  t.equal(seen.pieces, pieces)
+  t.same(
+    [...body.matchAll(/<product id="([^"]*)"/g)].map(([, id]) => id),
+    Object.keys(products)
+  )
+})
+
+t.test('one address has one long page under way, however many it asks for', async (t) => {
+  const shop = await build(t, { products })
+  const seen = watch(t)
+  const first = get(shop, path, '192.0.2.1')
+  while (seen.pieces === 0) await turn()
+  const others = Array.from({ length: 4 }, (_, i) => get(shop, `/products?limit=${900 + i}`, '192.0.2.1'))
+  for (const answer of [first, ...others]) t.equal((await answer).statusCode, 200)
+  t.equal(seen.pieces, 5 * pieces)
+  t.equal(seen.mostUnderWay, 1)
+})
+
+t.test('few long pages are in memory at once: beyond 16 one is written without a pause', async (t) => {
+  const shop = await build(t, { products })
+  const seen = watch(t)
+  const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => get(shop, path, `192.0.2.${i}`)))
+  t.same(
+    answers.map(({ statusCode }) => statusCode),
+    Array(40).fill(200)
+  )
+  t.equal(new Set(answers.map(({ body }) => body)).size, 1)
+  t.equal(seen.mostUnderWay, 17)
+  t.equal(seen.underWay, 0)
+})
+
+t.test('a page is not written to its end for a client that has gone', async (t) => {
+  const shop = await build(t, { products })
+  await listening(shop.app)
+  const wire = await Wire.open(t, shop.app)
+  const seen = watch(t, () => wire.abort())
+  wire.send(message(`GET ${path}`))
+  while (seen.pieces === 0 || shop.app.connections.open.size > 0) await turn()
+  // Each piece takes one turn.
+  for (let i = 0; i < pieces; i++) await turn()
+  t.ok(seen.pieces < pieces, `${seen.pieces} of ${pieces} pieces were written`)
+  t.equal((await get(shop, '/product/P-1000', '192.0.2.2')).statusCode, 200)
+})
