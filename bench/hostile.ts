@@ -3,16 +3,17 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeExchange, open, startLoader } from './load.ts'
-import { comparesReleases, machine, percentile, print, random, settings, table } from './measure.ts'
+import { comparesReleases, machine, percentile, pick, print, random, settings, table } from './measure.ts'
 import { megabytes } from './process.ts'
 import { order, post, type Release, startReleases } from './releases.ts'
 import { get } from './shop.ts'
 
-const options = settings({ rounds: 1, seconds: 10 }, comparesReleases)
+const options = settings({ rounds: 1, seconds: 10 }, [...comparesReleases, 'only'])
 
 interface Attack {
   readonly connections: number
-  readonly request: string
+  /** A request, or some from which each connection takes any. */
+  readonly request: string | readonly string[]
   /** Milliseconds. All connections send together after each interval, and are idle until then. Absent: they do not wait. */
   readonly every?: number
   /** Milliseconds after connecting. Then the connection is reset, and another one opened. */
@@ -23,7 +24,8 @@ interface Attack {
   readonly unlimited?: true
 }
 
-const large = order(10_000, random(options.seed))
+const next = random(options.seed)
+const large = order(10_000, next)
 const longName = 'a'.repeat(17_000)
 const repeated = `{"${longName}":{${Array.from({ length: 10_000 }, () => '"b":"1"').join(',')}}}`
 const misplaced = `<purchase-order>${'<item><quantity>1</quantity><product-id>A</product-id></item>'.repeat(20_000)}</purchase-order>`
@@ -38,6 +40,12 @@ const attacks: Readonly<Record<string, Attack | undefined>> = {
   'ten clients that post 20,000 misplaced elements': { connections: 10, request: post('application/xml', misplaced), reads: true },
   '100 orders of 10,000 lines at once': { connections: 100, request: large, reads: true },
   '500 connections of one address, a product': { connections: 500, request: get('/product/ABC-1'), reads: true },
+  '100 connections that ask for pages of 1,000 products': {
+    connections: 100,
+    // A page that is asked for again comes from a cache.
+    request: Array.from({ length: 400 }, (_, i) => get(`/products?limit=${1_000 - i}`, i % 2 === 0 ? {} : { accept: 'text/html' })),
+    reads: true
+  },
   '500 idle connections that send 64 KiB of small chunks at once, each second': {
     connections: 500,
     request: smallChunks,
@@ -55,22 +63,22 @@ const attacks: Readonly<Record<string, Attack | undefined>> = {
 
 /** One connection of the attacker. It reconnects when the service closes it. */
 async function attacker(port: number, { request, reads, every, resetsAfter }: Attack, isOver: () => boolean): Promise<void> {
-  const bytes = Buffer.from(request)
+  const requests = [request].flat().map((one) => Buffer.from(one))
   while (!isOver()) {
     try {
       const socket = await open(port)
       if (resetsAfter !== undefined) {
-        socket.on('error', () => {}).write(bytes)
+        socket.on('error', () => {}).write(pick(next, requests))
         await sleep(resetsAfter)
         socket.resetAndDestroy()
         continue
       }
       const closed = once(socket, 'close')
-      if (!reads) socket.pause().write(bytes)
+      if (!reads) socket.pause().write(pick(next, requests))
       const exchange = makeExchange(socket)
       while (!isOver() && !socket.destroyed) {
         if (every !== undefined) await sleep(every - (performance.now() % every))
-        await Promise.race([closed, reads ? exchange(bytes) : sleep(100)])
+        await Promise.race([closed, reads ? exchange(pick(next, requests)) : sleep(100)])
       }
       socket.destroy()
     } catch {
@@ -116,6 +124,7 @@ async function beside({ port, service }: Release, attack: Attack | undefined): P
 
 const rows: string[][] = []
 for (const [name, attack] of Object.entries(attacks)) {
+  if (!name.includes(options.only ?? '')) continue
   // The services are restarted for each attack, so that one attack does not affect the next.
   const releases = await startReleases(options, attack?.unlimited ? { RATE_LIMIT: 'off' } : {})
   let first: number | undefined

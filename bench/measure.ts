@@ -83,13 +83,18 @@ export interface Settings {
   readonly seed: number
   /** The folder of an earlier release that has been built, to compare with this one. */
   readonly before?: string
+  /** The rows that have this in their name are measured. */
+  readonly only?: string
 }
 
 /** Options of a benchmark that compares this release with an earlier one. */
 export const comparesReleases = ['before'] as const
 
 /** Reads the command line of a bench that has the options `--rounds` and `--seconds` in addition to those of every bench. */
-export function settings(defaults: { readonly rounds: number; readonly seconds: number }, options: readonly 'before'[] = []): Settings {
+export function settings(
+  defaults: { readonly rounds: number; readonly seconds: number },
+  options: readonly ('before' | 'only')[] = []
+): Settings {
   const { seconds, ...others } = commandLine(defaults, options)
   return { ...others, milliseconds: seconds * 1000 }
 }

@@ -79,8 +79,11 @@ export function postOrder(next: () => number): string {
 }
 
 /** @param sent the entity tag that the client knows, and its credentials */
-export function get(path: string, sent: { readonly tag?: string | undefined; readonly authorization?: string } = {}): string {
-  const fields = { Host: 'shop', 'If-None-Match': sent.tag, Authorization: sent.authorization }
+export function get(
+  path: string,
+  sent: { readonly tag?: string | undefined; readonly authorization?: string; readonly accept?: string } = {}
+): string {
+  const fields = { Host: 'shop', 'If-None-Match': sent.tag, Authorization: sent.authorization, Accept: sent.accept }
   const lines = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${value}\r\n`]))
   return `GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`
 }
