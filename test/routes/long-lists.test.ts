@@ -6,6 +6,7 @@ import { build, type Shop } from '../build.ts'
 import { listening, message, Wire } from '../http/wire.ts'
 import { stopClock } from '../stopped-clock.ts'
 
+const isOnPostgres = process.env['TEST_DATABASE_URL'] !== undefined
 const pieces = 8
 const path = `/products?limit=${pieces * itemsOfPiece}`
 const products = Object.fromEntries(Array.from({ length: pieces * itemsOfPiece }, (_, i) => [`P-${1000 + i}`, {}]))
@@ -71,7 +72,7 @@ t.test('what an address has begun goes on before its other requests begin', asyn
   for (const answer of [first, ...others]) t.equal((await answer).statusCode, 200)
   t.equal(seen.pieces, 5 * pieces)
   // On PostgreSQL some of these pages have been read by the time that the first is written.
-  if (process.env['TEST_DATABASE_URL'] === undefined) t.equal(seen.mostUnderWay, 1)
+  if (!isOnPostgres) t.equal(seen.mostUnderWay, 1)
 })
 
 t.test('few long pages are in memory at once: beyond 16 one is written without a pause', async (t) => {
@@ -83,7 +84,9 @@ t.test('few long pages are in memory at once: beyond 16 one is written without a
     Array(40).fill(200)
   )
   t.equal(new Set(answers.map(({ body }) => body)).size, 1)
-  t.equal(seen.mostUnderWay, 17)
+  // On PostgreSQL reads end one after the other, so fewer may be under way.
+  if (isOnPostgres) t.ok(seen.mostUnderWay <= 17, String(seen.mostUnderWay))
+  else t.equal(seen.mostUnderWay, 17)
   t.equal(seen.underWay, 0)
 })
 
