@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 
 /** Gives a property another value until the test ends. `t.intercept` would keep the stack of each access, of which there are many. */
-function replace<Owner extends object, Name extends keyof Owner>(t: Test, owner: Owner, name: Name, value: Owner[Name]): void {
+export function replace<Owner extends object, Name extends keyof Owner>(t: Test, owner: Owner, name: Name, value: Owner[Name]): void {
   const before = Object.getOwnPropertyDescriptor(owner, name)
   t.teardown(() => (before ? Object.defineProperty(owner, name, before) : delete owner[name]))
   Object.defineProperty(owner, name, { ...before, value, configurable: true })

@@ -7,7 +7,7 @@ import { type Audience, eventTypes } from '../../domain/event.ts'
 import type { EventQuery } from '../../domain/store.ts'
 import { build, draft } from '../build.ts'
 import { listening } from '../http/wire.ts'
-import { stopClock } from '../stopped-clock.ts'
+import { replace, stopClock } from '../stopped-clock.ts'
 import { place, read } from './feed.ts'
 
 async function emptyPage(t: Test) {
@@ -91,9 +91,8 @@ t.test('a database that is lost for a moment while requests wait ends no wait', 
 function stopWaitingTime(t: Test): void {
   stopClock(t)
   const { setTimeout: start } = globalThis
-  t.intercept(globalThis, 'setTimeout', {
-    value: (callback: () => void, milliseconds: number) => start(callback, milliseconds === 60_000 ? 2 ** 31 - 1 : milliseconds)
-  })
+  const startLong = (callback: () => void, milliseconds: number) => start(callback, milliseconds === 60_000 ? 2 ** 31 - 1 : milliseconds)
+  replace(t, globalThis, 'setTimeout', startLong as typeof setTimeout)
 }
 
 t.test('an event is not missed when the database is lost while it is looked for', async (t) => {
