@@ -86,10 +86,10 @@ function writeAttributes(attributes: Readonly<Record<string, string>>): string {
  */
 export function writeElement({ name, attributes, text, children }: Element, indent = '', first = ''): string {
   const open = attributes ? `${indent}<${name}${writeAttributes(attributes)}` : `${indent}<${name}`
-  if (children && children.length > 0) {
+  if (first !== '' || (children && children.length > 0)) {
     const inner = `${indent}  `
     let content = first
-    for (const child of children) content += `${writeElement(child, inner)}\n`
+    if (children) for (const child of children) content += `${writeElement(child, inner)}\n`
     return `${open}>\n${content}${indent}</${name}>`
   }
   if (text) return `${open}>${escapeText(text)}</${name}>`

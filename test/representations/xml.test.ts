@@ -10,6 +10,13 @@ t.test('XML is written with a declaration, indented, a line for each element', a
   t.equal(written, '<?xml version="1.0" encoding="UTF-8"?>\n<a b="1">\n  <c>x</c>\n  <d/>\n  <e/>\n</a>\n')
 })
 
+t.test('children that are written already come first, also if there are no others', async (t) => {
+  const start = '<?xml version="1.0" encoding="UTF-8"?>\n<a>\n  <c/>\n'
+  t.equal(writeXml({ name: 'a', children: [{ name: 'd' }] }, '  <c/>\n'), `${start}  <d/>\n</a>\n`)
+  t.equal(writeXml({ name: 'a', children: [] }, '  <c/>\n'), `${start}</a>\n`)
+  t.equal(writeXml({ name: 'a' }, '  <c/>\n'), `${start}</a>\n`)
+})
+
 t.test('characters that would be markup, or would not survive a parser, are written as references', async (t) => {
   t.match(writeXml({ name: 'a', text: '<&>]]>"\'\r\n\t' }), `<a>&lt;&amp;&gt;]]&gt;"'&#13;\n\t</a>`)
   t.match(writeXml({ name: 'a', attributes: { b: '<&>"\'\r\n\t' } }), `<a b="&lt;&amp;&gt;&quot;'&#13;&#10;&#9;"/>`)
