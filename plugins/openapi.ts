@@ -1,15 +1,17 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { describeApi } from '../openapi/document.ts'
 import { type DescribedRoute, describedRoutes } from '../openapi/rules.ts'
 import type { ApiDescription } from '../representations/api-description.ts'
+import { inTurns } from '../representations/pieces.ts'
 import '../openapi/description.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** The OpenAPI description of all routes. */
-    apiDescription(): ApiDescription
+    apiDescription(): Promise<ApiDescription>
   }
 }
 
@@ -24,9 +26,9 @@ export default fp(
     app.addHook('onRoute', (route) => {
       routes.push(...describedRoutes(route, base))
     })
-    let description: ApiDescription | undefined
+    let description: Promise<ApiDescription> | undefined
     app.decorate('apiDescription', () => {
-      description ??= describeApi(routes, config, release)
+      description ??= inTurns(describeApi(routes, config, release), turnOfTheLoop)
       return description
     })
   },

@@ -8,7 +8,6 @@ import type { Current } from '../http/conditions.ts'
 import { linkField } from '../http/link-field.ts'
 import { lastModified, makeEntityTagger, modified, pathOf, type SentValidators } from '../http/validators.ts'
 import type { Notice } from '../representations/notice.ts'
-import { atOnce, type Pieces } from '../representations/pieces.ts'
 import { type Context, type Representation, type Representations, type Validators, variantOf } from '../representations/representation.ts'
 
 declare module 'fastify' {
@@ -68,9 +67,6 @@ interface PageOptions {
 
 const noResource: Representations<never> = { variants: [] }
 
-/** Bodies that may be written in turns. Each is in memory until it is whole, so one more is written at once. */
-const mostInTurns = 16
-
 const isSafe = (method: string) => method === 'GET' || method === 'HEAD'
 
 /**
@@ -82,7 +78,6 @@ export default fp(
     const tag = makeEntityTagger(`${release} ${config.BASE_URL.path} ${config.CURRENCY} ${config.SHOP_NAME}`)
     const pageValues = new WeakMap<FastifyRequest, PageValues>()
     const redirecting = new WeakSet<FastifyReply>()
-    let inTurns = 0
 
     const representationsOf = (request: FastifyRequest) => request.routeOptions.config.represents ?? noResource
     const selected = (request: FastifyRequest): Representation<never> => {
@@ -178,13 +173,16 @@ export default fp(
     }
 
     /** Writes a deferred value, which is still JSON text, in the document process. */
-    async function sendDeferred(request: FastifyRequest, reply: FastifyReply, name: string, text: string, context: Context) {
+    function writeDeferred(request: FastifyRequest, name: string, text: string, context: Context): Promise<Uint8Array> {
       const write = () => app.documents.write(request, name, selected(request).mediaType, text, context)
+      // A write is already stored, so its response must be sent. Its memory was reserved for the request's body, or for the order that
+      // it has read.
+      return isSafe(request.method) ? request.withRoomFor(text, write) : write()
+    }
+
+    async function sendWhenWritten<Body>(reply: FastifyReply, written: Promise<Body>, send: (body: Body) => void): Promise<void> {
       try {
-        // A write is already stored, so its response must be sent. Its memory was reserved for the request's body, or for the order that
-        // it has read.
-        const body = await (isSafe(request.method) ? request.withRoomFor(text, write) : write())
-        reply.send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
+        send(await written)
       } catch (error) {
         reply.send(error)
       }
@@ -195,7 +193,9 @@ export default fp(
       const { name } = representationsOf(request)
       const text = textOf(value)
       if (text !== undefined && name !== undefined) {
-        void sendDeferred(request, reply, name, text, context)
+        void sendWhenWritten(reply, writeDeferred(request, name, text, context), ({ buffer, byteOffset, byteLength }) => {
+          reply.send(Buffer.from(buffer, byteOffset, byteLength))
+        })
         return reply
       }
       const { write, writeInPieces } = selected(request)
@@ -203,30 +203,8 @@ export default fp(
       const pieces = writeInPieces(value as never, context)
       const { done, value: body } = pieces.next()
       if (done) return sendText(reply, key, body)
-      void sendInTurns(request, reply, key, pieces)
+      void sendWhenWritten(reply, request.inTurns(pieces), (whole) => sendText(reply, key, whole))
       return reply
-    }
-
-    /** Sends a body that takes long to write. Others have their turn between its pieces. */
-    async function sendInTurns(request: FastifyRequest, reply: FastifyReply, key: string | undefined, pieces: Pieces<string>) {
-      try {
-        sendText(reply, key, await (inTurns < mostInTurns ? finish(request, pieces) : atOnce(pieces)))
-      } catch (error) {
-        reply.send(error)
-      }
-    }
-
-    async function finish(request: FastifyRequest, pieces: Pieces<string>): Promise<string> {
-      inTurns++
-      try {
-        for (;;) {
-          await request.nextTurn()
-          const { done, value } = pieces.next()
-          if (done) return value
-        }
-      } finally {
-        inTurns--
-      }
     }
 
     function sendText(reply: FastifyReply, key: string | undefined, body: string): FastifyReply {

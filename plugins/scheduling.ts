@@ -6,6 +6,7 @@ import { hasBody } from '../http/body.ts'
 import { addCheck, addWait } from '../http/hooks.ts'
 import { requireClient } from '../http/require-client.ts'
 import { destroyIfReset } from '../http/socket-handle.ts'
+import { atOnce, inTurns, type Pieces } from '../representations/pieces.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -18,15 +19,18 @@ declare module 'fastify' {
     /** The sender's address, or the /64 network of an IPv6 address. */
     network: string
     /**
-     * Lets the requests of others have their turn. Resolves when it is the sender's turn again.
+     * Does work in turns with the requests of others.
      * @throws Problem `overloaded` if the client has gone meanwhile
      */
-    nextTurn(): Promise<void>
+    inTurns<Result>(pieces: Pieces<Result>): Promise<Result>
   }
 }
 
 /** Node reads this many bytes from a connection at once. A smaller body arrives in one chunk. */
 const chunkSize = 64 * 1024
+
+/** Requests whose work may be done in turns. It is in memory until it is whole, so the work of one more is done at once. */
+const mostInTurns = 16
 
 /** An option of Node's net.Server, which `http.createServer` does not pass on. */
 interface PausableServer {
@@ -53,9 +57,18 @@ export default fp(
 
     app.decorate('schedule', (network: string, start: () => void) => scheduler.schedule(network, start))
     app.decorateRequest('network', '')
-    app.decorateRequest('nextTurn', async function (this: FastifyRequest) {
-      await new Promise<void>((resolve) => scheduler.goOn(this.network, resolve))
-      requireClient(this)
+    let working = 0
+    app.decorateRequest('inTurns', async function <Result>(this: FastifyRequest, pieces: Pieces<Result>): Promise<Result> {
+      if (working === mostInTurns) return atOnce(pieces)
+      working++
+      try {
+        return await inTurns(pieces, async () => {
+          await new Promise<void>((resolve) => scheduler.goOn(this.network, resolve))
+          requireClient(this)
+        })
+      } finally {
+        working--
+      }
     })
     addWait(app, 'onRequest', (request, _reply, done) => {
       const { raw } = request

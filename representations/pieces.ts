@@ -14,6 +14,15 @@ export function* inPieces<Item, Written>(items: readonly Item[], write: (some: r
   return written
 }
 
+/** Does the pieces, and waits for a turn before each of them. */
+export async function inTurns<Result>(pieces: Pieces<Result>, nextTurn: () => Promise<unknown>): Promise<Result> {
+  for (;;) {
+    await nextTurn()
+    const { done, value } = pieces.next()
+    if (done) return value
+  }
+}
+
 /** Does all pieces one after the other. */
 export function atOnce<Result>(pieces: Pieces<Result>): Result {
   for (;;) {

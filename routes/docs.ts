@@ -22,14 +22,14 @@ const describesGroup = {
 
 const docs: RoutePlugin = async (app) => {
   app.get('/docs', { config: { represents: docsRepresentations, caching: 'catalogue', describes } }, async (_request, reply) =>
-    reply.represent({ description: app.apiDescription(), problems: problemTypes })
+    reply.represent({ description: await app.apiDescription(), problems: problemTypes })
   )
 
   app.get(
     '/docs/:group',
     { schema: { params: groupPath }, config: { represents: docsGroupRepresentations, caching: 'catalogue', describes: describesGroup } },
     async (request, reply) => {
-      const description = app.apiDescription()
+      const description = await app.apiDescription()
       const tags = description.tags.map(({ name }) => name)
       const tag = tags.find((name) => groupSegment(name) === request.params.group)
       if (tag === undefined) throw new Problem('not-found', `There is no such page. The pages are ${tags.map(groupSegment).join(', ')}.`)

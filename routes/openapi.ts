@@ -10,7 +10,7 @@ const describes = {
 
 const openapi: RoutePlugin = async (app) => {
   app.get('/openapi.json', { config: { represents: openApiRepresentations, caching: 'catalogue', describes } }, async (_request, reply) =>
-    reply.represent(app.apiDescription())
+    reply.represent(await app.apiDescription())
   )
 }
 

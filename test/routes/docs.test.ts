@@ -18,7 +18,7 @@ const attributes = (body: string, name: string) =>
 /** Every page of the documentation by its URI: the first one, and that of every tag. */
 async function pagesOf({ app, config }: Shop): Promise<ReadonlyMap<string, Page>> {
   const first = `${config.BASE_URL.path}/docs`
-  const { tags } = app.apiDescription()
+  const { tags } = await app.apiDescription()
   const pages = new Map<string, Page>()
   for (const url of [first, ...tags.map(({ name }) => `${first}/${name.toLowerCase()}`)]) {
     const { body, statusCode } = await app.inject({ url, headers: { accept: 'text/html' } })
@@ -42,7 +42,7 @@ for (const BASE_URL of ['/', '/shop']) {
     const base = config.BASE_URL.path
     const docs = `${base}/docs`
     const pages = await pagesOf(shop)
-    const description = app.apiDescription()
+    const description = await app.apiDescription()
 
     t.test('every operation is described on the page of its tag, and the first page leads there', async (t) => {
       const first = pages.get(docs)
@@ -160,4 +160,19 @@ t.test('the examples go to the address that BASE_URL has, and never to one that 
       t.equal(servers[0]?.url, shop.replace('https://HOST', ''))
     })
   }
+})
+
+t.test('the API description is made once, and the event loop turns between its pieces', async (t) => {
+  const { app } = await build(t)
+  let turns = 0
+  let isMade = false
+  const count = () => {
+    turns++
+    if (!isMade) setImmediate(count)
+  }
+  setImmediate(count)
+  const [first, second] = await Promise.all([app.apiDescription(), app.apiDescription()])
+  isMade = true
+  t.equal(first, second)
+  t.ok(turns >= Object.keys(first.paths).length, `${turns} turns`)
 })

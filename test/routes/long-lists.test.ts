@@ -4,7 +4,7 @@ import { itemsOfPiece, type Pieces } from '../../representations/pieces.ts'
 import { productsRepresentations } from '../../representations/product.ts'
 import { build, type Shop } from '../build.ts'
 import { listening, message, Wire } from '../http/wire.ts'
-import { stopClock } from '../stopped-clock.ts'
+import { replace, stopClock } from '../stopped-clock.ts'
 
 const isOnPostgres = process.env['TEST_DATABASE_URL'] !== undefined
 const pieces = 8
@@ -36,8 +36,7 @@ function watch(t: Test, onPiece: () => void = () => {}) {
       yield
     }
   }
-  Object.assign(xml, { writeInPieces: watched })
-  t.teardown(() => Object.assign(xml, { writeInPieces: write }))
+  replace(t, xml, 'writeInPieces', watched)
   return seen
 }
 
