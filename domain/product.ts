@@ -34,10 +34,10 @@ export interface Product extends Omit<ProductDraft, 'currency' | 'onHand'> {
   readonly modifiedAt: number
 }
 
-/** What the list of products to choose from shows of each. */
+/** A product in the list from which a person chooses. */
 export type ProductName = Pick<Product, 'id' | 'name'>
 
-/** What the lines of an order form show of a product: nothing that can be long. */
+/** A product in the lines of an order form. It has nothing that can be long. */
 export type ProductOption = Pick<Product, 'id' | 'name' | 'price' | 'unit' | 'minimumQuantity' | 'quantityStep' | 'gtin'>
 
 export interface Stock {

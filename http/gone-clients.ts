@@ -5,7 +5,7 @@ import { peerAddress, type SocketHandle } from './socket-handle.ts'
 /** A network that makes more connections than `max` in a minute is frequent. Its clients are read early. */
 const frequent = { max: 600, window: 60_000, maxCallers: 20_000 } as const
 
-/** The size of an early read, in bytes: more than a header section can have, so that its refusal is the same as after Node's own read. */
+/** The most bytes of an early read. A header section of this size is too long, so it is refused as it would be after Node's own read. */
 const maxBytes = 32 * 1024
 
 /** The end of a header section. */
@@ -35,11 +35,11 @@ function readEarly({ fd }: SocketHandle): EarlyRead {
   return { bytes: Buffer.from(scratch.subarray(0, length)), hasEnded }
 }
 
-/** What a look at a client tells before there is a socket for it. */
+/** The result of a look at a client that has no socket yet. */
 export interface FirstLook {
   /** Whether the client has gone, and needs no answer. */
   readonly isGone: boolean
-  /** What the client has sent, if it was read. */
+  /** The bytes that the client has sent. Absent if it was not read. */
   readonly bytes?: Buffer
 }
 

@@ -18,9 +18,9 @@ export interface NewClientRules {
   waitForTurn(network: string, client: WaitingClient): void
 }
 
-/** A client of which Node makes a socket. */
+/** A client that gets a socket now. */
 export interface NewClient {
-  /** What it has sent, if that was read before. */
+  /** The bytes that it has sent, if they were read before. */
   readonly bytes?: Buffer
   /** Gives its place back. Call it when the socket is closed. */
   readonly leave: () => void

@@ -83,7 +83,7 @@ export function contentOf(
   return { code, detail: status < 500 ? `${known.message.replace(/\.?$/, '.')}` : problemTypes[code].explanation }
 }
 
-/** What to do next where that needs a URI of the service, which the domain does not know. */
+/** Advice that names a URI of the service. The domain does not know any. */
 function nextStep(code: ProblemCode, base: string): string {
   if (code !== 'product-not-found') return ''
   const { products } = uris(base)

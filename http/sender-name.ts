@@ -1,6 +1,6 @@
 import type { Caller } from '../domain/caller.ts'
 
-/** What is known of the sender of a request. */
+/** The facts about the sender of a request. */
 interface SenderFacts {
   /** Undefined until the request is authenticated. */
   readonly caller: Caller | undefined

@@ -4,7 +4,7 @@ import fp from 'fastify-plugin'
 import { NetworkCounts } from '../fairness/network-counts.ts'
 import { type Connection, isAnswering } from '../http/connection.ts'
 
-/** Of the connections that could be closed, this many are compared. To compare thousands for each newcomer takes up to 5 ms. */
+/** The most connections that are compared for a newcomer. To compare thousands takes up to 5 ms. */
 const mostCompared = 100
 
 /** Methods that change nothing (RFC 9110 section 9.2.1), so that a client can send the request again. */
@@ -22,10 +22,10 @@ function lossOf(connection: Connection): number | undefined {
 }
 
 /**
- * Prevents one network from using all connections. At the limit, a new connection closes another one: of the network with the most
- * connections, one of the oldest, whichever loses least. A connection is never closed while a write that has arrived whole is
- * carried out. If there is no other, or the new one is from that network itself, the new one is closed. Clients behind one proxy
- * have one address, so they never close each other's connections.
+ * Prevents one network from using all connections. When all are taken, a new connection closes one of the network that has the most:
+ * among its oldest, the one that loses least. A connection is never closed while the service carries out a write that has arrived
+ * whole. If there is none to close, or the newcomer is of that network itself, the newcomer is closed. All clients behind one proxy
+ * have its address, so they never close each other's connections.
  */
 export default fp(
   async function crowding(app: FastifyInstance) {

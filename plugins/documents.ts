@@ -50,7 +50,7 @@ export interface Submission {
   readonly fields?: FormFields
   /** Hexadecimal SHA-256 of the bytes, once the document was read. */
   readonly digest: string | undefined
-  /** What a document in a buyer's vocabulary asks for, once it is read. Absent if the document is in the shop's own vocabulary. */
+  /** The request of a document in a buyer's vocabulary, once it is read. Absent if the document is in the shop's own vocabulary. */
   readonly buyer: BuyerSubmission | undefined
   /** The schema that the document was read with. */
   readonly schema: DocumentSchema<unknown> | undefined

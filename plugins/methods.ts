@@ -15,7 +15,7 @@ interface PathMethods {
   readonly accepts: Set<string>
 }
 
-/** What is known of the path of a request that no route takes. */
+/** The facts about the path of a request that no route takes. */
 interface Path {
   readonly pattern: string
   readonly allow: string

@@ -10,7 +10,7 @@ const offeredAtMost = 100
 
 const isProductField = (name: string) => /^item\.\d+\.product-id$/.test(name)
 
-/** What was typed as the product of each line, with the name of its field. */
+/** The text that was typed as the product of each line, with the name of its field. */
 function typedCodes(values: Values): readonly (readonly [field: string, code: string])[] {
   return [...values].filter(([name]) => isProductField(name)).map(([name, value]) => [name, value.trim()] as const)
 }

@@ -5,7 +5,7 @@ import type { LockedOrders } from './order-changes.ts'
 import { idempotencyOf, isChange, type OrderCommand } from './order-commands.ts'
 
 /**
- * What the commands of a batch name, besides the orders that they change: answers by Idempotency-Key, and active orders by number.
+ * The rows that the commands of a batch name, besides the orders that they change: answers by Idempotency-Key, and active orders by number.
  * A command can be small and name a large order, so the sizes are known before anything else is read.
  */
 export class NamedOrders {

@@ -108,7 +108,7 @@ export class OrderWriter {
  */
 const existingWeight = 200
 
-/** What the queue must add to the weight of a postponed command. The weight of a change already has the assumed weight of its order. */
+/** The weight that the queue must add to a postponed command. The weight of a change already has the assumed weight of its order. */
 function unassumed(postponed: number, command: OrderCommand | undefined): number {
   return command && isChange(command) ? Math.max(0, postponed - existingWeight) : postponed
 }
