@@ -28,6 +28,9 @@ const settings = {
   file_copy_method: 'clone',
   // It would start a process for every database of the tests, again and again.
   autovacuum: 'off',
+  // PostgreSQL looks through all buffers when a database is made and when it is dropped, and it logs the checkpoint of each.
+  shared_buffers: '16MB',
+  log_checkpoints: 'off',
   max_wal_size: '128MB',
   max_connections: '400'
 }

@@ -16,6 +16,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import type { Test } from 'tap'
 import { freePort } from '../free-port.ts'
+import { administer } from './administrator.ts'
 
 const run = promisify(execFile)
 
@@ -99,7 +100,7 @@ export async function postgresFor(t: Test): Promise<Pick<EmbeddedPostgres, 'data
     database: async (name) => {
       if (name !== undefined) return url(name)
       const made = `test_${randomInt(2 ** 47)}`
-      await execute(running, `CREATE DATABASE ${made}`)
+      await administer(running, `CREATE DATABASE ${made}`)
       return url(made)
     }
   }

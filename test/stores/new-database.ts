@@ -8,6 +8,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore } from '../../stores/open.ts'
+import { administer } from './administrator.ts'
 import { type EmbeddedPostgres, execute } from './embedded.ts'
 import { shopCurrency } from './fixtures.ts'
 
@@ -52,11 +53,11 @@ const kept = 16
 export async function newPostgresDatabase(server: string): Promise<string> {
   const template = process.env['TEST_DATABASE_TEMPLATE']
   const name = `test_${randomBytes(8).toString('hex')}`
-  await execute(server, `CREATE DATABASE ${name}${template === undefined ? '' : ` TEMPLATE ${template} STRATEGY file_copy`}`)
+  await administer(server, `CREATE DATABASE ${name}${template === undefined ? '' : ` TEMPLATE ${template} STRATEGY file_copy`}`)
   made.push(name)
   const oldest = made.length > kept ? made.shift() : undefined
   // PostgreSQL drops no database that is in use.
-  if (oldest !== undefined) await execute(server, `DROP DATABASE ${oldest}`).catch(() => made.push(oldest))
+  if (oldest !== undefined) await administer(server, `DROP DATABASE ${oldest}`).catch(() => made.push(oldest))
   return Object.assign(new URL(server), { pathname: `/${name}` }).href
 }
 
