@@ -3,6 +3,7 @@
 import type { AnswerContext, Result } from '../dialects/answers.ts'
 import type { AnswerBasis } from '../dialects/buyer-document.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
+import type { JsonText } from '../domain/deferred.ts'
 import type { ChangedLines, LineChange } from '../domain/line-changes.ts'
 import type { HttpProblemCode } from '../http/problem-codes.ts'
 import type { Context } from '../representations/representation.ts'
@@ -52,7 +53,7 @@ export interface WriteJob {
   readonly resource: string
   readonly mediaType: string
   /** The value as JSON. */
-  readonly text: string
+  readonly text: JsonText
   readonly context: Context
 }
 
@@ -60,8 +61,8 @@ export interface WriteJob {
 export interface CompareJob {
   readonly kind: 'compare'
   /** Both orders as JSON. */
-  readonly wanted: string
-  readonly active: string
+  readonly wanted: JsonText
+  readonly active: JsonText
   readonly currency: string
 }
 
@@ -69,8 +70,8 @@ export interface CompareJob {
 export interface ChangeLinesJob {
   readonly kind: 'change-lines'
   /** The order and the purchase order with the changes, as JSON. */
-  readonly before: string
-  readonly document: string
+  readonly before: JsonText
+  readonly document: JsonText
   readonly changes: readonly LineChange[]
 }
 
@@ -78,7 +79,7 @@ export interface ChangeLinesJob {
 export interface AnswerJob {
   readonly kind: 'answer'
   /** The order as JSON. */
-  readonly text: string
+  readonly text: JsonText
   readonly basis: AnswerBasis
   readonly context: AnswerContext
   /** The result of the document. Absent: the answer has the present state of the order. */
@@ -130,7 +131,7 @@ interface Results {
   readonly write: Uint8Array
   readonly compare: boolean
   /** Undefined while the vocabulary has no word for the order's status. */
-  readonly answer: string | undefined
+  readonly answer: Uint8Array | undefined
   /** The changed order as JSON. */
   readonly 'change-lines': Omit<ChangedLines, 'order'> & { readonly text: string }
 }

@@ -1,4 +1,5 @@
 import { writeOrderState, writeResult } from '../dialects/answers.ts'
+import { parseText } from '../domain/deferred.ts'
 import { mostFaults } from '../domain/errors.ts'
 import { changeLines } from '../domain/line-changes.ts'
 import type { Order } from '../domain/order.ts'
@@ -32,23 +33,24 @@ const writable: ReadonlyMap<string | undefined, Representations<never>> = new Ma
   ].map((one) => [one.name, one])
 )
 
-function answer({ text, basis, context, done }: AnswerJob): string | undefined {
-  const order = JSON.parse(text) as Order
-  return done ? writeResult(basis, { ...done, order }, context) : writeOrderState(basis, order, context)
+function answer({ text, basis, context, done }: AnswerJob): Uint8Array | undefined {
+  const order = parseText<Order>(text)
+  const written = done ? writeResult(basis, { ...done, order }, context) : writeOrderState(basis, order, context)
+  return written === undefined ? undefined : Buffer.from(written)
 }
 
 function write({ resource, mediaType, text, context }: WriteJob): Uint8Array {
   const variant = variantOf(writable.get(resource), mediaType)
   if (!variant) throw new Error(`nothing writes ${resource} as ${mediaType}`)
-  return Buffer.from(variant.write(JSON.parse(text) as never, context))
+  return Buffer.from(variant.write(parseText(text) as never, context))
 }
 
 function compare({ wanted, active, currency }: CompareJob): boolean {
-  return matchesOrder(JSON.parse(wanted), JSON.parse(active), emptyInventory, currency)
+  return matchesOrder(parseText(wanted), parseText(active), emptyInventory, currency)
 }
 
 function changeOrderLines({ before, document, changes }: ChangeLinesJob) {
-  const { order, ...more } = changeLines(JSON.parse(before), JSON.parse(document), changes)
+  const { order, ...more } = changeLines(parseText(before), parseText(document), changes)
   return { text: JSON.stringify(order), ...more }
 }
 

@@ -8,7 +8,13 @@ import { channel } from 'node:diagnostics_channel'
 /** Publishes the text length of every deferred value that this thread parses, so that tests can check that it parses none. */
 export const parses = channel('tradepost.deferred.parse')
 
-const texts = new WeakMap<object, string>()
+/**
+ * A text of JSON, as a string or as its bytes in UTF-8. SQLite gives large texts as bytes, because a string of wide characters would
+ * take 35 ms for 10 MB to make. Whoever parses the text makes the string.
+ */
+export type JsonText = string | Uint8Array
+
+const texts = new WeakMap<object, JsonText>()
 
 export type Known<T> = { readonly [K in keyof T]?: T[K] | undefined }
 
@@ -18,12 +24,12 @@ export type Known<T> = { readonly [K in keyof T]?: T[K] | undefined }
  * @param text the JSON of the whole value
  * @param known what can be read without parsing; undefined says that the value does not have the property
  */
-export function defer<T extends object>(text: string, known: Known<T> = {}): T {
+export function defer<T extends object>(text: JsonText, known: Known<T> = {}): T {
   let parsed: T | undefined
   const value = () => {
     if (parsed === undefined) {
       parses.publish(text.length)
-      parsed = JSON.parse(text) as T
+      parsed = parseText<T>(text)
     }
     return parsed
   }
@@ -51,21 +57,50 @@ export function defer<T extends object>(text: string, known: Known<T> = {}): T {
 export const mostInline = 32 * 1024
 
 /** Whether JSON is so long that the serving thread keeps it as text: parsing it would delay other requests. */
-export function isLarge(json: string): boolean {
+export function isLarge(json: JsonText): boolean {
   return json.length > mostInline
 }
 
 /** The JSON of a value, deferred or not. */
-export function jsonOf(value: object): string {
+export function jsonOf(value: object): JsonText {
   return textOf(value) ?? JSON.stringify(value)
 }
 
+/** The text as a string. If the text is bytes, this decodes them. */
+export function stringOf(text: JsonText): string {
+  return typeof text === 'string' ? text : bufferOf(text).toString()
+}
+
+export function parseText<T>(text: JsonText): T {
+  return JSON.parse(stringOf(text))
+}
+
+/** One text of several. It is bytes if any of them is: none is decoded. */
+export function joinTexts(texts: readonly JsonText[]): JsonText {
+  return texts.every((text) => typeof text === 'string') ? texts.join('') : Buffer.concat(texts.map(bufferOf))
+}
+
+/** A JSON object with more properties. @param added none of them may be in the object */
+export function withProperties(added: object, json: JsonText): JsonText {
+  return joinTexts([`${JSON.stringify(added).slice(0, -1)},`, typeof json === 'string' ? json.slice(1) : json.subarray(1)])
+}
+
+/** Whether a text has the part, which is ASCII. Neither is decoded. */
+export function includesText(text: JsonText, part: string): boolean {
+  return typeof text === 'string' ? text.includes(part) : bufferOf(text).includes(part)
+}
+
+/** The same memory as a Buffer. */
+function bufferOf(text: JsonText): Buffer {
+  return typeof text === 'string' ? Buffer.from(text) : Buffer.from(text.buffer, text.byteOffset, text.byteLength)
+}
+
 /** The value of JSON. It is deferred if it is large. @param known what can be read without parsing */
-export function fromJson<T extends object>(json: string, known: Known<T> = {}): T {
-  return isLarge(json) ? defer<T>(json, known) : JSON.parse(json)
+export function fromJson<T extends object>(json: JsonText, known: Known<T> = {}): T {
+  return isLarge(json) ? defer<T>(json, known) : parseText(json)
 }
 
 /** The JSON text of a deferred value; undefined for any other. */
-export function textOf(value: unknown): string | undefined {
+export function textOf(value: unknown): JsonText | undefined {
   return typeof value === 'object' && value !== null ? texts.get(value) : undefined
 }

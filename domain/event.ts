@@ -1,7 +1,7 @@
 /** The events of the outbox: decides which events a write makes, and who hears them. */
 
 import { type Caller, hasScope } from './caller.ts'
-import { jsonOf } from './deferred.ts'
+import { type JsonText, joinTexts, jsonOf } from './deferred.ts'
 import { compare, zero } from './money.ts'
 import type { Order } from './order.ts'
 import type { CatalogueChange } from './product-writes.ts'
@@ -42,9 +42,9 @@ export interface ShopEvent extends EventHead {
 }
 
 /** An event as JSON. Its order may still be text, and is not parsed. */
-export function eventJson({ order, ...head }: ShopEvent): string {
+export function eventJson({ order, ...head }: ShopEvent): JsonText {
   const text = JSON.stringify(head)
-  return order ? `${text.slice(0, -1)},"order":${jsonOf(order)}}` : text
+  return order ? joinTexts([`${text.slice(0, -1)},"order":`, jsonOf(order), '}']) : text
 }
 
 /** The events that a caller hears: all of `types`, and of `own.types` only those of the customer. */

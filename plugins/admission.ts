@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import { mostInline, textOf } from '../domain/deferred.ts'
+import { type JsonText, mostInline, textOf } from '../domain/deferred.ts'
 import type { Order } from '../domain/order.ts'
 import { Quota } from '../fairness/quota.ts'
 import { addCheck } from '../http/hooks.ts'
@@ -17,7 +17,7 @@ declare module 'fastify' {
      * @param orders the text of the orders, or its length in characters or bytes if it is not read yet
      * @throws Problem `overloaded` when too much is reserved already
      */
-    withRoomFor<T>(orders: string | number, work: () => Promise<T>): Promise<T>
+    withRoomFor<T>(orders: JsonText | number, work: () => Promise<T>): Promise<T>
     /**
      * Counts a stored order that the request has read. The request is charged for its size, and has memory reserved for it until its
      * answer is written: what it does with the order meanwhile needs no more room. A small order costs nothing and needs no room.
@@ -57,13 +57,18 @@ interface KeptRoom extends Room {
 }
 
 /** Bytes of a text in memory. V8 uses two for each character if any of them is not in Latin-1, which a text that is not read yet may have. */
-function bytesOfOrders(orders: string | number): number {
-  return typeof orders === 'number' ? 2 * orders : bytesOfText(orders, Buffer.byteLength(orders))
+function bytesOfOrders(orders: JsonText | number): number {
+  return typeof orders === 'number' ? 2 * orders : bytesOfText(orders, encodedLength(orders))
 }
 
-/** @param encoded the bytes of the text in UTF-8. To count them takes 10 ms if the text is large and has wide characters */
-function bytesOfText({ length }: string, encoded: number): number {
-  return encoded === length ? length : 2 * length
+/** The bytes of a text in UTF-8. To count them in a string takes 10 ms if it is large and has wide characters. */
+function encodedLength(text: JsonText): number {
+  return typeof text === 'string' ? Buffer.byteLength(text) : text.length
+}
+
+/** @param encoded the `encodedLength` of the text */
+function bytesOfText(text: JsonText, encoded: number): number {
+  return typeof text !== 'string' || encoded === text.length ? encoded : 2 * text.length
 }
 
 /** Characters of an order's JSON for what `StoredOrderHead` does not count. */
@@ -98,7 +103,7 @@ export default fp(
     }
 
     /** The room that the request keeps, if that is enough, or else new room. */
-    function enter(request: FastifyRequest, orders: string | number): Room {
+    function enter(request: FastifyRequest, orders: JsonText | number): Room {
       const room = kept.get(request)
       const most = 2 * (typeof orders === 'number' ? orders : orders.length)
       if (!room || (most > room.bytes && bytesOfOrders(orders) > room.bytes)) return reserve(request, bytesOfOrders(orders))
@@ -108,7 +113,7 @@ export default fp(
 
     app.decorateRequest('withRoomFor', async function <
       T
-    >(this: FastifyRequest, orders: string | number, work: () => Promise<T>): Promise<T> {
+    >(this: FastifyRequest, orders: JsonText | number, work: () => Promise<T>): Promise<T> {
       const room = enter(this, orders)
       try {
         return await work()
@@ -120,7 +125,7 @@ export default fp(
     app.decorateRequest('holdOrder', function (this: FastifyRequest, order: Order) {
       const text = textOf(order)
       if (text === undefined) return
-      const encoded = Buffer.byteLength(text)
+      const encoded = encodedLength(text)
       this.chargeForOrder(encoded)
       // A request that reads its order again, to show it with a refusal, has the same one.
       keep(this, bytesOfText(text, encoded))

@@ -98,18 +98,18 @@ export default fp(
     }
 
     /** The order is already stored. If the document process cannot write the details of a large order, the answer goes without them. */
-    async function bodyOf(request: FastifyRequest, { answer: basis }: BuyerSubmission, result: Result): Promise<string> {
+    async function bodyOf(request: FastifyRequest, { answer: basis }: BuyerSubmission, result: Result): Promise<Uint8Array> {
       const context = request.answerContext()
       const text = 'order' in result ? textOf(result.order) : undefined
-      if (!('order' in result) || text === undefined) return writeResult(basis, result, context)
+      if (!('order' in result) || text === undefined) return Buffer.from(writeResult(basis, result, context))
       const { order: _, ...done } = result
       const written = await app.documents.answer(request, { text, basis, context, done }).catch((error: unknown) => {
         request.log.warn({ err: error }, 'the details of a large order could not be written, so the answer has none')
       })
-      return written ?? writeResult(basis, result, context)
+      return written ?? Buffer.from(writeResult(basis, result, context))
     }
 
-    function sendResult(request: FastifyRequest, reply: FastifyReply, result: Result, body: string): FastifyReply {
+    function sendResult(request: FastifyRequest, reply: FastifyReply, result: Result, body: Uint8Array): FastifyReply {
       const { vocabulary } = request.submission?.buyer?.answer ?? {}
       if ('order' in result) {
         const { id } = result.order
@@ -123,7 +123,7 @@ export default fp(
       // Clients of cXML treat any status other than 200 as a failure of the transport.
       if (vocabulary === 'ubl' && result.kind === 'placed') reply.code(201)
       reply.headers({ 'cache-control': app.cachePolicies.never, 'content-type': contentTypeOf(request) })
-      return reply.send(Buffer.from(body))
+      return reply.send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
     }
   },
   {

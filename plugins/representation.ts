@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { guest } from '../domain/caller.ts'
-import { textOf } from '../domain/deferred.ts'
+import { type JsonText, textOf } from '../domain/deferred.ts'
 import { maxStringBody } from '../http/body.ts'
 import type { Current } from '../http/conditions.ts'
 import { linkField } from '../http/link-field.ts'
@@ -173,7 +173,7 @@ export default fp(
     }
 
     /** Writes a deferred value, which is still JSON text, in the document process. */
-    function writeDeferred(request: FastifyRequest, name: string, text: string, context: Context): Promise<Uint8Array> {
+    function writeDeferred(request: FastifyRequest, name: string, text: JsonText, context: Context): Promise<Uint8Array> {
       const write = () => app.documents.write(request, name, selected(request).mediaType, text, context)
       // A write is already stored, so its response must be sent. Its memory was reserved for the request's body, or for the order that
       // it has read.

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { guest } from '../domain/caller.ts'
-import { defer, mostInline } from '../domain/deferred.ts'
+import { defer, joinTexts, mostInline } from '../domain/deferred.ts'
 import { PositionError } from '../domain/errors.ts'
 import {
   type Audience,
@@ -200,8 +200,8 @@ function withinWeight(heads: readonly EventHead[]): readonly EventHead[] {
 /** The page as a value that is written here, or in the document process if its orders are large together. */
 function eventsPage(events: readonly ShopEvent[], weight: number, page: Omit<EventsPage, 'events'>): EventsPage {
   if (weight <= mostInline) return { ...page, events }
-  const texts = events.map(eventJson)
-  return defer<EventsPage>(`${JSON.stringify(page).slice(0, -1)},"events":[${texts.join(',')}]}`, page)
+  const texts = events.flatMap((event, i) => (i === 0 ? [eventJson(event)] : [',', eventJson(event)]))
+  return defer<EventsPage>(joinTexts([`${JSON.stringify(page).slice(0, -1)},"events":[`, ...texts, ']}']), page)
 }
 
 export default fp(events, { name: 'events', encapsulate: true, dependencies: ['representation', 'authorization', 'event-watch', 'prefer'] })

@@ -47,7 +47,7 @@ const orderOriginals: RoutePlugin = async (app) => {
       reply.header('etag', responseTag(order))
       const body = await orderState(request, basis, order)
       if (body === undefined) throw noResponse()
-      return reply.type(`${document.mediaType}; charset=utf-8`).send(Buffer.from(body))
+      return reply.type(`${document.mediaType}; charset=utf-8`).send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
     }
   )
 
@@ -58,10 +58,13 @@ const orderOriginals: RoutePlugin = async (app) => {
   }
 
   /** The document process writes about large orders. */
-  async function orderState(request: FastifyRequest, basis: AnswerBasis, order: Order): Promise<string | undefined> {
+  async function orderState(request: FastifyRequest, basis: AnswerBasis, order: Order): Promise<Uint8Array | undefined> {
     const context = request.answerContext()
     const text = textOf(order)
-    if (text === undefined) return writeOrderState(basis, order, context)
+    if (text === undefined) {
+      const written = writeOrderState(basis, order, context)
+      return written === undefined ? undefined : Buffer.from(written)
+    }
     return request.withRoomFor(text, () => app.documents.answer(request, { text, basis, context }))
   }
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import fp from 'fastify-plugin'
 import { type Caller, guest, hasScope, onlyListedCustomer } from '../domain/caller.ts'
-import { fromJson, jsonOf } from '../domain/deferred.ts'
+import { fromJson, joinTexts, jsonOf } from '../domain/deferred.ts'
 import { type Order, orderStatuses } from '../domain/order.ts'
 import { orderList } from '../domain/order-list.ts'
 import type { Page, PageQuery } from '../domain/page.ts'
@@ -133,7 +133,8 @@ function validatorsOf(query: Filters & PageQuery, caller: Caller, revision: stri
 
 /** The whole orders become a page as text, so that this thread parses no large one, nor many. */
 function wholePage(orders: readonly Order[], rest: Omit<OrderPage, 'orders'>): OrderPage {
-  return fromJson<OrderPage>(`{"orders":[${orders.map(jsonOf).join(',')}],${JSON.stringify(rest).slice(1)}`, rest)
+  const texts = orders.flatMap((order, i) => (i === 0 ? [jsonOf(order)] : [',', jsonOf(order)]))
+  return fromJson<OrderPage>(joinTexts(['{"orders":[', ...texts, '],', JSON.stringify(rest).slice(1)]), rest)
 }
 
 export default fp(orders, { name: 'orders', encapsulate: true, dependencies: ['representation', 'authorization'] })

@@ -3,7 +3,7 @@
  * block it for 20 ms. For a small order, too, text is faster than the structured clone of a message port.
  */
 
-import { defer, isLarge, jsonOf, type Known } from '../domain/deferred.ts'
+import { defer, isLarge, type JsonText, jsonOf, type Known, parseText, stringOf } from '../domain/deferred.ts'
 import type { Order } from '../domain/order.ts'
 import type { Shipment } from '../domain/shipping.ts'
 import type { Placed, Shipped, Store, StoreVerb } from '../domain/store.ts'
@@ -40,7 +40,7 @@ export function mostNamed({ verb, args }: Command): number {
 }
 
 /** An order or a shipment as JSON. A large one also has the properties that can be read without parsing it. */
-type Packed<T> = string | { readonly json: string; readonly known: Known<T> }
+type Packed<T> = string | { readonly json: JsonText; readonly known: Known<T> }
 
 /** Replaces the part of a command that can be large: an order, a shipment, the details of a status. */
 function replaceLarge<C extends Command>(command: C, replace: (value: object) => unknown): C {
@@ -70,12 +70,12 @@ export function packCommand<C extends Command>(command: C): C {
 }
 
 export function unpackCommand<C extends Command>(command: C): C {
-  return replaceLarge(command, (json) => JSON.parse(json as unknown as string))
+  return replaceLarge(command, (json) => parseText(json as JsonText))
 }
 
 function pack<T extends object>(value: T, knownOf: (value: T) => Known<T>): Packed<T> {
   const json = jsonOf(value)
-  return isLarge(json) ? { json, known: knownOf(value) } : json
+  return isLarge(json) ? { json, known: knownOf(value) } : stringOf(json)
 }
 
 function unpack<T extends object>(packed: Packed<T>): T {

@@ -1,6 +1,6 @@
 /** The rows of the outbox that both databases share, and the query that finds the next ones. */
 
-import { mostInline } from '../domain/deferred.ts'
+import { type JsonText, mostInline } from '../domain/deferred.ts'
 import type { Audience, EventHead, EventType, ShopEvent } from '../domain/event.ts'
 import type { OrderStatus } from '../domain/order.ts'
 import { deferredOrder, orderFrom } from './rows.ts'
@@ -45,8 +45,7 @@ export interface EventOrderRow {
   readonly status: OrderStatus | null
   readonly order_number: string | null
   readonly placed_at: number | null
-  /** JSON. */
-  readonly content: string | null
+  readonly content: JsonText | null
 }
 
 /** The events of a page. If their orders are large together, they stay text, because they are sent as text. */

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { ApiKey } from '../domain/caller.ts'
-import { defer, isLarge, type Known } from '../domain/deferred.ts'
+import { defer, includesText, isLarge, type JsonText, type Known, parseText, withProperties } from '../domain/deferred.ts'
 import { acceptedItems } from '../domain/line-answers.ts'
 import type { Decimal } from '../domain/money.ts'
 import {
@@ -173,21 +173,21 @@ export function knownOf({
 }
 
 /** It is found without parsing: inside a JSON text, these quotes would have backslashes. */
-function hasDocument(content: string): Pick<Order, 'hasDocument'> {
-  return content.includes('"hasDocument":true') ? { hasDocument: true } : {}
+function hasDocument(content: JsonText): Pick<Order, 'hasDocument'> {
+  return includesText(content, '"hasDocument":true') ? { hasDocument: true } : {}
 }
 
 /** @param content the text from `orderContent`. Large content is parsed only when it is first read. */
-export function orderFrom(row: CommonOrderRow, content: string): Order {
-  return isLarge(content) ? deferredOrder(row, content) : orderOf(row, JSON.parse(content))
+export function orderFrom(row: CommonOrderRow, content: JsonText): Order {
+  return isLarge(content) ? deferredOrder(row, content) : orderOf(row, parseText(content))
 }
 
 /** @param content the text from `orderContent`, of any size */
-export function deferredOrder(row: CommonOrderRow, content: string): Order {
+export function deferredOrder(row: CommonOrderRow, content: JsonText): Order {
   const columns = orderOf(row, {} as OrderContent)
   const numbered = row.order_number === null ? columns : { ...columns, orderNumber: row.order_number }
   const known = knownOf({ ...numbered, ...hasDocument(content) })
-  return defer(`${JSON.stringify(columns).slice(0, -1)},${content.slice(1)}`, known)
+  return defer(withProperties(columns, content), known)
 }
 
 /** The columns of an order that lists show. */

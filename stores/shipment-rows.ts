@@ -1,6 +1,6 @@
 /** Converts the columns of shipments, which both databases share, to and from domain values. */
 
-import { defer, isLarge, type Known } from '../domain/deferred.ts'
+import { defer, isLarge, type JsonText, joinTexts, type Known, parseText } from '../domain/deferred.ts'
 import { PositionError } from '../domain/errors.ts'
 import { mostSummarised } from '../domain/order.ts'
 import { mostShipments, type Shipment, type ShipmentSummary, shipmentNumber } from '../domain/shipping.ts'
@@ -16,9 +16,12 @@ export interface ShipmentRow {
   readonly items: string
 }
 
+export type ReadShipmentRow = Omit<ShipmentRow, 'items'> & { readonly items: JsonText }
+
 export type ShipmentSummaryRow = Omit<ShipmentRow, 'items'> & { readonly items: string | null }
 
-export const shipmentColumns = 'number, shipped_at, carrier, tracking_number, tracking_uri, item_count, items'
+export const shipmentHeadColumns = 'number, shipped_at, carrier, tracking_number, tracking_uri, item_count'
+export const shipmentColumns = `${shipmentHeadColumns}, items`
 
 /** The columns of a list, which has only the lines of short shipments. */
 export const shipmentSummaryColumns = `s.number, s.shipped_at, s.carrier, s.tracking_number, s.tracking_uri, s.item_count,
@@ -42,10 +45,10 @@ export function shipmentSummaryFrom(orderId: string, row: ShipmentSummaryRow): S
 }
 
 /** The lines of a large shipment stay text until they are read. */
-export function shipmentFrom(orderId: string, row: ShipmentRow): Shipment {
+export function shipmentFrom(orderId: string, row: ReadShipmentRow): Shipment {
   const summary = summaryOf(orderId, row)
-  if (!isLarge(row.items)) return { ...summary, items: JSON.parse(row.items) }
-  return defer<Shipment>(`${JSON.stringify(summary).slice(0, -1)},"items":${row.items}}`, shipmentKnown(summary))
+  if (!isLarge(row.items)) return { ...summary, items: parseText(row.items) }
+  return defer<Shipment>(joinTexts([`${JSON.stringify(summary).slice(0, -1)},"items":`, row.items, '}']), shipmentKnown(summary))
 }
 
 /**

@@ -1,4 +1,4 @@
-import { fromJson, jsonOf } from '../../domain/deferred.ts'
+import { fromJson, jsonOf, stringOf } from '../../domain/deferred.ts'
 import { keyRetention, type Remembered, sweptPerKey } from '../../domain/idempotency.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Shipment } from '../../domain/shipping.ts'
@@ -107,7 +107,7 @@ export class IdempotencyKeys {
       `INSERT INTO idempotency (scope, key, fingerprint, kept_at, snapshot, outcome)
         SELECT n.scope, n.key, n.fingerprint, $6, n.snapshot, n.outcome
         FROM unnest($1::text[], $2::text[], $3::text[], $4::json[], $5::text[]) AS n (scope, key, fingerprint, snapshot, outcome)`,
-      [...columnsOf(rows), rows.map(({ answer }) => jsonOf(answer)), rows.map(({ outcome }) => outcome), at]
+      [...columnsOf(rows), rows.map(({ answer }) => stringOf(jsonOf(answer))), rows.map(({ outcome }) => outcome), at]
     )
     // Replicas skip rows that another one is deleting.
     void query(

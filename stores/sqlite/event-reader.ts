@@ -3,6 +3,7 @@ import type { Audience } from '../../domain/event.ts'
 import { isEventId } from '../event-ids.ts'
 import { type EventOrderRow, eventsOf, type HeadRow, headColumns, headOf, lookupsOf } from '../event-rows.ts'
 import type { Connection } from './connection.ts'
+import { undecoded } from './rows.ts'
 import type { Sync } from './write-verbs.ts'
 
 type Bound = readonly (string | number)[]
@@ -25,7 +26,7 @@ export function makeEventReader(db: Connection): Sync<'eventHeads' | 'events' | 
   const ofCustomer = db.prepare<[string, string], number>(newestOfCustomer).pluck()
   // Only events of orders have a status.
   const orderRow = db.prepare<[number], EventOrderRow>(
-    `SELECT e.position, e.status, o.order_number, o.placed_at, coalesce(e.content, o.content) AS content
+    `SELECT e.position, e.status, o.order_number, o.placed_at, ${undecoded('coalesce(e.content, o.content)')} AS content
       FROM event e LEFT JOIN purchase_order o ON e.status IS NOT NULL AND o.id = e.subject WHERE e.position = ?`
   )
   // One statement for each number of look-ups. There are few, because there are few types.

@@ -1,4 +1,4 @@
-import { jsonOf } from '../../domain/deferred.ts'
+import { jsonOf, stringOf } from '../../domain/deferred.ts'
 import { keyRetention, type Remembered, sweptPerKey } from '../../domain/idempotency.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Shipment } from '../../domain/shipping.ts'
@@ -26,7 +26,7 @@ export function makeIdempotencyRows(db: Connection): IdempotencyRows {
 
   function write({ scope, key, fingerprint }: Idempotency, snapshot: object, outcome: string): void {
     const now = Date.now()
-    insert.run(scope, key, fingerprint, now, jsonOf(snapshot), outcome)
+    insert.run(scope, key, fingerprint, now, stringOf(jsonOf(snapshot)), outcome)
     sweep.run(now - keyRetention)
   }
 

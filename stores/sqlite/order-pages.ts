@@ -1,3 +1,4 @@
+import type { JsonText } from '../../domain/deferred.ts'
 import { PositionError } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import { mostContent, type OrderList, orderList, orderPage, type Range, rangeOf, readPosition } from '../../domain/order-list.ts'
@@ -5,6 +6,7 @@ import type { Page } from '../../domain/page.ts'
 import type { OrderQuery } from '../../domain/store.ts'
 import { type CommonOrderRow, deferredOrder, type SummaryRow, summaryFrom } from '../rows.ts'
 import type { Connection } from './connection.ts'
+import { undecoded } from './rows.ts'
 import type { Sync } from './write-verbs.ts'
 
 interface Bounds {
@@ -62,7 +64,7 @@ export function makeOrderPages(db: Connection): Sync<'orders' | 'wholeOrders'> {
   const positions = db.prepare<[{ id: string; customer: string | null }], { readonly seq: number; readonly placed_at: number }>(
     'SELECT seq, placed_at FROM purchase_order WHERE id = @id AND (@customer IS NULL OR customer = @customer)'
   )
-  const contents = db.prepare<[number], string>('SELECT content FROM purchase_order WHERE seq = ?').pluck()
+  const contents = db.prepare<[number], JsonText>(`SELECT ${undecoded('content')} FROM purchase_order WHERE seq = ?`).pluck()
 
   // Each of the few dozen statements is prepared when it is first needed.
   const prepared = new Map<string, ReturnType<Connection['prepare']>>()

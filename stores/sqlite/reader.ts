@@ -16,8 +16,6 @@ import { makeDocumentReader } from './order-documents.ts'
 import { makeOrderPages } from './order-pages.ts'
 import {
   type KeyRow,
-  type OrderRow,
-  orderColumns,
   orderHeadColumns,
   type ProductRow,
   type StockRow,
@@ -25,7 +23,9 @@ import {
   toDeferredOrder,
   toKey,
   toProduct,
-  toStock
+  toStock,
+  type UndecodedOrderRow,
+  undecodedOrderColumns
 } from './rows.ts'
 import type { Sync } from './write-verbs.ts'
 
@@ -58,7 +58,7 @@ interface Reader extends Sync<ReadVerb> {
 const isNumbered = 'customer = @customer AND order_number = @orderNumber'
 
 /** Finds the order by indexes alone. To sort all orders of a number would read each of them whole. */
-export const numberedSql = `SELECT ${orderColumns} FROM purchase_order WHERE seq = coalesce(
+export const numberedSql = `SELECT ${undecodedOrderColumns} FROM purchase_order WHERE seq = coalesce(
   (SELECT seq FROM purchase_order INDEXED BY order_number WHERE ${isNumbered} AND status NOT IN (${inactiveStatuses})),
   (SELECT max(seq) FROM purchase_order INDEXED BY order_any_number WHERE ${isNumbered}))`
 
@@ -78,12 +78,12 @@ export function makeReader(db: Connection, currency: string): Reader {
   )
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck()
   const revision = db.prepare<[], Revision>('SELECT revision, modified_at AS modifiedAt FROM catalogue')
-  const order = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
+  const order = db.prepare<[string], UndecodedOrderRow>(`SELECT ${undecodedOrderColumns} FROM purchase_order WHERE id = ?`)
   // SQLite knows the length of a text without reading the text.
   const orderHead = db.prepare<[string], SizedOrderRow>(
     `SELECT ${orderHeadColumns}, octet_length(content) AS content_size FROM purchase_order WHERE id = ?`
   )
-  const numbered = db.prepare<[{ customer: string; orderNumber: string }], OrderRow>(numberedSql)
+  const numbered = db.prepare<[{ customer: string; orderNumber: string }], UndecodedOrderRow>(numberedSql)
   const keys = db.prepare<[], KeyRow>(`SELECT ${keyColumns} FROM api_key ORDER BY created_at, id`)
   const key = db.prepare<[string], KeyRow>(`SELECT ${keyColumns} FROM api_key WHERE hash = ?`)
   // Each step looks up the next category in the index, so the time depends on the number of categories, not of products.

@@ -1,6 +1,7 @@
 /** Converts the rows of SQLite to domain values. */
 
 import type { ApiKey } from '../../domain/caller.ts'
+import { type JsonText, mostInline } from '../../domain/deferred.ts'
 import { type Decimal, fromUnits, plain, toUnits } from '../../domain/money.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Product, Stock } from '../../domain/product.ts'
@@ -55,8 +56,23 @@ export function toOrder(row: OrderRow): Order {
   return orderOf(row, JSON.parse(row.content))
 }
 
+/** A character takes this many bytes at most. JavaScript counts one that takes 4 bytes as two. */
+const bytesOfCharacter = 3
+
+/** An SQL expression of a text that stays bytes if it is so long that the serving thread never parses it: see `isLarge`. */
+export function undecoded(text: string): string {
+  return `iif(octet_length(${text}) > ${bytesOfCharacter * mostInline}, CAST(${text} AS BLOB), ${text})`
+}
+
+export interface UndecodedOrderRow extends CommonOrderRow {
+  readonly content: JsonText
+}
+
+/** The columns that the serving thread reads. */
+export const undecodedOrderColumns = `${orderHeadColumns}, ${undecoded('content')} AS content`
+
 /** The content of a large order stays text until it is read. */
-export function toDeferredOrder(row: OrderRow): Order {
+export function toDeferredOrder(row: UndecodedOrderRow): Order {
   return orderFrom(row, row.content)
 }
 

@@ -1,16 +1,19 @@
 import type { Shipment } from '../../domain/shipping.ts'
 import { toPage } from '../paging.ts'
 import {
+  type ReadShipmentRow,
   type ShipmentRow,
   type ShipmentSummaryRow,
   shipmentColumns,
   shipmentFrom,
+  shipmentHeadColumns,
   shipmentPosition,
   shipmentRow,
   shipmentSummaryColumns,
   shipmentSummaryFrom
 } from '../shipment-rows.ts'
 import type { Connection } from './connection.ts'
+import { undecoded } from './rows.ts'
 import type { Sync } from './write-verbs.ts'
 
 /** Writes a shipment. The row of its order must exist. */
@@ -28,8 +31,8 @@ export function makeShipmentReader(db: Connection): Sync<'shipments' | 'shipment
     `SELECT ${shipmentSummaryColumns} FROM shipment s WHERE s.seq = (SELECT seq FROM purchase_order WHERE id = ?) AND s.number < ?
       ORDER BY s.number DESC LIMIT ? + 1`
   )
-  const one = db.prepare<[string, number], ShipmentRow>(
-    `SELECT ${shipmentColumns} FROM shipment WHERE seq = (SELECT seq FROM purchase_order WHERE id = ?) AND number = ?`
+  const one = db.prepare<[string, number], ReadShipmentRow>(
+    `SELECT ${shipmentHeadColumns}, ${undecoded('items')} AS items FROM shipment WHERE seq = (SELECT seq FROM purchase_order WHERE id = ?) AND number = ?`
   )
   return {
     shipments(orderId, { limit, after }) {

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { textOf } from '../../domain/deferred.ts'
+import { parseText, textOf } from '../../domain/deferred.ts'
 import { PositionError } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import { mostContent } from '../../domain/order-list.ts'
@@ -147,7 +147,7 @@ export function orderListContract(rule: Rule): void {
       t.ok(ids.length > 0)
       t.ok(found.every((order) => textOf(order) !== undefined))
       t.same(
-        found.map((order) => JSON.parse(textOf(order) ?? '')),
+        found.map((order) => parseText(textOf(order) ?? '')),
         ids.map((id) => orders.find((order) => order.id === id))
       )
     }
