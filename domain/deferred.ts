@@ -5,7 +5,7 @@
 
 import { channel } from 'node:diagnostics_channel'
 
-/** Publishes the text length of every deferred value that this thread parses, so that tests can check that it parses none. */
+/** Publishes the length of every deferred text that this thread parses or decodes, so that tests can check that it does neither. */
 export const parses = channel('tradepost.deferred.parse')
 
 /**
@@ -28,7 +28,7 @@ export function defer<T extends object>(text: JsonText, known: Known<T> = {}): T
   let parsed: T | undefined
   const value = () => {
     if (parsed === undefined) {
-      parses.publish(text.length)
+      if (typeof text === 'string') parses.publish(text.length)
       parsed = parseText<T>(text)
     }
     return parsed
@@ -68,7 +68,9 @@ export function jsonOf(value: object): JsonText {
 
 /** The text as a string. If the text is bytes, this decodes them. */
 export function stringOf(text: JsonText): string {
-  return typeof text === 'string' ? text : bufferOf(text).toString()
+  if (typeof text === 'string') return text
+  parses.publish(text.length)
+  return bufferOf(text).toString()
 }
 
 export function parseText<T>(text: JsonText): T {
@@ -83,6 +85,15 @@ export function joinTexts(texts: readonly JsonText[]): JsonText {
 /** A JSON object with more properties. @param added none of them may be in the object */
 export function withProperties(added: object, json: JsonText): JsonText {
   return joinTexts([`${JSON.stringify(added).slice(0, -1)},`, typeof json === 'string' ? json.slice(1) : json.subarray(1)])
+}
+
+/** The length of a text as a string. Bytes are counted and not decoded. */
+export function charactersOf(text: JsonText): number {
+  if (typeof text === 'string') return text.length
+  let count = 0
+  // The first byte of a character is not 10xxxxxx. One of four bytes begins with 1111, and is two characters of a string.
+  for (const byte of text) if ((byte & 0xc0) !== 0x80) count += byte < 0xf0 ? 1 : 2
+  return count
 }
 
 /** Whether a text has the part, which is ASCII. Neither is decoded. */

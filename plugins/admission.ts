@@ -31,6 +31,12 @@ declare module 'fastify' {
      * @throws Problem `overloaded` when too much is reserved already
      */
     holdUnreadOrder(size: number): void
+    /**
+     * Reserves memory for stored orders that the request has read, until its answer is written. What was reserved beyond that is given
+     * back.
+     * @throws Problem `overloaded` when too much is reserved already
+     */
+    holdText(text: JsonText): void
   }
 }
 
@@ -133,6 +139,10 @@ export default fp(
 
     app.decorateRequest('holdUnreadOrder', function (this: FastifyRequest, size: number) {
       if (size > mostInline && !kept.has(this)) keep(this, bytesOfOrders(size + mostOfHead))
+    })
+
+    app.decorateRequest('holdText', function (this: FastifyRequest, text: JsonText) {
+      keep(this, bytesOfOrders(text))
     })
 
     /** Keeps this much room for the request until it is answered, and gives back what it has kept beyond that. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { guest } from '../domain/caller.ts'
-import { defer, joinTexts, mostInline } from '../domain/deferred.ts'
+import { defer, joinTexts, mostInline, textOf } from '../domain/deferred.ts'
 import { PositionError } from '../domain/errors.ts'
 import {
   type Audience,
@@ -51,14 +51,17 @@ const events: RoutePlugin = async (app, { config }) => {
       const validators = validatorsOf(request, audience, { first: heads[0]?.id, last: newest, isFinal })
       if (reply.revalidate(validators, false)) return reply
       const weight = heads.reduce((sum, head) => sum + head.weight, 0)
-      const readAll = () => unlessExpired(request, audience, request.query, () => wholeEvents(request, heads))
       // Large orders are not even read while too many are being written.
-      const read = await (weight > mostInline ? request.withRoomFor(weight, readAll) : readAll())
+      request.holdUnreadOrder(weight)
+      const read = await unlessExpired(request, audience, request.query, () => wholeEvents(request, heads))
       const links = [
         { rel: 'self', href: request.url },
         { rel: 'next', href: uriAfter(last, request.query) }
       ]
-      return reply.represent(eventsPage(read, weight, { links, version: validators.version, isFinal, types }))
+      const page = eventsPage(read, weight, { links, version: validators.version, isFinal, types })
+      const text = textOf(page)
+      if (text !== undefined) request.holdText(text)
+      return reply.represent(page)
     }
   )
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { guest, mayEdit } from '../domain/caller.ts'
-import { stringOf, textOf } from '../domain/deferred.ts'
+import { charactersOf, textOf } from '../domain/deferred.ts'
 import { acceptedItems } from '../domain/line-answers.ts'
 import type { Order } from '../domain/order.ts'
 import type { TypedForm } from '../http/form-post.ts'
@@ -44,10 +44,10 @@ export interface OrderForms {
 /** The longest order, in characters of JSON, that has a change form. The serving thread parses it. */
 const mostCharacters = 192 * 1024
 
-/** A character takes 3 bytes at most, so longer bytes are not decoded to count their characters. */
+/** A character takes 3 bytes at most, so the characters of more bytes need not be counted. */
 function isSmall(order: Order): boolean {
   const text = textOf(order) ?? ''
-  return text.length <= 3 * mostCharacters && stringOf(text).length <= mostCharacters
+  return text.length <= 3 * mostCharacters && charactersOf(text) <= mostCharacters
 }
 
 /** After these problems the same idempotency key would be refused again. */

@@ -1,5 +1,16 @@
 import t from 'tap'
-import { defer, textOf } from '../../domain/deferred.ts'
+import {
+  charactersOf,
+  defer,
+  fromJson,
+  includesText,
+  joinTexts,
+  mostInline,
+  stringOf,
+  textOf,
+  withProperties
+} from '../../domain/deferred.ts'
+import { watchParses } from '../parses.ts'
 
 interface Order {
   readonly id: string
@@ -27,4 +38,35 @@ t.test('its text can be sent on; structured clone refuses the value, so that nob
   t.equal(textOf(order), '{"id":"1","items":[]}')
   t.equal(textOf({ id: '1' }), undefined)
   t.throws(() => structuredClone(order), { name: 'DataCloneError' })
+})
+
+t.test('a value of bytes is used as one of a string, and its bytes are sent on as they are', async (t) => {
+  const text = '{"id":"1","items":["ü","螺","🔩"]}'
+  const bytes = Buffer.from(text)
+  const parsed = watchParses(t)
+  const order = defer<Order>(bytes, { id: '1' })
+  t.equal(textOf(order), bytes)
+  t.equal(order.id, '1')
+  t.same(parsed, [])
+  t.same(order, JSON.parse(text))
+  t.same(parsed, [bytes.length])
+  t.same(fromJson(bytes), JSON.parse(text))
+  t.type(textOf(fromJson(Buffer.from(`{"note":"${'ü'.repeat(mostInline)}"}`))), Uint8Array)
+})
+
+t.test('texts of bytes are joined, searched and counted without decoding them', async (t) => {
+  const parsed = watchParses(t)
+  const wide = '{"notes":["ü","螺","🔩"]}'
+  const part = new Uint8Array(Buffer.from(`..${wide}..`)).subarray(2, -2)
+  const joined = joinTexts(['[', part, ']'])
+  t.type(joined, Uint8Array)
+  t.type(withProperties({ id: 'ü' }, part), Uint8Array)
+  t.equal(includesText(part, '"notes"'), true)
+  t.equal(includesText(part, '"note"'), false)
+  t.equal(charactersOf(part), wide.length)
+  t.same(parsed, [])
+  t.equal(stringOf(joined), `[${wide}]`)
+  t.equal(stringOf(withProperties({ id: 'ü' }, part)), `{"id":"ü",${wide.slice(1)}`)
+  t.equal(joinTexts(['[', wide, ']']), `[${wide}]`, 'strings stay a string')
+  t.equal(withProperties({ id: 'ü' }, wide), `{"id":"ü",${wide.slice(1)}`)
 })
