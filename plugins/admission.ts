@@ -25,9 +25,9 @@ declare module 'fastify' {
      */
     holdOrder(order: Order): void
     /**
-     * Reserves memory for a stored order that the request is about to read. To read one of megabytes only to refuse it would hold up
-     * everybody else.
-     * @param size as `StoredOrderHead` has it
+     * Reserves memory for a stored order, or for a page of them, that the request is about to read. To read megabytes only to refuse them
+     * would hold up everybody else.
+     * @param size as `StoredOrderHead` has it, or the weight of the events of a page
      * @throws Problem `overloaded` when too much is reserved already
      */
     holdUnreadOrder(size: number): void
