@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import type { JsonText } from '../../domain/deferred.ts'
 import { build, xml } from '../build.ts'
-import { listening, message } from '../http/wire.ts'
+import { listening, message, Wire } from '../http/wire.ts'
 
 const line = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
 
@@ -21,6 +21,26 @@ function holdWrites({ documents }: FastifyInstance, write: () => Promise<Buffer>
   }
   return { letGo, waiting: () => waiting }
 }
+
+t.test('the bodies of one caller take 16 MiB at most while they arrive: one more is 503, unread, and others are answered', async (t) => {
+  const { app } = await build(t)
+  await listening(app)
+  const head = message('POST /order', { 'content-type': 'application/json', 'content-length': String(2 * 1024 * 1024) })
+  const wires = await Promise.all(Array.from({ length: 9 }, () => Wire.open(t, app)))
+  const sent = wires.map((wire) => ({ wire, answer: wire.send(head).answer() }))
+  const refused = await Promise.race(sent.map(async ({ wire, answer }) => ({ wire, ...(await answer) })))
+  t.match(refused, { status: 503, body: /Too many large documents are being processed right now. Nothing was stored/ })
+  const payload = '{"item":[{"productId":"ABC-1","quantity":"1"}]}'
+  const headers = { 'content-type': 'application/json' }
+  const send = (remoteAddress: string) => app.inject({ method: 'POST', url: '/order', remoteAddress, headers, payload })
+  t.equal((await send('127.0.0.1')).statusCode, 503)
+  t.equal((await send('192.0.2.1')).statusCode, 201)
+  const waiting = sent.filter(({ wire }) => wire !== refused.wire)
+  for (const { wire } of waiting) wire.send(payload.padEnd(2 * 1024 * 1024))
+  const statuses = (await Promise.all(waiting.map(({ answer }) => answer))).map(({ status }) => status)
+  t.same(statuses, new Array(8).fill(201))
+  t.equal((await send('127.0.0.1')).statusCode, 201, 'each answer gives its room back')
+})
 
 t.test('large orders that wait to be written have bounded room: more are 503, for who asks for too many and nobody else', async (t) => {
   const { app } = await build(t, { products: { 'ABC-1': { onHand: '1000000' as never } } })
