@@ -5,14 +5,10 @@ import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { Connections } from '../../http/connections.ts'
+import { blockThread } from '../block-thread.ts'
 import { serveConnections, until } from './served.ts'
 
 const turn = () => new Promise(setImmediate)
-
-function work(milliseconds: number): void {
-  const until = performance.now() + milliseconds
-  while (performance.now() < until);
-}
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
 const last = 'GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
@@ -23,18 +19,18 @@ async function serve(t: Test) {
   const seen: string[] = []
   const { server, connections, open } = await serveConnections(t, async (request, response) => {
     seen.push(`${request.url}`)
-    if (request.url === '/busy') work(5)
+    if (request.url === '/busy') blockThread(5)
     if (request.url === '/unread') return
     const body = await text(request).catch(() => 'the client has gone')
     response.end(`${request.method} ${request.url} ${body.length};`)
   })
+  const accepted = new Set<string>()
+  server.on('connection', ({ remoteAddress, remotePort }: Socket) => accepted.add(`${remoteAddress} ${remotePort}`))
   const connected = async (localAddress: string): Promise<Socket> => {
     const socket = open(localAddress)
     await once(socket, 'connect')
-    await until(
-      () => [...connections.open].some(({ socket: { remotePort } }) => remotePort === socket.localPort),
-      'its turn for a socket comes'
-    )
+    const address = `${socket.localAddress} ${socket.localPort}`
+    await until(() => accepted.delete(address), 'its turn for a socket comes')
     return socket
   }
   return { server, connections, open: connected, seen }

@@ -192,32 +192,36 @@ t.test('any requests and writes are answered the same with the layer and without
     minLength: 20,
     maxLength: 50
   })
-  await fc.assert(
-    fc.asyncProperty(steps, fc.constantFrom('off', '80'), async (steps, limit) => {
-      const services = await both(t, { RATE_LIMIT: limit, TRUST_PROXY: '127.0.0.1' })
-      const tags = new Map<string, string | undefined>()
-      const send = async ({ method, path, accept, condition, extra, times, manner }: Sent) => {
-        const match = conditionOf(condition, tags.get(`${path} ${accept}`))
-        const headers = {
-          ...(accept === undefined ? {} : { accept }),
-          ...(match === undefined ? {} : { 'if-none-match': match }),
-          ...extra
-        }
-        for (let i = 0; i < times; i++) {
-          const answered = await askBoth(t, services, `${method} ${path}`, headers, manner)
-          tags.set(`${path} ${accept}`, answered.headers['etag'])
-          all += manner.isTwice ? 2 : 1
-          if (path.startsWith('/product/')) products += 1
-        }
+  async function run(t: Test, given: typeof steps extends fc.Arbitrary<infer T> ? T : never, limit: string): Promise<void> {
+    const services = await both(t, { RATE_LIMIT: limit, TRUST_PROXY: '127.0.0.1' })
+    const tags = new Map<string, string | undefined>()
+    const send = async ({ method, path, accept, condition, extra, times, manner }: Sent) => {
+      const match = conditionOf(condition, tags.get(`${path} ${accept}`))
+      const headers = {
+        ...(accept === undefined ? {} : { accept }),
+        ...(match === undefined ? {} : { 'if-none-match': match }),
+        ...extra
       }
-      for (const step of steps) {
-        await (step.kind === 'write' ? perform(step.isElsewhere ? services.elsewhere : services.store, step) : send(step))
+      for (let i = 0; i < times; i++) {
+        const answered = await askBoth(t, services, `${method} ${path}`, headers, manner)
+        tags.set(`${path} ${accept}`, answered.headers['etag'])
+        all += manner.isTwice ? 2 : 1
+        if (path.startsWith('/product/')) products += 1
       }
-      reads += services.reads()
-      parsed += services.parsed()
-    }),
-    { numRuns: 8, endOnFailure: true }
-  )
+    }
+    for (const step of given) {
+      await (step.kind === 'write' ? perform(step.isElsewhere ? services.elsewhere : services.store, step) : send(step))
+    }
+    reads += services.reads()
+    parsed += services.parsed()
+  }
+  const rule = fc.asyncProperty(steps, fc.constantFrom('off', '80'), async (given, limit) => {
+    let failure: unknown
+    // The services of each run close at its end, so that the next run has their threads: to start one takes long.
+    await t.test(`with the rate limit ${limit}`, (t) => run(t, given, limit).catch((error) => (failure = error)))
+    if (failure !== undefined) throw failure
+  })
+  await fc.assert(rule, { numRuns: 8, endOnFailure: true })
   if (isOnPostgres) return
   t.ok(reads < products, `${products} products were asked for, ${reads} were read`)
   t.ok(parsed < all, `of ${all} requests ${parsed} were parsed`)

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { readConfig } from '../../config.ts'
 import draining from '../../plugins/draining.ts'
 import scheduling from '../../plugins/scheduling.ts'
+import { blockThread } from '../block-thread.ts'
 import { message } from '../http/wire.ts'
 
 async function serve(t: Test) {
@@ -14,8 +15,7 @@ async function serve(t: Test) {
   const served: string[] = []
   app.get('/work', async ({ ip }) => {
     served.push(ip)
-    const until = performance.now() + 8
-    while (performance.now() < until);
+    blockThread(8)
     return ''
   })
   app.addContentTypeParser('text/plain', { parseAs: 'buffer', bodyLimit: 2 ** 24 }, async (_request: unknown, body: Buffer) => body)
