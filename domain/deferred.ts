@@ -9,8 +9,8 @@ import { channel } from 'node:diagnostics_channel'
 export const parses = channel('tradepost.deferred.parse')
 
 /**
- * A text of JSON, as a string or as its bytes in UTF-8. SQLite gives large texts as bytes, because a string of wide characters would
- * take 35 ms for 10 MB to make. Whoever parses the text makes the string.
+ * JSON text, as a string or as its bytes in UTF-8. SQLite gives large texts as bytes, because decoding 10 MB of wide characters takes
+ * 35 ms. They are decoded where they are parsed.
  */
 export type JsonText = string | Uint8Array
 
@@ -28,6 +28,7 @@ export function defer<T extends object>(text: JsonText, known: Known<T> = {}): T
   let parsed: T | undefined
   const value = () => {
     if (parsed === undefined) {
+      // Bytes are counted where they are decoded.
       if (typeof text === 'string') parses.publish(text.length)
       parsed = parseText<T>(text)
     }
@@ -77,12 +78,15 @@ export function parseText<T>(text: JsonText): T {
   return JSON.parse(stringOf(text))
 }
 
-/** One text of several. It is bytes if any of them is: none is decoded. */
-export function joinTexts(texts: readonly JsonText[]): JsonText {
-  return texts.every((text) => typeof text === 'string') ? texts.join('') : Buffer.concat(texts.map(bufferOf))
+/** One text of several, with the separator between them. It is bytes if any of them is: none is decoded. */
+export function joinTexts(texts: readonly JsonText[], separator = ''): JsonText {
+  const parts = separator === '' ? texts : texts.flatMap((text, i) => (i === 0 ? [text] : [separator, text]))
+  // Adding strings does not copy them. `join` would copy an order into its event, and both into a page.
+  if (parts.every((part) => typeof part === 'string')) return parts.reduce((joined, part) => joined + part, '')
+  return Buffer.concat(parts.map(bufferOf))
 }
 
-/** A JSON object with more properties. @param added none of them may be in the object */
+/** The JSON of an object with more properties, which come first. Neither object may be empty. @param added none of them may be in the object */
 export function withProperties(added: object, json: JsonText): JsonText {
   return joinTexts([`${JSON.stringify(added).slice(0, -1)},`, typeof json === 'string' ? json.slice(1) : json.subarray(1)])
 }
@@ -92,7 +96,11 @@ export function charactersOf(text: JsonText): number {
   if (typeof text === 'string') return text.length
   let count = 0
   // The first byte of a character is not 10xxxxxx. One of four bytes begins with 1111, and is two characters of a string.
-  for (const byte of text) if ((byte & 0xc0) !== 0x80) count += byte < 0xf0 ? 1 : 2
+  // A loop over the bytes as an iterable takes eight times as long.
+  for (let i = 0; i < text.length; i++) {
+    const byte = text[i] ?? 0
+    if ((byte & 0xc0) !== 0x80) count += byte < 0xf0 ? 1 : 2
+  }
   return count
 }
 
@@ -101,7 +109,7 @@ export function includesText(text: JsonText, part: string): boolean {
   return typeof text === 'string' ? text.includes(part) : bufferOf(text).includes(part)
 }
 
-/** The same memory as a Buffer. */
+/** A Buffer of the text. Bytes are not copied. */
 function bufferOf(text: JsonText): Buffer {
   return typeof text === 'string' ? Buffer.from(text) : Buffer.from(text.buffer, text.byteOffset, text.byteLength)
 }

@@ -155,8 +155,9 @@ export default fp(
         if (before.users === 1) shrink(before, bytes)
         return
       }
-      const room = reserve(request, bytes)
+      // A caller with no other room may exceed its share, so what is too large for it can still be read.
       answered(request)
+      const room = reserve(request, bytes)
       const { signal } = request.sender()
       const end = () => answered(request)
       const stopListening = () => signal.removeEventListener('abort', end)

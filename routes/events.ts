@@ -53,7 +53,9 @@ const events: RoutePlugin = async (app, { config }) => {
       const weight = heads.reduce((sum, head) => sum + head.weight, 0)
       // Large orders are not even read while too many are being written.
       request.holdUnreadOrder(weight)
-      const read = await unlessExpired(request, audience, request.query, () => wholeEvents(request, heads))
+      const readAll = () => unlessExpired(request, audience, request.query, () => wholeEvents(request, heads))
+      // The read of a client that has gone still takes its room.
+      const read = await (weight > mostInline ? request.withRoomFor(weight, readAll) : readAll())
       const links = [
         { rel: 'self', href: request.url },
         { rel: 'next', href: uriAfter(last, request.query) }
@@ -203,8 +205,8 @@ function withinWeight(heads: readonly EventHead[]): readonly EventHead[] {
 /** The page as a value that is written here, or in the document process if its orders are large together. */
 function eventsPage(events: readonly ShopEvent[], weight: number, page: Omit<EventsPage, 'events'>): EventsPage {
   if (weight <= mostInline) return { ...page, events }
-  const texts = events.flatMap((event, i) => (i === 0 ? [eventJson(event)] : [',', eventJson(event)]))
-  return defer<EventsPage>(joinTexts([`${JSON.stringify(page).slice(0, -1)},"events":[`, ...texts, ']}']), page)
+  const texts = joinTexts(events.map(eventJson), ',')
+  return defer<EventsPage>(joinTexts([`${JSON.stringify(page).slice(0, -1)},"events":[`, texts, ']}']), page)
 }
 
 export default fp(events, { name: 'events', encapsulate: true, dependencies: ['representation', 'authorization', 'event-watch', 'prefer'] })

@@ -133,8 +133,8 @@ function validatorsOf(query: Filters & PageQuery, caller: Caller, revision: stri
 
 /** The whole orders become a page as text, so that this thread parses no large one, nor many. */
 function wholePage(orders: readonly Order[], rest: Omit<OrderPage, 'orders'>): OrderPage {
-  const texts = orders.flatMap((order, i) => (i === 0 ? [jsonOf(order)] : [',', jsonOf(order)]))
-  return fromJson<OrderPage>(joinTexts(['{"orders":[', ...texts, '],', JSON.stringify(rest).slice(1)]), rest)
+  const texts = joinTexts(orders.map(jsonOf), ',')
+  return fromJson<OrderPage>(joinTexts(['{"orders":[', texts, '],', JSON.stringify(rest).slice(1)]), rest)
 }
 
 export default fp(orders, { name: 'orders', encapsulate: true, dependencies: ['representation', 'authorization'] })

@@ -16,7 +16,7 @@ export interface ShipmentRow {
   readonly items: string
 }
 
-export type ReadShipmentRow = Omit<ShipmentRow, 'items'> & { readonly items: JsonText }
+export type UndecodedShipmentRow = Omit<ShipmentRow, 'items'> & { readonly items: JsonText }
 
 export type ShipmentSummaryRow = Omit<ShipmentRow, 'items'> & { readonly items: string | null }
 
@@ -45,7 +45,7 @@ export function shipmentSummaryFrom(orderId: string, row: ShipmentSummaryRow): S
 }
 
 /** The lines of a large shipment stay text until they are read. */
-export function shipmentFrom(orderId: string, row: ReadShipmentRow): Shipment {
+export function shipmentFrom(orderId: string, row: UndecodedShipmentRow): Shipment {
   const summary = summaryOf(orderId, row)
   if (!isLarge(row.items)) return { ...summary, items: parseText(row.items) }
   return defer<Shipment>(joinTexts([`${JSON.stringify(summary).slice(0, -1)},"items":`, row.items, '}']), shipmentKnown(summary))

@@ -59,9 +59,9 @@ export function toOrder(row: OrderRow): Order {
 /** A character takes this many bytes at most. JavaScript counts one that takes 4 bytes as two. */
 const bytesOfCharacter = 3
 
-/** An SQL expression of a text that stays bytes if it is so long that the serving thread never parses it: see `isLarge`. */
-export function undecoded(text: string): string {
-  return `iif(octet_length(${text}) > ${bytesOfCharacter * mostInline}, CAST(${text} AS BLOB), ${text})`
+/** SQL: the text of an expression. It stays bytes if it is so long that the serving thread never parses it (`isLarge`). */
+export function undecoded(expression: string): string {
+  return `iif(octet_length(${expression}) > ${bytesOfCharacter * mostInline}, CAST(${expression} AS BLOB), ${expression})`
 }
 
 export interface UndecodedOrderRow extends CommonOrderRow {

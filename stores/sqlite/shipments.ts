@@ -1,7 +1,6 @@
 import type { Shipment } from '../../domain/shipping.ts'
 import { toPage } from '../paging.ts'
 import {
-  type ReadShipmentRow,
   type ShipmentRow,
   type ShipmentSummaryRow,
   shipmentColumns,
@@ -10,7 +9,8 @@ import {
   shipmentPosition,
   shipmentRow,
   shipmentSummaryColumns,
-  shipmentSummaryFrom
+  shipmentSummaryFrom,
+  type UndecodedShipmentRow
 } from '../shipment-rows.ts'
 import type { Connection } from './connection.ts'
 import { undecoded } from './rows.ts'
@@ -31,7 +31,7 @@ export function makeShipmentReader(db: Connection): Sync<'shipments' | 'shipment
     `SELECT ${shipmentSummaryColumns} FROM shipment s WHERE s.seq = (SELECT seq FROM purchase_order WHERE id = ?) AND s.number < ?
       ORDER BY s.number DESC LIMIT ? + 1`
   )
-  const one = db.prepare<[string, number], ReadShipmentRow>(
+  const one = db.prepare<[string, number], UndecodedShipmentRow>(
     `SELECT ${shipmentHeadColumns}, ${undecoded('items')} AS items FROM shipment WHERE seq = (SELECT seq FROM purchase_order WHERE id = ?) AND number = ?`
   )
   return {
