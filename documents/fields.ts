@@ -1,3 +1,4 @@
+import { bufferOf } from '../domain/deferred.ts'
 import type { FormFields } from './job.ts'
 import { parseForm } from './sources.ts'
 
@@ -10,7 +11,7 @@ const maxCharacters = 64 * 1024
  * @throws Problem `malformed-document`
  */
 export function readFields(bytes: Uint8Array): FormFields {
-  const { fields } = parseForm(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'))
+  const { fields } = parseForm(bufferOf(bytes).toString())
   const [control, others] = [makeCollector(), makeCollector()]
   for (const [name, value] of fields) (name.startsWith('_') ? control : others).add(name, value)
   return { fields: [...control.fields, ...others.fields], isCut: control.isFull || others.isFull }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { bufferOf } from '../domain/deferred.ts'
 import { mostFaults } from '../domain/errors.ts'
 import { Problem } from '../http/problem.ts'
 import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
@@ -71,7 +72,7 @@ export function readTogether(jobs: readonly Job[], gate: XmlGate): GuardedDocume
   for (const job of jobs) {
     if (job.kind !== 'read' || job.notation !== 'xml' || mayBeBuyers(job)) continue
     try {
-      const document = guard(bufferOf(job), job.limits.marks)
+      const document = guard(bufferOf(job.bytes), job.limits.marks)
       passed.set(job, document)
       const sameSchema = bySchema.get(job.schema)
       if (sameSchema) sameSchema.push(document)
@@ -118,17 +119,13 @@ function validate(job: ReadJob, bytes: Buffer, schema: DocumentSchema<unknown>, 
 
 /** Whether a document may be in the vocabulary of a buyer's system. */
 function mayBeBuyers(job: Pick<ReadJob, 'schema' | 'notation' | 'bytes'>): boolean {
-  return job.notation === 'xml' && schemaOf(job).takesOthers === true && hasBuyersRoot(bufferOf(job))
+  return job.notation === 'xml' && schemaOf(job).takesOthers === true && hasBuyersRoot(bufferOf(job.bytes))
 }
 
 function schemaOf({ schema }: { readonly schema: string }): DocumentSchema<unknown> {
   const found = documentSchemas.get(schema)
   if (!found) throw new Error(`there is no document schema ${schema}`)
   return found
-}
-
-function bufferOf({ bytes }: { readonly bytes: Uint8Array }): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 function readValue({ root, locate }: ValidDocument, schema: DocumentSchema<unknown>): unknown {
@@ -142,7 +139,7 @@ function readValue({ root, locate }: ValidDocument, schema: DocumentSchema<unkno
 
 /** Validates a document and returns its domain value. @throws Problem with the errors of the document, up to `mostFaults` */
 export function readDocument(job: ReadJob, gate: XmlGate, passed: GuardedDocuments): ReadDocument {
-  const bytes = bufferOf(job)
+  const bytes = bufferOf(job.bytes)
   const schema = schemaOf(job)
   if (mayBeBuyers(job)) {
     const read = readBuyerDocument(job, bytes, schema, gate, (faults) => new ValidationProblem(faults))
@@ -158,7 +155,7 @@ export function readDocument(job: ReadJob, gate: XmlGate, passed: GuardedDocumen
 
 /** Finds places of a document that was accepted before, in the notation of its sender. */
 export function locateInDocument(job: LocateJob): readonly Location[] {
-  const bytes = bufferOf(job)
+  const bytes = bufferOf(job.bytes)
   const located = mayBeBuyers(job) ? locateInBuyerDocument(bytes, job.limits, job.places) : undefined
   if (located) return located
   if (job.notation === 'xml') return job.places.map(makeLocator(scan(bytes.toString('utf8'), noLimits)))

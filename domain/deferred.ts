@@ -110,7 +110,7 @@ export function includesText(text: JsonText, part: string): boolean {
 }
 
 /** A Buffer of the text. Bytes are not copied. */
-function bufferOf(text: JsonText): Buffer {
+export function bufferOf(text: JsonText): Buffer {
   return typeof text === 'string' ? Buffer.from(text) : Buffer.from(text.buffer, text.byteOffset, text.byteLength)
 }
 

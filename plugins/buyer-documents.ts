@@ -123,7 +123,7 @@ export default fp(
       // Clients of cXML treat any status other than 200 as a failure of the transport.
       if (vocabulary === 'ubl' && result.kind === 'placed') reply.code(201)
       reply.headers({ 'cache-control': app.cachePolicies.never, 'content-type': contentTypeOf(request) })
-      return reply.send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
+      return reply.send(body)
     }
   },
   {

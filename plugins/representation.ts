@@ -193,8 +193,8 @@ export default fp(
       const { name } = representationsOf(request)
       const text = textOf(value)
       if (text !== undefined && name !== undefined) {
-        void sendWhenWritten(reply, writeDeferred(request, name, text, context), ({ buffer, byteOffset, byteLength }) => {
-          reply.send(Buffer.from(buffer, byteOffset, byteLength))
+        void sendWhenWritten(reply, writeDeferred(request, name, text, context), (bytes) => {
+          reply.send(bytes)
         })
         return reply
       }

@@ -27,10 +27,7 @@ const orderOriginals: RoutePlugin = async (app) => {
       request.charge(costOfBody(bytes.length))
       reply.header('etag', documentTag(document))
       // A browser must not run what a buyer's document may contain.
-      return reply
-        .header('content-disposition', 'attachment; filename="order.xml"')
-        .type(mediaType)
-        .send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+      return reply.header('content-disposition', 'attachment; filename="order.xml"').type(mediaType).send(bytes)
     }
   )
 
@@ -47,7 +44,7 @@ const orderOriginals: RoutePlugin = async (app) => {
       reply.header('etag', responseTag(order))
       const body = await orderState(request, basis, order)
       if (body === undefined) throw noResponse()
-      return reply.type(`${document.mediaType}; charset=utf-8`).send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
+      return reply.type(`${document.mediaType}; charset=utf-8`).send(body)
     }
   )
 

@@ -55,6 +55,6 @@ function writeDocument({ query }: Queries, { orderId, mediaType, digest, revisio
     `INSERT INTO order_document (order_id, digest, revision, answer, media_type, bytes) VALUES ($1, $2, $3, $4::json, $5, $6)
       ON CONFLICT (order_id) DO UPDATE SET media_type = excluded.media_type, digest = excluded.digest, revision = excluded.revision,
         answer = excluded.answer, bytes = excluded.bytes`,
-    [...common, mediaType, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)]
+    [...common, mediaType, bytes]
   )
 }
