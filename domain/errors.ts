@@ -59,16 +59,16 @@ export function hasCode(error: unknown, ...codes: readonly DomainErrorCode[]): e
 }
 
 /**
- * A new order names a stored order that is larger than `Placing.mostNamed`. The stored order was not read, and nothing was written.
- * Raise `mostNamed`, and place the order again.
+ * A verb of the store would read a stored order, a page of them or a shipment that is larger than its caller allows. Nothing was read or
+ * written. Allow `size` bytes, and call the verb again.
  */
-export class LargeOrderNamed extends Error {
-  override readonly name = 'LargeOrderNamed'
-  /** Bytes of the stored order. */
+export class LargeRead extends Error {
+  override readonly name = 'LargeRead'
+  /** Bytes that would be read. */
   readonly size: number
 
   constructor(size: number) {
-    super(`the order names a stored one of ${size} bytes`)
+    super(`${size} bytes would be read, which are more than the caller allows`)
     this.size = size
   }
 }

@@ -199,22 +199,26 @@ export interface Store extends WebhookStore {
   /** @throws `product-not-found`, `product-deleted`, `precondition-failed` */
   putStock(productId: string, onHand: Decimal, expected: Precondition, options?: WriteOptions): Promise<Stock>
 
-  /** @throws `invalid-order`, `order-refused`, `order-number-taken`, `idempotency-key-reused`, LargeOrderNamed */
+  /** @throws `invalid-order`, `order-refused`, `order-number-taken`, `idempotency-key-reused`, LargeRead */
   placeOrder(placing: Placing): Promise<Placed>
   /** @throws `order-not-found` */
   order(id: string): Promise<Order>
   /** @throws `order-not-found` */
   orderHead(id: string): Promise<StoredOrderHead>
   /** The customer's order that has the number: the active one, or else the last that was cancelled or rejected. */
-  orderNumbered(customer: string, orderNumber: string): Promise<Order | undefined>
+  orderHeadNumbered(customer: string, orderNumber: string): Promise<StoredOrderHead | undefined>
   /** The document that an order came from. Undefined when it came in the shop's own vocabulary. @throws `order-not-found` */
   documentOf(id: string): Promise<OrderDocument | undefined>
   /** The same with its bytes. */
   wholeDocumentOf(id: string): Promise<WholeOrderDocument | undefined>
   /** A page may be short, or empty, and still have a next one: see `orderList`. */
   orders(query: OrderQuery): Promise<Page<OrderSummary>>
-  /** The same list with whole orders, all of them deferred. A page ends early when their content reaches `mostContent`. */
-  wholeOrders(query: OrderQuery): Promise<Page<Order>>
+  /**
+   * The same list with whole orders, all of them deferred. A page ends early when their content reaches `mostContent`.
+   * @param most the most bytes of content that may be read. Absent: no limit.
+   * @throws LargeRead
+   */
+  wholeOrders(query: OrderQuery, most?: number): Promise<Page<Order>>
   /** Changes whenever a list of all orders, or of the customer's, may have changed. It reveals no count. */
   ordersRevision(customer?: string): Promise<string>
   /**
@@ -235,8 +239,12 @@ export interface Store extends WebhookStore {
   shipOrder(id: string, shipment: ShipmentDraft, expected: Precondition, options?: ShippingOptions): Promise<Shipped>
   /** The shipments of an order, newest first. None if there is no such order. */
   shipments(orderId: string, query: PageQuery): Promise<Page<ShipmentSummary>>
-  /** Undefined when the order has no such shipment. */
-  shipment(orderId: string, number: number): Promise<Shipment | undefined>
+  /**
+   * Undefined when the order has no such shipment.
+   * @param most the most bytes of its lines that may be read. Absent: no limit.
+   * @throws LargeRead
+   */
+  shipment(orderId: string, number: number, most?: number): Promise<Shipment | undefined>
 
   /**
    * The events that an audience hears, the oldest first. A reader that goes on with `after` misses none: a new event never appears

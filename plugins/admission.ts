@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { type JsonText, mostInline, textOf } from '../domain/deferred.ts'
+import { LargeRead } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
 import { Quota } from '../fairness/quota.ts'
 import { addCheck } from '../http/hooks.ts'
@@ -32,11 +33,19 @@ declare module 'fastify' {
      */
     holdUnreadOrder(size: number): void
     /**
-     * Reserves memory for stored orders that the request has read, until its answer is written. What was reserved beyond that is given
-     * back.
+     * Does work that reads what is stored, without knowing how much that is. If it is large, the store says so before it reads anything.
+     * Memory is then reserved for it until the request is answered, and the work is done again.
+     * @param work is told the most bytes that it may read
+     * @param onLarge is told the bytes of what is large, before memory is reserved
      * @throws Problem `overloaded` when too much is reserved already
      */
-    holdText(text: JsonText): void
+    makingRoom<T>(work: (most: number) => Promise<T>, onLarge?: (size: number) => void): Promise<T>
+    /**
+     * Reserves memory for what the request has read, until its answer is written. What was reserved beyond that is given back. A value
+     * that is not deferred needs no room.
+     * @throws Problem `overloaded` when too much is reserved already
+     */
+    holdRead(value: object): void
   }
 }
 
@@ -141,12 +150,36 @@ export default fp(
     })
 
     app.decorateRequest('holdUnreadOrder', function (this: FastifyRequest, size: number) {
-      if (size > mostInline && !kept.has(this)) keep(this, bytesOfOrders(size + mostOfHead))
+      if (size > mostInline && !kept.has(this)) keepUnread(this, size)
     })
 
-    app.decorateRequest('holdText', function (this: FastifyRequest, text: JsonText) {
-      keep(this, bytesOfOrders(text))
+    app.decorateRequest('makingRoom', async function <
+      T
+    >(this: FastifyRequest, work: (most: number) => Promise<T>, onLarge?: (size: number) => void): Promise<T> {
+      for (let most = mostInline; ; ) {
+        try {
+          return await work(most)
+        } catch (error) {
+          if (!(error instanceof LargeRead)) throw error
+          most = error.size
+          onLarge?.(most)
+          keepUnread(this, most)
+        }
+      }
     })
+
+    app.decorateRequest('holdRead', function (this: FastifyRequest, value: object) {
+      const text = textOf(value)
+      if (text !== undefined) keep(this, bytesOfOrders(text))
+    })
+
+    /** Keeps room for stored orders of this size that are read next, and lets the request keep what it has beyond that. */
+    function keepUnread(request: FastifyRequest, size: number): void {
+      const refusal = request.rateRefusal()
+      if (refusal) throw refusal
+      const bytes = bytesOfOrders(size + mostOfHead)
+      if (bytes > (kept.get(request)?.bytes ?? 0)) keep(request, bytes)
+    }
 
     /** Keeps this much room for the request until it is answered, and gives back what it has kept beyond that. */
     function keep(request: FastifyRequest, bytes: number): void {

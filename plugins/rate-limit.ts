@@ -56,6 +56,11 @@ declare module 'fastify' {
      * @param bytes of the order as JSON
      */
     chargeForOrder(bytes: number): void
+    /**
+     * The refusal of a request that was accepted, and is about to read a large order. Undefined until the caller's other requests have used
+     * up its rate. Otherwise many that were accepted together would all read one.
+     */
+    rateRefusal(): Problem | undefined
     /** Charges the time that the document process spent on the request, in milliseconds. */
     chargeWork(milliseconds: number): void
     /**
@@ -97,6 +102,7 @@ export default fp(
       app.decorateRequest('cost', () => 1)
       app.decorateRequest('charge', () => {})
       app.decorateRequest('chargeForOrder', () => {})
+      app.decorateRequest('rateRefusal', () => undefined)
       app.decorateRequest('chargeWork', () => {})
       app.decorateRequest('workRefusal', () => undefined)
       return
@@ -161,6 +167,12 @@ export default fp(
       charged.orderCost += more
       this.charge(more)
     })
+    app.decorateRequest('rateRefusal', function (this: FastifyRequest) {
+      if (!this.charged) return undefined
+      const { caller, cost } = this.charged
+      const { current, ttl } = tally.look(caller)
+      return current - cost < max ? undefined : overRate(Math.ceil(ttl / 1000))
+    })
     app.decorateRequest('chargeWork', function (this: FastifyRequest, milliseconds: number) {
       const cost = costOfWork(milliseconds)
       this.charge(cost)
@@ -175,15 +187,18 @@ export default fp(
       return new Problem('too-many-requests', detail, { headers: { 'retry-after': String(seconds) } })
     })
 
+    const overRate = (seconds: number) =>
+      new Problem('too-many-requests', `You have sent more than ${max} requests in a minute. Try again in ${seconds} seconds.`, {
+        headers: { 'retry-after': String(seconds) }
+      })
+
     const refuse = async ({ caller, resetsIn }: Charge, request: FastifyRequest, reply: FastifyReply): Promise<never> => {
       if (isDelayed(caller)) {
         await pauseRefusal(caller, request, reply)
         // Many delays end in the same turn of the event loop, and others must not wait for all of these refusals.
         await new Promise<void>((resolve) => app.schedule(request.network, resolve))
       }
-      throw new Problem('too-many-requests', `You have sent more than ${max} requests in a minute. Try again in ${resetsIn} seconds.`, {
-        headers: { 'retry-after': String(resetsIn) }
-      })
+      throw overRate(resetsIn)
     }
 
     addWait(app, 'onRequest', (request, reply, done) => {

@@ -41,6 +41,8 @@ export default fp(
 
     app.decorateRequest('wholeOrder', async function (this: FastifyRequest, { id, size }: StoredOrderHead): Promise<Order> {
       this.holdUnreadOrder(size)
+      // Other requests of the caller that were accepted already see the charge before they read an order.
+      this.chargeForOrder(size)
       const order = await this.read((store) => store.order(id))
       this.holdOrder(order)
       return order

@@ -135,9 +135,8 @@ export function makeBuyerOrders(
   async function orderByNumber(request: FastifyRequest, orderNumber: string | undefined): Promise<Order | undefined> {
     const { caller } = request
     if (caller?.kind !== 'key' || orderNumber === undefined) return undefined
-    const order = await request.read((store) => store.orderNumbered(caller.customer, orderNumber))
-    if (order) request.holdOrder(order)
-    return order
+    const head = await request.read((store) => store.orderHeadNumbered(caller.customer, orderNumber))
+    return head && request.wholeOrder(head)
   }
 
   /** The customer's order that a document names. @throws Problem `unauthenticated` */

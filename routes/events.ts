@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { guest } from '../domain/caller.ts'
-import { defer, joinTexts, mostInline, textOf } from '../domain/deferred.ts'
+import { defer, joinTexts, mostInline } from '../domain/deferred.ts'
 import { PositionError } from '../domain/errors.ts'
 import {
   type Audience,
@@ -61,8 +61,7 @@ const events: RoutePlugin = async (app, { config }) => {
         { rel: 'next', href: uriAfter(last, request.query) }
       ]
       const page = eventsPage(read, weight, { links, version: validators.version, isFinal, types })
-      const text = textOf(page)
-      if (text !== undefined) request.holdText(text)
+      request.holdRead(page)
       return reply.represent(page)
     }
   )

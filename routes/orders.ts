@@ -42,8 +42,10 @@ const orders: RoutePlugin = async (app, { config }) => {
       })
       const isPage = request.representation?.suffix === 'html'
       if (shape === 'lines' && !isPage) {
-        const page = await request.read((store) => store.wholeOrders(query))
-        return reply.represent(wholePage(page.items, restOf(page)))
+        const page = await request.makingRoom((most) => request.read((store) => store.wholeOrders(query, most)))
+        const whole = wholePage(page.items, restOf(page))
+        request.holdRead(whole)
+        return reply.represent(whole)
       }
       const lines = isPage && hasScope(caller, 'fulfilment') && limit <= mostCounted
       const page = await request.read((store) => store.orders({ ...query, lines }))

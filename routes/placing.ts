@@ -1,7 +1,5 @@
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
-import { mostInline } from '../domain/deferred.ts'
-import { LargeOrderNamed } from '../domain/errors.ts'
 import { firstStatus, type PurchaseOrder } from '../domain/order.ts'
 import type { Placed, Placing, Store } from '../domain/store.ts'
 import { senderName } from '../http/sender-name.ts'
@@ -11,25 +9,14 @@ import { senderName } from '../http/sender-name.ts'
  * charged for the stored order, and room in memory is reserved for it.
  * @throws Problem `overloaded`, and DomainError what `Store.placeOrder` throws
  */
-export function placeOrder(store: Store, request: FastifyRequest, placing: Placing): Promise<Placed> {
-  return placeNaming(mostInline)
-
-  async function placeNaming(mostNamed: number): Promise<Placed> {
-    try {
-      return await store.placeOrder({ ...placing, mostNamed })
-    } catch (error) {
-      if (!(error instanceof LargeOrderNamed)) throw error
-      const { size } = error
-      request.chargeForOrder(size)
-      return request.withRoomFor(size, () => placeNaming(size).then(keepRoom))
-    }
-  }
-
-  /** An order that was placed now must be answered, whatever room there is. */
-  function keepRoom(placed: Placed): Placed {
-    if (placed.replayed || placed.outcome === 'repeated') request.holdOrder(placed.order)
-    return placed
-  }
+export async function placeOrder(store: Store, request: FastifyRequest, placing: Placing): Promise<Placed> {
+  const placed = await request.makingRoom(
+    (mostNamed) => store.placeOrder({ ...placing, mostNamed }),
+    (size) => request.chargeForOrder(size)
+  )
+  // An order that was placed now must be answered, whatever room there is.
+  if (placed.replayed || placed.outcome === 'repeated') request.holdOrder(placed.order)
+  return placed
 }
 
 /** The order of a request's body, with its sender, its customer and its first status. */

@@ -5,7 +5,7 @@ import { guest, hasScope } from '../domain/caller.ts'
 import { hasCode } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
 import type { Precondition } from '../domain/preconditions.ts'
-import { requireLines, shipmentNumber } from '../domain/shipping.ts'
+import { requireLines, type Shipment, shipmentNumber } from '../domain/shipping.ts'
 import type { TypedForm } from '../http/form-post.ts'
 import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
 import { Problem } from '../http/problem.ts'
@@ -75,10 +75,19 @@ const shipments: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       const { id } = await request.visibleOrderHead(request.params.order_id)
       const number = shipmentNumber(request.params.number)
-      const found = number && (await request.read((store) => store.shipment(id, number)))
+      const found = number && (await wholeShipment(request, id, number))
       if (!found) throw new Problem('not-found', 'The order has no such shipment.')
+      request.holdRead(found)
       return reply.represent(found)
     }
+  )
+}
+
+/** A large shipment is not even read without room for it, and is charged like an order. */
+function wholeShipment(request: FastifyRequest, orderId: string, number: number): Promise<Shipment | undefined> {
+  return request.makingRoom(
+    (most) => request.read((store) => store.shipment(orderId, number, most)),
+    (size) => request.chargeForOrder(size)
   )
 }
 

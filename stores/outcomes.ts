@@ -1,6 +1,6 @@
 /** Outcomes of writes as plain data, which threads can exchange. */
 
-import { DomainError, type DomainErrorCode, type Fault, LargeOrderNamed } from '../domain/errors.ts'
+import { DomainError, type DomainErrorCode, type Fault, LargeRead } from '../domain/errors.ts'
 import type { ThreadLost } from './database-thread.ts'
 
 interface ErrorData {
@@ -20,7 +20,7 @@ export type Failure =
       readonly orderId: string | undefined
       readonly cause: ErrorData | string | undefined
     }
-  | { readonly kind: 'large-order-named'; readonly size: number }
+  | { readonly kind: 'large-read'; readonly size: number }
   | (ErrorData & { readonly kind: 'unexpected' })
 
 /**
@@ -35,7 +35,7 @@ export interface Postponed {
 export type CommandOutcome = { readonly value: unknown } | { readonly failure: Failure } | Postponed
 
 export function toFailure(error: unknown): Failure {
-  if (error instanceof LargeOrderNamed) return { kind: 'large-order-named', size: error.size }
+  if (error instanceof LargeRead) return { kind: 'large-read', size: error.size }
   if (!(error instanceof DomainError)) return { kind: 'unexpected', ...dataOf(error) }
   const { code, message, faults, orderId, cause } = error
   const causeData = cause === undefined || typeof cause === 'string' ? cause : dataOf(cause)
@@ -45,7 +45,7 @@ export function toFailure(error: unknown): Failure {
 /** @param verb the verb that failed, for the log */
 export function fromFailure(failure: Failure, verb: string): Error {
   if (failure.kind === 'unexpected') return new Error(`${verb} failed in the database's thread`, { cause: errorOf(failure) })
-  if (failure.kind === 'large-order-named') return new LargeOrderNamed(failure.size)
+  if (failure.kind === 'large-read') return new LargeRead(failure.size)
   const { code, message, faults, orderId, cause } = failure
   const originalCause = typeof cause === 'object' ? errorOf(cause) : cause
   return new DomainError(code, message, { faults, cause: originalCause, ...(orderId === undefined ? {} : { orderId }) })

@@ -1,4 +1,4 @@
-import { PositionError } from '../../domain/errors.ts'
+import { LargeRead, PositionError } from '../../domain/errors.ts'
 import type { Order, OrderSummary } from '../../domain/order.ts'
 import {
   mostContent,
@@ -60,20 +60,25 @@ export function summariesQuery(list: OrderList, range: Range, lines: boolean): S
   return rowsOf(list, range, columns, [lines])
 }
 
-/** The query of a page of whole orders. Only the content that the page shows is read: the first order's, and what fits beside it. */
-export function wholeQuery(list: OrderList, range: Range): Statement {
+/**
+ * The query of a page of whole orders. Only the content that the page shows is read: the first order's, and what fits beside it. If it has
+ * more than `most` bytes, none is read.
+ */
+export function wholeQuery(list: OrderList, range: Range, most: number): Statement {
   const { status, placedSince, modifiedSince } = list.checked
   const values = [mostContent, status ?? null, placedSince ?? 0, modifiedSince ?? 0]
   const isListed = '($2::text IS NULL OR o.status = $2) AND o.placed_at >= $3::bigint AND o.modified_at >= $4::bigint'
-  const order = list.direction === 'newest' ? `r.${list.by}_at DESC, r.seq DESC` : `r.${list.by}_at, r.seq`
+  const order = list.direction === 'newest' ? `${list.by}_at DESC, seq DESC` : `${list.by}_at, seq`
   const rows = rowsOf(list, range, `${listed}, CASE WHEN ${isListed} THEN o.content_size ELSE 0 END AS size`, values)
   const text = `WITH k AS MATERIALIZED (${rows.text}),
-      r AS (SELECT r.*, sum(r.size) OVER (ORDER BY ${order}) AS running FROM k r)
-    SELECT r.seq, r.id, r.version, r.customer, r.order_number, r.status, r.placed_at, r.modified_at,
-      CASE WHEN r.size > 0 AND (r.running <= $1::bigint OR r.running = r.size)
-        THEN (SELECT content FROM purchase_order o WHERE o.seq = r.seq) END AS content
-    FROM r ORDER BY ${order}`
-  return { text, values: rows.values }
+      r AS (SELECT *, sum(size) OVER (ORDER BY ${order}) AS running FROM k),
+      s AS (SELECT *, CASE WHEN running <= $1::bigint OR running = size THEN size ELSE 0 END AS shown FROM r),
+      p AS (SELECT *, sum(shown) OVER () AS total FROM s)
+    SELECT p.seq, p.id, p.version, p.customer, p.order_number, p.status, p.placed_at, p.modified_at, p.total,
+      CASE WHEN p.shown > 0 AND p.total <= $${values.push(most)}::bigint
+        THEN (SELECT content FROM purchase_order o WHERE o.seq = p.seq) END AS content
+    FROM p ORDER BY ${order}`
+  return { text, values }
 }
 
 /**
@@ -98,9 +103,17 @@ export async function summaries(database: Database, query: OrderQuery): Promise<
   return orderPage(await run<SummaryRow & Record<string, unknown>>(database, statement), list, summaryFrom)
 }
 
-export async function wholeOrders(database: Database, query: OrderQuery): Promise<Page<Order>> {
+interface WholeRow extends CommonOrderRow, Record<string, unknown> {
+  readonly content: string | null
+  /** Bytes of all content of the page. */
+  readonly total: number
+}
+
+export async function wholeOrders(database: Database, query: OrderQuery, most = Number.MAX_SAFE_INTEGER): Promise<Page<Order>> {
   const list = orderList(query)
-  const statement = wholeQuery(list, await rangeAfter(database, list, query.after))
-  const rows = await run<CommonOrderRow & { readonly content: string | null } & Record<string, unknown>>(database, statement)
+  const statement = wholeQuery(list, await rangeAfter(database, list, query.after), most)
+  const rows = await run<WholeRow>(database, statement)
+  const total = rows[0]?.total ?? 0
+  if (total > most) throw new LargeRead(total)
   return orderPage(rows, list, (row) => (row.content === null ? undefined : deferredOrder(row, row.content)))
 }

@@ -1,4 +1,4 @@
-import { LargeOrderNamed } from '../../domain/errors.ts'
+import { LargeRead } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Placed, Shipped, Store } from '../../domain/store.ts'
 import { entryModule } from '../../files.ts'
@@ -81,7 +81,7 @@ export class OrderWriter {
     try {
       return await this.#servingThreadQueue.submit(command)
     } catch (error) {
-      if (error instanceof LargeOrderNamed && error.size <= mostNamed(command)) return this.#orderThreadQueue.submit(command)
+      if (error instanceof LargeRead && error.size <= mostNamed(command)) return this.#orderThreadQueue.submit(command)
       throw error
     }
   }

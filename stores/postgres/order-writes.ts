@@ -1,5 +1,5 @@
 import { mostInline } from '../../domain/deferred.ts'
-import { LargeOrderNamed } from '../../domain/errors.ts'
+import { LargeRead } from '../../domain/errors.ts'
 import { namedProducts, type Order, type ProductReference } from '../../domain/order.ts'
 import type { Placed, Shipped } from '../../domain/store.ts'
 import { attempt, type Settled } from '../batcher.ts'
@@ -21,7 +21,7 @@ import { lockStock } from './stock-ledger.ts'
 /** The thread that decides a batch. Only the order thread may take long. */
 export type DecidingThread = 'serving' | 'order'
 
-/** Bytes of what a command names that a thread reads. A command that needs more fails with LargeOrderNamed. */
+/** Bytes of what a command names that a thread reads. A command that needs more fails with LargeRead. */
 const mostRead: Readonly<Record<DecidingThread, number>> = { serving: mostInline, order: Number.POSITIVE_INFINITY }
 
 /**
@@ -58,7 +58,7 @@ export function makeOrderWrites(
       const tooLarge = new Map(
         readable.flatMap((command) => {
           const size = named.sizeOf(command)
-          return size > Math.min(mostRead[thread], mostNamed(command)) ? [[command, new LargeOrderNamed(size)] as const] : []
+          return size > Math.min(mostRead[thread], mostNamed(command)) ? [[command, new LargeRead(size)] as const] : []
         })
       )
       const [commands, postponed] = divide(readable, (command) => lockedSize(command) + (tooLarge.has(command) ? 0 : named.sizeOf(command)))

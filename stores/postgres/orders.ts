@@ -20,7 +20,7 @@ import { isOrderId, type OrderRow, orderColumns, toOrder } from './rows.ts'
 /** The verbs that read orders. */
 export function makeOrders(
   database: Database
-): Pick<Store, 'order' | 'orderHead' | 'orderNumbered' | 'orders' | 'wholeOrders' | 'documentOf' | 'wholeDocumentOf' | 'ordersRevision'> {
+): Pick<Store, 'order' | 'orderHead' | 'orderHeadNumbered' | 'orders' | 'wholeOrders' | 'documentOf' | 'wholeDocumentOf' | 'ordersRevision'> {
   async function documentRow<Row extends DocumentRow>(id: string, columns: string): Promise<Row> {
     const sql = `SELECT ${columns} FROM purchase_order o LEFT JOIN order_document d ON d.order_id = o.id WHERE o.id = $1`
     const [row] = isOrderId(id) ? await database.query<Row & Record<string, unknown>>(sql, [id]) : []
@@ -41,16 +41,16 @@ export function makeOrders(
       if (!row) throw orderNotFound()
       return storedOrderHeadOf(row)
     },
-    async orderNumbered(customer, orderNumber) {
-      const sql = `SELECT ${orderColumns} FROM purchase_order o WHERE o.customer = $1 AND o.order_number = $2
+    async orderHeadNumbered(customer, orderNumber) {
+      const sql = `SELECT ${sizedOrderColumns} FROM purchase_order o WHERE o.customer = $1 AND o.order_number = $2
         ORDER BY o.status IN (${inactiveStatuses}), o.seq DESC LIMIT 1`
-      const [row] = await database.prepared<OrderRow>(sql, [customer, orderNumber])
-      return row && toOrder(row)
+      const [row] = await database.prepared<SizedOrderRow & Record<string, unknown>>(sql, [customer, orderNumber])
+      return row && storedOrderHeadOf(row)
     },
     documentOf: async (id) => documentFrom(await documentRow<DocumentRow>(id, documentColumns)),
     wholeDocumentOf: async (id) => wholeDocumentFrom(await documentRow<WholeDocumentRow>(id, wholeDocumentColumns)),
     orders: (query) => summaries(database, query),
-    wholeOrders: (query) => wholeOrders(database, query),
+    wholeOrders: (query, most) => wholeOrders(database, query, most),
     ordersRevision: (customer) => ordersRevision(database, customer)
   }
 }

@@ -1,3 +1,4 @@
+import { LargeRead } from '../../domain/errors.ts'
 import type { Shipment } from '../../domain/shipping.ts'
 import type { Store } from '../../domain/store.ts'
 import { toPage } from '../paging.ts'
@@ -6,6 +7,7 @@ import {
   type ShipmentSummaryRow,
   shipmentColumns,
   shipmentFrom,
+  shipmentHeadColumns,
   shipmentPosition,
   shipmentRow,
   shipmentSummaryColumns,
@@ -34,6 +36,10 @@ export function writeShipments({ query }: Queries, shipments: readonly Shipment[
   )
 }
 
+interface SizedRow extends ShipmentRow, Record<string, unknown> {
+  readonly size: number
+}
+
 /** The verbs that read shipments. */
 export function makeShipments(database: Database): Pick<Store, 'shipments' | 'shipment'> {
   return {
@@ -49,9 +55,12 @@ export function makeShipments(database: Database): Pick<Store, 'shipments' | 'sh
         ({ number }) => String(number)
       )
     },
-    async shipment(orderId, number) {
-      const sql = `SELECT ${shipmentColumns} FROM shipment WHERE order_id = $1 AND number = $2`
-      const [row] = isOrderId(orderId) ? await database.prepared<ShipmentRow>(sql, [orderId, number]) : []
+    async shipment(orderId, number, most = Number.MAX_SAFE_INTEGER) {
+      // OFFSET keeps the planner from computing the size twice.
+      const sql = `SELECT ${shipmentHeadColumns}, size, CASE WHEN size <= $3::bigint THEN items END AS items
+        FROM (SELECT *, octet_length(items::text) AS size FROM shipment WHERE order_id = $1 AND number = $2 OFFSET 0) s`
+      const [row] = isOrderId(orderId) ? await database.prepared<SizedRow>(sql, [orderId, number, most]) : []
+      if (row && row.size > most) throw new LargeRead(row.size)
       return row && shipmentFrom(orderId, row)
     }
   }

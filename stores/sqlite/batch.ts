@@ -1,4 +1,4 @@
-import { LargeOrderNamed } from '../../domain/errors.ts'
+import { LargeRead } from '../../domain/errors.ts'
 import { mostNamed } from '../crossing.ts'
 import { type CommandOutcome, notStored, perhapsStored, toFailure } from '../outcomes.ts'
 import { batchWeight, storedSize } from '../sizes.ts'
@@ -33,7 +33,7 @@ export function makeBatch(db: Connection, currency: string, check: () => void): 
     let weight = 0
     return (command) => {
       const named = sizes.named(command)
-      if (named > mostNamed(command)) return { failure: toFailure(new LargeOrderNamed(named)) }
+      if (named > mostNamed(command)) return { failure: toFailure(new LargeRead(named)) }
       const existing = storedSize(sizes.changed(command) + named)
       if (weight >= batchWeight) return { postponed: existing }
       weight += existing

@@ -1,5 +1,5 @@
 import type { JsonText } from '../../domain/deferred.ts'
-import { PositionError } from '../../domain/errors.ts'
+import { LargeRead, PositionError } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import { mostContent, type OrderList, orderList, orderPage, type Range, rangeOf, readPosition } from '../../domain/order-list.ts'
 import type { Page } from '../../domain/page.ts'
@@ -90,16 +90,17 @@ export function makeOrderPages(db: Connection): Sync<'orders' | 'wholeOrders'> {
   }
 
   // The content of an order is read after the page is known, in the same transaction.
-  const whole = db.transaction((query: OrderQuery): Page<Order> => {
+  const whole = db.transaction((query: OrderQuery, most = Number.POSITIVE_INFINITY): Page<Order> => {
     const list = orderList(query)
     const rows = rowsOf<SizedRow>(sqlOf(list, `${listed}, octet_length(o.content) AS size`, ''), bounds(list, query))
     let size = 0
-    return orderPage(rows, list, (row) => {
-      const isFirst = size === 0
+    const { items, ...next } = orderPage(rows, list, (row) => {
+      if (size > 0 && size + row.size > mostContent) return undefined
       size += row.size
-      if (!isFirst && size > mostContent) return undefined
-      return deferredOrder(row, contents.get(row.seq) ?? '')
+      return row
     })
+    if (size > most) throw new LargeRead(size)
+    return { items: items.map((row) => deferredOrder(row, contents.get(row.seq) ?? '')), ...next }
   })
 
   return {
@@ -107,6 +108,6 @@ export function makeOrderPages(db: Connection): Sync<'orders' | 'wholeOrders'> {
       const list = orderList(query)
       return orderPage(rowsOf<SummaryRow>(summariesSql(list), bounds(list, query)), list, summaryFrom)
     },
-    wholeOrders: (query) => whole(query)
+    wholeOrders: (query, most) => whole(query, most)
   }
 }

@@ -38,7 +38,7 @@ type ReadVerb =
   | 'stock'
   | 'order'
   | 'orderHead'
-  | 'orderNumbered'
+  | 'orderHeadNumbered'
   | 'documentOf'
   | 'wholeDocumentOf'
   | 'orders'
@@ -57,8 +57,11 @@ interface Reader extends Sync<ReadVerb> {
 
 const isNumbered = 'customer = @customer AND order_number = @orderNumber'
 
+/** SQLite knows the length of a text without reading the text. */
+const sizedOrderColumns = `${orderHeadColumns}, octet_length(content) AS content_size`
+
 /** Finds the order by indexes alone. To sort all orders of a number would read each of them whole. */
-export const numberedSql = `SELECT ${undecodedOrderColumns} FROM purchase_order WHERE seq = coalesce(
+export const numberedSql = `SELECT ${sizedOrderColumns} FROM purchase_order WHERE seq = coalesce(
   (SELECT seq FROM purchase_order INDEXED BY order_number WHERE ${isNumbered} AND status NOT IN (${inactiveStatuses})),
   (SELECT max(seq) FROM purchase_order INDEXED BY order_any_number WHERE ${isNumbered}))`
 
@@ -79,11 +82,8 @@ export function makeReader(db: Connection, currency: string): Reader {
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck()
   const revision = db.prepare<[], Revision>('SELECT revision, modified_at AS modifiedAt FROM catalogue')
   const order = db.prepare<[string], UndecodedOrderRow>(`SELECT ${undecodedOrderColumns} FROM purchase_order WHERE id = ?`)
-  // SQLite knows the length of a text without reading the text.
-  const orderHead = db.prepare<[string], SizedOrderRow>(
-    `SELECT ${orderHeadColumns}, octet_length(content) AS content_size FROM purchase_order WHERE id = ?`
-  )
-  const numbered = db.prepare<[{ customer: string; orderNumber: string }], UndecodedOrderRow>(numberedSql)
+  const orderHead = db.prepare<[string], SizedOrderRow>(`SELECT ${sizedOrderColumns} FROM purchase_order WHERE id = ?`)
+  const numbered = db.prepare<[{ customer: string; orderNumber: string }], SizedOrderRow>(numberedSql)
   const keys = db.prepare<[], KeyRow>(`SELECT ${keyColumns} FROM api_key ORDER BY created_at, id`)
   const key = db.prepare<[string], KeyRow>(`SELECT ${keyColumns} FROM api_key WHERE hash = ?`)
   // Each step looks up the next category in the index, so the time depends on the number of categories, not of products.
@@ -129,9 +129,9 @@ export function makeReader(db: Connection, currency: string): Reader {
       if (!row) throw orderNotFound()
       return storedOrderHeadOf(row)
     },
-    orderNumbered(customer, orderNumber) {
+    orderHeadNumbered(customer, orderNumber) {
       const row = numbered.get({ customer, orderNumber })
-      return row && toDeferredOrder(row)
+      return row && storedOrderHeadOf(row)
     },
     ...makeDocumentReader(db),
     ...makeOrderPages(db),

@@ -1,3 +1,4 @@
+import { LargeRead } from '../../domain/errors.ts'
 import type { Shipment } from '../../domain/shipping.ts'
 import { toPage } from '../paging.ts'
 import {
@@ -31,8 +32,10 @@ export function makeShipmentReader(db: Connection): Sync<'shipments' | 'shipment
     `SELECT ${shipmentSummaryColumns} FROM shipment s WHERE s.seq = (SELECT seq FROM purchase_order WHERE id = ?) AND s.number < ?
       ORDER BY s.number DESC LIMIT ? + 1`
   )
-  const one = db.prepare<[string, number], UndecodedShipmentRow>(
-    `SELECT ${shipmentHeadColumns}, ${undecoded('items')} AS items FROM shipment WHERE seq = (SELECT seq FROM purchase_order WHERE id = ?) AND number = ?`
+  // SQLite knows the length of a text without reading the text.
+  const one = db.prepare<[{ orderId: string; number: number; most: number | null }], UndecodedShipmentRow & { readonly size: number }>(
+    `SELECT ${shipmentHeadColumns}, octet_length(items) AS size, iif(octet_length(items) > @most, '', ${undecoded('items')}) AS items
+      FROM shipment WHERE seq = (SELECT seq FROM purchase_order WHERE id = @orderId) AND number = @number`
   )
   return {
     shipments(orderId, { limit, after }) {
@@ -44,8 +47,9 @@ export function makeShipmentReader(db: Connection): Sync<'shipments' | 'shipment
         ({ number }) => String(number)
       )
     },
-    shipment(orderId, number) {
-      const row = one.get(orderId, number)
+    shipment(orderId, number, most) {
+      const row = one.get({ orderId, number, most: most ?? null })
+      if (row && most !== undefined && row.size > most) throw new LargeRead(row.size)
       return row && shipmentFrom(orderId, row)
     }
   }

@@ -206,6 +206,74 @@ t.test('the large orders of a page of events are not read without room for them'
   t.same([reads, waiting()], [answered, answered], 'each page that was read had room')
 })
 
+const readsOfLarge = [
+  ['a shipment', 'shipment', '/shipment/1'],
+  ['a page of whole orders', 'wholeOrders', undefined]
+] as const
+for (const [what, verb, path] of readsOfLarge) {
+  t.test(`${what} is not read without room for it`, async (t) => {
+    const shop = await build(t, { settings: { RATE_LIMIT: 'off' }, products: { 'ABC-1': { onHand: '1000000' as never } } })
+    const { app, store } = shop
+    const seller = await shop.key('ERP', 'fulfilment')
+    const payload = `<purchase-order>${line.repeat(10_000)}</purchase-order>`
+    const { headers } = await app.inject({ method: 'POST', url: '/order', headers: { ...xml, prefer: 'return=minimal' }, payload })
+    const order = String(headers.location)
+    const shipped = await app.inject({ method: 'POST', url: `${order}/shipments`, headers: { ...xml, ...seller }, payload: '<shipment/>' })
+    t.equal(shipped.statusCode, 201)
+    const { letGo } = holdWrites(app, async () => Buffer.from('<written/>'))
+    let reads = 0
+    const read = store[verb] as (...given: readonly unknown[]) => Promise<unknown>
+    const counted = async (...given: readonly unknown[]) => {
+      const found = await read(...given)
+      reads += 1
+      return found
+    }
+    Object.assign(store, { [verb]: counted })
+    const url = path === undefined ? '/orders?with=lines' : order + path
+    const ask = () => app.inject({ url, headers: seller })
+    const asked = Array.from({ length: 60 }, ask)
+    t.match(await Promise.race(asked), { statusCode: 503, body: /Too many large orders are being read or changed right now/ })
+    letGo()
+    const statuses = (await Promise.all(asked)).map(({ statusCode }) => statusCode)
+    const answered = statuses.filter((status) => status === 200).length
+    t.ok(answered > 0 && answered < 60, `${answered} answers`)
+    t.equal(reads, answered)
+    t.equal((await ask()).statusCode, 200, 'then there is room again')
+  })
+}
+
+t.test('of requests that were accepted together, none reads a large order after the others have used up the rate', async (t) => {
+  const { app, store } = await build(t, { settings: { RATE_LIMIT: '10' }, products: { 'ABC-1': { onHand: '1000000' as never } } })
+  const payload = `<purchase-order>${line.repeat(10_000)}</purchase-order>`
+  const { headers } = await app.inject({ method: 'POST', url: '/order', headers: xml, payload })
+  const asked = 4
+  const { orderHead, order } = { ...store }
+  let letGo = () => {}
+  const all = new Promise<void>((resolve) => (letGo = resolve))
+  let heads = 0
+  let reads = 0
+  Object.assign(store, {
+    orderHead: async (id: string) => {
+      if (++heads === asked) letGo()
+      await all
+      return orderHead(id)
+    },
+    order: (id: string) => {
+      reads++
+      return order(id)
+    }
+  })
+  const answers = await Promise.all(
+    Array.from({ length: asked }, () =>
+      app.inject({ url: String(headers.location), remoteAddress: '192.0.2.1', headers: { accept: 'application/json' } })
+    )
+  )
+  const statuses = answers.map(({ statusCode }) => statusCode).sort()
+  t.same([reads, statuses], [1, [200, 429, 429, 429]])
+  const refused = answers.find(({ statusCode }) => statusCode === 429)
+  t.match(refused, { headers: { 'retry-after': /^[1-9][0-9]?$/ }, body: /You have sent more than 10 requests in a minute/ })
+})
+
 t.test('the sender of a request is the customer of its key, or else its address', async (t) => {
   const { app, key } = await build(t)
   const senders: unknown[] = []

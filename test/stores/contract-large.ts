@@ -59,8 +59,8 @@ export function largeContract(rule: Rule): void {
     for (const named of [small, { ...small, mode: 'dry-run' } as const, { order, ...stamped }, again]) {
       const { size } = await failed({ ...named, mostNamed: 1_000 })
       t.ok(size > 50 * lines, `${size} bytes`)
-      t.match(await failed({ ...named, mostNamed: size - 1 }), { name: 'LargeOrderNamed', size })
-      t.not((await failed({ ...named, mostNamed: size }))?.name, 'LargeOrderNamed')
+      t.match(await failed({ ...named, mostNamed: size - 1 }), { name: 'LargeRead', size })
+      t.not((await failed({ ...named, mostNamed: size }))?.name, 'LargeRead')
     }
     t.match(await store.placeOrder({ ...again, mostNamed: 1_000_000 }), { replayed: true, order: { id: first.id } })
     t.match(await failed({ ...small, mostNamed: 1_000_000 }), { code: 'order-number-taken', orderId: first.id })
@@ -68,6 +68,31 @@ export function largeContract(rule: Rule): void {
     t.match(await failed({ ...small, idempotency: other, mostNamed: 0 }), { code: 'idempotency-key-reused' }, 'which needs no order')
     t.equal((await store.placeOrder({ ...again, idempotency: { ...other, key: 'new' }, mostNamed: 0 })).outcome, 'placed')
     t.equal(await onHand(store, 'a'), String(999 - lines))
+  })
+
+  rule('whole orders and shipments that are larger than allowed are not read, and their size is told', async (t, store) => {
+    await store.createProduct('a', stocked(1000))
+    const { order } = await store.placeOrder({ order: purchase(many()), ...stamped })
+    await store.placeOrder({ order: purchase([item('a')]), ...stamped })
+    await store.shipOrder(order.id, {}, {})
+    const reads: Record<string, (most?: number) => Promise<unknown>> = {
+      'a page with one order': (most) => store.wholeOrders({ limit: 1, order: 'oldest' }, most),
+      'a page with both': (most) => store.wholeOrders({ limit: 2 }, most),
+      'a shipment': (most) => store.shipment(order.id, 1, most)
+    }
+    for (const [what, read] of Object.entries(reads)) {
+      const whole = await read()
+      const { name, size } = await read(1_000).then(
+        () => ({ name: 'nothing', size: 0 }),
+        (error) => error
+      )
+      t.equal(name, 'LargeRead', what)
+      t.ok(size > 50 * lines, `${what}: ${size} bytes`)
+      await t.rejects(read(size - 1), { name: 'LargeRead', size }, what)
+      t.equal(JSON.stringify(await read(size)), JSON.stringify(whole), what)
+    }
+    t.equal((await store.wholeOrders({ limit: 1 }, 10_000)).items.length, 1)
+    t.equal(await store.shipment(order.id, 2, 0), undefined)
   })
 
   rule('a small order that stands as a long one, since its names are long, is repeated by its number', async (t, store) => {

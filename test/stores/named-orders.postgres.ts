@@ -167,7 +167,7 @@ t.test('the serving thread reads no large order', async (t) => {
     'serving'
   )
   const placed = { value: { outcome: 'placed' } }
-  const large = { error: { name: 'LargeOrderNamed', size: Number } }
+  const large = { error: { name: 'LargeRead', size: Number } }
   t.match(outcomes, [placed, large, large, { error: { code: 'idempotency-key-reused' } }, large, placed])
   t.ok(read < mostInline, `${read}`)
   t.equal(await onHand(store, 'a'), String(1_000_000 - 5_000 - 2))

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { DomainError, LargeOrderNamed } from '../../domain/errors.ts'
+import { DomainError, LargeRead } from '../../domain/errors.ts'
 import { fromFailure, toFailure } from '../../stores/outcomes.ts'
 
 /** An error as it is on the other side of a thread. */
@@ -19,7 +19,7 @@ t.test('a refusal of the shop crosses between threads with all its parts', async
 })
 
 t.test('the size of a large order that is named crosses, too', async (t) => {
-  t.match(crossed(new LargeOrderNamed(50_000)), { name: 'LargeOrderNamed', size: 50_000 })
+  t.match(crossed(new LargeRead(50_000)), { name: 'LargeRead', size: 50_000 })
 })
 
 t.test('any other error crosses as the cause of one that names the verb', async (t) => {

@@ -33,7 +33,6 @@ t.test('no read of a large order makes a string of it', async (t) => {
   const heads = await store.eventHeads({ audience: ordersAudience(customer), limit: 10 })
   const read = {
     'by its id': await store.order(order.id),
-    'by its number': await store.orderNumbered(customer, 'PO-1'),
     'in a list': (await store.wholeOrders({ limit: 10 })).items[0],
     'in an event': (await store.events(heads))[0]?.order
   }
