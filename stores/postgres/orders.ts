@@ -20,7 +20,10 @@ import { isOrderId, type OrderRow, orderColumns, toOrder } from './rows.ts'
 /** The verbs that read orders. */
 export function makeOrders(
   database: Database
-): Pick<Store, 'order' | 'orderHead' | 'orderHeadNumbered' | 'orders' | 'wholeOrders' | 'documentOf' | 'wholeDocumentOf' | 'ordersRevision'> {
+): Pick<
+  Store,
+  'order' | 'orderHead' | 'orderHeadNumbered' | 'orders' | 'wholeOrders' | 'documentOf' | 'wholeDocumentOf' | 'ordersRevision'
+> {
   async function documentRow<Row extends DocumentRow>(id: string, columns: string): Promise<Row> {
     const sql = `SELECT ${columns} FROM purchase_order o LEFT JOIN order_document d ON d.order_id = o.id WHERE o.id = $1`
     const [row] = isOrderId(id) ? await database.query<Row & Record<string, unknown>>(sql, [id]) : []
