@@ -70,12 +70,13 @@ export function wholeQuery(list: OrderList, range: Range, most: number): Stateme
   const isListed = '($2::text IS NULL OR o.status = $2) AND o.placed_at >= $3::bigint AND o.modified_at >= $4::bigint'
   const order = list.direction === 'newest' ? `${list.by}_at DESC, seq DESC` : `${list.by}_at, seq`
   const rows = rowsOf(list, range, `${listed}, CASE WHEN ${isListed} THEN o.content_size ELSE 0 END AS size`, values)
+  const [limit, allowed] = [list.limit, most].map((value) => `$${values.push(value)}::bigint`)
   const text = `WITH k AS MATERIALIZED (${rows.text}),
-      r AS (SELECT *, sum(size) OVER (ORDER BY ${order}) AS running FROM k),
-      s AS (SELECT *, CASE WHEN running <= $1::bigint OR running = size THEN size ELSE 0 END AS shown FROM r),
+      r AS (SELECT *, sum(size) OVER w AS running, count(*) FILTER (WHERE size > 0) OVER w AS nth FROM k WINDOW w AS (ORDER BY ${order})),
+      s AS (SELECT *, CASE WHEN nth <= ${limit} AND (running <= $1::bigint OR running = size) THEN size ELSE 0 END AS shown FROM r),
       p AS (SELECT *, sum(shown) OVER () AS total FROM s)
     SELECT p.seq, p.id, p.version, p.customer, p.order_number, p.status, p.placed_at, p.modified_at, p.total,
-      CASE WHEN p.shown > 0 AND p.total <= $${values.push(most)}::bigint
+      CASE WHEN p.shown > 0 AND p.total <= ${allowed}
         THEN (SELECT content FROM purchase_order o WHERE o.seq = p.seq) END AS content
     FROM p ORDER BY ${order}`
   return { text, values }
