@@ -162,6 +162,7 @@ export default fp(
         } catch (error) {
           if (!(error instanceof LargeRead)) throw error
           most = error.size
+          await this.nextTurn()
           onLarge?.(most)
           keepUnread(this, most)
         }
@@ -229,5 +230,5 @@ export default fp(
       whenAnswered(request, reply, () => bodies.release(sender, bytes))
     })
   },
-  { name: 'admission', fastify: '5.x', dependencies: ['documents', 'limits', 'problems', 'rate-limit'] }
+  { name: 'admission', fastify: '5.x', dependencies: ['documents', 'limits', 'problems', 'rate-limit', 'scheduling'] }
 )

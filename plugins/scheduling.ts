@@ -19,6 +19,11 @@ declare module 'fastify' {
     /** The sender's address, or the /64 network of an IPv6 address. */
     network: string
     /**
+     * Waits for the next turn of the address, before work of milliseconds.
+     * @throws Problem `overloaded` if the client has gone meanwhile
+     */
+    nextTurn(): Promise<void>
+    /**
      * Does work in turns with the requests of others.
      * @throws Problem `overloaded` if the client has gone meanwhile
      */
@@ -57,15 +62,16 @@ export default fp(
 
     app.decorate('schedule', (network: string, start: () => void) => scheduler.schedule(network, start))
     app.decorateRequest('network', '')
+    app.decorateRequest('nextTurn', async function (this: FastifyRequest) {
+      await new Promise<void>((resolve) => scheduler.goOn(this.network, resolve))
+      requireClient(this)
+    })
     let working = 0
     app.decorateRequest('inTurns', async function <Result>(this: FastifyRequest, pieces: Pieces<Result>): Promise<Result> {
       if (working === mostInTurns) return atOnce(pieces)
       working++
       try {
-        return await inTurns(pieces, async () => {
-          await new Promise<void>((resolve) => scheduler.goOn(this.network, resolve))
-          requireClient(this)
-        })
+        return await inTurns(pieces, () => this.nextTurn())
       } finally {
         working--
       }

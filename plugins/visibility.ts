@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { guest, mayChange, maySee } from '../domain/caller.ts'
+import { mostInline } from '../domain/deferred.ts'
 import { orderNotFound } from '../domain/errors.ts'
 import type { Order, StoredOrderHead } from '../domain/order.ts'
 import { Problem } from '../http/problem.ts'
@@ -40,6 +41,7 @@ export default fp(
     })
 
     app.decorateRequest('wholeOrder', async function (this: FastifyRequest, { id, size }: StoredOrderHead): Promise<Order> {
+      if (size > mostInline) await this.nextTurn()
       this.holdUnreadOrder(size)
       // Other requests of the caller that were accepted already see the charge before they read an order.
       this.chargeForOrder(size)
@@ -57,5 +59,5 @@ export default fp(
       )
     })
   },
-  { name: 'visibility', fastify: '5.x', dependencies: ['admission', 'auth', 'problems', 'store'] }
+  { name: 'visibility', fastify: '5.x', dependencies: ['admission', 'auth', 'problems', 'scheduling', 'store'] }
 )
