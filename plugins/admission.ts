@@ -29,7 +29,7 @@ declare module 'fastify' {
      * Reserves memory for a stored order, or for a page of them, that the request is about to read. To read megabytes only to refuse them
      * would hold up everybody else.
      * @param size as `StoredOrderHead` has it, or the weight of the events of a page
-     * @throws Problem `overloaded` when too much is reserved already
+     * @throws Problem `overloaded` when too much is reserved already, `too-many-requests` as `rateRefusal` says
      */
     holdUnreadOrder(size: number): void
     /**
@@ -37,7 +37,7 @@ declare module 'fastify' {
      * Memory is then reserved for it until the request is answered, and the work is done again.
      * @param work is told the most bytes that it may read
      * @param onLarge is told the bytes of what is large, before memory is reserved
-     * @throws Problem `overloaded` when too much is reserved already
+     * @throws Problem `overloaded` when too much is reserved already, `too-many-requests` as `rateRefusal` says
      */
     makingRoom<T>(work: (most: number) => Promise<T>, onLarge?: (size: number) => void): Promise<T>
     /**

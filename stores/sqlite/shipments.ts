@@ -33,7 +33,7 @@ export function makeShipmentReader(db: Connection): Sync<'shipments' | 'shipment
       ORDER BY s.number DESC LIMIT ? + 1`
   )
   // SQLite knows the length of a text without reading the text.
-  const one = db.prepare<[{ orderId: string; number: number; most: number | null }], UndecodedShipmentRow & { readonly size: number }>(
+  const one = db.prepare<[{ orderId: string; number: number; most: number }], UndecodedShipmentRow & { readonly size: number }>(
     `SELECT ${shipmentHeadColumns}, octet_length(items) AS size, iif(octet_length(items) > @most, '', ${undecoded('items')}) AS items
       FROM shipment WHERE seq = (SELECT seq FROM purchase_order WHERE id = @orderId) AND number = @number`
   )
@@ -47,9 +47,9 @@ export function makeShipmentReader(db: Connection): Sync<'shipments' | 'shipment
         ({ number }) => String(number)
       )
     },
-    shipment(orderId, number, most) {
-      const row = one.get({ orderId, number, most: most ?? null })
-      if (row && most !== undefined && row.size > most) throw new LargeRead(row.size)
+    shipment(orderId, number, most = Number.MAX_SAFE_INTEGER) {
+      const row = one.get({ orderId, number, most })
+      if (row && row.size > most) throw new LargeRead(row.size)
       return row && shipmentFrom(orderId, row)
     }
   }

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect } from 'node:net'
-import type { FastifyInstance } from 'fastify'
-import t from 'tap'
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+import t, { type Test } from 'tap'
 import type { JsonText } from '../../domain/deferred.ts'
 import type { Store, StoreVerb } from '../../domain/store.ts'
 import { build, xml } from '../build.ts'
@@ -34,6 +34,17 @@ function countReads(store: Store, verb: StoreVerb): () => number {
   }
   Object.assign(store, { [verb]: counted })
   return () => reads
+}
+
+/** Sends 60 requests at once, of which only some have room. @returns how many of them are answered with 200 */
+async function answeredOf60(t: Test, ask: () => Promise<LightMyRequestResponse>, letGo: () => void): Promise<number> {
+  const asked = Array.from({ length: 60 }, ask)
+  t.match(await Promise.race(asked), { statusCode: 503, body: /Too many large orders are being read or changed right now/ })
+  letGo()
+  const statuses = (await Promise.all(asked)).map(({ statusCode }) => statusCode)
+  const answered = statuses.filter((status) => status === 200).length
+  t.ok(answered > 0 && answered < 60, `${answered} answers`)
+  return answered
 }
 
 t.test('the bodies of one caller take 16 MiB at most while they arrive: one more is 503, unread, and others are answered', async (t) => {
@@ -99,12 +110,7 @@ t.test('a large order is not read without room for it', async (t) => {
   const url = String(placed.headers.location)
   const { letGo } = holdWrites(app, async () => Buffer.from('<order/>'))
   const reads = countReads(store, 'order')
-  const asked = Array.from({ length: 60 }, () => app.inject({ url, headers: { accept: 'application/xml' } }))
-  t.match(await Promise.race(asked), { statusCode: 503, body: /Too many large orders are being read or changed right now/ })
-  letGo()
-  const statuses = (await Promise.all(asked)).map(({ statusCode }) => statusCode)
-  const answered = statuses.filter((status) => status === 200).length
-  t.ok(answered > 0 && answered < 60, `${answered} answers`)
+  const answered = await answeredOf60(t, async () => app.inject({ url, headers: { accept: 'application/xml' } }), letGo)
   t.equal(reads(), answered)
 })
 
@@ -196,13 +202,7 @@ t.test('the large orders of a page of events are not read without room for them'
   const url = '/events?type=order-placed'
   const { letGo, waiting } = holdWrites(app, async () => Buffer.from('<events/>'))
   const reads = countReads(store, 'events')
-  const asked = Array.from({ length: 60 }, () => app.inject({ url, headers: seller }))
-  const refused = await Promise.race(asked)
-  t.match(refused, { statusCode: 503, body: /Too many large orders are being read or changed right now/ })
-  letGo()
-  const statuses = (await Promise.all(asked)).map(({ statusCode }) => statusCode)
-  const answered = statuses.filter((status) => status === 200).length
-  t.ok(answered > 0 && answered < 60, `${answered} pages`)
+  const answered = await answeredOf60(t, async () => app.inject({ url, headers: seller }), letGo)
   t.same([reads(), waiting()], [answered, answered], 'each page that was read had room')
 })
 
@@ -223,13 +223,8 @@ for (const [what, verb, path] of readsOfLarge) {
     const { letGo } = holdWrites(app, async () => Buffer.from('<written/>'))
     const reads = countReads(store, verb)
     const url = path === undefined ? '/orders?with=lines' : order + path
-    const ask = () => app.inject({ url, headers: seller })
-    const asked = Array.from({ length: 60 }, ask)
-    t.match(await Promise.race(asked), { statusCode: 503, body: /Too many large orders are being read or changed right now/ })
-    letGo()
-    const statuses = (await Promise.all(asked)).map(({ statusCode }) => statusCode)
-    const answered = statuses.filter((status) => status === 200).length
-    t.ok(answered > 0 && answered < 60, `${answered} answers`)
+    const ask = async () => app.inject({ url, headers: seller })
+    const answered = await answeredOf60(t, ask, letGo)
     t.equal(reads(), answered)
     t.equal((await ask()).statusCode, 200, 'then there is room again')
   })
