@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { type ParserError, parserOf } from './parser.ts'
+import { gatherSmallPieces } from './small-pieces.ts'
 
 /** The questions that the parser asks about its connection, and the events that it reports. */
 interface ParsingLimits {
@@ -55,7 +56,9 @@ export function limitParsing(socket: Socket, { acceptsMore, cut, pausesAfter, re
       refuse(Object.assign(new Error('CONNECT is not implemented'), { code: connectCode }))
       return 2
     }
-    if (request.headers['transfer-encoding'] !== undefined) limitChunks(request, refuse)
+    const isChunked = request.headers['transfer-encoding'] !== undefined
+    if (isChunked || request.headers['content-length'] !== undefined) gatherSmallPieces(request)
+    if (isChunked) limitChunks(request, refuse)
     // The parser stops by itself after such a request. Paused before, it would never report the end of the request.
     const { upgrade: offersProtocol } = request as OfferingRequest
     const result = onIncoming(request, keepAlive)

@@ -87,6 +87,24 @@ t.test('thousands of clients that connect, send and leave at once hold up nobody
   await shop.recovers(t)
 })
 
+t.test('bodies that come a byte at a time fill no memory', async (t) => {
+  const shop = await startHostile(t)
+  const bytes = 4_500
+  await shop.survives(t, async () => {
+    const senders = await Promise.all(Array.from({ length: 500 }, () => shop.open()))
+    for (const socket of senders) {
+      socket.setNoDelay()
+      socket.write(message('POST /order', { 'content-type': 'application/xml', 'content-length': '30000' }))
+    }
+    for (let sent = 0; sent < bytes; sent++) {
+      for (const socket of senders) socket.write('<')
+      await turn()
+    }
+    shop.leave()
+    await shop.recovers(t)
+  })
+})
+
 /** Everything that was received on a connection of an attacker who reads all of it. */
 function hear(socket: Socket): { statuses(): number[] } {
   const found: number[] = []

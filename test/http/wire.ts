@@ -80,7 +80,7 @@ export class Wire {
 
   /** @param to the service, or the port of the loopback interface where it listens */
   static async open(t: Test, to: FastifyInstance | number): Promise<Wire> {
-    const socket = connect({ host: '127.0.0.1', port: typeof to === 'number' ? to : portOf(to), allowHalfOpen: true })
+    const socket = connect({ host: '127.0.0.1', port: typeof to === 'number' ? to : portOf(to), allowHalfOpen: true, noDelay: true })
     t.teardown(() => socket.destroy())
     await once(socket, 'connect')
     return new Wire(socket)
