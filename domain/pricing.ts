@@ -55,6 +55,11 @@ interface Queue {
   at: number
 }
 
+/** The lines of an order in the order in which their prices are claimed. Shipped lines cannot go, so they come first. */
+export function inClaimOrder(items: readonly OrderItem[]): readonly OrderItem[] {
+  return items.toSorted((a, b) => Number(b.shippedQuantity !== undefined) - Number(a.shippedQuantity !== undefined))
+}
+
 /** The portions of the previous order, in queues by what is sought, so that no search visits a portion twice. */
 class KeptPrices {
   readonly #portions: readonly Portion[]
@@ -62,9 +67,7 @@ class KeptPrices {
   readonly #queues = new Map<string, Map<string, Queue>>()
 
   constructor(items: readonly OrderItem[]) {
-    // Shipped lines cannot go, so they come first.
-    const shippedFirst = items.toSorted((a, b) => Number(b.shippedQuantity !== undefined) - Number(a.shippedQuantity !== undefined))
-    this.#portions = shippedFirst.map((item) => ({ item, left: item.quantity }))
+    this.#portions = inClaimOrder(items).map((item) => ({ item, left: item.quantity }))
   }
 
   /** The first matching portion that has something left. */

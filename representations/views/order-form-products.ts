@@ -2,6 +2,7 @@
 
 import { compare, decimal, plain } from '../../domain/money.ts'
 import type { OrderItem } from '../../domain/order.ts'
+import { inClaimOrder } from '../../domain/pricing.ts'
 import type { Product, ProductName, ProductOption } from '../../domain/product.ts'
 import { leastQuantity, meetsRule, type QuantityRule, quantityRule } from '../../domain/quantities.ts'
 import type { Field } from './fields.ts'
@@ -53,11 +54,11 @@ export function productFinder(
   }
 }
 
-/** The order's current prices and their quantities by product, as JSON for the script. */
+/** The order's current prices and their quantities by product, in the order in which lines claim them, as JSON for the script. */
 export function keptPrices(kept: readonly OrderItem[] | undefined): string | undefined {
   if (!kept) return undefined
   const prices = new Map<string, [price: string, quantity: string][]>()
-  for (const { productId, unitPrice, quantity } of kept) {
+  for (const { productId, unitPrice, quantity } of inClaimOrder(kept)) {
     const own = prices.get(productId) ?? []
     own.push([unitPrice, quantity])
     prices.set(productId, own)

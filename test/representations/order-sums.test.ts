@@ -1,8 +1,9 @@
 import t from 'tap'
 import { makeLineTotals } from '../../domain/line-totals.ts'
 import { decimal, multiply } from '../../domain/money.ts'
+import type { OrderItem } from '../../domain/order.ts'
 import { priceLines } from '../../domain/pricing.ts'
-import { item } from '../stores/fixtures.ts'
+import { keptPrices } from '../../representations/views/order-form-products.ts'
 
 interface Line {
   readonly id: string
@@ -19,27 +20,42 @@ const { makeSums, units } = (await import(script.href)) as {
 
 const line = (id: string, quantity: string, price: string): Line => ({ id, count: units(quantity, 3), price: units(price, 4) })
 
+/** A line of an order before it is changed. */
+const kept = (quantity: string, unitPrice: string, shippedQuantity?: string): OrderItem => ({
+  line: 1,
+  productId: 'a',
+  name: '',
+  unit: 'KGM',
+  quantity: decimal(quantity),
+  unitPrice: decimal(unitPrice),
+  lineTotal: decimal('0'),
+  notes: [],
+  ...(shippedQuantity !== undefined && { shippedQuantity: decimal(shippedQuantity) })
+})
+
 t.test('the script adds lines up as the service does: kept prices first, the lines of a product rounded together', async (t) => {
-  const kept = { a: [['10', '5'] as const, ['12', '3'] as const] }
-  for (const quantities of [['5', '3'], ['3', '5'], ['8'], ['10'], ['1', '3', '6'], ['0.001', '0.001', '7.999']]) {
-    const previous = kept.a.map(([price, quantity], i) => ({
-      line: i + 1,
-      productId: 'a',
-      name: '',
-      unit: 'KGM',
-      quantity: decimal(quantity),
-      unitPrice: decimal(price),
-      lineTotal: decimal('0'),
-      notes: []
-    }))
-    const today = { name: '', unit: 'KGM', unitPrice: decimal('4.35') }
-    const wanted = quantities.map((quantity) => ({ ...item('a', quantity), productId: 'a', unit: undefined, unitPrice: undefined, today }))
-    const totals = makeLineTotals(2)
-    const expected = priceLines(wanted, previous).map(({ pieces }) =>
-      pieces.reduce((sum, { quantity, unitPrice }) => sum + BigInt(totals('a', multiply(quantity, unitPrice)).replace('.', '')), 0n)
-    )
-    const lines = quantities.map((quantity) => line('a', quantity, '4.35'))
-    t.same(makeSums(lines, kept, 2), expected, quantities.join())
+  const orders: Readonly<Record<string, readonly OrderItem[]>> = {
+    'nothing is shipped': [kept('5', '10'), kept('3', '12')],
+    'the second line is shipped in part': [kept('5', '10'), kept('5', '12', '2')]
+  }
+  for (const [name, previous] of Object.entries(orders)) {
+    const prices = JSON.parse(keptPrices(previous) ?? '') as object
+    for (const quantities of [['5', '3'], ['3', '5'], ['4'], ['8'], ['10'], ['12'], ['1', '3', '6'], ['0.001', '0.001', '7.999']]) {
+      const today = { name: '', unit: 'KGM', unitPrice: decimal('4.35') }
+      const wanted = quantities.map((quantity) => ({
+        productId: 'a',
+        quantity: decimal(quantity),
+        unit: undefined,
+        unitPrice: undefined,
+        today
+      }))
+      const totals = makeLineTotals(2)
+      const expected = priceLines(wanted, previous).map(({ pieces }) =>
+        pieces.reduce((sum, { quantity, unitPrice }) => sum + BigInt(totals('a', multiply(quantity, unitPrice)).replace('.', '')), 0n)
+      )
+      const lines = quantities.map((quantity) => line('a', quantity, '4.35'))
+      t.same(makeSums(lines, prices, 2), expected, `${name}: ${quantities.join()}`)
+    }
   }
 })
 
