@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { TypedForm } from '../http/form-post.ts'
 import type { FormPages } from '../plugins/form-pages.ts'
 import { refusalNotice } from '../representations/notice.ts'
@@ -7,27 +7,28 @@ import { type RefusedWebhook, type ShownWebhook, type WebhookList, webhooksRepre
 import { isHidden } from './access.ts'
 
 /** The pages that show a refused form of a webhook again, with what was typed. */
-export function webhookPages({ store }: FastifyInstance): { readonly ofList: FormPages; readonly ofOne: FormPages } {
-  async function refusedNew(request: FastifyRequest, problem: ProblemDocument, form: TypedForm): Promise<string | undefined> {
-    const { caller } = request
-    if (isHidden(problem) || caller?.kind !== 'key') return undefined
-    const { title, detail, errors: faults = [] } = problem
-    const list: WebhookList = { webhooks: await store.webhooks(caller.customer), typed: typedIn(form), faults }
-    return request.page(list, { of: webhooksRepresentations, notice: { kind: 'problem', title, detail } })
-  }
+export const webhookPages: { readonly ofList: FormPages; readonly ofOne: FormPages } = {
+  ofList: { refused: refusedNew },
+  ofOne: { refused: refusedChange }
+}
 
-  async function refusedChange(request: FastifyRequest, problem: ProblemDocument, form: TypedForm): Promise<string | undefined> {
-    const { caller } = request
-    if (isHidden(problem) || caller?.kind !== 'key') return undefined
-    const { webhook_id: id } = request.params as { webhook_id: string }
-    const webhook = await store.webhook(id, caller.customer)
-    // After a 412 the form shows the webhook as it is now.
-    const typed = request.operation.method === 'PUT' && problem.status !== 412 ? { typed: typedIn(form) } : {}
-    const shown: ShownWebhook = { ...webhook, ...typed, faults: problem.errors ?? [] }
-    return request.page(shown, { notice: refusalNotice(problem, 'the webhook') })
-  }
+async function refusedNew(request: FastifyRequest, problem: ProblemDocument, form: TypedForm): Promise<string | undefined> {
+  const { caller } = request
+  if (isHidden(problem) || caller?.kind !== 'key') return undefined
+  const { title, detail, errors: faults = [] } = problem
+  const list: WebhookList = { webhooks: await request.read((store) => store.webhooks(caller.customer)), typed: typedIn(form), faults }
+  return request.page(list, { of: webhooksRepresentations, notice: { kind: 'problem', title, detail } })
+}
 
-  return { ofList: { refused: refusedNew }, ofOne: { refused: refusedChange } }
+async function refusedChange(request: FastifyRequest, problem: ProblemDocument, form: TypedForm): Promise<string | undefined> {
+  const { caller } = request
+  if (isHidden(problem) || caller?.kind !== 'key') return undefined
+  const { webhook_id: id } = request.params as { webhook_id: string }
+  const webhook = await request.read((store) => store.webhook(id, caller.customer))
+  // After a 412 the form shows the webhook as it is now.
+  const typed = request.operation.method === 'PUT' && problem.status !== 412 ? { typed: typedIn(form) } : {}
+  const shown: ShownWebhook = { ...webhook, ...typed, faults: problem.errors ?? [] }
+  return request.page(shown, { notice: refusalNotice(problem, 'the webhook') })
 }
 
 function typedIn({ fields }: TypedForm): NonNullable<RefusedWebhook['typed']> {

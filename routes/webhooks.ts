@@ -13,7 +13,6 @@ import { webhookPages } from './webhook-pages.ts'
 const webhooks: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
   const one = { represents: webhookRepresentations, caching: 'private', access: anyKey } as const
-  const pages = webhookPages(app)
 
   app.get(
     '/webhooks',
@@ -25,7 +24,7 @@ const webhooks: RoutePlugin = async (app, { config }) => {
 
   app.post(
     '/webhooks',
-    { schema: { body: webhook }, config: { ...one, form: pages.ofList, describes: createWebhook } },
+    { schema: { body: webhook }, config: { ...one, form: webhookPages.ofList, describes: createWebhook } },
     async (request, reply) => {
       const wanted = ownedBy(keyHolder(request), request.body)
       await app.webhooks.checkUrl(wanted.url)
@@ -69,7 +68,7 @@ const webhooks: RoutePlugin = async (app, { config }) => {
   // A browser's forms know no PUT and no DELETE.
   app.post(
     '/webhook/:webhook_id',
-    { schema: { params: webhookPath }, config: { ...one, form: pages.ofOne, describes: postWebhook } },
+    { schema: { params: webhookPath }, config: { ...one, form: webhookPages.ofOne, describes: postWebhook } },
     app.performs({ PUT: { body: webhook }, DELETE: {} })
   )
 

@@ -87,19 +87,25 @@ const querying = { timeout: 2_000, tries: 2 }
  * Looks up names that the operator allows as the system does, also in its file of hosts. Asks the name servers directly for all
  * others: a look-up of the system holds one of four threads until it is answered, and a customer's slow name server would hold
  * them all.
+ * @param resolver asks the name servers
+ * @throws what the look-up throws. If one family has no address and the other cannot be looked up now, the latter counts.
  */
-export const resolveHost: Resolve = async (host, trusted) => {
+export async function resolveHost(host: string, trusted: boolean, resolver = new Resolver(querying)): Promise<readonly Address[]> {
   if (trusted) return (await lookupName(host, { all: true })) as readonly Address[]
   // RFC 6761 section 6.3.
   if (/(?:^|\.)localhost$/.test(host)) return [{ address: '127.0.0.1', family: 4 }]
-  const resolver = new Resolver(querying)
-  const [four, six] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
-  const found = [
-    ...(four.status === 'fulfilled' ? four.value.map((address): Address => ({ address, family: 4 })) : []),
-    ...(six.status === 'fulfilled' ? six.value.map((address): Address => ({ address, family: 6 })) : [])
-  ]
-  if (found.length === 0 && four.status === 'rejected') throw four.reason
+  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  const found = answers.flatMap((answer, i) =>
+    answer.status === 'fulfilled' ? answer.value.map((address): Address => ({ address, family: i === 0 ? 4 : 6 })) : []
+  )
+  const failures = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as unknown] : []))
+  if (found.length === 0 && failures.length > 0) throw failures.find((failure) => !isNowhere(failure)) ?? failures[0]
   return found
+}
+
+/** Whether a look-up failed because the host is not there, and not only for now. */
+function isNowhere(error: unknown): boolean {
+  return ['ENOTFOUND', 'ENODATA'].includes(String((error as NodeJS.ErrnoException).code))
 }
 
 /** A URL that can be called, wherever it leads. @throws TargetError */
@@ -157,7 +163,7 @@ export class Targets {
       await this.addresses(host)
     } catch (error) {
       if (error instanceof TargetError) throw error
-      if (['ENOTFOUND', 'ENODATA'].includes(String((error as NodeJS.ErrnoException).code))) refuse(`The host ${host} cannot be found.`)
+      if (isNowhere(error)) refuse(`The host ${host} cannot be found.`)
     }
   }
 

@@ -1,3 +1,6 @@
+import { createSocket } from 'node:dgram'
+import { Resolver } from 'node:dns/promises'
+import { once } from 'node:events'
 import t from 'tap'
 import { type Address, isPublic, type Resolve, resolveHost, TargetError, Targets } from '../../webhooks/targets.ts'
 
@@ -159,4 +162,34 @@ t.test('a host that is not there is refused, and one that cannot be looked up no
 t.test('a name that the operator allows is looked up as the system does it', async (t) => {
   const found = await resolveHost('localhost', true)
   t.ok(found.some(({ address }) => address === '127.0.0.1' || address === '::1'))
+})
+
+t.test('a host is not there only if the name servers say so for both families', async (t) => {
+  const [noError, serverFailure, noName] = [0, 2, 3]
+  /** The answers, without a record, to questions for IPv4 and for IPv6 (RFC 1035 sections 4.1.1 and 3.2.2, RFC 3596 section 2.1). */
+  let codes = [noError, noError]
+  const nameServer = createSocket('udp4')
+  nameServer.on('message', (query, { port, address }) => {
+    const question = query.subarray(12)
+    const type = question.readUInt16BE(question.indexOf(0) + 1)
+    const answer = Buffer.from(query)
+    answer.writeUInt8(answer.readUInt8(2) | 0x80, 2)
+    answer.writeUInt8((type === 1 ? codes[0] : codes[1]) ?? 0, 3)
+    nameServer.send(answer, port, address)
+  })
+  t.teardown(() => nameServer.close())
+  nameServer.bind(0, '127.0.0.1')
+  await once(nameServer, 'listening')
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 })
+  resolver.setServers([`127.0.0.1:${nameServer.address().port}`])
+  for (const [answers, code] of [
+    [[noError, noError], 'ENODATA'],
+    [[noName, noName], 'ENOTFOUND'],
+    [[noError, serverFailure], 'ESERVFAIL'],
+    [[serverFailure, noError], 'ESERVFAIL'],
+    [[noName, serverFailure], 'ESERVFAIL']
+  ] as const) {
+    codes = [...answers]
+    await t.rejects(resolveHost('erp.example', false, resolver), { code }, answers.join())
+  }
 })
