@@ -22,7 +22,7 @@ import {
 import { fromJson, jsonOf, textOf } from '../domain/deferred.ts'
 import { DomainError, hasCode } from '../domain/errors.ts'
 import { type ChangedLines, changeLines, type LineChange } from '../domain/line-changes.ts'
-import { isActive, type Objections, type Order, type OrderDocument, type PurchaseOrder } from '../domain/order.ts'
+import { isActive, type Objections, type Order, type OrderDocument, type PurchaseOrder, type StoredOrderHead } from '../domain/order.ts'
 import { joinObjections, refusal } from '../domain/refusing.ts'
 import type { OrderWriteOptions, Placing } from '../domain/store.ts'
 import { unauthenticated } from '../http/credentials.ts'
@@ -107,7 +107,7 @@ export function makeBuyerOrders(
   }
 
   async function endedBefore(request: FastifyRequest, buyer: BuyerSubmission): Promise<Objections | undefined> {
-    const order = await orderByNumber(request, buyer.answer.orderNumber)
+    const order = await headByNumber(request, buyer.answer.orderNumber)
     if (!order || isActive(order.status)) return undefined
     return endedOrder(order, await request.read((store) => store.documentOf(order.id)), request.submission?.digest, buyer)
   }
@@ -132,10 +132,14 @@ export function makeBuyerOrders(
     return refuseWhole(request, buyer, unknownCopy(buyer))
   }
 
-  async function orderByNumber(request: FastifyRequest, orderNumber: string | undefined): Promise<Order | undefined> {
+  async function headByNumber(request: FastifyRequest, orderNumber: string | undefined): Promise<StoredOrderHead | undefined> {
     const { caller } = request
     if (caller?.kind !== 'key' || orderNumber === undefined) return undefined
-    const head = await request.read((store) => store.orderHeadNumbered(caller.customer, orderNumber))
+    return request.read((store) => store.orderHeadNumbered(caller.customer, orderNumber))
+  }
+
+  async function orderByNumber(request: FastifyRequest, orderNumber: string | undefined): Promise<Order | undefined> {
+    const head = await headByNumber(request, orderNumber)
     return head && request.wholeOrder(head)
   }
 
@@ -187,8 +191,10 @@ export function makeBuyerOrders(
 
   /** The order that a document has replaced before, if the document also gave it a new number. */
   async function renumberedOrder(request: FastifyRequest, { number, answer }: BuyerSubmission): Promise<Order | undefined> {
-    const order = answer.orderNumber === number ? undefined : await orderByNumber(request, answer.orderNumber)
-    return order && isRepeated(request.submission?.digest, await request.read((store) => store.documentOf(order.id))) ? order : undefined
+    const head = answer.orderNumber === number ? undefined : await headByNumber(request, answer.orderNumber)
+    if (!head) return undefined
+    const last = await request.read((store) => store.documentOf(head.id))
+    return isRepeated(request.submission?.digest, last) ? request.wholeOrder(head) : undefined
   }
 
   /** The order with its lines changed. The document process changes large orders. */

@@ -2,8 +2,8 @@ import { type AddressInfo, connect } from 'node:net'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import t, { type Test } from 'tap'
 import type { JsonText } from '../../domain/deferred.ts'
-import type { Store, StoreVerb } from '../../domain/store.ts'
 import { build, xml } from '../build.ts'
+import { countReads } from '../count-reads.ts'
 import { listening, message, Wire } from '../http/wire.ts'
 
 const line = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
@@ -21,19 +21,6 @@ function holdWrites({ documents }: FastifyInstance, write: () => Promise<Buffer>
     return write()
   }
   return { letGo, waiting: () => waiting }
-}
-
-/** Counts how often a verb of the store reads what it is asked for. */
-function countReads(store: Store, verb: StoreVerb): () => number {
-  let reads = 0
-  const read = store[verb] as (...given: readonly unknown[]) => Promise<unknown>
-  const counted = async (...given: readonly unknown[]) => {
-    const found = await read(...given)
-    reads += 1
-    return found
-  }
-  Object.assign(store, { [verb]: counted })
-  return () => reads
 }
 
 /** Sends 60 requests at once, of which only some have room. @returns how many of them are answered with 200 */

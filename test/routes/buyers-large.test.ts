@@ -1,6 +1,7 @@
 import t from 'tap'
 import { decimal } from '../../domain/money.ts'
 import { build } from '../build.ts'
+import { countReads } from '../count-reads.ts'
 import { remaining } from '../http/wire.ts'
 import { watchParses } from '../parses.ts'
 import { stopClock } from '../stopped-clock.ts'
@@ -118,4 +119,15 @@ t.test('the document of an order costs as many requests as a body of its size', 
     const unchanged = await shop.app.inject({ url: `${placed.headers['location']}/document`, headers: { ...key, ...conditions } })
     t.same([unchanged.statusCode, remaining(document.headers) - remaining(unchanged.headers)], [304, 1], 'a 304 reads nothing of it')
   }
+})
+
+t.test('a new order with the number of a large cancelled one does not read that one', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  t.equal((await send(shop, ublOrder({ lines: lines(1_000) }), key)).statusCode, 201)
+  t.equal((await send(shop, ublCancellation(), key)).statusCode, 200)
+  const reads = countReads(shop.store, 'order')
+  const again = await send(shop, ublOrder({ lines: lines(1) }), key)
+  t.match([again.statusCode, ublAnswer(again).notes], [409, [/^.*The order of this number, .*, is cancelled/]])
+  t.equal(reads(), 0)
 })
