@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 
-/** So many pieces of a body may be small before they are gathered. A body that is sent at once has fewer. */
+/** So many small pieces of a body are passed on as they are. A body that is sent at once has fewer. */
 export const freePieces = 16
 
-/** Bytes of the pieces that are gathered. */
+/** Pieces of fewer bytes are small. They are gathered into pieces of up to this many bytes. */
 export const gatheredSize = 4096
 
 /**
@@ -13,7 +13,7 @@ export const gatheredSize = 4096
  */
 export function gatherSmallPieces(request: IncomingMessage): void {
   const push = request.push.bind(request)
-  let pieces = 0
+  let smallPieces = 0
   let gathered: Buffer | undefined
   let used = 0
   /** @returns whether the stream takes more, as `push` does */
@@ -24,11 +24,12 @@ export function gatherSmallPieces(request: IncomingMessage): void {
     return bytes ? push(bytes) : true
   }
   request.push = (piece: Buffer | null, encoding) => {
-    if (piece !== null && ++pieces <= freePieces) return push(piece, encoding)
-    const isLarge = piece === null || piece.length >= gatheredSize
-    let takesMore = true
-    if (isLarge || used + piece.length > gatheredSize) takesMore = flush()
-    if (isLarge) return push(piece, encoding)
+    const isGathered = piece !== null && piece.length < gatheredSize && ++smallPieces > freePieces
+    if (!isGathered) {
+      flush()
+      return push(piece, encoding)
+    }
+    const takesMore = used + piece.length <= gatheredSize || flush()
     gathered ??= Buffer.allocUnsafeSlow(gatheredSize)
     piece.copy(gathered, used)
     used += piece.length

@@ -107,9 +107,9 @@ export function makeBuyerOrders(
   }
 
   async function endedBefore(request: FastifyRequest, buyer: BuyerSubmission): Promise<Objections | undefined> {
-    const order = await headByNumber(request, buyer.answer.orderNumber)
-    if (!order || isActive(order.status)) return undefined
-    return endedOrder(order, await request.read((store) => store.documentOf(order.id)), request.submission?.digest, buyer)
+    const head = await headByNumber(request, buyer.answer.orderNumber)
+    if (!head || isActive(head.status)) return undefined
+    return endedOrder(head, await request.read((store) => store.documentOf(head.id)), request.submission?.digest, buyer)
   }
 
   /** Refuses a document that names no existing order, and lists the faults of its content too. */

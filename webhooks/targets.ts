@@ -87,13 +87,16 @@ const querying = { timeout: 2_000, tries: 2 }
  * Looks up names that the operator allows as the system does, also in its file of hosts. Asks the name servers directly for all
  * others: a look-up of the system holds one of four threads until it is answered, and a customer's slow name server would hold
  * them all.
- * @param resolver asks the name servers
- * @throws what the look-up throws. If one family has no address and the other cannot be looked up now, the latter counts.
  */
-export async function resolveHost(host: string, trusted: boolean, resolver = new Resolver(querying)): Promise<readonly Address[]> {
+export const resolveHost: Resolve = async (host, trusted) => {
   if (trusted) return (await lookupName(host, { all: true })) as readonly Address[]
   // RFC 6761 section 6.3.
   if (/(?:^|\.)localhost$/.test(host)) return [{ address: '127.0.0.1', family: 4 }]
+  return askNameServers(host, new Resolver(querying))
+}
+
+/** @throws what the look-up throws. If one family has no address and the other cannot be looked up now, the latter counts. */
+export async function askNameServers(host: string, resolver: Resolver): Promise<readonly Address[]> {
   const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
   const found = answers.flatMap((answer, i) =>
     answer.status === 'fulfilled' ? answer.value.map((address): Address => ({ address, family: i === 0 ? 4 : 6 })) : []
