@@ -115,7 +115,7 @@ async function check(t: Test, sample: Sample): Promise<void> {
 const all = samples()
 t.test('a document that a buyer really sent has the outcome that is right for it', async (t) => {
   if (!all) {
-    t.comment('the documents are not here')
+    t.pass('', { skip: 'the documents are not here' })
     return
   }
   for (const sample of all.filter(({ expect }) => expect !== 'model'))

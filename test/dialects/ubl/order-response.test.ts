@@ -149,7 +149,7 @@ t.test('every answer is valid by the XSD of UBL 2.1, or of 2.2 if it is of advan
   for (const version of ['2.1', '2.2']) {
     const schema = officialSchema(`ubl-${version}/maindoc/UBL-OrderResponse-${version}.xsd`)
     if (!isHere || !schema) {
-      t.pass(`xmllint or the XSD of UBL ${version} is not here`)
+      t.pass('', { skip: `xmllint or the XSD of UBL ${version} is not here` })
       continue
     }
     const documents = [...answers()].filter((one) => one.version === version).map(({ xml }, i) => [`${i}.xml`, xml])

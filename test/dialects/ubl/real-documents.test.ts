@@ -25,7 +25,7 @@ const codes: Readonly<Record<string, string>> = {
 
 const samples = ublSamples()
 
-if (!samples) t.pass('the documents of real buyers are not here')
+if (!samples) t.pass('', { skip: 'the documents of real buyers are not here' })
 
 for (const sample of samples ?? []) {
   const { name, expect } = sample
