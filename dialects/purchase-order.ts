@@ -2,7 +2,7 @@ import type { DocumentPlace } from '../domain/buyer-changes.ts'
 import { mostFaults } from '../domain/errors.ts'
 import { compare, type Decimal, plain, zero } from '../domain/money.ts'
 import { mostTexts, type ProductReference, type QuotedPrice, type QuotedTerms } from '../domain/order.ts'
-import { isGtin, isProductId } from '../domain/product.ts'
+import { gtin14, isGtin, isProductId } from '../domain/product.ts'
 import type { Element } from '../schemas/element.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
 import { shorten } from '../schemas/shorten.ts'
@@ -191,13 +191,14 @@ class Builder {
     ])
   }
 
-  /** The names of a line's product: the seller's id first, then its GTIN in each of its lengths. */
+  /** The names of a line's product: the seller's id first, then its GTIN. */
   #products(item: ItemDraft): ProductReference[] {
     const { sellerId, gtin } = item
     const id = sellerId && !placeholders.has(sellerId.text.toLowerCase()) ? sellerId.text : undefined
+    const read = gtin && gtinIn(gtin.text)
     const named: ProductReference[] = [
       ...(id !== undefined && isProductId(id) ? [{ productId: id }] : []),
-      ...(gtin ? lengthsOf(gtin.text).map((one) => ({ gtin: one })) : [])
+      ...(read === undefined ? [] : [{ gtin: read }])
     ]
     if (named.length > 0 || this.#options.isChange) return named
     if (id === undefined) {
@@ -269,12 +270,10 @@ export function placeOfValue({ from, attribute }: Pick<Sourced, 'from' | 'attrib
   return locationOf(from, attribute)
 }
 
-/** A GTIN is the same with fewer leading zeros, in each length that a GTIN can have. The sender's comes first. */
-function lengthsOf(text: string): readonly string[] {
+/** The GTIN in a text. Systems that keep it as a number lose its leading zeros. */
+function gtinIn(text: string): string | undefined {
   const digits = text.replace(/[\s-]/g, '')
-  const longest = digits.padStart(14, '0')
-  const same = [14, 13, 12, 8].map((length) => longest.slice(-length)).filter((one) => one.padStart(14, '0') === longest)
-  return [...new Set([digits, ...same])].filter(isGtin)
+  return [digits, gtin14(digits)].find(isGtin)
 }
 
 /** The longest number that is read. It bounds the time of exact arithmetic. */

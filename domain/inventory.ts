@@ -17,7 +17,7 @@ export interface StockItem {
 
 export interface Inventory {
   byId(id: string): StockItem | undefined
-  /** Finds no deleted product: deletion frees the GTIN. */
+  /** Takes a GTIN of any length, and finds no deleted product: deletion frees the GTIN. */
   byGtin(gtin: string): StockItem | undefined
 }
 

@@ -29,6 +29,7 @@ import {
   type PurchaseOrderItem
 } from './order.ts'
 import { type PricedLine, priceLines, type WantedLine } from './pricing.ts'
+import { gtin14 } from './product.ts'
 import { refuse } from './refusing.ts'
 import { leftOf } from './shipping.ts'
 
@@ -271,7 +272,7 @@ export function numberTaken(other: { readonly id: string; readonly orderNumber?:
 /** The GTIN of the order still counts after the product has lost it, or another product has it. */
 function isSameProduct(product: ProductReference, { productId, gtin }: OrderItem, inventory: Inventory): boolean {
   if ('productId' in product) return product.productId === productId
-  return product.gtin === gtin || inventory.byGtin(product.gtin)?.id === productId
+  return (gtin !== undefined && gtin14(product.gtin) === gtin14(gtin)) || inventory.byGtin(product.gtin)?.id === productId
 }
 
 /** The extension that names the message in which cXML sends an order. Some systems renew it when they send the order again. */

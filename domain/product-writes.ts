@@ -44,7 +44,7 @@ export type ProductWrite =
 export interface Catalogue {
   /** The shop's, ISO 4217. */
   readonly currency: string
-  /** The id of the product that has a GTIN. */
+  /** The id of the product that has a GTIN, whatever its length. */
   holderOf(gtin: string): string | undefined
 }
 
@@ -107,9 +107,12 @@ function saved({ id, draft }: ImportItem, entry: CatalogueEntry | undefined, { c
     const fault = wrongCurrency(currency, draft.currency, 'price')
     throw new DomainError('invalid-product', fault.detail, { faults: [fault] })
   }
-  const holder = draft.gtin === undefined ? id : (holderOf(draft.gtin) ?? id)
-  if (holder !== id) throw new DomainError('gtin-taken', `The product ${holder} already has the GTIN ${draft.gtin}.`)
   const active = entry?.deleted === false ? entry : undefined
+  const isNewGtin = draft.gtin !== undefined && draft.gtin !== active?.product.gtin
+  const holder = isNewGtin ? holderOf(draft.gtin) : undefined
+  if (holder !== undefined && holder !== id) {
+    throw new DomainError('gtin-taken', `The product ${holder} already has the GTIN ${draft.gtin}.`)
+  }
   const { onHand = active?.stock.onHand ?? zero, ...content } = draft
   const setsStock = draft.onHand !== undefined || !active
   const version = (entry?.product.version ?? 0) + 1

@@ -89,6 +89,20 @@ export function isGtin(text: string): boolean {
   return (10 - (sum % 10)) % 10 === digits[0]
 }
 
+/** A GTIN in 14 digits, after zeros: GTINs of all lengths are one range of numbers (GS1 General Specifications, "GTIN-14 format"). */
+export function gtin14(gtin: string): string {
+  return gtin.padStart(14, '0')
+}
+
+/**
+ * The product that has a GTIN, whatever its length. Databases of earlier releases can have two: then the one that has it to the
+ * letter, else the first.
+ */
+export function withGtin<P extends { readonly gtin?: string | null }>(products: readonly P[], gtin: string): P | undefined {
+  const wanted = gtin14(gtin)
+  return products.find((one) => one.gtin === gtin) ?? products.find((one) => one.gtin && gtin14(one.gtin) === wanted)
+}
+
 /**
  * A document that names a product must name the one that it is sent to.
  * @param named undefined if the document leaves the id out

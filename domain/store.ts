@@ -159,7 +159,7 @@ export interface Store extends WebhookStore {
    * reach the weight of a page: see `mostWeight` in product-list.ts.
    */
   products(query: ProductQuery): Promise<Page<Product>>
-  /** The active products that have one of the codes as their id or as their GTIN, in no particular order. */
+  /** The active products that have one of the codes as their id or as their GTIN, whatever its length, in no particular order. */
   productsCoded(codes: readonly string[]): Promise<readonly ProductOption[]>
   /** The first active products, by id. */
   productNames(limit: number): Promise<readonly ProductName[]>

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { isGtin, isProductId, type ProductOption } from '../domain/product.ts'
+import { isGtin, isProductId, type ProductOption, withGtin } from '../domain/product.ts'
 import type { Store } from '../domain/store.ts'
 import type { Values } from '../representations/views/fields.ts'
 import { maxFormLines } from '../representations/views/order-form-lines.ts'
@@ -31,10 +31,9 @@ export async function withoutBarcodes(request: FastifyRequest, values: Values): 
   const codes = scanned.map(([, code]) => code)
   const products = await request.read((store) => findCoded(store, codes)).catch(() => [])
   const ids = new Set(products.map(({ id }) => id))
-  const idsByGtin = new Map(products.map(({ id, gtin }) => [gtin, id]))
   const read = new Map(values)
   for (const [name, code] of scanned) {
-    const id = ids.has(code) ? code : idsByGtin.get(code)
+    const id = ids.has(code) ? code : withGtin(products, code)?.id
     if (id !== undefined) read.set(name, id)
   }
   return read

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { decimal } from '../domain/money.ts'
-import type { ProductDraft } from '../domain/product.ts'
+import { gtin14, type ProductDraft } from '../domain/product.ts'
 import { contentOf, type ImportItem, type ImportOutcome } from '../domain/product-writes.ts'
 import type { Store } from '../domain/store.ts'
 import { ImportTally, type TallyEntry } from './sqlite/import-tally.ts'
@@ -53,7 +53,8 @@ export class ImportDryRun implements Pick<Store, 'importProducts'> {
   /** The products that have these GTINs in the store. Earlier batches may have changed them. */
   async #holders(gtins: readonly string[]): Promise<readonly string[]> {
     const found = await this.#store.productsCoded(gtins)
-    return found.flatMap(({ id, gtin }) => (gtin !== undefined && gtins.includes(gtin) ? id : []))
+    const wanted = new Set(gtins.map(gtin14))
+    return found.flatMap(({ id, gtin }) => (gtin !== undefined && wanted.has(gtin14(gtin)) ? id : []))
   }
 
   #remember(items: readonly ImportItem[], outcomes: readonly ImportOutcome[]): void {

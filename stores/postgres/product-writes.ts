@@ -1,4 +1,5 @@
 import { productEvents } from '../../domain/event.ts'
+import { gtin14 } from '../../domain/product.ts'
 import { type CatalogueChange, type CatalogueEntry, decideProduct, type ProductWrite, withTimes } from '../../domain/product-writes.ts'
 import { attempt, type Settled } from '../batcher.ts'
 import { productColumns } from '../rows.ts'
@@ -8,6 +9,9 @@ import { ConcurrentChange } from './failures.ts'
 import { type LockedEntry, writeChanges } from './product-rows.ts'
 import { now, type ProductRow, type StockRow, stockColumns, toProduct, toStock } from './rows.ts'
 import { revise } from './stock-ledger.ts'
+
+/** The id of the advisory lock for GTINs. It is arbitrary. */
+const lock = 7_361_003
 
 /** @param mode `dry-run` writes nothing, and the changes keep the old times */
 type ProductWriter = (writes: readonly ProductWrite[], mode?: 'dry-run') => Promise<Settled<CatalogueChange>[]>
@@ -19,16 +23,17 @@ type ProductWriter = (writes: readonly ProductWrite[], mode?: 'dry-run') => Prom
 export function makeProductWrites(database: Database, currency: string): ProductWriter {
   return (writes, mode) =>
     database.transaction(async (queries) => {
-      const [before, holders] = await Promise.all([lockProducts(queries, currency, writes), readHolders(queries, writes)])
+      const [holders, before] = await Promise.all([lockHolders(queries, writes), lockProducts(queries, currency, writes)])
       const entries = new Map<string, CatalogueEntry>(before)
       const touched = new Map<string, CatalogueChange>()
-      const catalogue = { currency, holderOf: (gtin: string) => holders.get(gtin) }
+      const catalogue = { currency, holderOf: (gtin: string) => holders.get(gtin14(gtin)) }
 
       function decide(write: ProductWrite): CatalogueChange {
         const entry = entries.get(write.id)
         const change = decideProduct(write, entry, catalogue)
-        if (entry?.product.gtin !== undefined) holders.delete(entry.product.gtin)
-        if (change.product.gtin !== undefined) holders.set(change.product.gtin, write.id)
+        const [from, to] = [entry?.product.gtin, change.product.gtin]
+        if (from !== undefined && holders.get(gtin14(from)) === write.id) holders.delete(gtin14(from))
+        if (to !== undefined) holders.set(gtin14(to), write.id)
         entries.set(write.id, change)
         const { product, stock } = touched.get(write.id)?.changed ?? change.changed
         touched.set(write.id, { ...change, changed: { product: product || change.changed.product, stock: stock || change.changed.stock } })
@@ -72,11 +77,18 @@ async function lockProducts({ query }: Queries, currency: string, writes: readon
   return new Map(rows.map((row) => [row.id, entry(row)]))
 }
 
-async function readHolders({ query }: Queries, writes: readonly ProductWrite[]): Promise<Map<string, string>> {
-  const gtins = writes.flatMap((write) => ('draft' in write ? (write.draft.gtin ?? []) : []))
+/**
+ * The ids of the products that have the GTINs of drafts, by the GTIN in 14 digits. Until the end of the transaction no other
+ * one decides about GTINs: no index can refuse a second length, as databases of earlier releases have such products.
+ */
+async function lockHolders({ query }: Queries, writes: readonly ProductWrite[]): Promise<Map<string, string>> {
+  const gtins = writes.flatMap((write) => ('draft' in write && write.draft.gtin !== undefined ? gtin14(write.draft.gtin) : []))
   if (gtins.length === 0) return new Map()
-  const rows = await query<{ id: string; gtin: string }>('SELECT id, gtin FROM product WHERE gtin = ANY($1)', [[...new Set(gtins)]])
-  return new Map(rows.map(({ id, gtin }) => [gtin, id]))
+  const [, rows] = await Promise.all([
+    query('SELECT pg_advisory_xact_lock($1)', [lock]),
+    query<{ id: string; gtin14: string }>('SELECT id, gtin14 FROM product WHERE gtin14 = ANY($1) ORDER BY seq DESC', [[...new Set(gtins)]])
+  ])
+  return new Map(rows.map(({ id, gtin14 }) => [gtin14, id]))
 }
 
 /** Raises the catalogue's revision if a product changes. @returns a function that sets the times of a change */

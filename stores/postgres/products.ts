@@ -4,7 +4,7 @@ import { mostWeight, rowShare } from '../../domain/product-list.ts'
 import { type CatalogueChange, importOutcome, type ProductWrite } from '../../domain/product-writes.ts'
 import type { Revision, StockedProduct, Store, WriteOptions } from '../../domain/store.ts'
 import { Batcher, resultOf } from '../batcher.ts'
-import { type OptionRow, optionColumns, optionOf, productColumns } from '../rows.ts'
+import { gtinsAmong, type OptionRow, optionColumns, optionOf, productColumns } from '../rows.ts'
 import { draftSize } from '../sizes.ts'
 import type { Database } from './database.ts'
 import { type ListedRow, listedColumns, withinWeight } from './product-list.ts'
@@ -52,7 +52,7 @@ const stepsOfMainCategories = `
  * statistics of.
  */
 export const codedSql = `SELECT ${optionColumns}, deleted FROM product WHERE id = ANY($1)
-  UNION SELECT ${optionColumns}, deleted FROM product WHERE gtin = ANY($1)`
+  UNION SELECT ${optionColumns}, deleted FROM product WHERE gtin14 = ANY($2)`
 
 /** The verbs of the catalogue. `drain` refuses new writes, and resolves when the waiting ones are done. */
 export function makeProducts(database: Database, currency: string): Pick<Store, ProductVerb> & { drain(): Promise<void> } {
@@ -75,7 +75,7 @@ export function makeProducts(database: Database, currency: string): Pick<Store, 
     },
     products: (query) => productPage(database, currency, query),
     async productsCoded(codes) {
-      const rows = await database.query<OptionRow & Pick<ProductRow, 'deleted'>>(codedSql, [codes])
+      const rows = await database.query<OptionRow & Pick<ProductRow, 'deleted'>>(codedSql, [codes, gtinsAmong(codes)])
       return rows.filter(({ deleted }) => !deleted).map(optionOf)
     },
     productNames: (limit) => database.query<ProductName>('SELECT id, name FROM product WHERE NOT deleted ORDER BY id LIMIT $1', [limit]),

@@ -9,6 +9,7 @@ import { productChanged } from '../../domain/event.ts'
 import { decideStock, type Inventory, type LockedItem, type StockItem } from '../../domain/inventory.ts'
 import type { Decimal } from '../../domain/money.ts'
 import type { ProductReference } from '../../domain/order.ts'
+import { gtin14, withGtin } from '../../domain/product.ts'
 import { type CommonStockItemRow, quantitiesOf } from '../rows.ts'
 import type { Queries } from './database.ts'
 import type { EventLog } from './event-log.ts'
@@ -38,19 +39,19 @@ export async function revise({ query }: Queries): Promise<number> {
 export async function lockStock({ query }: Queries, products: Iterable<ProductReference>): Promise<StockLedger> {
   const [ids, gtins] = [new Set<string>(), new Set<string>()]
   for (const product of products) {
-    if ('gtin' in product) gtins.add(product.gtin)
+    if ('gtin' in product) gtins.add(gtin14(product.gtin))
     else ids.add(product.productId)
   }
   if (ids.size + gtins.size === 0) return new StockLedger([])
   const [wanted, values] =
-    gtins.size === 0 ? ['p.id = ANY($1)', [[...ids]]] : ['(p.id = ANY($1) OR p.gtin = ANY($2))', [[...ids], [...gtins]]]
+    gtins.size === 0 ? ['p.id = ANY($1)', [[...ids]]] : ['(p.id = ANY($1) OR p.gtin14 = ANY($2))', [[...ids], [...gtins]]]
   const locked = query<{ product: number }>(
     `SELECT s.product FROM stock s WHERE s.product IN (SELECT p.seq FROM product p WHERE ${wanted}) ORDER BY s.product FOR UPDATE`,
     values
   )
   const read = query<StockItemRow>(
     `SELECT p.seq, p.id, p.version, p.name, p.price, p.unit, p.minimum_quantity, p.quantity_step, p.gtin, p.backorder, p.availability, p.deleted, ${stockColumns}
-      FROM product p JOIN stock s ON s.product = p.seq WHERE ${wanted}`,
+      FROM product p JOIN stock s ON s.product = p.seq WHERE ${wanted} ORDER BY p.seq`,
     values
   )
   const lockedRows = new Set((await locked).map(({ product }) => product))
@@ -62,22 +63,26 @@ export async function lockStock({ query }: Queries, products: Iterable<ProductRe
 /** A stock item as the commands of the batch have left it so far. */
 interface LockedRow {
   readonly seq: number
+  readonly gtin: string | null
   item: LockedItem
   isChanged: boolean
 }
 
 export class StockLedger implements Inventory {
   readonly #byId = new Map<string, LockedRow>()
-  readonly #byGtin = new Map<string, LockedRow>()
+  /** By the GTIN in 14 digits. */
+  readonly #byGtin = new Map<string, LockedRow[]>()
   /** A product for each time that its availability changes, in that order. */
   readonly #availabilityChanges: { readonly seq: number; readonly item: LockedItem }[] = []
 
   constructor(rows: readonly StockItemRow[]) {
     for (const row of rows) {
       const stock = toStock(row.id, row)
-      const locked = { seq: row.seq, item: { ...row, ...quantitiesOf(row), onHand: stock.onHand, stock }, isChanged: false }
+      const locked = { seq: row.seq, gtin: row.gtin, item: { ...row, ...quantitiesOf(row), onHand: stock.onHand, stock }, isChanged: false }
       this.#byId.set(row.id, locked)
-      if (row.gtin !== null && !row.deleted) this.#byGtin.set(row.gtin, locked)
+      if (row.gtin === null || row.deleted) continue
+      const key = gtin14(row.gtin)
+      this.#byGtin.set(key, [...(this.#byGtin.get(key) ?? []), locked])
     }
   }
 
@@ -86,7 +91,7 @@ export class StockLedger implements Inventory {
   }
 
   byGtin(gtin: string): StockItem | undefined {
-    return this.#byGtin.get(gtin)?.item
+    return withGtin(this.#byGtin.get(gtin14(gtin)) ?? [], gtin)?.item
   }
 
   /**

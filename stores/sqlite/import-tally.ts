@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os'
 import type { Decimal } from '../../domain/money.ts'
+import { gtin14 } from '../../domain/product.ts'
 import { notStored } from '../outcomes.ts'
 import { Connection } from './connection.ts'
 import { explained } from './explain.ts'
@@ -14,6 +15,8 @@ export interface TallyEntry {
   readonly onHand: Decimal | null
 }
 
+const entries = 'SELECT id, digest, gtin, onHand FROM entered'
+
 /** The latest entry of each product, by id and by GTIN, in a temporary SQLite database that is deleted when it is closed. */
 export class ImportTally {
   readonly #db = new Connection('')
@@ -25,27 +28,29 @@ export class ImportTally {
     this.#db.exec(`
       PRAGMA journal_mode = OFF;
       PRAGMA synchronous = OFF;
-      CREATE TABLE entered (id TEXT PRIMARY KEY, digest TEXT NOT NULL, gtin TEXT, onHand TEXT) STRICT, WITHOUT ROWID;
-      CREATE INDEX entered_gtin ON entered (gtin) WHERE gtin IS NOT NULL;
+      CREATE TABLE entered (id TEXT PRIMARY KEY, digest TEXT NOT NULL, gtin TEXT, gtin14 TEXT, onHand TEXT) STRICT, WITHOUT ROWID;
+      CREATE INDEX entered_gtin14 ON entered (gtin14) WHERE gtin14 IS NOT NULL;
       BEGIN`)
-    this.#find = this.#db.prepare<[string], TallyEntry>('SELECT * FROM entered WHERE id = ?')
-    this.#holder = this.#db.prepare<[string], TallyEntry>('SELECT * FROM entered WHERE gtin = ?')
-    this.#enter = this.#db.prepare<[TallyEntry]>('INSERT OR REPLACE INTO entered VALUES (@id, @digest, @gtin, @onHand)')
+    this.#find = this.#db.prepare<[string], TallyEntry>(`${entries} WHERE id = ?`)
+    this.#holder = this.#db.prepare<[string], TallyEntry>(`${entries} WHERE gtin14 = ?`)
+    this.#enter = this.#db.prepare<[TallyEntry & { readonly gtin14: string | null }]>(
+      'INSERT OR REPLACE INTO entered VALUES (@id, @digest, @gtin, @gtin14, @onHand)'
+    )
   }
 
   find(id: string): TallyEntry | undefined {
     return this.#find.get(id)
   }
 
-  /** The product whose latest entry has the GTIN. */
+  /** The product whose latest entry has the GTIN, whatever its length. */
   holder(gtin: string): TallyEntry | undefined {
-    return this.#holder.get(gtin)
+    return this.#holder.get(gtin14(gtin))
   }
 
   /** @throws DomainError `store-unavailable` if the temporary database cannot be written */
   enter(entry: TallyEntry): void {
     try {
-      this.#enter.run(entry)
+      this.#enter.run({ ...entry, gtin14: entry.gtin === null ? null : gtin14(entry.gtin) })
     } catch (error) {
       throw notStored(explained(error, `the temporary file in ${tmpdir()}`))
     }

@@ -2,6 +2,7 @@ import { orderNotFound } from '../../domain/errors.ts'
 import { type ProductName, requireActive } from '../../domain/product.ts'
 import type { Revision } from '../../domain/store.ts'
 import {
+  gtinsAmong,
   inactiveStatuses,
   keyColumns,
   type OptionRow,
@@ -67,12 +68,12 @@ export const numberedSql = `SELECT ${sizedOrderColumns} FROM purchase_order WHER
 
 const isCode = 'IN (SELECT value FROM json_each(@codes))'
 
-export const codedSql = `SELECT ${optionColumns} FROM product WHERE (id ${isCode} OR gtin ${isCode}) AND deleted = 0`
+export const codedSql = `SELECT ${optionColumns} FROM product WHERE (id ${isCode} OR gtin14 IN (SELECT value FROM json_each(@gtins))) AND deleted = 0`
 
 /** The reads of products, orders and keys, except pages of products. A read sees every write that was acknowledged before it. */
 export function makeReader(db: Connection, currency: string): Reader {
   const product = db.prepare<[string], ProductRow>(`SELECT ${productColumns} FROM product p WHERE p.id = ?`)
-  const coded = db.prepare<[{ codes: string }], OptionRow>(codedSql)
+  const coded = db.prepare<[{ codes: string; gtins: string }], OptionRow>(codedSql)
   // Both columns are before the texts in a row, so the texts of a large product are not read.
   const names = db.prepare<[number], ProductName>('SELECT id, name FROM product WHERE deleted = 0 ORDER BY id LIMIT ?')
   const productVersion = db.prepare<[string], number>('SELECT version FROM product WHERE id = ? AND deleted = 0').pluck()
@@ -103,7 +104,7 @@ export function makeReader(db: Connection, currency: string): Reader {
       return toProduct(requireActive(id, product.get(id)), currency)
     },
     productsCoded(codes) {
-      return coded.all({ codes: JSON.stringify(codes) }).map(optionOf)
+      return coded.all({ codes: JSON.stringify(codes), gtins: JSON.stringify(gtinsAmong(codes)) }).map(optionOf)
     },
     productNames(limit) {
       return names.all(limit)

@@ -3,13 +3,13 @@
 import { productChanged } from '../../domain/event.ts'
 import { decideStock, type Inventory, type LockedItem } from '../../domain/inventory.ts'
 import type { Decimal } from '../../domain/money.ts'
-import type { Availability } from '../../domain/product.ts'
+import { type Availability, gtin14, withGtin } from '../../domain/product.ts'
 import { type CommonStockItemRow, quantitiesOf } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import type { EventLog } from './event-log.ts'
 import { type StockRow, stockColumns, toStock, toThousandths } from './rows.ts'
 
-interface StockItemRow extends Omit<CommonStockItemRow, 'gtin'>, StockRow {
+interface StockItemRow extends CommonStockItemRow, StockRow {
   readonly backorder: 0 | 1
   readonly deleted: 0 | 1
   readonly version: number
@@ -35,11 +35,11 @@ export function makeRevise(db: Connection): () => number {
 
 /** Makes the function that starts the ledger of a command. */
 export function makeStockLedgers(db: Connection, events: EventLog): () => StockLedger {
-  const columns = `SELECT p.seq, p.id, p.version, p.name, p.price, p.unit, p.minimum_quantity, p.quantity_step, p.backorder, p.availability, p.deleted,
+  const columns = `SELECT p.seq, p.id, p.version, p.name, p.price, p.unit, p.minimum_quantity, p.quantity_step, p.gtin, p.backorder, p.availability, p.deleted,
       ${stockColumns}
     FROM product p JOIN stock s ON s.product = p.seq`
   const byId = db.prepare<[string], StockItemRow>(`${columns} WHERE p.id = ?`)
-  const byGtin = db.prepare<[string], StockItemRow>(`${columns} WHERE p.gtin = ? AND p.deleted = 0`)
+  const byGtin = db.prepare<[string], StockItemRow>(`${columns} WHERE p.gtin14 = ? AND p.deleted = 0 ORDER BY p.seq`)
   const setStock = db.prepare<[bigint, number, number, number]>(
     'UPDATE stock SET on_hand = ?, version = ?, modified_at = ? WHERE product = ?'
   )
@@ -52,11 +52,11 @@ export function makeStockLedgers(db: Connection, events: EventLog): () => StockL
     const ids = new Map<string, ReadItem | undefined>()
     const gtins = new Map<string, ReadItem | undefined>()
     return {
-      byId: (id) => readOnce(ids, id, byId)?.item,
-      byGtin: (gtin) => readOnce(gtins, gtin, byGtin)?.item,
+      byId: (id) => readOnce(ids, id, () => byId.get(id))?.item,
+      byGtin: (gtin) => readOnce(gtins, gtin, () => withGtin(byGtin.all(gtin14(gtin)), gtin))?.item,
       take(taken, now) {
         for (const [id, quantity] of taken) {
-          const read = readOnce(ids, id, byId)
+          const read = readOnce(ids, id, () => byId.get(id))
           const change = read && decideStock(read.item, quantity, now)
           if (!change) continue
           const { onHand, stock, product } = change
@@ -77,13 +77,9 @@ interface ReadItem {
   readonly item: LockedItem
 }
 
-function readOnce(
-  seen: Map<string, ReadItem | undefined>,
-  key: string,
-  statement: ReturnType<typeof Connection.prototype.prepare<[string], StockItemRow>>
-): ReadItem | undefined {
+function readOnce(seen: Map<string, ReadItem | undefined>, key: string, read: () => StockItemRow | undefined): ReadItem | undefined {
   if (!seen.has(key)) {
-    const row = statement.get(key)
+    const row = read()
     seen.set(key, row && { seq: row.seq, item: toItem(row) })
   }
   return seen.get(key)

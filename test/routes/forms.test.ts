@@ -119,6 +119,7 @@ t.test('the first button of an order form, which Enter presses, only looks up wh
     'item.1.product-id': ' 4006381333931',
     'item.2.product-id': '9520714000376',
     'item.3.product-id': '40063813',
+    'item.4.product-id': '04006381333931',
     _more: '0'
   }
   for (const [url, more] of [
@@ -128,10 +129,11 @@ t.test('the first button of an order form, which Enter presses, only looks up wh
     const answer = await post(app, url, { ...scanned, ...more })
     t.equal(answer.statusCode, 200, url)
     t.match(answer.body, 'name="item.1.product-id" value="ABC-1"', 'a barcode becomes the number of its product')
+    t.match(answer.body, 'name="item.4.product-id" value="ABC-1"', 'whatever zeros it begins with')
     t.match(answer.body, 'name="item.2.product-id" value="9520714000376"', 'but for a number that looks like one')
     t.match(answer.body, 'name="item.3.product-id" value="40063813"', 'and for one that nobody has')
     t.match(answer.body, /<output[^>]*><bdi>[^<]*<\/bdi>, €9\.99 each<\/output>/, 'what it is, and its price')
-    t.match(answer.body, /<input id="item.4.product-id"[^>]* autofocus/, 'the next scan goes into the next line')
+    t.match(answer.body, /<input id="item.5.product-id"[^>]* autofocus/, 'the next scan goes into the next line')
   }
   const full = Object.fromEntries([1, 2, 3, 4].map((i) => [`item.${i}.product-id`, 'ABC-1']))
   t.match(

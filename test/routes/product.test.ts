@@ -121,6 +121,8 @@ t.test('a product has every field back that it was given, and two products never
   t.equal((await shop.store.stock('NUT-8')).onHand, '40', 'a replace without on-hand leaves the stock')
   const taken = await put(shop, 'NUT-9', '<product><name>Nut</name><price>1</price><gtin>4006381333931</gtin></product>', seller)
   t.match([taken.statusCode, taken.body], [409, /gtin-taken[\s\S]*NUT-8/])
+  const longer = await put(shop, 'NUT-9', '<product><name>Nut</name><price>1</price><gtin>04006381333931</gtin></product>', seller)
+  t.match([longer.statusCode, longer.body], [409, /NUT-8 already has the GTIN 04006381333931/], 'in another length')
 })
 
 t.test(

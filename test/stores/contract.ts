@@ -4,6 +4,7 @@ import { catalogueContract } from './contract-catalogue.ts'
 import { concurrencyContract } from './contract-concurrency.ts'
 import { documentContract } from './contract-documents.ts'
 import { eventContract } from './contract-events.ts'
+import { gtinContract } from './contract-gtin.ts'
 import { importContract } from './contract-import.ts'
 import { keyContract } from './contract-keys.ts'
 import { largeContract, queueContract } from './contract-large.ts'
@@ -35,6 +36,7 @@ export function storeContract(t: Test, open: () => Promise<Store>): void {
   }
   catalogueContract(rule)
   stockContract(rule)
+  gtinContract(rule)
   pagingContract(rule)
   importContract(rule)
   placingContract(rule)

@@ -1,9 +1,10 @@
 import { readdirSync } from 'node:fs'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import type { Store } from '../../domain/store.ts'
 import { openPostgresStore } from '../../stores/postgres/store.ts'
 import { execute, postgresFor } from './embedded.ts'
 import { shopCurrency } from './fixtures.ts'
-import { goesOn, historic, migration } from './history.ts'
+import { goesOn, historic, migration, sharesGtin, twins } from './history.ts'
 
 const server = await postgresFor(t)
 
@@ -15,23 +16,34 @@ const firsts = {
   '5b1a9d7': historic('postgres', '0001-shop.5b1a9d7.sql')
 }
 
+/** Opens a database with the rows of 69ef1f6, as it was when it had so many migrations. @param more SQL that it ran at the end */
+async function openAsOf(t: Test, first: string, migrations: number, more = ''): Promise<{ url: string; store: Store }> {
+  const url = await server.database()
+  const later = names.slice(1, migrations).map((name) => migration('postgres', name))
+  const numbers = names.slice(0, migrations).map((name, n) => `INSERT INTO migration (number, name) VALUES (${n + 1}, '${name}')`)
+  await execute(url, [table, ...numbers, first, historic('postgres', 'rows.sql'), ...later].join(';\n'))
+  await execute(url, `UPDATE idempotency SET kept_at = floor(extract(epoch FROM clock_timestamp()) * 1000); ${more}`)
+  const store = await openPostgresStore({ url, currency: shopCurrency })
+  t.teardown(() => store.close())
+  return { url, store }
+}
+
 const table = 'CREATE TABLE migration (number integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())'
 
 for (const [commit, first] of Object.entries(firsts)) {
   for (const [i, newest] of names.entries()) {
     t.test(`a database of ${commit}'s 0001, of the time when ${newest} was the newest, goes on`, async (t) => {
-      const url = await server.database()
-      const later = names.slice(1, i + 1).map((name) => migration('postgres', name))
-      const numbers = names.slice(0, i + 1).map((name, n) => `INSERT INTO migration (number, name) VALUES (${n + 1}, '${name}')`)
-      await execute(url, [table, ...numbers, first, historic('postgres', 'rows.sql'), ...later].join(';\n'))
-      await execute(url, 'UPDATE idempotency SET kept_at = floor(extract(epoch FROM clock_timestamp()) * 1000)')
-      const store = await openPostgresStore({ url, currency: shopCurrency })
-      t.teardown(() => store.close())
+      const { url, store } = await openAsOf(t, first, i + 1)
       await goesOn(t, store)
       t.same(await execute(url, shape), await expected(), 'its tables are those of a new database')
     })
   }
 }
+
+t.test('a database that has two products with one GTIN in two lengths goes on', async (t) => {
+  const { store } = await openAsOf(t, firsts['69ef1f6'], names.indexOf('0013-gtin14.sql'), twins)
+  await sharesGtin(t, store)
+})
 
 /** All columns, as they are kept and made; their order does not matter. */
 const shape = `SELECT table_name, column_name, data_type, is_nullable, column_default, generation_expression

@@ -15,6 +15,28 @@ export function migration(dialect: Dialect, name: string): string {
   return readFileSync(new URL(`../../stores/${dialect}/migrations/${name}`, import.meta.url), 'utf8')
 }
 
+/** Gives two products one GTIN in two lengths, as releases without 14 digits did. */
+export const twins = `UPDATE product SET gtin = '09520728834110' WHERE id = 'hammer'; UPDATE product SET gtin = '9520728834110' WHERE id = 'rope'`
+
+/** Checks that a store finds each of the `twins` by what it has to the letter, and that both can be written. */
+export async function sharesGtin(t: Test, store: Store): Promise<void> {
+  const ordered = async (gtin: string) => {
+    const { order } = await store.placeOrder(placing('', 1, { order: purchase([{ ...item(''), product: { gtin } }]) }))
+    return order.items[0]?.productId
+  }
+  const [hammer, rope] = [await store.product('hammer'), await store.product('rope')]
+  t.equal(await ordered('09520728834110'), 'hammer')
+  t.equal(await ordered('9520728834110'), 'rope')
+  for (const { id, gtin = '', ...rest } of [hammer, rope]) {
+    await store.putProduct(id, { ...rest, gtin, name: `New ${id}` }, {})
+    t.match(await store.importProducts([{ id, draft: { ...rest, gtin } }]), ['replaced'])
+    await t.rejects(store.createProduct('third', { ...rest, gtin }), { code: 'gtin-taken', message: /hammer/ })
+  }
+  const { gtin: _gtin, ...free } = hammer
+  await store.putProduct('hammer', free, {})
+  t.equal(await ordered('09520728834110'), 'rope', 'the one that is left has both lengths')
+}
+
 /** Checks that the store shows the rows of 69ef1f6, and that it can write on. */
 export async function goesOn(t: Test, store: Store): Promise<void> {
   const ids = async (page: Promise<{ items: readonly { id: string }[] }>) => (await page).items.map(({ id }) => id)

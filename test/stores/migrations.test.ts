@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import type { Store } from '../../domain/store.ts'
 import { Connection } from '../../stores/sqlite/connection.ts'
 import { applicationId } from '../../stores/sqlite/file.ts'
 import { openSqliteStore } from '../../stores/sqlite/store.ts'
 import { shopCurrency } from './fixtures.ts'
-import { goesOn, historic, migration } from './history.ts'
+import { goesOn, historic, migration, sharesGtin, twins } from './history.ts'
 
 /** SHA-256. A new migration gets a line here when it is made, and a line never changes again. */
 const digests = {
@@ -21,7 +22,8 @@ const digests = {
     '0008-event.sql': 'be4984b456515e0f89b3c8055d01dd2f7e08ce13e39d98ff34ed213b0eb3ee3e',
     '0009-shipment.sql': 'a891f4774370e1c6c0779b28c576abc925f1622ef0fe78f8fc2b5171e6866296',
     '0010-webhook.sql': 'e81b1af20afe19e5f7b3928314f091614933f6b0398e0525cf9a64d6bccfe45f',
-    '0011-order-lists.sql': '4671429beb3de43651e131969554cdcbdb145d024ab7a9ba333d955b1a15e01b'
+    '0011-order-lists.sql': '4671429beb3de43651e131969554cdcbdb145d024ab7a9ba333d955b1a15e01b',
+    '0012-gtin14.sql': 'bdaa9be10ebe850bd18da0b73011a2d58ec79318207c5774d739d073912584eb'
   },
   postgres: {
     '0001-shop.sql': '4a31d34979eca4ecda13f213a7e925dd41bf27924083fc3e250c55a8aaf90ea4',
@@ -35,7 +37,8 @@ const digests = {
     '0009-event.sql': '809e331c19e94f5a1c7780758dc131751613a9913a26b807f3e887242a14dfab',
     '0010-shipment.sql': '7428e1028af0d450dd713e404838481f7f4c8d115f0c7e95d4b89067007fd88f',
     '0011-webhook.sql': 'a925f9c55ef4f5db46b69e5b553b19e0ffcf5780a434f218b1d249a3c64b4b01',
-    '0012-order-lists.sql': '35ada75dc9825a553748d2f407bc1d517b2e94b8300e9102c712eb7abd6ded52'
+    '0012-order-lists.sql': '35ada75dc9825a553748d2f407bc1d517b2e94b8300e9102c712eb7abd6ded52',
+    '0013-gtin14.sql': 'f917b101e378119df30afd258ee868f0759d9db92764bdf080528ea32be91321'
   }
 } as const
 
@@ -55,21 +58,28 @@ for (const dialect of ['sqlite', 'postgres'] as const) {
 
 const names = Object.keys(digests.sqlite)
 
-for (const [i, newest] of names.entries()) {
-  t.test(`a SQLite database of the time when ${newest} was the newest goes on`, async (t) => {
-    const folder = t.testdir()
-    mkdirSync(folder, { recursive: true })
-    const path = join(folder, 'shop.db')
-    const db = new Connection(path)
-    db.exec(`PRAGMA journal_mode = WAL; PRAGMA application_id = ${applicationId}`)
-    for (const [n, name] of names.slice(0, i + 1).entries()) {
-      db.exec(migration('sqlite', name))
-      if (n === 0) db.exec(historic('sqlite', 'rows.sql'))
-    }
-    db.exec(`UPDATE idempotency SET kept_at = unixepoch() * 1000; PRAGMA user_version = ${i + 1}`)
-    db.close()
-    const store = await openSqliteStore({ path, currency: shopCurrency })
-    t.teardown(() => store.close())
-    await goesOn(t, store)
-  })
+/** Opens a database with the rows of 69ef1f6, as it was when it had so many migrations. @param more SQL that it ran at the end */
+async function openAsOf(t: Test, migrations: number, more = ''): Promise<Store> {
+  const folder = t.testdir()
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, 'shop.db')
+  const db = new Connection(path)
+  db.exec(`PRAGMA journal_mode = WAL; PRAGMA application_id = ${applicationId}`)
+  for (const [n, name] of names.slice(0, migrations).entries()) {
+    db.exec(migration('sqlite', name))
+    if (n === 0) db.exec(historic('sqlite', 'rows.sql'))
+  }
+  db.exec(`UPDATE idempotency SET kept_at = unixepoch() * 1000; PRAGMA user_version = ${migrations}; ${more}`)
+  db.close()
+  const store = await openSqliteStore({ path, currency: shopCurrency })
+  t.teardown(() => store.close())
+  return store
 }
+
+for (const [i, newest] of names.entries()) {
+  t.test(`a SQLite database of the time when ${newest} was the newest goes on`, async (t) => goesOn(t, await openAsOf(t, i + 1)))
+}
+
+t.test('a SQLite database that has two products with one GTIN in two lengths goes on', async (t) => {
+  await sharesGtin(t, await openAsOf(t, names.indexOf('0012-gtin14.sql'), twins))
+})

@@ -23,8 +23,8 @@ t.test('an order is found by its number in the indexes, and no other is read or 
 })
 
 t.test('products are found by id and by GTIN in the indexes', async (t) => {
-  t.same(await searches(t, codedSql, { codes: '["ABC-1"]' }), [
+  t.same(await searches(t, codedSql, { codes: '["ABC-1"]', gtins: '[]' }), [
     'SEARCH product USING INDEX sqlite_autoindex_product_1 (id=?)',
-    'SEARCH product USING INDEX product_gtin (gtin=?)'
+    'SEARCH product USING INDEX product_gtin14 (gtin14=?)'
   ])
 })

@@ -184,8 +184,8 @@ t.test('of replicas that create one product, or give one GTIN to several, one su
   for (let round = 0; round < 20; round++) {
     const created = await codes(stores.map((store) => store.createProduct(`p${round}`, draft())))
     t.same(created.sort(), ['done', 'product-exists', 'product-exists'])
-    const gtin = String(round).padStart(13, '0')
-    const given = await codes(stores.map((store, i) => store.createProduct(`p${round}-${i}`, draft({ gtin }))))
+    const gtin = (i: number) => String(round).padStart(12 + i, '0')
+    const given = await codes(stores.map((store, i) => store.createProduct(`p${round}-${i}`, draft({ gtin: gtin(i) }))))
     t.same(given.sort(), ['done', 'gtin-taken', 'gtin-taken'])
   }
 })
