@@ -35,6 +35,8 @@ export class KeyUses {
     try {
       await this.#record(recorded)
     } catch (error) {
+      // They are recorded the next time, except where a later use was noted meanwhile.
+      for (const { id, at } of recorded) if (!this.#uses.has(id)) this.#uses.set(id, at)
       this.#log.warn({ err: error }, 'the last use of keys could not be recorded')
     }
   }

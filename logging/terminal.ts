@@ -14,7 +14,7 @@ interface Line {
   readonly products?: number
   readonly signal?: string
   readonly try?: readonly string[]
-  readonly err?: { readonly stack?: string; readonly message?: string }
+  readonly err?: { readonly type?: string; readonly stack?: string; readonly message?: string }
 }
 
 type Paint = (text: string) => string
@@ -49,8 +49,13 @@ function message(line: Line, paint: Colors): string {
   const urgency = level > warning ? `${paint.red('ERROR')} ` : level === warning ? `${paint.yellow('WARNING')} ` : ''
   const count = products === undefined ? '' : ` (${products} products)`
   const why = signal === undefined ? '' : ` (${signal})`
-  const details = [...(line.try ?? []), ...(err ? (err.stack ?? err.message ?? '').split('\n') : [])]
+  const details = [...(line.try ?? []), ...(err ? explanation(err) : [])]
   return `${urgency}${text}${count}${why}${details.map((one) => `\n  ${printable(one)}`).join('')}`
+}
+
+/** The lines that explain an error. The service knows why it refuses something, so that needs no stack. */
+function explanation({ type, message = '', stack }: NonNullable<Line['err']>): readonly string[] {
+  return type === 'DomainError' ? [message.replaceAll('.: ', ': ')] : (stack ?? message).split('\n')
 }
 
 function refusal({ code, detail = '' }: Line): string {

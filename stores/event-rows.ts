@@ -43,7 +43,6 @@ export function orderColumnsOf(order: EventOrder | undefined) {
 export interface EventOrderRow {
   readonly position: number
   readonly status: OrderStatus | null
-  readonly order_number: string | null
   readonly placed_at: number | null
   readonly content: JsonText | null
 }
@@ -57,10 +56,10 @@ export function eventsOf(heads: readonly EventHead[], rowOf: (head: EventHead) =
   })
 }
 
-function eventOf(head: EventHead, { status, order_number, placed_at, content }: EventOrderRow, toOrder: typeof orderFrom): ShopEvent {
+function eventOf(head: EventHead, { status, placed_at, content }: EventOrderRow, toOrder: typeof orderFrom): ShopEvent {
   if (status === null || content === null || placed_at === null) return head
   const { subject: id, version, customer = null, at: modified_at } = head
-  const columns = { seq: 0, id, version, customer, order_number, status, placed_at, modified_at }
+  const columns = { seq: 0, id, version, customer, status, placed_at, modified_at }
   return { ...head, order: toOrder(columns, content) }
 }
 

@@ -122,7 +122,7 @@ export interface SizedOrderRow extends CommonOrderRow {
 /** An order without the properties that have columns of their own. */
 export type OrderContent = Omit<Order, 'id' | 'version' | 'customer' | 'status' | 'placedAt' | 'modifiedAt'>
 
-export function orderOf(row: CommonOrderRow, content: OrderContent): Order {
+export function orderOf(row: Omit<CommonOrderRow, 'order_number'>, content: OrderContent): Order {
   return {
     ...content,
     id: row.id,
@@ -183,16 +183,19 @@ function hasDocument(content: JsonText): Pick<Order, 'hasDocument'> {
 }
 
 /** @param content the text from `orderContent`. Large content is parsed only when it is first read. */
-export function orderFrom(row: CommonOrderRow, content: JsonText): Order {
+export function orderFrom(row: CommonOrderRow | EarlierOrderRow, content: JsonText): Order {
   return isLarge(content) ? deferredOrder(row, content) : orderOf(row, parseText(content))
 }
 
+/** The columns of an order as it once was: its number then is only in its content. */
+export type EarlierOrderRow = Omit<CommonOrderRow, 'order_number'> & { readonly order_number?: undefined }
+
 /** @param content the text from `orderContent`, of any size */
-export function deferredOrder(row: CommonOrderRow, content: JsonText): Order {
+export function deferredOrder(row: CommonOrderRow | EarlierOrderRow, content: JsonText): Order {
   const columns = orderOf(row, {} as OrderContent)
-  const numbered = row.order_number === null ? columns : { ...columns, orderNumber: row.order_number }
-  const known = knownOf({ ...numbered, ...hasDocument(content) })
-  return defer(withProperties(columns, content), known)
+  const { orderNumber: _, ...known } = knownOf({ ...columns, ...hasDocument(content) })
+  const numbered = row.order_number === undefined ? {} : { orderNumber: row.order_number ?? undefined }
+  return defer<Order>(withProperties(columns, content), { ...known, ...numbered })
 }
 
 /** The columns of an order that lists show. */

@@ -103,9 +103,12 @@ export class Dispatcher {
   }
 
   async #run(): Promise<void> {
+    let hasSucceeded = true
     while (!this.#stopping.signal.aborted) {
-      const hasSucceeded = await this.#claim().catch((error) => {
-        this.#options.warn({ err: error }, 'the webhooks that are due could not be read: trying again')
+      const hasWarned = !hasSucceeded
+      hasSucceeded = await this.#claim().catch((error) => {
+        if (!hasWarned)
+          this.#options.warn({ err: error }, 'the webhooks that are due could not be read: trying again, without another warning')
         return false
       })
       await this.#pause(hasSucceeded ? times.poll : times.recovery)

@@ -31,7 +31,7 @@ export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'even
     async events(heads) {
       if (heads.length === 0) return []
       const rows = await database.query<EventOrderRow>(
-        `SELECT e.position, e.status, o.order_number, o.placed_at, coalesce(e.content, o.content) AS content
+        `SELECT e.position, e.status, o.placed_at, coalesce(e.content, o.content) AS content
           FROM event e LEFT JOIN purchase_order o ON o.id = CASE WHEN e.status IS NOT NULL THEN e.subject::uuid END
           WHERE e.position = ANY($1::bigint[])`,
         [heads.map(({ position }) => position)]

@@ -26,7 +26,7 @@ export function makeEventReader(db: Connection): Sync<'eventHeads' | 'events' | 
   const ofCustomer = db.prepare<[string, string], number>(newestOfCustomer).pluck()
   // Only events of orders have a status.
   const orderRow = db.prepare<[number], EventOrderRow>(
-    `SELECT e.position, e.status, o.order_number, o.placed_at, ${undecoded('coalesce(e.content, o.content)')} AS content
+    `SELECT e.position, e.status, o.placed_at, ${undecoded('coalesce(e.content, o.content)')} AS content
       FROM event e LEFT JOIN purchase_order o ON e.status IS NOT NULL AND o.id = e.subject WHERE e.position = ?`
   )
   // One statement for each number of look-ups. There are few, because there are few types.

@@ -3,6 +3,7 @@ import t from 'tap'
 import { maskSecrets } from '../../logging/options.ts'
 import { makeRequestIds } from '../../logging/request-ids.ts'
 import { terminalLog } from '../../logging/terminal.ts'
+import { unavailable } from '../../stores/postgres/failures.ts'
 import { build, orderXml, xml } from '../build.ts'
 import { listening, Wire } from '../http/wire.ts'
 
@@ -215,7 +216,7 @@ t.test('a request that the parser refuses is one line, which says why', async (t
   )
 })
 
-t.test('on a terminal a request is one readable line, and an error has its stack below', async (t) => {
+t.test('on a terminal a request is one readable line, and an error has its stack below, or its cause where it is known', async (t) => {
   const log = memory()
   const { app, store } = await build(t, { logTo: terminalLog(log, { colors: false }) })
   await app.inject('/products?limit=1')
@@ -227,6 +228,10 @@ t.test('on a terminal a request is one readable line, and an error has its stack
   await app.inject('/product/ABC-1')
   t.match(log.lines[2], /ERROR request failed\n {2}Error: the disk at \/order\/0b9f6a52… is gone\n {2} +at /)
   t.match(log.lines[3], /GET \/product\/ABC-1 500 \d+ ms\n$/)
+  store.product = () => Promise.reject(unavailable(new Error('connect ECONNREFUSED 127.0.0.1:5432')))
+  await app.inject('/product/ABC-1')
+  t.match(log.lines[4], /ERROR request failed\n {2}The shop cannot reach .* seconds: connect ECONNREFUSED 127.0.0.1:5432\n$/)
+  t.match(log.lines.splice(4, 2)[1], /GET \/product\/ABC-1 503 \d+ ms\n$/)
   app.log.info({ try: ['curl x', 'open y'] }, 'Tradepost listens')
   t.match(log.lines[4], /: Tradepost listens\n {2}curl x\n {2}open y\n$/)
   app.log.info({ products: 44 }, 'loaded')

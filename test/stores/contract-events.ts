@@ -53,17 +53,18 @@ export function eventContract(rule: Rule): void {
 
   for (const [size, notes] of [
     ['small', []],
-    ['large', ['x'.repeat(3_000), 'y'.repeat(3_000)]]
+    ['large', ['x'.repeat(3_000), 'y'.repeat(3_000)]],
+    ['deferred', Array.from({ length: 12 }, () => 'x'.repeat(3_000))]
   ] as const) {
     rule(
       `a ${size} order that is changed many times at once has an event for each version, each with its own content`,
       async (t, store) => {
         await store.createProduct('a', stocked(1_000))
-        const { order } = await store.placeOrder({ order: purchase([item('a', 1)], { notes }), status: 'accepted' })
+        const { order } = await store.placeOrder({ order: purchase([item('a', 1)], { notes, orderNumber: 'PO-1' }), status: 'accepted' })
         const writes = Array.from({ length: 20 }, (_, i) =>
           i % 5 === 4
             ? store.setOrderStatus(order.id, 'accepted', {})
-            : store.changeOrder(order.id, purchase([item('a', i + 2)], { notes }), {})
+            : store.changeOrder(order.id, purchase([item('a', i + 2)], { notes, orderNumber: `PO-${i + 2}` }), {})
         )
         await Promise.all(writes)
         const last = await store.setOrderStatus(order.id, 'shipped', {})
@@ -71,6 +72,11 @@ export function eventContract(rule: Rule): void {
         t.same(
           events.map(({ version, order }) => [version, order?.version]),
           Array.from({ length: 18 }, (_, i) => [i + 1, i + 1])
+        )
+        const numbers = events.slice(0, -1).map((event) => event.order?.orderNumber)
+        t.same(
+          numbers,
+          events.slice(0, -1).map((event) => `PO-${event.order?.items[0]?.quantity}`)
         )
         t.same(events[0]?.order, order)
         t.same(events.at(-1)?.order, last)

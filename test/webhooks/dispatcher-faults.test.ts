@@ -101,9 +101,12 @@ t.test('while the database cannot be written, a webhook waits, and then it goes 
   const { store } = shop
   const sender = new Sender(new Targets(['127.0.0.1']))
   const warnings: string[] = []
-  const lost = { claim: false, settle: false }
+  const lost = { reads: 0, claim: false, settle: false }
   const flaky: DispatcherOptions['store'] = {
-    lastEvent: () => store.lastEvent(),
+    async lastEvent() {
+      if (++lost.reads <= 3) throw new Error('lost')
+      return store.lastEvent()
+    },
     events: (heads) => store.events(heads),
     renewClaim: (...args) => store.renewClaim(...args),
     releaseWebhooks: (worker) => store.releaseWebhooks(worker),
@@ -134,6 +137,7 @@ t.test('while the database cannot be written, a webhook waits, and then it goes 
   const received = await receiver.count(3)
   t.same([...new Set(eventIds(received))], eventIds(received.slice(0, 3)), 'in order, each once')
   t.match(warnings, [/could not be read/, /could not be stored/])
+  t.equal(warnings.length, 2, 'that it cannot read is told once')
 })
 
 t.test('the shop waits longer each time that it cannot write an event, until it can', async (t) => {
