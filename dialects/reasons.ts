@@ -1,6 +1,7 @@
 /** The texts of answers to buyers, within the limits of XML and of their receivers. */
 
 import { shorten } from '../schemas/shorten.ts'
+import { toXmlText } from '../schemas/xml-characters.ts'
 
 /** Characters of all reasons. Receivers keep them in their logs, and gateways limit texts. */
 const maxLength = 60_000
@@ -10,7 +11,7 @@ const remarkLength = 100
 
 /** Joins reasons, a line each. When there is no room for all, the last line says how many are left out. */
 export function joinReasons(lines: readonly string[]): string {
-  const reasons = lines.map((line) => legal(line).trim()).filter(Boolean)
+  const reasons = lines.map((line) => toXmlText(line).trim()).filter(Boolean)
   const all = reasons.join('\n')
   if (all.length <= maxLength) return all
   const kept: string[] = []
@@ -25,9 +26,4 @@ export function joinReasons(lines: readonly string[]): string {
   const left = reasons.length - kept.length
   if (left === 0) return kept.join('\n')
   return [...kept, left === 1 ? '1 more reason is left out.' : `${left} more reasons are left out.`].join('\n')
-}
-
-/** Replaces characters that XML cannot hold (XML 1.0 section 2.2), among them surrogates without their other half. */
-export function legal(text: string): string {
-  return text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
 }

@@ -3,6 +3,7 @@ import { DomainError, mostFaults, PositionError } from '../domain/errors.ts'
 import { uris } from '../representations/links.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import type { LocatedFault } from '../schemas/document.ts'
+import { toXmlText } from '../schemas/xml-characters.ts'
 import type { DocumentNotation } from './notation.ts'
 import { notACursor } from './paging.ts'
 import { Problem } from './problem.ts'
@@ -31,20 +32,13 @@ export interface ProblemContent {
   readonly notation?: DocumentNotation | undefined
 }
 
-/** Characters that XML cannot hold (XML 1.0 section 2.2), for a problem that quotes what the client sent. */
-const unwritable = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
-
-function writable(text: string): string {
-  return text.replace(unwritable, '\ufffd')
-}
-
 function writableFault(fault: LocatedFault): LocatedFault {
   const { detail, path, item } = shortFault(fault)
   return {
     ...fault,
-    detail: writable(detail),
-    ...(path === undefined ? {} : { path: writable(path) }),
-    ...(item === undefined ? {} : { item: writable(item) })
+    detail: toXmlText(detail),
+    ...(path === undefined ? {} : { path: toXmlText(path) }),
+    ...(item === undefined ? {} : { item: toXmlText(item) })
   }
 }
 
@@ -101,7 +95,7 @@ export function problemDocument(
     type: uris(base).problem(code),
     title,
     status,
-    detail: writable(`${shortDetail(detail)}${nextStep(code, base)}`),
+    detail: toXmlText(`${shortDetail(detail)}${nextStep(code, base)}`),
     instance: shortInstance(uri),
     ...(orderId === undefined ? {} : { order: uris(base).order(orderId) }),
     ...(available ? { available } : {}),

@@ -50,7 +50,7 @@ const productRoute: RoutePlugin = async (app, { config }) => {
       const { product_id: id } = request.params
       const expected = request.precondition(request.currentOf(await request.read((store) => store.product(id))))
       await app.store.deleteProduct(id, expected, { sender: senderName(request) })
-      return reply.code(204).send()
+      return reply.deleted(uri.products)
     }
   )
 

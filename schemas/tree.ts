@@ -2,6 +2,7 @@ import type { Fault } from '../domain/errors.ts'
 import type { Element } from './element.ts'
 import { shorten } from './shorten.ts'
 import { type ElementType, isNumeric, type SimpleType } from './vocabulary.ts'
+import { isXmlText } from './xml-characters.ts'
 
 /** A number as it was written. A binary floating-point number would lose digits, and the difference of 1e3 and 1000. */
 export class Numeral {
@@ -55,9 +56,6 @@ export interface TreeReading {
 }
 
 type Members = { readonly [name: string]: Tree }
-
-/** A character that XML 1.0 does not allow (section 2.2, Char), such as a lone surrogate. */
-const notXmlChar = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u
 
 /** Reading stops collecting faults here, so that a million unknown members cost no more than a few. */
 export const maxFaults = 200
@@ -154,7 +152,7 @@ class TreeReader {
 
   #text(value: Tree, type: SimpleType, place: string): string {
     const numeric = isNumeric(type)
-    if (typeof value === 'string' && !notXmlChar.test(value)) return value
+    if (typeof value === 'string' && isXmlText(value)) return value
     if (value instanceof Numeral && numeric) return value.text
     if (typeof value === 'string') this.#report(place, 'The text has a control character or a lone surrogate, which no document can hold.')
     else if (value instanceof Numeral) this.#report(place, this.#messages.quoted)

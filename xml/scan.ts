@@ -1,7 +1,8 @@
 import { Problem } from '../http/problem.ts'
 import { lineAt } from '../schemas/line-feeds.ts'
 import { shorten } from '../schemas/shorten.ts'
-import { illegalCharacter, invalidReference } from './references.ts'
+import { illegalCharacter } from '../schemas/xml-characters.ts'
+import { invalidReference } from './references.ts'
 import type { Limits, Tag } from './tag.ts'
 import { attribute, endTag, explainTagSyntax, match, name, tagEnd, target } from './tag-syntax.ts'
 

@@ -1,7 +1,8 @@
 import { type Element, element } from '../../schemas/element.ts'
 import { writeElement, xmlDeclaration } from '../../schemas/xml.ts'
+import { toXmlText } from '../../schemas/xml-characters.ts'
 import type { CxmlAnswerBasis } from '../buyer-document.ts'
-import { joinReasons, legal } from '../reasons.ts'
+import { joinReasons } from '../reasons.ts'
 
 /** The names of the codes, as cXML's reference guide has them. */
 const statusNames = {
@@ -41,7 +42,7 @@ export interface CxmlProfile {
 
 /** The answer to a ProfileRequest: the shop takes an OrderRequest. */
 export function writeProfileResponse(basis: CxmlAnswerBasis, { payloadId, at, orderUri }: CxmlProfile): string {
-  const transaction = element('Transaction', { requestName: 'OrderRequest' }, [element('URL', {}, legal(orderUri))])
+  const transaction = element('Transaction', { requestName: 'OrderRequest' }, [element('URL', {}, toXmlText(orderUri))])
   const profile = element('ProfileResponse', { effectiveDate: timestamp(at) }, [transaction])
   return writeDocument({ payloadId, at, doctype: basis.doctype }, [element('Response', {}, [status(200, 'OK'), profile])])
 }
@@ -66,11 +67,11 @@ export function writeConfirmation(basis: CxmlAnswerBasis, { type, confirmId, pay
     element('To', {}, [credential(basis.from)]),
     element('Sender', {}, [supplier, element('UserAgent', {}, 'Tradepost')])
   ])
-  const comments = reason?.trim() ? element('Comments', { 'xml:lang': 'en' }, legal(reason.trim())) : undefined
-  const confirmation = element('ConfirmationHeader', { confirmID: legal(confirmId), type, noticeDate: timestamp(at) }, [comments])
+  const comments = reason?.trim() ? element('Comments', { 'xml:lang': 'en' }, toXmlText(reason.trim())) : undefined
+  const confirmation = element('ConfirmationHeader', { confirmID: toXmlText(confirmId), type, noticeDate: timestamp(at) }, [comments])
   const orderId = given(basis.orderNumber)
   // The DTD requires the payloadID. An order without one is still known by its number.
-  const document = element('DocumentReference', { payloadID: given(basis.payloadId) ?? orderId ?? legal(confirmId) })
+  const document = element('DocumentReference', { payloadID: given(basis.payloadId) ?? orderId ?? toXmlText(confirmId) })
   const order = element('OrderReference', { orderID: orderId, orderDate: given(basis.orderDate) }, [document])
   const request = element('Request', {}, [element('ConfirmationRequest', {}, [confirmation, order])])
   return writeDocument({ payloadId, at }, [header, request])
@@ -83,7 +84,7 @@ interface Frame {
 }
 
 function writeDocument({ payloadId, at, doctype }: Frame, content: readonly Element[]): string {
-  const root = element('cXML', { payloadID: legal(payloadId), timestamp: timestamp(at), 'xml:lang': 'en' }, content)
+  const root = element('cXML', { payloadID: toXmlText(payloadId), timestamp: timestamp(at), 'xml:lang': 'en' }, content)
   return `${xmlDeclaration}${doctype ? `${doctype}\n` : ''}${writeElement(root)}\n`
 }
 
@@ -98,7 +99,7 @@ function credential(party: CxmlAnswerBasis['from']): Element {
 }
 
 function given(text: string | undefined): string | undefined {
-  return text ? legal(text) : undefined
+  return text ? toXmlText(text) : undefined
 }
 
 /** The offset is in numbers, as in cXML's examples and in what its systems send. */

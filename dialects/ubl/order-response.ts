@@ -1,7 +1,8 @@
 import type { Element } from '../../schemas/element.ts'
 import { writeXml } from '../../schemas/xml.ts'
+import { toXmlText } from '../../schemas/xml-characters.ts'
 import type { PartyIdentity, UblAnswerBasis } from '../buyer-document.ts'
-import { joinReasons, legal } from '../reasons.ts'
+import { joinReasons } from '../reasons.ts'
 
 export interface OrderResponseContent {
   /** Unique for each answer. */
@@ -90,5 +91,5 @@ function aggregate(name: string, children: readonly Element[]): Element {
 /** An element with a text, or nothing for an empty text: UBL allows no empty elements (rule IND5 of its naming and design rules). */
 function basic(name: string, text: string | undefined, schemeID?: string): readonly Element[] {
   if (text === undefined || text.trim() === '') return []
-  return [{ name: `cbc:${name}`, ...(schemeID ? { attributes: { schemeID: legal(schemeID) } } : {}), text: legal(text) }]
+  return [{ name: `cbc:${name}`, ...(schemeID ? { attributes: { schemeID: toXmlText(schemeID) } } : {}), text: toXmlText(text) }]
 }

@@ -22,3 +22,8 @@ t.test('the image compiles its addons, by a setting of which npm does not warn',
   process.chdir(folder)
   t.equal(readSettings({ name: 'better-sqlite3' }).buildFromSource, true)
 })
+
+t.test('the label of the image has the version of the service', async (t) => {
+  const [, version] = /^ARG VERSION=(.*)$/m.exec(readFileSync('docker/Dockerfile', 'utf8')) ?? []
+  t.equal(version, JSON.parse(readFileSync('package.json', 'utf8')).version)
+})

@@ -13,6 +13,7 @@ import { orderListContract } from './contract-order-lists.ts'
 import { orderContract } from './contract-orders.ts'
 import { pagingContract } from './contract-paging.ts'
 import { placingContract } from './contract-placing.ts'
+import { searchContract } from './contract-search.ts'
 import { shipmentContract } from './contract-shipments.ts'
 import { stockContract } from './contract-stock.ts'
 import { webhookClaimContract } from './contract-webhook-claims.ts'
@@ -38,6 +39,7 @@ export function storeContract(t: Test, open: () => Promise<Store>): void {
   stockContract(rule)
   gtinContract(rule)
   pagingContract(rule)
+  searchContract(rule)
   importContract(rule)
   placingContract(rule)
   lenientContract(rule)

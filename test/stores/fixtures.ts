@@ -47,6 +47,12 @@ export async function everything<T>(page: (after: { after?: string }) => Promise
   }
 }
 
+/** The ids of the products that a query finds, sorted. */
+export async function found(store: Store, query: { q?: string; category?: string; updatedSince?: number }): Promise<string[]> {
+  const products = await everything((after) => store.products({ limit: 2, ...query, ...after }))
+  return products.map(({ id }) => id).sort()
+}
+
 /** Every order, whole. */
 export async function everyOrder(store: Store): Promise<Order[]> {
   const summaries = await everything((after) => store.orders({ limit: 500, ...after }))

@@ -1,0 +1,81 @@
+import type { Rule } from './contract.ts'
+import { draft, found } from './fixtures.ts'
+
+export function searchContract(rule: Rule): void {
+  rule('a search finds the products that have all of its words, in any of their texts, in any case', async (t, store) => {
+    await store.createProduct('ABC-1', draft({ name: 'Red hammer', description: 'Forged steel', gtin: '4006381333931' }))
+    await store.createProduct('XYZ-2', draft({ name: 'Blue hammer', categories: ['Steel works'] }))
+    t.same(await found(store, { q: 'HAMMER' }), ['ABC-1', 'XYZ-2'])
+    t.same(await found(store, { q: 'steel hammer' }), ['ABC-1', 'XYZ-2'])
+    t.same(await found(store, { q: 'hammer  red' }), ['ABC-1'])
+    t.same(await found(store, { q: 'red blue' }), [])
+    t.same(await found(store, { q: 'ABC-1' }), ['ABC-1'])
+    t.same(await found(store, { q: '4006381333931' }), ['ABC-1'])
+    t.same(await found(store, { q: 'hammer', category: 'Steel works' }), ['XYZ-2'])
+    t.same(await found(store, { q: 'red', category: 'Steel works' }), [])
+    await store.putProduct('ABC-1', draft({ name: 'Red saw' }), {})
+    t.same(await found(store, { q: 'forged' }), [])
+    t.same(await found(store, { q: 'saw' }), ['ABC-1'])
+  })
+
+  rule('a word of three letters or more also finds the longer words that begin with it', async (t, store) => {
+    await store.createProduct('FX-4762', draft({ name: 'Sechskantschraube M8x20', description: 'Größe XL, verzinkt' }))
+    await store.createProduct('FX-47', draft({ name: 'Hammer M10', gtin: '4006381333931' }))
+    await store.createProduct('FX-4', draft({ name: 'Sägeblatt', categories: ['Werkzeuge'] }))
+    for (const [q, ids] of [
+      ['sechs', ['FX-4762']],
+      ['SECHSKANTSCHRAUBE', ['FX-4762']],
+      ['ver sechs', ['FX-4762']],
+      ['gro', ['FX-4762']],
+      ['sag', ['FX-4']],
+      ['ham', ['FX-47']],
+      ['m10', ['FX-47']],
+      ['werk', ['FX-4']],
+      ['400638', ['FX-47']],
+      ['m8x', ['FX-4762']],
+      ['FX-476', ['FX-4762']]
+    ] as const) {
+      t.same(await found(store, { q }), ids, q)
+    }
+    t.same(await found(store, { q: 'schraube' }), [], 'not with what is inside of them')
+    for (const [q, ids] of [
+      ['m8', []],
+      ['se', []],
+      ['FX-4', ['FX-4']],
+      ['FX-47', ['FX-47']]
+    ] as const) {
+      t.same(await found(store, { q }), ids, `${q} is whole`)
+    }
+    t.same(await found(store, { q: 'werkz', category: 'Werkzeuge' }), ['FX-4'])
+    t.same(await found(store, { q: 'ham', category: 'Werkzeuge' }), [])
+  })
+
+  rule('a search text is words and never syntax', async (t, store) => {
+    await store.createProduct('a', draft({ name: 'this AND that "quoted" OR (NEAR) name:x' }))
+    await store.createProduct('b', draft({ name: 'nothing else' }))
+    for (const q of ['AND', '"quoted"', '"quoted', "'", 'OR', 'NEAR', '(near', 'that)', 'name:x', '\0that\0', 'that\t\n this']) {
+      t.same(await found(store, { q }), q === "'" ? ['a', 'b'] : ['a'], JSON.stringify(q))
+    }
+    for (const q of [
+      'tha*',
+      'NOT this',
+      'name:this',
+      '{name}:that',
+      'this OR nothing',
+      '^this -that x!y',
+      '%',
+      '_',
+      '\\',
+      '\u{1f600} & | ! <->'
+    ]) {
+      await t.resolves(found(store, { q }), JSON.stringify(q))
+    }
+    t.same(await found(store, { q: 'this OR nothing' }), [])
+    t.same(await found(store, { q: 'tha*' }), ['a'], 'as without the star')
+  })
+
+  rule('a search without a word is no filter', async (t, store) => {
+    await store.createProduct('a', draft())
+    for (const q of ['', ' ', '"', '-- !']) t.same(await found(store, { q }), ['a'], JSON.stringify(q))
+  })
+}
