@@ -12,6 +12,8 @@ export class KeyUses {
   readonly #record: Store['touchKeys']
   readonly #log: Log
   readonly #uses = new Map<string, number>()
+  /** Whether the last attempt has failed. */
+  #hasWarned = false
   readonly #timer = setInterval(() => void this.#recordAll(), interval).unref()
 
   constructor(record: Store['touchKeys'], log: Log) {
@@ -34,10 +36,13 @@ export class KeyUses {
     this.#uses.clear()
     try {
       await this.#record(recorded)
+      this.#hasWarned = false
     } catch (error) {
       // They are recorded the next time, except where a later use was noted meanwhile.
       for (const { id, at } of recorded) if (!this.#uses.has(id)) this.#uses.set(id, at)
-      this.#log.warn({ err: error }, 'the last use of keys could not be recorded')
+      if (!this.#hasWarned)
+        this.#log.warn({ err: error }, 'the last use of keys could not be recorded: trying again, without another warning')
+      this.#hasWarned = true
     }
   }
 }

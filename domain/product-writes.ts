@@ -44,8 +44,8 @@ export type ProductWrite =
 export interface Catalogue {
   /** The shop's, ISO 4217. */
   readonly currency: string
-  /** The id of the product that has a GTIN, whatever its length. */
-  holderOf(gtin: string): string | undefined
+  /** The id of another product than `id` that has a GTIN, whatever its length. */
+  otherHolder(gtin: string, id: string): string | undefined
 }
 
 /**
@@ -102,15 +102,16 @@ export function importOutcome(write: () => CatalogueChange): ImportOutcome {
   }
 }
 
-function saved({ id, draft }: ImportItem, entry: CatalogueEntry | undefined, { currency, holderOf }: Catalogue): CatalogueChange {
+function saved({ id, draft }: ImportItem, entry: CatalogueEntry | undefined, { currency, otherHolder }: Catalogue): CatalogueChange {
   if (draft.currency !== undefined && draft.currency !== currency) {
     const fault = wrongCurrency(currency, draft.currency, 'price')
     throw new DomainError('invalid-product', fault.detail, { faults: [fault] })
   }
   const active = entry?.deleted === false ? entry : undefined
+  // A product of an earlier release keeps its GTIN, although another may have it in another length.
   const isNewGtin = draft.gtin !== undefined && draft.gtin !== active?.product.gtin
-  const holder = isNewGtin ? holderOf(draft.gtin) : undefined
-  if (holder !== undefined && holder !== id) {
+  const holder = isNewGtin ? otherHolder(draft.gtin, id) : undefined
+  if (holder !== undefined) {
     throw new DomainError('gtin-taken', `The product ${holder} already has the GTIN ${draft.gtin}.`)
   }
   const { onHand = active?.stock.onHand ?? zero, ...content } = draft

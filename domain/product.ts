@@ -94,9 +94,15 @@ export function gtin14(gtin: string): string {
   return gtin.padStart(14, '0')
 }
 
+/** A GTIN in each of its lengths, which differ only in zeros at the beginning. */
+export function gtinLengths(gtin: string): readonly string[] {
+  const longest = gtin14(gtin)
+  return [8, 12, 13, 14].map((length) => longest.slice(-length)).filter((one) => gtin14(one) === longest)
+}
+
 /**
- * The product that has a GTIN, whatever its length. Databases of earlier releases can have two: then the one that has it to the
- * letter, else the first.
+ * The product that has a GTIN, whatever its length. Databases of earlier releases can have two such: then it is the one that
+ * has it to the letter, else the first.
  */
 export function withGtin<P extends { readonly gtin?: string | null }>(products: readonly P[], gtin: string): P | undefined {
   const wanted = gtin14(gtin)

@@ -84,7 +84,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     status: 409,
     title: 'Another product has this GTIN',
     explanation:
-      'Each GTIN can belong to one product only, and it is the same with zeros before it. Correct the GTIN, or delete the other product first.'
+      'Each GTIN can belong to one product only. Leading zeros do not count. Correct the GTIN, or delete the other product first.'
   },
   'order-refused': {
     status: 409,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/** So many small pieces of a body are passed on as they are. A body that is sent at once has fewer. */
+/** The number of small pieces of a body that are passed on before the others are gathered. */
 export const freePieces = 16
 
 /** Pieces of fewer bytes are small. They are gathered into pieces of up to this many bytes. */

@@ -67,10 +67,15 @@ export function loggerOptions(level: string): LoggerOptions {
   }
 }
 
-/** Pino adds the messages of the causes that are errors. The causes that the stores explain are text. */
+/**
+ * Pino adds the messages of the causes that are errors. The causes that the stores explain are text, and the error of a host with
+ * several addresses has no message but those of its parts.
+ */
 function withTextCause(error: Error) {
   const serialized = stdSerializers.err(error)
-  let { cause } = error
-  while (cause instanceof Error) cause = cause.cause
-  return typeof cause === 'string' ? { ...serialized, message: `${serialized.message}: ${cause}` } : serialized
+  let last = error
+  while (last.cause instanceof Error) last = last.cause
+  const parts = last instanceof AggregateError && last.message === '' ? last.errors.map((one) => (one as Error).message).join(', ') : ''
+  const cause = typeof last.cause === 'string' ? last.cause : parts
+  return cause === '' ? serialized : { ...serialized, message: `${serialized.message.replace(/: $/, '')}: ${cause}` }
 }

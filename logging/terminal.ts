@@ -53,7 +53,7 @@ function message(line: Line, paint: Colors): string {
   return `${urgency}${text}${count}${why}${details.map((one) => `\n  ${printable(one)}`).join('')}`
 }
 
-/** The lines that explain an error. The service knows why it refuses something, so that needs no stack. */
+/** The lines that explain an error. The service throws a DomainError where it knows the reason, so that needs no stack. */
 function explanation({ type, message = '', stack }: NonNullable<Line['err']>): readonly string[] {
   return type === 'DomainError' ? [message.replaceAll('.: ', ': ')] : (stack ?? message).split('\n')
 }

@@ -11,7 +11,8 @@ const blankDraft: ProductDraft = { name: '', price: decimal('0'), unit: 'C62', c
 /**
  * Finds the outcomes of an import of several batches, on either store, without storing anything. The store undoes each batch
  * of a dry run. So before each batch, in the same transaction, the changes that earlier batches made are replayed: to
- * the batch's products, and to the products that have or had its GTINs.
+ * the batch's products, and to the products that have or had its GTINs. Where two products share a GTIN, as in databases of
+ * earlier releases, and the file has one of them twice, the second is refused here although the import takes it.
  */
 export class ImportDryRun implements Pick<Store, 'importProducts'> {
   readonly #store: Store

@@ -102,12 +102,12 @@ export async function askNameServers(host: string, resolver: Resolver): Promise<
     answer.status === 'fulfilled' ? answer.value.map((address): Address => ({ address, family: i === 0 ? 4 : 6 })) : []
   )
   const failures = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as unknown] : []))
-  if (found.length === 0 && failures.length > 0) throw failures.find((failure) => !isNowhere(failure)) ?? failures[0]
+  if (found.length === 0 && failures.length > 0) throw failures.find((failure) => !isUnknownHost(failure)) ?? failures[0]
   return found
 }
 
 /** Whether a look-up failed because the host is not there, and not only for now. */
-function isNowhere(error: unknown): boolean {
+function isUnknownHost(error: unknown): boolean {
   return ['ENOTFOUND', 'ENODATA'].includes(String((error as NodeJS.ErrnoException).code))
 }
 
@@ -166,7 +166,7 @@ export class Targets {
       await this.addresses(host)
     } catch (error) {
       if (error instanceof TargetError) throw error
-      if (isNowhere(error)) refuse(`The host ${host} cannot be found.`)
+      if (isUnknownHost(error)) refuse(`The host ${host} cannot be found.`)
     }
   }
 

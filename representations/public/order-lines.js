@@ -92,21 +92,13 @@ function limit(line, rule, isAlone) {
 /** Finds the product with a GTIN, which a scanner types. A product whose number looks like a GTIN goes first. */
 async function askForBarcode(code) {
   if (!/^(?:\d{8}|\d{12,14})$/.test(code)) return undefined
-  for (const same of lengthsOf(code)) {
-    const answer = await get(`${products}?${new URLSearchParams({ q: same, limit: '50' })}`)
-    if (!answer.ok) return unavailable
-    const { product: found } = await answer.json()
-    const one = found.find(({ id }) => id === code) ?? found.find(({ gtin }) => gtin === same)
-    if (one) return { id: one.id, ...describe(one) }
-  }
-  return undefined
-}
-
-/** A GTIN in each of its lengths, which differ in zeros at the beginning. As it was typed goes first. */
-function lengthsOf(gtin) {
-  const all = gtin.padStart(14, '0')
-  const same = [13, 14, 12, 8].map((length) => all.slice(-length)).filter((one) => one.padStart(14, '0') === all)
-  return new Set([gtin, ...same])
+  const answer = await get(`${products}?${new URLSearchParams({ q: code, limit: '50' })}`)
+  if (!answer.ok) return unavailable
+  const { product: found } = await answer.json()
+  // A GTIN is the same with zeros before it.
+  const isSame = ({ gtin }) => gtin?.padStart(14, '0') === code.padStart(14, '0')
+  const one = found.find(({ id }) => id === code) ?? found.find(({ gtin }) => gtin === code) ?? found.find(isSame)
+  return one && { id: one.id, ...describe(one) }
 }
 
 let lastLookup = Promise.resolve()

@@ -7,11 +7,11 @@ import type { Database, Queries } from './database.ts'
 import { EventLog } from './event-log.ts'
 import { ConcurrentChange } from './failures.ts'
 import { type LockedEntry, writeChanges } from './product-rows.ts'
-import { now, type ProductRow, type StockRow, stockColumns, toProduct, toStock } from './rows.ts'
+import { gtin14Column, now, type ProductRow, type StockRow, stockColumns, toProduct, toStock } from './rows.ts'
 import { revise } from './stock-ledger.ts'
 
-/** The id of the advisory lock for GTINs. It is arbitrary. */
-const lock = 7_361_003
+/** The id of the advisory lock for GTINs. It is arbitrary, but must be the same in every release. */
+const gtinLock = 7_361_003
 
 /** @param mode `dry-run` writes nothing, and the changes keep the old times */
 type ProductWriter = (writes: readonly ProductWrite[], mode?: 'dry-run') => Promise<Settled<CatalogueChange>[]>
@@ -23,17 +23,20 @@ type ProductWriter = (writes: readonly ProductWrite[], mode?: 'dry-run') => Prom
 export function makeProductWrites(database: Database, currency: string): ProductWriter {
   return (writes, mode) =>
     database.transaction(async (queries) => {
-      const [holders, before] = await Promise.all([lockHolders(queries, writes), lockProducts(queries, currency, writes)])
+      const gtins = newGtins(writes)
+      const [, before, holders] = await Promise.all([
+        lockGtins(queries, gtins),
+        lockProducts(queries, currency, writes),
+        readHolders(queries, gtins)
+      ])
       const entries = new Map<string, CatalogueEntry>(before)
       const touched = new Map<string, CatalogueChange>()
-      const catalogue = { currency, holderOf: (gtin: string) => holders.get(gtin14(gtin)) }
+      const catalogue = { currency, otherHolder: (gtin: string, id: string) => holders.other(gtin, id) }
 
       function decide(write: ProductWrite): CatalogueChange {
         const entry = entries.get(write.id)
         const change = decideProduct(write, entry, catalogue)
-        const [from, to] = [entry?.product.gtin, change.product.gtin]
-        if (from !== undefined && holders.get(gtin14(from)) === write.id) holders.delete(gtin14(from))
-        if (to !== undefined) holders.set(gtin14(to), write.id)
+        holders.change(write.id, entry?.product.gtin, change.product.gtin)
         entries.set(write.id, change)
         const { product, stock } = touched.get(write.id)?.changed ?? change.changed
         touched.set(write.id, { ...change, changed: { product: product || change.changed.product, stock: stock || change.changed.stock } })
@@ -77,18 +80,52 @@ async function lockProducts({ query }: Queries, currency: string, writes: readon
   return new Map(rows.map((row) => [row.id, entry(row)]))
 }
 
+function newGtins(writes: readonly ProductWrite[]): readonly string[] {
+  return [...new Set(writes.flatMap((write) => ('draft' in write && write.draft.gtin !== undefined ? gtin14(write.draft.gtin) : [])))]
+}
+
 /**
- * The ids of the products that have the GTINs of drafts, by the GTIN in 14 digits. Until the end of the transaction no other
- * one decides about GTINs: no index can refuse a second length, as databases of earlier releases have such products.
+ * From now until its end no other transaction can give a product a GTIN. No index can refuse a second length, because databases of
+ * earlier releases have such products.
  */
-async function lockHolders({ query }: Queries, writes: readonly ProductWrite[]): Promise<Map<string, string>> {
-  const gtins = writes.flatMap((write) => ('draft' in write && write.draft.gtin !== undefined ? gtin14(write.draft.gtin) : []))
-  if (gtins.length === 0) return new Map()
-  const [, rows] = await Promise.all([
-    query('SELECT pg_advisory_xact_lock($1)', [lock]),
-    query<{ id: string; gtin14: string }>('SELECT id, gtin14 FROM product WHERE gtin14 = ANY($1) ORDER BY seq DESC', [[...new Set(gtins)]])
-  ])
-  return new Map(rows.map(({ id, gtin14 }) => [gtin14, id]))
+async function lockGtins({ query }: Queries, gtins: readonly string[]): Promise<void> {
+  if (gtins.length > 0) await query('SELECT pg_advisory_xact_lock($1)', [gtinLock])
+}
+
+/** The ids of the products that have the GTINs, in the order of their rows. */
+async function readHolders({ query }: Queries, gtins: readonly string[]): Promise<Holders> {
+  if (gtins.length === 0) return new Holders([])
+  const sql = `SELECT id, ${gtin14Column} AS gtin14 FROM product WHERE ${gtin14Column} = ANY($1) ORDER BY seq`
+  return new Holders(await query<Holder>(sql, [gtins]))
+}
+
+interface Holder {
+  readonly id: string
+  readonly gtin14: string
+}
+
+/** Which products have a GTIN, as the writes of a batch have left it so far. */
+class Holders {
+  readonly #ids = new Map<string, Set<string>>()
+
+  constructor(holders: readonly Holder[]) {
+    for (const { id, gtin14 } of holders) this.#of(gtin14).add(id)
+  }
+
+  other(gtin: string, id: string): string | undefined {
+    return [...this.#of(gtin14(gtin))].find((one) => one !== id)
+  }
+
+  change(id: string, from: string | undefined, to: string | undefined): void {
+    if (from !== undefined) this.#of(gtin14(from)).delete(id)
+    if (to !== undefined) this.#of(gtin14(to)).add(id)
+  }
+
+  #of(gtin: string): Set<string> {
+    const ids = this.#ids.get(gtin) ?? new Set()
+    this.#ids.set(gtin, ids)
+    return ids
+  }
 }
 
 /** Raises the catalogue's revision if a product changes. @returns a function that sets the times of a change */

@@ -11,7 +11,7 @@ import { type ListedRow, listedColumns, withinWeight } from './product-list.ts'
 import { productPage } from './product-pages.ts'
 import { makeProductWrites } from './product-writes.ts'
 import { retrying } from './retrying.ts'
-import { type ProductRow, type StockRow, stockColumns, toProduct, toStock } from './rows.ts'
+import { gtin14Column, type ProductRow, type StockRow, stockColumns, toProduct, toStock } from './rows.ts'
 
 type ProductVerb =
   | 'product'
@@ -52,7 +52,7 @@ const stepsOfMainCategories = `
  * statistics of.
  */
 export const codedSql = `SELECT ${optionColumns}, deleted FROM product WHERE id = ANY($1)
-  UNION SELECT ${optionColumns}, deleted FROM product WHERE gtin14 = ANY($2)`
+  UNION SELECT ${optionColumns}, deleted FROM product WHERE ${gtin14Column} = ANY($2)`
 
 /** The verbs of the catalogue. `drain` refuses new writes, and resolves when the waiting ones are done. */
 export function makeProducts(database: Database, currency: string): Pick<Store, ProductVerb> & { drain(): Promise<void> } {

@@ -9,6 +9,9 @@ import { type CommonKeyRow, type CommonOrderRow, type CommonProductRow, keyOf, o
 /** An SQL expression: milliseconds since the epoch by the database's clock, which all replicas share. */
 export const now = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
+/** SQL: the GTIN of a product in 14 digits. It has the text of the index `product_gtin14`. */
+export const gtin14Column = "lpad(gtin, 14, '0')"
+
 export interface ProductRow extends CommonProductRow {
   readonly seq: number
   readonly categories: readonly string[]

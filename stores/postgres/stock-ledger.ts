@@ -1,7 +1,8 @@
 /**
  * The stock of a transaction's products: locked, changed in memory and written back at its end.
  *
- * Every transaction takes its locks in the same order, so that transactions never deadlock: first the rows of orders, then
+ * Every transaction takes its locks in the same order, so that transactions never deadlock: first the
+ * advisory lock for GTINs, then the rows of orders, then
  * rows of `stock` in the order of their products' row numbers, then the one row of `catalogue`, then the rows that it writes.
  */
 
@@ -15,7 +16,7 @@ import type { Queries } from './database.ts'
 import type { EventLog } from './event-log.ts'
 import { ConcurrentChange } from './failures.ts'
 import { setStock } from './product-rows.ts'
-import { now, type StockRow, stockColumns, toStock } from './rows.ts'
+import { gtin14Column, now, type StockRow, stockColumns, toStock } from './rows.ts'
 
 interface StockItemRow extends CommonStockItemRow, StockRow {
   readonly backorder: boolean
@@ -44,7 +45,7 @@ export async function lockStock({ query }: Queries, products: Iterable<ProductRe
   }
   if (ids.size + gtins.size === 0) return new StockLedger([])
   const [wanted, values] =
-    gtins.size === 0 ? ['p.id = ANY($1)', [[...ids]]] : ['(p.id = ANY($1) OR p.gtin14 = ANY($2))', [[...ids], [...gtins]]]
+    gtins.size === 0 ? ['p.id = ANY($1)', [[...ids]]] : [`(p.id = ANY($1) OR ${gtin14Column} = ANY($2))`, [[...ids], [...gtins]]]
   const locked = query<{ product: number }>(
     `SELECT s.product FROM stock s WHERE s.product IN (SELECT p.seq FROM product p WHERE ${wanted}) ORDER BY s.product FOR UPDATE`,
     values

@@ -6,7 +6,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Product } from '../../domain/product.ts'
-import { findsLonger, longestWord } from '../search-words.ts'
+import { findsLonger, longestWord, synonyms } from '../search-words.ts'
 
 /** PostgreSQL stores no position above this (https://www.postgresql.org/docs/current/textsearch-limitations.html). */
 const maxPositions = 16_383
@@ -80,7 +80,8 @@ function categoryWord(category: string): string {
 export function searchFor(text: string, category?: string): string | undefined {
   const phrase = (word: string) => {
     const found = tokens(word).map((token) => `'${lexeme(token)}'`)
-    return found.length > 0 && findsLonger(word) ? `${found.join(' <-> ')}:*` : found.join(' <-> ')
+    const itself = found.length > 0 && findsLonger(word) ? `${found.join(' <-> ')}:*` : found.join(' <-> ')
+    return [itself, ...synonyms(word).map((one) => `'${one}'`)].join(' | ')
   }
   const words = new Set(text.split(/[\s\p{Cc}]+/u).map(phrase))
   words.delete('')

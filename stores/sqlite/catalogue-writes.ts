@@ -23,7 +23,7 @@ export function makeApplyWrite(db: Connection, currency: string, index: TextInde
   const findRow = db.prepare<[string], ProductRow & StockRow>(
     `SELECT ${productColumns}, ${stockColumns} FROM product p JOIN stock s ON s.product = p.seq WHERE p.id = ?`
   )
-  const findGtin = db.prepare<[string], string>('SELECT id FROM product WHERE gtin14 = ? ORDER BY seq').pluck()
+  const findOther = db.prepare<[string, string], string>('SELECT id FROM product WHERE gtin14 = ? AND id <> ? ORDER BY seq').pluck()
   const values = columns.replaceAll(/\w+/g, '@$&')
   const insert = db.prepare<[Values]>(`INSERT INTO product (id, ${columns}) VALUES (@id, ${values})`)
   const update = db.prepare<[Values]>(`UPDATE product SET (${columns}) = (${values}) WHERE id = @id`)
@@ -33,7 +33,7 @@ export function makeApplyWrite(db: Connection, currency: string, index: TextInde
   const addCategory = db.prepare<[string, string]>('INSERT OR IGNORE INTO category (category, product) VALUES (?, ?)')
   const dropCategory = db.prepare<[string, string]>('DELETE FROM category WHERE category = ? AND product = ?')
   const reviseAtOnce = makeRevise(db)
-  const catalogue = { currency, holderOf: (gtin: string) => findGtin.get(gtin14(gtin)) }
+  const catalogue = { currency, otherHolder: (gtin: string, id: string) => findOther.get(gtin14(gtin), id) }
 
   function find(id: string): LockedEntry | undefined {
     const row = findRow.get(id)

@@ -1,8 +1,8 @@
 /** Full-text search with SQLite's FTS5 (https://sqlite.org/fts5.html): the index and the search expressions. */
 
 import { createHash } from 'node:crypto'
-import type { Product } from '../../domain/product.ts'
-import { findsLonger } from '../search-words.ts'
+import { isGtin, type Product } from '../../domain/product.ts'
+import { findsLonger, synonyms } from '../search-words.ts'
 import type { Connection } from './connection.ts'
 
 type Searchable = Pick<Product, 'id' | 'name' | 'description' | 'categories' | 'gtin'>
@@ -15,10 +15,13 @@ type Searchable = Pick<Product, 'id' | 'name' | 'description' | 'categories' | '
 export function matchExpression(text: string, category: string | undefined): string | undefined {
   const words = new Set(text.split(/[\s\p{Cc}]+/u).filter((word) => /[\p{L}\p{N}\p{Co}]/u.test(word)))
   if (words.size === 0) return undefined
+  const phrase = (word: string) => `"${word.replaceAll('"', '""')}"${findsLonger(word) ? ' *' : ''}`
+  const [gtins, others] = [[...words].filter(isGtin), [...words].filter((word) => !isGtin(word))]
+  const anyLength = (gtin: string) => `(${[phrase(gtin), ...synonyms(gtin).map((one) => `"${one}"`)].join(' OR ')})`
   // Strings without an operator between them mean AND. Unlike the operator, this ignores a string without tokens.
-  const phrases = [...words].map((word) => `"${word.replaceAll('"', '""')}"${findsLonger(word) ? ' *' : ''}`).join(' ')
+  const all = [...(others.length > 0 ? [others.map(phrase).join(' ')] : []), ...gtins.map(anyLength)].join(' AND ')
   const within = category === undefined ? '' : ` AND facet : "${facet(category)}"`
-  return `{identity name description categories} : (${phrases})${within}`
+  return `{identity name description categories} : (${all})${within}`
 }
 
 /** A category as one token, whatever characters it has. */

@@ -24,7 +24,7 @@ for (const javaScriptEnabled of [false, true]) {
     await page.goto(`${shop.url}/order`)
     if (javaScriptEnabled) await page.locator('#document').waitFor({ state: 'visible' })
     await page.getByLabel('Product 1').focus()
-    const codes = ['9520714000376', 'EL-MCB-B16', '9520714001489', 'ABC-1', '9520714000741', 'EL-LEVER-3P']
+    const codes = ['9520714000376', 'EL-MCB-B16', '09520714001489', 'ABC-1', '9520714000741', 'EL-LEVER-3P']
     const numbers = ['ABC-1', 'EL-MCB-B16', 'FX-4032-M8-A2', 'ABC-1', 'FX-4762-M6X20-A2', 'EL-LEVER-3P']
     for (const [i, code] of codes.entries()) {
       await scan(page, code)

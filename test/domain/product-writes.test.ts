@@ -12,7 +12,10 @@ import {
 } from '../../domain/product-writes.ts'
 import { draft, shopCurrency, stocked } from '../stores/fixtures.ts'
 
-const catalogue: Catalogue = { currency: shopCurrency, holderOf: (gtin) => (gtin === '96385074' ? 'holder' : undefined) }
+const catalogue: Catalogue = {
+  currency: shopCurrency,
+  otherHolder: (gtin, id) => (gtin === '96385074' && id !== 'holder' ? 'holder' : undefined)
+}
 
 function decide(write: { readonly verb: ProductWrite['verb']; readonly [more: string]: unknown }, entry?: CatalogueEntry): CatalogueChange {
   const whole: object = { id: 'a', draft: draft(), expected: {}, onHand: decimal('1'), ...write }

@@ -53,8 +53,8 @@ const interval = 20
  */
 const longestWait = 5_000
 
-/** The most resident memory of the serving process, in MiB. */
-const mostMemory = 500
+/** The most resident memory of the serving process in most tests, in MiB. */
+const usualMemory = 500
 
 /**
  * Time limits so short that a client who is slower than they allow is cut off within seconds. Those for sending a request are longer
@@ -72,6 +72,8 @@ const mostShown = 3
 interface Options {
   /** How many files it may have open. */
   readonly descriptors?: number
+  /** The most resident memory of the serving process, in MiB. */
+  readonly mostMemory?: number
   /** Fills the database, in a shop that runs before and has none of the test's limits. */
   prepare?(shop: Pick<HostileShop, 'send' | 'command'>): Promise<void>
 }
@@ -79,7 +81,7 @@ interface Options {
 export async function startHostile(
   t: Test,
   settings: Readonly<Record<string, string>> = {},
-  { descriptors, prepare }: Options = {}
+  { descriptors, mostMemory = usualMemory, prepare }: Options = {}
 ): Promise<HostileShop> {
   const database = { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}` }
   const command: HostileShop['command'] = (args, input) => run(args, database, input)

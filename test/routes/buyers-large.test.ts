@@ -131,3 +131,14 @@ t.test('a new order with the number of a large cancelled one does not read that 
   t.match([again.statusCode, ublAnswer(again).notes], [409, [/^.*The order of this number, .*, is cancelled/]])
   t.equal(reads(), 0)
 })
+
+t.test('a revision of an unknown order, under the number of a large one, does not read that one', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  t.equal((await send(shop, ublOrder({ number: 'PO-8', lines: lines(1_000) }), key)).statusCode, 201)
+  const reads = countReads(shop.store, 'order')
+  const header = '<cac:OrderDocumentReference><cbc:ID>PO-7#2026-11-20#ABC123#Revised</cbc:ID></cac:OrderDocumentReference>'
+  const revised = await send(shop, ublOrder({ number: 'PO-8', header, lines: lines(1) }), key)
+  t.match([revised.statusCode, ublAnswer(revised).notes], [422, [/You have no order with the number "PO-7"/]])
+  t.equal(reads(), 0)
+})

@@ -50,6 +50,19 @@ export function searchContract(rule: Rule): void {
     t.same(await found(store, { q: 'ham', category: 'Werkzeuge' }), [])
   })
 
+  rule('a search finds a product by its GTIN in each length, beside other words', async (t, store) => {
+    await store.createProduct('a', draft({ name: 'Red hammer', gtin: '09520728834110', categories: ['Tools'] }))
+    await store.createProduct('b', draft({ name: 'Blue hammer', gtin: '96385074' }))
+    await store.createProduct('c', draft({ name: 'Case for 9520728834110' }))
+    for (const q of ['9520728834110', '09520728834110']) t.same(await found(store, { q }), ['a', 'c'], q)
+    for (const q of ['96385074', '000096385074', '00000096385074']) t.same(await found(store, { q }), ['b'], q)
+    t.same(await found(store, { q: 'red 9520728834110' }), ['a'])
+    t.same(await found(store, { q: '9520728834110 hammer red' }), ['a'])
+    t.same(await found(store, { q: '9520728834110 96385074' }), [])
+    t.same(await found(store, { q: '9520728834110', category: 'Tools' }), ['a'])
+    t.same(await found(store, { q: '9520728834119' }), [], 'a wrong check digit')
+  })
+
   rule('a search text is words and never syntax', async (t, store) => {
     await store.createProduct('a', draft({ name: 'this AND that "quoted" OR (NEAR) name:x' }))
     await store.createProduct('b', draft({ name: 'nothing else' }))

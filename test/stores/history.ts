@@ -33,6 +33,22 @@ export async function sharesGtin(t: Test, store: Store): Promise<void> {
     await t.rejects(store.createProduct('third', { ...rest, gtin }), { code: 'gtin-taken', message: /hammer/ })
   }
   const { gtin: _gtin, ...free } = hammer
+  const [long = '', short = ''] = [hammer.gtin, rope.gtin]
+  for (const [id, gtin, holder] of [
+    ['hammer', short, 'rope'],
+    ['rope', long, 'hammer']
+  ] as const) {
+    const taken = { code: 'gtin-taken', message: `The product ${holder} already has the GTIN ${gtin}.` }
+    await t.rejects(store.putProduct(id, { ...free, gtin }, {}), taken, 'neither takes over what the other has')
+    const unknown = { id: `beside ${id}`.replace(' ', '-'), draft: free }
+    t.match(await store.importProducts([{ id, draft: { ...free, gtin } }, unknown]), [taken, 'created'])
+  }
+  const third = { id: 'third', draft: { ...free, gtin: long } }
+  t.match(await store.importProducts([{ id: 'hammer', draft: free }, third, { id: 'hammer', draft: hammer }]), [
+    'replaced',
+    { code: 'gtin-taken', message: /rope/ },
+    { code: 'gtin-taken', message: /rope/ }
+  ])
   await store.putProduct('hammer', free, {})
   t.equal(await ordered('09520728834110'), 'rope', 'the one that is left has both lengths')
 }
