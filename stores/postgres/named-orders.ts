@@ -1,8 +1,9 @@
+import { idempotencyOf } from '../commands.ts'
 import { ActiveOrderNumbers, type Numbered } from './active-order-numbers.ts'
 import type { Queries } from './database.ts'
 import { IdempotencyKeys } from './idempotency.ts'
 import type { LockedOrders } from './order-changes.ts'
-import { idempotencyOf, isChange, type OrderCommand } from './order-commands.ts'
+import { isChange, type OrderCommand } from './order-commands.ts'
 
 /**
  * The rows that the commands of a batch name, besides the orders that they change: answers by Idempotency-Key, and active orders by number.

@@ -5,7 +5,7 @@ import { isActive, type Order, type ProductReference } from '../../domain/order.
 import { decideChange, decideStatus, productsOfChange, productsOfStatus } from '../../domain/order-writes.ts'
 import { decideShipment, type Shipment } from '../../domain/shipping.ts'
 import type { Shipped } from '../../domain/store.ts'
-import type { Command } from '../crossing.ts'
+import type { Command } from '../commands.ts'
 import { orderContent, type SizedOrderRow, type SummaryColumns, summaryOf } from '../rows.ts'
 import { mostStored } from '../sizes.ts'
 import type { Queries } from './database.ts'

@@ -3,10 +3,10 @@ import type { Order } from '../../domain/order.ts'
 import type { Placed, Shipped, Store } from '../../domain/store.ts'
 import { entryModule } from '../../files.ts'
 import { Batcher, type Settled } from '../batcher.ts'
-import { changedOrder, mostNamed, packCommand, senderOf, unpackOutcomes } from '../crossing.ts'
+import { changedOrder, commandSize, mostNamed, senderOf } from '../commands.ts'
+import { packCommand, unpackOutcomes } from '../crossing.ts'
 import { DatabaseThread, ThreadLost } from '../database-thread.ts'
 import { fromFailure, lostWrite, type Postponed } from '../outcomes.ts'
-import { detailsSize, orderSize } from '../sizes.ts'
 import type { Database } from './database.ts'
 import { isChange, type OrderCommand } from './order-commands.ts'
 import type { OrderAnswer, OrderThreadData } from './order-thread.ts'
@@ -114,8 +114,5 @@ function unassumed(postponed: number, command: OrderCommand | undefined): number
 }
 
 function weight(command: OrderCommand): number {
-  if (command.verb === 'placeOrder') return orderSize(command.args[0].order)
-  if (command.verb === 'changeOrder') return existingWeight + orderSize(command.args[1])
-  const details = command.verb === 'shipOrder' ? command.args[1] : command.args[3]?.details
-  return existingWeight + (details ? detailsSize(details) : 0)
+  return commandSize(command) + (isChange(command) ? existingWeight : 0)
 }

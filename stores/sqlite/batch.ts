@@ -1,5 +1,5 @@
 import { LargeRead } from '../../domain/errors.ts'
-import { mostNamed } from '../crossing.ts'
+import { mostNamed } from '../commands.ts'
 import { type CommandOutcome, notStored, perhapsStored, toFailure } from '../outcomes.ts'
 import { batchWeight, storedSize } from '../sizes.ts'
 import type { Connection } from './connection.ts'

@@ -1,5 +1,5 @@
 import type { Idempotency } from '../../domain/store.ts'
-import { changedOrder } from '../crossing.ts'
+import { changedOrder, idempotencyOf } from '../commands.ts'
 import { inactiveStatuses } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import type { WriteCommand } from './write-verbs.ts'
@@ -28,7 +28,7 @@ export function makeExistingSizes(db: Connection): ExistingSizes {
 
   function numbered({ verb, args }: WriteCommand): number {
     if (verb !== 'placeOrder') return 0
-    const [{ customer, order }] = args as WriteCommand<'placeOrder'>['args']
+    const [{ customer, order }] = args
     return customer === undefined || order.orderNumber === undefined ? 0 : (numberedLength.get(customer, order.orderNumber) ?? 0)
   }
 
@@ -42,9 +42,4 @@ export function makeExistingSizes(db: Connection): ExistingSizes {
       return (key && answerLength.get(key)) ?? numbered(command)
     }
   }
-}
-
-function idempotencyOf({ verb, args }: WriteCommand): Idempotency | undefined {
-  if (verb === 'placeOrder') return (args as WriteCommand<'placeOrder'>['args'])[0].idempotency
-  return verb === 'shipOrder' ? (args as WriteCommand<'shipOrder'>['args'])[3]?.idempotency : undefined
 }

@@ -1,5 +1,5 @@
 import type { Store, StoreVerb } from '../../domain/store.ts'
-import type { Command } from '../crossing.ts'
+import type { Command } from '../commands.ts'
 
 const webhookWriteVerbs = [
   'createWebhook',

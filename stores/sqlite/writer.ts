@@ -1,10 +1,10 @@
 import type { Store } from '../../domain/store.ts'
 import { entryModule } from '../../files.ts'
 import { Batcher, type Settled } from '../batcher.ts'
-import { changedOrder, packCommand, senderOf, unpackOutcomes } from '../crossing.ts'
+import { changedOrder, commandSize, senderOf } from '../commands.ts'
+import { packCommand, unpackOutcomes } from '../crossing.ts'
 import { DatabaseThread, ThreadLost } from '../database-thread.ts'
 import { type CommandOutcome, lostWrite, notStored, type Postponed } from '../outcomes.ts'
-import { commandSize } from './command-size.ts'
 import { explained } from './explain.ts'
 import { isStoreUnavailable } from './failures.ts'
 import type { WriteCommand, WriteVerb } from './write-verbs.ts'
@@ -20,7 +20,13 @@ const entry = entryModule('stores/sqlite/writer-thread')
 export class SqliteWriter {
   readonly #path: string
   readonly #thread: DatabaseThread<WriterData, readonly WriteCommand[], readonly CommandOutcome[]>
-  readonly #batches = new Batcher({ run: (batch) => this.#write(batch), weight: commandSize, orderOf: changedOrder, senderOf, parallel: 1 })
+  readonly #batches = new Batcher<WriteCommand, unknown>({
+    run: (batch) => this.#write(batch),
+    weight: commandSize,
+    orderOf: changedOrder,
+    senderOf,
+    parallel: 1
+  })
   #failing = false
 
   constructor(data: WriterData) {
@@ -45,7 +51,7 @@ export class SqliteWriter {
   /** @throws the errors of the verb, and DomainError `store-unavailable`, `store-overloaded` */
   async run<V extends WriteVerb>(verb: V, ...args: Parameters<Store[V]>): Promise<Awaited<ReturnType<Store[V]>>> {
     if (!this.#thread.isUp) throw notStored()
-    const value = await this.#batches.submit({ verb, args })
+    const value = await this.#batches.submit({ verb, args } as WriteCommand)
     return value as Awaited<ReturnType<Store[V]>>
   }
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Command, senderOf } from '../../stores/crossing.ts'
+import { type Command, senderOf } from '../../stores/commands.ts'
 import { build, orderXml, type Shop, xml } from '../build.ts'
 import { products as buyersProducts, send, ublCancellation, ublChange, ublLine, ublOrder } from './buyer-fixtures.ts'
 import { place } from './feed.ts'

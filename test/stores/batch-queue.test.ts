@@ -1,7 +1,6 @@
 import t from 'tap'
 import { BatchQueue, type Queued } from '../../stores/batch-queue.ts'
-import { changedOrder, senderOf } from '../../stores/crossing.ts'
-import { commandSize } from '../../stores/sqlite/command-size.ts'
+import { changedOrder, commandSize, senderOf } from '../../stores/commands.ts'
 import type { WriteCommand } from '../../stores/sqlite/write-verbs.ts'
 import { draft, item, placing, purchase } from './fixtures.ts'
 
