@@ -7,19 +7,16 @@
  * crash of libxml2 or a full heap ends only this process.
  */
 
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+import { collectGarbage, garbageCollector } from '../garbage.ts'
 import type { FinishedJob, FromProcess, ToProcess } from './job.ts'
 import { makeRunner } from './run.ts'
 
 /** Outcomes are sent in batches. None waits longer than this for its batch, in milliseconds. */
 const maxBatchDelay = 4
 
-// A flag on the command line would make V8 refuse the code that the build has recorded.
-setFlagsFromString('--expose-gc')
-const collectGarbage: () => void = runInNewContext('gc')
-
 const run = makeRunner(collectGarbage)
+
+const tidy = garbageCollector(Number(process.argv[2] ?? Number.POSITIVE_INFINITY))
 
 function send(message: FromProcess): void {
   process.send?.(message)
@@ -36,6 +33,8 @@ process.on('message', (jobs: ToProcess) => {
     since = performance.now()
   }
   if (outcomes.length > 0) send(outcomes)
+  // By then nothing refers to the jobs any more.
+  setImmediate(tidy)
 })
 
 // A terminal sends its signals to both processes. The serving process decides when this one ends.

@@ -5,6 +5,9 @@ import { handleOf } from './socket-handle.ts'
 /** The maximum bytes of unsent responses on all connections together. Each connection has at most one. */
 const maxBufferedBytes = 64 * 1024 * 1024
 
+/** The maximum of one address. */
+const maxBufferedByAddress = 32 * 1024 * 1024
+
 /** Responses up to this size in bytes are always sent. */
 const smallResponse = 64 * 1024
 
@@ -44,7 +47,7 @@ function cutOff(socket: Socket): void {
 /**
  * Cuts off clients that do not read their responses: after the timeout without progress, or sooner when unsent responses take
  * too much memory. Then stalled connections are closed first, and after them those of the address with the most unsent bytes.
- * If that is the address of the new response, there is no room for it. So nobody can use up the memory of others.
+ * If that is the address of the new response, or it has its maximum, there is no room for it. So nobody can use up the memory of others.
  */
 export class SlowReaders {
   readonly #open: () => Iterable<Connection>
@@ -72,19 +75,34 @@ export class SlowReaders {
     this.#addresses.set(socket, address)
     for (;;) {
       const { waiting, total, byAddress } = this.#unsent()
-      if (total === 0 || total + bytes <= maxBufferedBytes) return true
-      const victim = this.#victim(waiting, byAddress, address)
+      const own = byAddress.get(address) ?? 0
+      // A response that is larger than the maximum is sent alone.
+      const fits = total === 0 || total + bytes <= maxBufferedBytes
+      const fitsOwn = own === 0 || own + bytes <= maxBufferedByAddress
+      if (fits && fitsOwn) return true
+      const victim = fitsOwn
+        ? this.#victim(waiting, byAddress, address)
+        : this.#stalled(waiting.filter((socket) => this.#addressOf(socket) === address))
       if (!victim) return false
       cutOff(victim)
     }
   }
 
   #victim(waiting: readonly Socket[], byAddress: ReadonlyMap<string, number>, address: string): Socket | undefined {
-    const slowest = waiting.map((socket) => ({ socket, checks: this.#stalledChecks(socket) })).sort((a, b) => b.checks - a.checks)
-    if (slowest[0] && slowest[0].checks >= stalledAfter) return slowest[0].socket
+    const stalled = this.#stalled(waiting)
+    if (stalled) return stalled
     const busiest = [...byAddress].sort(([, a], [, b]) => b - a)[0]?.[0]
     if (busiest === address) return undefined
-    return slowest.find(({ socket }) => this.#addressOf(socket) === busiest)?.socket
+    return this.#slowest(waiting.filter((socket) => this.#addressOf(socket) === busiest))
+  }
+
+  #stalled(waiting: readonly Socket[]): Socket | undefined {
+    const slowest = this.#slowest(waiting)
+    return slowest && this.#stalledChecks(slowest) >= stalledAfter ? slowest : undefined
+  }
+
+  #slowest(waiting: readonly Socket[]): Socket | undefined {
+    return waiting.toSorted((a, b) => this.#stalledChecks(b) - this.#stalledChecks(a))[0]
   }
 
   #unsent(): { readonly waiting: readonly Socket[]; readonly total: number; readonly byAddress: ReadonlyMap<string, number> } {

@@ -16,9 +16,10 @@ declare module 'fastify' {
     /**
      * Reserves memory for large stored orders while `work` reads or changes them.
      * @param orders the text of the orders, or its length in characters or bytes if it is not read yet
-     * @throws Problem `overloaded` when too much is reserved already
+     * @param otherwise gives the result if too much is reserved already
+     * @throws Problem `overloaded` when too much is reserved already, unless there is `otherwise`
      */
-    withRoomFor<T>(orders: JsonText | number, work: () => Promise<T>): Promise<T>
+    withRoomFor<T>(orders: JsonText | number, work: () => Promise<T>, otherwise?: () => T): Promise<T>
     /**
      * Counts a stored order that the request has read. The request is charged for its size, and has memory reserved for it until its
      * answer is written: what it does with the order meanwhile needs no more room. A small order costs nothing and needs no room.
@@ -60,6 +61,10 @@ const bodyLimits = { total: 96 * 1024 * 1024, perCaller: 16 * 1024 * 1024 }
  * document process, and its answer comes back. So the share of one caller is smaller here than for bodies.
  */
 const orderLimits = { total: 96 * 1024 * 1024, perCaller: 16 * 1024 * 1024 }
+
+function noRoom(): Problem {
+  return new Problem('overloaded', 'Too many large orders are being read or changed right now. Try again in a few seconds.')
+}
 
 /** Room in memory that is reserved. */
 interface Room {
@@ -109,10 +114,9 @@ export default fp(
 
     const kept = new WeakMap<FastifyRequest, KeptRoom>()
 
-    function reserve(request: FastifyRequest, bytes: number): Room {
+    function reserve(request: FastifyRequest, bytes: number): Room | undefined {
       const sender = senderName(request)
-      if (!storedOrders.acquire(sender, bytes)) return { sender, bytes, users: 1 }
-      throw new Problem('overloaded', 'Too many large orders are being read or changed right now. Try again in a few seconds.')
+      return storedOrders.acquire(sender, bytes) ? undefined : { sender, bytes, users: 1 }
     }
 
     function leave(room: Room): void {
@@ -121,7 +125,7 @@ export default fp(
     }
 
     /** The room that the request keeps, if that is enough, or else new room. */
-    function enter(request: FastifyRequest, orders: JsonText | number): Room {
+    function enter(request: FastifyRequest, orders: JsonText | number): Room | undefined {
       const room = kept.get(request)
       const most = 2 * (typeof orders === 'number' ? orders : orders.length)
       if (!room || (most > room.bytes && bytesOfOrders(orders) > room.bytes)) return reserve(request, bytesOfOrders(orders))
@@ -131,8 +135,10 @@ export default fp(
 
     app.decorateRequest('withRoomFor', async function <
       T
-    >(this: FastifyRequest, orders: JsonText | number, work: () => Promise<T>): Promise<T> {
+    >(this: FastifyRequest, orders: JsonText | number, work: () => Promise<T>, otherwise?: () => T): Promise<T> {
       const room = enter(this, orders)
+      if (!room && otherwise) return otherwise()
+      if (!room) throw noRoom()
       try {
         return await work()
       } finally {
@@ -192,6 +198,7 @@ export default fp(
       // A caller with no other room may exceed its share, so what is too large for it can still be read.
       answered(request)
       const room = reserve(request, bytes)
+      if (!room) throw noRoom()
       const { signal } = request.sender()
       const end = () => answered(request)
       const stopListening = () => signal.removeEventListener('abort', end)

@@ -97,15 +97,19 @@ export default fp(
       return kind === 'placed' ? reply.created(place, order) : reply.header('location', place).represent(order, place)
     }
 
-    /** The order is already stored. If the document process cannot write the details of a large order, the answer goes without them. */
+    /** The order is already stored. If the details of a large order cannot be written, or have no room, the answer goes without them. */
     async function bodyOf(request: FastifyRequest, { answer: basis }: BuyerSubmission, result: Result): Promise<Uint8Array> {
       const context = request.answerContext()
       const text = 'order' in result ? textOf(result.order) : undefined
       if (!('order' in result) || text === undefined) return Buffer.from(writeResult(basis, result, context))
       const { order: _, ...done } = result
-      const written = await app.documents.answer(request, { text, basis, context, done }).catch((error: unknown) => {
-        request.log.warn({ err: error }, 'the details of a large order could not be written, so the answer has none')
-      })
+      const write = () =>
+        app.documents.answer(request, { text, basis, context, done }).catch((error: unknown) => {
+          request.log.warn({ err: error }, 'the details of a large order could not be written, so the answer has none')
+          return undefined
+        })
+      const mayWrite = app.makeRoomToSend(text.length, request.raw.socket, request.ip)
+      const written = mayWrite ? await request.withRoomFor(text, write, () => undefined) : undefined
       return written ?? Buffer.from(writeResult(basis, result, context))
     }
 
@@ -129,7 +133,7 @@ export default fp(
   {
     name: 'buyer-documents',
     fastify: '5.x',
-    dependencies: ['auth', 'authorization', 'caching', 'documents', 'form-pages', 'negotiation', 'problems']
+    dependencies: ['admission', 'auth', 'authorization', 'caching', 'documents', 'form-pages', 'negotiation', 'problems', 'sending']
   }
 )
 

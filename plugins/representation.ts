@@ -172,12 +172,15 @@ export default fp(
       return selected(request).suffix === 'html' ? { ...context, formTag: request.formTag(value, self) } : context
     }
 
-    /** Writes a deferred value, which is still JSON text, in the document process. */
-    function writeDeferred(request: FastifyRequest, name: string, text: JsonText, context: Context): Promise<Uint8Array> {
+    /**
+     * Writes a deferred value, which is still JSON text, in the document process.
+     * @returns undefined if there is no room for the response to a write. The write was carried out, so that is no error
+     */
+    async function writeDeferred(request: FastifyRequest, name: string, text: JsonText, context: Context): Promise<Uint8Array | undefined> {
       const write = () => app.documents.write(request, name, selected(request).mediaType, text, context)
-      // A write is already stored, so its response must be sent. Its memory was reserved for the request's body, or for the order that
-      // it has read.
-      return isSafe(request.method) ? request.withRoomFor(text, write) : write()
+      if (isSafe(request.method)) return request.withRoomFor(text, write)
+      if (!app.makeRoomToSend(text.length, request.raw.socket, request.ip)) return undefined
+      return request.withRoomFor(text, write, () => undefined)
     }
 
     async function sendWhenWritten<Body>(reply: FastifyReply, written: Promise<Body>, send: (body: Body) => void): Promise<void> {
@@ -194,7 +197,8 @@ export default fp(
       const text = textOf(value)
       if (text !== undefined && name !== undefined) {
         void sendWhenWritten(reply, writeDeferred(request, name, text, context), (bytes) => {
-          reply.send(bytes)
+          if (bytes) reply.send(bytes)
+          else sendWithoutBody(request, reply.removeHeader('content-location'))
         })
         return reply
       }
@@ -226,11 +230,15 @@ export default fp(
         if (uri !== undefined && reply.statusCode < 300) reply.header('content-location', uri)
         return false
       }
+      sendWithoutBody(request, reply)
+      return true
+    }
+
+    function sendWithoutBody(request: FastifyRequest, reply: FastifyReply): void {
       // The stored representation differs from the bytes that the client sent, so the response has no tag (RFC 9110 section 9.3.4).
       if (request.method === 'PUT') reply.removeHeader('etag').removeHeader('last-modified')
       if (reply.statusCode === 200) reply.code(204)
       reply.removeHeader('content-type').send()
-      return true
     }
 
     app.decorateReply('revalidate', function (this: FastifyReply, validators: Validators, isCheap = true): boolean {
@@ -282,7 +290,7 @@ export default fp(
   {
     name: 'representation',
     fastify: '5.x',
-    dependencies: ['admission', 'documents', 'negotiation', 'preconditions', 'prefer', 'rate-limit', 'caching', 'scheduling']
+    dependencies: ['admission', 'documents', 'negotiation', 'preconditions', 'prefer', 'rate-limit', 'caching', 'scheduling', 'sending']
   }
 )
 

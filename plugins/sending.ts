@@ -25,7 +25,7 @@ export default fp(
 
     addCheck(app, 'onSend', (request, reply, payload: unknown) => {
       const bytes = Buffer.isBuffer(payload) || typeof payload === 'string' ? payload.length : 0
-      // A write is already stored, so its response must be sent. The request's size limits how large it is.
+      // A write is already stored, so its response must be sent. A large one is written only where there is room for it.
       const mustSend = !['GET', 'HEAD'].includes(request.method) || reply.statusCode >= 400
       if (!app.makeRoomToSend(bytes, request.raw.socket, request.ip) && !mustSend)
         throw new Problem('overloaded', 'Too many large responses to this address are still unread. Read those first, then try again.')

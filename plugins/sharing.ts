@@ -7,6 +7,7 @@ import type { Product } from '../domain/product.ts'
 import { isSearch, type ProductQuery, type StockedProduct } from '../domain/store.ts'
 import { FairLimiter, QuotaExceeded } from '../fairness/fair-limiter.ts'
 import { type Limits, Quota, unlimited } from '../fairness/quota.ts'
+import { addCheck } from '../http/hooks.ts'
 import { Problem, retryAfter } from '../http/problem.ts'
 import { requireClient } from '../http/require-client.ts'
 import { senderName } from '../http/sender-name.ts'
@@ -26,6 +27,12 @@ declare module 'fastify' {
      * @throws Problem `overloaded` when too many large orders wait
      */
     changeInTurn<T>(order: Order, change: () => Promise<T>): Promise<T>
+    /**
+     * Waits for the caller's turn to write a large order. The turn ends when the answer is written: an order takes several times its
+     * size from when it is decided until then.
+     * @throws Problem `overloaded` when the client has gone meanwhile
+     */
+    largeWriteTurn(): Promise<void>
   }
   interface FastifyReply {
     /**
@@ -46,11 +53,11 @@ const searchLimits = { running: { total: 4, perCaller: 2 }, waiting: { total: 64
 const downloadLimits: Limits = { total: 32, perCaller: 4 }
 
 /**
- * The change of an order of 10,000 lines keeps the thread that writes busy for a tenth of a second. The room for large orders and
- * bodies in memory limits how many wait.
+ * To write an order of 10,000 lines keeps the thread that writes busy for a tenth of a second, and another process with its answer. So
+ * that neither waits for the other, more than two are in progress. The room for large orders and bodies in memory limits how many wait.
  */
-const largeChangeLimits = {
-  running: { total: 2, perCaller: 1 },
+const largeWriteLimits = {
+  running: { total: 4, perCaller: 1 },
   waiting: unlimited
 } as const
 
@@ -74,7 +81,9 @@ export default fp(
     const searches = new FairLimiter(searchLimits)
     const batchReads = new FairLimiter(batchLimits)
     const downloads = new Quota(downloadLimits)
-    const largeChanges = new FairLimiter(largeChangeLimits)
+    const largeWrites = new FairLimiter(largeWriteLimits)
+    /** What ends the turn of a request. */
+    const turns = new WeakMap<FastifyRequest, () => void>()
 
     app.decorateRequest('findProducts', async function (this: FastifyRequest, query: ProductQuery) {
       if (!isSearch(query)) return this.read((store) => store.products(query))
@@ -106,9 +115,28 @@ export default fp(
       const text = textOf(order)
       // Small changes take turns in the queue of writes.
       if ((text ?? textOf(this.body)) === undefined) return change()
-      const inTurn = () => largeChanges.run(senderName(this), change)
+      const inTurn = () => this.largeWriteTurn().then(change)
       return text === undefined ? inTurn() : this.withRoomFor(text, inTurn)
     })
+
+    app.decorateRequest('largeWriteTurn', async function (this: FastifyRequest) {
+      if (turns.has(this)) return
+      const end = await new Promise<() => void>((begin) => {
+        void largeWrites.run(senderName(this), () => new Promise<void>((end) => begin(end)))
+      })
+      const { signal } = this.sender()
+      const leave = () => {
+        signal.removeEventListener('abort', leave)
+        turns.delete(this)
+        end()
+      }
+      turns.set(this, leave)
+      // Nobody waits for the answer when the client has gone.
+      signal.addEventListener('abort', leave)
+      if (signal.aborted) leave()
+      requireClient(this)
+    })
+    addCheck(app, 'onSend', (request) => turns.get(request)?.())
 
     app.decorateReply('acquireCatalogueDownload', function (this: FastifyReply) {
       const caller = senderName(this.request)

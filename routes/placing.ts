@@ -1,20 +1,21 @@
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
+import { textOf } from '../domain/deferred.ts'
 import { firstStatus, type PurchaseOrder } from '../domain/order.ts'
 import type { Placed, Placing, Store } from '../domain/store.ts'
 import { senderName } from '../http/sender-name.ts'
 
 /**
- * Places an order for a request. If it names a large stored order, the store says so before it reads that order. The request is then
+ * Places an order for a request; a large one in the caller's turn. If it names a large stored order, the store says so before it reads that order. The request is then
  * charged for the stored order, and room in memory is reserved for it.
  * @throws Problem `overloaded`, and DomainError what `Store.placeOrder` throws
  */
 export async function placeOrder(store: Store, request: FastifyRequest, placing: Placing): Promise<Placed> {
+  if (textOf(placing.order) !== undefined) await request.largeWriteTurn()
   const placed = await request.makingRoom(
     (mostNamed) => store.placeOrder({ ...placing, mostNamed }),
     (size) => request.chargeForOrder(size)
   )
-  // An order that was placed now must be answered, whatever room there is.
   if (placed.replayed || placed.outcome === 'repeated') request.holdOrder(placed.order)
   return placed
 }

@@ -25,17 +25,21 @@ export function unpackCommand<C extends Command>(command: C): C {
   return replaceLarge(command, (json) => parseText(json as JsonText))
 }
 
-function pack<T extends object>(value: T, knownOf: (value: T) => Known<T>): Packed<T> {
-  const json = jsonOf(value)
-  return isLarge(json) ? { json, known: knownOf(value) } : stringOf(json)
+/** @param moved gets the buffer that is made for a large value */
+function pack<T extends object>(value: T, knownOf: (value: T) => Known<T>, moved: ArrayBufferLike[]): Packed<T> {
+  const text = jsonOf(value)
+  if (!isLarge(text)) return stringOf(text)
+  if (typeof text !== 'string') return { json: text, known: knownOf(value) }
+  // Bytes are moved to the other thread. A string would be copied twice, and stay in this thread until its garbage is collected.
+  const json = new TextEncoder().encode(text)
+  moved.push(json.buffer)
+  return { json, known: knownOf(value) }
 }
 
 function unpack<T extends object>(packed: Packed<T>): T {
   return typeof packed === 'string' ? JSON.parse(packed) : defer(packed.json, packed.known)
 }
 
-const packOrder = (order: unknown) => pack(order as Order, knownOf)
-const packShipment = (shipment: unknown) => pack(shipment as Shipment, shipmentKnown)
 const unpackAny = (packed: unknown) => unpack(packed as Packed<object>)
 
 /** The outcome of a verb that returns an order or a shipment, with that replaced. */
@@ -55,9 +59,18 @@ function replaceInOutcome(
   return { value: { ...shipped, shipment: replace.shipment(shipped.shipment) } }
 }
 
-/** Replaces what can be large in the outcomes of commands, to send them to the serving thread. */
-export function packOutcomes(commands: readonly Command[], outcomes: readonly CommandOutcome[]): readonly CommandOutcome[] {
-  return outcomes.map((outcome, i) => replaceInOutcome(commands[i]?.verb, outcome, { order: packOrder, shipment: packShipment }))
+/**
+ * Replaces what can be large in the outcomes of commands, to send them to the serving thread.
+ * @returns `moved` the buffers of the outcomes that nothing else uses
+ */
+export function packOutcomes(
+  commands: readonly Command[],
+  outcomes: readonly CommandOutcome[]
+): { readonly outcomes: readonly CommandOutcome[]; readonly moved: readonly ArrayBufferLike[] } {
+  const moved: ArrayBufferLike[] = []
+  const order = (value: unknown) => pack(value as Order, knownOf, moved)
+  const shipment = (value: unknown) => pack(value as Shipment, shipmentKnown, moved)
+  return { outcomes: outcomes.map((outcome, i) => replaceInOutcome(commands[i]?.verb, outcome, { order, shipment })), moved }
 }
 
 /** The results of commands that a thread has performed. */

@@ -1,33 +1,49 @@
 import { parentPort } from 'node:worker_threads'
+import { garbageCollector } from '../garbage.ts'
 import { lowerThreadPriority, niceness } from '../priority.ts'
 
 /** A message to a thread. The thread has one database at a time, which messages open and close. */
 export type ToThread<Data, Input> = { readonly open: Data } | { readonly id: number; readonly ask: Input } | 'close'
 export type FromThread<Answer> = 'opened' | { readonly id: number; readonly answer: Answer } | 'closed'
 
+export interface Answered<Answer> {
+  readonly answer: Answer
+  /** Buffers of the answer that are moved to the other thread instead of being copied. */
+  readonly moved?: readonly ArrayBufferLike[]
+}
+
 interface OpenDatabase<Input, Answer> {
-  answer(input: Input): Answer | Promise<Answer>
+  answer(input: Input): Answered<Answer> | Promise<Answered<Answer>>
   close(): unknown
 }
+
+/** MiB by which the heap of a thread may grow before its garbage is collected. */
+const growth = 24
 
 /** Answers the messages to this thread. An error ends the thread, and DatabaseThread starts another. */
 export function serve<Data, Input, Answer>(open: (data: Data) => OpenDatabase<Input, Answer>): void {
   let current: OpenDatabase<Input, Answer> | undefined
+  const tidy = garbageCollector(growth)
   lowerThreadPriority(niceness.helper)
 
-  async function handle(message: ToThread<Data, Input>): Promise<FromThread<Answer>> {
+  function send(message: FromThread<Answer>, moved: readonly ArrayBufferLike[] = []): void {
+    parentPort?.postMessage(message, moved as readonly ArrayBuffer[])
+  }
+
+  parentPort?.on('message', async (message: ToThread<Data, Input>) => {
     if (message === 'close') {
       await current?.close()
       current = undefined
-      return 'closed'
-    }
-    if ('open' in message) {
+      send('closed')
+    } else if ('open' in message) {
       current = open(message.open)
-      return 'opened'
+      send('opened')
+    } else {
+      if (!current) throw new Error('a request came before the database was opened')
+      const { answer, moved } = await current.answer(message.ask)
+      send({ id: message.id, answer }, moved)
+      // By then nothing refers to the message any more.
+      setImmediate(tidy)
     }
-    if (!current) throw new Error('a request came before the database was opened')
-    return { id: message.id, answer: await current.answer(message.ask) }
-  }
-
-  parentPort?.on('message', async (message: ToThread<Data, Input>) => parentPort?.postMessage(await handle(message)))
+  })
 }

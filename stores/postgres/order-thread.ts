@@ -2,7 +2,7 @@
 
 import { packOutcomes, unpackCommand } from '../crossing.ts'
 import { type CommandOutcome, type Failure, toFailure } from '../outcomes.ts'
-import { serve } from '../thread-entry.ts'
+import { type Answered, serve } from '../thread-entry.ts'
 import { Database } from './database.ts'
 import type { OrderCommand } from './order-commands.ts'
 import { makeOrderWrites } from './order-writes.ts'
@@ -20,14 +20,15 @@ serve(({ url, currency, connections }: OrderThreadData) => {
   const database = new Database(url, connections)
   const write = makeOrderWrites(database, currency, 'order')
 
-  async function answer(commands: readonly OrderCommand[]): Promise<OrderAnswer> {
+  async function answer(commands: readonly OrderCommand[]): Promise<Answered<OrderAnswer>> {
     try {
-      const outcomes = (await write(commands.map(unpackCommand))).map(
+      const written = (await write(commands.map(unpackCommand))).map(
         (outcome): CommandOutcome => ('error' in outcome ? { failure: toFailure(outcome.error) } : outcome)
       )
-      return { outcomes: packOutcomes(commands, outcomes) }
+      const { outcomes, moved } = packOutcomes(commands, written)
+      return { answer: { outcomes }, moved }
     } catch (error) {
-      return { failure: toFailure(error) }
+      return { answer: { failure: toFailure(error) } }
     }
   }
 

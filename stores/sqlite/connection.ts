@@ -62,7 +62,7 @@ export function checkFile(path: string, identity: string): void {
 }
 
 /** The page cache of a reader, in KiB. A scan reads each page only once, so it needs little. */
-const pageCache = { lookup: 32_768, scan: 1_024 } as const
+const pageCache = { lookup: 16_384, scan: 1_024 } as const
 
 /** Opens a read-only connection. Every write goes through the one writer. */
 export function connectReader(path: string, use: keyof typeof pageCache = 'lookup'): Connection {
@@ -78,7 +78,7 @@ export function connectWriter(path: string, use: 'writer' | 'migration' = 'write
   // (https://sqlite.org/pragma.html#pragma_synchronous).
   db.exec('PRAGMA synchronous = FULL')
   db.exec('PRAGMA foreign_keys = ON')
-  db.exec('PRAGMA cache_size = -32768')
+  db.exec('PRAGMA cache_size = -16384')
   db.exec('PRAGMA journal_size_limit = 67108864')
   return db
 }

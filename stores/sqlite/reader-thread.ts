@@ -27,7 +27,7 @@ serve(({ path, identity, currency }: ReaderData) => {
   checkFile(path, identity)
   const db = connectReader(path)
   const pages = makeProductPages(db, currency)
-  const answer = (query: ProductQuery): Found => {
+  const find = (query: ProductQuery): Found => {
     try {
       checkFile(path, identity)
       return { page: pages(query) }
@@ -35,5 +35,5 @@ serve(({ path, identity, currency }: ReaderData) => {
       return error instanceof PositionError ? { position: error.message } : { failure: failureOf(error, path) }
     }
   }
-  return { answer, close: () => db.close() }
+  return { answer: (query: ProductQuery) => ({ answer: find(query) }), close: () => db.close() }
 })

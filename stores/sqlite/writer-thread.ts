@@ -25,6 +25,9 @@ serve(({ path, identity, currency, maxPages, groupCommit = true }: WriterData) =
   const run = makeBatch(db, currency, () => checkFile(path, identity))
   const perform = (batch: readonly WriteCommand[]): readonly CommandOutcome[] =>
     groupCommit ? run(batch) : batch.flatMap((command) => run([command]))
-  const answer = (batch: readonly WriteCommand[]) => packOutcomes(batch, perform(batch.map(unpackCommand)))
+  const answer = (batch: readonly WriteCommand[]) => {
+    const { outcomes, moved } = packOutcomes(batch, perform(batch.map(unpackCommand)))
+    return { answer: outcomes, moved }
+  }
   return { answer, close: () => db.close() }
 })

@@ -8,6 +8,8 @@ import { until } from './served.ts'
 /** More than the system takes for a reader that reads nothing. */
 const large = 24 * 1024 * 1024
 
+const [one, another] = ['127.0.0.1', '127.0.0.2'] as const
+
 /** A shop that checks its readers only when `check` is called, however long anything takes. A check stands for a second. */
 async function serveLarge(t: Test, settings: Readonly<Record<string, string>>) {
   const checks: (() => void)[] = []
@@ -23,9 +25,9 @@ async function serveLarge(t: Test, settings: Readonly<Record<string, string>>) {
     for (const run of checks) run()
   }
   /** Connects a client that asks for the large response and does not read it yet. */
-  async function openPaused() {
+  async function openPaused(from: string) {
     const socket = new Promise<Socket>((resolve) => app.server.once('connection', resolve))
-    const wire = await Wire.open(t, app)
+    const wire = await Wire.open(t, app, from)
     wire.pause().send(message('GET /large'))
     const sending = await socket
     await until(() => sending.writableLength > 0, 'the response waits to be sent')
@@ -36,8 +38,8 @@ async function serveLarge(t: Test, settings: Readonly<Record<string, string>>) {
 
 t.test('a client that reads nothing of a response for SEND_TIMEOUT is cut off; one that reads slowly is not', async (t) => {
   const { check, openPaused } = await serveLarge(t, { SEND_TIMEOUT: '2' })
-  const deaf = await openPaused()
-  const slow = await openPaused()
+  const deaf = await openPaused(one)
+  const slow = await openPaused(another)
   const unsent = () => handleOf(slow.socket)?.writeQueueSize ?? 0
   while (!deaf.socket.destroyed) {
     const before = unsent()
@@ -50,14 +52,19 @@ t.test('a client that reads nothing of a response for SEND_TIMEOUT is cut off; o
   t.equal((await slow.wire.resume().answer()).body.length, large)
 })
 
-t.test('unsent responses are bounded: the address with most of them gets 503, until clients that read nothing are cut off', async (t) => {
+t.test('an address has 32 MiB of unsent responses at most: then it gets 503, until clients that read nothing are cut off', async (t) => {
   const { app, check, openPaused } = await serveLarge(t, { SEND_TIMEOUT: '600' })
-  const unread = [(await openPaused()).socket, (await openPaused()).socket]
-  t.match(await ask(t, app, message('GET /large')), { status: 503, headers: { 'retry-after': '5' } })
-  t.equal((await ask(t, app, message('GET /product/ABC-1'))).status, 200)
-  while ((await ask(t, app, message('GET /large'))).status === 503) check()
-  t.ok(
-    unread.some(({ destroyed }) => destroyed),
-    'one of them was cut off'
-  )
+  const [unread, others] = [(await openPaused(one)).socket, (await openPaused(another)).socket]
+  const again = () => ask(t, app, message('GET /large'), one)
+  t.match(await again(), { status: 503, headers: { 'retry-after': '5' } })
+  t.equal((await ask(t, app, message('GET /product/ABC-1'), one)).status, 200)
+  while ((await again()).status === 503) check()
+  t.same([unread.destroyed, others.destroyed], [true, false], 'its own client was cut off, and no other')
+})
+
+t.test('all addresses have 64 MiB of unsent responses at most: over that, one with the most is cut off', async (t) => {
+  const { app, openPaused } = await serveLarge(t, { SEND_TIMEOUT: '600' })
+  const unread = [(await openPaused(one)).socket, (await openPaused(another)).socket]
+  t.equal((await ask(t, app, message('GET /large'), '127.0.0.3')).status, 200)
+  t.same(unread.map(({ destroyed }) => destroyed).sort(), [false, true])
 })

@@ -78,9 +78,13 @@ export class Wire {
     })
   }
 
-  /** @param to the service, or the port of the loopback interface where it listens */
-  static async open(t: Test, to: FastifyInstance | number): Promise<Wire> {
-    const socket = connect({ host: '127.0.0.1', port: typeof to === 'number' ? to : portOf(to), allowHalfOpen: true, noDelay: true })
+  /**
+   * @param to the service, or the port of the loopback interface where it listens
+   * @param localAddress the client's, on loopback
+   */
+  static async open(t: Test, to: FastifyInstance | number, localAddress = '127.0.0.1'): Promise<Wire> {
+    const port = typeof to === 'number' ? to : portOf(to)
+    const socket = connect({ host: '127.0.0.1', port, localAddress, allowHalfOpen: true, noDelay: true })
     t.teardown(() => socket.destroy())
     await once(socket, 'connect')
     return new Wire(socket)
@@ -175,8 +179,9 @@ export class Wire {
 }
 
 /** Sends one request over a connection of its own. */
-export async function ask(t: Test, app: FastifyInstance, request: string | Buffer): Promise<Answer> {
-  const wire = await Wire.open(t, app)
+/** @param from the client's address, on loopback */
+export async function ask(t: Test, app: FastifyInstance, request: string | Buffer, from = '127.0.0.1'): Promise<Answer> {
+  const wire = await Wire.open(t, app, from)
   const method = request.toString('latin1').split(' ', 1)[0]
   const answer = await wire.send(request).answer(method)
   wire.end()

@@ -127,6 +127,32 @@ t.test('the orders that one caller reads take 16 MiB at most', async (t) => {
   await Promise.all(asked)
 })
 
+t.test('a large order for whose answer there is no room is placed and changed without one', async (t) => {
+  const onHand = '1000000' as never
+  const { app } = await build(t, { products: { 'ABC-1': { onHand }, LONG: { onHand, name: 'n'.repeat(256) } } })
+  const short = `<purchase-order>${line.repeat(10_000)}</purchase-order>`
+  // It is larger than the room that is left when one order more of the other product has none.
+  const long = short.replaceAll('ABC-1', 'LONG')
+  const send = (method: 'POST' | 'PUT', url: string, payload: string) =>
+    app.inject({ method, url, headers: { ...xml, 'if-match': '*' }, payload })
+  const first = String((await send('POST', '/order', short)).headers.location)
+  const { letGo } = holdWrites(app, async () => Buffer.from('<order/>'))
+  const reads = Array.from({ length: 60 }, () => app.inject({ url: first, headers: { accept: 'application/xml' } }))
+  t.match(await Promise.race(reads), { statusCode: 503 })
+  const placed = await send('POST', '/order', long)
+  t.match([placed.statusCode, placed.body, placed.headers['content-type']], [201, '', undefined])
+  t.match(placed.headers, { location: /^\/order\/[0-9a-f-]{36}$/, etag: /^"/ })
+  letGo()
+  await Promise.all(reads)
+  const { statusCode, body } = await app.inject({ url: String(placed.headers.location), headers: { accept: 'application/xml' } })
+  t.match([statusCode, body], [200, '<order/>'])
+  app.makeRoomToSend = () => false
+  const again = await send('POST', '/order', short)
+  t.match([again.statusCode, again.body], [201, ''], 'nor where its client reads no answers')
+  const changed = await send('PUT', String(again.headers.location), short.replace('<quantity>1<', '<quantity>2<'))
+  t.match([changed.statusCode, changed.body, changed.headers.etag], [204, '', undefined])
+})
+
 t.test('a large order that is cancelled already takes room until its answer is written, also when its client leaves', async (t) => {
   const { app } = await build(t, { settings: { RATE_LIMIT: 'off' }, products: { 'ABC-1': { onHand: '1000000' as never } } })
   // Only a caller that has no room may have more than its share.

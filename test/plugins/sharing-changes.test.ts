@@ -1,7 +1,7 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { textOf } from '../../domain/deferred.ts'
 import { build, orderXml, type Shop, xml } from '../build.ts'
-import { remaining } from '../http/wire.ts'
+import { listening, message, remaining, Wire } from '../http/wire.ts'
 import { cxmlOrder, products, secretOf, ublOrder } from '../routes/buyer-fixtures.ts'
 
 const line = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
@@ -174,4 +174,55 @@ t.test('one caller has few large orders waiting for their changes, and more are 
   const codes = (await Promise.all(all)).map(({ statusCode }) => statusCode)
   t.ok(codes.filter((code) => code === 503).length >= 10, `${codes}`)
   t.ok(codes.includes(204))
+})
+
+/** Holds the answers to writes back, and counts the orders that are placed. */
+function holdAnswers(t: Test, { app, store }: Shop) {
+  const { read, write } = app.documents
+  const { placeOrder } = store
+  // All shops of this process have the same documents.
+  t.teardown(() => ['read', 'write'].map((name) => Reflect.deleteProperty(app.documents, name)))
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => (letGo = resolve))
+  const counts = { read: 0, placed: 0, held: 0 }
+  app.documents.read = (...args) => read.apply(app.documents, args).finally(() => counts.read++)
+  store.placeOrder = (...args) => {
+    counts.placed++
+    return placeOrder(...args)
+  }
+  app.documents.write = async (...args) => {
+    counts.held++
+    await held
+    return write.apply(app.documents, args)
+  }
+  return { counts, letGo }
+}
+
+const largeOrder = `<purchase-order>${line.repeat(1_500)}</purchase-order>`
+
+t.test('a caller has one large order written at a time, until its answer is; others do not wait for it', async (t) => {
+  const shop = await build(t, { products: manyProducts })
+  const { counts, letGo } = holdAnswers(t, shop)
+  const place = (remoteAddress: string) =>
+    shop.app.inject({ method: 'POST', url: '/order', headers: xml, payload: largeOrder, remoteAddress })
+  const answers = ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2'].map(place)
+  while (counts.held < 2 || counts.read < 4) await new Promise(setImmediate)
+  for (let i = 0; i < 100; i++) await new Promise(setImmediate)
+  t.same(counts, { read: 4, placed: 2, held: 2 })
+  letGo()
+  for (const answer of answers) t.match(await answer, { statusCode: 201, body: /<line-total>/ })
+})
+
+t.test('the turn of a caller ends when its client leaves', async (t) => {
+  const shop = await build(t, { products: manyProducts })
+  const { counts, letGo } = holdAnswers(t, shop)
+  await listening(shop.app)
+  const bytes = message('POST /order', xml, largeOrder)
+  const first = (await Wire.open(t, shop.app)).send(bytes)
+  while (counts.held < 1) await new Promise(setImmediate)
+  const second = (await Wire.open(t, shop.app)).send(bytes).answer()
+  first.abort()
+  while (counts.placed < 2) await new Promise(setImmediate)
+  letGo()
+  t.equal((await second).status, 201)
 })
