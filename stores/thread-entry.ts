@@ -42,8 +42,8 @@ export function serve<Data, Input, Answer>(open: (data: Data) => OpenDatabase<In
       if (!current) throw new Error('a request came before the database was opened')
       const { answer, moved } = await current.answer(message.ask)
       send({ id: message.id, answer }, moved)
-      // By then nothing refers to the message any more.
-      setImmediate(tidy)
+      // Only large values leave so much garbage. When `tidy` runs, nothing refers to the message any more.
+      if (moved && moved.length > 0) setImmediate(tidy)
     }
   })
 }

@@ -1,8 +1,5 @@
 import { Worker } from 'node:worker_threads'
 
-/** MiB of the heap's young generation in each thread, which by default grows to 48. */
-const maxYoungGenerationSizeMb = 12
-
 /** Threads without an open database, by entry. They do not keep the process alive. */
 const idle = new Map<string, Worker[]>()
 
@@ -12,7 +9,7 @@ export type ThreadEntry = URL | string
 /** Returns an idle thread, or a new one, which takes far longer. */
 export function takeThread(entry: ThreadEntry): Worker {
   const thread = idle.get(String(entry))?.pop()
-  if (!thread) return new Worker(entry, { eval: typeof entry === 'string', resourceLimits: { maxYoungGenerationSizeMb } })
+  if (!thread) return new Worker(entry, { eval: typeof entry === 'string' })
   removeListeners(thread)
   thread.ref()
   return thread

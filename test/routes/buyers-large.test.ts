@@ -142,3 +142,13 @@ t.test('a revision of an unknown order, under the number of a large one, does no
   t.match([revised.statusCode, ublAnswer(revised).notes], [422, [/You have no order with the number "PO-7"/]])
   t.equal(reads(), 0)
 })
+
+t.test('the answer to a large order has no lines where its client reads no answers', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  shop.app.makeRoomToSend = () => false
+  const placed = await send(shop, ublOrder({ lines: lines(1_000) }), key)
+  t.same([placed.statusCode, ublAnswer(placed).code], [201, 'AP'])
+  t.notMatch(placed.body, /LineItem/)
+  t.match(await shop.app.inject({ url: String(placed.headers['location']), headers: key }), { statusCode: 503, body: /still unread/ })
+})

@@ -1,6 +1,10 @@
 import t from 'tap'
 import { DomainError, LargeRead } from '../../domain/errors.ts'
+import type { Placed } from '../../domain/store.ts'
+import type { Command } from '../../stores/commands.ts'
+import { packOutcomes, unpackOutcomes } from '../../stores/crossing.ts'
 import { fromFailure, toFailure } from '../../stores/outcomes.ts'
+import { item, placing, purchase } from './fixtures.ts'
 
 /** An error as it is on the other side of a thread. */
 const crossed = (error: unknown) => fromFailure(structuredClone(toFailure(error)), 'placeOrder')
@@ -27,4 +31,19 @@ t.test('any other error crosses as the cause of one that names the verb', async 
   t.match(crossed(error), { message: /placeOrder failed/, cause: { name: 'TypeError', message: 'a mistake', stack: error.stack } })
   t.notOk(crossed(error) instanceof DomainError)
   t.match(crossed('text').cause, { message: 'text' })
+})
+
+t.test('a large order crosses as bytes, which are moved', async (t) => {
+  const { order: sent } = placing('a', 1, { order: purchase([item('a')], { notes: Array.from({ length: 20 }, () => '螺'.repeat(2_000)) }) })
+  const order = { ...sent, id: 'o', version: 1 }
+  const command: Command = { verb: 'placeOrder', args: [{ order: sent, status: 'accepted' }] }
+  const { outcomes, moved } = packOutcomes([command], [{ value: { order, outcome: 'placed', replayed: false } }])
+  t.equal(moved[0]?.byteLength, Buffer.byteLength(JSON.stringify(order)))
+  const [outcome] = unpackOutcomes<Placed>([command], structuredClone(outcomes, { transfer: [...moved] as ArrayBuffer[] }))
+  t.same(
+    moved.map(({ byteLength }) => byteLength),
+    [0]
+  )
+  if (!outcome || !('value' in outcome)) throw new Error('the order was placed')
+  t.same({ ...outcome.value.order }, order)
 })
