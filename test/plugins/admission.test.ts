@@ -9,7 +9,9 @@ import { listening, message, Wire } from '../http/wire.ts'
 const line = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
 
 /** Holds the answers of the document process back, so that the room that they take stays reserved. @param write what is answered then */
-function holdWrites({ documents }: FastifyInstance, write: () => Promise<Buffer>) {
+function holdWrites(t: Test, { documents }: FastifyInstance, write: () => Promise<Buffer>) {
+  // All shops of this process have the same documents.
+  t.teardown(() => Reflect.deleteProperty(documents, 'write'))
   let letGo = () => {}
   const held = new Promise<void>((resolve) => {
     letGo = resolve
@@ -63,7 +65,7 @@ t.test('large orders that wait to be written have bounded room: more are 503, fo
   const get = (remoteAddress: string, accept = 'application/xml') => app.inject({ url, remoteAddress, headers: { accept } })
 
   // Which requests have room is tested here, not what is written.
-  const { letGo, waiting } = holdWrites(app, async () => Buffer.from('<order/>'))
+  const { letGo, waiting } = holdWrites(t, app, async () => Buffer.from('<order/>'))
   let refusals = 0
   const ask = async () => {
     const answer = await get('192.0.2.1')
@@ -95,7 +97,7 @@ t.test('a large order is not read without room for it', async (t) => {
   const payload = `<purchase-order>${line.repeat(10_000)}</purchase-order>`
   const placed = await app.inject({ method: 'POST', url: '/order', headers: xml, payload })
   const url = String(placed.headers.location)
-  const { letGo } = holdWrites(app, async () => Buffer.from('<order/>'))
+  const { letGo } = holdWrites(t, app, async () => Buffer.from('<order/>'))
   const reads = countReads(store, 'order')
   const answered = await answeredOf60(t, async () => app.inject({ url, headers: { accept: 'application/xml' } }), letGo)
   t.equal(reads(), answered)
@@ -105,7 +107,7 @@ t.test('the orders that one caller reads take 16 MiB at most', async (t) => {
   const { app } = await build(t, { products: { 'ABC-1': { name: '螺栓', onHand: '1000000' as never } } })
   const payload = `<purchase-order>${line.repeat(10_000)}</purchase-order>`
   const { headers } = await app.inject({ method: 'POST', url: '/order', headers: { ...xml, prefer: 'return=minimal' }, payload })
-  const { letGo, waiting } = holdWrites(app, async () => Buffer.from('<order/>'))
+  const { letGo, waiting } = holdWrites(t, app, async () => Buffer.from('<order/>'))
   const { write } = app.documents
   let text = '' as JsonText
   app.documents.write = (...given) => {
@@ -136,7 +138,7 @@ t.test('a large order for whose answer there is no room is placed and changed wi
   const send = (method: 'POST' | 'PUT', url: string, payload: string) =>
     app.inject({ method, url, headers: { ...xml, 'if-match': '*' }, payload })
   const first = String((await send('POST', '/order', short)).headers.location)
-  const { letGo } = holdWrites(app, async () => Buffer.from('<order/>'))
+  const { letGo } = holdWrites(t, app, async () => Buffer.from('<order/>'))
   const reads = Array.from({ length: 60 }, () => app.inject({ url: first, headers: { accept: 'application/xml' } }))
   t.match(await Promise.race(reads), { statusCode: 503 })
   const placed = await send('POST', '/order', long)
@@ -164,7 +166,7 @@ t.test('a large order that is cancelled already takes room until its answer is w
   t.equal((await cancel()).statusCode, 200)
   await listening(app)
   const { port } = app.server.address() as AddressInfo
-  const { letGo, waiting } = holdWrites(app, async () => Buffer.from('<order/>'))
+  const { letGo, waiting } = holdWrites(t, app, async () => Buffer.from('<order/>'))
   const leaving = connect({ port, host: '127.0.0.1' })
   leaving.write(message(`DELETE ${url}`))
   while (waiting() < 1) await new Promise(setImmediate)
@@ -213,7 +215,7 @@ t.test('the large orders of a page of events are not read without room for them'
   const payload = `<purchase-order>${line.repeat(10_000)}</purchase-order>`
   t.equal((await app.inject({ method: 'POST', url: '/order', headers: xml, payload })).statusCode, 201)
   const url = '/events?type=order-placed'
-  const { letGo, waiting } = holdWrites(app, async () => Buffer.from('<events/>'))
+  const { letGo, waiting } = holdWrites(t, app, async () => Buffer.from('<events/>'))
   const reads = countReads(store, 'events')
   const answered = await answeredOf60(t, async () => app.inject({ url, headers: seller }), letGo)
   t.same([reads(), waiting()], [answered, answered], 'each page that was read had room')
@@ -233,7 +235,7 @@ for (const [what, verb, path] of readsOfLarge) {
     const order = String(headers.location)
     const shipped = await app.inject({ method: 'POST', url: `${order}/shipments`, headers: { ...xml, ...seller }, payload: '<shipment/>' })
     t.equal(shipped.statusCode, 201)
-    const { letGo } = holdWrites(app, async () => Buffer.from('<written/>'))
+    const { letGo } = holdWrites(t, app, async () => Buffer.from('<written/>'))
     const reads = countReads(store, verb)
     const url = path === undefined ? '/orders?with=lines' : order + path
     const ask = async () => app.inject({ url, headers: seller })
