@@ -48,7 +48,7 @@ t.test('the table of URIs is what the service offers, but for the forms that pag
 })
 
 /** The files of the top folder that a room may import. */
-const topFiles = ['config.ts', 'files.ts', 'priority.ts', 'random-pool.ts']
+const topFiles = ['config.ts', 'files.ts', 'garbage.ts', 'priority.ts', 'random-pool.ts']
 
 t.test('the table of rooms is that of the linter', async (t) => {
   interface Override {
