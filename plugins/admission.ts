@@ -16,10 +16,15 @@ declare module 'fastify' {
     /**
      * Reserves memory for large stored orders while `work` reads or changes them.
      * @param orders the text of the orders, or its length in characters or bytes if it is not read yet
-     * @param otherwise gives the result if too much is reserved already
-     * @throws Problem `overloaded` when too much is reserved already, unless there is `otherwise`
+     * @throws Problem `overloaded` when too much is reserved already
      */
-    withRoomFor<T>(orders: JsonText | number, work: () => Promise<T>, otherwise?: () => T): Promise<T>
+    withRoomFor<T>(orders: JsonText | number, work: () => Promise<T>): Promise<T>
+    /**
+     * Writes the answer to a write that was carried out, with memory reserved for its order.
+     * @param order the text of the order
+     * @returns undefined if too much is reserved already, or the client leaves too many answers unread: that is no error then
+     */
+    writeWithRoom<T>(order: JsonText, write: () => Promise<T>): Promise<T | undefined>
     /**
      * Counts a stored order that the request has read. The request is charged for its size, and has memory reserved for it until its
      * answer is written: what it does with the order meanwhile needs no more room. A small order costs nothing and needs no room.
@@ -124,6 +129,14 @@ export default fp(
       if (room.users === 0) storedOrders.release(room.sender, room.bytes)
     }
 
+    async function inRoom<T>(room: Room, work: () => Promise<T>): Promise<T> {
+      try {
+        return await work()
+      } finally {
+        leave(room)
+      }
+    }
+
     /** The room that the request keeps, if that is enough, or else new room. */
     function enter(request: FastifyRequest, orders: JsonText | number): Room | undefined {
       const room = kept.get(request)
@@ -135,15 +148,17 @@ export default fp(
 
     app.decorateRequest('withRoomFor', async function <
       T
-    >(this: FastifyRequest, orders: JsonText | number, work: () => Promise<T>, otherwise?: () => T): Promise<T> {
+    >(this: FastifyRequest, orders: JsonText | number, work: () => Promise<T>): Promise<T> {
       const room = enter(this, orders)
-      if (!room && otherwise) return otherwise()
       if (!room) throw noRoom()
-      try {
-        return await work()
-      } finally {
-        leave(room)
-      }
+      return inRoom(room, work)
+    })
+
+    app.decorateRequest('writeWithRoom', async function <T>(this: FastifyRequest, order: JsonText, write: () => Promise<T>): Promise<
+      T | undefined
+    > {
+      const room = app.makeRoomToSend(order.length, this.raw.socket, this.ip) ? enter(this, order) : undefined
+      return room && inRoom(room, write)
     })
 
     app.decorateRequest('holdOrder', function (this: FastifyRequest, order: Order) {
@@ -237,5 +252,5 @@ export default fp(
       whenAnswered(request, reply, () => bodies.release(sender, bytes))
     })
   },
-  { name: 'admission', fastify: '5.x', dependencies: ['documents', 'limits', 'problems', 'rate-limit', 'scheduling'] }
+  { name: 'admission', fastify: '5.x', dependencies: ['documents', 'limits', 'problems', 'rate-limit', 'scheduling', 'sending'] }
 )

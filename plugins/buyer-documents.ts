@@ -108,9 +108,7 @@ export default fp(
           request.log.warn({ err: error }, 'the details of a large order could not be written, so the answer has none')
           return undefined
         })
-      const mayWrite = app.makeRoomToSend(text.length, request.raw.socket, request.ip)
-      const written = mayWrite ? await request.withRoomFor(text, write, () => undefined) : undefined
-      return written ?? Buffer.from(writeResult(basis, result, context))
+      return (await request.writeWithRoom(text, write)) ?? Buffer.from(writeResult(basis, result, context))
     }
 
     function sendResult(request: FastifyRequest, reply: FastifyReply, result: Result, body: Uint8Array): FastifyReply {
@@ -133,7 +131,7 @@ export default fp(
   {
     name: 'buyer-documents',
     fastify: '5.x',
-    dependencies: ['admission', 'auth', 'authorization', 'caching', 'documents', 'form-pages', 'negotiation', 'problems', 'sending']
+    dependencies: ['admission', 'auth', 'authorization', 'caching', 'documents', 'form-pages', 'negotiation', 'problems']
   }
 )
 

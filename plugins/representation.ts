@@ -178,9 +178,7 @@ export default fp(
      */
     async function writeDeferred(request: FastifyRequest, name: string, text: JsonText, context: Context): Promise<Uint8Array | undefined> {
       const write = () => app.documents.write(request, name, selected(request).mediaType, text, context)
-      if (isSafe(request.method)) return request.withRoomFor(text, write)
-      if (!app.makeRoomToSend(text.length, request.raw.socket, request.ip)) return undefined
-      return request.withRoomFor(text, write, () => undefined)
+      return isSafe(request.method) ? request.withRoomFor(text, write) : request.writeWithRoom(text, write)
     }
 
     async function sendWhenWritten<Body>(reply: FastifyReply, written: Promise<Body>, send: (body: Body) => void): Promise<void> {
@@ -290,7 +288,7 @@ export default fp(
   {
     name: 'representation',
     fastify: '5.x',
-    dependencies: ['admission', 'documents', 'negotiation', 'preconditions', 'prefer', 'rate-limit', 'caching', 'scheduling', 'sending']
+    dependencies: ['admission', 'documents', 'negotiation', 'preconditions', 'prefer', 'rate-limit', 'caching', 'scheduling']
   }
 )
 

@@ -82,7 +82,7 @@ export default fp(
     const batchReads = new FairLimiter(batchLimits)
     const downloads = new Quota(downloadLimits)
     const largeWrites = new FairLimiter(largeWriteLimits)
-    /** What ends the turn of a request. */
+    /** By request: the function that ends its turn. */
     const turns = new WeakMap<FastifyRequest, () => void>()
 
     app.decorateRequest('findProducts', async function (this: FastifyRequest, query: ProductQuery) {

@@ -19,7 +19,7 @@ export interface Work<Item, Result> {
   readonly weight: (item: Item) => number
   /** The id of the order that an item changes. Items of one order are done in the order of arrival. */
   readonly orderOf?: (item: Item) => string | undefined
-  /** Who sent an item. Senders take turns. Items without a sender have one turn together. */
+  /** The sender of an item. Senders take turns. Items without a sender have one turn together. */
   readonly senderOf?: (item: Item) => string | undefined
   /** The number of batches that may be in progress at once. */
   readonly parallel: number

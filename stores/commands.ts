@@ -13,7 +13,7 @@ export function changedOrder({ verb, args }: Command): string | undefined {
   return verb === 'changeOrder' || verb === 'setOrderStatus' || verb === 'shipOrder' ? args[0] : undefined
 }
 
-/** Who sent a command, if that is known. */
+/** The sender of a command, if it is known. */
 export function senderOf({ verb, args }: Command): string | undefined {
   switch (verb) {
     case 'placeOrder':

@@ -1,7 +1,7 @@
 /** Full-text search with SQLite's FTS5 (https://sqlite.org/fts5.html): the index and the search expressions. */
 
 import { createHash } from 'node:crypto'
-import { isGtin, type Product } from '../../domain/product.ts'
+import type { Product } from '../../domain/product.ts'
 import { findsLonger, synonyms } from '../search-words.ts'
 import type { Connection } from './connection.ts'
 
@@ -16,10 +16,13 @@ export function matchExpression(text: string, category: string | undefined): str
   const words = new Set(text.split(/[\s\p{Cc}]+/u).filter((word) => /[\p{L}\p{N}\p{Co}]/u.test(word)))
   if (words.size === 0) return undefined
   const phrase = (word: string) => `"${word.replaceAll('"', '""')}"${findsLonger(word) ? ' *' : ''}`
-  const [gtins, others] = [[...words].filter(isGtin), [...words].filter((word) => !isGtin(word))]
-  const anyLength = (gtin: string) => `(${[phrase(gtin), ...synonyms(gtin).map((one) => `"${one}"`)].join(' OR ')})`
+  const [single, several] = [
+    [...words].filter((word) => synonyms(word).length === 0),
+    [...words].filter((word) => synonyms(word).length > 0)
+  ]
+  const any = (word: string) => `(${[phrase(word), ...synonyms(word).map((one) => `"${one}"`)].join(' OR ')})`
   // Strings without an operator between them mean AND. Unlike the operator, this ignores a string without tokens.
-  const all = [...(others.length > 0 ? [others.map(phrase).join(' ')] : []), ...gtins.map(anyLength)].join(' AND ')
+  const all = [...(single.length > 0 ? [single.map(phrase).join(' ')] : []), ...several.map(any)].join(' AND ')
   const within = category === undefined ? '' : ` AND facet : "${facet(category)}"`
   return `{identity name description categories} : (${all})${within}`
 }
