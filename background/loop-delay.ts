@@ -4,18 +4,18 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 const samplingInterval = 1_000
 const resolution = 10
 
-/** Measures how late the event loop is. */
+/** Measures how late the event loop is, from `start` on. */
 export class LoopDelay {
   readonly #histogram = monitorEventLoopDelay({ resolution })
-  readonly #timer: NodeJS.Timeout
+  #timer: NodeJS.Timeout | undefined
   #mean = 0
 
-  constructor() {
+  start(): void {
     this.#histogram.enable()
     this.#timer = setInterval(() => this.#sample(), samplingInterval).unref()
   }
 
-  /** The mean delay in the last sampling interval, in milliseconds. */
+  /** The mean delay in the last sampling interval, in milliseconds. 0 until the first interval is over. */
   get mean(): number {
     return this.#mean
   }

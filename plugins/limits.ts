@@ -38,6 +38,8 @@ export default fp(
     if (OVERLOAD_DELAY === undefined) app.decorate('isOverloaded', () => false)
     else {
       const delay = new LoopDelay()
+      // While the service loads, the loop is late although nobody asks for anything.
+      app.addHook('onReady', async () => delay.start())
       app.addHook('onClose', async () => delay.stop())
       app.decorate('isOverloaded', () => delay.mean > OVERLOAD_DELAY)
       addCheck(app, 'onRequest', ({ routeOptions }) => {

@@ -1,6 +1,10 @@
 import type { Socket } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import Fastify from 'fastify'
+import fp from 'fastify-plugin'
 import t from 'tap'
+import { readConfig } from '../../config.ts'
+import limits from '../../plugins/limits.ts'
 import { blockThread } from '../block-thread.ts'
 import { build, orderXml } from '../build.ts'
 import { ask, listening, message, Wire } from '../http/wire.ts'
@@ -135,6 +139,19 @@ t.test('connections over MAX_CONNECTIONS are closed at once, and there is room a
   wires[1]?.end()
   await wires[1]?.rest()
   t.equal((await ask(t, app, message('GET /health/live'))).status, 200)
+})
+
+t.test('a slow start is no overload', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(fp(async () => {}, { name: 'problems' }))
+  await app.register(limits, { config: readConfig({ OVERLOAD_DELAY: '50' }) })
+  await app.register(async () => {
+    blockThread(1_200)
+    await after(20)
+  })
+  await app.ready()
+  t.equal(app.isOverloaded(), false)
 })
 
 t.test('while the event loop is late, requests are 503 with Retry-After, and health is answered (RFC 9110 15.6.4)', async (t) => {
