@@ -105,7 +105,9 @@ export default fp(
       const { order: _, ...done } = result
       const write = () =>
         app.documents.answer(request, { text, basis, context, done }).catch((error: unknown) => {
-          request.log.warn({ err: error }, 'the details of a large order could not be written, so the answer has none')
+          // A client that has gone is no fault of the service.
+          if (!request.sender().signal.aborted)
+            request.log.warn({ err: error }, 'the details of a large order could not be written, so the answer has none')
           return undefined
         })
       return (await request.writeWithRoom(text, write)) ?? Buffer.from(writeResult(basis, result, context))

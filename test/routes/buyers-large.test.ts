@@ -1,8 +1,9 @@
+import { once } from 'node:events'
 import t from 'tap'
 import { decimal } from '../../domain/money.ts'
 import { build } from '../build.ts'
 import { countReads } from '../count-reads.ts'
-import { remaining } from '../http/wire.ts'
+import { listening, message, remaining, Wire } from '../http/wire.ts'
 import { watchParses } from '../parses.ts'
 import { stopClock } from '../stopped-clock.ts'
 import { cxmlAnswer, cxmlLine, cxmlOrder, send, ublAnswer, ublCancellation, ublChange, ublLine, ublOrder } from './buyer-fixtures.ts'
@@ -151,4 +152,35 @@ t.test('the answer to a large order has no lines where its client reads no answe
   t.same([placed.statusCode, ublAnswer(placed).code], [201, 'AP'])
   t.notMatch(placed.body, /LineItem/)
   t.match(await shop.app.inject({ url: String(placed.headers['location']), headers: key }), { statusCode: 503, body: /still unread/ })
+})
+
+t.test('a client that resets while the answer to its large order is written is not logged as a fault', async (t) => {
+  const logged: string[] = []
+  const shop = await build(t, { products, logTo: { write: (line) => logged.push(line) } })
+  const { documents } = shop.app
+  const answer = documents.answer.bind(documents)
+  t.teardown(() => Reflect.deleteProperty(documents, 'answer'))
+  const wrote = new Promise<void>((resolve) => {
+    documents.answer = async (payer, job) => {
+      wire.abort()
+      const { signal } = payer.sender()
+      if (!signal.aborted) await once(signal, 'abort')
+      try {
+        return await answer(payer, job)
+      } finally {
+        setImmediate(resolve)
+      }
+    }
+  })
+  await listening(shop.app)
+  const wire = await Wire.open(t, shop.app)
+  wire.send(
+    message('POST /order', { 'content-type': 'application/xml', ...(await shop.key('acme', 'order')) }, ublOrder({ lines: lines(1_000) }))
+  )
+  await wrote
+  t.same(
+    logged.filter((line) => JSON.parse(line).level > 30),
+    []
+  )
+  t.equal((await shop.store.orders({ limit: 2 })).items.length, 1)
 })
