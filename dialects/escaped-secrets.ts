@@ -23,7 +23,7 @@ export function escapedSecrets(source: string, names: string): readonly SecretRa
   for (const { index, 0: tag, groups: { isEmpty, card } = {} } of source.matchAll(start)) {
     if (index < done) continue
     const from = index + tag.length
-    if (card !== undefined) found.push(...cardNumbers(card, from - card.length))
+    if (card !== undefined) found.push(...escapedCardNumbers(card, from - card.length))
     if (isEmpty === undefined || isEmpty.endsWith('/')) continue
     if (textEnd < from) textEnd = source.indexOf('<', from) < 0 ? source.length : source.indexOf('<', from)
     const length = source.slice(from, textEnd).search(end)
@@ -33,7 +33,7 @@ export function escapedSecrets(source: string, names: string): readonly SecretRa
   return found
 }
 
-function cardNumbers(attributes: string, at: number): readonly SecretRange[] {
+function escapedCardNumbers(attributes: string, at: number): readonly SecretRange[] {
   return Array.from(attributes.matchAll(cardNumber), ({ indices }) => {
     const [from, to] = indices?.groups?.['number'] ?? [0, 0]
     return { from: at + from, to: at + to }

@@ -34,7 +34,7 @@ export function findSecrets(root: XmlElement, source: string): Secrets {
     const name = element.local.toLowerCase()
     if (secretElements.has(name)) {
       ranges.push(contentRange(element, source))
-      values.add(wholeText(element).trim())
+      values.add(allText(element).trim())
       return
     }
     if (name === 'pcard') {
@@ -89,6 +89,6 @@ function isNameOfTag(source: string, at: number): boolean {
   return source.startsWith('<', at - 1) || source.startsWith('</', at - 2)
 }
 
-function wholeText({ text, children }: XmlElement): string {
-  return children.reduce((whole, child) => whole + wholeText(child), text)
+function allText({ text, children }: XmlElement): string {
+  return children.reduce((whole, child) => whole + allText(child), text)
 }
