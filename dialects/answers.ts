@@ -141,8 +141,8 @@ function cxmlSentence(result: Exclude<Result, { kind: 'profile' }>): string {
   if (result.kind === 'cancelled' && keepsShippedPart(result.order)) {
     return `The rest of order ${id} is cancelled${contentOf(result.order)}. ${restCancelled(result.order)} Its status is ${status}.`
   }
-  const done = { placed: 'placed', repeated: 'placed before', changed: 'changed', cancelled: 'cancelled' }[result.kind]
-  return `Order ${id} is ${done}${contentOf(result.order)}. Its status is ${status}.`
+  const done = { placed: 'is placed', repeated: 'was placed before', changed: 'is changed', cancelled: 'is cancelled' }[result.kind]
+  return `Order ${id} ${done}${contentOf(result.order)}. Its status is ${status}.`
 }
 
 /** A large order is not described, because the serving thread would have to parse it. */

@@ -68,7 +68,7 @@ export function readBuyerDocument(
   const value = excess || invalidities.length > 0 ? undefined : schema.read(built.root, report)
   if (value === undefined || reported.length > 0) {
     const faults = [...own, ...withoutRepeats(own, invalidities), ...reported]
-    throw new BuyerProblem(invalid(byLine(faults).slice(0, mostFaults)), buyer)
+    throw new BuyerProblem(invalid(byLine(faults)), buyer)
   }
   return { text: JSON.stringify({ ...withTerms(value as PurchaseOrder, built), hasDocument: true }), digest, buyer }
 }

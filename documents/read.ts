@@ -25,9 +25,7 @@ class ValidationProblem extends Problem {
         : faults.length === 1
           ? '1 error'
           : `${faults.length} errors`
-    super('invalid-document', `The document does not match its schema: ${count}. Nothing was stored.`, {
-      faults: faults.slice(0, mostFaults)
-    })
+    super('invalid-document', `The document does not match its schema: ${count}. Nothing was stored.`, { faults })
   }
 }
 

@@ -1,6 +1,5 @@
 import { writeOrderState, writeResult } from '../dialects/answers.ts'
 import { parseText } from '../domain/deferred.ts'
-import { mostFaults } from '../domain/errors.ts'
 import { changeLines } from '../domain/line-changes.ts'
 import type { Order } from '../domain/order.ts'
 import { emptyInventory, matchesOrder } from '../domain/placing.ts'
@@ -155,7 +154,7 @@ export function makeRunner(collectGarbage?: () => void): (jobs: readonly Job[]) 
       return { result: result(job, passed) }
     } catch (error) {
       if (!(error instanceof Problem)) return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }
-      const faults = error.faults.slice(0, mostFaults).map(shortFault)
+      const faults = error.faults.map(shortFault)
       const buyer = error instanceof BuyerProblem ? { buyer: error.buyer } : {}
       return { refusal: { code: error.code, detail: shortDetail(error.message), faults, ...buyer } }
     }

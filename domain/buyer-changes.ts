@@ -48,7 +48,7 @@ export function repeatedOutcome({ version }: Pick<Order, 'version'>): 'placed' |
 
 /**
  * The objection to a new order whose number an ended order had. A buyer's system may repeat an order after it was cancelled, for
- * example with another payloadID. That is no new order. An order that came in the shop's own vocabulary gives its number up, and
+ * example with another payloadID. It places no new order. An order that came in the shop's own vocabulary gives its number up, and
  * the same bytes are refused by `decidePlacing`.
  * @param last the document of that order
  * @param digest the digest of the new document
@@ -103,7 +103,7 @@ export function decideCancellation(
 ): boolean {
   if (status === 'cancelled' && !buyer.objections) return false
   const isAllowed = canBecome(status, 'cancelled')
-  const objections = joinObjections(buyer.objections, outdated(buyer, last))
+  const objections = joinObjections(outdated(buyer, last), buyer.objections)
   if (objections.invalid.length + objections.refused.length === 0) return !(isTest && isAllowed)
   const isFinal = status !== 'cancelled' && !isAllowed
   const detail = refusedTransition(status, 'cancelled').message

@@ -1,6 +1,6 @@
 /** Carries over to a changed order the shipped quantities and the seller's details. */
 
-import { DomainError, type Fault, mostFaults } from './errors.ts'
+import { DomainError, type Fault } from './errors.ts'
 import { add, compare, type Decimal, plain, subtract, zero } from './money.ts'
 import { type Order, type OrderItem, sellerDetailsOf } from './order.ts'
 import { isAllShipped, leftOf } from './shipping.ts'
@@ -32,7 +32,7 @@ export function carryOver(before: Order, changed: Order): Order {
   )
   if (faults.length > 0) {
     const detail = 'A part of the order was shipped, and can no longer be changed. Nothing was stored.'
-    throw new DomainError('order-refused', detail, { faults: faults.slice(0, mostFaults) })
+    throw new DomainError('order-refused', detail, { faults })
   }
   const { shipmentCount } = before
   const kept = { ...changed, ...sellerDetailsOf(before), items: filled, ...(shipmentCount === undefined ? {} : { shipmentCount }) }

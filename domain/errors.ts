@@ -41,6 +41,7 @@ export const mostFaults = 100
 export class DomainError extends Error {
   override readonly name = 'DomainError'
   readonly code: DomainErrorCode
+  /** At most `mostFaults`. */
   readonly faults: readonly Fault[]
   /** The order that already has the number (`order-number-taken`). */
   readonly orderId: string | undefined
@@ -48,7 +49,7 @@ export class DomainError extends Error {
   constructor(code: DomainErrorCode, detail: string, more: { faults?: readonly Fault[]; orderId?: string; cause?: unknown } = {}) {
     super(detail, more.cause === undefined ? undefined : { cause: more.cause })
     this.code = code
-    this.faults = more.faults ?? []
+    this.faults = more.faults?.slice(0, mostFaults) ?? []
     this.orderId = more.orderId
   }
 }

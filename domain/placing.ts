@@ -265,8 +265,7 @@ function agrees(item: PurchaseOrderItem, other: OrderItem, inventory: Inventory)
 /** @param other the order of the same customer that has the number */
 export function numberTaken(other: { readonly id: string; readonly orderNumber?: string | undefined }): DomainError {
   const detail = `You already have an order with the number ${other.orderNumber} and other content: ${other.id}.`
-  const faults = [{ detail: 'Another order of yours has this number.', at: ['order-number'] }]
-  return new DomainError('order-number-taken', detail, { orderId: other.id, faults })
+  return new DomainError('order-number-taken', detail, { orderId: other.id, faults: [{ detail, at: ['order-number'] }] })
 }
 
 /** The GTIN of the order still counts after the product has lost it, or another product has it. */

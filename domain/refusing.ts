@@ -8,22 +8,23 @@ export function joinObjections(...all: readonly (Objections | undefined)[]): Obj
 }
 
 /**
- * @param objections faults of a buyer's own document. They come first, so that none is lost where the shop finds more faults than
- *   are listed
+ * @param objections faults of a buyer's own document. They come first, so that the reason of a refusal is not lost where the shop
+ *   finds more faults than are listed
  * @throws DomainError `invalid-order` or `order-refused` with all faults, if there are any
  */
 export function refuse({ invalid, refused }: Objections, objections = noObjections): void {
   const faults = [...objections.invalid, ...objections.refused, ...inOrder([...invalid, ...refused])]
   if (faults.length === 0) return
   const code = codeOf(joinObjections(objections, { invalid, refused }))
-  throw new DomainError(code, summary(faults, code), { faults: faults.slice(0, mostFaults) })
+  const what = code === 'invalid-order' ? 'can never be accepted as it is' : 'cannot be accepted now'
+  throw new DomainError(code, `The order ${what}: ${counted(faults)}. Nothing was stored.`, { faults })
 }
 
 /** The refusal of a buyer's own document for these faults alone: the content of its order is not decided. */
 export function refusal({ invalid, refused }: Objections): DomainError {
   const faults = [...invalid, ...refused]
   const [only, ...others] = faults
-  const detail = only && others.length === 0 ? only.detail : `${faults.length} errors are listed. Nothing was stored.`
+  const detail = only && others.length === 0 ? only.detail : `${counted(faults)}. Nothing was stored.`
   return new DomainError(codeOf({ invalid, refused }), detail, { faults })
 }
 
@@ -37,9 +38,7 @@ function inOrder(faults: readonly Fault[]): readonly Fault[] {
   return faults.toSorted((a, b) => line(a) - line(b))
 }
 
-function summary(faults: readonly Fault[], code: 'invalid-order' | 'order-refused'): string {
-  const what = code === 'invalid-order' ? 'can never be placed as it is' : 'cannot be placed now'
-  const count = faults.length === 1 ? '1 error is listed' : `${faults.length} errors`
-  const listed = faults.length === 1 ? '' : faults.length > mostFaults ? `, of which the first ${mostFaults} are listed` : ' are listed'
-  return `The order ${what}: ${count}${listed}. Nothing was stored.`
+function counted({ length }: readonly Fault[]): string {
+  if (length === 1) return '1 error is listed'
+  return length > mostFaults ? `${length} errors, of which the first ${mostFaults} are listed` : `${length} errors are listed`
 }

@@ -1,6 +1,6 @@
 /** Decides how a status changes the seller's dates and notes for the buyer. */
 
-import { DomainError, mostFaults } from './errors.ts'
+import { DomainError } from './errors.ts'
 import type { Order, SellerDetails } from './order.ts'
 import { type NamedLine, repeatedLine, unknownLine } from './shipping.ts'
 
@@ -30,7 +30,7 @@ export function decideDetails(before: Order, details: StatusDetails): Order | un
   })
   if (faults.length > 0) {
     const detail = 'The lines of the document do not fit those of the order. Nothing was stored.'
-    throw new DomainError('invalid-status', detail, { faults: faults.slice(0, mostFaults) })
+    throw new DomainError('invalid-status', detail, { faults })
   }
   const items = [...before.items]
   let isChanged = !hasDetails(before, details)

@@ -1,7 +1,7 @@
 /** Decides what is shipped of an order. A store calls these functions on rows that it has locked. */
 
 import { textOf } from './deferred.ts'
-import { DomainError, type Fault, mostFaults } from './errors.ts'
+import { DomainError, type Fault } from './errors.ts'
 import { type NewEvent, orderEvents } from './event.ts'
 import { makeLineTotals, totalOf } from './line-totals.ts'
 import { add, compare, type Decimal, minorUnit, multiply, plain, subtract, zero } from './money.ts'
@@ -144,7 +144,7 @@ function quantitiesOf(wanted: readonly ShipmentDraftItem[], { items }: Order): R
     else if (line && compare(item.quantity, leftOf(line)) > 0) refused.push(tooMuch(item, line, i + 1))
     quantities.set(item.line, item.quantity)
   }
-  const faults = [...invalid, ...refused].toSorted((a, b) => Number(a.at?.[1]) - Number(b.at?.[1])).slice(0, mostFaults)
+  const faults = [...invalid, ...refused].toSorted((a, b) => Number(a.at?.[1]) - Number(b.at?.[1]))
   if (invalid.length > 0) {
     throw new DomainError('invalid-shipment', 'The shipment does not fit the order. Nothing was stored.', { faults })
   }

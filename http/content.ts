@@ -22,7 +22,7 @@ export function checkContent(request: FastifyRequest): void {
   const coding = headers['content-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'identity') {
     const detail = `The content coding ${JSON.stringify(coding)} is not supported. Send the body without a content coding.`
-    throw new Problem('unsupported-media-type', detail, { headers: { 'accept-encoding': 'identity' } })
+    throw unsupported(request, detail, accepts, { headers: { 'accept-encoding': 'identity' } })
   }
   const type = headers['content-type']
   if (type === undefined) throw unsupported(request, 'The request has a body but no Content-Type header.', accepts)

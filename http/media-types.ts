@@ -32,10 +32,20 @@ export function mediaTypes(method: string, { schema, config }: RouteDeclaration)
   return method === 'POST' && config?.form ? [formMediaType] : []
 }
 
-export function unsupported({ method }: FastifyRequest, detail: string, accepts: readonly string[], notation?: DocumentNotation): Problem {
+interface Unsupported {
+  readonly notation?: DocumentNotation
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export function unsupported(
+  { method }: FastifyRequest,
+  detail: string,
+  accepts: readonly string[],
+  { notation, headers: more }: Unsupported = {}
+): Problem {
   // Accept-Post is for POST only (W3C LDP 7.1.2). Accept in a response is for any method (RFC 9110 section 12.5.1).
   const list = accepts.join(', ')
-  const headers = { accept: list, ...(method === 'POST' ? { 'accept-post': list } : {}) }
+  const headers = { ...more, accept: list, ...(method === 'POST' ? { 'accept-post': list } : {}) }
   return new Problem('unsupported-media-type', detail, { headers, available: accepts, ...(notation ? { notation } : {}) })
 }
 
@@ -62,5 +72,5 @@ export function refuseDocument(request: FastifyRequest, form: string): void {
   const advice = accepts.includes(mediaType)
     ? `Send it with Content-Type: ${mediaType}. ${curlAdvice(mediaType)}`
     : `This URI accepts HTML forms only: send fields such as name=value.`
-  throw unsupported(request, `${found} ${advice}`, accepts, notation)
+  throw unsupported(request, `${found} ${advice}`, accepts, { notation })
 }

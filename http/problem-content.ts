@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyRequest } from 'fastify'
-import { DomainError, mostFaults, PositionError } from '../domain/errors.ts'
+import { DomainError, PositionError } from '../domain/errors.ts'
 import { uris } from '../representations/links.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import type { LocatedFault } from '../schemas/document.ts'
@@ -99,7 +99,7 @@ export function problemDocument(
     instance: shortInstance(uri),
     ...(orderId === undefined ? {} : { order: uris(base).order(orderId) }),
     ...(available ? { available } : {}),
-    ...(faults.length > 0 ? { errors: faults.slice(0, mostFaults).map(writableFault) } : {})
+    ...(faults.length > 0 ? { errors: faults.map(writableFault) } : {})
   }
 }
 

@@ -146,7 +146,8 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
   'unsupported-media-type': {
     status: 415,
     title: 'The media type of the body is not supported here',
-    explanation: 'Send one of the media types in the Accept header of this response, in UTF-8 and without a content coding.'
+    explanation:
+      'Send one of the media types in the Accept field of this response (Accept-Post has the same ones), in UTF-8 and without a content coding.'
   },
   'expectation-failed': {
     status: 417,

@@ -1,4 +1,4 @@
-import type { Fault } from '../domain/errors.ts'
+import { type Fault, mostFaults } from '../domain/errors.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import type { DocumentNotation } from './notation.ts'
 import type { HttpProblemCode } from './problem-codes.ts'
@@ -21,6 +21,7 @@ interface ProblemOptions {
 export class Problem extends Error {
   override readonly name = 'Problem'
   readonly code: HttpProblemCode
+  /** At most `mostFaults`. */
   readonly faults: readonly (Fault | LocatedFault)[]
   readonly headers: Readonly<Record<string, string>>
   readonly available: readonly string[] | undefined
@@ -29,7 +30,7 @@ export class Problem extends Error {
   constructor(code: HttpProblemCode, detail: string, options: ProblemOptions = {}) {
     super(detail, options.cause === undefined ? {} : { cause: options.cause })
     this.code = code
-    this.faults = options.faults ?? []
+    this.faults = options.faults?.slice(0, mostFaults) ?? []
     this.headers = options.headers ?? {}
     this.available = options.available
     this.notation = options.notation

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import fp from 'fastify-plugin'
 import { hasCode } from '../domain/errors.ts'
+import { unsupported } from '../http/media-types.ts'
 import { type Operation, operationOf } from '../http/operation.ts'
 import { Problem } from '../http/problem.ts'
 import type { DocumentSchema } from '../schemas/document.ts'
@@ -52,9 +53,7 @@ export default fp(
 function performed(request: FastifyRequest, methods: FormMethods) {
   const names = Object.keys(methods).join(' or ')
   if (!request.form()) {
-    throw new Problem('unsupported-media-type', `Only a page's form is posted here; a document is sent by ${names}.`, {
-      headers: { 'accept-post': formMediaType }
-    })
+    throw unsupported(request, `Only a page's form is posted here; a document is sent by ${names}.`, [formMediaType])
   }
   const { method } = request.operation
   const asked = Object.hasOwn(methods, method) ? methods[method] : undefined

@@ -2,18 +2,23 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Registry } from 'prom-client'
 import { makeServiceMetrics, processRegistry } from '../background/service-metrics.ts'
-import { DomainError } from '../domain/errors.ts'
 import type { Store } from '../domain/store.ts'
 import { parserRefusal } from '../http/client-errors.ts'
 import { addCheck } from '../http/hooks.ts'
-import { Problem } from '../http/problem.ts'
 import { codesByStatus, type ProblemCode } from '../http/problem-codes.ts'
+import { problemTypes } from '../http/problem-types.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
     metrics: Metrics
   }
+  interface FastifyRequest {
+    /** What became of the order that the request places. A refused order has none. */
+    orderOutcome: OrderOutcome | undefined
+  }
 }
+
+type OrderOutcome = 'placed' | 'replayed' | 'repeated' | 'refused' | 'failed'
 
 export interface Metrics {
   readonly contentType: string
@@ -25,14 +30,10 @@ export interface Metrics {
   observe(request: { readonly method: string; readonly route: string; readonly status: string }, milliseconds: number): void
 }
 
-/** The outcome of an attempt to place an order. Undefined when none was attempted, such as when a form only adds lines. */
-function orderOutcome(reply: FastifyReply): 'placed' | 'replayed' | 'repeated' | 'refused' | 'failed' | undefined {
-  const { statusCode } = reply
-  if (statusCode >= 400) return statusCode < 500 ? 'refused' : 'failed'
-  if (reply.getHeader('idempotent-replayed') !== undefined) return 'replayed'
-  // A page gets 303 for a new and for a repeated order. A repeated order is 204 when the client prefers no body.
-  if (statusCode === 200 || statusCode === 204) return reply.getHeader('location') === undefined ? undefined : 'repeated'
-  return 'placed'
+/** What became of the request's order. Undefined when the request was not an attempt to place one, such as when a form only adds lines. */
+function outcomeOf({ orderOutcome, routeOptions }: FastifyRequest, problem: ProblemCode | undefined): OrderOutcome | undefined {
+  if (orderOutcome || !problem || routeOptions.config.describes?.id !== 'placeOrder') return orderOutcome
+  return problemTypes[problem].status < 500 ? 'refused' : 'failed'
 }
 
 /** Measures every request. The route label is the pattern, because URLs would create an unlimited number of labels. */
@@ -40,11 +41,7 @@ export default fp(
   async function observability(app: FastifyInstance, { store, release }: { store: Store; release: string }) {
     const { registry, durations, inFlight, orders, problems } = makeServiceMetrics({ store, release })
     processRegistry()
-
-    const codes = new WeakMap<FastifyRequest, ProblemCode>()
-    app.addHook('onError', async (request, _reply, error: Error) => {
-      if (error instanceof DomainError || error instanceof Problem) codes.set(request, error.code)
-    })
+    app.decorateRequest('orderOutcome', undefined)
 
     function measure({ method, routePattern }: FastifyRequest, status: string, reply: FastifyReply): void {
       durations.observe({ method, route: routePattern ?? 'unknown', status }, reply.elapsedTime / 1000)
@@ -60,9 +57,10 @@ export default fp(
 
     app.addHook('onResponse', (request, reply, done) => {
       measure(request, String(reply.statusCode), reply)
-      const problem = reply.statusCode >= 400 ? (codes.get(request) ?? codesByStatus[reply.statusCode]) : undefined
+      // A refusal of cXML has the status 200.
+      const problem = request.problemCode ?? codesByStatus[reply.statusCode]
       if (problem) problems.inc({ code: problem })
-      const outcome = request.routeOptions.config.describes?.id === 'placeOrder' ? orderOutcome(reply) : undefined
+      const outcome = outcomeOf(request, problem)
       if (outcome) orders.inc({ outcome })
       done()
     })

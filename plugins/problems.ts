@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { guest } from '../domain/caller.ts'
-import { mostFaults } from '../domain/errors.ts'
 import { isForm } from '../http/form-post.ts'
 import { notationOf } from '../http/notation.ts'
 import { noResource, Problem, retryAfter } from '../http/problem.ts'
+import type { ProblemCode } from '../http/problem-codes.ts'
 import { contentOf, isRefusal, type ProblemContent, problemDocument, type RequestError } from '../http/problem-content.ts'
 import { problemRepresentation } from '../http/problem-representation.ts'
 import { mostBytes, writeWithin } from '../http/problem-size.ts'
@@ -28,6 +28,8 @@ type WriteBuyerRefusal = (problem: ProblemDocument) => BuyerRefusal | undefined
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** The type of the problem that the request was answered with, whatever the status of the answer is. */
+    problemCode: ProblemCode | undefined
     /**
      * Has a problem of this request answered in the vocabulary of its document.
      * @param write returns undefined for a problem that is sent as a problem document
@@ -48,15 +50,14 @@ declare module 'fastify' {
  * The client gets the faults without their places when the document process cannot find these now.
  */
 async function located(faults: readonly LocatedFault[], request: FastifyRequest): Promise<readonly LocatedFault[]> {
-  const listed = faults.slice(0, mostFaults)
   const line = (fault: LocatedFault) => fault.line ?? Number.MAX_SAFE_INTEGER
   try {
     // The operator's port reads no documents, so requests there have no `locate`.
-    const found = listed.some(({ at }) => at) ? await request.locate(listed) : listed
+    const found = faults.some(({ at }) => at) ? await request.locate(faults) : faults
     return found.toSorted((a, b) => line(a) - line(b))
   } catch (error) {
     if (!(error instanceof Problem)) request.log.warn({ err: error }, 'the places of faults could not be found')
-    return listed.map(({ at: _, ...fault }) => fault).sort((a, b) => line(a) - line(b))
+    return faults.map(({ at: _, ...fault }) => fault).sort((a, b) => line(a) - line(b))
   }
 }
 
@@ -112,6 +113,7 @@ export default fp(
       )
     }
 
+    app.decorateRequest('problemCode', undefined)
     app.decorateRequest('refuseWith', function (this: FastifyRequest, write: WriteBuyerRefusal) {
       buyerRefusals.set(this, write)
     })
@@ -119,6 +121,7 @@ export default fp(
       const { request } = this
       const known = contentOf(error as RequestError, request, config.BODY_LIMIT)
       const content = known.faults ? { ...known, faults: await located(known.faults, request) } : known
+      request.problemCode = content.code
       if (isRefusal(error, content.code)) request.logRefusal({ code: content.code, detail: content.detail })
       else request.log.error({ err: error }, 'request failed')
       return send(content, request, this, page)

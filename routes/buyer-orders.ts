@@ -95,7 +95,7 @@ export function makeBuyerOrders(
 
   async function place(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
     const ended = await endedBefore(request, buyer)
-    const wanted = placing(request, { ...buyer, objections: joinObjections(buyer.objections, ended) })
+    const wanted = placing(request, { ...buyer, objections: joinObjections(ended, buyer.objections) })
     if (isTest(request, buyer)) {
       await placeOrder(app.store, request, wanted)
       return { kind: 'checked' }
@@ -114,7 +114,7 @@ export function makeBuyerOrders(
 
   /** Refuses a document that names no existing order, and lists the faults of its content too. */
   async function refuseWhole(request: FastifyRequest, buyer: BuyerSubmission, reason: Objections): Promise<never> {
-    const objections = joinObjections(buyer.objections, reason)
+    const objections = joinObjections(reason, buyer.objections)
     await placeOrder(app.store, request, { ...placing(request, { ...buyer, objections }), mode: 'dry-run' })
     throw refusal(objections)
   }
@@ -128,7 +128,10 @@ export function makeBuyerOrders(
   /** The order that a copy repeats. A copy never places one. */
   async function repeatOf(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
     const order = await orderByNumber(request, buyer.answer.orderNumber)
-    if (order && isActive(order.status) && (await matches(request, bodyOf(request), order))) return { kind: 'repeated', order }
+    if (order && isActive(order.status) && (await matches(request, bodyOf(request), order))) {
+      request.orderOutcome = 'repeated'
+      return { kind: 'repeated', order }
+    }
     return refuseWhole(request, buyer, unknownCopy(buyer))
   }
 
@@ -153,7 +156,7 @@ export function makeBuyerOrders(
 
   async function cancel(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
     const found = await namedOrder(request, buyer)
-    if (!found) throw refusal(joinObjections(buyer.objections, unknownOrder(buyer)))
+    if (!found) throw refusal(joinObjections(unknownOrder(buyer), buyer.objections))
     const { order, last } = await onLatest(request, found, async (order) => {
       const last = await request.read((store) => store.documentOf(order.id))
       if (!decideCancellation(buyer, order, last, isTest(request, buyer))) return { order, last }
@@ -167,11 +170,11 @@ export function makeBuyerOrders(
     const found = (await namedOrder(request, buyer)) ?? (await renumberedOrder(request, buyer))
     if (!found && buyer.kind === 'replace' && buyer.placesUnknown) return place(request, buyer)
     if (!found && buyer.kind === 'replace') return refuseWhole(request, buyer, unknownOrder(buyer))
-    if (!found) throw refusal(joinObjections(buyer.objections, unknownOrder(buyer)))
+    if (!found) throw refusal(joinObjections(unknownOrder(buyer), buyer.objections))
     const result = await onLatest(request, found, async (order): Promise<Result> => {
       const last = await request.read((store) => store.documentOf(order.id))
       if (isRepeated(request.submission?.digest, last)) return answerAgain(order, last)
-      const change = { ...completed(buyer, last), objections: joinObjections(buyer.objections, outdated(buyer, last)) }
+      const change = { ...completed(buyer, last), objections: joinObjections(outdated(buyer, last), buyer.objections) }
       return { kind: 'changed', order: await changeOnce(request, change, order, last), answer: change.answer }
     })
     return isTest(request, buyer) ? { kind: 'checked' } : result

@@ -6,8 +6,8 @@ import type { Placed, Placing, Store } from '../domain/store.ts'
 import { senderName } from '../http/sender-name.ts'
 
 /**
- * Places an order for a request; a large one in the caller's turn. If it names a large stored order, the store says so before it reads that order. The request is then
- * charged for the stored order, and room in memory is reserved for it.
+ * Places an order for a request; a large one in the caller's turn. If it names a large stored order, the store says so before it reads
+ * that order. The request is then charged for the stored order, and room in memory is reserved for it.
  * @throws Problem `overloaded`, and DomainError what `Store.placeOrder` throws
  */
 export async function placeOrder(store: Store, request: FastifyRequest, placing: Placing): Promise<Placed> {
@@ -16,6 +16,7 @@ export async function placeOrder(store: Store, request: FastifyRequest, placing:
     (mostNamed) => store.placeOrder({ ...placing, mostNamed }),
     (size) => request.chargeForOrder(size)
   )
+  if (placing.mode !== 'dry-run') request.orderOutcome = placed.replayed ? 'replayed' : placed.outcome
   if (placed.replayed || placed.outcome === 'repeated') request.holdOrder(placed.order)
   return placed
 }

@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin'
-import { Problem } from '../http/problem.ts'
+import { unsupported } from '../http/media-types.ts'
 import { uris } from '../representations/links.ts'
 import { type SignIn, sessionRepresentations } from '../representations/views/session.ts'
 import { formMediaType } from '../schemas/form.ts'
@@ -19,11 +19,9 @@ const session: RoutePlugin = async (app, { config }) => {
   app.post('/session', { config: { ...shown, form: { redirects: false }, describes: signIn } }, async (request, reply) => {
     const fields = request.form()
     if (!fields) {
-      throw new Problem(
-        'unsupported-media-type',
-        'Only the form of the sign-in page is posted here; a machine sends its key in Authorization.',
-        { headers: { 'accept-post': formMediaType } }
-      )
+      throw unsupported(request, 'Only the form of the sign-in page is posted here; a machine sends its key in Authorization.', [
+        formMediaType
+      ])
     }
     if (request.operation.method === 'DELETE') return reply.signOut().redirect(`${base}/session`, 303)
     const key = (fields.get('key') ?? '').trim()

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { build, orderXml, xml } from '../build.ts'
+import { cxmlLine, cxmlOrder, products, send, ublOrder } from '../routes/buyer-fixtures.ts'
 
 /** Passes when the metrics have all of these lines. */
 function shows(t: Test, metrics: string, line: string): void {
@@ -41,6 +42,23 @@ t.test('orders are counted by what became of them', async (t) => {
   for (const [outcome, count] of Object.entries({ placed: 4, replayed: 1, repeated: 2, refused: 2 })) {
     shows(t, body, `tradepost_orders_total{outcome="${outcome}"} ${count}`)
   }
+})
+
+t.test('orders in buyers’ vocabularies are counted too, and a dry run of an existing order is not', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  for (const payloadId of ['1@b', '1@b', '2@b']) await send(shop, cxmlOrder({ payloadId }), key)
+  await send(shop, cxmlOrder({ payloadId: '3@b', number: 'PO-8', lines: [cxmlLine({ product: 'none' })] }), key)
+  await send(shop, cxmlOrder({ payloadId: '4@b', attributes: ' type="update"', lines: [cxmlLine({ quantity: '3' })] }), key)
+  for (let i = 0; i < 2; i++) await send(shop, ublOrder({ number: 'PO-9' }), key)
+  const numbered = orderXml({ 'BOLT-8': 1 }, '<order-number>7</order-number>')
+  for (const url of ['/order', '/order?dry-run=true'])
+    await shop.app.inject({ method: 'POST', url, headers: { ...xml, ...key }, payload: numbered })
+  const { body } = await shop.app.inject('/metrics')
+  for (const [outcome, count] of Object.entries({ placed: 3, replayed: 1, repeated: 2, refused: 1 })) {
+    shows(t, body, `tradepost_orders_total{outcome="${outcome}"} ${count}`)
+  }
+  shows(t, body, 'tradepost_problems_total{code="invalid-order"} 1')
 })
 
 t.test('problems are counted by their type', async (t) => {

@@ -74,12 +74,12 @@ t.test("reasons against the whole change are listed with the rest: the order's s
   const id = ({ headers }: typeof shipped) => String(headers['location']).split('/').at(-1) ?? ''
   const wrong = [ublLine({ price: '1' })]
   const again = await send(shop, ublOrder({ number: 'PO-8', lines: wrong }), key)
-  t.match([again.statusCode, reasons(again)], [409, [/Another order of yours/, /costs 9\.50/]])
+  t.match([again.statusCode, reasons(again)], [409, [/You already have an order/, /costs 9\.50/]])
   const reference = '<cac:OrderDocumentReference><cbc:ID>PO-7#2026-11-20#A#Revised</cbc:ID></cac:OrderDocumentReference>'
   t.equal(again.headers['location'], taken.headers['location'], 'with the order that has the number')
   const revised = await send(shop, ublOrder({ number: 'PO-8', header: reference, lines: wrong }), { ...key, accept: 'application/json' })
   t.equal(revised.headers['location'], taken.headers['location'])
-  t.match([revised.statusCode, revised.json().errors], [409, [{ detail: /Another order/, line: 4 }, { code: 'price-changed' }]])
+  t.match([revised.statusCode, revised.json().errors], [409, [{ detail: /You already have an order/, line: 4 }, { code: 'price-changed' }]])
   await shop.store.setOrderStatus(id(shipped), 'shipped', {})
   const late = await send(shop, ublChange({ lines: wrong }), key)
   t.match([late.statusCode, reasons(late)], [409, [/is shipped/, /costs 9\.50/]])
@@ -115,4 +115,22 @@ t.test('the faults of a large change are listed too, and the thread that serves 
   const repeated = await send(shop, ublChange({ header: allowance, lines: many('1') }), key)
   t.match([repeated.statusCode, reasons(repeated)], [422, [/allowance/, /has a line 1 already/, /costs 0\.0125/]])
   t.same(parsed, [])
+})
+
+t.test('a change of an unknown order says so, however many faults its lines have', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  const change = (faulty: number) =>
+    send(shop, ublChange({ lines: Array.from({ length: faulty }, (_, i) => ublLine({ id: String(i + 1), status: '1', quantity: 'x' })) }), {
+      ...key,
+      accept: 'application/json'
+    })
+  for (const [faulty, detail] of [
+    [99, '100 errors are listed. Nothing was stored.'],
+    [100, '101 errors, of which the first 100 are listed. Nothing was stored.']
+  ] as const) {
+    const problem = (await change(faulty)).json()
+    t.match(problem, { detail, errors: [{ code: 'order-unknown' }] })
+    t.equal(problem.errors.length, 100)
+  }
 })

@@ -56,7 +56,7 @@ t.test('the same order again is answered 200 with the first one, and other conte
   t.equal(again.body, first.body)
   const other = await send(shop, ublOrder({ lines: [ublLine({ quantity: '3' })] }), key)
   t.equal(other.statusCode, 409)
-  t.match(ublAnswer(other), { code: 'RE', notes: [/^line 4, \/Order\/cbc:ID: Another order of yours has this number/] })
+  t.match(ublAnswer(other), { code: 'RE', notes: [/^line 4, \/Order\/cbc:ID: You already have an order with the number PO-7/] })
   t.equal(await onHand(shop), '98')
 })
 
