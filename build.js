@@ -61,12 +61,17 @@ function digest(paths, from = '') {
   return hash.digest('hex')
 }
 
-/** Whether dist was made from the current files and has not been changed since. */
+/** What a build is made from: the files, and Node.js, for which it has a code cache. */
+function inputs() {
+  return `${digest(inputFiles())} ${process.version} ${process.arch}`
+}
+
+/** Whether dist was made from the current files, by this Node.js, and has not been changed since. */
 function isCurrent() {
   try {
     const target = readlinkSync('dist')
-    const { inputs, outputs } = JSON.parse(readFileSync(join(dirname(target), 'build.json'), 'utf8'))
-    return inputs === digest(inputFiles()) && outputs === digest(filesIn(target), target)
+    const made = JSON.parse(readFileSync(join(dirname(target), 'build.json'), 'utf8'))
+    return made.inputs === inputs() && made.outputs === digest(filesIn(target), target)
   } catch {
     // There is no build, or it is incomplete, or an older version made it.
     return false
@@ -100,14 +105,14 @@ async function build() {
   chmodSync(folder, 0o755)
   const output = join(folder, 'dist')
   try {
-    let inputs
+    let before
     do {
       // If a file is saved while the compiler runs, it is unknown whether the output includes the change.
-      inputs = digest(inputFiles())
+      before = inputs()
       rmSync(output, { recursive: true, force: true })
       await compile(output)
-    } while (inputs !== digest(inputFiles()))
-    writeFileSync(join(folder, 'build.json'), JSON.stringify({ inputs, outputs: digest(filesIn(output), output) }))
+    } while (before !== inputs())
+    writeFileSync(join(folder, 'build.json'), JSON.stringify({ inputs: before, outputs: digest(filesIn(output), output) }))
     return folder
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })

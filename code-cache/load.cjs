@@ -1,7 +1,7 @@
 'use strict'
 /**
  * Runs an entry with the code cache that make.js recorded during the build. Compiling the code again would take several times as
- * long. V8 rejects a cache of another version, or of other options of V8, and compiles the code itself.
+ * long. V8 rejects a cache that was made with other options, and compiles the code itself.
  */
 const { readFileSync } = require('node:fs')
 const { createRequire } = require('node:module')
@@ -12,11 +12,18 @@ const { crc32 } = require('node:zlib')
 /** What Node.js writes around the code of a module. */
 const wrapper = ['(function (exports, require, module, __filename, __dirname) { ', '\n})'].map(Buffer.from)
 
-/** V8 checks only the length of the source, so a cache begins with the checksum of its source. */
+/**
+ * A cache begins with a checksum of its source and of the Node.js that made it, because V8 checks neither well: of a source only
+ * the length, and of itself not the changes that Node.js makes. With a cache of Node.js 20.19.0, 20.20.2 ends with a segmentation fault.
+ */
+function checksum(source) {
+  return crc32(source, crc32(`${process.version} ${process.arch}`))
+}
+
 function readCache(path, source) {
   try {
     const cache = readFileSync(path)
-    return cache.readUInt32LE() === crc32(source) ? cache.subarray(4) : undefined
+    return cache.readUInt32LE() === checksum(source) ? cache.subarray(4) : undefined
   } catch {
     // There is no cache, or it is damaged.
     return undefined
@@ -31,8 +38,10 @@ module.exports = function load(name) {
   const source = Buffer.concat([wrapper[0], readFileSync(filename), wrapper[1]])
   const cachedData = readCache(join(__dirname, `${name}.cache`), source)
   const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
-  // The code is ASCII. V8 keeps such a string outside of its heap.
+  // Only comments of packages are not ASCII. V8 keeps a string of Latin-1 outside of its heap.
   const script = new Script(source.latin1Slice(), { filename, cachedData, importModuleDynamically })
   const module = { exports: {} }
   script.runInThisContext()(module.exports, createRequire(filename), module, filename, __dirname)
 }
+
+module.exports.checksum = checksum

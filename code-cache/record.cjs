@@ -6,7 +6,7 @@
 const { existsSync, renameSync, writeFileSync } = require('node:fs')
 const v8 = require('node:v8')
 const vm = require('node:vm')
-const { crc32 } = require('node:zlib')
+const { checksum } = require('./load.cjs')
 
 // biome-ignore lint/style/noProcessEnv: no process but those of make.js has this variable
 const request = process.env.CODE_CACHE_REQUEST
@@ -14,9 +14,9 @@ const request = process.env.CODE_CACHE_REQUEST
 const interval = 20
 
 function write(script, source, path) {
-  const checksum = Buffer.alloc(4)
-  checksum.writeUInt32LE(crc32(source))
-  writeFileSync(`${path}.partial`, Buffer.concat([checksum, script.createCachedData()]))
+  const header = Buffer.alloc(4)
+  header.writeUInt32LE(checksum(Buffer.from(source, 'latin1')))
+  writeFileSync(`${path}.partial`, Buffer.concat([header, script.createCachedData()]))
   renameSync(`${path}.partial`, path)
 }
 

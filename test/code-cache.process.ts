@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { compile } from './cli/compile.ts'
 import { runServer, spawnServer } from './run-server.ts'
@@ -50,6 +51,34 @@ t.test('a cache of other code is not used, even if that code is as long', async 
     if (log.includes('"address"')) break
   }
   t.match(log, 'TRADEPOST LISTENS ON')
+})
+
+/** Prints whether load.cjs takes the cache of the service. */
+const takes = `
+require('node:vm').Script = class {
+  constructor(_source, { cachedData }) {
+    console.log(cachedData !== undefined)
+    process.exit()
+  }
+}
+require(process.argv[1] + '/load.cjs')('server')`
+
+t.test('a cache of another Node.js is not used, even if it has the same version of V8', async (t) => {
+  const dist = copy(t)
+  const isTaken = () => {
+    const args = [process.execPath, '-e', takes, join(dist, 'code')]
+    return spawnSync('/bin/sh', ['-c', 'unset NODE_OPTIONS; exec "$0" "$@"', ...args], { encoding: 'utf8' }).stdout.trim()
+  }
+  t.equal(isTaken(), 'true')
+  const code = readFileSync(join(dist, 'code/server.cjs'), 'latin1')
+  const source = `(function (exports, require, module, __filename, __dirname) { ${code}\n})`
+  const path = join(dist, 'code/server.cache')
+  const cache = readFileSync(path)
+  const headerOf = (version: string) => crc32(Buffer.from(source, 'latin1'), crc32(`${version} ${process.arch}`))
+  t.equal(cache.readUInt32LE(), headerOf(process.version))
+  cache.writeUInt32LE(headerOf(`${process.version}0`))
+  writeFileSync(path, cache)
+  t.equal(isTaken(), 'false')
 })
 
 t.test('without its caches, or with damaged ones, the service starts all the same', async (t) => {

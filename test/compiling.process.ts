@@ -111,6 +111,10 @@ t.test('an unchanged service is not built again, and any change of a source, an 
   t.match(await build(folder), { code: 0, said: /Compiling/ }, 'a file that is gone')
   t.notOk(existsSync(join(folder, 'dist/representations/views/new.eta')))
 
+  const record = join(folder, readlinkSync(join(folder, 'dist')), '../build.json')
+  writeFileSync(record, readFileSync(record, 'utf8').replace(process.version, `${process.version}0`))
+  t.match(await build(folder), { code: 0, said: /Compiling/ }, 'another Node.js made the build')
+
   rmSync(join(folder, 'dist/schemas/a.xsd'))
   t.match(await build(folder), { code: 0, said: /Compiling/ }, 'what was built is damaged')
   t.ok(existsSync(join(folder, 'dist/schemas/a.xsd')))
