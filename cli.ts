@@ -19,9 +19,15 @@ async function loadCommands(): Promise<readonly Command[]> {
 
 const commands = await loadCommands()
 
-function overview(): string {
-  const width = Math.max(...commands.map(({ name }) => name.length))
-  const list = commands.map(({ name, about }) => `  ${name.padEnd(width)}  ${about}`).join('\n')
+/** The commands with a first word, such as `keys`. */
+function groupOf(word: string | undefined): readonly Command[] {
+  return commands.filter(({ name }) => name.startsWith(`${word} `))
+}
+
+/** @param shown the commands of the list */
+function overview(shown: readonly Command[]): string {
+  const width = Math.max(...shown.map(({ name }) => name.length))
+  const list = shown.map(({ name, about }) => `  ${name.padEnd(width)}  ${about}`).join('\n')
   return `Usage: tradepost COMMAND [ARGUMENT...]
 
 ${list}
@@ -50,7 +56,10 @@ async function run(words: readonly string[]): Promise<number> {
   const wantsHelp = hasOption('--help', words) || hasOption('-h', words)
   if (command && wantsHelp) return print(`${usage(command)}\n${command.help}\n`)
   if (command) return command.run(words.slice(command.name.split(' ').length))
-  if (wantsHelp || words[0] === 'help') return print(overview())
+  if (wantsHelp || words[0] === 'help') {
+    const group = groupOf(words[0])
+    return print(overview(group.length > 0 ? group : commands))
+  }
   if (words[0] === '--version') return print(`${release}\n`)
   throw new UsageError(explainUnknown(words))
 }
@@ -58,7 +67,7 @@ async function run(words: readonly string[]): Promise<number> {
 /** Says what is wrong with words that name no command. */
 function explainUnknown([word, next]: readonly string[]): string {
   if (word === undefined) return 'a command is missing'
-  const group = commands.filter(({ name }) => name.startsWith(`${word} `)).map(({ name }) => name)
+  const group = groupOf(word).map(({ name }) => name)
   if (group.length === 0) return `there is no command ${JSON.stringify(word)}`
   const choice = `use ${group.join(', ')}`
   return next === undefined

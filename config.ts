@@ -188,15 +188,17 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const wrong: string[] = []
   const entries = Object.entries<Setting<unknown>>(settings).map(([name, { fallback, read, secret }]) => {
     const file = secret ? environment[`${name}_FILE`] : undefined
+    // Compose sets unknown variables to an empty text. That must mean the default: an empty HOST would listen on all addresses.
+    const given = environment[name] || fallback
     try {
-      // Compose sets unknown variables to an empty text. That must mean the default: an empty HOST would listen on all addresses.
-      const value = file ? readFileSync(file, 'utf8').trim() : environment[name] || fallback
+      const value = file ? readFileSync(file, 'utf8').trim() : given
       if (file && value === '') wrong.push(`${name}_FILE: the file ${file} is empty`)
       else return [name, read(value)]
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       const isUnreadable = file !== undefined && error instanceof Error && 'errno' in error
-      wrong.push(isUnreadable ? `${name}_FILE cannot be read: ${message}` : `${name} ${message}`)
+      const asGiven = secret || !message.startsWith('must be') ? '' : `, not ${JSON.stringify(given)}`
+      wrong.push(isUnreadable ? `${name}_FILE cannot be read: ${message}` : `${name} ${message}${asGiven}`)
     }
     return [name, undefined]
   })

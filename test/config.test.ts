@@ -32,12 +32,12 @@ t.test('every setting that is wrong is named at once, with what it may be', asyn
       ['::1/129', /CIDR/]
     ],
     CURRENCY: [['euro', /ISO 4217/]],
-    RATE_LIMIT: [['none', /must be off, or a whole number of 1 or more$/]],
+    RATE_LIMIT: [['none', /must be off, or a whole number of 1 or more, not "none"$/]],
     SHUTDOWN_TIMEOUT: [['2592000', /from 1 to 86400/]],
     SHUTDOWN_DELAY: [['86401', /from 0 to 86400/]],
     REQUEST_TIMEOUT: [['0', /from 1 to 86400/]],
     DATABASE_URL: [
-      ['mysql://x', /sqlite:PATH or postgres/],
+      ['mysql://x', /sqlite:PATH or postgres:[^,]+$/],
       ['sqlite:', /sqlite:PATH or postgres/],
       ['sqlite://data/shop.db', /plain path after sqlite:/],
       ['sqlite:~/shop.db', /plain path/],

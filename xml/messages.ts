@@ -112,5 +112,10 @@ function explainValue(error: EngineError, here: string, type: ElementType | unde
   const value = refusedValue(error)
   return value === ''
     ? `${what} is empty; it must be ${allowed || 'filled in'}.`
-    : `${what} is ${JSON.stringify(shorten(value))}; it must be ${allowed || 'in another form'}.`
+    : `${what} is ${JSON.stringify(shorten(value))}; it must be ${allowed || 'in another form'}.${exponentAdvice(value, simple)}`
+}
+
+/** JSON's numbers may have an exponent. XML Schema's decimal numbers have none (section 3.3.3 of its part 2). */
+function exponentAdvice(value: string, type: SimpleType | undefined): string {
+  return type?.base === 'xs:decimal' && /^[+-]?\d+(\.\d+)?e[+-]?\d+$/i.test(value) ? ' Write it without an exponent.' : ''
 }

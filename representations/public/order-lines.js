@@ -56,7 +56,7 @@ function label() {
   })
 }
 
-const notFound = { wrong: 'There is no product with this number.' }
+const notFound = { wrong: form.dataset.notFound }
 const gone = { wrong: 'This product is no longer sold.' }
 const unavailable = { wrong: 'This product cannot be looked up now.' }
 
@@ -236,7 +236,7 @@ function updateRequired() {
 }
 
 export function startLines() {
-  form.querySelector('.total').hidden = false
+  for (const scripted of form.querySelectorAll('.total, .hint [hidden]')) scripted.hidden = false
   lastNumber = Math.max(...[...lines.children].map((line) => Number(line.dataset.line)))
   for (const line of lines.children) prepare(line)
   label()

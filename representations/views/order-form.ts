@@ -60,6 +60,9 @@ const missingMessages = {
   quantity: 'Say how many of this product.'
 }
 
+/** About a product that was looked up. The script uses it too. */
+const notFound = 'There is no product with this number.'
+
 /** The notice above a list of errors, in place of what the sender of a document is told. The script uses it too. */
 const invalidNotice = {
   codes: ['invalid-document', 'invalid-order'],
@@ -198,6 +201,7 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
   const isEmpty = allBlank && (problem?.errors ?? []).some(({ path }) => (path ?? '') === '')
   const faults = isEmpty ? [{ detail: missingMessages.line, path: '' }] : explainMissing(problem?.errors ?? [], values)
   const known = productFinder(form.products.named, form.kept)
+  const isLookedUp = form.moreRows !== undefined && form.products !== noProducts
   const next = form.moreRows === undefined ? undefined : numbers.find((number) => lines.get(number)?.length === 0)
   const notesOf = (number: number) => (lines.get(number) ?? []).filter((name) => name.startsWith(`item.${number}.note.`))
   const rowNames = numbers.flatMap((number) => [`item.${number}.product-id`, `item.${number}.quantity`, ...notesOf(number)])
@@ -209,15 +213,16 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
       const name = `item.${number}`
       const id = values.get(`${name}.product-id`)?.trim() ?? ''
       const chosen = known(number, id)
+      const product = fieldOf(childType(itemType, 'product-id'), `${name}.product-id`, values, errors, {
+        list: 'catalogue',
+        ...lineAttributes,
+        ...(number === next ? { autofocus: '' } : {}),
+        ...required
+      })
       return {
         number,
         position: i + 1,
-        product: fieldOf(childType(itemType, 'product-id'), `${name}.product-id`, values, errors, {
-          list: 'catalogue',
-          ...lineAttributes,
-          ...(number === next ? { autofocus: '' } : {}),
-          ...required
-        }),
+        product: isLookedUp && id !== '' && !chosen ? { ...product, errors: [...product.errors, notFound] } : product,
         quantity: numberField(
           fieldOf(childType(itemType, 'quantity'), `${name}.quantity`, values, errors, { ...lineAttributes, ...required }),
           chosen?.rule
@@ -286,6 +291,7 @@ function scriptData({ base, currency }: Context) {
     digits: minorUnit(currency),
     units: JSON.stringify(perUnitTexts()),
     missing: missingMessages,
+    notFound,
     invalid: invalidNotice
   }
 }

@@ -16,6 +16,15 @@ t.test('--help lists the commands, each command has its own, and none touches th
   }
 })
 
+t.test('the help of a first word lists its commands only', async (t) => {
+  const { status, stdout } = await run(['keys', '--help'], none)
+  t.equal(status, 0)
+  t.same(
+    [...stdout.matchAll(/^ {2}(\S+ \S+) /gm)].map(([, name]) => name),
+    ['keys create', 'keys list', 'keys revoke']
+  )
+})
+
 t.test('help shows the same as --help', async (t) => {
   t.same(await run(['help'], none), await run(['--help'], none))
 })

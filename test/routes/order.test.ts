@@ -245,6 +245,7 @@ t.test('the page of an order speaks to its buyer of “your” order, and to the
   const sellers = await page(seller)
   for (const words of ['Buyer’s order number', 'Buyer’s line 10']) t.match(sellers, words)
   for (const words of ['Your order number', 'Your line', 'Keep the address']) t.notMatch(sellers, words)
+  t.notMatch(await page(await shop.key('Acme', 'order')), 'Keep the address', 'it is advice for guests')
 
   await shop.app.inject({ method: 'DELETE', url, headers: { 'if-match': '*' } })
   const cancelled = await page()

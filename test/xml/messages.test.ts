@@ -23,6 +23,11 @@ t.test('for every schema, the messages name what is missing and what values are 
       ['<placed-at> is "now"; it must be a date and time such as 2026-11-20T15:00:00Z.']
     ],
     [`<order>${item}<total>a</total></order>`, orderXsd, ['<total> is "a"; it must be a decimal number.']],
+    [
+      `<order>${item}<total>1E2</total></order>`,
+      orderXsd,
+      ['<total> is "1E2"; it must be a decimal number. Write it without an exponent.']
+    ],
     [`<order>${item}<link rel="self"/></order>`, orderXsd, ['<link> needs the attribute "href".']],
     [`<order>${item}<link rel="self" href="/"><b/></link></order>`, orderXsd, ['<link> has attributes only: <b> is not allowed in it.']],
     [`<order>${item}<link rel="self" href="/">text</link></order>`, orderXsd, ['<link> must be empty.']],
