@@ -65,7 +65,7 @@ const bodyLimits = { total: 96 * 1024 * 1024, perCaller: 16 * 1024 * 1024 }
  * Bytes of memory for the stored orders that requests read. An order that is read takes several times its size: it is also sent to the
  * document process, and its answer comes back. So the share of one caller is smaller here than for bodies.
  */
-const orderLimits = { total: 96 * 1024 * 1024, perCaller: 16 * 1024 * 1024 }
+const orderLimits = { total: 96 * 1024 * 1024, perCaller: 12 * 1024 * 1024 }
 
 function noRoom(): Problem {
   return new Problem('overloaded', 'Too many large orders are being read or changed right now. Try again in a few seconds.')
