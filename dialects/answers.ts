@@ -1,6 +1,7 @@
 /** Answers to buyers' documents, each in the vocabulary of its document. */
 
 import { hash, randomUUID } from 'node:crypto'
+import type { FaultCode } from '../domain/fault-codes.ts'
 import { isActive, keepsShippedPart, type Order, type OrderStatus } from '../domain/order.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import type { AnswerBasis, CxmlAnswerBasis, UblAnswerBasis } from './buyer-document.ts'
@@ -165,7 +166,7 @@ const cxmlCodes: Readonly<Record<number, CxmlStatusCode>> = {
 }
 
 /** Codes of faults that ask for something that the shop does not offer at all. */
-const notOffered: ReadonlySet<string> = new Set([
+const notOffered: ReadonlySet<FaultCode> = new Set([
   'blanket-order',
   'item-set',
   'schedule-release',
@@ -198,7 +199,7 @@ export function writeRefusal(
     const content = { id: randomUUID(), code: 'RE', reasons: text, currency: context.currency, at: context.now } as const
     return { status: status === 412 ? 409 : status, body: writeOrderResponse(basis, content) }
   }
-  const code = reasons.some((reason) => notOffered.has(reason.code ?? '')) && status === 422 ? 450 : cxmlCodes[status]
+  const code = reasons.some((reason) => reason.code && notOffered.has(reason.code)) && status === 422 ? 450 : cxmlCodes[status]
   if (code === undefined) return undefined
   return { status: 200, body: writeCxmlResponse(basis, { code, text, payloadId: payloadId(context), at: context.now }) }
 }

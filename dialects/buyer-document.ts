@@ -1,5 +1,6 @@
 /** The content of a document in a buyer's vocabulary (UBL, cXML), in the shop's terms. */
 
+import type { FaultCode } from '../domain/fault-codes.ts'
 import type { LineChange } from '../domain/line-changes.ts'
 import type { Address, Party } from '../domain/order.ts'
 import type { LocatedFault } from '../schemas/document.ts'
@@ -69,32 +70,9 @@ export interface OrderDraft {
   readonly items: readonly ItemDraft[]
 }
 
-/** Codes of faults that only buyers' documents have. */
-export type BuyerFaultCode =
-  | 'allowance-not-agreed'
-  | 'two-currencies'
-  | 'several-addresses'
-  | 'blanket-order'
-  | 'item-set'
-  | 'schedule-release'
-  | 'stock-transfer'
-  | 'return-item'
-  | 'unknown-order-type'
-  | 'unsupported-document'
-  | 'free-text-line'
-  | 'unknown-product'
-  | 'repeated-line-id'
-  | 'missing-value'
-  | 'invalid-value'
-  | 'order-unknown'
-  | 'line-unknown'
-  | 'unknown-line-status'
-  | 'outdated-revision'
-  | 'copy-of-unknown-order'
-
 /** A fault of the document, with line and path in the sender's document. */
 export interface BuyerFault extends LocatedFault {
-  readonly code: BuyerFaultCode
+  readonly code: FaultCode
   readonly line: number
   readonly path: string
 }

@@ -1,7 +1,8 @@
 import { mostFaults } from '../domain/errors.ts'
+import type { FaultCode } from '../domain/fault-codes.ts'
 import type { Objections } from '../domain/order.ts'
 import { shorten } from '../schemas/shorten.ts'
-import type { BuyerFault, BuyerFaultCode } from './buyer-document.ts'
+import type { BuyerFault } from './buyer-document.ts'
 import { locationOf, type XmlElement } from './xml-element.ts'
 
 /** The place of a fault in an element. */
@@ -27,7 +28,7 @@ export class FaultList {
     return this.#faults.toSorted((a, b) => a.start - b.start).map(({ fault }) => fault)
   }
 
-  add(code: BuyerFaultCode, at: XmlElement, detail: string, { attribute, item }: FaultPlace = {}): void {
+  add(code: FaultCode, at: XmlElement, detail: string, { attribute, item }: FaultPlace = {}): void {
     const details = this.#places.get(at) ?? new Set()
     if (this.#faults.length >= mostFaults || details.has(detail)) return
     this.#places.set(at, details.add(detail))
@@ -38,7 +39,7 @@ export class FaultList {
 }
 
 /** Codes of faults that the shop could accept but refuses. Every other fault makes a document invalid. */
-const refusedCodes: ReadonlySet<string> = new Set(['allowance-not-agreed'])
+const refusedCodes: ReadonlySet<FaultCode> = new Set(['allowance-not-agreed'])
 
 export function objectionsOf(faults: readonly BuyerFault[]): Objections {
   return {

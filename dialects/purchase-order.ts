@@ -1,5 +1,6 @@
 import type { DocumentPlace } from '../domain/buyer-changes.ts'
 import { mostFaults } from '../domain/errors.ts'
+import type { FaultCode } from '../domain/fault-codes.ts'
 import { compare, type Decimal, plain, zero } from '../domain/money.ts'
 import { mostTexts, type ProductReference, type QuotedPrice, type QuotedTerms } from '../domain/order.ts'
 import { gtin14, isGtin, isProductId } from '../domain/product.ts'
@@ -7,7 +8,7 @@ import type { Element } from '../schemas/element.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
 import { shorten } from '../schemas/shorten.ts'
 import { childType, type ElementType, rootType, type SimpleType } from '../schemas/vocabulary.ts'
-import type { AddressDraft, BuyerFault, BuyerFaultCode, ItemDraft, OrderDraft, PartyDraft, Sourced } from './buyer-document.ts'
+import type { AddressDraft, BuyerFault, ItemDraft, OrderDraft, PartyDraft, Sourced } from './buyer-document.ts'
 import { anyUnitOf } from './units.ts'
 import { locationOf, type XmlElement } from './xml-element.ts'
 
@@ -259,7 +260,7 @@ class Builder {
     return number
   }
 
-  #fault(code: BuyerFaultCode, at: Pick<Sourced, 'from' | 'attribute'>, detail: string, item?: ItemDraft): void {
+  #fault(code: FaultCode, at: Pick<Sourced, 'from' | 'attribute'>, detail: string, item?: ItemDraft): void {
     if (this.#faults.length >= mostFaults) return
     this.#faults.push({ code, detail, ...placeOfValue(at), ...(item?.lineId ? { item: item.lineId.text } : {}) })
   }

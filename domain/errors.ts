@@ -1,3 +1,5 @@
+import type { FaultCode } from './fault-codes.ts'
+
 /**
  * The codes of the errors that the domain and the stores throw. A code is never reused. http/problem-types.ts gives each its status and the
  * text of its page.
@@ -30,8 +32,8 @@ export type DomainErrorCode =
 /** One thing that is wrong, and where: `at` names element names and 1-based positions from the root's content down. */
 export interface Fault {
   readonly detail: string
-  /** Machine-readable reason within its problem type, for example `out-of-stock`. */
-  readonly code?: string
+  /** The reason for programs, within the type of the problem. */
+  readonly code?: FaultCode
   readonly at?: readonly (string | number)[]
 }
 

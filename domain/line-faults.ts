@@ -96,7 +96,7 @@ export function quantityFaults(lines: readonly Line[], priced: readonly PricedLi
     return { productId, unit, hasUsableQuantity, quantity: item.quantity, unitPrice: stockItem.price }
   })
   const [now, before] = [sumUp(wanted), sumUp(previous)]
-  return lines.flatMap(({ position, productId, stockItem }, i) => {
+  return lines.flatMap(({ position, productId, stockItem }, i): readonly Fault[] => {
     const line = wanted[i]
     // A line with a wrong unit or without a quantity has another fault.
     if (!line?.hasUsableQuantity) return []

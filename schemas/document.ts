@@ -1,9 +1,10 @@
 import type { Fault } from '../domain/errors.ts'
+import type { FaultCode } from '../domain/fault-codes.ts'
 import type { Element, Place } from './element.ts'
 import type { Xsd } from './vocabulary.ts'
 
 /** Reports a fault that the XSD cannot express. */
-export type Report = (at: Place, detail: string, code?: string) => void
+export type Report = (at: Place, detail: string, code?: FaultCode) => void
 
 /**
  * The schema of a request body. A route names it where Fastify expects a JSON Schema: `schema: { body: purchaseOrder }`.

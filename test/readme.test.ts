@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import t from 'tap'
 import { readConfig, settings } from '../config.ts'
+import { buyerFaultCodes, faultCodes } from '../domain/fault-codes.ts'
 import { problemTypes } from '../http/problem-types.ts'
 import type { ApiDescription } from '../representations/api-description.ts'
 import { build } from './build.ts'
@@ -26,12 +27,17 @@ t.test('the table of problem types is the registry', async (t) => {
   t.same(table(read('docs/http-api.md'), 'problems'), expected)
 })
 
-t.test("the table of faults has the codes of buyers' documents", async (t) => {
-  const [, union = ''] = /type BuyerFaultCode =\n([\s\S]*?)\n\n/.exec(read('dialects/buyer-document.ts')) ?? []
-  const codes = [...union.matchAll(/'([a-z-]+)'/g)].map(([, code]) => `\`${code}\``)
-  t.ok(codes.length > 10)
-  const shown = table(read('docs/buyers.md'), 'faults').map(([code]) => code)
-  t.same(shown.toSorted(), [...codes, '`no-line-left`', '`sent-before`', '`two-products`'].sort())
+t.test('the tables of fault codes are the registry', async (t) => {
+  const inTicks = (text: string) => [...text.matchAll(/`([a-z]+(?:-[a-z]+)+)`/g)].map(([, code = '']) => code)
+  const api = read('docs/http-api.md')
+  t.same(
+    table(api, 'codes').flatMap(([codes = '']) => inTicks(codes)),
+    [...faultCodes]
+  )
+  const [, ofBuyers = ''] = /These codes come only for .*?: ([\s\S]*?)\. Errors/.exec(api) ?? []
+  t.same(inTicks(ofBuyers), [...buyerFaultCodes])
+  const explained = table(read('docs/buyers.md'), 'faults').flatMap(([code = '']) => inTicks(code))
+  t.same(explained.toSorted(), [...buyerFaultCodes, 'line-unknown', 'unknown-product'].sort())
 })
 
 t.test('the table of URIs is what the service offers, but for the forms that pages post', async (t) => {

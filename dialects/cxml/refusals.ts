@@ -1,5 +1,5 @@
+import type { FaultCode } from '../../domain/fault-codes.ts'
 import { shorten } from '../../schemas/shorten.ts'
-import type { BuyerFaultCode } from '../buyer-document.ts'
 import type { FaultList } from '../faults.ts'
 import { attributeOf, find, type XmlElement } from '../xml-element.ts'
 import { modificationsOf } from './annotations.ts'
@@ -10,7 +10,7 @@ const stockTransfer =
   'The order moves stock between plants of one company, which the shop does not do. Send a "regular" order for what you buy.'
 
 /** Order types that the shop does not take, in lower case. */
-const refusedOrderTypes: ReadonlyMap<string, readonly [code: BuyerFaultCode, detail: string]> = new Map([
+const refusedOrderTypes: ReadonlyMap<string, readonly [code: FaultCode, detail: string]> = new Map([
   ['blanket', ['blanket-order', 'The shop does not take blanket orders. Send a "regular" order for each delivery.']],
   ['stocktransport', ['stock-transfer', stockTransfer]],
   ['stocktransportrelease', ['stock-transfer', stockTransfer]]

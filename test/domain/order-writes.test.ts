@@ -50,7 +50,7 @@ t.test('a document that was sent before places no second order, and one with fau
     faults: [{ code: 'sent-before', detail: /earlier.*cancelled/ }]
   })
   t.equal(decidePlacing({ ...known, customer: undefined as never }, 'x', shop(100)).outcome, 'placed', 'guests are known by nothing')
-  const objections = { invalid: [], refused: [{ code: 'allowance-not-agreed', detail: 'No.' }] }
+  const objections = { invalid: [], refused: [{ code: 'allowance-not-agreed' as const, detail: 'No.' }] }
   const faulty = { ...numbered(3), order: { ...numbered(3).order, objections } }
   t.throws(() => decidePlacing(faulty, 'x', shop(100, placed)), { code: 'order-refused', faults: [{ code: 'allowance-not-agreed' }] })
 })

@@ -87,7 +87,7 @@ t.test('every problem is sent with its status, valid against the published schem
   const { app } = await build(t)
   const awkward = 'A "detail" with <markup>, an & and a 😀.'
   const faults = [
-    { detail: awkward, code: 'a', at: ['item', 2, 'quantity'] },
+    { detail: awkward, code: 'out-of-stock' as const, at: ['item', 2, 'quantity'] },
     { detail: awkward, line: 3, path: '/a/b[2]' },
     { detail: 'One.' }
   ]

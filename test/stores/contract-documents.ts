@@ -163,7 +163,7 @@ export function documentContract(rule: Rule): void {
   rule('objections refuse what is placed or changed, together with what the store finds', async (t, store) => {
     await store.createProduct('a', stocked(10))
     const { order } = await store.placeOrder(numbered(1, 'PO-1', { document }))
-    const objections = { invalid: [], refused: [{ code: 'outdated-revision', detail: 'Old.' }] }
+    const objections = { invalid: [], refused: [{ code: 'outdated-revision' as const, detail: 'Old.' }] }
     const faults = [{ code: 'outdated-revision' }, { code: 'out-of-stock' }]
     const other = { ...document, digest: 'e'.repeat(64) }
     await t.rejects(store.placeOrder(numbered(20, 'PO-2', { document: other, objections })), { code: 'order-refused', faults })

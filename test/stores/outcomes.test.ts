@@ -10,7 +10,7 @@ import { item, placing, purchase } from './fixtures.ts'
 const crossed = (error: unknown) => fromFailure(structuredClone(toFailure(error)), 'placeOrder')
 
 t.test('a refusal of the shop crosses between threads with all its parts', async (t) => {
-  const faults = [{ code: 'out-of-stock', at: ['item', 1, 'quantity'], detail: 'None is on hand.' }]
+  const faults = [{ code: 'out-of-stock' as const, at: ['item', 1, 'quantity'], detail: 'None is on hand.' }]
   const cause = Object.assign(new RangeError('too far'), { code: 'E1' })
   const error = new DomainError('order-refused', 'Refused.', { faults, orderId: 'o', cause })
   const other = crossed(error)

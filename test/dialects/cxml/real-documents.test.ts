@@ -1,16 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { BuyerFaultCode } from '../../../dialects/buyer-document.ts'
 import { blankDoctype, startsAsCxml } from '../../../dialects/cxml/doctype.ts'
 import { isCxml, readCxml } from '../../../dialects/cxml/read.ts'
 import { readElements } from '../../../dialects/xml-element.ts'
+import type { FaultCode } from '../../../domain/fault-codes.ts'
 import { guard } from '../../../xml/guard.ts'
 import { codes, plain } from './documents.ts'
 import { dialects } from './folder.ts'
 
 /** The outcome that the index expects, as far as the document alone decides it. */
-const codesOf: Readonly<Record<string, BuyerFaultCode>> = {
+const codesOf: Readonly<Record<string, FaultCode>> = {
   'refuse:blanket-item': 'blanket-order',
   'refuse:item-hierarchy': 'item-set',
   'refuse:schedule-release': 'schedule-release'
