@@ -227,6 +227,12 @@ const transitions: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
   cancelled: []
 }
 
+/** The transitions in words: `received → accepted or rejected or cancelled; …`. */
+export const transitionText = orderStatuses
+  .filter((status) => transitions[status].length > 0)
+  .map((status) => `${status} → ${transitions[status].join(' or ')}`)
+  .join('; ')
+
 /** The status of a new order. It waits for the seller only where the seller accepts orders by hand. */
 export function firstStatus(acceptance: 'auto' | 'manual'): 'received' | 'accepted' {
   return acceptance === 'manual' ? 'received' : 'accepted'

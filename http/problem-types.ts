@@ -1,3 +1,4 @@
+import { transitionText } from '../domain/order.ts'
 import type { ProblemCode } from './problem-codes.ts'
 
 export interface ProblemType {
@@ -19,7 +20,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     status: 400,
     title: 'The XML uses a feature that is not accepted here',
     explanation:
-      'XML documents must be in UTF-8 and must not have a document type declaration (DOCTYPE) or custom entities. A tag may have up to 8 Ki characters, a text up to 64 Ki characters, and elements may be nested up to 100 levels deep. The number of elements and attributes is limited to what the largest order needs. Send plain elements and attributes.'
+      'XML documents must be in UTF-8 and must not have custom entities or a document type declaration (DOCTYPE), except that cXML may name its DTD. A tag may have up to 8 Ki characters, a text up to 64 Ki characters, and elements may be nested up to 100 levels deep. The number of elements and attributes is limited to what the largest order needs. Send plain elements and attributes.'
   },
   'malformed-request': {
     status: 400,
@@ -102,7 +103,8 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     status: 409,
     title: 'The status of the order does not allow this',
     explanation:
-      'A received order can become accepted, rejected or cancelled. An accepted order can become shipped or cancelled. A shipped order can become completed. An order can be changed while it is received or accepted, and shipped while it is accepted.'
+      `An order's status changes in these steps: ${transitionText}. ` +
+      'An order can be changed while it is received or accepted, and shipped while it is accepted.'
   },
   'shipment-refused': {
     status: 409,

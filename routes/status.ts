@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { textOf } from '../domain/deferred.ts'
+import { transitionText } from '../domain/order.ts'
 import { hasStatus } from '../domain/order-writes.ts'
 import { refusalNotice } from '../representations/notice.ts'
 import { orderValidators } from '../representations/order.ts'
@@ -75,7 +76,8 @@ const putStatus = {
   id: 'setOrderStatus',
   summary: "Set an order's status",
   notes:
-    'received → accepted or rejected; accepted → shipped; shipped → completed. Rejecting and cancelling give the stock back. `shipped` ships all that is left. An expected delivery date and a note, of the order and of its lines, tell the buyer more; what is left out stays as it is.',
+    `${transitionText}. Rejecting and cancelling give the stock back. ` +
+    '`shipped` ships all that is left. An expected delivery date and a note, of the order and of its lines, tell the buyer more; what is left out stays as it is.',
   answers: { 200: 'The status as it is now, also if the order already had it.' },
   problems: ['order-not-found', 'transition-refused', 'invalid-status']
 } as const

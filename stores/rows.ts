@@ -134,7 +134,7 @@ export function orderOf(row: Omit<CommonOrderRow, 'order_number'>, content: Orde
   }
 }
 
-export function orderHeadOf(row: CommonOrderRow): OrderHead {
+function orderHeadOf(row: CommonOrderRow): OrderHead {
   return {
     id: row.id,
     version: row.version,

@@ -9,7 +9,7 @@ export function pathOf(tag: Tag): string {
 }
 
 /** An element and its ancestors, the root first. */
-export function lineage(tag: Tag | undefined): readonly Tag[] {
+function lineage(tag: Tag | undefined): readonly Tag[] {
   return tag ? [...lineage(tag.parent), tag] : []
 }
 

@@ -13,7 +13,7 @@ import type { OrderBatch } from './order-batch.ts'
 import type { ChangeCommand } from './order-commands.ts'
 import { readContents, sizedOrderColumns } from './order-contents.ts'
 import type { WrittenDocument } from './order-documents.ts'
-import { isOrderId, type OrderRow, toOrder } from './rows.ts'
+import { isUuid, type OrderRow, toOrder } from './rows.ts'
 import { writeShipments } from './shipments.ts'
 
 /** A locked row, with the changes so far. */
@@ -43,7 +43,7 @@ export class LockedOrders {
    */
   static async lock({ query }: Queries, commands: readonly ChangeCommand[]): Promise<LockedOrders> {
     const orders = new LockedOrders()
-    const ids = new Set(commands.map(({ args: [id] }) => id).filter(isOrderId))
+    const ids = new Set(commands.map(({ args: [id] }) => id).filter(isUuid))
     if (ids.size === 0) return orders
     const sql = `SELECT ${sizedOrderColumns}, CASE WHEN o.content_size <= $2 THEN o.content END AS content
       FROM purchase_order o WHERE o.id = ANY($1::uuid[]) ORDER BY o.id FOR UPDATE`

@@ -14,7 +14,7 @@ import type { Page } from '../../domain/page.ts'
 import type { OrderQuery } from '../../domain/store.ts'
 import { type CommonOrderRow, deferredOrder, type SummaryRow, summaryFrom } from '../rows.ts'
 import type { Database, Statement } from './database.ts'
-import { isOrderId } from './rows.ts'
+import { isUuid, orderHeadColumns } from './rows.ts'
 
 /** @throws PositionError if the order is not in the list */
 async function rangeAfter(database: Database, list: OrderList, after: string | undefined): Promise<Range> {
@@ -22,7 +22,7 @@ async function rangeAfter(database: Database, list: OrderList, after: string | u
   const { id, modifiedAt } = readPosition(after, list)
   const sql = 'SELECT seq, placed_at FROM purchase_order WHERE id = $1 AND ($2::text IS NULL OR customer = $2)'
   const values = [id, list.indexed.customer ?? null]
-  const [row] = isOrderId(id) ? await database.query<{ readonly seq: number; readonly placed_at: number }>(sql, values) : []
+  const [row] = isUuid(id) ? await database.query<{ readonly seq: number; readonly placed_at: number }>(sql, values) : []
   if (!row) throw new PositionError('not an order of this list')
   return rangeOf(list, { time: modifiedAt ?? row.placed_at, seq: row.seq })
 }
@@ -50,11 +50,9 @@ function rowsOf(list: OrderList, { above, below }: Range, columns: string, value
   return { text, values }
 }
 
-const listed = 'o.seq, o.id, o.version, o.customer, o.order_number, o.status, o.placed_at, o.modified_at'
-
 /** The query of a page of summaries. An order that a replica of an earlier release placed or changed has no summary. */
 export function summariesQuery(list: OrderList, range: Range, lines: boolean): Statement {
-  const columns = `${listed},
+  const columns = `${orderHeadColumns},
       coalesce(o.item_count, json_array_length(o.content -> 'items')) AS item_count, coalesce(o.currency, o.content ->> 'currency') AS currency,
       coalesce(o.total, o.content ->> 'total') AS total, o.buyer_name, CASE WHEN $1::boolean THEN o.lines END AS lines`
   return rowsOf(list, range, columns, [lines])
@@ -69,7 +67,7 @@ export function wholeQuery(list: OrderList, range: Range, most: number): Stateme
   const values = [mostContent, status ?? null, placedSince ?? 0, modifiedSince ?? 0]
   const isListed = '($2::text IS NULL OR o.status = $2) AND o.placed_at >= $3::bigint AND o.modified_at >= $4::bigint'
   const order = list.direction === 'newest' ? `${list.by}_at DESC, seq DESC` : `${list.by}_at, seq`
-  const rows = rowsOf(list, range, `${listed}, CASE WHEN ${isListed} THEN o.content_size ELSE 0 END AS size`, values)
+  const rows = rowsOf(list, range, `${orderHeadColumns}, CASE WHEN ${isListed} THEN o.content_size ELSE 0 END AS size`, values)
   const [limit, allowed] = [list.limit, most].map((value) => `$${values.push(value)}::bigint`)
   const text = `WITH k AS MATERIALIZED (${rows.text}),
       r AS (SELECT *, sum(size) OVER w AS running, count(*) FILTER (WHERE size > 0) OVER w AS nth FROM k WINDOW w AS (ORDER BY ${order})),

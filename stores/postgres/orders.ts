@@ -15,7 +15,7 @@ import type { Database } from './database.ts'
 import { sizedOrderColumns } from './order-contents.ts'
 import { summaries, wholeOrders } from './order-pages.ts'
 import { ordersRevision } from './orders-revision.ts'
-import { isOrderId, type OrderRow, orderColumns, toOrder } from './rows.ts'
+import { isUuid, type OrderRow, orderColumns, toOrder } from './rows.ts'
 
 /** The verbs that read orders. */
 export function makeOrders(
@@ -26,7 +26,7 @@ export function makeOrders(
 > {
   async function documentRow<Row extends DocumentRow>(id: string, columns: string): Promise<Row> {
     const sql = `SELECT ${columns} FROM purchase_order o LEFT JOIN order_document d ON d.order_id = o.id WHERE o.id = $1`
-    const [row] = isOrderId(id) ? await database.query<Row & Record<string, unknown>>(sql, [id]) : []
+    const [row] = isUuid(id) ? await database.query<Row & Record<string, unknown>>(sql, [id]) : []
     if (!row) throw orderNotFound()
     return row
   }
@@ -34,13 +34,13 @@ export function makeOrders(
   return {
     async order(id) {
       const sql = `SELECT ${orderColumns} FROM purchase_order o WHERE o.id = $1`
-      const [row] = isOrderId(id) ? await database.prepared<OrderRow>(sql, [id]) : []
+      const [row] = isUuid(id) ? await database.prepared<OrderRow>(sql, [id]) : []
       if (!row) throw orderNotFound()
       return toOrder(row)
     },
     async orderHead(id) {
       const sql = `SELECT ${sizedOrderColumns} FROM purchase_order o WHERE o.id = $1`
-      const [row] = isOrderId(id) ? await database.prepared<SizedOrderRow & Record<string, unknown>>(sql, [id]) : []
+      const [row] = isUuid(id) ? await database.prepared<SizedOrderRow & Record<string, unknown>>(sql, [id]) : []
       if (!row) throw orderNotFound()
       return storedOrderHeadOf(row)
     },

@@ -45,8 +45,8 @@ export interface OrderRow extends CommonOrderRow {
 export const orderHeadColumns = 'o.seq, o.id, o.version, o.customer, o.order_number, o.status, o.placed_at, o.modified_at'
 export const orderColumns = `${orderHeadColumns}, o.content`
 
-/** Whether a text has the form of our order ids. PostgreSQL would also accept other forms of a UUID, such as capitals. */
-export function isOrderId(text: string): boolean {
+/** Whether a text has the form of our ids of orders and webhooks. PostgreSQL would also accept other forms of a UUID, such as capitals. */
+export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(text)
 }
 

@@ -14,7 +14,7 @@ import {
   shipmentSummaryFrom
 } from '../shipment-rows.ts'
 import type { Database, Queries } from './database.ts'
-import { isOrderId } from './rows.ts'
+import { isUuid } from './rows.ts'
 
 /** Sends the shipments of orders whose rows are locked, without waiting for the answer. */
 export function writeShipments({ query }: Queries, shipments: readonly Shipment[]): void {
@@ -47,7 +47,7 @@ export function makeShipments(database: Database): Pick<Store, 'shipments' | 'sh
       const sql = `SELECT ${shipmentSummaryColumns} FROM shipment s WHERE s.order_id = $1 AND s.number < $2
         ORDER BY s.number DESC LIMIT $3::bigint + 1`
       const before = shipmentPosition(after)
-      const rows = isOrderId(orderId) ? await database.query<ShipmentSummaryRow>(sql, [orderId, before, limit]) : []
+      const rows = isUuid(orderId) ? await database.query<ShipmentSummaryRow>(sql, [orderId, before, limit]) : []
       return toPage(
         rows,
         limit,
@@ -59,7 +59,7 @@ export function makeShipments(database: Database): Pick<Store, 'shipments' | 'sh
       // OFFSET keeps the planner from computing the size twice.
       const sql = `SELECT ${shipmentHeadColumns}, size, CASE WHEN size <= $3::bigint THEN items END AS items
         FROM (SELECT *, octet_length(items::text) AS size FROM shipment WHERE order_id = $1 AND number = $2 OFFSET 0) s`
-      const [row] = isOrderId(orderId) ? await database.prepared<SizedRow>(sql, [orderId, number, most]) : []
+      const [row] = isUuid(orderId) ? await database.prepared<SizedRow>(sql, [orderId, number, most]) : []
       if (row && row.size > most) throw new LargeRead(row.size)
       return row && shipmentFrom(orderId, row)
     }

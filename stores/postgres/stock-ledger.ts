@@ -1,9 +1,9 @@
 /**
  * The stock of a transaction's products: locked, changed in memory and written back at its end.
  *
- * Every transaction takes its locks in the same order, so that transactions never deadlock: first the
- * advisory lock for GTINs, then the rows of orders, then
- * rows of `stock` in the order of their products' row numbers, then the one row of `catalogue`, then the rows that it writes.
+ * Every transaction takes its locks in the same order, so that transactions never deadlock: first the advisory lock for GTINs, then
+ * the rows of orders, then rows of `stock` in the order of their products' row numbers, then the one row of `catalogue`, then the rows
+ * that it writes.
  */
 
 import { productChanged } from '../../domain/event.ts'

@@ -22,7 +22,7 @@ import {
   webhookOf
 } from '../webhook-rows.ts'
 import type { Database, Queries } from './database.ts'
-import { isOrderId as isUuid, now } from './rows.ts'
+import { isUuid, now } from './rows.ts'
 import { makeWebhookClaims, writeWebhook } from './webhook-claims.ts'
 
 /** The id of the advisory lock for new webhooks, whose number is limited. It is arbitrary. */
