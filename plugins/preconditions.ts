@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Precondition } from '../domain/preconditions.ts'
 import { type Conditions, type Current, isNotModified, preconditionOf, readConditions, type Selected } from '../http/conditions.ts'
@@ -29,6 +29,14 @@ declare module 'fastify' {
      */
     isAlreadySatisfied(isAsWanted: boolean): boolean
   }
+  interface FastifyReply {
+    /**
+     * Sets the entity tag and the Cache-Control of what a GET or HEAD would be sent. If the client has it already, sends 304.
+     * @returns whether it has
+     * @throws DomainError `precondition-failed` for If-Match
+     */
+    revalidateTag(tag: string, cacheControl: string): boolean
+  }
 }
 
 /** A POST's conditions apply to the resource that processes it. That resource exists and has no entity tag. */
@@ -48,6 +56,13 @@ export default fp(
 
     app.decorateRequest('isNotModified', function (this: FastifyRequest, current: Selected): boolean {
       return isNotModified(conditionsOf(this, true), current)
+    })
+
+    app.decorateReply('revalidateTag', function (this: FastifyReply, tag: string, cacheControl: string): boolean {
+      this.headers({ etag: tag, 'cache-control': cacheControl })
+      const isKnown = this.request.isNotModified({ tags: [tag] })
+      if (isKnown) this.code(304).send()
+      return isKnown
     })
 
     app.decorateRequest('isAlreadySatisfied', function (this: FastifyRequest, isAsWanted: boolean): boolean {

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { hasOrderState, writeOrderState } from '../dialects/answers.ts'
 import type { AnswerBasis } from '../dialects/buyer-document.ts'
@@ -20,7 +20,7 @@ const orderOriginals: RoutePlugin = async (app) => {
       const { id } = await request.visibleOrderHead(request.params.order_id)
       const known = await request.read((store) => store.documentOf(id))
       if (!known) throw noDocument()
-      if (isUnchanged(request, reply, documentTag(known))) return reply.code(304).send()
+      if (reply.revalidateTag(documentTag(known), app.cachePolicies.private)) return reply
       const document = await request.read((store) => store.wholeDocumentOf(id))
       if (!document) throw noDocument()
       const { bytes, mediaType } = document
@@ -39,7 +39,7 @@ const orderOriginals: RoutePlugin = async (app) => {
       const document = await request.read((store) => store.documentOf(head.id))
       const basis = document?.answer as AnswerBasis | undefined
       if (!document || !basis || !hasOrderState(basis, head)) throw noResponse()
-      if (isUnchanged(request, reply, responseTag(head))) return reply.code(304).send()
+      if (reply.revalidateTag(responseTag(head), app.cachePolicies.private)) return reply
       const order = await request.wholeOrder(head)
       reply.header('etag', responseTag(order))
       const body = await orderState(request, basis, order)
@@ -47,12 +47,6 @@ const orderOriginals: RoutePlugin = async (app) => {
       return reply.type(`${document.mediaType}; charset=utf-8`).send(body)
     }
   )
-
-  /** Sets the validators, and tells whether the client already has this version. It reads nothing that can be large. */
-  function isUnchanged(request: FastifyRequest, reply: FastifyReply, tag: string): boolean {
-    reply.headers({ etag: tag, 'cache-control': app.cachePolicies.private })
-    return request.isNotModified({ tags: [tag] })
-  }
 
   /** The document process writes about large orders. */
   async function orderState(request: FastifyRequest, basis: AnswerBasis, order: Order): Promise<Uint8Array | undefined> {

@@ -25,12 +25,10 @@ const publicRoute: RoutePlugin = async (app) => {
   app.get('/public/:file', { schema: { params: filePath }, config: { caching: 'catalogue', describes } }, async (request, reply) => {
     const file = publicFiles.get(request.params.file)
     if (!file) throw new Problem('not-found', 'There is no such file.')
-    const tag = `"${file.digest}"`
     // During a rolling upgrade, a page of the new release may load its file from the old one. So only a matching digest makes the
     // response immutable.
     const named = new URL(request.url, 'http://localhost').searchParams.get('v')
-    reply.headers({ etag: tag, 'cache-control': named === file.digest ? immutable : app.cachePolicies.catalogue })
-    if (request.isNotModified({ tags: [tag] })) return reply.code(304).send()
+    if (reply.revalidateTag(`"${file.digest}"`, named === file.digest ? immutable : app.cachePolicies.catalogue)) return reply
     return reply.type(file.contentType).send(file.bytes)
   })
 }

@@ -3,10 +3,26 @@ import fp from 'fastify-plugin'
 import { Problem } from '../http/problem.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
 import { publishedXsds } from '../representations/published-xsds.ts'
+import type { Xsd } from '../schemas/vocabulary.ts'
 import type { RoutePlugin } from './route.ts'
 
+interface Published {
+  readonly source: Buffer
+  /** Its entity tag. */
+  readonly tag: string
+}
+
+function publish({ source }: Xsd): Published {
+  return { source, tag: `"${createHash('sha256').update(source).digest('hex').slice(0, 16)}"` }
+}
+
 /** Each schema by the name of each root element that it declares, so that a reader finds it by the root of a document. */
-const published = new Map(publishedXsds.flatMap((xsd) => [...xsd.vocabulary.keys()].map((root) => [`${root}.xsd` as string, xsd] as const)))
+const published = new Map(
+  publishedXsds.flatMap((xsd) => {
+    const file = publish(xsd)
+    return [...xsd.vocabulary.keys()].map((root): [string, Published] => [`${root}.xsd`, file])
+  })
+)
 
 const schemaPath: QuerySchema<{ readonly file: string }> = {
   type: 'object',
@@ -23,12 +39,10 @@ const describes = {
 
 const schemas: RoutePlugin = async (app) => {
   app.get('/schemas/:file', { schema: { params: schemaPath }, config: { caching: 'catalogue', describes } }, async (request, reply) => {
-    const xsd = published.get(request.params.file)
-    if (!xsd) throw new Problem('not-found', `There is no such schema. The schemas are ${[...published.keys()].join(', ')}.`)
-    const tag = `"${createHash('sha256').update(xsd.source).digest('hex').slice(0, 16)}"`
-    reply.headers({ etag: tag, 'cache-control': app.cachePolicies.catalogue })
-    if (request.isNotModified({ tags: [tag] })) return reply.code(304).send()
-    return reply.type('application/xml; charset=utf-8').send(xsd.source)
+    const file = published.get(request.params.file)
+    if (!file) throw new Problem('not-found', `There is no such schema. The schemas are ${[...published.keys()].join(', ')}.`)
+    if (reply.revalidateTag(file.tag, app.cachePolicies.catalogue)) return reply
+    return reply.type('application/xml; charset=utf-8').send(file.source)
   })
 }
 
