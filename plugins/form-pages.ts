@@ -22,8 +22,6 @@ declare module 'fastify' {
   }
 }
 
-const wantsPage = ({ representation }: FastifyRequest) => representation?.mediaType === 'text/html'
-
 /** Answers a browser's form: a result becomes a 303 to what was written, and a problem becomes the form again. */
 export default fp(
   async function formPages(app: FastifyInstance) {
@@ -44,7 +42,7 @@ export default fp(
     function showMore(more: NonNullable<FormPages['more']>) {
       return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
         const typed = typedForm(request)
-        if (!typed?.fields.has('_more') || !wantsPage(request)) return undefined
+        if (!typed?.fields.has('_more') || !request.isPage) return undefined
         const page = await more(request, typed)
         return reply.headers({ 'cache-control': app.cachePolicies.never }).type('text/html; charset=utf-8').send(page)
       }
@@ -60,7 +58,7 @@ async function refusedForm(
   problem: ProblemDocument
 ): Promise<string | undefined> {
   const typed = typedForm(request)
-  if (!typed || !wantsPage(request)) return undefined
+  if (!typed || !request.isPage) return undefined
   try {
     return await refused(request, problem, typed)
   } catch (error) {

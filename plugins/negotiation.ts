@@ -16,6 +16,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The representation that the client will get. */
     representation: Representation<never> | undefined
+    /** Whether that is a page for people. */
+    readonly isPage: boolean
     /** Chooses again, without the pages: a document in a buyer's vocabulary is never answered with one. @throws Problem `not-acceptable` */
     refusePage(): void
   }
@@ -41,6 +43,11 @@ export default fp(
     }
 
     app.decorateRequest('representation', undefined)
+    app.decorateRequest('isPage', {
+      getter(this: FastifyRequest) {
+        return this.representation?.suffix === 'html'
+      }
+    })
     addCheck(app, 'onRequest', (request, reply) => {
       const variants = request.routeOptions.config.represents?.variants
       if (!variants) return
@@ -50,7 +57,7 @@ export default fp(
     })
 
     app.decorateRequest('refusePage', function (this: FastifyRequest) {
-      if (this.representation?.suffix !== 'html') return
+      if (!this.isPage) return
       const variants = this.routeOptions.config.represents?.variants.filter(({ suffix }) => suffix !== 'html') ?? []
       select(this, variants, choose(this.headers.accept, variantOffers(variants, ublMediaTypes, notationOf(this))))
     })

@@ -169,7 +169,7 @@ export default fp(
 
     function contextOf(request: FastifyRequest, value: unknown, self: string): Context {
       const context = { ...request.context(), self }
-      return selected(request).suffix === 'html' ? { ...context, formTag: request.formTag(value, self) } : context
+      return request.isPage ? { ...context, formTag: request.formTag(value, self) } : context
     }
 
     /**

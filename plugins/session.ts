@@ -35,8 +35,8 @@ const sessionSeconds = 12 * 60 * 60
 function mayUseCookie(request: FastifyRequest): boolean {
   if (request.headers.authorization !== undefined) return false
   if (request.method === 'POST') return true
-  const isPage = request.representation?.mediaType === 'text/html' && request.routeOptions.config.caching !== 'catalogue'
-  return isPage && (request.method === 'GET' || request.method === 'HEAD')
+  const isPrivatePage = request.isPage && request.routeOptions.config.caching !== 'catalogue'
+  return isPrivatePage && (request.method === 'GET' || request.method === 'HEAD')
 }
 
 /**
@@ -99,7 +99,7 @@ export default fp(
 
     // No cache may show a page that depends on the signed-in person to somebody else. Pages of the catalogue do not depend on it.
     addCheck(app, 'onSend', (request, reply) => {
-      const isPage = request.representation?.mediaType === 'text/html' || /^text\/html/.test(String(reply.getHeader('content-type') ?? ''))
+      const isPage = request.isPage || /^text\/html/.test(String(reply.getHeader('content-type') ?? ''))
       if (!isPage || /\bpublic\b/.test(String(reply.getHeader('cache-control') ?? ''))) return
       const vary = String(reply.getHeader('vary') ?? '')
       if (!/\bcookie\b/i.test(vary)) reply.header('vary', vary === '' ? 'Cookie' : `${vary}, Cookie`)

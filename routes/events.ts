@@ -44,7 +44,7 @@ const events: RoutePlugin = async (app, { config }) => {
       const found = await unlessExpired(request, audience, request.query, () => headsInTime(request, reply, after, { audience, limit }))
       const heads = withinWeight(found)
       const isFull = heads.length === limit || heads.length < found.length
-      const isFinal = isFull && eventOf(after) !== undefined && request.representation?.suffix !== 'html'
+      const isFinal = isFull && eventOf(after) !== undefined && !request.isPage
       const last = heads.at(-1)?.id ?? cursorOfEmptyPage(after)
       // The last event of a page that is not full is the last that the caller hears.
       const newest = isFull && !isFinal ? ((await request.read((store) => store.lastEvent(audience)))?.id ?? last) : last

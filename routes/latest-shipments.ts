@@ -7,7 +7,7 @@ const mostShown = 10
 
 /** Loads the latest shipments for the order's page. Other representations do not show them. */
 export async function showShipments(request: FastifyRequest, { id, status }: Order): Promise<void> {
-  if (request.representation?.suffix !== 'html' || !mayHaveShipments(status)) return
+  if (!request.isPage || !mayHaveShipments(status)) return
   const { items: shipments } = await request.read((store) => store.shipments(id, { limit: mostShown }))
   request.showOnPage({ shipments })
 }

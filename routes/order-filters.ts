@@ -8,7 +8,7 @@ const day = /^\d{4}-\d{2}-\d{2}$/
  * blank parameter, because ignoring it would list more orders than they asked for.
  */
 export async function tidyFilters(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  if (request.representation?.suffix !== 'html') return undefined
+  if (!request.isPage) return undefined
   const [path = '', search = ''] = request.url.split(/\?(.*)/s)
   const sent = [...new URLSearchParams(search)]
   if (!sent.some(([name, value]) => value.trim() === '' || (name === 'placed-since' && day.test(value)))) return undefined

@@ -123,7 +123,7 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
 
   return {
     async blank(request, productIds, write) {
-      if (request.representation?.suffix !== 'html') return write({})
+      if (!request.isPage) return write({})
       const values = new Map(productIds.map((id, i) => [`item.${i + 1}.product-id`, id]))
       await withProducts(request, values, (products) => write({ form: { idempotencyKey: randomUUID(), products, guestsMayOrder } }))
     },
@@ -132,7 +132,7 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
       more: async (request, form) => newOrderForm(request, await lookedUp(request, form))
     },
     async sendChange(request, reply, order) {
-      if (request.representation?.suffix !== 'html' || !isSmall(order) || !fitsForm(order)) return false
+      if (!request.isPage || !isSmall(order) || !fitsForm(order)) return false
       const form = mayEdit(request.caller ?? guest, order) ? await change(request, order) : undefined
       if (form === undefined) return false
       reply.headers({ 'cache-control': app.cachePolicies.never }).type('text/html; charset=utf-8').send(form)

@@ -40,7 +40,7 @@ const orders: RoutePlugin = async (app, { config }) => {
         query: filters,
         validators
       })
-      const isPage = request.representation?.suffix === 'html'
+      const { isPage } = request
       if (shape === 'lines' && !isPage) {
         const page = await request.makingRoom((most) => request.read((store) => store.wholeOrders(query, most)))
         const whole = wholePage(page.items, restOf(page))

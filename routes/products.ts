@@ -35,7 +35,7 @@ const products: RoutePlugin = async (app, { config }) => {
       })
       const catalogue = await request.read((store) => store.revision())
       if (reply.revalidate(validatorsOf(catalogue))) return reply
-      const isWholeShop = request.representation?.suffix === 'html' && !q && !category
+      const isWholeShop = request.isPage && !q && !category
       const { found, at } = await readSettled(request, catalogue, async () => ({
         page: await request.findProducts(wanted),
         categories: isWholeShop ? await request.read(categoryOptions) : undefined

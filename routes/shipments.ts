@@ -34,7 +34,7 @@ const shipments: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       const { order_id: id } = request.params
       // Only the seller's page has the form that ships the order's lines.
-      const isForm = request.representation?.suffix === 'html' && hasScope(request.caller ?? guest, 'fulfilment')
+      const isForm = request.isPage && hasScope(request.caller ?? guest, 'fulfilment')
       const shown = isForm ? whole(await request.visibleOrder(id)) : { order: await request.visibleOrderHead(id) }
       return reply.represent(await pages.read(request, shown, request.query))
     }
