@@ -52,7 +52,7 @@ function project(t: Test): string {
     stores: {
       'a.sql': 'SELECT 1',
       postgres: { 'order-thread.ts': entry },
-      sqlite: { 'reader-thread.ts': entry, 'writer-thread.ts': entry }
+      sqlite: { 'search-thread.ts': entry, 'writer-thread.ts': entry }
     },
     samples: { 'a.xml': '<a/>' }
   })

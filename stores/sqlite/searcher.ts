@@ -5,12 +5,12 @@ import type { ProductQuery } from '../../domain/store.ts'
 import { entryCode } from '../../files.ts'
 import { DatabaseThread, ThreadLost } from '../database-thread.ts'
 import { fromFailure, notStored } from '../outcomes.ts'
-import type { Found, ReaderData } from './reader-thread.ts'
+import type { Found, SearchData } from './search-thread.ts'
 
 /** The most searches that may be pending, including the one that runs. */
 const maxPending = 64
 
-const entry = entryCode('stores/sqlite/reader-thread')
+const entry = entryCode('stores/sqlite/search-thread')
 
 /**
  * Runs searches one after the other in a separate thread. The most expensive search takes seconds in a large catalogue (many
@@ -18,10 +18,10 @@ const entry = entryCode('stores/sqlite/reader-thread')
  * replaced.
  */
 export class Searcher {
-  readonly #thread: DatabaseThread<ReaderData, ProductQuery, Found>
+  readonly #thread: DatabaseThread<SearchData, ProductQuery, Found>
   #pending = 0
 
-  constructor(data: ReaderData) {
+  constructor(data: SearchData) {
     this.#thread = new DatabaseThread(entry, data)
   }
 

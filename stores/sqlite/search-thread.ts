@@ -10,7 +10,7 @@ import { checkFile, connectReader } from './connection.ts'
 import { failureOf } from './failures.ts'
 import { makeProductPages } from './product-pages.ts'
 
-export interface ReaderData {
+export interface SearchData {
   readonly path: string
   /** The `fileIdentity` of the file when the store was opened. */
   readonly identity: string
@@ -23,7 +23,7 @@ export type Found =
   /** The message of a PositionError. */
   | { readonly position: string }
 
-serve(({ path, identity, currency }: ReaderData) => {
+serve(({ path, identity, currency }: SearchData) => {
   checkFile(path, identity)
   const db = connectReader(path)
   const pages = makeProductPages(db, currency)
