@@ -33,18 +33,18 @@ export function decideDetails(before: Order, details: StatusDetails): Order | un
     throw new DomainError('invalid-status', detail, { faults })
   }
   const items = [...before.items]
-  let isChanged = !hasDetails(before, details)
+  let isChanged = !alreadyHas(before, details)
   for (const draft of wanted) {
     const i = lines.get(draft.line) ?? -1
     const item = items[i]
-    if (!item || hasDetails(item, draft)) continue
+    if (!item || alreadyHas(item, draft)) continue
     items[i] = withDetails(item, draft)
     isChanged = true
   }
   return isChanged ? withDetails({ ...before, items }, details) : undefined
 }
 
-function hasDetails({ expectedDeliveryDate, sellerNote = '' }: SellerDetails, draft: DetailsDraft): boolean {
+function alreadyHas({ expectedDeliveryDate, sellerNote = '' }: SellerDetails, draft: DetailsDraft): boolean {
   return (draft.expectedDeliveryDate ?? expectedDeliveryDate) === expectedDeliveryDate && (draft.note ?? sellerNote) === sellerNote
 }
 

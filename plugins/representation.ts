@@ -65,7 +65,7 @@ interface PageOptions {
   readonly formTag?: string
 }
 
-const noResource: Representations<never> = { variants: [] }
+const unrepresented: Representations<never> = { variants: [] }
 
 const isSafe = (method: string) => method === 'GET' || method === 'HEAD'
 
@@ -79,7 +79,7 @@ export default fp(
     const pageValues = new WeakMap<FastifyRequest, PageValues>()
     const redirecting = new WeakSet<FastifyReply>()
 
-    const representationsOf = (request: FastifyRequest) => request.routeOptions.config.represents ?? noResource
+    const representationsOf = (request: FastifyRequest) => request.routeOptions.config.represents ?? unrepresented
     const selected = (request: FastifyRequest): Representation<never> => {
       if (!request.representation) throw new Error(`${request.url} has no negotiated representation`)
       return request.representation

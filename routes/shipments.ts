@@ -106,14 +106,14 @@ function shipmentPages(config: Config) {
     const { order } = shown
     const wanted = { limit, ...startOfPage('shipments', after) }
     const { items, next } = await request.read((store) => store.shipments(order.id, wanted))
-    const list = { path: uri.shipments(order.id), sorting: 'shipments', limit, defaultLimit: pageLimit.default }
+    const list = { path: uri.shipments(order.id), sorting: 'shipments', limit, defaultLimit: shipmentLimit.default }
     const links = [
       { rel: 'self', href: request.method === 'GET' ? request.url : list.path },
       { rel: 'order', href: uri.order(order.id) },
       firstLink(list),
       ...nextLinks(list, next)
     ]
-    const position = after === undefined && limit === pageLimit.default ? '' : `.${limit}.${after ?? ''}`
+    const position = after === undefined && limit === shipmentLimit.default ? '' : `.${limit}.${after ?? ''}`
     return { version: order.version, ...shown, shipments: items, links, position }
   }
 
@@ -137,7 +137,7 @@ function shipmentPages(config: Config) {
   async function refused(request: FastifyRequest, problem: ProblemDocument, { fields }: TypedForm): Promise<string | undefined> {
     if (isHidden(problem)) return undefined
     const order = await request.visibleOrder(orderIdOf(request))
-    const newest = await read(request, whole(order), { limit: pageLimit.default })
+    const newest = await read(request, whole(order), { limit: shipmentLimit.default })
     const page: ShipmentPage = { ...newest, typed: new Map(fields), faults: problem.errors ?? [] }
     return request.page(page, { of: shipmentsRepresentations, notice: refusalNotice(problem, 'the order') })
   }
@@ -146,9 +146,9 @@ function shipmentPages(config: Config) {
 }
 
 /** Short shipments come with their lines, so a page has fewer shipments than a page of orders has orders. */
-const pageLimit = { default: 20, max: 100 }
+const shipmentLimit = { default: 20, max: 100 }
 
-const shipmentQuery = pagedQuery({}, pageLimit)
+const shipmentQuery = pagedQuery({}, shipmentLimit)
 
 const listShipments = {
   id: 'listShipments',
