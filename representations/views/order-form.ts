@@ -192,81 +192,102 @@ export function renderRefusedForm(form: OrderForm, context: Context, isCut: bool
   }
 }
 
-/** Renders the order form. Its fields and their constraints come from the schema of orders. */
-export function renderOrderForm(form: OrderForm, context: Context): string {
-  const { values, problem } = form
-  const lines = linesOf(values, form.moreRows)
-  const numbers = [...lines.keys()]
-  const allBlank = [...lines.values()].every((filled) => filled.length === 0)
-  const isEmpty = allBlank && (problem?.errors ?? []).some(({ path }) => (path ?? '') === '')
-  const faults = isEmpty ? [{ detail: missingMessages.line, path: '' }] : explainMissing(problem?.errors ?? [], values)
-  const known = productFinder(form.products.named, form.kept)
-  const isLookedUp = form.moreRows !== undefined && form.products !== noProducts
-  const next = form.moreRows === undefined ? undefined : numbers.find((number) => lines.get(number)?.length === 0)
-  const notesOf = (number: number) => (lines.get(number) ?? []).filter((name) => name.startsWith(`item.${number}.note.`))
-  const rowNames = numbers.flatMap((number) => [`item.${number}.product-id`, `item.${number}.quantity`, ...notesOf(number)])
-  const inRows = new Set(rowNames)
+/** The names of the filled-in fields of each line, by the line's number. */
+type Lines = ReadonlyMap<number, readonly string[]>
 
-  const makeRows = (errors: Errors) =>
-    numbers.map((number, i) => {
-      const required: Record<string, string> = i === 0 && allBlank && itemType.required ? { required: '' } : {}
-      const name = `item.${number}`
-      const id = values.get(`${name}.product-id`)?.trim() ?? ''
-      const chosen = known(number, id)
-      const product = fieldOf(childType(itemType, 'product-id'), `${name}.product-id`, values, errors, {
-        list: 'catalogue',
-        ...lineAttributes,
-        ...(number === next ? { autofocus: '' } : {}),
-        ...required
-      })
-      return {
-        number,
-        position: i + 1,
-        product: isLookedUp && id !== '' && !chosen ? { ...product, errors: [...product.errors, notFound] } : product,
-        quantity: numberField(
-          fieldOf(childType(itemType, 'quantity'), `${name}.quantity`, values, errors, { ...lineAttributes, ...required }),
-          chosen?.rule
-        ),
-        notes: notesOf(number).map((one) => fieldOf(childType(itemType, 'note'), one, values, errors, { autocomplete: 'off' })),
-        hidden: (lines.get(number) ?? []).filter((one) => !inRows.has(one)).map((one) => [one, values.get(one)]),
-        id,
-        chosen,
-        price: chosen && priceText(chosen, context.currency),
-        limits: chosen?.rule && quantityLimits(chosen.rule)
-      }
+function isAllBlank(lines: Lines): boolean {
+  return [...lines.values()].every((filled) => filled.length === 0)
+}
+
+/** The names of the fields that a line shows. */
+function fieldsOfLine(number: number, filled: readonly string[]) {
+  const notes = filled.filter((name) => name.startsWith(`item.${number}.note.`))
+  const [product, quantity] = [`item.${number}.product-id`, `item.${number}.quantity`]
+  return { product, quantity, notes, all: [product, quantity, ...notes] }
+}
+
+/** The rows of the form, one for each line. */
+function makeRows({ values, products, kept, moreRows }: OrderForm, lines: Lines, errors: Errors, currency: string) {
+  const known = productFinder(products.named, kept)
+  const isBlank = isAllBlank(lines)
+  const isLookedUp = moreRows !== undefined && products !== noProducts
+  const next = moreRows === undefined ? undefined : [...lines].find(([, filled]) => filled.length === 0)?.[0]
+  return [...lines].map(([number, filled], i) => {
+    const required: Record<string, string> = i === 0 && isBlank && itemType.required ? { required: '' } : {}
+    const names = fieldsOfLine(number, filled)
+    const id = values.get(names.product)?.trim() ?? ''
+    const chosen = known(number, id)
+    const product = fieldOf(childType(itemType, 'product-id'), names.product, values, errors, {
+      list: 'catalogue',
+      ...lineAttributes,
+      ...(number === next ? { autofocus: '' } : {}),
+      ...required
     })
-  const makeOtherFields = (errors: Errors) => {
-    const asked = orderType.children.filter(({ name }) => !withoutField.includes(name))
-    const loose = asked
-      .filter(({ text }) => text)
-      .map((type) => fieldOf(type, type.repeatable ? `${type.name}.1` : type.name, values, errors, { autocomplete: 'off' }))
-    const groups = asked.filter(({ text }) => !text).map((type) => groupOf(type, values, errors))
-    return { loose, groups }
-  }
-  const blank = makeOtherFields(placeErrors([], () => undefined))
-  const shown = [
-    ...rowNames,
-    ...blank.loose.map(({ name }) => name),
-    ...blank.groups.flatMap(({ fields }) => fields.map(({ name }) => name))
-  ]
-  const errors = placeErrors(faults, fieldFinder(shown, values))
-  const asked = new Set(shown)
-  const hidden = [...values].filter(
-    ([name, value]) => !asked.has(name) && lineOf(name) === undefined && !name.startsWith('_') && value !== ''
-  )
+    const quantity = fieldOf(childType(itemType, 'quantity'), names.quantity, values, errors, { ...lineAttributes, ...required })
+    return {
+      number,
+      position: i + 1,
+      product: isLookedUp && id !== '' && !chosen ? { ...product, errors: [...product.errors, notFound] } : product,
+      quantity: numberField(quantity, chosen?.rule),
+      notes: names.notes.map((one) => fieldOf(childType(itemType, 'note'), one, values, errors, { autocomplete: 'off' })),
+      hidden: filled.filter((one) => !names.all.includes(one)).map((one) => [one, values.get(one)]),
+      id,
+      chosen,
+      price: chosen && priceText(chosen, currency),
+      limits: chosen?.rule && quantityLimits(chosen.rule)
+    }
+  })
+}
+
+/** The fields of the form besides its lines. */
+function makeOtherFields(values: Values, errors: Errors) {
+  const asked = orderType.children.filter(({ name }) => !withoutField.includes(name))
+  const loose = asked
+    .filter(({ text }) => text)
+    .map((type) => fieldOf(type, type.repeatable ? `${type.name}.1` : type.name, values, errors, { autocomplete: 'off' }))
+  return { loose, groups: asked.filter(({ text }) => !text).map((type) => groupOf(type, values, errors)) }
+}
+
+const noErrors = placeErrors([], () => undefined)
+
+/** The names of the fields that the page shows, in its order. */
+function namesOnPage(values: Values, lines: Lines): readonly string[] {
+  const { loose, groups } = makeOtherFields(values, noErrors)
+  const others = [...loose, ...groups.flatMap(({ fields }) => fields)]
+  return [...[...lines].flatMap(([number, filled]) => fieldsOfLine(number, filled).all), ...others.map(({ name }) => name)]
+}
+
+/** The errors in the order of the page, with the fields and the lines that they are about. */
+function errorsOf({ values, problem }: OrderForm, lines: Lines, shown: readonly string[]) {
+  const faults = problem?.errors ?? []
+  const isEmpty = isAllBlank(lines) && faults.some(({ path }) => (path ?? '') === '')
+  const explained = isEmpty ? [{ detail: missingMessages.line, path: '' }] : explainMissing(faults, values)
+  const errors = placeErrors(explained, fieldFinder(shown, values))
+  const numbers = [...lines.keys()]
   const inPageOrder = errors.all.toSorted((a, b) => shown.indexOf(a.field ?? '') - shown.indexOf(b.field ?? ''))
   const listed = isEmpty
     ? inPageOrder
     : inPageOrder.map((error) => ({ ...error, line: numbers.indexOf(lineOf(error.field ?? '') ?? -1) + 1 }))
+  return { errors, listed }
+}
+
+/** Renders the order form. Its fields and their constraints come from the schema of orders. */
+export function renderOrderForm(form: OrderForm, context: Context): string {
+  const { values } = form
+  const lines = linesOf(values, form.moreRows)
+  const shown = namesOnPage(values, lines)
+  const { errors, listed } = errorsOf(form, lines, shown)
+  const isShown = new Set(shown)
+  const isHidden = (name: string) => !isShown.has(name) && lineOf(name) === undefined && !name.startsWith('_')
   return renderPage(
     'order-form',
     form.title,
     {
       form,
       catalogueOptions: catalogueOptions(form.products),
-      rows: makeRows(errors),
-      ...makeOtherFields(errors),
-      hidden,
+      rows: makeRows(form, lines, errors, context.currency),
+      ...makeOtherFields(values, errors),
+      hidden: [...values].filter(([name, value]) => isHidden(name) && value !== ''),
       listed,
       refusal: noticeOf(form, context),
       customer: originalCustomer(form) ?? customerOf(context.caller),
