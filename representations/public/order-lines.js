@@ -236,7 +236,7 @@ function updateRequired() {
 }
 
 export function startLines() {
-  for (const scripted of form.querySelectorAll('.total, .hint [hidden]')) scripted.hidden = false
+  form.querySelector('.total').hidden = false
   lastNumber = Math.max(...[...lines.children].map((line) => Number(line.dataset.line)))
   for (const line of lines.children) prepare(line)
   label()

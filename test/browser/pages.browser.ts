@@ -148,6 +148,11 @@ t.test('dark mode is dark, light mode light', async (t) => {
 
 t.test('nothing moves while a page loads', async (t) => {
   const { page } = await visit(t, shop)
+  // On a slow network the scripts arrive after the page was painted.
+  await page.route('**/*.js?*', async (route) => {
+    while ((await page.evaluate('performance.getEntriesByName("first-contentful-paint").length')) === 0);
+    await route.continue()
+  })
   for (const path of ['/', '/products', '/product/ABC-1', '/order', `/order/${order}`]) {
     await page.addInitScript(
       'window.shift = 0; new PerformanceObserver((list) => { for (const entry of list.getEntries()) window.shift += entry.value }).observe({ type: "layout-shift", buffered: true })'
