@@ -13,7 +13,7 @@ declare module 'fastify' {
     metrics: Metrics
   }
   interface FastifyRequest {
-    /** What became of the order that the request places. A refused order has none. */
+    /** The outcome of the order that the request has placed or found. Undefined while there is none, and for a refused order. */
     orderOutcome: OrderOutcome | undefined
   }
 }
@@ -30,7 +30,7 @@ export interface Metrics {
   observe(request: { readonly method: string; readonly route: string; readonly status: string }, milliseconds: number): void
 }
 
-/** What became of the request's order. Undefined when the request was not an attempt to place one, such as when a form only adds lines. */
+/** The outcome of a request's attempt to place an order. Undefined when it made none, such as when a form only adds lines. */
 function outcomeOf({ orderOutcome, routeOptions }: FastifyRequest, problem: ProblemCode | undefined): OrderOutcome | undefined {
   if (orderOutcome || !problem || routeOptions.config.describes?.id !== 'placeOrder') return orderOutcome
   return problemTypes[problem].status < 500 ? 'refused' : 'failed'

@@ -54,7 +54,8 @@ const downloadLimits: Limits = { total: 32, perCaller: 4 }
 
 /**
  * To write an order of 10,000 lines keeps the thread that writes busy for a tenth of a second, and another process with its answer. Four
- * are in progress at once, so that neither the thread nor the process has to wait. The room for large orders and bodies in memory limits how many wait.
+ * are in progress at once, so that neither the thread nor the process has to wait. The room for large orders and bodies in memory limits
+ * how many wait.
  */
 const largeWriteLimits = {
   running: { total: 4, perCaller: 1 },

@@ -57,7 +57,7 @@ export default fp(
           throw new Problem('overloaded', 'The shop has too much to do right now. Nothing was stored. Try again in a few seconds.')
         }
         const sender = senderName(this)
-        // What a request has read stays in memory until it is answered, and an order can have megabytes.
+        // A request keeps in memory what it has read until it is answered, and an order can have megabytes.
         if (senders.get(this) === sender) return limiter.goOn(sender, start)
         senders.set(this, sender)
         return limiter.run(sender, start)

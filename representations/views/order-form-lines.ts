@@ -6,6 +6,13 @@ import type { Values } from './fields.ts'
 /** Lines of an empty form. */
 const initialRows = 4
 
+/** The names of the filled-in fields of each line, by the line's number. */
+export type Lines = ReadonlyMap<number, readonly string[]>
+
+export function isAllBlank(lines: Lines): boolean {
+  return [...lines.values()].every((filled) => filled.length === 0)
+}
+
 /** The number of a field's line; undefined for a field outside the lines. */
 export function lineOf(name: string): number | undefined {
   const number = /^item\.(0|[1-9]\d{0,8})\./.exec(name)?.[1]
@@ -22,10 +29,10 @@ export function lineCount(values: Values): number {
 }
 
 /**
- * The names of the filled-in fields of each line, by the line's number. Blank lines follow at the end.
+ * The lines of a form. Blank ones follow at the end.
  * @param moreRows how many more lines the user asked for; 0 makes sure that one is blank
  */
-export function linesOf(values: Values, moreRows?: number): ReadonlyMap<number, readonly string[]> {
+export function linesOf(values: Values, moreRows?: number): Lines {
   const found = new Map<number, string[]>()
   for (const [name, value] of values) {
     const number = lineOf(name)

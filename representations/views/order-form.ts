@@ -1,7 +1,6 @@
 import { type Caller, hasScope } from '../../domain/caller.ts'
 import { minorUnit } from '../../domain/money.ts'
 import type { OrderItem } from '../../domain/order.ts'
-import type { LocatedFault } from '../../schemas/document.ts'
 import { orderXsd } from '../../schemas/purchase-order.ts'
 import { childType, type ElementType, rootType } from '../../schemas/vocabulary.ts'
 import { uris } from '../links.ts'
@@ -11,7 +10,8 @@ import type { Context } from '../representation.ts'
 import { renderPage } from '../views.ts'
 import { type Errors, type Field, fieldOf, placeErrors, type Values } from './fields.ts'
 import { label } from './format.ts'
-import { firstLines, lineOf, linesOf } from './order-form-lines.ts'
+import { errorsOf, missingMessages } from './order-form-errors.ts'
+import { firstLines, isAllBlank, type Lines, lineOf, linesOf } from './order-form-lines.ts'
 import {
   catalogueOptions,
   type FormProducts,
@@ -52,13 +52,6 @@ interface Group {
 
 /** Attributes of the fields of a line. Enter moves to the next line. */
 const lineAttributes = { autocomplete: 'off', enterkeyhint: 'next' } as const
-
-/** Messages for missing values. The script uses them too. */
-const missingMessages = {
-  line: 'The order has no line yet: choose a product and say how many.',
-  product: 'Choose a product for this line, or clear the rest of it.',
-  quantity: 'Say how many of this product.'
-}
 
 /** About a product that was looked up. The script uses it too. */
 const notFound = 'There is no product with this number.'
@@ -103,41 +96,6 @@ function groupOf(type: ElementType, values: Values, errors: Errors): Group {
       return [{ ...field, attributes }]
     })
   return { name: type.name, label: label(type.name), fields: leaves(type, type.name) }
-}
-
-/**
- * Replaces the schema's faults of incomplete lines by the page's own messages. Of the faults of one field only the first can be
- * about what is missing before it. The others are about its value.
- */
-function explainMissing(faults: readonly LocatedFault[], values: Values): readonly LocatedFault[] {
-  const paths = new Set<string | undefined>()
-  return faults.map((fault) => {
-    const isFirst = !paths.has(fault.path)
-    paths.add(fault.path)
-    return isFirst ? explainIncomplete(fault, values) : fault
-  })
-}
-
-function explainIncomplete(fault: LocatedFault, values: Values): LocatedFault {
-  const line = /^item\.\d+(?=\.quantity$|\.note(?:\.\d+)?$|$)/.exec(fault.path ?? '')?.[0]
-  if (line === undefined || fault.code !== undefined) return fault
-  const has = (name: string) => (values.get(`${line}.${name}`) ?? '').trim() !== ''
-  if (!has('product-id') && !has('gtin')) return { detail: missingMessages.product, path: `${line}.product-id` }
-  return has('quantity') ? fault : { detail: missingMessages.quantity, path: `${line}.quantity` }
-}
-
-/** Finds the field that shows a fault. A fault of a line, a party or the whole order is shown at one of its fields. */
-function fieldFinder(names: readonly string[], values: Values) {
-  return (path: string): string | undefined => {
-    if (path === '') return names[0]
-    const under = names.filter((name) => name.startsWith(`${path}.`))
-    return (
-      names.find((name) => name === path) ??
-      under.find((name) => !values.get(name)?.trim()) ??
-      under[0] ??
-      names.find((name) => path.startsWith(`${name}.`))
-    )
-  }
 }
 
 /** The notice at the top of a refused form. */
@@ -190,13 +148,6 @@ export function renderRefusedForm(form: OrderForm, context: Context, isCut: bool
     if (kept === 0) return undefined
     kept = Math.min(kept - 1, Math.floor((kept * 0.8 * maxBytes) / size))
   }
-}
-
-/** The names of the filled-in fields of each line, by the line's number. */
-type Lines = ReadonlyMap<number, readonly string[]>
-
-function isAllBlank(lines: Lines): boolean {
-  return [...lines.values()].every((filled) => filled.length === 0)
 }
 
 /** The names of the fields that a line shows. */
@@ -257,26 +208,12 @@ function namesOnPage(values: Values, lines: Lines): readonly string[] {
   return [...[...lines].flatMap(([number, filled]) => fieldsOfLine(number, filled).all), ...others.map(({ name }) => name)]
 }
 
-/** The errors in the order of the page, with the fields and the lines that they are about. */
-function errorsOf({ values, problem }: OrderForm, lines: Lines, shown: readonly string[]) {
-  const faults = problem?.errors ?? []
-  const isEmpty = isAllBlank(lines) && faults.some(({ path }) => (path ?? '') === '')
-  const explained = isEmpty ? [{ detail: missingMessages.line, path: '' }] : explainMissing(faults, values)
-  const errors = placeErrors(explained, fieldFinder(shown, values))
-  const numbers = [...lines.keys()]
-  const inPageOrder = errors.all.toSorted((a, b) => shown.indexOf(a.field ?? '') - shown.indexOf(b.field ?? ''))
-  const listed = isEmpty
-    ? inPageOrder
-    : inPageOrder.map((error) => ({ ...error, line: numbers.indexOf(lineOf(error.field ?? '') ?? -1) + 1 }))
-  return { errors, listed }
-}
-
 /** Renders the order form. Its fields and their constraints come from the schema of orders. */
 export function renderOrderForm(form: OrderForm, context: Context): string {
   const { values } = form
   const lines = linesOf(values, form.moreRows)
   const shown = namesOnPage(values, lines)
-  const { errors, listed } = errorsOf(form, lines, shown)
+  const { errors, listed } = errorsOf(values, form.problem?.errors ?? [], lines, shown)
   const isShown = new Set(shown)
   const isHidden = (name: string) => !isShown.has(name) && lineOf(name) === undefined && !name.startsWith('_')
   return renderPage(

@@ -1,0 +1,63 @@
+/** The errors of a refused order form, and the fields that show them. */
+
+import type { LocatedFault } from '../../schemas/document.ts'
+import { placeErrors, type Values } from './fields.ts'
+import { isAllBlank, type Lines, lineOf } from './order-form-lines.ts'
+
+/** Messages for missing values. The script uses them too. */
+export const missingMessages = {
+  line: 'The order has no line yet: choose a product and say how many.',
+  product: 'Choose a product for this line, or clear the rest of it.',
+  quantity: 'Say how many of this product.'
+}
+
+/**
+ * Replaces the schema's faults of incomplete lines by the page's own messages. Of the faults of one field only the first can be
+ * about what is missing before it. The others are about its value.
+ */
+function explainMissing(faults: readonly LocatedFault[], values: Values): readonly LocatedFault[] {
+  const paths = new Set<string | undefined>()
+  return faults.map((fault) => {
+    const isFirst = !paths.has(fault.path)
+    paths.add(fault.path)
+    return isFirst ? explainIncomplete(fault, values) : fault
+  })
+}
+
+function explainIncomplete(fault: LocatedFault, values: Values): LocatedFault {
+  const line = /^item\.\d+(?=\.quantity$|\.note(?:\.\d+)?$|$)/.exec(fault.path ?? '')?.[0]
+  if (line === undefined || fault.code !== undefined) return fault
+  const has = (name: string) => (values.get(`${line}.${name}`) ?? '').trim() !== ''
+  if (!has('product-id') && !has('gtin')) return { detail: missingMessages.product, path: `${line}.product-id` }
+  return has('quantity') ? fault : { detail: missingMessages.quantity, path: `${line}.quantity` }
+}
+
+/** Finds the field that shows a fault. A fault of a line, a party or the whole order is shown at one of its fields. */
+function fieldFinder(names: readonly string[], values: Values) {
+  return (path: string): string | undefined => {
+    if (path === '') return names[0]
+    const under = names.filter((name) => name.startsWith(`${path}.`))
+    return (
+      names.find((name) => name === path) ??
+      under.find((name) => !values.get(name)?.trim()) ??
+      under[0] ??
+      names.find((name) => path.startsWith(`${name}.`))
+    )
+  }
+}
+
+/**
+ * The errors of a refused form by field, and in the order of the page, each with its line.
+ * @param shown the names of the fields that the page shows, in its order
+ */
+export function errorsOf(values: Values, faults: readonly LocatedFault[], lines: Lines, shown: readonly string[]) {
+  const isEmpty = isAllBlank(lines) && faults.some(({ path }) => (path ?? '') === '')
+  const explained = isEmpty ? [{ detail: missingMessages.line, path: '' }] : explainMissing(faults, values)
+  const errors = placeErrors(explained, fieldFinder(shown, values))
+  const numbers = [...lines.keys()]
+  const inPageOrder = errors.all.toSorted((a, b) => shown.indexOf(a.field ?? '') - shown.indexOf(b.field ?? ''))
+  const listed = isEmpty
+    ? inPageOrder
+    : inPageOrder.map((error) => ({ ...error, line: numbers.indexOf(lineOf(error.field ?? '') ?? -1) + 1 }))
+  return { errors, listed }
+}
