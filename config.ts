@@ -14,14 +14,21 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
+/** The value has another form than the setting needs. It is shown with the error, unless it is a secret. */
+class WrongForm extends ConfigError {}
+
 function fail(message: string): never {
   throw new ConfigError(message)
+}
+
+function mustBe(form: string): never {
+  throw new WrongForm(`must be ${form}`)
 }
 
 const text = (value: string) => value
 
 function oneOf<const T extends string>(...values: readonly T[]) {
-  return (value: string): T => values.find((one) => one === value) ?? fail(`must be one of ${values.join(', ')}`)
+  return (value: string): T => values.find((one) => one === value) ?? mustBe(`one of ${values.join(', ')}`)
 }
 
 const onOff = (value: string) => oneOf('on', 'off')(value) === 'on'
@@ -30,14 +37,14 @@ function integer(min: number, max: number = Number.MAX_SAFE_INTEGER, otherwise =
   const range = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`
   return (value: string): number => {
     const number = /^\d+$/.test(value) ? Number(value) : Number.NaN
-    return number >= min && number <= max ? number : fail(`must be ${otherwise}a whole number ${range}`)
+    return number >= min && number <= max ? number : mustBe(`${otherwise}a whole number ${range}`)
   }
 }
 
 /** Parses days, which may have fraction digits. */
 function days(value: string): number {
   const number = /^\d{1,5}(\.\d{1,6})?$/.test(value) ? Number(value) : 0
-  return number > 0 ? number : fail('must be a number of days above 0, such as 30 or 0.5')
+  return number > 0 ? number : mustBe('a number of days above 0, such as 30 or 0.5')
 }
 
 function integerOrOff(min: number) {
@@ -50,13 +57,13 @@ function optionalPort(value: string): number | undefined {
 
 /** Fastify would listen on localhost with two servers, of which the second has neither limits nor error answers. */
 function listenAddress(value: string): string {
-  if (isIP(value) === 0 && !/^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(value)) fail('must be an IP address or a host name')
+  if (isIP(value) === 0 && !/^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(value)) mustBe('an IP address or a host name')
   return value.toLowerCase() === 'localhost' ? '127.0.0.1' : value
 }
 
 function database(value: string): string {
   if (/^postgres(ql)?:\/\//.test(value)) return value
-  if (!/^sqlite:./.test(value)) fail('must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE')
+  if (!/^sqlite:./.test(value)) mustBe('sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE')
   // Other programs do not read these as paths. The shop would make a file of that name.
   if (/^sqlite:(\/\/[^/]|~|:memory:|file:)/.test(value))
     fail('must have a plain path after sqlite:, such as sqlite:data/shop.db or sqlite:/var/lib/shop.db')
@@ -66,8 +73,8 @@ function database(value: string): string {
 /** Parses a path prefix such as `/shop`, or an absolute URL. */
 function baseUrl(value: string): { readonly path: string; readonly origin: string | undefined } {
   const absolute = /^https?:\/\//.test(value)
-  if (!absolute && !value.startsWith('/')) fail('must be a path that starts with /, or an http(s) URL')
-  if (!absolute && value.startsWith('//')) fail('must be a path of single slashes, or an http(s) URL')
+  if (!absolute && !value.startsWith('/')) mustBe('a path that starts with /, or an http(s) URL')
+  if (!absolute && value.startsWith('//')) mustBe('a path of single slashes, or an http(s) URL')
   const url = URL.canParse(value, 'http://localhost') ? new URL(value, 'http://localhost') : fail('is not a URL')
   if (url.search || url.hash) fail('cannot have a query or a fragment')
   const path = url.pathname.replace(/\/+$/, '')
@@ -77,7 +84,7 @@ function baseUrl(value: string): { readonly path: string; readonly origin: strin
 }
 
 function currency(value: string): string {
-  return /^[A-Z]{3}$/.test(value) ? value : fail('must be an ISO 4217 code of three capital letters, such as EUR')
+  return /^[A-Z]{3}$/.test(value) ? value : mustBe('an ISO 4217 code of three capital letters, such as EUR')
 }
 
 /** Parses addresses, and ranges in CIDR notation, separated by commas or white space. */
@@ -197,7 +204,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       const isUnreadable = file !== undefined && error instanceof Error && 'errno' in error
-      const asGiven = secret || !message.startsWith('must be') ? '' : `, not ${JSON.stringify(given)}`
+      const asGiven = error instanceof WrongForm && !secret ? `, not ${JSON.stringify(given)}` : ''
       wrong.push(isUnreadable ? `${name}_FILE cannot be read: ${message}` : `${name} ${message}${asGiven}`)
     }
     return [name, undefined]
