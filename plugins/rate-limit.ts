@@ -85,6 +85,55 @@ interface Charge {
   readonly resetsIn: number
 }
 
+/** The decorations of a service without a limit: nothing is counted. */
+function decorateUnlimited(app: FastifyInstance): void {
+  app.decorate('countOutside', () => '')
+  app.decorateRequest('cost', () => 1)
+  app.decorateRequest('charge', () => {})
+  app.decorateRequest('chargeForOrder', () => {})
+  app.decorateRequest('rateRefusal', () => undefined)
+  app.decorateRequest('chargeWork', () => {})
+  app.decorateRequest('workRefusal', () => undefined)
+}
+
+function isChunked({ headers }: FastifyRequest): boolean {
+  return headers['transfer-encoding'] !== undefined
+}
+
+function hashOfKey({ headers }: FastifyRequest): string | undefined {
+  const shown = shownKey(headers.authorization)
+  return shown === undefined ? undefined : hashKey(shown)
+}
+
+function tooMany(detail: string, milliseconds: number): Problem {
+  const seconds = Math.ceil(milliseconds / 1000)
+  return new Problem('too-many-requests', `${detail} Try again in ${seconds} seconds.`, { headers: { 'retry-after': String(seconds) } })
+}
+
+/** Limits how fast each network makes connections. A proxy may make them as fast as its clients come. */
+function limitNewConnections(app: FastifyInstance, { TRUST_PROXY }: Config): void {
+  const buckets = new TokenBuckets(newConnections)
+  const isProxy = makeProxyCheck(TRUST_PROXY)
+  app.connections.listener.closesUnreadIf((address, network) => !buckets.take(network) && !isProxy(address))
+}
+
+/** @returns a function that waits until a refusal of this caller may be sent */
+function makeRefusalPause(app: FastifyInstance): (caller: string, request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+  // A service that stops does not wait for refusals.
+  const refusals = new PacedQueue(refusalPause, () => app.connections.isClosing)
+  return async (caller, { socket, network }, reply) => {
+    const connection = connectionOf(socket)
+    if (connection) connection.isRefusalDelayed = true
+    // Never resolves when the client goes away meanwhile: then there is nobody to refuse.
+    await new Promise<void>((resolve) => {
+      reply.raw.once('close', refusals.add(caller, resolve))
+    })
+    if (connection) connection.isRefusalDelayed = false
+    // Many delays end in the same turn of the event loop, and others must not wait for all of these refusals.
+    await new Promise<void>((resolve) => app.schedule(network, resolve))
+  }
+}
+
 /**
  * Limits the requests per minute of each API key, or of each address (a /64 of IPv6) without a key.
  *
@@ -97,51 +146,24 @@ interface Charge {
 export default fp(
   async function rateLimit(app: FastifyInstance, { config }: { config: Config }) {
     const max = config.RATE_LIMIT
-    if (max === undefined) {
-      app.decorate('countOutside', () => '')
-      app.decorateRequest('cost', () => 1)
-      app.decorateRequest('charge', () => {})
-      app.decorateRequest('chargeForOrder', () => {})
-      app.decorateRequest('rateRefusal', () => undefined)
-      app.decorateRequest('chargeWork', () => {})
-      app.decorateRequest('workRefusal', () => undefined)
-      return
-    }
+    if (max === undefined) return decorateUnlimited(app)
     const tally = new RateTally({ window: minute, maxCallers })
     /** The part of each count that is for the time of documents. */
     const work = new RateTally({ window: minute, maxCallers })
     const validKeys = new LRUCache<string, true>({ max: maxCallers })
 
-    // A service that stops does not wait for refusals.
-    const refusals = new PacedQueue(refusalPause, () => app.connections.isClosing)
-
     /** Whether a caller has sent so many requests that its refusals are delayed. */
     const isDelayed = (caller: string) => tally.look(caller).current > 2 * max
-    const buckets = new TokenBuckets(newConnections)
-    const isProxy = makeProxyCheck(config.TRUST_PROXY)
-    app.connections.listener.closesUnreadIf((address, network) => !buckets.take(network) && !isProxy(address))
+    const pauseRefusal = makeRefusalPause(app)
+    limitNewConnections(app, config)
     app.connections.listener.answersNoneIf((network) => isDelayed(addressName(network)))
 
-    /** Never resolves when the client goes away meanwhile: then there is nobody to refuse. */
-    async function pauseRefusal(caller: string, { socket }: FastifyRequest, reply: FastifyReply): Promise<void> {
-      const connection = connectionOf(socket)
-      if (connection) connection.isRefusalDelayed = true
-      await new Promise<void>((resolve) => {
-        reply.raw.once('close', refusals.add(caller, resolve))
-      })
-      if (connection) connection.isRefusalDelayed = false
-    }
-
-    const isChunked = ({ headers }: FastifyRequest) => headers['transfer-encoding'] !== undefined
     /** The Content-Length, at most BODY_LIMIT: a larger body is never read. */
     const declaredLength = (request: FastifyRequest) =>
       isChunked(request) ? 0 : Math.min(Number(request.headers['content-length'] ?? 0) || 0, config.BODY_LIMIT)
-    const hashOf = ({ headers }: FastifyRequest): string | undefined => {
-      const shown = shownKey(headers.authorization)
-      return shown === undefined ? undefined : hashKey(shown)
-    }
     const policy = `"default";q=${max};w=${minute / 1000};${costParameters}`
     const field = (current: number, resetsIn: number) => `"default";r=${Math.max(0, max - current)};t=${resetsIn}`
+    const overRate = (milliseconds: number) => tooMany(`You have sent more than ${max} requests in a minute.`, milliseconds)
 
     app.decorate('countOutside', (network: string, cost: number) => {
       const caller = addressName(network)
@@ -171,7 +193,7 @@ export default fp(
       if (!this.charged) return undefined
       const { caller, cost } = this.charged
       const { current, ttl } = tally.look(caller)
-      return current - cost < max ? undefined : overRate(Math.ceil(ttl / 1000))
+      return current - cost < max ? undefined : overRate(ttl)
     })
     app.decorateRequest('chargeWork', function (this: FastifyRequest, milliseconds: number) {
       const cost = costOfWork(milliseconds)
@@ -182,33 +204,21 @@ export default fp(
       if (!this.charged) return undefined
       const { current, ttl } = work.look(this.charged.caller)
       if (current < max) return undefined
-      const seconds = Math.ceil(ttl / 1000)
-      const detail = `Your other documents took too long in this minute, so this one was not read. Nothing was stored. Try again in ${seconds} seconds.`
-      return new Problem('too-many-requests', detail, { headers: { 'retry-after': String(seconds) } })
+      return tooMany('Your other documents took too long in this minute, so this one was not read. Nothing was stored.', ttl)
     })
 
-    const overRate = (seconds: number) =>
-      new Problem('too-many-requests', `You have sent more than ${max} requests in a minute. Try again in ${seconds} seconds.`, {
-        headers: { 'retry-after': String(seconds) }
-      })
-
-    const refuse = async ({ caller, resetsIn }: Charge, request: FastifyRequest, reply: FastifyReply): Promise<never> => {
-      if (isDelayed(caller)) {
-        await pauseRefusal(caller, request, reply)
-        // Many delays end in the same turn of the event loop, and others must not wait for all of these refusals.
-        await new Promise<void>((resolve) => app.schedule(request.network, resolve))
-      }
-      throw overRate(resetsIn)
+    const refuse = async (caller: string, ttl: number, request: FastifyRequest, reply: FastifyReply): Promise<never> => {
+      if (isDelayed(caller)) await pauseRefusal(caller, request, reply)
+      throw overRate(ttl)
     }
 
     addWait(app, 'onRequest', (request, reply, done) => {
       if (request.routeOptions.config.unlimited) return done()
-      const keyHash = hashOf(request)
+      const keyHash = hashOfKey(request)
       const caller = keyHash !== undefined && validKeys.has(keyHash) ? `key ${keyHash}` : addressName(request.network)
       const { current, ttl } = tally.count(caller)
-      const charge = { caller, keyHash, current, cost: 1, orderCost: 0, resetsIn: Math.ceil(ttl / 1000) }
-      request.charged = charge
-      if (current > max) return void refuse(charge, request, reply).catch(done)
+      request.charged = { caller, keyHash, current, cost: 1, orderCost: 0, resetsIn: Math.ceil(ttl / 1000) }
+      if (current > max) return void refuse(caller, ttl, request, reply).catch(done)
       request.charge(costOfBody(declaredLength(request)))
       done()
     })
