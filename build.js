@@ -14,6 +14,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -25,7 +26,7 @@ import { fileURLToPath } from 'node:url'
 
 const builds = '.builds'
 const compiler = 'node_modules/typescript/bin/tsc'
-/** The newest builds that are kept. A running service may need the files of its older build to replace a thread that died. */
+/** The newest builds that are kept, besides those of running services. */
 const keptBuilds = 5
 /** A folder without build.json is a build in progress. When it is this old, in milliseconds, the build was interrupted. */
 const abandonedAfter = 3_600_000
@@ -135,6 +136,33 @@ function publish(folder) {
   }
 }
 
+/** The files beside a build that have this name each stand for a service that was started from it. */
+const marker = /^running-(\d+)$/
+
+/** Keeps the current build for as long as this process runs: a service starts its threads and processes from there, also later. */
+export function keepForThisProcess() {
+  try {
+    writeFileSync(join(realpathSync('dist'), '..', `running-${process.pid}`), '')
+  } catch {
+    // Where this user may not write, this user cannot remove a build either.
+  }
+}
+
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
+}
+
+function isRunning(folder) {
+  return readdirSync(folder).some((name) => {
+    const pid = marker.exec(name)?.[1]
+    return pid !== undefined && isAlive(Number(pid))
+  })
+}
+
 function removeOld() {
   const current = dirname(readlinkSync('dist'))
   const found = readdirSync(builds).map((name) => {
@@ -147,7 +175,7 @@ function removeOld() {
   const whole = found.filter(({ isWhole }) => isWhole).sort((a, b) => b.at - a.at)
   const abandoned = found.filter(({ isWhole, at }) => !isWhole && Date.now() - at > abandonedAfter)
   for (const { folder } of [...whole.slice(keptBuilds), ...abandoned]) {
-    if (folder !== current) rmSync(folder, { recursive: true, force: true })
+    if (folder !== current && !isRunning(folder)) rmSync(folder, { recursive: true, force: true })
   }
 }
 

@@ -56,7 +56,7 @@ function project(t: Test): string {
     },
     samples: { 'a.xml': '<a/>' }
   })
-  for (const name of ['build.js', 'bundle.js']) copyFileSync(join(root, name), join(folder, name))
+  for (const name of ['build.js', 'bundle.js', 'start.js']) copyFileSync(join(root, name), join(folder, name))
   cpSync(join(root, 'code-cache'), join(folder, 'code-cache'), { recursive: true })
   mkdirSync(join(folder, 'node_modules'))
   for (const name of ['typescript', '@types', 'esbuild', '@esbuild'])
@@ -64,9 +64,9 @@ function project(t: Test): string {
   return folder
 }
 
-function start(folder: string): ChildProcess {
+function start(folder: string, script = 'build.js'): ChildProcess {
   // Only the shell can take the tests' loaders away: tap gives them to each process that is spawned.
-  return spawn('/bin/sh', ['-c', 'unset NODE_OPTIONS; exec "$0" "$1"', process.execPath, join(folder, 'build.js')], {
+  return spawn('/bin/sh', ['-c', 'unset NODE_OPTIONS; exec "$0" "$1"', process.execPath, join(folder, script)], {
     stdio: ['ignore', 'pipe', 'pipe']
   })
 }
@@ -158,6 +158,29 @@ t.test('two builds at once are both right, and the folder of an earlier version 
   renameSync(folder, moved)
   t.teardown(() => rmSync(moved, { recursive: true }))
   t.same(await build(moved), { code: 0, said: '' }, 'the folder may be moved')
+})
+
+t.test('the build of a running service stays, however many builds come after it', async (t) => {
+  const folder = project(t)
+  // The service that the build starts for its code cache ends.
+  const server = "// @ts-nocheck\nprocess.stdout.write('runs')\nif (!process.env.CODE_CACHE_REQUEST) setInterval(() => undefined, 1e9)\n"
+  writeFileSync(join(folder, 'server.ts'), server)
+  const service = start(folder, 'start.js')
+  t.teardown(() => service.kill('SIGKILL'))
+  if (service.stdout) await once(service.stdout, 'data')
+  const first = join(folder, readlinkSync(join(folder, 'dist')))
+  const builds = async () => {
+    for (let i = 0; i < 6; i++) {
+      writeFileSync(join(folder, 'samples', 'a.xml'), `<a n="${Math.random()}"/>`)
+      t.match(await build(folder), { code: 0, said: /Compiling/ })
+    }
+  }
+  await builds()
+  t.ok(existsSync(join(first, 'server.js')), 'while it runs')
+  service.kill('SIGKILL')
+  await once(service, 'exit')
+  await builds()
+  t.notOk(existsSync(first), 'not when it has ended')
 })
 
 t.test('a build counts although old ones cannot be removed', async (t) => {
