@@ -16,10 +16,14 @@ const firsts = {
   '5b1a9d7': historic('postgres', '0001-shop.5b1a9d7.sql')
 }
 
-/** Opens a database with the rows of 69ef1f6, as it was when it had so many migrations. @param more SQL that it ran at the end */
-async function openAsOf(t: Test, first: string, migrations: number, more = ''): Promise<{ url: string; store: Store }> {
+/**
+ * Opens a database with the rows of 69ef1f6, as it was when it had so many migrations.
+ * @param more SQL that it ran at the end
+ * @param newest the last of the migrations, if it was another then
+ */
+async function openAsOf(t: Test, first: string, migrations: number, more = '', newest?: string): Promise<{ url: string; store: Store }> {
   const url = await server.database()
-  const later = names.slice(1, migrations).map((name) => migration('postgres', name))
+  const later = names.slice(1, migrations).map((name, i) => (i + 2 === migrations && newest) || migration('postgres', name))
   const numbers = names.slice(0, migrations).map((name, n) => `INSERT INTO migration (number, name) VALUES (${n + 1}, '${name}')`)
   await execute(url, [table, ...numbers, first, historic('postgres', 'rows.sql'), ...later].join(';\n'))
   await execute(url, `UPDATE idempotency SET kept_at = floor(extract(epoch FROM clock_timestamp()) * 1000); ${more}`)
@@ -45,9 +49,16 @@ t.test('a database that has two products with one GTIN in two lengths goes on', 
   await sharesGtin(t, store)
 })
 
-/** All columns, as they are kept and made; their order does not matter. */
+t.test('a database whose GTINs have a stored column of 14 digits goes on, with the index that look-ups use', async (t) => {
+  const { url, store } = await openAsOf(t, firsts['69ef1f6'], 13, twins, historic('postgres', '0013-gtin14.fe48874.sql'))
+  await sharesGtin(t, store)
+  t.same(await execute(url, shape), await expected(), 'its tables are those of a new database')
+})
+
+/** All columns and indexes, as they are kept and made; their order does not matter. */
 const shape = `SELECT table_name, column_name, data_type, is_nullable, column_default, generation_expression
-  FROM information_schema.columns WHERE table_schema = 'public' ORDER BY 1, 2`
+  FROM information_schema.columns WHERE table_schema = 'public'
+  UNION ALL SELECT tablename, indexname, indexdef, NULL, NULL, NULL FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1, 2`
 
 let fresh: Promise<unknown[]> | undefined
 
