@@ -57,6 +57,7 @@ async function start(): Promise<void> {
   // The document process loads its code when it first starts. It starts now, so that it loads the same version as this process,
   // even if the files are replaced later; and not sooner, so that the service listens early.
   await app.documents.start()
+  if (stopper.isStopping) return
   limitHeapGrowth()
   const base = `${address}${config.BASE_URL.path}`
   const ops = opsPlace && (await buildOps({ config, app, isStopping }))

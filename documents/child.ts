@@ -241,7 +241,9 @@ export class DocumentChild {
     this.#process = undefined
     this.#becomeIdle()
     this.#outbox = []
-    if (lost.length > 0 || !wasReady) this.#options.warn({ code, signal, output }, 'the document process ended')
+    // A terminal sends Ctrl-C to this process too, which cannot ignore it before its code is loaded.
+    const isInterrupted = !wasReady && signal === 'SIGINT'
+    if (lost.length > 0 || !(wasReady || isInterrupted)) this.#options.warn({ code, signal, output }, 'the document process ended')
     if (!wasReady) this.#failedStarts++
     if (this.#failedStarts >= maxFailedStarts) {
       this.#failedStarts = 0

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
 import { orderXml, xml } from './build.ts'
 import { message, Wire } from './http/wire.ts'
@@ -200,4 +202,29 @@ t.test('told to stop before it listens, it ends at once with 0', async (t) => {
   t.teardown(() => socket.destroy())
   child.kill('SIGTERM')
   t.same(await ended, [0, null])
+})
+
+t.test('after Ctrl-C during the start the log has neither a warning nor that the service is ready', async (t) => {
+  const server = spawnServer(t, { DATABASE_URL: `sqlite:${join(t.testdir(), 'shop.db')}`, SHUTDOWN_DELAY: '0' })
+  const { pid, stdout } = server
+  if (pid === undefined || !stdout) throw new Error('the service was not started')
+  const ended = once(server, 'exit')
+  const children = () => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  const lines: Line[] = []
+  for await (const text of createInterface(stdout)) {
+    const line = JSON.parse(text) as Line
+    lines.push(line)
+    if (!line.msg.startsWith('Tradepost listens')) continue
+    // A terminal sends it to all processes. The document process starts now.
+    while (children().length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+    for (const process of [...children(), pid]) globalThis.process.kill(process, 'SIGINT')
+  }
+  t.same((await ended)[0], 0)
+  t.same(
+    lines.filter(({ level }) => level > 30),
+    [],
+    'no warning'
+  )
+  const messages = lines.map(({ msg }) => msg)
+  t.same(messages.slice(messages.indexOf('the service is stopping')), ['the service is stopping', 'the service has stopped'])
 })
