@@ -84,6 +84,13 @@ export class Sender {
       request.on('information', () => {
         if (++interim > mostInterim) request.destroy(new AnswerError(`The receiver sent more than ${mostInterim} interim (1xx) answers.`))
       })
+      // Without a listener, Node would close the connection and tell nobody.
+      request.on('upgrade', (_answer, socket) => {
+        socket.destroy()
+        reject(new AnswerError('The receiver asked for another protocol (101).'))
+      })
+      // However the request has ended: a promise that was never settled would keep a turn of the deliveries for ever.
+      request.on('close', () => reject(new AnswerError(closedEarly)))
       request.on('response', (answer) => {
         answer.on('error', () => {})
         resolve(answer)
@@ -122,10 +129,12 @@ async function discard(body: IncomingMessage): Promise<void> {
   }
 }
 
+const closedEarly = 'The receiver closed the connection without an answer.'
+
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'The receiver refused the connection.',
-  ECONNRESET: 'The receiver closed the connection without an answer.',
-  EPIPE: 'The receiver closed the connection without an answer.',
+  ECONNRESET: closedEarly,
+  EPIPE: closedEarly,
   ENOTFOUND: 'The host cannot be found.',
   ENODATA: 'The host cannot be found.',
   EAI_AGAIN: 'The host cannot be looked up now.',

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { Sender } from '../../webhooks/sender.ts'
 import { type Resolve, Targets } from '../../webhooks/targets.ts'
@@ -16,6 +16,15 @@ function makeSender(t: Test, targets = new Targets(['127.0.0.1'])): Sender {
 
 const post = (sender: Sender, url: string, stop = never) =>
   sender.post({ url, headers: { 'content-type': 'application/json' }, body: Buffer.from('{"a":1}') }, stop)
+
+/** A receiver that writes bytes of its own. @returns its URL */
+async function startBare(t: Test, answer: (socket: Socket) => void): Promise<string> {
+  const server = createServer((socket) => answer(socket.on('error', () => {})))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
 
 t.test('a delivery is one POST, and its status is the outcome', async (t) => {
   const sender = makeSender(t)
@@ -54,19 +63,28 @@ t.test('of a huge answer only the beginning is read, and its status counts', asy
 })
 
 t.test('a receiver that sends interim answers without end is given up', async (t) => {
-  const server = createServer((socket) => {
+  const url = await startBare(t, (socket) => {
     const interim = Buffer.from('HTTP/1.1 102 Processing\r\n\r\n'.repeat(1_000))
     const more = () => {
       while (!socket.destroyed && socket.write(interim));
       if (!socket.destroyed) socket.once('drain', more)
     }
-    socket.on('error', () => {}).once('data', more)
+    socket.once('data', more)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const outcome = await post(makeSender(t), `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  t.match(outcome, { failure: 'The receiver sent more than 8 interim (1xx) answers.' })
+  t.match(await post(makeSender(t), url), { failure: 'The receiver sent more than 8 interim (1xx) answers.' })
+})
+
+t.test('a receiver that changes the protocol is a failure at once, and its connection is closed', async (t) => {
+  const sender = makeSender(t)
+  for (const rest of ['', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n']) {
+    let closed: Promise<unknown> | undefined
+    const url = await startBare(t, (socket) => {
+      closed = once(socket, 'close')
+      socket.once('data', () => socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n${rest}`))
+    })
+    t.match(await post(sender, url), { failure: 'The receiver asked for another protocol (101).' })
+    await closed
+  }
 })
 
 t.test('an answer whose body drips is not waited for', async (t) => {
@@ -84,19 +102,12 @@ t.test('an answer whose body drips is not waited for', async (t) => {
 t.test('a receiver that never answers, or whose header drips, fails after ten seconds', async (t) => {
   const sender = makeSender(t)
   const hanging = await startReceiver(t, () => {})
-  const dripping = createServer((socket) => {
-    socket.on('error', () => {})
+  const dripping = await startBare(t, (socket) => {
     socket.write('HTTP/1.1 200 OK\r\n')
     const timer = setInterval(() => socket.write('x-a: b\r\n'), 300)
     socket.once('close', () => clearInterval(timer))
   })
-  dripping.listen(0, '127.0.0.1')
-  await once(dripping, 'listening')
-  t.teardown(() => dripping.close())
-  const outcomes = await Promise.all([
-    post(sender, hanging.url),
-    post(sender, `http://127.0.0.1:${(dripping.address() as AddressInfo).port}`)
-  ])
+  const outcomes = await Promise.all([post(sender, hanging.url), post(sender, dripping)])
   for (const outcome of outcomes) {
     t.match(outcome, { failure: /within 10 seconds/ })
     t.notOk('status' in outcome)
