@@ -142,10 +142,17 @@ const marker = /^running-(\d+)$/
 /** Keeps the current build for as long as this process runs: a service starts its threads and processes from there, also later. */
 export function keepForThisProcess() {
   try {
-    writeFileSync(join(realpathSync('dist'), '..', `running-${process.pid}`), '')
+    const folder = dirname(realpathSync('dist'))
+    for (const { name, isRunning } of markersIn(folder)) if (!isRunning) rmSync(join(folder, name), { force: true })
+    writeFileSync(join(folder, `running-${process.pid}`), '')
   } catch {
     // Where this user may not write, this user cannot remove a build either.
   }
+}
+
+function markersIn(folder) {
+  const names = readdirSync(folder).filter((name) => marker.test(name))
+  return names.map((name) => ({ name, isRunning: isAlive(Number(marker.exec(name)[1])) }))
 }
 
 function isAlive(pid) {
@@ -154,13 +161,6 @@ function isAlive(pid) {
   } catch (error) {
     return error.code === 'EPERM'
   }
-}
-
-function isRunning(folder) {
-  return readdirSync(folder).some((name) => {
-    const pid = marker.exec(name)?.[1]
-    return pid !== undefined && isAlive(Number(pid))
-  })
 }
 
 function removeOld() {
@@ -175,7 +175,7 @@ function removeOld() {
   const whole = found.filter(({ isWhole }) => isWhole).sort((a, b) => b.at - a.at)
   const abandoned = found.filter(({ isWhole, at }) => !isWhole && Date.now() - at > abandonedAfter)
   for (const { folder } of [...whole.slice(keptBuilds), ...abandoned]) {
-    if (folder !== current && !isRunning(folder)) rmSync(folder, { recursive: true, force: true })
+    if (folder !== current && !markersIn(folder).some(({ isRunning }) => isRunning)) rmSync(folder, { recursive: true, force: true })
   }
 }
 
