@@ -7,33 +7,67 @@ export interface Limits {
 /** No limit of its own, for work that other limits already bound. */
 export const unlimited: Limits = { total: Number.POSITIVE_INFINITY, perCaller: Number.POSITIVE_INFINITY }
 
-/** Counts how much of something is in use, in total and per caller, and enforces limits on both. */
+export interface QuotaLimits extends Limits {
+  /** For all callers of a network together. Without it there is no such limit. */
+  readonly perNetwork?: number
+  /** What each caller may have even if its network, or all together, have reached their limit: until they have twice as much. */
+  readonly always?: number
+}
+
+/** How much of something each of many has in use. */
+class Shares {
+  readonly #amounts = new Map<string, number>()
+
+  of(name: string): number {
+    return this.#amounts.get(name) ?? 0
+  }
+
+  add(name: string, amount: number): void {
+    const sum = this.of(name) + amount
+    if (sum > 0) this.#amounts.set(name, sum)
+    else this.#amounts.delete(name)
+  }
+
+  /** Who has nothing may have one thing that is larger than the limit. Otherwise nobody could ever have it. */
+  wouldExceed(limit: number, name: string, amount: number): boolean {
+    const own = this.of(name)
+    return own > 0 && own + amount > limit
+  }
+}
+
+/** Counts how much of something is in use, in total, per caller and per network, and enforces limits on all of them. */
 export class Quota {
-  readonly #limits: Limits
-  readonly #callers = new Map<string, number>()
+  readonly #limits: QuotaLimits
+  readonly #callers = new Shares()
+  readonly #networks = new Shares()
   #total = 0
 
-  constructor(limits: Limits) {
+  constructor(limits: QuotaLimits) {
     this.#limits = limits
   }
 
   /**
-   * Acquires the amount, or acquires nothing and returns the limit that it would exceed. A caller who has nothing may exceed its own
-   * limit. Otherwise an amount above that limit could never be acquired.
+   * Acquires the amount, or acquires nothing and returns the limit that it would exceed. A limit of the caller's network counts as its own.
+   * @param network where `perNetwork` is a limit
    */
-  acquire(caller: string, amount: number): keyof Limits | undefined {
-    const own = (this.#callers.get(caller) ?? 0) + amount
-    if (own > this.#limits.perCaller && own > amount) return 'perCaller'
-    if (this.#total + amount > this.#limits.total) return 'total'
-    this.#callers.set(caller, own)
-    this.#total += amount
+  acquire(caller: string, amount: number, network = ''): keyof Limits | undefined {
+    const { total, perCaller, perNetwork = Number.POSITIVE_INFINITY, always = 0 } = this.#limits
+    if (this.#callers.wouldExceed(perCaller, caller, amount)) return 'perCaller'
+    const extent = this.#callers.of(caller) + amount > always ? 1 : 2
+    if (this.#networks.wouldExceed(extent * perNetwork, network, amount)) return 'perCaller'
+    if (this.#total + amount > extent * total) return 'total'
+    this.#add(caller, amount, network)
     return undefined
   }
 
-  release(caller: string, amount: number): void {
-    const own = (this.#callers.get(caller) ?? 0) - amount
-    if (own > 0) this.#callers.set(caller, own)
-    else this.#callers.delete(caller)
-    this.#total -= amount
+  /** @param network as it was acquired with */
+  release(caller: string, amount: number, network = ''): void {
+    this.#add(caller, -amount, network)
+  }
+
+  #add(caller: string, amount: number, network: string): void {
+    this.#callers.add(caller, amount)
+    this.#networks.add(network, amount)
+    this.#total += amount
   }
 }

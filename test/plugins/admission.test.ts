@@ -6,6 +6,9 @@ import { build, xml } from '../build.ts'
 import { countReads } from '../count-reads.ts'
 import { listening, message, Wire } from '../http/wire.ts'
 
+const largest = 2 * 1024 * 1024
+const json = { 'content-type': 'application/json' } as const
+const jsonOrder = '{"item":[{"productId":"ABC-1","quantity":"1"}]}'
 const line = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
 
 /** Holds the answers of the document process back, so that the room that they take stays reserved. @param write what is answered then */
@@ -39,21 +42,62 @@ async function answeredOf60(t: Test, ask: () => Promise<LightMyRequestResponse>,
 t.test('the bodies of one caller take 16 MiB at most while they arrive: one more is 503, unread, and others are answered', async (t) => {
   const { app } = await build(t)
   await listening(app)
-  const head = message('POST /order', { 'content-type': 'application/json', 'content-length': String(2 * 1024 * 1024) })
+  const head = message('POST /order', { ...json, 'content-length': String(largest) })
   const wires = await Promise.all(Array.from({ length: 9 }, () => Wire.open(t, app)))
   const sent = wires.map((wire) => ({ wire, answer: wire.send(head).answer() }))
   const refused = await Promise.race(sent.map(async ({ wire, answer }) => ({ wire, ...(await answer) })))
   t.match(refused, { status: 503, body: /Too many large documents are being processed right now. Nothing was stored/ })
-  const payload = '{"item":[{"productId":"ABC-1","quantity":"1"}]}'
-  const headers = { 'content-type': 'application/json' }
-  const send = (remoteAddress: string) => app.inject({ method: 'POST', url: '/order', remoteAddress, headers, payload })
+  const send = (remoteAddress: string) => app.inject({ method: 'POST', url: '/order', remoteAddress, headers: json, payload: jsonOrder })
   t.equal((await send('127.0.0.1')).statusCode, 503)
   t.equal((await send('192.0.2.1')).statusCode, 201)
   const waiting = sent.filter(({ wire }) => wire !== refused.wire)
-  for (const { wire } of waiting) wire.send(payload.padEnd(2 * 1024 * 1024))
+  for (const { wire } of waiting) wire.send(jsonOrder.padEnd(largest))
   const statuses = (await Promise.all(waiting.map(({ answer }) => answer))).map(({ status }) => status)
   t.same(statuses, new Array(8).fill(201))
   t.equal((await send('127.0.0.1')).statusCode, 201, 'each answer gives its room back')
+})
+
+/** Sends the heads of so many orders of 2 MiB at once, and no bodies. @returns when one of them is refused */
+async function announceOrders(t: Test, app: FastifyInstance, senders: readonly Readonly<Record<string, string>>[]): Promise<void> {
+  const answers = senders.map(async (sender) => {
+    const wire = await Wire.open(t, app)
+    return wire.send(message('POST /order', { ...json, ...sender, 'content-length': String(largest) })).answer()
+  })
+  t.match(await Promise.race(answers), { status: 503, body: /Too many large documents are being processed right now/ })
+}
+
+t.test('the bodies of all customers of one address take 24 MiB at most: a small one more has room all the same', async (t) => {
+  const { app, key } = await build(t)
+  await listening(app)
+  const keys = await Promise.all(['A', 'B', 'C'].map((customer) => key(customer, 'order')))
+  await announceOrders(
+    t,
+    app,
+    Array.from({ length: 13 }, (_, index) => keys[index % 3] ?? {})
+  )
+  const place = async (remoteAddress: string, length: number) => {
+    const headers = { ...json, ...(await key('D', 'order')) }
+    return (await app.inject({ method: 'POST', url: '/order', remoteAddress, headers, payload: jsonOrder.padEnd(length) })).statusCode
+  }
+  t.equal(await place('127.0.0.1', largest), 503)
+  t.equal(await place('192.0.2.1', largest), 201, 'from another address it has room')
+  t.equal(await place('127.0.0.1', 200_000), 201)
+})
+
+t.test('bodies that never come, from however many addresses, leave room for small ones of others', async (t) => {
+  const { app } = await build(t, { settings: { TRUST_PROXY: '127.0.0.1' } })
+  await listening(app)
+  await announceOrders(
+    t,
+    app,
+    Array.from({ length: 33 }, (_, index) => ({ 'x-forwarded-for': `192.0.2.${index % 5}` }))
+  )
+  const place = async (length: number) => {
+    const headers = { ...json, 'x-forwarded-for': '192.0.2.9' }
+    return (await app.inject({ method: 'POST', url: '/order', headers, payload: jsonOrder.padEnd(length) })).statusCode
+  }
+  t.equal(await place(largest), 503)
+  t.equal(await place(200_000), 201)
 })
 
 t.test('large orders that wait to be written have bounded room: more are 503, for who asks for too many and nobody else', async (t) => {
