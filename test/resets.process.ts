@@ -2,47 +2,19 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { message } from './http/wire.ts'
+import { resetClients } from './reset-clients.ts'
 import { runServer } from './run-server.ts'
-
-const requests = {
-  CONNECT: 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',
-  Upgrade: message('GET /products', { connection: 'upgrade', upgrade: 'websocket' }),
-  GET: message('GET /product/ABC-1'),
-  'a part of a body': message('POST /order', { 'content-type': 'application/xml', 'content-length': '100' }),
-  'a second, pipelined request': message('GET /product/ABC-1').repeat(3),
-  'what waits for 100 (Continue)': message('POST /order', {
-    expect: '100-continue',
-    'content-type': 'application/xml',
-    'content-length': '9'
-  }),
-  garbage: 'garbage\r\n\r\n'
-}
-
-/** Sends bytes and resets the connection. @param after milliseconds between the two; undefined: none */
-async function reset(port: number, bytes: string, after?: number): Promise<void> {
-  const socket = connect(port, '127.0.0.1')
-  socket.on('error', () => undefined)
-  await once(socket, 'connect')
-  socket.write(bytes)
-  if (after !== undefined) await pause(after)
-  socket.resetAndDestroy()
-  await once(socket, 'close')
-}
 
 t.test('a reset at any moment is no error of the service: nothing fails, and nothing stays behind', async (t) => {
   const server = await runServer(t, { DATABASE_URL: `sqlite:${t.testdir()}/tradepost.db`, RATE_LIMIT: '100000' })
   const lines: string[] = []
   server.process.stdout?.on('data', (chunk: Buffer) => lines.push(chunk.toString()))
   const port = Number(new URL(server.base).port)
-  for (const [name, bytes] of Object.entries(requests)) {
-    for (const after of [undefined, 0, 5]) {
-      await Promise.all(Array.from({ length: 60 }, () => reset(port, bytes, after)))
-      t.equal((await fetch(`${server.base}/health/live`)).status, 200, name)
-    }
-  }
+  await resetClients(port, 60, async (what) => {
+    t.equal((await fetch(`${server.base}/health/live`)).status, 200, what)
+  })
   let metrics = ''
   // The request for the metrics is in flight itself.
   while (!metrics.includes('http_requests_in_flight 1\n')) metrics = await (await fetch(`${server.base}/metrics`)).text()

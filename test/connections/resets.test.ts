@@ -1,8 +1,11 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
+import { Writable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { build } from '../build.ts'
 import { listening, message } from '../http/wire.ts'
+import { resetClients } from '../reset-clients.ts'
 import { stopClock } from '../stopped-clock.ts'
 import { countNewClients, serveConnections, until } from './served.ts'
 
@@ -24,6 +27,26 @@ async function connecting(t: Test) {
   const reset = () => sockets.map((socket) => socket.resetAndDestroy())
   return { app, seen, sockets, reset }
 }
+
+t.test('a reset at any moment is no error: nothing fails, and nothing stays behind', async (t) => {
+  let log = ''
+  const logTo = new Writable({
+    write(chunk, _encoding, done) {
+      log += chunk
+      done()
+    }
+  })
+  const { app } = await build(t, { logTo })
+  await listening(app)
+  const { port } = app.server.address() as AddressInfo
+  await resetClients(port, 20, async (what) => {
+    t.equal((await app.inject('/product/ABC-1')).statusCode, 200, what)
+  })
+  const left = () => app.metrics.read()
+  while (!(await left()).includes('http_requests_in_flight 0\n')) await pause(20)
+  t.notMatch(await left(), /status="5/)
+  t.same(log.match(/"level":[456]0.*/g), null)
+})
 
 t.test('for a client that resets before it is accepted, nothing is set up', async (t) => {
   const { seen, sockets, reset } = await connecting(t)
