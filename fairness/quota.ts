@@ -14,7 +14,12 @@ export interface QuotaLimits extends Limits {
   readonly always?: number
 }
 
-/** How much of something each of many has in use. */
+/** If nothing is in use, one thing may be larger than the limit. Otherwise nobody could ever have it. */
+function isOver(limit: number, inUse: number, amount: number): boolean {
+  return inUse > 0 && inUse + amount > limit
+}
+
+/** How much each has in use, by name. */
 class Shares {
   readonly #amounts = new Map<string, number>()
 
@@ -26,12 +31,6 @@ class Shares {
     const sum = this.of(name) + amount
     if (sum > 0) this.#amounts.set(name, sum)
     else this.#amounts.delete(name)
-  }
-
-  /** Who has nothing may have one thing that is larger than the limit. Otherwise nobody could ever have it. */
-  wouldExceed(limit: number, name: string, amount: number): boolean {
-    const own = this.of(name)
-    return own > 0 && own + amount > limit
   }
 }
 
@@ -52,10 +51,11 @@ export class Quota {
    */
   acquire(caller: string, amount: number, network = ''): keyof Limits | undefined {
     const { total, perCaller, perNetwork = Number.POSITIVE_INFINITY, always = 0 } = this.#limits
-    if (this.#callers.wouldExceed(perCaller, caller, amount)) return 'perCaller'
-    const extent = this.#callers.of(caller) + amount > always ? 1 : 2
-    if (this.#networks.wouldExceed(extent * perNetwork, network, amount)) return 'perCaller'
-    if (this.#total + amount > extent * total) return 'total'
+    const own = this.#callers.of(caller)
+    if (isOver(perCaller, own, amount)) return 'perCaller'
+    const extent = own + amount > always ? 1 : 2
+    if (isOver(extent * perNetwork, this.#networks.of(network), amount)) return 'perCaller'
+    if (isOver(extent * total, this.#total, amount)) return 'total'
     this.#add(caller, amount, network)
     return undefined
   }

@@ -21,6 +21,15 @@ t.test('a caller who has nothing may have one thing that is larger than its part
   t.equal(quota.acquire('b', 6), undefined)
 })
 
+t.test('what is larger than the whole is had alone', async (t) => {
+  const quota = new Quota({ total: 10, perNetwork: 6, perCaller: 4 })
+  t.equal(quota.acquire('a', 12, 'x'), undefined)
+  t.equal(quota.acquire('b', 1, 'y'), 'total')
+  quota.release('a', 12, 'x')
+  t.equal(quota.acquire('b', 1, 'y'), undefined)
+  t.equal(quota.acquire('a', 12, 'x'), 'total')
+})
+
 t.test('all callers of a network have a part together', async (t) => {
   const quota = new Quota({ total: 20, perNetwork: 6, perCaller: 4 })
   t.equal(quota.acquire('a', 4, 'x'), undefined)
