@@ -27,7 +27,7 @@ interface Attack {
 const next = random(options.seed)
 const large = order(10_000, next)
 const longName = 'a'.repeat(17_000)
-const repeated = `{"${longName}":{${Array.from({ length: 10_000 }, () => '"b":"1"').join(',')}}}`
+const repeated = `{"${longName}":{${Array.from({ length: 20_000 }, (_, i) => `"b${i >> 1}":"1"`).join(',')}}}`
 const misplaced = `<purchase-order>${'<item><quantity>1</quantity><product-id>A</product-id></item>'.repeat(20_000)}</purchase-order>`
 
 const smallChunks = `POST /order HTTP/1.1\r\nHost: shop\r\nContent-Type: application/xml\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(10_900)}`

@@ -6,6 +6,7 @@ t.test('an empty setting is one that is not set', async (t) => {
   const empty = readConfig({ HOST: '', PORT: '', BASE_URL: '', DATABASE_URL: '', GUEST_ORDERS: '', TRUST_PROXY: '' })
   t.same(empty, readConfig({}))
   t.equal(empty.HOST, '127.0.0.1', 'never every address')
+  t.equal(empty.SEND_TIMEOUT, 30, 'a client that reads nothing is cut off')
 })
 
 t.test('every setting that is wrong is named at once, with what it may be', async (t) => {

@@ -38,6 +38,7 @@ export class Dispatcher {
   #running: Promise<void> | undefined
   /** The position of the last event for which webhooks were claimed. */
   #seen: number | undefined
+  /** By the monotonic clock, as all times here that are not stored. */
   #checkAt = 0
   /** The times at which webhooks that failed in this process are due again. */
   #retries: readonly number[] = []
@@ -92,9 +93,9 @@ export class Dispatcher {
     return this.#memory.with(webhook.customer, head.weight, AbortSignal.any([signal, this.#stopping.signal]), async () => {
       const [event] = await store.events([head])
       if (!event) return 'gone'
-      const at = Date.now()
+      const [at, begun] = [Date.now(), performance.now()]
       const body = await write(event, webhook, AbortSignal.any([signal, this.#aborting.signal]))
-      if (!body) return { at, durationMs: Date.now() - at, failure: 'The shop could not write the event.' }
+      if (!body) return { at, durationMs: Math.round(performance.now() - begun), failure: 'The shop could not write the event.' }
       if (!(await mayPost())) return 'kept-back'
       const message = { id: head.id, timestamp: Math.floor(Date.now() / 1000), body }
       const headers = { 'content-type': webhook.mediaType, 'user-agent': 'Tradepost', ...signatureHeaders(webhook.secrets, message) }
@@ -122,7 +123,7 @@ export class Dispatcher {
   /** Claims the webhooks that are due, if there is a new event or a search is due. */
   async #claim(): Promise<true> {
     const last = (await this.#options.store.lastEvent())?.position ?? 0
-    const isTime = Date.now() >= this.#checkAt
+    const isTime = performance.now() >= this.#checkAt
     if (this.#turns.free === 0 || (last === this.#seen && !isTime)) return true
     if (isTime) this.#planCheck()
     // Between two searches, only webhooks that hear one of the new events are read.
@@ -163,8 +164,9 @@ export class Dispatcher {
   }
 
   #planCheck(): void {
-    this.#retries = this.#retries.filter((at) => at > Date.now())
-    this.#checkAt = Math.min(Date.now() + times.check, ...this.#retries)
+    const now = performance.now()
+    this.#retries = this.#retries.filter((at) => at > now)
+    this.#checkAt = Math.min(now + times.check, ...this.#retries)
   }
 
   /**
@@ -188,7 +190,7 @@ export class Dispatcher {
   /** Plans a search: a webhook that its owner has changed may be due again at once, and a failed one later. */
   #checkAgain(progress: WebhookProgress | undefined): void {
     const { step } = progress ?? {}
-    if (step?.kind === 'retry' || step?.kind === 'postpone') this.#retries = [...this.#retries, Date.now() + step.in]
+    if (step?.kind === 'retry' || step?.kind === 'postpone') this.#retries = [...this.#retries, performance.now() + step.in]
     this.#checkAt = 0
   }
 

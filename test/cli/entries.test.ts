@@ -107,6 +107,20 @@ t.test('an element is read from XML as the reader of requests reads it', async (
   )
 })
 
+t.test('a product has its rule of quantities in each format', async (t) => {
+  const texts: Readonly<Record<string, string>> = {
+    xml: `<catalogue><product id="a"><name>n</name><price>1</price><minimum-quantity>10</minimum-quantity>
+<quantity-step>2.5</quantity-step></product></catalogue>`,
+    csv: 'id,name,price,minimum-quantity,quantity-step\r\na,n,1,10,2.5\r\n',
+    ndjson: '{"id":"a","name":"n","price":"1","minimumQuantity":"10","quantityStep":"2.5"}\n'
+  }
+  const validate = makeValidator()
+  for (const [format, { read }] of Object.entries(documents)) {
+    const entries = await all(read(inPieces(texts[format] ?? '', 7)))
+    t.match(validate(entries), [{ item: { id: 'a', draft: { minimumQuantity: '10', quantityStep: '2.5' } } }], format)
+  }
+})
+
 t.test('a product is validated with the same result, however many are validated at once and beside which others', async (t) => {
   const validate = makeValidator()
   const good = '<product id="p"><name>n</name><price>1</price></product>'

@@ -56,6 +56,17 @@ for (const [name, request, body] of [
   })
 }
 
+t.test('of megabytes that were sent ahead little is read before the first answer', async (t) => {
+  const { connections, answers } = await sending(t, get.repeat(500_000))
+  // They never come: the client goes when the test ends.
+  answers.catch(() => undefined)
+  // Node reads up to 64 KiB in a turn of the event loop.
+  for (let turns = 0; turns < 2_000; turns++) await new Promise(setImmediate)
+  const [{ socket } = { socket: undefined }] = connections.open
+  const read = socket?.bytesRead ?? 0
+  t.ok(read > 0 && read <= 1024 * 1024, `${read} bytes`)
+})
+
 t.test('a service that stops answers all requests that were sent ahead, and only the last answer closes (RFC 9112 9.6)', async (t) => {
   const { connections, answers, go, parsed } = await sending(t, (get + post).repeat(sentAhead / 2))
   connections.disableKeepAlive()

@@ -16,15 +16,15 @@ async function post(shop: HostileShop, headers: Record<string, string>, body: st
   return shop.send({ method: 'POST', path: '/order', headers, body })
 }
 
-/** JSON of one member name, repeated in a place that repeats it, too. */
+/** JSON of one long member name around members that are all there twice. */
 function repeatedMembers(length: number, times: number): string {
   const name = 'a'.repeat(length)
-  return `{"${name}":{${Array.from({ length: times }, () => '"b":"1"').join(',')}}}`
+  return `{"${name}":{${Array.from({ length: times }, (_, i) => `"b${i >> 1}":"1"`).join(',')}}}`
 }
 
 /** Documents with a fault in each of many places, or with many faults in one place. */
 const refused: Readonly<Record<string, { readonly headers: Record<string, string>; readonly body: string }>> = {
-  'one long name around 10,000 repeated members': { headers: json, body: repeatedMembers(17_000, 10_000) },
+  'one long name around 10,000 repeated members': { headers: json, body: repeatedMembers(17_000, 20_000) },
   'repeated members at every depth': { headers: json, body: `${'{"a":1,"a":'.repeat(90)}1${'}'.repeat(90)}` },
   '200,000 repeated members': { headers: json, body: `{${Array.from({ length: 200_000 }, () => '"a":1').join(',')}}` },
   '1 MB of unknown members': { headers: json, body: `{${Array.from({ length: 60_000 }, (_, i) => `"unknown${i}":1`).join(',')}}` },

@@ -28,6 +28,7 @@ t.test('a form that is no valid order', (t) =>
     'a field twice, by its other name': invalid(`${valid}&item.1.quantity.value=5`, 'item.1.quantity.value', /more than once/),
     'a field twice, by another number for its row': invalid(`${valid}&item.01.quantity=5`, 'item.01.quantity', /more than once/),
     'a field of a million parts': invalid(`${valid}&${'a.'.repeat(1_000_000)}=1`, `${'a.'.repeat(128)}…`, /no "a\./),
+    'a field 210,000 times': invalid(`${valid}${'&note.1=x'.repeat(210_000)}`, 'note.1', /more than once/),
     'a percent sign alone': malformed(`${valid}&note.1=100%`, /percent sign/),
     'percent-encoded Latin-1': malformed(`${valid}&note.1=%E9`, /percent sign/),
     'Latin-1 as it is': malformed(Buffer.from(`${valid}&note.1=é`, 'latin1'), /UTF-8/),

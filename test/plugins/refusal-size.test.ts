@@ -13,6 +13,10 @@ const documents: Readonly<Record<string, { readonly headers: object; readonly bo
     headers: json,
     body: JSON.stringify(Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`${long}${i}`, ''])))
   },
+  'members that are repeated, below a long name': {
+    headers: json,
+    body: `{"${'n'.repeat(17_000)}":{${Array.from({ length: 20_000 }, (_, i) => `"a${i >> 1}":1`).join(',')}}}`
+  },
   'unknown elements with long names': {
     headers: xml,
     body: `<purchase-order>${Array.from({ length: 150 }, (_, i) => `<${long}${i}/>`).join('')}${item}</purchase-order>`
@@ -41,6 +45,20 @@ t.test('the answer to a refused document is 64 KiB at most, in every media type'
       t.match(response.statusCode, /^4\d\d$/, `${title}: ${response.body.slice(0, 200)}`)
       t.ok(response.rawPayload.length <= mostBytes, `${title} as ${accept}: ${response.rawPayload.length} bytes`)
     }
+  }
+})
+
+t.test('names and values are cut where a problem quotes them', async (t) => {
+  const { app } = await build(t)
+  for (const [title, { headers, body }] of Object.entries(documents).filter(([title]) => / long name/.test(title))) {
+    const response = await app.inject({ method: 'POST', url: '/order', headers: { ...headers, accept: 'application/json' }, payload: body })
+    const { errors } = response.json<{ errors: { detail: string; path?: string }[] }>()
+    t.ok(errors.length > 0, title)
+    t.same(
+      errors.filter(({ detail, path = '' }) => detail.length > 1_000 || path.length > 1_000),
+      [],
+      title
+    )
   }
 })
 

@@ -53,14 +53,16 @@ t.test('one caller has few searches under way, and more of them are 429 with Ret
   t.equal((await held.endUntil(search(shop, '192.0.2.1'))).statusCode, 200, 'then it may go on')
 })
 
-t.test('searches of all callers are bounded too, and over that it is 503 for a while', async (t) => {
-  const shop = await build(t)
+t.test('searches of all callers are bounded too, and over that it is 503 for a while, and counts', async (t) => {
+  const shop = await build(t, { settings: { RATE_LIMIT: '10' } })
   const held = hold(shop)
   const all = Array.from({ length: 100 }, (_, i) => search(shop, `192.0.2.${i}`))
   await held.untilPending(all, 68)
-  const statuses = (await held.endUntil(Promise.all(all))).map(({ statusCode }) => statusCode)
-  t.equal(statuses.filter((status) => status === 200).length, 68)
-  t.equal(statuses.filter((status) => status === 503).length, 32)
+  const answers = await held.endUntil(Promise.all(all))
+  t.equal(answers.filter(({ statusCode }) => statusCode === 200).length, 68)
+  const refused = answers.filter(({ statusCode }) => statusCode === 503)
+  t.equal(refused.length, 32)
+  t.match(refused[0]?.headers, { ratelimit: /r=9;/ })
   t.equal(held.most, 4)
 })
 
@@ -120,6 +122,24 @@ t.test('one caller reads few whole catalogues at a time, and a reader that leave
   t.equal((await shop.app.inject({ url: '/catalogue', method: 'HEAD' })).statusCode, 200, 'HEAD reads nothing')
   for (const reader of readers) reader.abort()
   await until(async () => (await catalogueOf(shop)).statusCode === 200)
+})
+
+t.test('all callers together read few whole catalogues at a time: more are 503, and count', async (t) => {
+  const shop = await build(t, { settings: { TRUST_PROXY: '127.0.0.1', RATE_LIMIT: '10' } })
+  const catalogues = endless(shop)
+  await listening(shop.app)
+  const readers = Array.from({ length: 32 }, async (_, i) =>
+    (await Wire.open(t, shop.app)).pause().send(message('GET /catalogue', { 'x-forwarded-for': `192.0.2.${i % 8}` }))
+  )
+  await Promise.all(readers)
+  await until(() => catalogues.started === 32)
+  catalogues.isWanted = false
+  for (const left of [9, 8]) {
+    t.match(await catalogueOf(shop, '192.0.2.9'), {
+      statusCode: 503,
+      headers: { 'retry-after': /^\d+$/, ratelimit: new RegExp(`r=${left};`) }
+    })
+  }
 })
 
 t.test('requests in a row whose connection is reset leave no place taken', async (t) => {

@@ -16,7 +16,7 @@ const hostile = {
     images: ['/a?b=c&d', 'https://e.org/|']
   },
   a: { gtin: '4006381333931', backorder: true, onHand: decimal('0') },
-  B: { description: '' }
+  B: { description: '', minimumQuantity: decimal('10'), quantityStep: decimal('2.5') }
 }
 
 /** What was read from the store for catalogues. */
@@ -65,6 +65,7 @@ t.test('the whole catalogue is one XML document, valid against its schema, in th
     [...body.matchAll(/<product id="([^"]*)"/g)].map(([, id]) => id),
     ['B', 'a', '~1']
   )
+  t.match(body, /<minimum-quantity>10<\/minimum-quantity>\s*<quantity-step>2\.5<\/quantity-step>/)
   t.notMatch(body, 'on-hand', 'stock changes at another pace')
 })
 
@@ -80,7 +81,7 @@ t.test('its other forms are CSV and one JSON a line', async (t) => {
   const csv = await get(shop, { accept: 'text/csv' })
   t.equal(csv.headers['content-type'], 'text/csv; charset=utf-8')
   t.match(csv.body, '~1,1,"a,""b""\n|c\\"," ]]> & <b>\u{1f600}\r ",9.99,EUR,C62,,,,x\\|y|x\\\\|ü,/a?b=c&d|https://e.org/\\|,none,in-stock,')
-  t.match(csv.body, /^B,1,Hex bolt,"",9.99/m, 'an empty text is not the same as none')
+  t.match(csv.body, /^B,1,Hex bolt,"",9\.99,EUR,C62,10,2\.5,/m, 'an empty text is not the same as none')
   const ndjson = await get(shop, { accept: 'application/x-ndjson' })
   t.equal(ndjson.headers['content-type'], 'application/x-ndjson; charset=utf-8')
   const products = ndjson.body

@@ -163,6 +163,8 @@ t.test('the limits of the shop are in the description', async (t) => {
   const { description } = await describe(t, { MAX_ORDER_ITEMS: '7' })
   const purchaseOrder = description.components.schemas['PurchaseOrder'] as { properties: { item: { maxItems: number } } }
   t.equal(purchaseOrder.properties.item.maxItems, 7)
+  const { properties } = description.components.schemas['Product'] as { properties: Readonly<Record<string, object>> }
+  t.ok(properties['minimumQuantity'] && properties['quantityStep'], 'and those of a product')
 })
 
 t.test('the description is cached as the catalogue is, and revalidated (RFC 9110 section 13.1.2)', async (t) => {

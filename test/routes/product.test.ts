@@ -105,6 +105,8 @@ t.test('a product has every field back that it was given, and two products never
     description: 'Line one\nline two\r',
     price: { value: '10.10', currency: 'EUR' },
     unit: 'BX',
+    minimumQuantity: '10',
+    quantityStep: '5',
     gtin: '4006381333931',
     category: ['Fasteners', 'Nuts'],
     image: [{ href: 'https://img.example/nut.png?a=1&b=2' }],
