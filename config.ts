@@ -127,7 +127,7 @@ export const settings = {
     oneOf('check', 'place'),
     "`place`: store orders that say that they are tests, on a supplier's test instance"
   ),
-  BODY_LIMIT: setting('2097152', integer(1024), 'the largest request body, in bytes'),
+  BODY_LIMIT: setting('2097152', integer(1024, 67_108_864), 'the largest request body, in bytes; 64 MiB at most'),
   MAX_ORDER_ITEMS: setting('10000', integer(1), 'the most items that an order can have'),
   MAX_URL_LENGTH: setting('4096', integer(256), 'the longest request target, in bytes'),
   MAX_HEADER_SIZE: setting(

@@ -7,17 +7,20 @@ export interface Limits {
 /** No limit of its own, for work that other limits already bound. */
 export const unlimited: Limits = { total: Number.POSITIVE_INFINITY, perCaller: Number.POSITIVE_INFINITY }
 
+/** The name of a caller and of its network. */
+export interface Holder {
+  readonly name: string
+  readonly network: string
+}
+
 export interface QuotaLimits extends Limits {
   /** For all callers of a network together. Without it there is no such limit. */
   readonly perNetwork?: number
-  /** What each caller may have even if its network, or all together, have reached their limit: until they have twice as much. */
-  readonly always?: number
+  /** A caller that has no more than this may exceed the limits of its network and of all together by half. */
+  readonly small?: number
 }
 
-/** If nothing is in use, one thing may be larger than the limit. Otherwise nobody could ever have it. */
-function isOver(limit: number, inUse: number, amount: number): boolean {
-  return inUse > 0 && inUse + amount > limit
-}
+export type ExceededLimit = 'total' | 'perCaller' | 'perNetwork'
 
 /** How much each has in use, by name. */
 class Shares {
@@ -32,41 +35,43 @@ class Shares {
     if (sum > 0) this.#amounts.set(name, sum)
     else this.#amounts.delete(name)
   }
+
+  /** Who has nothing may have one thing that is larger than the limit. Otherwise nobody could ever have it. */
+  isOver(limit: number, name: string, amount: number): boolean {
+    const own = this.of(name)
+    return own > 0 && own + amount > limit
+  }
 }
 
 /** Counts how much of something is in use, in total, per caller and per network, and enforces limits on all of them. */
 export class Quota {
-  readonly #limits: QuotaLimits
+  readonly #limits: Required<QuotaLimits>
   readonly #callers = new Shares()
   readonly #networks = new Shares()
   #total = 0
 
   constructor(limits: QuotaLimits) {
-    this.#limits = limits
+    this.#limits = { perNetwork: Number.POSITIVE_INFINITY, small: 0, ...limits }
   }
 
-  /**
-   * Acquires the amount, or acquires nothing and returns the limit that it would exceed. A limit of the caller's network counts as its own.
-   * @param network where `perNetwork` is a limit
-   */
-  acquire(caller: string, amount: number, network = ''): keyof Limits | undefined {
-    const { total, perCaller, perNetwork = Number.POSITIVE_INFINITY, always = 0 } = this.#limits
-    const own = this.#callers.of(caller)
-    if (isOver(perCaller, own, amount)) return 'perCaller'
-    const extent = own + amount > always ? 1 : 2
-    if (isOver(extent * perNetwork, this.#networks.of(network), amount)) return 'perCaller'
-    if (isOver(extent * total, this.#total, amount)) return 'total'
-    this.#add(caller, amount, network)
+  /** Acquires the amount, or acquires nothing and returns the limit that it would exceed. */
+  acquire(holder: Holder, amount: number): ExceededLimit | undefined {
+    const { name, network } = holder
+    const { total, perCaller, perNetwork, small } = this.#limits
+    const factor = this.#callers.of(name) + amount <= small ? 1.5 : 1
+    if (this.#callers.isOver(perCaller, name, amount)) return 'perCaller'
+    if (this.#networks.isOver(factor * perNetwork, network, amount)) return 'perNetwork'
+    if (this.#total + amount > factor * total) return 'total'
+    this.#add(holder, amount)
     return undefined
   }
 
-  /** @param network as it was acquired with */
-  release(caller: string, amount: number, network = ''): void {
-    this.#add(caller, -amount, network)
+  release(holder: Holder, amount: number): void {
+    this.#add(holder, -amount)
   }
 
-  #add(caller: string, amount: number, network: string): void {
-    this.#callers.add(caller, amount)
+  #add({ name, network }: Holder, amount: number): void {
+    this.#callers.add(name, amount)
     this.#networks.add(network, amount)
     this.#total += amount
   }

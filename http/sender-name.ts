@@ -1,4 +1,5 @@
 import type { Caller } from '../domain/caller.ts'
+import type { Holder } from '../fairness/quota.ts'
 
 /** The facts about the sender of a request. */
 interface SenderFacts {
@@ -16,6 +17,11 @@ interface SenderFacts {
 export function senderName({ caller, charged, network }: SenderFacts): string {
   if (caller?.kind === 'key') return `customer ${caller.customer}`
   return !caller && charged ? charged.caller : addressName(network)
+}
+
+/** The sender, as quotas count it. */
+export function holderOf(request: SenderFacts): Holder {
+  return { name: senderName(request), network: request.network }
 }
 
 /** The name of a sender if only the network is known. */

@@ -5,10 +5,10 @@ import type { Config } from '../config.ts'
 import { type JsonText, mostInline, textOf } from '../domain/deferred.ts'
 import { LargeRead } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
-import { Quota } from '../fairness/quota.ts'
+import { type Holder, Quota } from '../fairness/quota.ts'
 import { addCheck } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
-import { senderName } from '../http/sender-name.ts'
+import { holderOf } from '../http/sender-name.ts'
 import { whenAnswered } from '../http/when-answered.ts'
 
 declare module 'fastify' {
@@ -57,11 +57,11 @@ declare module 'fastify' {
 
 const mebibyte = 1024 * 1024
 
-/**
- * Bytes of memory for the bodies of pending requests. While 20 customers of one address sent orders of 2 MiB and read them on 450
- * connections, all processes together had 735 MB without the limit of a network, and twice `total`.
- */
-const bodyLimits = { total: 64 * mebibyte, perNetwork: 24 * mebibyte, perCaller: 16 * mebibyte, always: mebibyte / 4 }
+// While 20 customers of one address sent orders of 2 MiB and read them, all processes together had 735 MB without a limit for a network
+// and with 96 MiB in total, and 558 MB with these limits (bench/README.md).
+
+/** Bytes of memory for the bodies of pending requests. */
+const bodyLimits = { total: 64 * mebibyte, perNetwork: 24 * mebibyte, perCaller: 16 * mebibyte, small: mebibyte / 4 }
 
 /**
  * Bytes of memory for the stored orders that requests read. An order that is read takes several times its size: it is also sent to the
@@ -75,8 +75,7 @@ function noRoom(): Problem {
 
 /** Room in memory that is reserved. */
 interface Room {
-  readonly sender: string
-  readonly network: string
+  readonly holder: Holder
   bytes: number
   /** The number of tasks that use it, with the request that keeps it. At 0 it is free. */
   users: number
@@ -112,9 +111,9 @@ function bytesOf(headers: IncomingHttpHeaders, { BODY_LIMIT }: Config): number {
 
 /**
  * Limits the memory that the bodies of pending requests take, and so the queue of the document process. One sender can
- * use only a part of it, and so can one network, which may have many customers. A sender of small bodies always has room for
- * some. Requests are refused before their body is read. Reads of large orders have a quota of their own, so they never keep
- * others from placing orders.
+ * use only a part of it, and so can one network, which may have many customers. Large bodies leave room for small ones of others.
+ * Requests are refused before their body is read. Reads of large orders have a quota of their own, so they never keep others
+ * from placing orders.
  */
 export default fp(
   async function admission(app: FastifyInstance, { config }: { config: Config }) {
@@ -124,14 +123,13 @@ export default fp(
     const kept = new WeakMap<FastifyRequest, KeptRoom>()
 
     function reserve(request: FastifyRequest, bytes: number): Room | undefined {
-      const { network } = request
-      const sender = senderName(request)
-      return storedOrders.acquire(sender, bytes, network) ? undefined : { sender, network, bytes, users: 1 }
+      const holder = holderOf(request)
+      return storedOrders.acquire(holder, bytes) ? undefined : { holder, bytes, users: 1 }
     }
 
     function leave(room: Room): void {
       room.users--
-      if (room.users === 0) storedOrders.release(room.sender, room.bytes, room.network)
+      if (room.users === 0) storedOrders.release(room.holder, room.bytes)
     }
 
     async function inRoom<T>(room: Room, work: () => Promise<T>): Promise<T> {
@@ -228,7 +226,7 @@ export default fp(
     }
 
     function shrink(room: Room, bytes: number): void {
-      storedOrders.release(room.sender, room.bytes - bytes, room.network)
+      storedOrders.release(room.holder, room.bytes - bytes)
       room.bytes = bytes
     }
 
@@ -246,16 +244,15 @@ export default fp(
     addCheck(app, 'preParsing', (request, reply) => {
       const bytes = bytesOf(request.headers, config)
       if (bytes === 0) return
-      const { network } = request
-      const sender = senderName(request)
-      const exceeded = bodies.acquire(sender, bytes, network)
+      const holder = holderOf(request)
+      const exceeded = bodies.acquire(holder, bytes)
       if (exceeded) {
         throw new Problem(
           'overloaded',
           'Too many large documents are being processed right now. Nothing was stored. Send this one again in a few seconds.'
         )
       }
-      whenAnswered(request, reply, () => bodies.release(sender, bytes, network))
+      whenAnswered(request, reply, () => bodies.release(holder, bytes))
     })
   },
   { name: 'admission', fastify: '5.x', dependencies: ['documents', 'limits', 'problems', 'rate-limit', 'scheduling', 'sending'] }

@@ -4,7 +4,7 @@ import { type EventWaiter, EventWaiters } from '../background/event-waiters.ts'
 import type { Audience } from '../domain/event.ts'
 import { FairLimiter } from '../fairness/fair-limiter.ts'
 import { type Limits, Quota, unlimited } from '../fairness/quota.ts'
-import { senderName } from '../http/sender-name.ts'
+import { holderOf } from '../http/sender-name.ts'
 import { whenAnswered } from '../http/when-answered.ts'
 
 declare module 'fastify' {
@@ -53,18 +53,18 @@ export default fp(
 
     app.decorateReply('watchEvents', async function (this: FastifyReply, audience: Audience): Promise<EventWatch | undefined> {
       const { network } = this.request
-      const name = senderName(this.request)
+      const holder = holderOf(this.request)
       if (isStopping()) return undefined
-      const exceeded = quota.acquire(name, 1)
+      const exceeded = quota.acquire(holder, 1)
       if (exceeded) return undefined
       const [awake, answered] = [signal(), signal()]
-      const waiter: EventWaiter = { audience, customer: name, network, wake: awake.resolve, answered: answered.promise }
+      const waiter: EventWaiter = { audience, customer: holder.name, network, wake: awake.resolve, answered: answered.promise }
       // Many waits can end at the same time: because their time is over, or because their clients go away.
       const endInTurn = () => app.schedule(network, awake.resolve)
       const watching = waiters.add(waiter)
       whenAnswered(this.request, this, () => {
         if (waiters.delete(waiter)) endInTurn()
-        quota.release(name, 1)
+        quota.release(holder, 1)
         answered.resolve()
       })
       await watching

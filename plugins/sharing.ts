@@ -6,11 +6,11 @@ import type { Page } from '../domain/page.ts'
 import type { Product } from '../domain/product.ts'
 import { isSearch, type ProductQuery, type StockedProduct } from '../domain/store.ts'
 import { FairLimiter, QuotaExceeded } from '../fairness/fair-limiter.ts'
-import { type Limits, Quota, unlimited } from '../fairness/quota.ts'
+import { type ExceededLimit, type Limits, Quota, unlimited } from '../fairness/quota.ts'
 import { addCheck } from '../http/hooks.ts'
 import { Problem, retryAfter } from '../http/problem.ts'
 import { requireClient } from '../http/require-client.ts'
-import { senderName } from '../http/sender-name.ts'
+import { holderOf, senderName } from '../http/sender-name.ts'
 import { whenAnswered } from '../http/when-answered.ts'
 
 declare module 'fastify' {
@@ -69,8 +69,8 @@ const batchLimits = {
 } as const
 
 /** @param own how many the caller has in progress */
-function refusal(limit: keyof Limits, what: string, own: number): Problem {
-  if (limit === 'total') return new Problem('overloaded', `Too many ${what} are in progress in the shop. Try again in a few seconds.`)
+function refusal(limit: ExceededLimit, what: string, own: number): Problem {
+  if (limit !== 'perCaller') return new Problem('overloaded', `Too many ${what} are in progress in the shop. Try again in a few seconds.`)
   return new Problem('too-many-requests', `${own} ${what} of yours are in progress. Wait for an answer before you send more.`, {
     headers: retryAfter
   })
@@ -140,10 +140,10 @@ export default fp(
     addCheck(app, 'onSend', (request) => turns.get(request)?.())
 
     app.decorateReply('acquireCatalogueDownload', function (this: FastifyReply) {
-      const caller = senderName(this.request)
-      const exceeded = downloads.acquire(caller, 1)
+      const holder = holderOf(this.request)
+      const exceeded = downloads.acquire(holder, 1)
       if (exceeded) throw refusal(exceeded, 'downloads of the whole catalogue', downloadLimits.perCaller)
-      whenAnswered(this.request, this, () => downloads.release(caller, 1))
+      whenAnswered(this.request, this, () => downloads.release(holder, 1))
     })
   },
   { name: 'sharing', fastify: '5.x', dependencies: ['admission', 'documents', 'problems', 'store'] }

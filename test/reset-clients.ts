@@ -22,11 +22,12 @@ const requests = {
 async function reset(port: number, bytes: string, after?: number): Promise<void> {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => undefined)
+  const closed = new Promise((resolve) => socket.once('close', resolve))
   await once(socket, 'connect')
   socket.write(bytes)
   if (after !== undefined) await pause(after)
   socket.resetAndDestroy()
-  await once(socket, 'close')
+  await closed
 }
 
 /** Clients that reset at every moment of every kind of request, so many at a time. @param done is told what was reset */

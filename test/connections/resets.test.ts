@@ -36,7 +36,7 @@ t.test('a reset at any moment is no error: nothing fails, and nothing stays behi
       done()
     }
   })
-  // The rate limit needs the address of a client, which one that has reset its connection no longer has.
+  // A rate limit looks up the address of each client, and a client that has reset has none.
   const { app } = await build(t, { settings: { RATE_LIMIT: '100000' }, logTo })
   await listening(app)
   const { port } = app.server.address() as AddressInfo
@@ -46,6 +46,7 @@ t.test('a reset at any moment is no error: nothing fails, and nothing stays behi
   const left = () => app.metrics.read()
   while (!(await left()).includes('http_requests_in_flight 0\n')) await pause(20)
   t.notMatch(await left(), /status="5/)
+  await app.close()
   t.same(log.match(/"level":[456]0.*/g), null)
 })
 
