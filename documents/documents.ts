@@ -31,6 +31,8 @@ const budget = 5_000
 
 /** Documents up to this size, in bytes, go to the process for small documents, which is never busy for long. */
 const maxSmallSize = 32 * 1024
+/** A form up to this size, in bytes, is parsed in less time than it takes to send it to another process. */
+const maxInlineForm = 4 * 1024
 
 const smallOptions = { budget, niceness: niceness.helper, window: { jobs: 64, bytes: 256 * 1024, milliseconds: 32 } }
 /**
@@ -92,8 +94,7 @@ export class Documents {
   }
 
   async fields(payer: Payer, bytes: Uint8Array): Promise<FormFields> {
-    // A short form is parsed in less time than it takes to send it to the other process.
-    return bytes.length <= maxSmallSize ? readFields(bytes) : this.#run(payer, { kind: 'fields', bytes }, bytes.length)
+    return bytes.length <= maxInlineForm ? readFields(bytes) : this.#run(payer, { kind: 'fields', bytes }, bytes.length)
   }
 
   /**

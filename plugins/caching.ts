@@ -45,7 +45,7 @@ export default fp(
       final: 'private, max-age=31536000, immutable',
       never: 'no-store'
     })
-    app.decorate('bodies', makeBodyCache(config.BODY_CACHE))
+    app.decorate('bodies', makeBodyCache(Math.ceil(config.BODY_CACHE / 2)))
   },
   { name: 'caching', fastify: '5.x' }
 )

@@ -73,7 +73,8 @@ const maxSeen = 5_000
  * counts each request against the rate limit, measures and logs, and lets addresses take turns. A request that comes again on a
  * connection is not even parsed.
  *
- * It does nothing if versions cannot be read at once (PostgreSQL), or without a body cache. It stores at most BODY_CACHE bytes.
+ * It does nothing if versions cannot be read at once (PostgreSQL), or without a body cache. It stores at most half of BODY_CACHE,
+ * because the bodies that it keeps are not in the body cache alone.
  */
 export default fp(
   async function responseCache(app: FastifyInstance, { config }: { readonly config: Config }) {
@@ -82,7 +83,7 @@ export default fp(
 
     const readRequest = makeRequestReader(config)
     const responses = new LRUCache<string, StoredResponse>({
-      maxSize: config.BODY_CACHE,
+      maxSize: Math.ceil(config.BODY_CACHE / 2),
       sizeCalculation: ({ body, head }, key) => (body?.length ?? 0) + head.length + key.length + overhead
     })
     const seen = new LRUCache<string, true>({ max: maxSeen })
