@@ -32,13 +32,16 @@ type Open = { -readonly [Key in keyof XmlElement]: XmlElement[Key] } & {
 
 /**
  * Reads a document with its namespaces and its mixed content, which the reader of the shop's own vocabulary refuses.
+ * @param isLeftOut whether an element is left out, with all that it contains
  * @throws Problem `malformed-document`, with the line
  */
-export function readElements({ source, tags }: Guarded): XmlElement {
+export function readElements({ source, tags }: Guarded, isLeftOut: (local: string, tag: Tag) => boolean = () => false): XmlElement {
   const parser = new SaxesParser({ xmlns: true, position: false })
   const open: Open[] = []
   let root: XmlElement | undefined
   let count = 0
+  /** The depth below the element that is left out, itself included. */
+  let leftOut = 0
   parser.on('error', ({ message }) => {
     const tag = tags[Math.max(0, count - 1)]
     const detail = `The XML cannot be read: ${message.replace(/^[\d:]+\s*/, '')}`
@@ -47,6 +50,10 @@ export function readElements({ source, tags }: Guarded): XmlElement {
   parser.on('opentag', ({ name, local, uri, attributes }) => {
     const tag = tags[count++]
     if (!tag) throw new Error('the parser found an element that the guard did not')
+    if (leftOut > 0 || (open.length > 0 && isLeftOut(local, tag))) {
+      leftOut++
+      return
+    }
     const own: Record<string, string> = {}
     for (const attribute of Object.values(attributes)) if (attribute.prefix === '') own[attribute.local] = attribute.value
     const made: Open = { name, local, namespace: uri, attributes: own, children: [], text: '', tag, hasText: false }
@@ -59,7 +66,7 @@ export function readElements({ source, tags }: Guarded): XmlElement {
   })
   const addText = (text: string) => {
     const current = open.at(-1)
-    if (!current) return
+    if (!current || leftOut > 0) return
     const isBlank = text.trim() === ''
     if (current.mixed) current.mixed.push(text)
     else if (current.children.length > 0 && !isBlank) current.mixed = [...current.children, text]
@@ -68,7 +75,10 @@ export function readElements({ source, tags }: Guarded): XmlElement {
   }
   parser.on('text', addText)
   parser.on('cdata', addText)
-  parser.on('closetag', () => open.pop())
+  parser.on('closetag', () => {
+    if (leftOut > 0) leftOut--
+    else open.pop()
+  })
   parser.write(source).close()
   if (!root) throw new Error('the document has no root element')
   return root

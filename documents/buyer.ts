@@ -14,7 +14,7 @@ import type { BuyerSubmission } from '../dialects/submission.ts'
 import { isUbl, readUbl, ublRoots } from '../dialects/ubl/read.ts'
 import { ublWords } from '../dialects/ubl/words.ts'
 import { cxmlPieces, ublPieces } from '../dialects/units.ts'
-import { readElements } from '../dialects/xml-element.ts'
+import { readElements, type XmlElement } from '../dialects/xml-element.ts'
 import { mostFaults } from '../domain/errors.ts'
 import type { PurchaseOrder } from '../domain/order.ts'
 import { Problem } from '../http/problem.ts'
@@ -23,7 +23,7 @@ import { childrenOf, type Element, type Place } from '../schemas/element.ts'
 import { excessItems } from '../schemas/item-limit.ts'
 import { writeLines } from '../schemas/xml.ts'
 import type { XmlGate } from '../xml/gate.ts'
-import { type Encodings, guard, namespacedLimits } from '../xml/guard.ts'
+import { type Encodings, type Guarded, guard, namespacedLimits } from '../xml/guard.ts'
 import { asTag, type Spell } from '../xml/messages.ts'
 import { BuyerProblem } from './buyer-problem.ts'
 import type { DocumentLimits, Location, ReadDocument, ReadJob } from './job.ts'
@@ -37,6 +37,8 @@ interface Parsed {
   readonly built: BuiltOrder | undefined
   readonly source: string
   readonly vocabulary: 'ubl' | 'cxml'
+  /** The number of order lines, if there are so many that some were not read. */
+  readonly tooManyLines: number
 }
 
 /**
@@ -61,7 +63,8 @@ export function readBuyerDocument(
   if (!built) return { text: JSON.stringify({ ...noOrder, hasDocument: true }), digest, buyer }
   const reported: LocatedFault[] = []
   const report: Report = (at, detail, code) => reported.push({ detail, ...(code === undefined ? {} : { code }), ...placeOf(built, at) })
-  const excess = excessItems(childrenOf(built.root, 'item').length, schema, job.limits.maxOrderItems)
+  const items = Math.max(childrenOf(built.root, 'item').length, parsed.tooManyLines)
+  const excess = excessItems(items, schema, job.limits.maxOrderItems)
   if (excess) report(excess.at, excess.detail, excess.code)
   const invalidities = excess ? [] : locatedFaults(built, schemaFaults(built, parsed.vocabulary, schema, gate))
   // A document that does not match the schema cannot be read, even if its own faults give the reason.
@@ -91,14 +94,30 @@ function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
 
+const lineNames = new Set([ublWords['item'], cxmlWords['item']])
+
+/**
+ * Reads the elements of a document, but no more order lines than twice as many as an order may have: 195,000 empty ones took 340 MB. A
+ * document with more of them is refused even if most of its lines are deleted ones, which do not become items.
+ */
+function readLines(guarded: Guarded, { maxOrderItems }: DocumentLimits): { readonly root: XmlElement; readonly tooManyLines: number } {
+  let tooManyLines = 0
+  const root = readElements(guarded, (local, { nth }) => {
+    if (nth <= 2 * maxOrderItems || !lineNames.has(local)) return false
+    tooManyLines = Math.max(tooManyLines, nth)
+    return true
+  })
+  return { root, tooManyLines }
+}
+
 function parse(bytes: Buffer, limits: DocumentLimits, isAscii = false): Parsed | undefined {
   const encodings = { mayDeclareAscii: true, isAscii }
   if (firstTagName(bytes) === 'cXML') return parseCxml(bytes, limits, encodings)
   const guarded = guard(bytes, limits.marks, namespacedLimits, encodings)
-  const root = readElements(guarded)
+  const { root, tooManyLines } = readLines(guarded, limits)
   if (!isUbl(root)) return undefined
   const document = readUbl(root, guarded.source)
-  return { document, built: buildFrom(document.request, ublPieces), source: guarded.source, vocabulary: 'ubl' }
+  return { document, built: buildFrom(document.request, ublPieces), source: guarded.source, vocabulary: 'ubl', tooManyLines }
 }
 
 /** A cXML document is answered in cXML also when it is malformed. */
@@ -107,12 +126,12 @@ function parseCxml(bytes: Buffer, limits: DocumentLimits, encodings: Encodings):
   const echo = doctype === undefined ? {} : { doctype }
   try {
     const guarded = guard(blanked, limits.marks, namespacedLimits, encodings)
-    const root = readElements(guarded)
+    const { root, tooManyLines } = readLines(guarded, limits)
     if (!isCxml(root)) return undefined
     const source = doctype === undefined ? guarded.source : bytes.toString('utf8')
     const document = readCxml(root, source)
     const answer: AnswerBasis = { ...document.answer, ...withoutSecrets(echo, source, document.secrets) }
-    return { document: { ...document, answer }, built: buildFrom(document.request, cxmlPieces), source, vocabulary: 'cxml' }
+    return { document: { ...document, answer }, built: buildFrom(document.request, cxmlPieces), source, vocabulary: 'cxml', tooManyLines }
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     throw new BuyerProblem(withoutQuotation(error, bytes), { kind: 'unsupported', answer: { vocabulary: 'cxml', ...echo } })

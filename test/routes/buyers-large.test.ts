@@ -35,6 +35,22 @@ t.test('an order of 3,000 UBL lines is placed, repeated, answered and cancelled,
   t.same(parsed, [])
 })
 
+t.test('of more than twice as many lines as an order may have, the others are only counted', async (t) => {
+  const shop = await build(t, { products, settings: { MAX_ORDER_ITEMS: '3' } })
+  const key = await shop.key('acme', 'order')
+  const ofUbl = await send(shop, ublOrder({ lines: lines(9) }), key)
+  t.match([ofUbl.statusCode, ublAnswer(ofUbl).notes[0]], [422, /An order may have 3 items at most; this document has 9/])
+  const cxml = (count: number, kept: number) =>
+    Array.from({ length: count }, (_, i) => cxmlLine({ number: String(i + 1), attributes: i < kept ? '' : ' operation="delete"' }))
+  const ofCxml = await send(shop, cxmlOrder({ lines: cxml(9, 9) }), key)
+  t.match(cxmlAnswer(ofCxml)[1], /this document has 9/)
+  const deleted = await send(shop, cxmlOrder({ lines: cxml(7, 2) }), key)
+  t.match(cxmlAnswer(deleted)[1], /this document has 7/, 'also if most are deleted')
+  const placed = await send(shop, cxmlOrder({ lines: cxml(6, 2) }), key)
+  t.equal(cxmlAnswer(placed)[0], '200', placed.body)
+  t.equal((await shop.store.orders({ limit: 9 })).items.length, 1)
+})
+
 t.test('the serving thread does not parse a large order of which a few lines change', async (t) => {
   const shop = await build(t, { products })
   const key = await shop.key('acme', 'order')
