@@ -53,8 +53,8 @@ function makeLocator(tags: readonly Tag[]): Locate {
   }
 }
 
-function parseTree(notation: 'json' | 'form', bytes: Buffer): TreeSource {
-  return notation === 'json' ? parseJson(bytes) : parseForm(bytes.toString('utf8'))
+function parseTree(notation: 'json' | 'form', bytes: Buffer, { marks }: DocumentLimits): TreeSource {
+  return notation === 'json' ? parseJson(bytes, marks) : parseForm(bytes.toString('utf8'))
 }
 
 /** XML documents that the guard has passed before their turn, by their jobs. */
@@ -106,7 +106,7 @@ function validate(job: ReadJob, bytes: Buffer, schema: DocumentSchema<unknown>, 
     if (faults.length > 0) throw new ValidationProblem(schema.takesOthers ? nameOthers(faults, parsed.tags[0], schema.roots) : faults)
     return { root: readXml(parsed.source), locate }
   }
-  const source = parseTree(notation, bytes)
+  const source = parseTree(notation, bytes, limits)
   const reading = readTreeSource(source, schema, limits.marks)
   const locate: Locate = (place) => originOf(reading.root, place)
   if (reading.isWhole) refuseExcess(childrenOf(reading.root, 'item').length, schema, limits, locate)
@@ -157,6 +157,6 @@ export function locateInDocument(job: LocateJob): readonly Location[] {
   const located = mayBeBuyers(job) ? locateInBuyerDocument(bytes, job.limits, job.places) : undefined
   if (located) return located
   if (job.notation === 'xml') return job.places.map(makeLocator(scan(bytes.toString('utf8'), noLimits)))
-  const { root } = readTreeSource(parseTree(job.notation, bytes), schemaOf(job), job.limits.marks)
+  const { root } = readTreeSource(parseTree(job.notation, bytes, job.limits), schemaOf(job), job.limits.marks)
   return job.places.map((place) => originOf(root, place))
 }

@@ -19,13 +19,16 @@ export interface FormSource {
 /** A parsed JSON document or form, before its schema is applied. */
 export type TreeSource = JsonSource | FormSource
 
-/** @throws Problem `malformed-document`, with the line */
-export function parseJson(bytes: Buffer): JsonSource {
+/**
+ * @param marks the most elements that it may become. Lists are values, too, and no elements: so it may have twice as many values
+ * @throws Problem `malformed-document`, with the line
+ */
+export function parseJson(bytes: Buffer, marks: number): JsonSource {
   if (!isUtf8(bytes)) throw new Problem('malformed-document', 'The JSON is not valid UTF-8.')
   const text = bytes.toString('utf8').replace(/^\ufeff/, '')
   if (text.trim() === '') throw new Problem('malformed-document', 'The body is empty. Send a JSON document.')
   try {
-    return { notation: 'json', ...readJsonText(text) }
+    return { notation: 'json', ...readJsonText(text, 2 * marks) }
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
     const line = lineAt(text, error.offset)

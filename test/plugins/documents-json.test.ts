@@ -29,6 +29,7 @@ const quoted = /in double quotes, so that no digit/
 
 t.test('a JSON order that cannot be read', (t) =>
   refusals(t, {
+    '650,000 empty arrays': malformed(`{"item":[${'[],'.repeat(650_000)}[]]}`, /more than 400000 values/),
     'an empty body': { body: '', headers: json, code: 'malformed-document', detail: /empty/ },
     'white space': { body: ' \n', headers: json, code: 'malformed-document', detail: /empty/ },
     'a text that is cut off': malformed('{"item":\n[', /ends too early/, 2),
