@@ -32,11 +32,6 @@ export interface ChildOptions extends ProcessOptions {
   readonly idle?: number
   /** The most that is sent to the process before it answers. */
   readonly window: WindowLimits
-  /**
-   * The sender whose jobs took the least processor time in the last minute is next, so that senders of costly documents wait for the
-   * others. Finding that sender takes too long for small jobs. If this is absent, senders take turns.
-   */
-  readonly leastServedFirst?: boolean
 }
 
 /** After this many failed starts in a row, the waiting jobs fail. */
@@ -52,7 +47,8 @@ const served = { window: 60_000, maxCallers: 10_000 }
  */
 export class DocumentChild {
   readonly #options: ChildOptions
-  readonly #served: RateTally | undefined
+  /** The sender whose jobs took the least processor time in the last minute is next, so that senders of costly documents wait for others. */
+  readonly #served = new RateTally(served)
   readonly #waiting: GroupedQueue<Task>
   /** Tasks without an answer yet; the last of them may still be in #outbox. */
   readonly #inFlight: JobWindow<Task>
@@ -70,9 +66,7 @@ export class DocumentChild {
   constructor(options: ChildOptions) {
     this.#options = options
     this.#inFlight = new JobWindow(options.window)
-    const tally = options.leastServedFirst ? new RateTally(served) : undefined
-    this.#served = tally
-    this.#waiting = new GroupedQueue(tally && ((sender) => tally.look(sender).current))
+    this.#waiting = new GroupedQueue((sender) => this.#served.look(sender).current)
     this.#watch = new JobWatch({
       budget: options.budget,
       processorTime: () => processorTimeOf(this.#process?.pid),
@@ -181,7 +175,7 @@ export class DocumentChild {
   #settle(task: Task, outcome: JobOutcome): void {
     const cost = this.#costOf(outcome)
     task.payer.chargeWork(cost)
-    this.#served?.charge(task.sender.name, cost)
+    this.#served.charge(task.sender.name, cost)
     this.#suspects.delete(task)
     this.#outcomes.add(task.sender.name, () => task.resolve(outcome))
   }

@@ -44,7 +44,6 @@ const largeOptions = {
   budget,
   niceness: niceness.largeDocuments,
   window: { jobs: 1, bytes: Number.POSITIVE_INFINITY },
-  leastServedFirst: true,
   // During an attack, the default of 16 MiB would take 50 MB more in the two processes, and a sixth less processor time to read.
   semiSpace: 4,
   growth: 12,

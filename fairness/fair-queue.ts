@@ -1,3 +1,6 @@
+/** Callers that are compared for the next turn. To compare thousands for each item would take longer than small items do. */
+const mostCompared = 32
+
 /**
  * A queue that takes one item of each caller in turn, however many items each of them has waiting. No caller gets two turns in a row
  * while another one waits.
@@ -9,8 +12,8 @@ export class FairQueue<T> {
   #last: string | undefined
 
   /**
-   * @param served returns how much a caller has been served lately. The caller with the least is next. Callers with equal amounts
-   *   take turns. It is called for every waiting caller each time that an item is taken
+   * @param served returns how much a caller has been served lately. Of the callers that wait the longest for a turn, the one with the
+   *   least is next. Callers with equal amounts take turns
    */
   constructor(served?: (caller: string) => number) {
     this.#served = served
@@ -76,7 +79,9 @@ export class FairQueue<T> {
     }
     let next: string | undefined
     let least = Number.POSITIVE_INFINITY
+    let compared = 0
     for (const caller of this.#callers.keys()) {
+      if (compared++ === mostCompared) break
       const served = this.#served(caller)
       if (served >= least) continue
       least = served

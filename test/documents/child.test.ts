@@ -137,7 +137,7 @@ t.test('documents that were in a process when it was ended are tried in turn wit
 })
 
 t.test('the sender whose documents have taken the least time is next', async (t) => {
-  const { child } = start(t, { window: { jobs: 1, bytes: 1 }, leastServedFirst: true })
+  const { child } = start(t, { window: { jobs: 1, bytes: 1 } })
   await warmUp(child)
   const order: string[] = []
   const note = (name: string) => () => order.push(name)
@@ -164,7 +164,7 @@ t.test('a sender whose documents take long has no more of them in the process th
 })
 
 t.test('a customer waits for one document of a guest at most, however many guests there are', async (t) => {
-  const { child } = start(t, { window: { jobs: 1, bytes: 1 }, leastServedFirst: true })
+  const { child } = start(t, { window: { jobs: 1, bytes: 1 } })
   const order: string[] = []
   const note = (name: string) => () => order.push(name)
   const guests = Array.from({ length: 5 }, (_, i) => run(child, `guest ${i}`, largeOrder(1_000)).then(note('guest')))

@@ -67,3 +67,16 @@ t.test('the caller who has been served least is next, and callers who were serve
   t.same([queue.take(), queue.take(), queue.take(), queue.take()], ['c2', 'a1', 'a2', 'b3'])
   t.equal(queue.take(), undefined)
 })
+
+t.test('of very many callers, few are compared for a turn, and each is compared in the end', async (t) => {
+  let compared = 0
+  const queue = new FairQueue<number>((caller) => {
+    compared++
+    return Number(caller)
+  })
+  for (let caller = 1_000; caller > 0; caller--) queue.add(String(caller), caller)
+  const taken = Array.from({ length: 1_000 }, () => queue.take())
+  t.ok(compared <= 32 * 1_000, `${compared} comparisons`)
+  t.equal(taken[0], 969, 'the least of the first 32')
+  t.equal(new Set(taken).size, 1_000)
+})
