@@ -159,7 +159,7 @@ export const settings = {
   CACHE_MAX_AGE: setting('10', integer(0), 'seconds that a cache may use a product without revalidating'),
   CACHE_STALE_WHILE_REVALIDATE: setting('30', integer(0), 'further seconds that a cache may use it while it revalidates'),
   CACHE_STALE_IF_ERROR: setting('86400', integer(0), 'seconds that a cache may use it when the service cannot answer'),
-  BODY_CACHE: setting('67108864', integer(0), 'memory for serialised representations, in bytes'),
+  BODY_CACHE: setting('33554432', integer(0), 'memory for serialised representations, in bytes'),
   EVENTS_KEEP: setting('30', days, 'days for which events are kept, such as 30 or 0.5'),
   WEBHOOK_ALLOW: setting(
     '',
