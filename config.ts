@@ -33,6 +33,9 @@ function oneOf<const T extends string>(...values: readonly T[]) {
 
 const onOff = (value: string) => oneOf('on', 'off')(value) === 'on'
 
+/** Bytes of the bodies of all pending requests together, and so of the largest one. */
+export const mostBodies = 64 * 1024 * 1024
+
 function integer(min: number, max: number = Number.MAX_SAFE_INTEGER, otherwise = '') {
   const range = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`
   return (value: string): number => {
@@ -127,7 +130,7 @@ export const settings = {
     oneOf('check', 'place'),
     "`place`: store orders that say that they are tests, on a supplier's test instance"
   ),
-  BODY_LIMIT: setting('2097152', integer(1024, 67_108_864), 'the largest request body, in bytes; 64 MiB at most'),
+  BODY_LIMIT: setting('2097152', integer(1024, mostBodies), 'the largest request body, in bytes; 64 MiB at most'),
   MAX_ORDER_ITEMS: setting('10000', integer(1), 'the most items that an order can have'),
   MAX_URL_LENGTH: setting('4096', integer(256), 'the longest request target, in bytes'),
   MAX_HEADER_SIZE: setting(

@@ -100,7 +100,7 @@ const lineNames = new Set([ublWords['item'], cxmlWords['item']])
  * Reads the elements of a document, but no more order lines than twice as many as an order may have: 195,000 empty ones took 340 MB. A
  * document with more of them is refused even if most of its lines are deleted ones, which do not become items.
  */
-function readLines(guarded: Guarded, { maxOrderItems }: DocumentLimits): { readonly root: XmlElement; readonly tooManyLines: number } {
+function readRoot(guarded: Guarded, { maxOrderItems }: DocumentLimits): { readonly root: XmlElement; readonly tooManyLines: number } {
   let tooManyLines = 0
   const root = readElements(guarded, (local, { nth }) => {
     if (nth <= 2 * maxOrderItems || !lineNames.has(local)) return false
@@ -114,7 +114,7 @@ function parse(bytes: Buffer, limits: DocumentLimits, isAscii = false): Parsed |
   const encodings = { mayDeclareAscii: true, isAscii }
   if (firstTagName(bytes) === 'cXML') return parseCxml(bytes, limits, encodings)
   const guarded = guard(bytes, limits.marks, namespacedLimits, encodings)
-  const { root, tooManyLines } = readLines(guarded, limits)
+  const { root, tooManyLines } = readRoot(guarded, limits)
   if (!isUbl(root)) return undefined
   const document = readUbl(root, guarded.source)
   return { document, built: buildFrom(document.request, ublPieces), source: guarded.source, vocabulary: 'ubl', tooManyLines }
@@ -126,7 +126,7 @@ function parseCxml(bytes: Buffer, limits: DocumentLimits, encodings: Encodings):
   const echo = doctype === undefined ? {} : { doctype }
   try {
     const guarded = guard(blanked, limits.marks, namespacedLimits, encodings)
-    const { root, tooManyLines } = readLines(guarded, limits)
+    const { root, tooManyLines } = readRoot(guarded, limits)
     if (!isCxml(root)) return undefined
     const source = doctype === undefined ? guarded.source : bytes.toString('utf8')
     const document = readCxml(root, source)

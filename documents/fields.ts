@@ -3,7 +3,7 @@ import type { FormFields } from './job.ts'
 import { parseForm } from './sources.ts'
 
 /**
- * What a page can show again of a form: the fields of about 500 lines. A field takes a hundred bytes of memory, however short it is:
+ * A page can show as much of a form again: the fields of about 500 lines. A field takes a hundred bytes of memory, however short it is:
  * while 500 connections sent 32 KiB of empty fields each, the service had 2.4 GB without a limit on their number.
  */
 const most = { characters: 64 * 1024, fields: 1_000 }

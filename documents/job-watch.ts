@@ -59,7 +59,7 @@ export class JobWatch {
     this.#timer = setTimeout(() => {
       const now = processorTime()
       const watched = { begin, last: now, looks: looks + 1, idleLooks: now === last ? idleLooks + 1 : 0 }
-      // Where the processor time cannot be read, the clock counts.
+      // If the processor time cannot be read, the clock counts.
       const used = now === undefined || begin === undefined ? watched.looks * interval : now - begin
       if (used >= budget || watched.idleLooks >= stuckAfter) end()
       else this.#lookLater(watched)

@@ -36,7 +36,7 @@ class Shares {
     else this.#amounts.delete(name)
   }
 
-  /** Who has nothing may have one thing that is larger than the limit. Otherwise nobody could ever have it. */
+  /** Something that is larger than the limit is possible for a name that has nothing. Otherwise nobody could ever have it. */
   isOver(limit: number, name: string, amount: number): boolean {
     const own = this.of(name)
     return own > 0 && own + amount > limit

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { Config } from '../config.ts'
 
 /** The cached part of a response: everything except the headers that its validators determine. */
 export interface Body {
@@ -14,6 +15,11 @@ export interface BodyCache {
 
 /** The approximate size of an entry's bookkeeping, in bytes. */
 const overhead = 512
+
+/** The bytes of each of the two caches of representations, of bodies and of whole responses: half of BODY_CACHE. */
+export function cacheShare({ BODY_CACHE }: Pick<Config, 'BODY_CACHE'>): number {
+  return Math.ceil(BODY_CACHE / 2)
+}
 
 /** A cache of limited bytes; undefined for no bytes. Keys contain the version read from the store, so no replica ever sends a stale body. */
 export function makeBodyCache(maxBytes: number): BodyCache | undefined {

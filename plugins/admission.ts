@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Config } from '../config.ts'
+import { type Config, mostBodies } from '../config.ts'
 import { type JsonText, mostInline, textOf } from '../domain/deferred.ts'
 import { LargeRead } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
@@ -61,7 +61,7 @@ const mebibyte = 1024 * 1024
 // and with 96 MiB in total, and 558 MB with these limits (bench/README.md).
 
 /** Bytes of memory for the bodies of pending requests. */
-const bodyLimits = { total: 64 * mebibyte, perNetwork: 24 * mebibyte, perCaller: 16 * mebibyte, small: mebibyte / 4 }
+const bodyLimits = { total: mostBodies, perNetwork: 24 * mebibyte, perCaller: 16 * mebibyte, small: mebibyte / 4 }
 
 /**
  * Bytes of memory for the stored orders that requests read. An order that is read takes several times its size: it is also sent to the

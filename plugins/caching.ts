@@ -2,7 +2,7 @@ import fastifyCaching, { type AbstractCacheCompliantObject } from '@fastify/cach
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import { type BodyCache, makeBodyCache } from '../http/body-cache.ts'
+import { type BodyCache, cacheShare, makeBodyCache } from '../http/body-cache.ts'
 
 /**
  * `catalogue`: anybody may cache it. `private`: only the reader's own cache may, and must revalidate it. `final`: the reader's own
@@ -45,7 +45,7 @@ export default fp(
       final: 'private, max-age=31536000, immutable',
       never: 'no-store'
     })
-    app.decorate('bodies', makeBodyCache(Math.ceil(config.BODY_CACHE / 2)))
+    app.decorate('bodies', makeBodyCache(cacheShare(config)))
   },
   { name: 'caching', fastify: '5.x' }
 )

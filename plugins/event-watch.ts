@@ -52,15 +52,20 @@ export default fp(
     })
 
     app.decorateReply('watchEvents', async function (this: FastifyReply, audience: Audience): Promise<EventWatch | undefined> {
-      const { network } = this.request
       const holder = holderOf(this.request)
       if (isStopping()) return undefined
       const exceeded = quota.acquire(holder, 1)
       if (exceeded) return undefined
       const [awake, answered] = [signal(), signal()]
-      const waiter: EventWaiter = { audience, customer: holder.name, network, wake: awake.resolve, answered: answered.promise }
+      const waiter: EventWaiter = {
+        audience,
+        customer: holder.name,
+        network: holder.network,
+        wake: awake.resolve,
+        answered: answered.promise
+      }
       // Many waits can end at the same time: because their time is over, or because their clients go away.
-      const endInTurn = () => app.schedule(network, awake.resolve)
+      const endInTurn = () => app.schedule(holder.network, awake.resolve)
       const watching = waiters.add(waiter)
       whenAnswered(this.request, this, () => {
         if (waiters.delete(waiter)) endInTurn()

@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
 import type { Versions } from '../domain/store.ts'
 import { maxStringBody } from '../http/body.ts'
+import { cacheShare } from '../http/body-cache.ts'
 import { type CacheableRequest, makeRequestReader } from '../http/cacheable-request.ts'
 import { type Client, KnownHeads } from '../http/known-heads.ts'
 import { readInTurn } from '../http/read-in-turn.ts'
@@ -73,8 +74,7 @@ const maxSeen = 5_000
  * counts each request against the rate limit, measures and logs, and lets addresses take turns. A request that comes again on a
  * connection is not even parsed.
  *
- * It does nothing if versions cannot be read at once (PostgreSQL), or without a body cache. It stores at most half of BODY_CACHE,
- * because the bodies that it keeps are not in the body cache alone.
+ * It does nothing if versions cannot be read at once (PostgreSQL), or without a body cache. It stores at most its `cacheShare`.
  */
 export default fp(
   async function responseCache(app: FastifyInstance, { config }: { readonly config: Config }) {
@@ -83,7 +83,7 @@ export default fp(
 
     const readRequest = makeRequestReader(config)
     const responses = new LRUCache<string, StoredResponse>({
-      maxSize: Math.ceil(config.BODY_CACHE / 2),
+      maxSize: cacheShare(config),
       sizeCalculation: ({ body, head }, key) => (body?.length ?? 0) + head.length + key.length + overhead
     })
     const seen = new LRUCache<string, true>({ max: maxSeen })

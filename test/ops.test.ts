@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { buildOps } from '../app.ts'
@@ -7,12 +6,7 @@ import { ask, listening, message, Wire } from './http/wire.ts'
 
 /** @param log gets the lines that the service writes, when it is given */
 async function serve(t: Test, settings: Readonly<Record<string, string>>, log?: string[]) {
-  const logTo = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      log?.push(chunk.toString())
-      done()
-    }
-  })
+  const logTo = { write: (line: string) => void log?.push(line) }
   const { app, config } = await build(t, { settings: { OPS_PORT: '0', ...settings }, logTo })
   const ops = await buildOps({ config, app, isStopping: () => false })
   t.teardown(() => ops.close())

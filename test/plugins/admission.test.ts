@@ -1,32 +1,12 @@
 import { type AddressInfo, connect } from 'node:net'
-import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+import type { LightMyRequestResponse } from 'fastify'
 import t, { type Test } from 'tap'
-import type { JsonText } from '../../domain/deferred.ts'
-import { build, type Shop, xml } from '../build.ts'
+import { build, xml } from '../build.ts'
 import { countReads } from '../count-reads.ts'
-import { listening, message, Wire } from '../http/wire.ts'
+import { listening, message } from '../http/wire.ts'
+import { holdWrites } from './hold-writes.ts'
 
-const largest = 2 * 1024 * 1024
-const json = { 'content-type': 'application/json' } as const
-const jsonOrder = '{"item":[{"productId":"ABC-1","quantity":"1"}]}'
 const line = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
-
-/** Holds the answers of the document process back, so that the room that they take stays reserved. @param write what is answered then */
-function holdWrites(t: Test, { documents }: FastifyInstance, write: () => Promise<Buffer>) {
-  // All shops of this process have the same documents.
-  t.teardown(() => Reflect.deleteProperty(documents, 'write'))
-  let letGo = () => {}
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve
-  })
-  let waiting = 0
-  documents.write = async () => {
-    waiting += 1
-    await held
-    return write()
-  }
-  return { letGo, waiting: () => waiting }
-}
 
 /** Sends 60 requests at once, of which only some have room. @returns how many of them are answered with 200 */
 async function answeredOf60(t: Test, ask: () => Promise<LightMyRequestResponse>, letGo: () => void): Promise<number> {
@@ -38,68 +18,6 @@ async function answeredOf60(t: Test, ask: () => Promise<LightMyRequestResponse>,
   t.ok(answered > 0 && answered < 60, `${answered} answers`)
   return answered
 }
-
-t.test('the bodies of one caller take 16 MiB at most while they arrive: one more is 503, unread, and others are answered', async (t) => {
-  const { app } = await build(t)
-  await listening(app)
-  const head = message('POST /order', { ...json, 'content-length': String(largest) })
-  const wires = await Promise.all(Array.from({ length: 9 }, () => Wire.open(t, app)))
-  const sent = wires.map((wire) => ({ wire, answer: wire.send(head).answer() }))
-  const refused = await Promise.race(sent.map(async ({ wire, answer }) => ({ wire, ...(await answer) })))
-  t.match(refused, { status: 503, body: /Too many large documents are being processed right now. Nothing was stored/ })
-  const send = (remoteAddress: string) => app.inject({ method: 'POST', url: '/order', remoteAddress, headers: json, payload: jsonOrder })
-  t.equal((await send('127.0.0.1')).statusCode, 503)
-  t.equal((await send('192.0.2.1')).statusCode, 201)
-  const waiting = sent.filter(({ wire }) => wire !== refused.wire)
-  for (const { wire } of waiting) wire.send(jsonOrder.padEnd(largest))
-  const statuses = (await Promise.all(waiting.map(({ answer }) => answer))).map(({ status }) => status)
-  t.same(statuses, new Array(8).fill(201))
-  t.equal((await send('127.0.0.1')).statusCode, 201, 'each answer gives its room back')
-})
-
-/** Sends the heads of orders of 2 MiB at once, which wait to be told to go on. @returns how many are, and how many are refused */
-async function announceOrders(t: Test, app: FastifyInstance, senders: readonly Readonly<Record<string, string>>[]) {
-  const answers = await Promise.all(
-    senders.map(async (sender) => {
-      const wire = await Wire.open(t, app)
-      const head = { ...json, ...sender, expect: '100-continue', 'content-length': String(largest) }
-      return wire.send(message('POST /order', head)).answer()
-    })
-  )
-  const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length
-  return { accepted: count(100), refused: count(503) }
-}
-
-/** Places an order of so many bytes. @returns the status */
-async function place({ app }: Shop, length: number, remoteAddress: string, more: Readonly<Record<string, string>> = {}): Promise<number> {
-  const payload = jsonOrder.padEnd(length)
-  return (await app.inject({ method: 'POST', url: '/order', remoteAddress, headers: { ...json, ...more }, payload })).statusCode
-}
-
-t.test('the bodies of all customers of one address take 24 MiB at most, and leave room for small ones of others', async (t) => {
-  const shop = await build(t)
-  await listening(shop.app)
-  const [a, b, c, d] = [
-    await shop.key('A', 'order'),
-    await shop.key('B', 'order'),
-    await shop.key('C', 'order'),
-    await shop.key('D', 'order')
-  ]
-  const senders = Array.from({ length: 5 }, () => [a, b, c]).flat()
-  t.same(await announceOrders(t, shop.app, senders), { accepted: 12, refused: 3 })
-  t.equal(await place(shop, largest, '127.0.0.1', d), 503)
-  t.equal(await place(shop, largest, '192.0.2.1', d), 201, 'from another address it has room')
-  t.equal(await place(shop, 200_000, '127.0.0.1', d), 201)
-})
-
-t.test('large bodies that never come, of several addresses, leave room for small ones of others', async (t) => {
-  const shop = await build(t, { settings: { TRUST_PROXY: '127.0.0.1' } })
-  await listening(shop.app)
-  const senders = Array.from({ length: 35 }, (_, index) => ({ 'x-forwarded-for': `192.0.2.${index % 5}` }))
-  t.same(await announceOrders(t, shop.app, senders), { accepted: 32, refused: 3 })
-  t.equal(await place(shop, largest, '192.0.2.9'), 503)
-  t.equal(await place(shop, 200_000, '192.0.2.9'), 201)
-})
 
 t.test('large orders that wait to be written have bounded room: more are 503, for who asks for too many and nobody else', async (t) => {
   const { app } = await build(t, { products: { 'ABC-1': { onHand: '1000000' as never } } })
@@ -146,70 +64,6 @@ t.test('a large order is not read without room for it', async (t) => {
   const reads = countReads(store, 'order')
   const answered = await answeredOf60(t, async () => app.inject({ url, headers: { accept: 'application/xml' } }), letGo)
   t.equal(reads(), answered)
-})
-
-t.test('the orders that one caller reads take 12 MiB at most', async (t) => {
-  const { app } = await build(t, { products: { 'ABC-1': { name: '螺栓', onHand: '1000000' as never } } })
-  const payload = `<purchase-order>${line.repeat(10_000)}</purchase-order>`
-  const { headers } = await app.inject({ method: 'POST', url: '/order', headers: { ...xml, prefer: 'return=minimal' }, payload })
-  const { letGo, waiting } = holdWrites(t, app, async () => Buffer.from('<order/>'))
-  const { write } = app.documents
-  let text = '' as JsonText
-  app.documents.write = (...given) => {
-    text = given[3]
-    return write(...given)
-  }
-  let refusals = 0
-  const asked = Array.from({ length: 60 }, async () => {
-    const { statusCode } = await app.inject({ url: String(headers.location), headers: { accept: 'application/xml' } })
-    if (statusCode === 503) refusals++
-  })
-  while (waiting() + refusals < asked.length) await new Promise(setImmediate)
-  const share = 12 * 1024 * 1024
-  const size = typeof text === 'string' ? 2 * text.length : text.length
-  // Until an order is read, it may become a string of wide characters. The last one needs that room, too.
-  const unread = 2 * Buffer.byteLength(text)
-  t.equal(waiting(), 1 + Math.floor((share - unread) / size), `orders of ${size} bytes`)
-  letGo()
-  await Promise.all(asked)
-})
-
-t.test('the orders that all customers of one address read take 24 MiB at most', async (t) => {
-  const { app, key } = await build(t, { products: { 'ABC-1': { name: '螺栓', onHand: '1000000' as never } } })
-  const payload = `<purchase-order>${line.repeat(10_000)}</purchase-order>`
-  const customers = await Promise.all(
-    ['A', 'B', 'C', 'D'].map(async (customer) => {
-      const headers = await key(customer, 'order')
-      const placed = await app.inject({ method: 'POST', url: '/order', headers: { ...xml, ...headers, prefer: 'return=minimal' }, payload })
-      return { headers, url: String(placed.headers.location) }
-    })
-  )
-  const ask = async ({ headers, url }: { headers: object; url: string }, remoteAddress: string) =>
-    (await app.inject({ url, remoteAddress, headers: { ...headers, accept: 'application/xml' } })).statusCode
-  const last = customers.at(-1)
-  if (!last) return
-  const held: number[] = []
-  // What a round does not give back is missing in the next one.
-  for (let round = 0; round < 3; round++) {
-    const { letGo, waiting } = holdWrites(t, app, async () => Buffer.from('<order/>'))
-    let refusals = 0
-    const asked = customers.slice(0, 3).flatMap((customer) =>
-      Array.from({ length: 10 }, async () => {
-        const status = await ask(customer, '127.0.0.1')
-        if (status === 503) refusals++
-        return status
-      })
-    )
-    while (waiting() + refusals < asked.length) await new Promise(setImmediate)
-    held.push(waiting())
-    t.equal(await ask(last, '127.0.0.1'), 503, 'another customer of the address')
-    const elsewhere = ask(last, '192.0.2.1')
-    while (waiting() === held.at(-1)) await new Promise(setImmediate)
-    letGo()
-    t.equal(await elsewhere, 200)
-    t.same([...new Set(await Promise.all(asked))].sort(), [200, 503])
-  }
-  t.equal(new Set(held).size, 1, `${held} orders`)
 })
 
 t.test('a large order for whose answer there is no room is placed and changed without one', async (t) => {

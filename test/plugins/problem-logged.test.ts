@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream'
 import t from 'tap'
 import { DomainError } from '../../domain/errors.ts'
 import { Problem } from '../../http/problem.ts'
@@ -9,12 +8,7 @@ const failure = 50
 
 t.test('a 503 that the service decides itself is logged as any refusal is; what the loss of the store causes is an error', async (t) => {
   const lines: { level: number; msg: string; code?: string; detail?: string; err?: unknown }[] = []
-  const logTo = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      lines.push(JSON.parse(chunk.toString()))
-      done()
-    }
-  })
+  const logTo = { write: (line: string) => void lines.push(JSON.parse(line)) }
   const { app, store } = await build(t, { logTo })
   for (const [thrown, level] of [
     [new Problem('overloaded', 'Too much is under way.'), information],
