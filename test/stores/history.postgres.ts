@@ -4,7 +4,7 @@ import type { Store } from '../../domain/store.ts'
 import { openPostgresStore } from '../../stores/postgres/store.ts'
 import { execute, postgresFor } from './embedded.ts'
 import { shopCurrency } from './fixtures.ts'
-import { goesOn, historic, migration, sharesGtin, twins } from './history.ts'
+import { goesOn, historic, keepsTotals, migration, sharesGtin, twins, twoLines } from './history.ts'
 
 const server = await postgresFor(t)
 
@@ -47,6 +47,11 @@ for (const [commit, first] of Object.entries(firsts)) {
 t.test('a database that has two products with one GTIN in two lengths goes on', async (t) => {
   const { store } = await openAsOf(t, firsts['69ef1f6'], names.indexOf('0013-gtin14.sql'), twins)
   await sharesGtin(t, store)
+})
+
+t.test('a database that has an order whose lines were rounded each by itself keeps its totals', async (t) => {
+  const { store } = await openAsOf(t, firsts['69ef1f6'], 1, twoLines)
+  await keepsTotals(t, store)
 })
 
 t.test('a database whose GTINs have a stored column of 14 digits goes on, with the index that look-ups use', async (t) => {

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { Test } from 'tap'
+import type { Order } from '../../domain/order.ts'
 import type { Store } from '../../domain/store.ts'
 import { fullPurchase, item, onHand, placing, purchase } from './fixtures.ts'
 
@@ -51,6 +52,24 @@ export async function sharesGtin(t: Test, store: Store): Promise<void> {
   ])
   await store.putProduct('hammer', free, {})
   t.equal(await ordered('09520728834110'), 'rope', 'the one that is left has both lengths')
+}
+
+const roundedAlone = '680c82ea-a4c5-408c-8cbd-6bbc238486bb'
+
+/** Adds an order that the code of 69ef1f6 placed: two lines of one product, each rounded by itself. */
+export const twoLines = `INSERT INTO purchase_order (seq, id, version, customer, order_number, status, placed_at, modified_at, content)
+  VALUES (3, '${roundedAlone}', 1, NULL, NULL, 'accepted', 1795824851350, 1795824851350, '{"notes":[],"extensions":[],"currency":"EUR","items":[{"line":1,"productId":"rope","name":"Rope","quantity":"0.5","unit":"MTR","unitPrice":"1.2345","lineTotal":"0.62","notes":[]},{"line":2,"productId":"rope","name":"Rope","quantity":"0.5","unit":"MTR","unitPrice":"1.2345","lineTotal":"0.62","notes":[]}],"total":"1.24"}')`
+
+/** Checks that the order of `twoLines` keeps its totals, which a new order with its lines would not have. */
+export async function keepsTotals(t: Test, store: Store): Promise<void> {
+  const totals = ({ items, total }: Order) => [...items.map(({ lineTotal }) => lineTotal), total]
+  t.same(totals(await store.order(roundedAlone)), ['0.62', '0.62', '1.24'])
+  t.match((await store.orders({ limit: 1 })).items, [{ id: roundedAlone, total: '1.24' }])
+  await store.setOrderStatus(roundedAlone, 'cancelled', {})
+  t.same(totals(await store.order(roundedAlone)), ['0.62', '0.62', '1.24'], 'a new status recomputes nothing')
+  const lines = [item('rope', '0.5'), item('rope', '0.5')]
+  const { order } = await store.placeOrder(placing('rope', 1, { order: purchase(lines) }))
+  t.same(totals(order), ['0.62', '0.61', '1.23'])
 }
 
 /** Checks that the store shows the rows of 69ef1f6, and that it can write on. */

@@ -7,7 +7,7 @@ import { Connection } from '../../stores/sqlite/connection.ts'
 import { applicationId } from '../../stores/sqlite/file.ts'
 import { openSqliteStore } from '../../stores/sqlite/store.ts'
 import { shopCurrency } from './fixtures.ts'
-import { goesOn, historic, migration, sharesGtin, twins } from './history.ts'
+import { goesOn, historic, keepsTotals, migration, sharesGtin, twins, twoLines } from './history.ts'
 
 /** SHA-256. A new migration gets a line here when it is made, and a line never changes again. */
 const digests = {
@@ -83,4 +83,8 @@ for (const [i, newest] of names.entries()) {
 
 t.test('a SQLite database that has two products with one GTIN in two lengths goes on', async (t) => {
   await sharesGtin(t, await openAsOf(t, names.indexOf('0012-gtin14.sql'), twins))
+})
+
+t.test('a SQLite database that has an order whose lines were rounded each by itself keeps its totals', async (t) => {
+  await keepsTotals(t, await openAsOf(t, 1, twoLines))
 })
