@@ -9,7 +9,10 @@ import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    caller: Caller | undefined
+    /** Who sent the request: a guest until it is found out. */
+    readonly caller: Caller
+    /** The caller, once it is found out. */
+    identity: Caller | undefined
     /** The caller that a key belongs to, if the key is valid now. */
     holderOf(key: string): Promise<Caller | undefined>
     /** Sets the caller that the request's document has identified. */
@@ -62,28 +65,33 @@ export default fp(
       return holder ?? guest
     }
 
-    app.decorateRequest('caller', undefined)
+    app.decorateRequest('identity', undefined)
+    app.decorateRequest('caller', {
+      getter(this: FastifyRequest) {
+        return this.identity ?? guest
+      }
+    })
     app.decorateRequest('keyRefusal', undefined)
     app.decorateRequest('holderOf', async function (this: FastifyRequest, key: string) {
       return key.startsWith('tp_') ? holderOf(this, hashKey(key)) : undefined
     })
     app.decorateRequest('identifyAs', function (this: FastifyRequest, caller: Caller) {
-      this.caller = caller
+      this.identity = caller
     })
     addWait(app, 'onRequest', (request, reply, done) => {
       if (isAnonymous(request)) {
-        request.caller = guest
+        request.identity = guest
         done()
         return
       }
       identify(request, reply).then(
         (caller) => {
-          request.caller = caller
+          request.identity = caller
           done()
         },
         (error) => {
           if (!(error instanceof Problem) || !mayBeCxml(request)) return done(error)
-          request.caller = guest
+          request.identity = guest
           request.keyRefusal = error
           done()
         }

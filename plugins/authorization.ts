@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { startsAsCxml } from '../dialects/cxml/doctype.ts'
-import { guest } from '../domain/caller.ts'
 import { accessRefusal, customerRefusal, type RouteAccess } from '../http/access.ts'
 import { isForm } from '../http/form-post.ts'
 import { addCheck } from '../http/hooks.ts'
@@ -45,7 +44,7 @@ export default fp(
     }
 
     function refusalOf(request: FastifyRequest): Error | undefined {
-      const { caller = guest, keyRefusal, routeOptions } = request
+      const { caller, keyRefusal, routeOptions } = request
       const { access } = routeOptions.config
       if (keyRefusal) return keyRefusal
       return (access && accessRefusal(caller, access, config.GUEST_ORDERS)) ?? customerRefusal(caller, request.operation.customer)

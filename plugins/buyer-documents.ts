@@ -4,7 +4,6 @@ import type { Config } from '../config.ts'
 import { type AnswerContext, type Result, writeRefusal, writeResult } from '../dialects/answers.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import { BuyerProblem } from '../documents/buyer-problem.ts'
-import { guest } from '../domain/caller.ts'
 import { textOf } from '../domain/deferred.ts'
 import { unauthenticated } from '../http/credentials.ts'
 import { uris } from '../representations/links.ts'
@@ -76,7 +75,7 @@ export default fp(
       if (sender.sharedSecret !== undefined) {
         const holder = await request.holderOf(sender.sharedSecret)
         if (!holder) throw unauthenticated('The SharedSecret is no valid API key: it is unknown, expired or revoked.')
-        const { caller = guest } = request
+        const { caller } = request
         if (caller.kind === 'key' && holder.kind === 'key' && caller.customer !== holder.customer) {
           throw unauthenticated('The SharedSecret and the Authorization header field have keys of two customers. Send one of them.')
         }

@@ -112,7 +112,7 @@ export default fp(
       return form
     })
     app.decorateRequest('sender', function (this: FastifyRequest): Sender {
-      const group = this.caller?.kind === 'key' ? 'customers' : 'guests'
+      const group = this.caller.kind === 'key' ? 'customers' : 'guests'
       return { name: senderName(this), group, signal: closeSignal(this.raw.socket) }
     })
     app.decorateRequest('readDocument', async function <T>(this: FastifyRequest, schema: DocumentSchema<T>): Promise<T> {

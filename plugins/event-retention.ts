@@ -2,9 +2,6 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 
-/** Milliseconds. */
-const day = 24 * 60 * 60 * 1000
-
 /** Milliseconds between two checks for events that are too old. */
 const interval = 10_000
 
@@ -20,7 +17,7 @@ export default fp(
 
     async function prune(): Promise<void> {
       try {
-        const before = Date.now() - config.EVENTS_KEEP * day
+        const before = Date.now() - config.EVENTS_KEEP
         while (!isClosing && (await app.store.pruneEvents(before, mostAtOnce)) === mostAtOnce);
       } catch (error) {
         app.log.warn({ err: error }, 'old events were not deleted')

@@ -24,13 +24,13 @@ declare module 'fastify' {
 
 /** @throws Problem `malformed-request` */
 function keyOf({ operation: { idempotencyKey }, caller }: FastifyRequest): string | undefined {
-  return idempotencyKey === undefined ? undefined : readIdempotencyKey(idempotencyKey.trim(), caller?.kind !== 'key')
+  return idempotencyKey === undefined ? undefined : readIdempotencyKey(idempotencyKey.trim(), caller.kind !== 'key')
 }
 
 function scopeOf({ caller, method, routeOptions, url, params }: FastifyRequest): string {
   const values = params as Readonly<Record<string, string>>
   const path = (routeOptions.url ?? url).replace(/:(\w+)/g, (_, name: string) => values[name] ?? '')
-  return `${caller?.kind === 'key' ? `customer ${caller.customer}` : 'guest'} ${method} ${path}`
+  return `${caller.kind === 'key' ? `customer ${caller.customer}` : 'guest'} ${method} ${path}`
 }
 
 /** draft-ietf-httpapi-idempotency-key-header. The store keeps each key with its answer; this plugin refuses a key that is in flight. */

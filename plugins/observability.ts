@@ -36,6 +36,14 @@ function outcomeOf({ orderOutcome, routeOptions }: FastifyRequest, problem: Prob
   return problemTypes[problem].status < 500 ? 'refused' : 'failed'
 }
 
+/**
+ * The method of a request, or `other` if its path does not have it: each method of HTTP with each path would make thousands of
+ * label values, and each has 16 lines.
+ */
+function methodLabel({ is404, method, routePattern }: FastifyRequest): string {
+  return is404 && (method !== 'GET' || routePattern !== undefined) ? 'other' : method
+}
+
 /** Measures every request. The route label is the pattern, because URLs would create an unlimited number of labels. */
 export default fp(
   async function observability(app: FastifyInstance, { store, release }: { store: Store; release: string }) {
@@ -43,8 +51,8 @@ export default fp(
     processRegistry()
     app.decorateRequest('orderOutcome', undefined)
 
-    function measure({ method, routePattern }: FastifyRequest, status: string, reply: FastifyReply): void {
-      durations.observe({ method, route: routePattern ?? 'unknown', status }, reply.elapsedTime / 1000)
+    function measure(request: FastifyRequest, status: string, reply: FastifyReply): void {
+      durations.observe({ method: methodLabel(request), route: request.routePattern ?? 'unknown', status }, reply.elapsedTime / 1000)
     }
 
     addCheck(app, 'onRequest', (request, reply) => {

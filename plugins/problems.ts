@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import { guest } from '../domain/caller.ts'
 import { isForm } from '../http/form-post.ts'
 import { notationOf } from '../http/notation.ts'
 import { noResource, Problem, retryAfter } from '../http/problem.ts'
@@ -72,7 +71,7 @@ export default fp(
         base,
         currency: config.CURRENCY,
         shop: config.SHOP_NAME,
-        caller: request.caller ?? guest,
+        caller: request.caller,
         self: request.url,
         isFormPost: request.method === 'POST' && isForm(request)
       }

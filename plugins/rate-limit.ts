@@ -236,7 +236,7 @@ export default fp(
       reply.headers({ 'ratelimit-policy': policy, ratelimit: field(current, resetsIn) })
       if (keyHash === undefined) return
       if (reply.statusCode === 401) validKeys.delete(keyHash)
-      else if (request.caller?.kind === 'key') validKeys.set(keyHash, true)
+      else if (request.caller.kind === 'key') validKeys.set(keyHash, true)
     })
   },
   { name: 'rate-limit', fastify: '5.x', dependencies: ['draining', 'problems', 'scheduling'] }

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import { guest } from '../domain/caller.ts'
 import { type JsonText, textOf } from '../domain/deferred.ts'
 import { maxStringBody } from '../http/body.ts'
 import type { Current } from '../http/conditions.ts'
@@ -87,7 +86,7 @@ export default fp(
 
     app.decorateRequest('context', function (this: FastifyRequest): Context {
       const { BASE_URL, CURRENCY, SHOP_NAME } = config
-      const caller = this.caller ?? guest
+      const { caller } = this
       return { base: BASE_URL.path, currency: CURRENCY, shop: SHOP_NAME, caller, self: this.url, ...pageValues.get(this) }
     })
     app.decorateRequest('showOnPage', function (this: FastifyRequest, values: PageValues) {

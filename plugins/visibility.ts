@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { guest, mayChange, maySee } from '../domain/caller.ts'
+import { mayChange, maySee } from '../domain/caller.ts'
 import { mostInline } from '../domain/deferred.ts'
 import { orderNotFound } from '../domain/errors.ts'
 import type { Order, StoredOrderHead } from '../domain/order.ts'
@@ -34,7 +34,7 @@ export default fp(
     })
 
     app.decorateRequest('visibleOrderHead', async function (this: FastifyRequest, id: string): Promise<StoredOrderHead> {
-      const { caller = guest } = this
+      const { caller } = this
       const head = await this.read((store) => store.orderHead(id))
       if (maySee(caller, head)) return head
       throw orderNotFound()
@@ -52,7 +52,7 @@ export default fp(
 
     app.decorateRequest('changeableOrder', async function (this: FastifyRequest, id: string): Promise<Order> {
       const head = await this.visibleOrderHead(id)
-      if (mayChange(this.caller ?? guest, head)) return this.wholeOrder(head)
+      if (mayChange(this.caller, head)) return this.wholeOrder(head)
       throw new Problem(
         'forbidden',
         'Only the customer who placed this order can change or cancel it. With the scope fulfilment you can see it and set its status.'

@@ -14,7 +14,7 @@ export type KeyHolder = Extract<Caller, { kind: 'key' }>
 
 /** The caller of a route that asks for a key. @throws Problem `unauthenticated` */
 export function keyHolder({ caller }: FastifyRequest): KeyHolder {
-  if (caller?.kind === 'key') return caller
+  if (caller.kind === 'key') return caller
   throw keyNeeded()
 }
 

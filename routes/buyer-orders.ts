@@ -137,7 +137,7 @@ export function makeBuyerOrders(
 
   async function headByNumber(request: FastifyRequest, orderNumber: string | undefined): Promise<StoredOrderHead | undefined> {
     const { caller } = request
-    if (caller?.kind !== 'key' || orderNumber === undefined) return undefined
+    if (caller.kind !== 'key' || orderNumber === undefined) return undefined
     return request.read((store) => store.orderHeadNumbered(caller.customer, orderNumber))
   }
 
@@ -148,7 +148,7 @@ export function makeBuyerOrders(
 
   /** The customer's order that a document names. @throws Problem `unauthenticated` */
   async function namedOrder(request: FastifyRequest, { number }: BuyerSubmission): Promise<Order | undefined> {
-    if (request.caller?.kind !== 'key') {
+    if (request.caller.kind !== 'key') {
       throw unauthenticated('An order can be changed or cancelled by its number only with an API key.')
     }
     return orderByNumber(request, number)

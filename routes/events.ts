@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { guest } from '../domain/caller.ts'
 import { defer, joinTexts, mostInline } from '../domain/deferred.ts'
 import { PositionError } from '../domain/errors.ts'
 import {
@@ -26,7 +25,7 @@ import type { RoutePlugin } from './route.ts'
 
 const events: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
-  const keep = config.EVENTS_KEEP * 24 * 60 * 60 * 1000
+  const { EVENTS_KEEP: keep } = config
 
   app.get(
     '/events',
@@ -36,7 +35,7 @@ const events: RoutePlugin = async (app, { config }) => {
     },
     async (request, reply) => {
       const { limit, after, type: types = [] } = request.query
-      const all = audienceOf(request.caller ?? guest)
+      const all = audienceOf(request.caller)
       const audience = types.length === 0 ? all : narrow(all, types)
       // Vary keeps caches from sending one key's events to another.
       reply.header('vary', 'Accept, Authorization, Cookie')
@@ -173,7 +172,7 @@ interface Extent {
   readonly isFinal: boolean
 }
 
-function validatorsOf({ url, caller = guest }: FastifyRequest, audience: Audience, { first, last, isFinal }: Extent) {
+function validatorsOf({ url, caller }: FastifyRequest, audience: Audience, { first, last, isFinal }: Extent) {
   const version = hash('sha256', JSON.stringify([url, audience, first, last, isFinal])).slice(0, 16)
   return { version, isFinal, ...pageOf(caller) }
 }

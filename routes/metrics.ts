@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { shareWork } from '../background/shared-work.ts'
 import type { Metrics } from '../plugins/observability.ts'
 
 const describes = {
@@ -13,12 +14,13 @@ const describes = {
 /** For the operator's Prometheus, outside the base path, never cached. */
 export default fp(
   async function metrics(app: FastifyInstance, { metrics: { contentType, read } }: { metrics: Metrics }) {
-    app.get('/metrics', { logLevel: 'warn', config: { unlimited: true, describes } }, async (_request, reply) =>
-      reply
-        .header('cache-control', 'no-store')
-        .type(contentType)
-        .send(await read())
-    )
+    const readShared = shareWork(async () => Buffer.from(await read()))
+    app.get('/metrics', { logLevel: 'warn', config: { unlimited: true, describes } }, async (request, reply) => {
+      const body = await readShared()
+      // All who have waited get it at once, and to send it takes a while.
+      await request.nextTurn()
+      return reply.header('cache-control', 'no-store').type(contentType).send(body)
+    })
   },
-  { name: 'metrics', fastify: '5.x' }
+  { name: 'metrics', fastify: '5.x', dependencies: ['scheduling'] }
 )

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
-import { guest, mayEdit } from '../domain/caller.ts'
+import { mayEdit } from '../domain/caller.ts'
 import { charactersOf, textOf } from '../domain/deferred.ts'
 import { acceptedItems } from '../domain/line-answers.ts'
 import type { Order } from '../domain/order.ts'
@@ -133,7 +133,7 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
     },
     async sendChange(request, reply, order) {
       if (!request.isPage || !isSmall(order) || !fitsForm(order)) return false
-      const form = mayEdit(request.caller ?? guest, order) ? await change(request, order) : undefined
+      const form = mayEdit(request.caller, order) ? await change(request, order) : undefined
       if (form === undefined) return false
       reply.headers({ 'cache-control': app.cachePolicies.never }).type('text/html; charset=utf-8').send(form)
       return true

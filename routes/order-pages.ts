@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { guest, mayEdit } from '../domain/caller.ts'
+import { mayEdit } from '../domain/caller.ts'
 import { hasCode } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
 import type { TypedForm } from '../http/form-post.ts'
@@ -33,7 +33,7 @@ const orderPages: RoutePlugin = async (app, { config }) => {
     const isChange = request.operation.method === 'PUT'
     const current = isHidden(problem) ? undefined : await visible(request)
     if (!current) return isChange ? forms.withoutOrder(request, orderIdOf(request), typed, problem) : undefined
-    if (isChange && mayEdit(request.caller ?? guest, current)) {
+    if (isChange && mayEdit(request.caller, current)) {
       return forms.change(request, current, typed, problem)
     }
     await showShipments(request, current)

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import fp from 'fastify-plugin'
-import { type Caller, guest, hasScope, onlyListedCustomer } from '../domain/caller.ts'
+import { type Caller, hasScope, onlyListedCustomer } from '../domain/caller.ts'
 import { fromJson, joinTexts, jsonOf } from '../domain/deferred.ts'
 import { type Order, orderStatuses } from '../domain/order.ts'
 import { orderList } from '../domain/order-list.ts'
@@ -28,7 +28,7 @@ const orders: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       const { limit, after, ...parameters } = request.query
       const { with: shape, ...filters } = parameters
-      const caller = request.caller ?? guest
+      const { caller } = request
       const wanted = { ...filtersOf(filters, caller), limit }
       const sorting = sortingOf(wanted)
       const query = { ...wanted, ...startOfPage(sorting, after) }

@@ -24,6 +24,6 @@ export async function placeOrder(store: Store, request: FastifyRequest, placing:
 /** The order of a request's body, with its sender, its customer and its first status. */
 export function placingOf(request: FastifyRequest, { ACCEPTANCE }: Config): Placing {
   const { body, caller } = request
-  const customer = caller?.kind === 'key' ? { customer: caller.customer } : {}
+  const customer = caller.kind === 'key' ? { customer: caller.customer } : {}
   return { order: body as PurchaseOrder, sender: senderName(request), status: firstStatus(ACCEPTANCE), ...customer }
 }

@@ -1,4 +1,5 @@
 import fp from 'fastify-plugin'
+import { guest } from '../domain/caller.ts'
 import { unsupported } from '../http/media-types.ts'
 import { uris } from '../representations/links.ts'
 import { type SignIn, sessionRepresentations } from '../representations/views/session.ts'
@@ -29,7 +30,7 @@ const session: RoutePlugin = async (app, { config }) => {
     const caller = await request.holderOf(key)
     if (caller) return reply.signIn(key).redirect(next ?? uri.orders, 303)
     const wrong = key === '' ? 'Enter the key.' : 'This key is not valid: it is unknown, expired or revoked.'
-    return reply.code(422).represent({ caller: undefined, next, wrong } satisfies SignIn)
+    return reply.code(422).represent({ caller: guest, next, wrong } satisfies SignIn)
   })
 
   app.delete('/session', { config: { ...shown, describes: signOut } }, async (_request, reply) => reply.signOut().code(204).send())

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
-import { guest, hasScope } from '../domain/caller.ts'
+import { hasScope } from '../domain/caller.ts'
 import { hasCode } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
 import type { Precondition } from '../domain/preconditions.ts'
@@ -34,7 +34,7 @@ const shipments: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       const { order_id: id } = request.params
       // Only the seller's page has the form that ships the order's lines.
-      const isForm = request.isPage && hasScope(request.caller ?? guest, 'fulfilment')
+      const isForm = request.isPage && hasScope(request.caller, 'fulfilment')
       const shown = isForm ? whole(await request.visibleOrder(id)) : { order: await request.visibleOrderHead(id) }
       return reply.represent(await pages.read(request, shown, request.query))
     }

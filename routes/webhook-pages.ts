@@ -14,7 +14,7 @@ export const webhookPages: { readonly ofList: FormPages; readonly ofOne: FormPag
 
 async function refusedNew(request: FastifyRequest, problem: ProblemDocument, form: TypedForm): Promise<string | undefined> {
   const { caller } = request
-  if (isHidden(problem) || caller?.kind !== 'key') return undefined
+  if (isHidden(problem) || caller.kind !== 'key') return undefined
   const { title, detail, errors: faults = [] } = problem
   const list: WebhookList = { webhooks: await request.read((store) => store.webhooks(caller.customer)), typed: typedIn(form), faults }
   return request.page(list, { of: webhooksRepresentations, notice: { kind: 'problem', title, detail } })
@@ -22,7 +22,7 @@ async function refusedNew(request: FastifyRequest, problem: ProblemDocument, for
 
 async function refusedChange(request: FastifyRequest, problem: ProblemDocument, form: TypedForm): Promise<string | undefined> {
   const { caller } = request
-  if (isHidden(problem) || caller?.kind !== 'key') return undefined
+  if (isHidden(problem) || caller.kind !== 'key') return undefined
   const { webhook_id: id } = request.params as { webhook_id: string }
   const webhook = await request.read((store) => store.webhook(id, caller.customer))
   // After a 412 the form shows the webhook as it is now.

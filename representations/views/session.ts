@@ -3,7 +3,7 @@ import { page, type Representations } from '../representation.ts'
 import { renderPage } from '../views.ts'
 
 export interface SignIn {
-  readonly caller: Caller | undefined
+  readonly caller: Caller
   /** The page to continue at: a path of this service. */
   readonly next: string | undefined
   /** Why the entered key was refused. */
@@ -14,8 +14,8 @@ export interface SignIn {
 export const sessionRepresentations: Representations<SignIn> = {
   variants: [
     page(({ caller, next, wrong }, context) => {
-      const signedIn = caller?.kind === 'key' ? { customer: caller.customer, scopes: caller.scopes } : {}
-      return renderPage('session', caller?.kind === 'key' ? 'Your account' : 'Sign in', { ...signedIn, next, wrong }, context)
+      const signedIn = caller.kind === 'key' ? { customer: caller.customer, scopes: caller.scopes } : {}
+      return renderPage('session', caller.kind === 'key' ? 'Your account' : 'Sign in', { ...signedIn, next, wrong }, context)
     })
   ]
 }

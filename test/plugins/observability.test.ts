@@ -14,12 +14,16 @@ t.test('requests are measured by route, never by URL', async (t) => {
   const { app } = await build(t)
   for (const id of ['ABC-1', 'unknown-1', 'unknown-2']) await app.inject(`/product/${id}`)
   for (const url of ['/nowhere-1', '/nowhere-2?q=1']) await app.inject(url)
-  await app.inject({ method: 'PATCH', url: '/product/ABC-1' })
+  for (const method of ['PATCH', 'TRACE' as 'PATCH'] as const) {
+    await app.inject({ method, url: '/product/ABC-1' })
+    await app.inject({ method, url: '/nowhere-1' })
+  }
   const { body } = await app.inject('/metrics')
   shows(t, body, 'http_request_duration_seconds_count{method="GET",route="/product/:product_id",status="200"} 1')
   shows(t, body, 'http_request_duration_seconds_count{method="GET",route="/product/:product_id",status="404"} 2')
   shows(t, body, 'http_request_duration_seconds_count{method="GET",route="unknown",status="404"} 2')
-  shows(t, body, 'http_request_duration_seconds_count{method="PATCH",route="/product/:product_id",status="405"} 1')
+  shows(t, body, 'http_request_duration_seconds_count{method="other",route="/product/:product_id",status="405"} 2')
+  shows(t, body, 'http_request_duration_seconds_count{method="other",route="unknown",status="404"} 2')
   t.notMatch(body, /nowhere|unknown-1/)
 })
 

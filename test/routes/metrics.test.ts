@@ -37,3 +37,17 @@ t.test('services in one process have metrics of their own', async (t) => {
     t.notOk((await other.app.inject('/metrics')).body.includes(placed))
   })
 })
+
+t.test('however many ask for the metrics at once, they are written for all of them together', async (t) => {
+  const { app } = await build(t)
+  const { registry } = app.metrics
+  const { metrics } = registry
+  let written = 0
+  registry.metrics = () => {
+    written++
+    return metrics.call(registry)
+  }
+  const answers = await Promise.all(Array.from({ length: 200 }, () => app.inject('/metrics')))
+  for (const { statusCode } of answers) t.equal(statusCode, 200)
+  t.ok(written <= 2, `written ${written} times`)
+})

@@ -97,10 +97,10 @@ t.test('a customer does not wait for guests of its address', async (t) => {
 t.test('until the caller is known, the sender is the one that the rate limit counts; then it is a customer or an address', (t) => {
   const [network, charged] = ['192.0.2.1', { caller: 'key abc' }]
   const key = { kind: 'key', keyId: 'k', customer: 'Acme', scopes: [] } as const
-  t.equal(senderName({ caller: undefined, charged, network }), 'key abc')
-  t.equal(senderName({ caller: undefined, charged: undefined, network }), 'address 192.0.2.1')
-  t.equal(senderName({ caller: { kind: 'guest' }, charged, network }), 'address 192.0.2.1')
-  t.equal(senderName({ caller: key, charged, network }), 'customer Acme')
+  t.equal(senderName({ identity: undefined, charged, network }), 'key abc')
+  t.equal(senderName({ identity: undefined, charged: undefined, network }), 'address 192.0.2.1')
+  t.equal(senderName({ identity: { kind: 'guest' }, charged, network }), 'address 192.0.2.1')
+  t.equal(senderName({ identity: key, charged, network }), 'customer Acme')
   t.end()
 })
 
