@@ -6,7 +6,7 @@ import { hasBody } from '../http/body.ts'
 import { addCheck, addWait } from '../http/hooks.ts'
 import { requireClient } from '../http/require-client.ts'
 import { destroyIfReset } from '../http/socket-handle.ts'
-import { atOnce, inTurns, type Pieces } from '../representations/pieces.ts'
+import { inTurns, type Pieces } from '../representations/pieces.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -33,9 +33,6 @@ declare module 'fastify' {
 
 /** Node reads this many bytes from a connection at once. A smaller body arrives in one chunk. */
 const chunkSize = 64 * 1024
-
-/** Requests whose work may be done in turns. It is in memory until it is whole, so the work of one more is done at once. */
-const mostInTurns = 16
 
 /** An option of Node's net.Server, which `http.createServer` does not pass on. */
 interface PausableServer {
@@ -66,15 +63,8 @@ export default fp(
       await new Promise<void>((resolve) => scheduler.goOn(this.network, resolve))
       requireClient(this)
     })
-    let working = 0
-    app.decorateRequest('inTurns', async function <Result>(this: FastifyRequest, pieces: Pieces<Result>): Promise<Result> {
-      if (working === mostInTurns) return atOnce(pieces)
-      working++
-      try {
-        return await inTurns(pieces, () => this.nextTurn())
-      } finally {
-        working--
-      }
+    app.decorateRequest('inTurns', function <Result>(this: FastifyRequest, pieces: Pieces<Result>): Promise<Result> {
+      return inTurns(pieces, () => this.nextTurn())
     })
     addWait(app, 'onRequest', (request, _reply, done) => {
       const { raw } = request

@@ -12,6 +12,7 @@ import { Problem, retryAfter } from '../http/problem.ts'
 import { requireClient } from '../http/require-client.ts'
 import { holderOf, senderName } from '../http/sender-name.ts'
 import { whenAnswered } from '../http/when-answered.ts'
+import { itemsOfPiece } from '../representations/pieces.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -33,6 +34,13 @@ declare module 'fastify' {
      * @throws Problem `overloaded` when the client has gone meanwhile
      */
     largeWriteTurn(): Promise<void>
+    /**
+     * Waits for the caller's turn to read and write a long page of a list. The turn ends when the answer is written. A short page does not
+     * wait.
+     * @param limit the most items that the page can have
+     * @throws Problem `overloaded` when the client has gone meanwhile
+     */
+    listTurn(limit: number): Promise<void>
   }
   interface FastifyReply {
     /**
@@ -62,6 +70,12 @@ const largeWriteLimits = {
   waiting: unlimited
 } as const
 
+/** A page of 1,000 items takes megabytes from when it is read until it is written, and its writing takes 20 to 40 ms in all. */
+const listLimits = {
+  running: { total: 16, perCaller: 4 },
+  waiting: unlimited
+} as const
+
 /** A batch is read in milliseconds. The limits of downloads already limit how many batches wait. */
 const batchLimits = {
   running: { total: 2, perCaller: 1 },
@@ -82,16 +96,47 @@ export default fp(
     const searches = new FairLimiter(searchLimits)
     const batchReads = new FairLimiter(batchLimits)
     const downloads = new Quota(downloadLimits)
-    const largeWrites = new FairLimiter(largeWriteLimits)
-    /** By request: the function that ends its turn. */
-    const turns = new WeakMap<FastifyRequest, () => void>()
+    const largeWriteTurn = makeTurns(largeWriteLimits)
+    const listTurn = makeTurns(listLimits)
+
+    /** Turns that end when the answer is written, or when the client has gone. @returns waits for a request's turn */
+    function makeTurns(limits: ConstructorParameters<typeof FairLimiter>[0]): (request: FastifyRequest) => Promise<void> {
+      const limiter = new FairLimiter(limits)
+      /** By request: the function that ends its turn. */
+      const turns = new WeakMap<FastifyRequest, () => void>()
+      addCheck(app, 'onSend', (request) => turns.get(request)?.())
+      return async (request) => {
+        if (turns.has(request)) return
+        const end = await new Promise<() => void>((begin) => {
+          void limiter.run(senderName(request), () => new Promise<void>((end) => begin(end)))
+        })
+        const { signal } = request.sender()
+        const leave = () => {
+          signal.removeEventListener('abort', leave)
+          turns.delete(request)
+          end()
+        }
+        turns.set(request, leave)
+        // Nobody waits for the answer when the client has gone.
+        signal.addEventListener('abort', leave)
+        if (signal.aborted) leave()
+        requireClient(request)
+      }
+    }
 
     app.decorateRequest('findProducts', async function (this: FastifyRequest, query: ProductQuery) {
-      if (!isSearch(query)) return this.read((store) => store.products(query))
+      if (!isSearch(query)) {
+        await this.listTurn(query.limit)
+        return this.read((store) => store.products(query))
+      }
       try {
-        return await searches.run(senderName(this), () => {
+        return await searches.run(senderName(this), async () => {
           requireClient(this)
-          return app.store.products(query)
+          const page = await app.store.products(query)
+          // Node hands over up to 1,000 messages of a thread in one turn of the event loop: the next search must begin in a later one.
+          await this.nextTurn()
+          await this.listTurn(query.limit)
+          return page
         })
       } catch (error) {
         if (!(error instanceof QuotaExceeded)) throw error
@@ -120,24 +165,15 @@ export default fp(
       return text === undefined ? inTurn() : this.withRoomFor(text, inTurn)
     })
 
-    app.decorateRequest('largeWriteTurn', async function (this: FastifyRequest) {
-      if (turns.has(this)) return
-      const end = await new Promise<() => void>((begin) => {
-        void largeWrites.run(senderName(this), () => new Promise<void>((end) => begin(end)))
-      })
-      const { signal } = this.sender()
-      const leave = () => {
-        signal.removeEventListener('abort', leave)
-        turns.delete(this)
-        end()
-      }
-      turns.set(this, leave)
-      // Nobody waits for the answer when the client has gone.
-      signal.addEventListener('abort', leave)
-      if (signal.aborted) leave()
-      requireClient(this)
+    app.decorateRequest('largeWriteTurn', function (this: FastifyRequest) {
+      return largeWriteTurn(this)
     })
-    addCheck(app, 'onSend', (request) => turns.get(request)?.())
+
+    app.decorateRequest('listTurn', async function (this: FastifyRequest, limit: number) {
+      if (limit <= itemsOfPiece) return
+      await listTurn(this)
+      await this.nextTurn()
+    })
 
     app.decorateReply('acquireCatalogueDownload', function (this: FastifyReply) {
       const holder = holderOf(this.request)

@@ -52,6 +52,7 @@ const events: RoutePlugin = async (app, { config }) => {
       const weight = heads.reduce((sum, head) => sum + head.weight, 0)
       // Large orders are not even read while too many are being written.
       request.holdUnreadOrder(weight)
+      await request.listTurn(heads.length)
       const readAll = () => unlessExpired(request, audience, request.query, () => wholeEvents(request, heads))
       // The read of a client that has gone still takes its room.
       const read = await (weight > mostInline ? request.withRoomFor(weight, readAll) : readAll())
@@ -207,4 +208,8 @@ function eventsPage(events: readonly ShopEvent[], weight: number, page: Omit<Eve
   return defer<EventsPage>(joinTexts([`${JSON.stringify(page).slice(0, -1)},"events":[`, texts, ']}']), page)
 }
 
-export default fp(events, { name: 'events', encapsulate: true, dependencies: ['representation', 'authorization', 'event-watch', 'prefer'] })
+export default fp(events, {
+  name: 'events',
+  encapsulate: true,
+  dependencies: ['representation', 'authorization', 'event-watch', 'prefer', 'sharing']
+})

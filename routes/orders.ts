@@ -41,6 +41,7 @@ const orders: RoutePlugin = async (app, { config }) => {
         validators
       })
       const { isPage } = request
+      await request.listTurn(limit)
       if (shape === 'lines' && !isPage) {
         const page = await request.makingRoom((most) => request.read((store) => store.wholeOrders(query, most)))
         const whole = wholePage(page.items, restOf(page))
@@ -139,4 +140,4 @@ function wholePage(orders: readonly Order[], rest: Omit<OrderPage, 'orders'>): O
   return fromJson<OrderPage>(joinTexts(['{"orders":[', texts, '],', JSON.stringify(rest).slice(1)]), rest)
 }
 
-export default fp(orders, { name: 'orders', encapsulate: true, dependencies: ['representation', 'authorization'] })
+export default fp(orders, { name: 'orders', encapsulate: true, dependencies: ['representation', 'authorization', 'sharing'] })

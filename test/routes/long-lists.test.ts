@@ -5,6 +5,7 @@ import { productsRepresentations } from '../../representations/product.ts'
 import { build, type Shop } from '../build.ts'
 import { listening, message, Wire } from '../http/wire.ts'
 import { replace, stopClock } from '../stopped-clock.ts'
+import { draft } from '../stores/fixtures.ts'
 
 const isOnPostgres = process.env['TEST_DATABASE_URL'] !== undefined
 const pieces = 8
@@ -14,13 +15,23 @@ const products = Object.fromEntries(Array.from({ length: pieces * itemsOfPiece }
 /** How often a page waits instead of writing its next piece, at most, so that a test without turns fails and does not hang. */
 const mostWaits = 100_000
 
+/** Counts its calls in the current turn of the event loop. */
+function countPerTurn(): () => number {
+  let count = 0
+  return () => {
+    if (count === 0) setImmediate(() => (count = 0))
+    return ++count
+  }
+}
+
 /**
  * Makes each piece of a page of products take as long as a turn, and tells what is written.
  * @param options.waits whether a page that has begun waits for another turn instead of writing its next piece
  */
 function watch(t: Test, { onPiece = () => {}, waits = () => false }: { onPiece?: () => void; waits?: () => boolean } = {}) {
   const { pass } = stopClock(t)
-  const seen = { pieces: 0, underWay: 0, mostUnderWay: 0 }
+  const seen = { pieces: 0, underWay: 0, mostUnderWay: 0, mostInTurn: 0, mostOfPageInTurn: 0 }
+  const countInTurn = countPerTurn()
   const [xml] = productsRepresentations.variants
   const write = xml?.writeInPieces
   if (!xml || !write) throw new Error('products are not written in pieces')
@@ -33,9 +44,12 @@ function watch(t: Test, { onPiece = () => {}, waits = () => false }: { onPiece?:
     }
   }
   function* each(parts: Pieces<string>): Pieces<string> {
+    const countOfPage = countPerTurn()
     for (let waited = 0; ; ) {
       const { done, value } = parts.next()
       seen.pieces++
+      seen.mostInTurn = Math.max(seen.mostInTurn, countInTurn())
+      seen.mostOfPageInTurn = Math.max(seen.mostOfPageInTurn, countOfPage())
       pass(8)
       onPiece()
       if (done) return value
@@ -87,20 +101,35 @@ t.test('what an address has begun goes on before its other requests begin', asyn
   if (!isOnPostgres) t.equal(seen.mostUnderWay, 1)
 })
 
-t.test('few long pages are in memory at once: beyond 16 one is written without a pause', async (t) => {
-  const shop = await build(t, { products })
-  const seen = watch(t)
-  const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => get(shop, path, `192.0.2.${i}`)))
-  t.same(
-    answers.map(({ statusCode }) => statusCode),
-    Array(40).fill(200)
-  )
-  t.equal(new Set(answers.map(({ body }) => body)).size, 1)
-  // On PostgreSQL reads end one after the other, so fewer may be under way.
-  if (isOnPostgres) t.ok(seen.mostUnderWay <= 17, String(seen.mostUnderWay))
-  else t.equal(seen.mostUnderWay, 17)
-  t.equal(seen.underWay, 0)
-})
+for (const [what, url, mostInTurn] of [
+  ['pages', path, 17],
+  ['pages of a search', `${path}&updated-since=2020-01-01T00:00:00Z`, 4]
+] as const) {
+  t.test(`16 long ${what} are in memory at most, 4 of them of one caller, and however many wait, all are written in turns`, async (t) => {
+    const shop = await build(t, { products })
+    const seen = watch(t)
+    for (const [requests, callers, most] of [
+      [40, 40, 16],
+      [20, 2, 8]
+    ] as const) {
+      seen.mostUnderWay = 0
+      // Otherwise the page would come from the cache.
+      await shop.store.createProduct(`NEW-${callers}`, draft())
+      const answers = await Promise.all(Array.from({ length: requests }, (_, i) => get(shop, url, `192.0.2.${i % callers}`)))
+      t.same(
+        answers.map(({ statusCode }) => statusCode),
+        Array(requests).fill(200)
+      )
+      t.equal(new Set(answers.map(({ body }) => body)).size, 1)
+      t.ok(seen.mostUnderWay <= most, `${seen.mostUnderWay} pages of ${callers} callers`)
+    }
+    t.equal(seen.underWay, 0)
+    // A page begins when it has been read. In a turn that has time left it goes on at once.
+    t.ok(seen.mostOfPageInTurn <= 2, `${seen.mostOfPageInTurn} pieces of one page in one turn`)
+    // The pages that were asked for together begin together. Searches end one by one.
+    t.ok(seen.mostInTurn <= mostInTurn, `${seen.mostInTurn} pieces in one turn`)
+  })
+}
 
 t.test('a page is not written to its end for a client that has gone', async (t) => {
   const shop = await build(t, { products })
