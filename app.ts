@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { DestinationStream } from 'pino'
 import type { Config } from './config.ts'
+import { guest } from './domain/caller.ts'
 import type { Store } from './domain/store.ts'
 import { answerClientError } from './http/client-errors.ts'
 import { listenerOptions } from './http/listener-options.ts'
@@ -187,6 +188,8 @@ const opsConnections = 32
 export async function buildOps({ config: shop, app, isStopping }: OpsOptions): Promise<FastifyInstance> {
   const config: Config = { ...shop, MAX_CONNECTIONS: Math.min(shop.MAX_CONNECTIONS, opsConnections), OVERLOAD_DELAY: undefined }
   const ops = Fastify({ loggerInstance: app.log, ...serverOptions(config) })
+  // Nobody shows a key here.
+  ops.decorateRequest('caller', { getter: () => guest })
   await ops.register(logging)
   await ops.register(draining, { config })
   await ops.register(problems, { config })

@@ -5,7 +5,7 @@ const rest = { perWork: 20, most: 1_000 }
 
 /**
  * Shares work among all who ask for it, where they have no rate limit. Whoever asks gets a result of work that began later, so it is
- * never old. The work runs once at a time, with a rest after it: however many ask, it takes a twentieth of the time.
+ * never old. The work runs once at a time, with a rest after it: however many ask, short work takes a twentieth of the time.
  */
 export function shareWork<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<unknown> = Promise.resolve()

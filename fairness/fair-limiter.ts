@@ -1,5 +1,10 @@
 import type { Limits } from './quota.ts'
 
+export interface FairLimits {
+  readonly running: Limits
+  readonly waiting: Limits
+}
+
 /** The running and the waiting work of one caller. */
 interface CallerState {
   running: number
@@ -32,7 +37,7 @@ export class FairLimiter {
   #runningTotal = 0
   #waitingTotal = 0
 
-  constructor({ running, waiting }: { readonly running: Limits; readonly waiting: Limits }) {
+  constructor({ running, waiting }: FairLimits) {
     this.#runningLimits = running
     this.#waitingLimits = waiting
   }

@@ -40,8 +40,8 @@ function outcomeOf({ orderOutcome, routeOptions }: FastifyRequest, problem: Prob
  * The method of a request, or `other` if its path does not have it: each method of HTTP with each path would make thousands of
  * label values, and each has 16 lines.
  */
-function methodLabel({ is404, method, routePattern }: FastifyRequest): string {
-  return is404 && (method !== 'GET' || routePattern !== undefined) ? 'other' : method
+function methodLabel({ is404, method }: FastifyRequest): string {
+  return is404 ? 'other' : method
 }
 
 /** Measures every request. The route label is the pattern, because URLs would create an unlimited number of labels. */

@@ -5,21 +5,23 @@ import type { Order } from '../domain/order.ts'
 import type { Page } from '../domain/page.ts'
 import type { Product } from '../domain/product.ts'
 import { isSearch, type ProductQuery, type StockedProduct } from '../domain/store.ts'
-import { FairLimiter, QuotaExceeded } from '../fairness/fair-limiter.ts'
+import { FairLimiter, type FairLimits, QuotaExceeded } from '../fairness/fair-limiter.ts'
 import { type ExceededLimit, type Limits, Quota, unlimited } from '../fairness/quota.ts'
 import { addCheck } from '../http/hooks.ts'
+import { pageLimit } from '../http/paging.ts'
 import { Problem, retryAfter } from '../http/problem.ts'
 import { requireClient } from '../http/require-client.ts'
 import { holderOf, senderName } from '../http/sender-name.ts'
 import { whenAnswered } from '../http/when-answered.ts'
-import { itemsOfPiece } from '../representations/pieces.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * A page of products from the store, in the caller's turn. Searches have turns of their own.
+     * Does work with searches when it is the caller's turn. The work must not wait for another search turn.
      * @throws Problem `too-many-requests` or `overloaded` when too many searches wait
      */
+    inSearchTurn<T>(work: () => Promise<T>): Promise<T>
+    /** A page of products from the store, in the caller's turn to read. A search needs the turn of `inSearchTurn`. */
     findProducts(query: ProductQuery): Promise<Page<Product>>
     /** All products of the store, in batches. Reading each batch waits for the caller's turn. */
     allProducts(): AsyncIterable<readonly StockedProduct[]>
@@ -35,12 +37,13 @@ declare module 'fastify' {
      */
     largeWriteTurn(): Promise<void>
     /**
-     * Waits for the caller's turn to read and write a long page of a list. The turn ends when the answer is written. A short page does not
-     * wait.
-     * @param limit the most items that the page can have
-     * @throws Problem `overloaded` when the client has gone meanwhile
+     * Waits for the caller's turn to read and write a long page of a list. The turn ends when the answer is written. Whoever has it must not
+     * wait for a search turn, because a search may wait for this one.
+     * @param items the most that the page can have
+     * @returns false for a short page, which does not wait
+     * @throws Problem `overloaded` when the turn comes too late, or the client has gone meanwhile
      */
-    listTurn(limit: number): Promise<void>
+    listTurn(items: number): Promise<boolean>
   }
   interface FastifyReply {
     /**
@@ -52,7 +55,7 @@ declare module 'fastify' {
 }
 
 /**
- * The worst search takes seconds in a large catalogue. Few searches run at once, so that half of the serving thread's connections
+ * The worst search takes seconds in a large catalogue. Few searches run at once, so that half of the serving thread's eight connections
  * to PostgreSQL stay free for the rest of the shop.
  */
 const searchLimits = { running: { total: 4, perCaller: 2 }, waiting: { total: 64, perCaller: 8 } } as const
@@ -71,13 +74,19 @@ const largeWriteLimits = {
 } as const
 
 /**
- * A page of 1,000 items takes megabytes from when it is read until it is written, and both take 20 to 50 ms. With as many searches, one
- * of the serving thread's connections to PostgreSQL stays free for the rest of the shop.
+ * A page of 1,000 items takes megabytes from when it is read until it is written, and both take 20 to 50 ms. Beside four searches and
+ * three such pages, one of the eight connections to PostgreSQL stays free.
  */
 const listLimits = {
   running: { total: 3, perCaller: 1 },
   waiting: unlimited
 } as const
+
+/** Items of a page that waits for no turn, as most do. */
+const shortPage = pageLimit.default
+
+/** Milliseconds. A proxy gives up on a request after 60 s. */
+const longestWait = 30_000
 
 /** A batch is read in milliseconds. The limits of downloads already limit how many batches wait. */
 const batchLimits = {
@@ -93,17 +102,20 @@ function refusal(limit: ExceededLimit, what: string, own: number): Problem {
   })
 }
 
-/** Limits requests that take long, however few they are: searches, downloads of the whole catalogue, and changes of large orders. */
+/**
+ * Limits requests that take long, however few they are: searches, long pages of lists, downloads of the whole catalogue, and changes of
+ * large orders.
+ */
 export default fp(
   async function sharing(app: FastifyInstance) {
     const searches = new FairLimiter(searchLimits)
     const batchReads = new FairLimiter(batchLimits)
     const downloads = new Quota(downloadLimits)
-    const largeWriteTurn = makeTurns(largeWriteLimits)
-    const listTurn = makeTurns(listLimits)
+    const waitForLargeWrite = turnsUntilAnswered(largeWriteLimits)
+    const waitForList = turnsUntilAnswered(listLimits)
 
-    /** Turns that end when the answer is written, or when the client has gone. @returns waits for a request's turn */
-    function makeTurns(limits: ConstructorParameters<typeof FairLimiter>[0]): (request: FastifyRequest) => Promise<void> {
+    /** Turns that end when the answer is written, or when the client has gone. @returns a function that waits for a request's turn */
+    function turnsUntilAnswered(limits: FairLimits): (request: FastifyRequest) => Promise<void> {
       const limiter = new FairLimiter(limits)
       /** By request: the function that ends its turn. */
       const turns = new WeakMap<FastifyRequest, () => void>()
@@ -128,18 +140,18 @@ export default fp(
     }
 
     app.decorateRequest('findProducts', async function (this: FastifyRequest, query: ProductQuery) {
-      if (!isSearch(query)) {
-        await this.listTurn(query.limit)
-        return this.read((store) => store.products(query))
-      }
+      if (!isSearch(query)) return this.read((store) => store.products(query))
+      const page = await app.store.products(query)
+      // Node hands over up to 1,000 messages of a thread in one turn of the event loop: the next search must begin in a later one.
+      await this.nextTurn()
+      return page
+    })
+
+    app.decorateRequest('inSearchTurn', async function <T>(this: FastifyRequest, work: () => Promise<T>): Promise<T> {
       try {
-        return await searches.run(senderName(this), async () => {
+        return await searches.run(senderName(this), () => {
           requireClient(this)
-          const page = await app.store.products(query)
-          // Node hands over up to 1,000 messages of a thread in one turn of the event loop: the next search must begin in a later one.
-          await this.nextTurn()
-          await this.listTurn(query.limit)
-          return page
+          return work()
         })
       } catch (error) {
         if (!(error instanceof QuotaExceeded)) throw error
@@ -169,13 +181,18 @@ export default fp(
     })
 
     app.decorateRequest('largeWriteTurn', function (this: FastifyRequest) {
-      return largeWriteTurn(this)
+      return waitForLargeWrite(this)
     })
 
-    app.decorateRequest('listTurn', async function (this: FastifyRequest, limit: number) {
-      if (limit <= itemsOfPiece) return
-      await listTurn(this)
+    app.decorateRequest('listTurn', async function (this: FastifyRequest, items: number) {
+      if (items <= shortPage) return false
+      const askedAt = performance.now()
+      await waitForList(this)
+      if (performance.now() - askedAt > longestWait) {
+        throw new Problem('overloaded', 'Too many long pages are being read right now. Ask for fewer items, or try again in a few seconds.')
+      }
       await this.nextTurn()
+      return true
     })
 
     app.decorateReply('acquireCatalogueDownload', function (this: FastifyReply) {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Store } from '../domain/store.ts'
-import { FairLimiter } from '../fairness/fair-limiter.ts'
+import { FairLimiter, type FairLimits } from '../fairness/fair-limiter.ts'
 import { unlimited } from '../fairness/quota.ts'
 import { Problem } from '../http/problem.ts'
 import { requireClient } from '../http/require-client.ts'
@@ -45,7 +45,7 @@ export default fp(
     app.decorate('store', options.store)
     app.addHook('onClose', () => options.store.close())
 
-    function inTurn(limits: ConstructorParameters<typeof FairLimiter>[0]): StoreInTurn {
+    function inTurn(limits: FairLimits): StoreInTurn {
       const limiter = new FairLimiter(limits)
       /** The sender in whose turn a request was last. */
       const senders = new WeakMap<FastifyRequest, string>()

@@ -52,7 +52,8 @@ const events: RoutePlugin = async (app, { config }) => {
       const weight = heads.reduce((sum, head) => sum + head.weight, 0)
       // Large orders are not even read while too many are being written.
       request.holdUnreadOrder(weight)
-      await request.listTurn(heads.length)
+      // A page with large orders waits for the document process, which has limits of its own.
+      if (weight <= mostInline) await request.listTurn(heads.length)
       const readAll = () => unlessExpired(request, audience, request.query, () => wholeEvents(request, heads))
       // The read of a client that has gone still takes its room.
       const read = await (weight > mostInline ? request.withRoomFor(weight, readAll) : readAll())

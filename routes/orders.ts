@@ -41,13 +41,13 @@ const orders: RoutePlugin = async (app, { config }) => {
         validators
       })
       const { isPage } = request
-      await request.listTurn(limit)
       if (shape === 'lines' && !isPage) {
         const page = await request.makingRoom((most) => request.read((store) => store.wholeOrders(query, most)))
         const whole = wholePage(page.items, restOf(page))
         request.holdRead(whole)
         return reply.represent(whole)
       }
+      await request.listTurn(limit)
       const lines = isPage && hasScope(caller, 'fulfilment') && limit <= mostCounted
       const page = await request.read((store) => store.orders({ ...query, lines }))
       return reply.represent({ orders: page.items, ...restOf(page) } satisfies OrderPage)

@@ -2,7 +2,7 @@ import { hash, randomUUID } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { PageQuery } from '../domain/page.ts'
-import type { ProductQuery, Revision, Store } from '../domain/store.ts'
+import { isSearch, type ProductQuery, type Revision, type Store } from '../domain/store.ts'
 import { readInstant } from '../http/instant.ts'
 import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
 import { senderName } from '../http/sender-name.ts'
@@ -33,13 +33,27 @@ const products: RoutePlugin = async (app, { config }) => {
         version: `${revision}.${modifiedAt.toString(36)}.${digest}`,
         modifiedAt
       })
-      const catalogue = await request.read((store) => store.revision())
+      let catalogue = await request.read((store) => store.revision())
       if (reply.revalidate(validatorsOf(catalogue))) return reply
+      const isSearched = isSearch(wanted)
+      if (!isSearched && (await request.listTurn(limit))) {
+        // Meanwhile the catalogue may have changed, or another request may have written the page.
+        catalogue = await request.read((store) => store.revision())
+        if (reply.revalidate(validatorsOf(catalogue))) return reply
+      }
       const isWholeShop = request.isPage && !q && !category
-      const { found, at } = await readSettled(request, catalogue, async () => ({
-        page: await request.findProducts(wanted),
-        categories: isWholeShop ? await request.read(categoryOptions) : undefined
-      }))
+      const readPage = () =>
+        readSettled(request, catalogue, async () => ({
+          page: await request.findProducts(wanted),
+          categories: isWholeShop ? await request.read(categoryOptions) : undefined
+        }))
+      const search = async () => {
+        const settled = await readPage()
+        // The search turn ends after this, so that few pages that were found are in memory.
+        await request.listTurn(limit)
+        return settled
+      }
+      const { found, at } = await (isSearched ? request.inSearchTurn(search) : readPage())
       const { page, categories } = found
       const list = { path: uri.products, sorting: orderOf(q), filters: { q, category, 'updated-since': updatedSince }, limit }
       return reply.represent({

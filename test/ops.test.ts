@@ -69,3 +69,11 @@ t.test("a request on the operator's port has the time and the form that the shop
   t.equal((await ask(t, ops, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')).status, 501)
   t.same(log.join('').match(/"level":[456]0.*/g), null, 'what is refused is nothing that the operator should know')
 })
+
+t.test("a problem on the operator's port is also a page", async (t) => {
+  const ops = await serve(t, {})
+  const { statusCode, headers, body } = await ops.inject({ url: '/nowhere', headers: { accept: 'text/html' } })
+  t.equal(statusCode, 404)
+  t.match(headers['content-type'], /^text\/html/)
+  t.match(body, '<h1')
+})

@@ -171,6 +171,29 @@ t.test('requests that take long', async (t) => {
     t.equal((await shop.send(search(0), '127.0.12.1')).status, 200, 'and there is room again')
   })
 
+  await t.test('long pages of what has changed, for twenty callers at once', async (t) => {
+    const changed = (i: number): Sent => ({ path: `/products?limit=1000&updated-since=20${10 + (i % 10)}-01-01T00:00:00Z` })
+    await shop.survives(t, async () => {
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => flood(shop, 20, 10, `127.0.18.${1 + i}`, changed)))
+      hasOnly(t, answers.flat(), [200, 503])
+      await shop.recovers(t)
+    })
+  })
+
+  await t.test('metrics of as many methods, paths and refusals as there can be, read without a pause', async (t) => {
+    const paths = ['/products', '/catalogue', '/orders', '/events', '/webhooks', '/order', '/docs', '/session']
+    const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'MKCOL', 'LOCK', 'REPORT']
+    const odd = (i: number): Sent => ({ method: methods[i % methods.length] ?? '', path: paths[i % paths.length] ?? '' })
+    await shop.survives(t, async () => {
+      await flood(shop, 300, 20, '127.0.19.1', odd)
+      hasOnly(t, await flood(shop, 400, 100, '127.0.19.1', () => ({ path: '/metrics' })), [200])
+      await shop.recovers(t)
+    })
+    const { body } = await shop.send({ path: '/metrics' })
+    t.match(body, /method="other",route="[^"]*products",status="405"/)
+    t.notMatch(body, /method="(?:PATCH|PROPFIND|MKCOL|LOCK|REPORT)"/)
+  })
+
   await t.test('readings of a large order wait in bounded room: more are 503', async (t) => {
     const path = await placeLarge(t, shop, '127.0.14.2')
     await shop.survives(t, async () => {
