@@ -15,6 +15,9 @@ export type ValidatedEntry =
   | { readonly line: number; readonly item: ImportItem }
   | { readonly line: number; readonly faults: readonly LocatedFault[] }
 
+/** Characters of products that are validated together. A character has up to four bytes, and libxml2 reads documents of up to 10 MB. */
+const mostTogether = 2 * 1024 * 1024
+
 /**
  * Validates products by the rules of a PUT (the same XML guard, schema and reader), but many at once, since one takes as
  * long as dozens. If the faults of a batch cannot be assigned to its products, each half is validated separately.
@@ -42,6 +45,9 @@ function validateTogether(entries: readonly Entry[], gate: XmlGate): readonly Va
     if (!(error instanceof Problem)) throw error
     return entries.length > 1 ? halves() : [{ line: first.line, faults: malformed(error, first.line) }]
   }
+  if (catalogue.parsed.source.length > mostTogether) {
+    return entries.length > 1 ? halves() : [{ line: first.line, faults: [...first.faults, tooLarge] }]
+  }
   const found = gate.validate(catalogue.parsed, productXsd, ['catalogue'])
   const hasRootFault = found.some(({ path }) => path === '/catalogue')
   if (entries.length > 1 && (found.length >= mostFaults || hasRootFault)) return halves()
@@ -55,6 +61,8 @@ function validateTogether(entries: readonly Entry[], gate: XmlGate): readonly Va
   if (roots.length !== entries.length) return entries.length > 1 ? halves() : [{ line: first.line, faults: faults[0] ?? [] }]
   return entries.map(({ line }, i) => readItem(line, faults[i] ?? [], roots[i], catalogue))
 }
+
+const tooLarge = { detail: `The product has more than ${mostTogether} characters as XML.` }
 
 /** @param root it matches the schema if there are no faults */
 function readItem(line: number, faults: readonly LocatedFault[], root: Element | undefined, catalogue: CatalogueDocument): ValidatedEntry {

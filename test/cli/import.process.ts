@@ -162,6 +162,17 @@ t.test('an error in JSON lines is reported with its line and a pointer, and stop
   t.match(stderr, /^standard input:7: .*"\."/m)
 })
 
+t.test('products that are as large as they may be are validated in parts, and one that is too large for that is refused', async (t) => {
+  const shop = await newShop(t)
+  const image = Array.from({ length: 100 }, () => ({ href: `/${'&'.repeat(1_590)}` }))
+  const products = Array.from({ length: 30 }, (_, i) => JSON.stringify({ id: `L-${i}`, name: 'Large', price: '1', image }))
+  const tooLarge = JSON.stringify({ id: 'X', name: '&'.repeat(1_900_000), price: '1' })
+  const { status, stdout, stderr } = await shop.importInput([...products, tooLarge].join('\n'), '--format', 'ndjson')
+  t.equal(status, 1)
+  t.equal(stdout, summary(30, 0, 0, 1))
+  t.match(stderr, /^standard input:31: .*more than 2097152 characters/m)
+})
+
 t.test('a malformed file is refused before anything is stored, or where it stops being well-formed', async (t) => {
   const shop = await newShop(t)
   const refused: [string, string | Buffer, RegExp][] = [
