@@ -44,10 +44,13 @@ function integer(min: number, max: number = Number.MAX_SAFE_INTEGER, otherwise =
   }
 }
 
-/** Parses days, which may have fraction digits. @returns milliseconds */
+/** A day in milliseconds. */
+export const day = 24 * 60 * 60 * 1000
+
+/** Parses days, which may have fraction digits. */
 function days(value: string): number {
   const number = /^\d{1,5}(\.\d{1,6})?$/.test(value) ? Number(value) : 0
-  return number > 0 ? number * 24 * 60 * 60 * 1000 : mustBe('a number of days above 0, such as 30 or 0.5')
+  return number > 0 ? number : mustBe('a number of days above 0, such as 30 or 0.5')
 }
 
 function integerOrOff(min: number) {

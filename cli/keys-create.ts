@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
+import { day } from '../config.ts'
 import { type Scope, scopes } from '../domain/caller.ts'
 import type { Store } from '../domain/store.ts'
 import { hashKey } from '../http/credentials.ts'
@@ -11,8 +12,6 @@ const standardOutput = 1
 
 /** Bytes of randomness in a key. */
 const keyBytes = 32
-
-const day = 24 * 60 * 60 * 1000
 
 export const keysCreate: Command = {
   name: 'keys create',

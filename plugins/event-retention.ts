@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Config } from '../config.ts'
+import { type Config, day } from '../config.ts'
 
 /** Milliseconds between two checks for events that are too old. */
 const interval = 10_000
@@ -17,7 +17,7 @@ export default fp(
 
     async function prune(): Promise<void> {
       try {
-        const before = Date.now() - config.EVENTS_KEEP
+        const before = Date.now() - config.EVENTS_KEEP * day
         while (!isClosing && (await app.store.pruneEvents(before, mostAtOnce)) === mostAtOnce);
       } catch (error) {
         app.log.warn({ err: error }, 'old events were not deleted')

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { day } from '../config.ts'
 import { defer, joinTexts, mostInline } from '../domain/deferred.ts'
 import { PositionError } from '../domain/errors.ts'
 import {
@@ -25,7 +26,7 @@ import type { RoutePlugin } from './route.ts'
 
 const events: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
-  const { EVENTS_KEEP: keep } = config
+  const keep = config.EVENTS_KEEP * day
 
   app.get(
     '/events',
