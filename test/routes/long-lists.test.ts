@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import type { ProductQuery } from '../../domain/store.ts'
 import { itemsOfPiece, type Pieces } from '../../representations/pieces.ts'
 import { productsRepresentations } from '../../representations/product.ts'
 import { build, type Shop } from '../build.ts'
@@ -65,6 +66,20 @@ function watch(t: Test, { onPiece = () => {}, waits = () => false }: { onPiece?:
 }
 
 const get = ({ app }: Shop, url: string, remoteAddress: string) => app.inject({ url, remoteAddress })
+
+/** Lets the reads of pages wait until `letGo`. */
+function holdReads({ store }: Shop, isHeld: (query: ProductQuery) => boolean = () => true) {
+  const { products: read } = store
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => (letGo = resolve))
+  const seen = { reads: 0 }
+  store.products = async (query) => {
+    seen.reads++
+    if (isHeld(query)) await held
+    return read.call(store, query)
+  }
+  return { seen, letGo }
+}
 
 t.test('others have their turn while a long page is written', async (t) => {
   const shop = await build(t, { products })
@@ -161,17 +176,10 @@ t.test('the turn of a long page is given back when it cannot be read, is not mod
   t.equal((await app.inject({ method: 'HEAD', url: path, remoteAddress: '192.0.2.1' })).statusCode, 200)
 
   await listening(app)
-  let letGo = () => {}
-  const held = new Promise<void>((resolve) => (letGo = resolve))
-  let reads = 0
-  store.products = async (query) => {
-    reads++
-    await held
-    return read.call(store, query)
-  }
+  const { seen, letGo } = holdReads(shop)
   const wires = await Promise.all(Array.from({ length: 3 }, () => Wire.open(t, app)))
   for (const wire of wires) wire.send(message(`GET ${path}&category=none`))
-  while (reads === 0) await turn()
+  while (seen.reads === 0) await turn()
   for (const wire of wires) wire.abort()
   while (app.connections.open.size > 0) await turn()
   letGo()
@@ -180,14 +188,7 @@ t.test('the turn of a long page is given back when it cannot be read, is not mod
 
 t.test('a page that may have 100 items waits for no turn', async (t) => {
   const shop = await build(t, { products })
-  const { store } = shop
-  const { products: read } = store
-  let letGo = () => {}
-  const held = new Promise<void>((resolve) => (letGo = resolve))
-  store.products = async (query) => {
-    if (query.limit > 100) await held
-    return read.call(store, query)
-  }
+  const { letGo } = holdReads(shop, ({ limit }) => limit > 100)
   const long = Array.from({ length: 3 }, (_, i) => get(shop, path, `192.0.2.${1 + i}`))
   t.equal((await get(shop, '/products', '192.0.2.1')).statusCode, 200)
   t.equal((await get(shop, '/products?limit=100', '192.0.2.9')).statusCode, 200)
@@ -198,7 +199,7 @@ t.test('a page that may have 100 items waits for no turn', async (t) => {
 t.test('a long page that waited for its turn for 30 s is refused', async (t) => {
   const shop = await build(t, { products })
   const { store } = shop
-  const { products: read, revision } = store
+  const { revision } = store
   const { pass } = stopClock(t)
   let revisions = 0
   store.revision = async () => {
@@ -206,16 +207,9 @@ t.test('a long page that waited for its turn for 30 s is refused', async (t) => 
     revisions++
     return now
   }
-  let letGo = () => {}
-  const held = new Promise<void>((resolve) => (letGo = resolve))
-  let reads = 0
-  store.products = async (query) => {
-    reads++
-    await held
-    return read.call(store, query)
-  }
+  const { seen, letGo } = holdReads(shop)
   const first = get(shop, path, '192.0.2.1')
-  while (reads === 0) await turn()
+  while (seen.reads === 0) await turn()
   const before = revisions
   const second = get(shop, `${path}&category=none`, '192.0.2.1')
   // It asks for its turn after that, in the same turn of the event loop.
