@@ -11,7 +11,7 @@ const elementWeight = 32
 type Texts = Pick<Product, 'name' | 'categories' | 'images'> & { readonly description?: string | null }
 
 /** Characters of a product's texts in a document. Fields that every product has are not counted, because the limit of the list bounds them. */
-function weightOf({ name, description, categories, images }: Texts): number {
+export function weightOf({ name, description, categories, images }: Texts): number {
   let weight = elementWeight + name.length + (description?.length ?? 0)
   for (const text of categories) weight += elementWeight + text.length
   for (const text of images) weight += elementWeight + text.length

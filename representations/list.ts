@@ -14,6 +14,8 @@ interface ListPage {
 interface RepresentedList<T extends ListPage, Item> extends Omit<Represented<T>, 'element' | 'html' | 'links'> {
   readonly items: (page: T) => readonly Item[]
   readonly element: (item: Item, context: Context) => Element
+  /** The characters of an item, where they can be many. */
+  readonly weight?: (item: Item) => number
   readonly html: {
     /** The rows of some of the items in a table. */
     readonly rows: (items: readonly Item[], page: T, context: Context) => string
@@ -27,13 +29,13 @@ interface RepresentedList<T extends ListPage, Item> extends Omit<Represented<T>,
  * items come first.
  */
 export function makeListRepresentations<T extends ListPage, Item>(list: RepresentedList<T, Item>): Representations<T> {
-  const { type, items, element: itemElement, html, ...rest } = list
+  const { type, items, element: itemElement, weight, html, ...rest } = list
   const typeOf = (page: T) => (typeof type === 'function' ? type(page) : type)
   const withLinks = ({ links }: T, { name }: ElementType) => element(name, {}, links.map(linkElement))
 
   function* writeXmlOf(page: T, context: Context): Pieces<string> {
     const write = (item: Item) => `${writeElement(itemElement(item, context), '  ')}\n`
-    const written = yield* inPieces(items(page), (some) => some.map(write).join(''))
+    const written = yield* inPieces(items(page), (some) => some.map(write).join(''), weight)
     return writeXml(withLinks(page, typeOf(page)), written.join(''))
   }
 
@@ -42,13 +44,13 @@ export function makeListRepresentations<T extends ListPage, Item>(list: Represen
     const [itemType] = type.children
     if (!itemType) throw new Error(`the schema of ${type.name} has no items`)
     const write = (item: Item) => toJson(itemElement(item, context), itemType)
-    const written = yield* inPieces(items(page), (some) => some.map(write))
+    const written = yield* inPieces(items(page), (some) => some.map(write), weight)
     const whole = { ...(toJson(withLinks(page, type), type) as object), [camelCase(itemType.name)]: written.flat() }
     return `${JSON.stringify(whole, null, 2)}\n`
   }
 
   function* writeHtmlOf(page: T, context: Context): Pieces<string> {
-    const rows = yield* inPieces(items(page), (some) => html.rows(some, page, context))
+    const rows = yield* inPieces(items(page), (some) => html.rows(some, page, context), weight)
     return html.page(page, rows.join(''), context)
   }
 

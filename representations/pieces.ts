@@ -4,13 +4,29 @@ export type Pieces<Result> = Generator<undefined, Result, void>
 /** Items that are written in one piece. Each takes 20 to 100 µs. */
 export const itemsOfPiece = 50
 
-/** Writes the items of a list some at a time. */
-export function* inPieces<Item, Written>(items: readonly Item[], write: (some: readonly Item[]) => Written): Pieces<Written[]> {
+/** Characters in one piece, beyond which no more items follow. A page of the largest products would take 20 ms. */
+export const weightOfPiece = 64 * 1024
+
+/** Writes the items of a list some at a time. @param weightOf returns the characters of an item, where they can be many */
+export function* inPieces<Item, Written>(
+  items: readonly Item[],
+  write: (some: readonly Item[]) => Written,
+  weightOf: (item: Item) => number = () => 0
+): Pieces<Written[]> {
   const written: Written[] = []
-  for (let from = 0; from < items.length; from += itemsOfPiece) {
-    if (from > 0) yield
-    written.push(write(items.slice(from, from + itemsOfPiece)))
+  let piece: Item[] = []
+  let weight = 0
+  for (const item of items) {
+    if (piece.length === itemsOfPiece || weight >= weightOfPiece) {
+      written.push(write(piece))
+      yield
+      piece = []
+      weight = 0
+    }
+    piece.push(item)
+    weight += weightOf(item)
   }
+  if (piece.length > 0) written.push(write(piece))
   return written
 }
 

@@ -1,4 +1,5 @@
 import type { Product } from '../domain/product.ts'
+import { weightOf } from '../domain/product-list.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { productXsd } from '../schemas/product.ts'
 import { rootType } from '../schemas/vocabulary.ts'
@@ -64,6 +65,7 @@ export const productsRepresentations = makeListRepresentations<ProductPage, Prod
   type: rootType(productXsd, 'products'),
   items: ({ products }) => products,
   element: productElement,
+  weight: weightOf,
   html: {
     rows: (products, _, context) => renderPart('product-rows', { products }, context),
     page: (page, rows, context) => renderPage('products', 'Products', { ...page, rows }, context)

@@ -7,7 +7,7 @@ import type { Product } from '../../domain/product.ts'
 import { eventElement, eventsRepresentations } from '../../representations/events.ts'
 import { linkElement } from '../../representations/links.ts'
 import { ordersRepresentations } from '../../representations/orders.ts'
-import { itemsOfPiece } from '../../representations/pieces.ts'
+import { itemsOfPiece, weightOfPiece } from '../../representations/pieces.ts'
 import { productElement, productsRepresentations } from '../../representations/product.ts'
 import { type Context, type Representation, type Representations, variantOf } from '../../representations/representation.ts'
 import { element } from '../../schemas/element.ts'
@@ -76,6 +76,20 @@ function inPieces<T>(t: Test, { write, writeInPieces, mediaType }: Representatio
     return { count, text }
   }
 }
+
+t.test('a piece of a list ends earlier where its items are large', (t) => {
+  const products = [1, weightOfPiece, weightOfPiece / 2, weightOfPiece / 2, 1].map((length, i) => ({
+    ...product(i),
+    description: 'x'.repeat(length)
+  }))
+  const page = { products, links, query: {}, validators: undefined }
+  for (const mediaType of ['application/xml', 'application/json', 'text/html']) {
+    const { count } = inPieces(t, variant(productsRepresentations, mediaType), page)
+    // The first two, the next two, and the last.
+    t.equal(count, 3, mediaType)
+  }
+  t.end()
+})
 
 t.test('a list is written in pieces, and is the document that its elements make', (t) => {
   for (const length of lengths) {
