@@ -6,7 +6,7 @@ import type { Page } from '../domain/page.ts'
 import type { Product } from '../domain/product.ts'
 import { isSearch, type ProductQuery, type StockedProduct } from '../domain/store.ts'
 import { FairLimiter, type FairLimits, QuotaExceeded } from '../fairness/fair-limiter.ts'
-import { type ExceededLimit, type Limits, Quota, unlimited } from '../fairness/quota.ts'
+import { type ExceededLimit, Quota, unlimited } from '../fairness/quota.ts'
 import { addCheck } from '../http/hooks.ts'
 import { pageLimit } from '../http/paging.ts'
 import { Problem, retryAfter } from '../http/problem.ts'
@@ -61,7 +61,7 @@ declare module 'fastify' {
 const searchLimits = { running: { total: 4, perCaller: 2 }, waiting: { total: 64, perCaller: 8 } } as const
 
 /** A slow client keeps a download open for long. */
-const downloadLimits: Limits = { total: 32, perCaller: 4 }
+const downloadLimits = { total: 32, perNetwork: 16, perCaller: 4 } as const
 
 /**
  * To write an order of 10,000 lines keeps the thread that writes busy for a tenth of a second, and another process with its answer. Four
