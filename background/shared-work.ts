@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** The rest after some work: so many times as long as the work took, but no longer than the milliseconds. */
-const rest = { perWork: 20, most: 1_000 }
+const rest = { perWork: 20, most: 1_000 } as const
 
 /**
  * Shares work among all who ask for it, where they have no rate limit. Whoever asks gets a result of work that began later, so it is

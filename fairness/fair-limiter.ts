@@ -5,6 +5,9 @@ export interface FairLimits {
   readonly waiting: Limits
 }
 
+/** Milliseconds after which work that waited for its turn is refused: a proxy gives up on a request after 60 s. */
+export const longestWait = 30_000
+
 /** The running and the waiting work of one caller. */
 interface CallerState {
   running: number

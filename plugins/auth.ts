@@ -9,9 +9,9 @@ import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who sent the request: a guest until it is found out. */
+    /** The sender of the request. It is a guest until `identity` is set. */
     readonly caller: Caller
-    /** The caller, once it is found out. */
+    /** The sender, once it is found out. */
     identity: Caller | undefined
     /** The caller that a key belongs to, if the key is valid now. */
     holderOf(key: string): Promise<Caller | undefined>

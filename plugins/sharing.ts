@@ -5,7 +5,7 @@ import type { Order } from '../domain/order.ts'
 import type { Page } from '../domain/page.ts'
 import type { Product } from '../domain/product.ts'
 import { isSearch, type ProductQuery, type StockedProduct } from '../domain/store.ts'
-import { FairLimiter, type FairLimits, QuotaExceeded } from '../fairness/fair-limiter.ts'
+import { FairLimiter, type FairLimits, longestWait, QuotaExceeded } from '../fairness/fair-limiter.ts'
 import { type ExceededLimit, Quota, unlimited } from '../fairness/quota.ts'
 import { addCheck } from '../http/hooks.ts'
 import { pageLimit } from '../http/paging.ts'
@@ -84,9 +84,6 @@ const listLimits = {
 
 /** Items of a page that waits for no turn, as most do. */
 const shortPage = pageLimit.default
-
-/** Milliseconds. A proxy gives up on a request after 60 s. */
-const longestWait = 30_000
 
 /** A batch is read in milliseconds. The limits of downloads already limit how many batches wait. */
 const batchLimits = {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Store } from '../domain/store.ts'
-import { FairLimiter, type FairLimits } from '../fairness/fair-limiter.ts'
+import { FairLimiter, type FairLimits, longestWait } from '../fairness/fair-limiter.ts'
 import { unlimited } from '../fairness/quota.ts'
 import { Problem } from '../http/problem.ts'
 import { requireClient } from '../http/require-client.ts'
@@ -33,12 +33,6 @@ const reads = { running: { total: 8, perCaller: 4 }, waiting: unlimited } as con
 /** These writes wait for each other's locks, and each holds a connection while it waits. */
 const writes = { running: { total: 2, perCaller: 1 }, waiting: unlimited } as const
 
-/**
- * Milliseconds. If the database does not answer, running work fails only after many seconds. Without this limit, the waiting work
- * would start then, and fail after as many seconds, one after the other.
- */
-const longestWait = 30_000
-
 /** Makes the store available to plugins and routes, and closes it with the service. Requests take turns by sender. */
 export default fp(
   async function store(app: FastifyInstance, options: { store: Store }) {
@@ -53,6 +47,7 @@ export default fp(
         const askedAt = performance.now()
         const start = async () => {
           requireClient(this)
+          // If the database does not answer, running work fails only after many seconds. Waiting work would fail then, one after the other.
           if (performance.now() - askedAt <= longestWait) return work(app.store)
           throw new Problem('overloaded', 'The shop has too much to do right now. Nothing was stored. Try again in a few seconds.')
         }

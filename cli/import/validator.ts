@@ -17,6 +17,7 @@ export type ValidatedEntry =
 
 /** Characters of products that are validated together. A character has up to four bytes, and libxml2 reads documents of up to 10 MB. */
 const mostTogether = 2 * 1024 * 1024
+const tooLarge = { detail: `The product has more than ${mostTogether} characters as XML.` }
 
 /**
  * Validates products by the rules of a PUT (the same XML guard, schema and reader), but many at once, since one takes as
@@ -61,8 +62,6 @@ function validateTogether(entries: readonly Entry[], gate: XmlGate): readonly Va
   if (roots.length !== entries.length) return entries.length > 1 ? halves() : [{ line: first.line, faults: faults[0] ?? [] }]
   return entries.map(({ line }, i) => readItem(line, faults[i] ?? [], roots[i], catalogue))
 }
-
-const tooLarge = { detail: `The product has more than ${mostTogether} characters as XML.` }
 
 /** @param root it matches the schema if there are no faults */
 function readItem(line: number, faults: readonly LocatedFault[], root: Element | undefined, catalogue: CatalogueDocument): ValidatedEntry {

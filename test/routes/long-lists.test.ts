@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { ProductQuery } from '../../domain/store.ts'
 import { itemsOfPiece, type Pieces } from '../../representations/pieces.ts'
 import { productsRepresentations } from '../../representations/product.ts'
 import { build, type Shop } from '../build.ts'
 import { listening, message, Wire } from '../http/wire.ts'
 import { replace, stopClock } from '../stopped-clock.ts'
 import { draft } from '../stores/fixtures.ts'
+import { hold } from './held-verb.ts'
 
 const isOnPostgres = process.env['TEST_DATABASE_URL'] !== undefined
 const pieces = 8
@@ -66,20 +66,6 @@ function watch(t: Test, { onPiece = () => {}, waits = () => false }: { onPiece?:
 }
 
 const get = ({ app }: Shop, url: string, remoteAddress: string) => app.inject({ url, remoteAddress })
-
-/** Lets the reads of pages wait until `letGo`. */
-function holdReads({ store }: Shop, isHeld: (query: ProductQuery) => boolean = () => true) {
-  const { products: read } = store
-  let letGo = () => {}
-  const held = new Promise<void>((resolve) => (letGo = resolve))
-  const seen = { reads: 0 }
-  store.products = async (query) => {
-    seen.reads++
-    if (isHeld(query)) await held
-    return read.call(store, query)
-  }
-  return { seen, letGo }
-}
 
 t.test('others have their turn while a long page is written', async (t) => {
   const shop = await build(t, { products })
@@ -176,10 +162,10 @@ t.test('the turn of a long page is given back when it cannot be read, is not mod
   t.equal((await app.inject({ method: 'HEAD', url: path, remoteAddress: '192.0.2.1' })).statusCode, 200)
 
   await listening(app)
-  const { seen, letGo } = holdReads(shop)
+  const { letGo, calls } = hold(shop, 'products', Number.POSITIVE_INFINITY)
   const wires = await Promise.all(Array.from({ length: 3 }, () => Wire.open(t, app)))
   for (const wire of wires) wire.send(message(`GET ${path}&category=none`))
-  while (seen.reads === 0) await turn()
+  while (calls() === 0) await turn()
   for (const wire of wires) wire.abort()
   while (app.connections.open.size > 0) await turn()
   letGo()
@@ -188,8 +174,9 @@ t.test('the turn of a long page is given back when it cannot be read, is not mod
 
 t.test('a page that may have 100 items waits for no turn', async (t) => {
   const shop = await build(t, { products })
-  const { letGo } = holdReads(shop, ({ limit }) => limit > 100)
+  const { letGo, calls } = hold(shop, 'products', 3)
   const long = Array.from({ length: 3 }, (_, i) => get(shop, path, `192.0.2.${1 + i}`))
+  while (calls() < 3) await turn()
   t.equal((await get(shop, '/products', '192.0.2.1')).statusCode, 200)
   t.equal((await get(shop, '/products?limit=100', '192.0.2.9')).statusCode, 200)
   letGo()
@@ -207,9 +194,9 @@ t.test('a long page that waited for its turn for 30 s is refused', async (t) => 
     revisions++
     return now
   }
-  const { seen, letGo } = holdReads(shop)
+  const { letGo, calls } = hold(shop, 'products', Number.POSITIVE_INFINITY)
   const first = get(shop, path, '192.0.2.1')
-  while (seen.reads === 0) await turn()
+  while (calls() === 0) await turn()
   const before = revisions
   const second = get(shop, `${path}&category=none`, '192.0.2.1')
   // It asks for its turn after that, in the same turn of the event loop.

@@ -5,27 +5,13 @@ import { type Shop, xml } from '../build.ts'
 import { listening, message } from '../http/wire.ts'
 import { stopClock } from '../stopped-clock.ts'
 import { json } from './feed.ts'
+import { hold } from './held-verb.ts'
 import { get, type Headers, html, setUp } from './shipped-order.ts'
 
 /** The most that one sender reads at a time, and all of them. */
 const most = { ofOne: 4, ofAll: 8 } as const
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
-
-/** Holds the first calls of a verb of the store until `letGo`. */
-function hold({ store }: Shop, verb: string, count: number) {
-  const verbs = store as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
-  const run = verbs[verb]
-  if (!run) throw new Error(`the store has no verb ${verb}`)
-  let letGo = () => {}
-  const held = new Promise<void>((resolve) => (letGo = resolve))
-  let calls = 0
-  verbs[verb] = async (...args) => {
-    if (calls++ < count) await held
-    return run(...args)
-  }
-  return { letGo, calls: () => calls }
-}
 
 const guestsReads = [
   ['product', '/product/ABC-1'],
