@@ -6,7 +6,7 @@ import { handleOf } from './socket-handle.ts'
 const maxBufferedBytes = 64 * 1024 * 1024
 
 /** The maximum of one address. */
-const maxBufferedByAddress = 24 * 1024 * 1024
+const maxBufferedByAddress = 16 * 1024 * 1024
 
 /** Responses up to this size in bytes are always sent. */
 const smallResponse = 64 * 1024

@@ -61,13 +61,13 @@ const mebibyte = 1024 * 1024
 // and with 96 MiB in total, and 558 MB with these limits (bench/README.md).
 
 /** Bytes of memory for the bodies of pending requests. */
-const bodyLimits = { total: mostBodies, perNetwork: 24 * mebibyte, perCaller: 16 * mebibyte, small: mebibyte / 4 }
+const bodyLimits = { total: mostBodies, perNetwork: 16 * mebibyte, perCaller: 12 * mebibyte, small: mebibyte / 4 }
 
 /**
  * Bytes of memory for the stored orders that requests read. An order that is read takes several times its size: it is also sent to the
  * document process, and its answer comes back. So the share of one caller is smaller here than for bodies.
  */
-const orderLimits = { total: 48 * mebibyte, perNetwork: 24 * mebibyte, perCaller: 12 * mebibyte }
+const orderLimits = { total: 48 * mebibyte, perNetwork: 16 * mebibyte, perCaller: 12 * mebibyte }
 
 function noRoom(): Problem {
   return new Problem('overloaded', 'Too many large orders are being read or changed right now. Try again in a few seconds.')

@@ -211,10 +211,11 @@ export default fp(
     function sendText(reply: FastifyReply, key: string | undefined, body: string): FastifyReply {
       // Node sends a string in one piece with the header section, which takes less time than a Buffer after it.
       const isSmall = body.length <= maxStringBody
-      if (key === undefined || (isSmall && !app.bodies)) return reply.send(body)
+      const isKept = key !== undefined && app.bodies !== undefined
+      if (isSmall && !isKept) return reply.send(body)
       const link = reply.getHeader('link')
       const bytes = Buffer.from(body)
-      app.bodies?.set(key, { bytes, link: link === undefined ? undefined : String(link) })
+      if (isKept) app.bodies?.set(key, { bytes, link: link === undefined ? undefined : String(link) })
       return reply.send(isSmall ? body : bytes)
     }
 

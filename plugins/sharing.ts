@@ -61,7 +61,7 @@ declare module 'fastify' {
 const searchLimits = { running: { total: 4, perCaller: 2 }, waiting: { total: 64, perCaller: 8 } } as const
 
 /** A slow client keeps a download open for long. */
-const downloadLimits = { total: 32, perNetwork: 16, perCaller: 4 } as const
+const downloadLimits = { total: 32, perNetwork: 8, perCaller: 4 } as const
 
 /**
  * To write an order of 10,000 lines keeps the thread that writes busy for a tenth of a second, and another process with its answer. Four

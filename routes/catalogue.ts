@@ -47,19 +47,22 @@ const catalogue: RoutePlugin = async (app, { config }) => {
   }
 }
 
-/** Reads the next batch when the client has taken the one before. A client that disconnects ends the reading. */
+/**
+ * Reads the next batch when the client has taken the one before. A client that disconnects ends the reading. Batches are sent as bytes,
+ * because a string of wide characters takes several times the memory while it waits for the client.
+ */
 async function* write(
   batches: AsyncIterable<readonly Product[]>,
   { opening, write, closing }: CatalogueRepresentation,
   context: Context,
   waitForTurn: () => Promise<void>
-): AsyncGenerator<string, void, undefined> {
-  if (opening !== '') yield opening
+): AsyncGenerator<Buffer, void, undefined> {
+  if (opening !== '') yield Buffer.from(opening)
   for await (const batch of batches) {
-    yield write(batch, context)
+    yield Buffer.from(write(batch, context))
     await waitForTurn()
   }
-  if (closing !== '') yield closing
+  if (closing !== '') yield Buffer.from(closing)
 }
 
 const getCatalogue = {

@@ -52,7 +52,7 @@ t.test('a client that reads nothing of a response for SEND_TIMEOUT is cut off; o
   t.equal((await slow.wire.resume().answer()).body.length, large)
 })
 
-t.test('an address has 24 MiB of unsent responses at most: then it gets 503, until clients that read nothing are cut off', async (t) => {
+t.test('an address has 16 MiB of unsent responses at most: then it gets 503, until clients that read nothing are cut off', async (t) => {
   const { app, check, openPaused } = await serveLarge(t, { SEND_TIMEOUT: '600' })
   const [unread, others] = [(await openPaused(one)).socket, (await openPaused(another)).socket]
   const again = () => ask(t, app, message('GET /large'), one)
