@@ -58,7 +58,8 @@ declare module 'fastify' {
 const mebibyte = 1024 * 1024
 
 // While 20 customers of one address sent orders of 2 MiB and read them, all processes together had 735 MB without a limit for a network
-// and with 96 MiB in total, and 558 MB with these limits (bench/README.md).
+// and with 96 MiB in total, and 558 MB with 24 and 64 MiB. In a catalogue of the largest products that is 677 to 700 MB, and 592 to 609 MB
+// with these limits (bench/README.md).
 
 /** Bytes of memory for the bodies of pending requests. */
 const bodyLimits = { total: mostBodies, perNetwork: 16 * mebibyte, perCaller: 12 * mebibyte, small: mebibyte / 4 }

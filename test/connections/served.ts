@@ -46,10 +46,10 @@ export function countNewClients({ server, connections: { turns } }: Pick<Fastify
 const timeout = 300_000
 
 /** Waits for a turn of the event loop after which the condition holds. @throws Error if it never does */
-export async function until(condition: () => boolean, what: string): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   // A test may stop the clock of `performance`.
   const deadline = Date.now() + timeout
-  while (!condition()) {
+  while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`in ${timeout / 1000} seconds it did not happen that ${what}`)
     await new Promise(setImmediate)
   }

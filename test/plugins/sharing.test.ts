@@ -2,6 +2,7 @@ import t from 'tap'
 import type { Page } from '../../domain/page.ts'
 import type { Product } from '../../domain/product.ts'
 import { build, type Shop } from '../build.ts'
+import { until } from '../connections/served.ts'
 import { listening, message, Wire } from '../http/wire.ts'
 
 /** Searches that end only when they are ended. */
@@ -102,10 +103,6 @@ async function* forEver(read: Shop['store']['allProducts']) {
   for (;;) yield* read()
 }
 
-const until = async (holds: () => boolean | Promise<boolean>) => {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10))
-}
-
 const catalogueOf = ({ app }: Shop, remoteAddress = '127.0.0.1') => app.inject({ url: '/catalogue', remoteAddress })
 
 t.test('one caller reads few whole catalogues at a time, and a reader that leaves makes room', async (t) => {
@@ -115,13 +112,13 @@ t.test('one caller reads few whole catalogues at a time, and a reader that leave
   const readers = await Promise.all(
     Array.from({ length: 4 }, async () => (await Wire.open(t, shop.app)).pause().send(message('GET /catalogue')))
   )
-  await until(() => catalogues.started === 4)
+  await until(() => catalogues.started === 4, 'four catalogues are read')
   catalogues.isWanted = false
   t.match(await catalogueOf(shop), { statusCode: 429, headers: { 'retry-after': /^\d+$/ } })
   t.equal((await catalogueOf(shop, '192.0.2.9')).statusCode, 200, 'others read it')
   t.equal((await shop.app.inject({ url: '/catalogue', method: 'HEAD' })).statusCode, 200, 'HEAD reads nothing')
   for (const reader of readers) reader.abort()
-  await until(async () => (await catalogueOf(shop)).statusCode === 200)
+  await until(async () => (await catalogueOf(shop)).statusCode === 200, 'a reader that left has made room')
 })
 
 t.test('all callers of one address together read a quarter of the whole catalogues that may be read at a time: more are 503', async (t) => {
@@ -133,7 +130,7 @@ t.test('all callers of one address together read a quarter of the whole catalogu
     (await Wire.open(t, shop.app)).pause().send(message('GET /catalogue', keys[i % 2]))
   )
   await Promise.all(readers)
-  await until(() => catalogues.started === 8)
+  await until(() => catalogues.started === 8, 'eight catalogues are read')
   catalogues.isWanted = false
   const third = await shop.app.inject({ url: '/catalogue', headers: keys[2] ?? {}, remoteAddress: '127.0.0.1' })
   t.match(third, { statusCode: 503, headers: { 'retry-after': /^\d+$/ } })
@@ -148,7 +145,7 @@ t.test('all callers together read few whole catalogues at a time: more are 503, 
     (await Wire.open(t, shop.app)).pause().send(message('GET /catalogue', { 'x-forwarded-for': `192.0.2.${i % 8}` }))
   )
   await Promise.all(readers)
-  await until(() => catalogues.started === 32)
+  await until(() => catalogues.started === 32, '32 catalogues are read')
   catalogues.isWanted = false
   for (const left of [9, 8]) {
     t.match(await catalogueOf(shop, '192.0.2.9'), {
@@ -163,12 +160,12 @@ t.test('requests in a row whose connection is reset leave no place taken', async
   await listening(shop.app)
   const catalogues = endless(shop)
   const wire = (await Wire.open(t, shop.app)).pause().send(message('GET /catalogue').repeat(8))
-  await until(() => catalogues.started > 0)
+  await until(() => catalogues.started > 0, 'a catalogue is read')
   catalogues.isWanted = false
   wire.abort()
   await until(async () => {
     const answers = await Promise.all(Array.from({ length: 4 }, () => catalogueOf(shop)))
     return answers.every(({ statusCode }) => statusCode === 200)
-  })
+  }, 'all places are free again')
   t.pass('all places are free again')
 })
