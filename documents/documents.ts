@@ -34,7 +34,7 @@ const maxSmallSize = 32 * 1024
 /** A form up to this size, in bytes, is parsed in less time than it takes to send it to another process. */
 const maxInlineForm = 4 * 1024
 
-const smallOptions = { budget, niceness: niceness.helper, window: { jobs: 64, bytes: 256 * 1024, milliseconds: 32 } }
+const smallOptions = { budget, niceness: niceness.helper, semiSpace: 8, window: { jobs: 64, bytes: 256 * 1024, milliseconds: 32 } }
 /**
  * Large documents have two processes of their own, so that small orders do not wait for them. One reads documents as they were sent,
  * so the senders decide what they cost. The other one does all the rest, so that nobody's answer waits for the documents of others.
