@@ -1,4 +1,4 @@
-import { SaxesParser } from 'saxes'
+import { type SaxesAttributeNS, SaxesParser } from 'saxes'
 import type { DocumentPlace } from '../domain/buyer-changes.ts'
 import { Problem } from '../http/problem.ts'
 import type { Guarded } from '../xml/guard.ts'
@@ -30,6 +30,14 @@ type Open = { -readonly [Key in keyof XmlElement]: XmlElement[Key] } & {
   hasText: boolean
 }
 
+const noAttributes: XmlElement['attributes'] = {}
+
+/** The attributes without a prefix. Most elements have none, and share one object. */
+function unprefixed(attributes: readonly SaxesAttributeNS[]): XmlElement['attributes'] {
+  const own = attributes.filter(({ prefix }) => prefix === '')
+  return own.length === 0 ? noAttributes : Object.fromEntries(own.map(({ local, value }) => [local, value]))
+}
+
 /**
  * Reads a document with its namespaces and its mixed content, which the reader of the shop's own vocabulary refuses.
  * @param isLeftOut whether an element is left out, with all that it contains
@@ -38,6 +46,8 @@ type Open = { -readonly [Key in keyof XmlElement]: XmlElement[Key] } & {
 export function readElements({ source, tags }: Guarded, isLeftOut: (local: string, tag: Tag) => boolean = () => false): XmlElement {
   const parser = new SaxesParser({ xmlns: true, position: false })
   const open: Open[] = []
+  /** Each local name once. The parser makes a new string for each element. */
+  const names = new Map<string, string>()
   let root: XmlElement | undefined
   let count = 0
   /** The depth below the element that is left out, itself included. */
@@ -47,16 +57,25 @@ export function readElements({ source, tags }: Guarded, isLeftOut: (local: strin
     const detail = `The XML cannot be read: ${message.replace(/^[\d:]+\s*/, '')}`
     throw new Problem('malformed-document', detail, { faults: [{ detail, ...(tag ? { line: tag.line } : {}) }] })
   })
-  parser.on('opentag', ({ name, local, uri, attributes }) => {
+  parser.on('opentag', ({ local, uri, attributes }) => {
     const tag = tags[count++]
     if (!tag) throw new Error('the parser found an element that the guard did not')
     if (leftOut > 0 || (open.length > 0 && isLeftOut(local, tag))) {
       leftOut++
       return
     }
-    const own: Record<string, string> = {}
-    for (const attribute of Object.values(attributes)) if (attribute.prefix === '') own[attribute.local] = attribute.value
-    const made: Open = { name, local, namespace: uri, attributes: own, children: [], text: '', tag, hasText: false }
+    if (!names.has(local)) names.set(local, local)
+    const { name } = tag
+    const made: Open = {
+      name,
+      local: names.get(local) ?? local,
+      namespace: uri,
+      attributes: unprefixed(Object.values(attributes)),
+      children: [],
+      text: '',
+      tag,
+      hasText: false
+    }
     const parent = open.at(-1)
     if (parent?.mixed) parent.mixed.push(made)
     else if (parent?.hasText) parent.mixed = [parent.text, made]
