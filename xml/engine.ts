@@ -42,7 +42,10 @@ export function isInNamespace({ message }: EngineError): boolean {
   return message.startsWith("Element '{")
 }
 
+/** Errors that have nothing to do with which elements an element contains. */
+const independent: readonly (number | null | undefined)[] = [codes.attributeMissing, codes.noRoot, codes.elementOnly]
+
 /** Whether the error is about an element's content. Such an error is unreliable while the content is incomplete. */
 export function isContentError(error: EngineError): boolean {
-  return attributeOf(error) === undefined && error.code !== codes.attributeMissing && error.code !== codes.noRoot
+  return attributeOf(error) === undefined && !independent.includes(error.code)
 }

@@ -4,7 +4,7 @@ import { StoreOpenError } from '../../domain/errors.ts'
 import { serviceFile } from '../../files.ts'
 import { type Migrated, type Migration, migrationsIn, refuseNewer } from '../migrations.ts'
 import { connectTimeout } from './connect-timeout.ts'
-import { databaseName, makeClient, openError } from './open-error.ts'
+import { databaseName, foreignDatabase, makeClient, openError } from './open-error.ts'
 
 const folder = serviceFile('stores/postgres/migrations/')
 
@@ -32,6 +32,7 @@ export async function migratePostgres(url: string): Promise<Migrated> {
     const from = await version(client)
     if (from === newest) return { from, to: from, applied: [] }
     await refuseStrange(client)
+    await refuseForeign(client)
     // With READ COMMITTED, this process sees the migrations of the process that held the lock before.
     await client.query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE')
     await client.query('SELECT pg_advisory_xact_lock($1)', [lock])
@@ -59,6 +60,18 @@ async function refuseStrange(client: pg.Client): Promise<void> {
   if (encoding !== 'UTF8') {
     throw new StoreOpenError(`${databaseName(client)} is in ${encoding}, and Tradepost needs UTF8: create one with ENCODING 'UTF8'`)
   }
+}
+
+/** Refuses a database that has tables of another program and none of this one. What belongs to an extension does not count. */
+async function refuseForeign(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ relname: string }>(
+    `SELECT relname FROM pg_class c WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
+      AND to_regclass('migration') IS NULL
+      AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e')
+      ORDER BY relname LIMIT 1`
+  )
+  const [foreign] = rows
+  if (foreign) throw foreignDatabase(client, `it has a table ${JSON.stringify(foreign.relname)}`)
 }
 
 /** Applies the missing migrations. The caller holds the lock. */

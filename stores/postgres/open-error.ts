@@ -19,11 +19,7 @@ const reasons: readonly (readonly [code: RegExp, reason: (target: Target, server
     ({ user, database }, server, message) =>
       `the user ${name(user)} has no right to this in the database ${name(database)} of ${server} (${message}): make it the database's owner`
   ],
-  [
-    /^(42P07|42710|42703)$/,
-    ({ database }, server, message) =>
-      `the database ${name(database)} of ${server} is of something else, not of Tradepost (${message}): give Tradepost a database of its own`
-  ],
+  [/^(42P07|42710|42703)$/, (target, _, message) => foreignDatabase(target, message).message],
   [/^25006$/, (_, server, message) => `${server} is read-only now (${message}): set DATABASE_URL to the server that accepts writes`],
   [/^(08|53|55P03|57|58)/, (_, server, message) => `${server} cannot be used now (${message}): check its log, or try again later`]
 ]
@@ -35,6 +31,13 @@ function name(text: string | undefined): string {
 /** The name of a database and its server for a message. */
 export function databaseName(target: Target): string {
   return `the database ${name(target.database)} of ${serverName(target)}`
+}
+
+/** @param reason how one knows */
+export function foreignDatabase(target: Target, reason: string): StoreOpenError {
+  return new StoreOpenError(
+    `${databaseName(target)} is of something else, not of Tradepost (${reason}): give Tradepost a database of its own`
+  )
 }
 
 function serverName({ host, port }: Target): string {
@@ -72,6 +75,9 @@ export function openError(error: unknown, target: Target): unknown {
     return new StoreOpenError(`${server} asks for a password, but the one in DATABASE_URL is missing or cannot be used (${message})`, {
       cause: error
     })
+  }
+  if (/does not support SSL/.test(message)) {
+    return new StoreOpenError(`${server} has no TLS (${message}): turn it on there, or leave sslmode out of DATABASE_URL`, { cause: error })
   }
   return new StoreOpenError(`${server} cannot be reached (${message}): start it, or correct DATABASE_URL`, { cause: error })
 }

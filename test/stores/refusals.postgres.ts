@@ -34,6 +34,12 @@ t.test('a server that is not there is named, with what to do', async (t) => {
   )
 })
 
+t.test('a server without TLS is told apart from one that is not there', async (t) => {
+  const url = new URL(await server.database())
+  url.searchParams.set('sslmode', 'require')
+  t.match(await refusal(t, url.href), /^PostgreSQL at .* has no TLS \(.*\): turn it on there, or leave sslmode out of DATABASE_URL$/)
+})
+
 t.test('a server that does not answer is given up after connect_timeout, which must be a whole number', async (t) => {
   const silent = createServer().listen(0, '127.0.0.1')
   t.teardown(() => silent.close())
@@ -98,7 +104,11 @@ t.test("the message for a user who may not make tables names the owner's role", 
 
 t.test('a database of something else is refused and left alone', async (t) => {
   const tables = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY relname"
-  for (const theirs of ['CREATE TABLE product (theirs text)', 'CREATE TABLE migration (theirs text)']) {
+  for (const theirs of [
+    'CREATE TABLE product (theirs text)',
+    'CREATE TABLE migration (theirs text)',
+    'CREATE TABLE invoice (theirs text)'
+  ]) {
     const url = await server.database()
     await execute(url, theirs)
     const before = await execute(url, tables)

@@ -75,6 +75,11 @@ t.test('a misplaced element is also wrong in its value, its attributes and what 
     ['buyer/name', '<name> is in the wrong place'],
     ['buyer/address/country', '<country> is "Germany"']
   ])
+  t.same(details(`text${item()}<note>a</note>text<x/>`), [
+    [at, '<purchase-order> holds elements only'],
+    ['note', '<note> is in the wrong place'],
+    ['x', 'There is no <x> in <purchase-order>']
+  ])
   const many = item().repeat(20_000)
   t.same(paths(`${many}<item><quantity>x</quantity></item>${many}<note/>${item()}`).slice(0, 3), [
     `${at}/item[20001]/quantity`,
