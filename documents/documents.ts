@@ -34,6 +34,7 @@ const maxSmallSize = 32 * 1024
 /** A form up to this size, in bytes, is parsed in less time than it takes to send it to another process. */
 const maxInlineForm = 4 * 1024
 
+// With the default of 16 MiB the process grew by 40 MB more in an attack of two minutes, and placed no more orders a second.
 const smallOptions = { budget, niceness: niceness.helper, semiSpace: 8, window: { jobs: 64, bytes: 256 * 1024, milliseconds: 32 } }
 /**
  * Large documents have two processes of their own, so that small orders do not wait for them. One reads documents as they were sent,
