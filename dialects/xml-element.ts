@@ -64,11 +64,12 @@ export function readElements({ source, tags }: Guarded, isLeftOut: (local: strin
       leftOut++
       return
     }
-    if (!names.has(local)) names.set(local, local)
+    const known = names.get(local)
+    if (known === undefined) names.set(local, local)
     const { name } = tag
     const made: Open = {
       name,
-      local: names.get(local) ?? local,
+      local: known ?? local,
       namespace: uri,
       attributes: unprefixed(Object.values(attributes)),
       children: [],
