@@ -138,7 +138,7 @@ export async function buildApp({
   await app.register(expectations)
   await app.register(webhooks, { config })
 
-  // With OPS_PORT, buildOps serves them instead.
+  // With OPS_PORT, buildOps serves health and metrics instead.
   if (config.OPS_PORT === undefined) {
     await app.register(health, { store: database, isStopping })
     await app.register(metrics, { metrics: app.metrics })
@@ -188,7 +188,7 @@ const opsConnections = 32
 export async function buildOps({ config: shop, app, isStopping }: OpsOptions): Promise<FastifyInstance> {
   const config: Config = { ...shop, MAX_CONNECTIONS: Math.min(shop.MAX_CONNECTIONS, opsConnections), OVERLOAD_DELAY: undefined }
   const ops = Fastify({ loggerInstance: app.log, ...serverOptions(config) })
-  // Nobody shows a key here.
+  // No request here shows a key, so every caller is a guest.
   ops.decorateRequest('caller', { getter: () => guest })
   await ops.register(logging)
   await ops.register(draining, { config })

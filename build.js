@@ -39,7 +39,7 @@ function filesIn(folder) {
     .sort()
 }
 
-/** Folders without sources of the service that a build depends on. */
+/** Further folders that a build depends on. They hold no sources of the service. */
 const otherFolders = ['code-cache', 'samples']
 
 /** All files that a build depends on. The lock file in node_modules lists what npm has installed: the compiler, and the packages. */
@@ -89,7 +89,7 @@ async function compile(to) {
   chmodSync(join(to, 'cli.js'), 0o755)
 }
 
-/** `recursive` would allow an existing folder, too, but it hides the reason on a read-only disk: it says ENOENT. */
+/** The option `recursive` would allow an existing folder, but on a read-only disk it fails with ENOENT, which hides the reason. */
 function makeBuilds() {
   try {
     mkdirSync(builds)
@@ -128,7 +128,7 @@ function publish(folder) {
   try {
     renameSync(link, 'dist')
   } catch (error) {
-    // Earlier versions had a folder there, which a link cannot replace.
+    // An earlier version may have left a folder there, which a link cannot replace.
     if (error.code !== 'EISDIR') throw error
     renameSync('dist', join(folder, 'earlier'))
     renameSync(link, 'dist')
@@ -136,7 +136,7 @@ function publish(folder) {
   }
 }
 
-/** The files beside a build that have this name each stand for a service that was started from it. */
+/** The names of files beside a build. Each file stands for a service that was started from that build. */
 const marker = /^running-(\d+)$/
 
 /** Keeps the current build for as long as this process runs: a service starts its threads and processes from there, also later. */
@@ -179,7 +179,7 @@ function removeOld() {
   }
 }
 
-/** The system calls that write in the folder. An error of another may be about a file that cannot be read. */
+/** The system calls that write in the folder. An error of another call may be about a file that cannot be read. */
 const folderCalls = ['mkdir', 'mkdtemp', 'rename']
 
 function reason(error) {

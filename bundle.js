@@ -33,7 +33,7 @@ const topUrl = `const __url = new URL('../server.js', require('node:url').pathTo
 /** The name of the code of an entry in the folder `code`. */
 const codeName = (entry) => entry.replaceAll('/', '-')
 
-/** A source map without mappings. The maps of packages would be four fifths of ours, and are not needed to read a stack trace. */
+/** A source map without mappings. Those of packages would be four fifths of all mappings, and nobody needs them to read a stack trace. */
 const noMap = `data:application/json;base64,${Buffer.from('{"version":3,"sources":[""],"mappings":"A"}').toString('base64')}`
 
 const packagesWithoutMaps = {

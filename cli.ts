@@ -12,7 +12,7 @@ async function loadCommands(): Promise<readonly Command[]> {
     return (await import('./cli/commands.ts')).commands
   } catch (error) {
     process.stderr.write(`tradepost: ${explain(error)}\n`)
-    // Node.js 20 throws the error again, as an uncaught exception.
+    // Without exit(), Node.js 20 throws the error again, as an uncaught exception.
     process.exit(1)
   }
 }

@@ -33,7 +33,7 @@ function oneOf<const T extends string>(...values: readonly T[]) {
 
 const onOff = (value: string) => oneOf('on', 'off')(value) === 'on'
 
-/** Bytes of the bodies of all pending requests together, and so of the largest one. */
+/** The most bytes that the bodies of all pending requests have together, and so the most that one body can have. */
 export const mostBodies = 64 * 1024 * 1024
 
 function integer(min: number, max: number = Number.MAX_SAFE_INTEGER, otherwise = '') {
@@ -61,7 +61,7 @@ function optionalPort(value: string): number | undefined {
   return value === '' ? undefined : integer(0, 65535)(value)
 }
 
-/** Fastify would listen on localhost with two servers, of which the second has neither limits nor error answers. */
+/** Replaces localhost by its address. For localhost Fastify starts two servers, and the second has neither limits nor error answers. */
 function listenAddress(value: string): string {
   if (isIP(value) === 0 && !/^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(value)) mustBe('an IP address or a host name')
   return value.toLowerCase() === 'localhost' ? '127.0.0.1' : value
@@ -70,7 +70,7 @@ function listenAddress(value: string): string {
 function database(value: string): string {
   if (/^postgres(ql)?:\/\//.test(value)) return value
   if (!/^sqlite:./.test(value)) mustBe('sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE')
-  // Other programs do not read these as paths. The shop would make a file of that name.
+  // Other programs do not read these as paths. Without this check, the shop would make a file of that name.
   if (/^sqlite:(\/\/[^/]|~|:memory:|file:)/.test(value))
     fail('must have a plain path after sqlite:, such as sqlite:data/shop.db or sqlite:/var/lib/shop.db')
   return value

@@ -22,8 +22,8 @@ export function entryModule(path: string): URL {
 }
 
 /**
- * The code of a thread that may start long after the service, and must then be of the same version even if the files have been
- * replaced. So the code of a build is read at once. From the sources, it is a module.
+ * Returns the code of a thread that may start long after the service. Its version must be that of the service, even if the files have
+ * been replaced since. So the code of a build is read now. From the sources, the result is the URL of a module.
  * @param path as for `entryModule`
  */
 export function entryCode(path: string): string | URL {

@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
 
 /**
- * Niceness of the threads and processes beside the serving thread. On a machine with one core, or a busy one, they then run
+ * Niceness of the threads and processes beside the serving thread. So on a busy machine, or one with a single core, they run
  * while the serving thread waits. Everybody waits for that thread, and it never works for long. With 64 clients that order,
  * and all threads on one core, a product took 3 ms (median) instead of several hundred. See bench/README.md.
  */
@@ -22,7 +22,7 @@ export function lowerPriority(pid: number, by: number): void {
   }
 }
 
-/** Adds to the niceness of the calling thread. Only Linux has a niceness for each thread, and ids of threads (proc(5), thread-self). */
+/** Adds to the niceness of the calling thread. Only Linux gives each thread an id and a niceness (proc(5), thread-self). */
 export function lowerThreadPriority(by: number): void {
   let thread: number
   try {

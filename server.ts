@@ -21,7 +21,7 @@ import { openStore } from './stores/open.ts'
  */
 function limitHeapGrowth(): void {
   setFlagsFromString('--heap-growing-percent=100')
-  // The limit that V8 has now comes from the last collection, which was before this.
+  // V8 computes its limit when it collects garbage, so it needs a collection after the change.
   setFlagsFromString('--expose-gc')
   runInNewContext('gc')()
 }

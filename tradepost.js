@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The `tradepost` command. npx links this file when it is first asked for it, so it is there before the first build.
+// The `tradepost` command. npx links this file when the command is first used, so the file must exist before the first build.
 import { existsSync } from 'node:fs'
 
 const cli = new URL('./dist/cli.js', import.meta.url)

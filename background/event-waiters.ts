@@ -97,7 +97,7 @@ export class EventWaiters {
   }
 
   async #waitersToWake(): Promise<readonly EventWaiter[]> {
-    // Undefined while the requests have not begun to wait, because the database is out of reach.
+    // The newest event is unknown, because the database was out of reach when the requests came.
     if (!this.#seen) return []
     const before = await this.#seen
     const last = await this.#store.lastEvent()
@@ -116,7 +116,7 @@ export class EventWaiters {
       const events = await this.#store.eventHeads({ audience: everyone, limit: mostEvents, ...after })
       return events.length < mostEvents ? events : undefined
     } catch (error) {
-      // The event before them was deleted, and perhaps some of them.
+      // The event `before` was deleted, and perhaps also some that came after it.
       if (error instanceof PositionError) return undefined
       throw error
     }
@@ -136,7 +136,7 @@ export class EventWaiters {
     late.abort()
   }
 
-  /** Wakes a request when it is its address's turn. A service that stops wakes the next one before this one has its answer. */
+  /** Wakes a request when it is its address's turn, and waits for its answer. A service that stops does not wait for it. */
   async #answer({ network, wake, answered }: EventWaiter): Promise<void> {
     await new Promise<void>((resolve) =>
       this.#schedule(network, () => {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** The rest after some work: so many times as long as the work took, but no longer than the milliseconds. */
+/** The rest after some work: `perWork` times as long as the work took, but at most `most` milliseconds. */
 const rest = { perWork: 20, most: 1_000 } as const
 
 /**
- * Shares work among all who ask for it, where they have no rate limit. Whoever asks gets a result of work that began later, so it is
+ * Shares work among all who ask for its result and have no rate limit. The work begins after they have asked, so the result is
  * never old. The work runs once at a time, with a rest after it: however many ask, short work takes a twentieth of the time.
  */
 export function shareWork<Result>(work: () => Promise<Result>): () => Promise<Result> {

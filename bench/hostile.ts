@@ -12,7 +12,7 @@ const options = settings({ rounds: 1, seconds: 10 }, [...comparesReleases, 'only
 
 interface Attack {
   readonly connections: number
-  /** A request, or some from which each connection takes any. */
+  /** A request, or several from which each connection picks at random. */
   readonly request: string | readonly string[]
   /** Milliseconds. All connections send together after each interval, and are idle until then. Absent: they do not wait. */
   readonly every?: number

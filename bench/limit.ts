@@ -27,7 +27,7 @@ const isWanted = ({ name }: { readonly name: string }) =>
 
 pin(process.pid, cores.clients)
 const loader = startLoader()
-/** Posts beside the probe. The probe shares its core and goes first, so that its wait is that for the server. */
+/** Posts orders beside the probe. The probe shares its core and goes first, so that it waits only for the server. */
 const poster = startLoader(5)
 const probe = startLoader()
 
@@ -60,7 +60,7 @@ async function measure(
   return { requests: latencies.length, perSecond, cpu: (cpu() - before) / latencies.length }
 }
 
-/** Requests before the first round. Until then V8 compiles: a tenth of them leaves two thirds of the final ratio. */
+/** Requests before the first round, while V8 still compiles. After a tenth of them the ratio is only two thirds of the final one. */
 const warmUp = 10_000
 
 /** A row below its floor is measured again, because something else may have disturbed the rounds. */

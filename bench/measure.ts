@@ -83,7 +83,7 @@ export interface Settings {
   readonly seed: number
   /** The folder of an earlier release that has been built, to compare with this one. */
   readonly before?: string
-  /** The rows that have this in their name are measured. */
+  /** Only rows that have this in their name are measured. */
   readonly only?: string
 }
 

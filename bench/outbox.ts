@@ -22,7 +22,7 @@ async function onSqlite(folder: string): Promise<Contestants> {
   const path = join(folder, 'without.db')
   const without = await openFile(path)
   await putStockedProducts(without)
-  // Events are written as before, and dropped by the database.
+  // The store writes its events, and this trigger makes the database drop them.
   const db = new Connection(path)
   db.exec('CREATE TRIGGER drop_events BEFORE INSERT ON event BEGIN SELECT RAISE(IGNORE); END')
   db.close()
@@ -35,7 +35,7 @@ async function onPostgres(urls: { readonly with: string; readonly without: strin
   const [store, without] = await Promise.all([urls.with, urls.without].map((url) => openPostgresStore({ url, currency })))
   if (!store || !without) throw new Error('two stores were opened')
   await Promise.all([store, without].map(putStockedProducts))
-  // Without its row, no event gets a position, and none is written.
+  // Without the row of event_head no event gets a position, so none is written.
   await execute(urls.without, 'DELETE FROM event_head')
   return { name: 'PostgreSQL', with: store, without }
 }

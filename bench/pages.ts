@@ -10,7 +10,7 @@ import { interleave, machine, print, random, settings, table } from './measure.t
 import { get, openFile, type Served, serve, tagOf } from './shop.ts'
 
 const { directory, rounds, milliseconds, seed } = settings({ rounds: 9, seconds: 0.5 })
-/** The target: the most times as long that a read may take as the first row of its table. */
+/** The target: a read may take at most this many times as long as the first row of its table. */
 const target = 1.15
 const sizes = { small: 1_000, large: 1_000_000 } as const
 const next = random(seed)

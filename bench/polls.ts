@@ -12,7 +12,7 @@ import { interleave, machine, newFolder, print, random, settings, table } from '
 import { currency, get, openFile, placing, putStockedProducts, type Served, serve, tagOf } from './shop.ts'
 
 const { directory, rounds, milliseconds, seed } = settings({ rounds: 7, seconds: 1 })
-/** The target: the most times as long that a poll may take as the product. */
+/** The target: a poll may take at most this many times as long as the product. */
 const target = 1
 const authorization = `Bearer tp_${'k'.repeat(32)}`
 const loader = startLoader()

@@ -39,7 +39,7 @@ async function* write(batches: AsyncIterable<readonly StockedProduct[]>, { openi
   yield closing
 }
 
-/** Writes to standard output. For a file it uses its own stream: process.stdout does not notice a write that is cut short by a full disk. */
+/** Writes to standard output. A file gets a stream of its own, because process.stdout does not notice a write that a full disk cuts short. */
 async function print(text: Readable): Promise<void> {
   if (!fstatSync(process.stdout.fd).isFile()) return pipeline(text, process.stdout, { end: false })
   try {

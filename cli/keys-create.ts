@@ -46,7 +46,7 @@ export const keysCreate: Command = {
   }
 }
 
-/** If a key could not be printed, it would be active, and nobody would have it. @throws Failure when it cannot be printed */
+/** Prints a key, or revokes it: a key that was not printed would be active, and nobody would have it. @throws Failure when it cannot be printed */
 async function printOrRevoke(store: Store, id: string, key: string): Promise<void> {
   try {
     // process.stdout does not notice a write that is cut short by a full disk, and makes a pipe fail when it is full.

@@ -13,8 +13,8 @@ const { crc32 } = require('node:zlib')
 const wrapper = ['(function (exports, require, module, __filename, __dirname) { ', '\n})'].map(Buffer.from)
 
 /**
- * A cache begins with a checksum of its source and of the Node.js that made it, because V8 checks neither well: of a source only
- * the length, and of itself not the changes that Node.js makes. With a cache of Node.js 20.19.0, 20.20.2 ends with a segmentation fault.
+ * A cache begins with a checksum of its source and of the Node.js that made it, because V8 checks neither well. It compares only the
+ * length of the source, and overlooks what Node.js changes in V8: with a cache of Node.js 20.19.0, 20.20.2 ends with a segmentation fault.
  */
 function checksum(source) {
   return crc32(source, crc32(`${process.version} ${process.arch}`))

@@ -26,8 +26,8 @@ const requests = [
 ]
 
 /**
- * Starts the service of a build with a new database. Its end, which aborts the signal, is the only limit: a slow machine takes its
- * time.
+ * Starts the service of a build with a new database. The signal aborts when the service ends. There is no other limit, because a slow
+ * machine takes its time.
  */
 function start(build, folder, request) {
   // biome-ignore lint/style/noProcessEnv: none of the operator's settings may reach this service

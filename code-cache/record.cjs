@@ -1,7 +1,7 @@
 'use strict'
 /**
- * Loaded before a service that make.js runs, and in each of its threads and processes. When make.js asks for it, it writes
- * what V8 has compiled of each entry.
+ * This file is loaded before a service that make.js runs, and in each of its threads and processes. When make.js asks for the
+ * cache, it writes what V8 has compiled of each entry.
  */
 const { existsSync, renameSync, writeFileSync } = require('node:fs')
 const v8 = require('node:v8')

@@ -78,7 +78,7 @@ const confirmationTypes: Readonly<Record<OrderStatus, 'accept' | 'reject' | unde
   cancelled: 'reject'
 }
 
-/** It depends on the order alone, so that a repeated answer is the same to the byte. */
+/** The content depends only on the order, so that a repeated answer has the same bytes. */
 function ublContent(order: Order, { currency }: AnswerContext) {
   const { id, version, modifiedAt, status } = order
   const reasons = [...endingLines(order), ...sellerLines(order, isActive(status))]
@@ -116,7 +116,7 @@ function ublResult(basis: UblAnswerBasis, result: Result, context: AnswerContext
     return writeOrderResponse(basis, { id: randomUUID(), code: 'AP', reasons: [checked], currency, at })
   }
   const { order, kind } = result
-  // AP in answer to an OrderCancellation accepts the cancellation, also where a part of the order was shipped.
+  // AP in answer to an OrderCancellation accepts the cancellation, even if a part of the order was shipped.
   if (kind === 'cancelled') {
     const { promisedDate: _, ...content } = ublContent(order, context)
     return writeOrderResponse(basis, { ...content, code: 'AP', reasons: keepsShippedPart(order) ? [restCancelled(order)] : [] })

@@ -8,9 +8,9 @@ const quote = `["']|&(?:amp;)*(?:quot|apos|#0*3[49]|#x0*2[27]);`
 const cardNumber = new RegExp(`(?<![\\w-])number\\s*=\\s*(?:${quote})(?<number>(?:(?!${quote})[^])*)`, 'dgi')
 
 /**
- * The content of secrets in escaped markup, such as `&lt;SharedSecret&gt;`: a note can quote a document. A secret whose end is
- * not there ends with the text that it is in, so that no markup of the document itself is masked.
- * @param names those of the elements, as alternatives of a regular expression
+ * Finds the content of secrets in escaped markup, such as `&lt;SharedSecret&gt;`, because a note can quote a document. If a secret has
+ * no end tag, it ends with the text that it is in. So no markup of the document itself is masked.
+ * @param names the names of the elements, as alternatives of a regular expression
  */
 export function escapedSecrets(source: string, names: string): readonly SecretRange[] {
   const name = `(?:[\\w.-]+:)?(?:${names})(?![\\w.-])`

@@ -14,11 +14,11 @@ const token = new RegExp(`<!--|<!\\[CDATA\\[|<\\?|-->|\\]\\]>|\\?>|${tag}`, 'gi'
 /** The ends of comments, CDATA sections and processing instructions, in which markup does not count. */
 const closings: Readonly<Record<string, string>> = { '<!--': '-->', '<![CDATA[': ']]>', '<?': '?>' }
 
-/** A secret whose end is searched. */
+/** A secret whose end has not been found yet. */
 interface OpenSecret {
   readonly name: string
   readonly from: number
-  /** The end of the part that the secret is in. Undefined: it is an element of the document. */
+  /** The token that ends the part that the secret is in. Undefined: the secret is an element of the document. */
   readonly part: string | undefined
 }
 
@@ -57,7 +57,7 @@ export function hiddenSecrets(source: string): readonly SecretRange[] {
   return found.filter(({ from, to }) => to > from)
 }
 
-/** The end of the part that the token leads to. Undefined: it leads back to markup. */
+/** The token that ends the part after this token. Undefined: markup follows. */
 function partAfter(part: string | undefined, token: string): string | undefined {
   if (part === undefined) return closings[token]
   return token === part ? undefined : part

@@ -30,7 +30,7 @@ function findDigits(digits: string): Needle['find'] {
 /** `indexOf` searches for this many characters of a value. Its time can be the product of both lengths, so this length is small. */
 const maxHead = 16
 
-/** The search of Knuth, Morris and Pratt, which is linear: the sender chooses both texts. `indexOf` skips what cannot start the value. */
+/** The search of Knuth, Morris and Pratt. It is linear, because the sender chooses both texts. `indexOf` skips text that cannot start the value. */
 function findLiteral(value: string): Needle['find'] {
   const fallback = fallbacks(value)
   const head = value.slice(0, maxHead)

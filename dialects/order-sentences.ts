@@ -3,7 +3,7 @@
 import { textOf } from '../domain/deferred.ts'
 import { isActive, mostSummarised, type Order, type OrderItem, type SellerDetails } from '../domain/order.ts'
 
-/** Whether all of an order can be read here. The serving thread does not parse a large one: the document process has it parsed. */
+/** Whether all of an order can be read here. A large order is parsed only in the document process, not in the serving thread. */
 export function isReadable(order: Order): boolean {
   return textOf(order) === undefined
 }

@@ -48,7 +48,7 @@ export const maxExtensionName = maxLengthOf(extensionType.attributes[0]?.type)
 const noProduct = '-'
 const anyQuantity = '1'
 
-/** Whether the shop's schema can hold a text. One that it cannot hold is left out: the stored document still has it. */
+/** Whether the shop's schema can hold a text. A text that it cannot hold is left out: the stored document still has it. */
 function fits(text: string, { text: type }: ElementType): boolean {
   if (text.length > maxLengthOf(type)) return false
   if (type?.patterns.some((pattern) => !new RegExp(`^(?:${pattern})$`).test(text))) return false
@@ -116,7 +116,7 @@ class Builder {
     return { name, origin: this.#originOf({ from }), children: children.filter((child) => child !== undefined) }
   }
 
-  /** @param parent the type that has the element, if a value that does not fit is left out */
+  /** @param parent the type that has the element. If it is given, a value that does not fit is left out */
   #leaf(name: string, value: Sourced | undefined, parent?: ElementType): Element | undefined {
     if (!value || (parent && !fits(value.text, childType(parent, name)))) return undefined
     return { name, text: value.text, origin: this.#originOf(value) }

@@ -3,7 +3,7 @@
 import { shorten } from '../schemas/shorten.ts'
 import { toXmlText } from '../schemas/xml-characters.ts'
 
-/** Characters of all reasons. Receivers keep them in their logs, and gateways limit texts. */
+/** The most characters of all reasons together. Receivers keep them in their logs, and gateways limit texts. */
 const maxLength = 60_000
 
 /** Room for the sentence that says how many reasons are left out. */

@@ -5,7 +5,7 @@ import type { AnswerBasis, BuyerRequest, CxmlSender } from './buyer-document.ts'
 
 /**
  * The serving thread's knowledge of a document in a buyer's vocabulary, as plain data. The items of the document are in the
- * purchase order that is the request's body. A cancellation has none.
+ * purchase order that is the request's body. A cancellation has no items.
  */
 export interface BuyerSubmission extends BuyerReference {
   readonly kind: BuyerRequest['kind']

@@ -29,7 +29,7 @@ import { BuyerProblem } from './buyer-problem.ts'
 import type { DocumentLimits, Location, ReadDocument, ReadJob } from './job.ts'
 import { gateTree, originOf } from './trees.ts'
 
-/** The requests that need no order in the document. */
+/** The body of a request whose document has no order, such as a cancellation. */
 const noOrder: Pick<PurchaseOrder, 'notes' | 'extensions' | 'items'> = { notes: [], extensions: [], items: [] }
 
 interface Parsed {
@@ -37,7 +37,7 @@ interface Parsed {
   readonly built: BuiltOrder | undefined
   readonly source: string
   readonly vocabulary: 'ubl' | 'cxml'
-  /** The number of order lines, if there are so many that some were not read. */
+  /** The number of order lines, if there are so many that some were not read; otherwise 0. */
   readonly tooManyLines: number
 }
 
@@ -97,8 +97,8 @@ function localName(name: string): string {
 const lineNames = new Set([ublWords['item'], cxmlWords['item']])
 
 /**
- * Reads the elements of a document, but no more order lines than twice as many as an order may have: 195,000 empty ones took 340 MB. A
- * document with more of them is refused even if most of its lines are deleted ones, which do not become items.
+ * Reads the elements of a document, but at most twice as many order lines as an order may have: 195,000 empty lines took 340 MB. A
+ * document with more lines is refused, even if most of them are deleted and would not become items.
  */
 function readRoot(guarded: Guarded, { maxOrderItems }: DocumentLimits): { readonly root: XmlElement; readonly tooManyLines: number } {
   let tooManyLines = 0
@@ -120,7 +120,7 @@ function parse(bytes: Buffer, limits: DocumentLimits, isAscii = false): Parsed |
   return { document, built: buildFrom(document.request, ublPieces), source: guarded.source, vocabulary: 'ubl', tooManyLines }
 }
 
-/** A cXML document is answered in cXML also when it is malformed. */
+/** A cXML document is answered in cXML even if it is malformed. */
 function parseCxml(bytes: Buffer, limits: DocumentLimits, encodings: Encodings): Parsed | undefined {
   const { bytes: blanked, doctype } = blankDoctype(bytes)
   const echo = doctype === undefined ? {} : { doctype }
@@ -138,7 +138,7 @@ function parseCxml(bytes: Buffer, limits: DocumentLimits, encodings: Encodings):
   }
 }
 
-/** A problem of XML that is not well-formed. What it quotes may be a part of a secret. */
+/** Replaces the message of a problem that may quote a part of a secret. Messages about malformed XML quote the document. */
 function withoutQuotation(problem: Problem, bytes: Buffer): Problem {
   if (!quotesSecret(bytes.toString('utf8'), problem.message)) return problem
   const detail = 'The XML is not well-formed near a secret. Write & as &amp; and < as &lt;.'

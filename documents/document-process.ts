@@ -8,7 +8,7 @@ import type { FinishedJob, FromProcess, ToProcess } from './job.ts'
 export interface ProcessOptions {
   /** MiB of each half of the heap's young generation, if not the default. Less takes less memory, and more processor time. */
   readonly semiSpace?: number
-  /** MiB by which the heap may grow between two jobs. What is garbage by then is collected at once, not when V8 needs the room. */
+  /** MiB by which the heap may grow until garbage is collected after a job. By itself V8 collects it only when it needs the room. */
   readonly growth?: number
   /** Added to the process's niceness, so that it yields to the thread that serves. */
   readonly niceness: number
@@ -51,7 +51,7 @@ export class DocumentProcess {
     this.#child = fork(entry, growth === undefined ? [] : [String(growth)], {
       serialization: 'advanced',
       execArgv: [`--max-old-space-size=${heapSize}`, ...(semiSpace === undefined ? [] : [`--max-semi-space-size=${semiSpace}`])],
-      // glibc gives such large blocks back to the system when they are freed. By itself it would soon keep blocks of up to 32 MiB.
+      // glibc gives blocks of this size or more back to the system when they are freed. By itself it would soon keep blocks of up to 32 MiB.
       env: { MALLOC_MMAP_THRESHOLD_: '131072', ...processEnvironment() },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc']
     })

@@ -3,8 +3,9 @@ import type { FormFields } from './job.ts'
 import { parseForm } from './sources.ts'
 
 /**
- * A page can show as much of a form again: the fields of about 500 lines. A field takes a hundred bytes of memory, however short it is:
- * while 500 connections sent 32 KiB of empty fields each, the service had 2.4 GB without a limit on their number.
+ * The most of a form that a page can show again: the fields of about 500 lines. Their number is limited too, because a field takes a
+ * hundred bytes of memory however short it is. Without that limit the service had 2.4 GB while 500 connections sent 32 KiB of empty
+ * fields each.
  */
 const most = { characters: 64 * 1024, fields: 1_000 }
 

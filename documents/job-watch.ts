@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 /** Milliseconds of a job that do not count against its budget. To read a process's times from /proc costs as much as a small job. */
 const unwatched = 50
 
-/** The processor time is looked at after each such part of the budget, so that no job gets much more than its budget. */
+/** How often the processor time is looked at during a budget, so that no job gets much more than its budget. */
 const looksPerBudget = 10
 
 /**

@@ -20,7 +20,7 @@ export interface FormSource {
 export type TreeSource = JsonSource | FormSource
 
 /**
- * @param marks the most elements that it may become. Lists are values, too, and no elements: so it may have twice as many values
+ * @param marks the most elements that the document may have. It may have twice as many values, because a list is a value but not an element
  * @throws Problem `malformed-document`, with the line
  */
 export function parseJson(bytes: Buffer, marks: number): JsonSource {

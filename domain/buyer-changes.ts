@@ -48,8 +48,8 @@ export function repeatedOutcome({ version }: Pick<Order, 'version'>): 'placed' |
 
 /**
  * The objection to a new order whose number an ended order had. A buyer's system may repeat an order after it was cancelled, for
- * example with another payloadID. It places no new order. An order that came in the shop's own vocabulary gives its number up, and
- * the same bytes are refused by `decidePlacing`.
+ * example with another payloadID. That places no new order. There is no objection if the ended order came in the shop's own
+ * vocabulary, because it has given its number up. `decidePlacing` refuses the same bytes.
  * @param last the document of that order
  * @param digest the digest of the new document
  */
@@ -85,7 +85,7 @@ export function storedRevision({ revision }: BuyerReference): string | undefined
   return revision !== undefined && isVersion(revision) ? revision : undefined
 }
 
-/** The number of the last change after a document. A document without a number keeps the one before, so that earlier changes stay outdated. */
+/** The number of the last change once a document is stored. A document without a number keeps that of `last`, so that earlier changes stay outdated. */
 export function latestRevision({ revision }: BuyerReference, last: OrderDocument | undefined): string | undefined {
   return revision ?? last?.revision
 }
@@ -110,7 +110,7 @@ export function decideCancellation(
   throw refusal(joinObjections(objections, isFinal ? { invalid: [], refused: [{ detail }] } : noObjections))
 }
 
-/** Earlier changes do not prevent a cancellation, unless it has a revision, which must be above theirs. */
+/** A cancellation without a revision accepts any version of the order. One with a revision accepts only the version that `outdated` checked. */
 export function cancellationPrecondition({ revision }: BuyerReference, { version }: Pick<Order, 'version'>): Precondition {
   return revision === undefined ? {} : { version }
 }

@@ -78,7 +78,7 @@ export function parseText<T>(text: JsonText): T {
   return JSON.parse(stringOf(text))
 }
 
-/** One text of several, with the separator between them. It is bytes if any of them is: none is decoded. */
+/** Joins texts, with a separator between them. The result is bytes if any text is, so that none is decoded. */
 export function joinTexts(texts: readonly JsonText[], separator = ''): JsonText {
   const parts = separator === '' ? texts : texts.flatMap((text, i) => (i === 0 ? [text] : [separator, text]))
   // Adding strings does not copy them. `join` would copy an order into its event, and both into a page.
@@ -86,7 +86,7 @@ export function joinTexts(texts: readonly JsonText[], separator = ''): JsonText 
   return Buffer.concat(parts.map(bufferOf))
 }
 
-/** The JSON of an object with more properties, which come first. Neither object may be empty. @param added none of them may be in the object */
+/** The JSON of an object with `added` properties before its own. Neither may be empty. @param added properties that the object does not have */
 export function withProperties(added: object, json: JsonText): JsonText {
   return joinTexts([`${JSON.stringify(added).slice(0, -1)},`, typeof json === 'string' ? json.slice(1) : json.subarray(1)])
 }
@@ -95,7 +95,7 @@ export function withProperties(added: object, json: JsonText): JsonText {
 export function charactersOf(text: JsonText): number {
   if (typeof text === 'string') return text.length
   let count = 0
-  // The first byte of a character is not 10xxxxxx. One of four bytes begins with 1111, and is two characters of a string.
+  // Counts the first byte of each character, which is not 10xxxxxx. The first of four bytes begins with 1111 and counts twice, as in a string.
   // A loop over the bytes as an iterable takes eight times as long.
   for (let i = 0; i < text.length; i++) {
     const byte = text[i] ?? 0
@@ -104,7 +104,7 @@ export function charactersOf(text: JsonText): number {
   return count
 }
 
-/** Whether a text has the part, which is ASCII. Neither is decoded. */
+/** Whether a text contains an ASCII part. The text is not decoded. */
 export function includesText(text: JsonText, part: string): boolean {
   return typeof text === 'string' ? text.includes(part) : bufferOf(text).includes(part)
 }

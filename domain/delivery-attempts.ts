@@ -20,7 +20,7 @@ export const delays: readonly number[] = [
 /** The longest wait that a receiver can ask for with Retry-After, in milliseconds. */
 const longestWait = 24 * hour
 
-/** The random part of a delay. It spreads the calls after a shop was down. */
+/** The most that chance adds to a delay, as a fraction of it. It spreads the attempts after the shop was down. */
 const jitter = 0.1
 
 export type NextStep =

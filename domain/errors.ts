@@ -29,7 +29,7 @@ export type DomainErrorCode =
   | 'store-unavailable'
   | 'store-overloaded'
 
-/** One thing that is wrong, and where: `at` names element names and 1-based positions from the root's content down. */
+/** One thing that is wrong, and where: `at` lists element names and 1-based positions, from the root's content down. */
 export interface Fault {
   readonly detail: string
   /** The reason for programs, within the type of the problem. */

@@ -1,6 +1,6 @@
 /**
- * Cursors for readers who have heard no event yet. They cannot name an event of their own, and an event of others would tell
- * them when it happened. So such a cursor has only a time, and expires before events of that time are deleted.
+ * Cursors for readers who have heard no event yet. Such a cursor cannot name an event that the reader has heard, and an event of
+ * others would reveal when it happened. So it has only a time, and expires before events of that time are deleted.
  */
 
 /** A start is rounded down to a multiple of this part of the time for which events are kept, so that pages rarely change. */

@@ -24,7 +24,7 @@ export interface Inventory {
 /** A stock item with everything that an order changes of it. */
 export interface LockedItem extends StockItem {
   readonly availability: Availability
-  /** The product's. */
+  /** The version of the product. */
   readonly version: number
   readonly stock: Versioned
 }
@@ -32,7 +32,7 @@ export interface LockedItem extends StockItem {
 export interface StockChange {
   readonly onHand: Decimal
   readonly stock: Versioned
-  /** Present if the availability of the product changes. The catalogue then has a new revision, and the product has its time. */
+  /** Present if the availability of the product changes. The catalogue then gets a new revision, and the product gets its time. */
   readonly product?: Pick<LockedItem, 'availability' | 'version'>
 }
 

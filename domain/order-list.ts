@@ -104,7 +104,7 @@ function positionOf({ id, modified_at }: ListedRow, { by }: Pick<OrderList, 'by'
   return by === 'placed' ? id : `${modified_at} ${id}`
 }
 
-/** The order that a position names. In a list by modification, also when it was modified then. @throws PositionError */
+/** The order that a position names and, in a list by modification, the time of modification in it. @throws PositionError */
 export function readPosition(position: string, { by }: Pick<OrderList, 'by'>): { readonly id: string; readonly modifiedAt?: number } {
   if (by === 'placed') return { id: position }
   const [, at, id] = /^(\d{1,15}) (.+)$/s.exec(position) ?? []

@@ -217,7 +217,7 @@ function combinedRefusal(
   return first
 }
 
-/** A buyer's system repeats a document after its order was cancelled, or has another number or content: that is no new order. */
+/** A buyer's system may repeat a document after its order was cancelled or got another number or content. That places no new order. */
 function sentBefore({ id, status }: Pick<Order, 'id' | 'status'>): DomainError {
   const since = isActive(status) ? 'has another number since' : `is ${status}`
   const detail = `This document was sent before: it is the document of the order ${id}, which ${since}. To order again, send an order with a new number.`

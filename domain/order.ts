@@ -85,7 +85,7 @@ export interface QuotedTerms {
   readonly price?: QuotedPrice
   /** The line names no product. The order's objections say so, or the line changes one that has a product. */
   readonly isUnnamed?: true
-  /** The line has no quantity that it could have. The order's objections say so, or the line changes one that has a quantity. */
+  /** The line has no usable quantity. The order's objections say so, or the line changes one that has a quantity. */
   readonly isUncounted?: true
 }
 
@@ -123,7 +123,7 @@ export interface OrderDocument {
 }
 
 export interface WholeOrderDocument extends OrderDocument {
-  /** The document as it was sent, but for its secrets. They can be megabytes. */
+  /** The document as it was sent, except for its secrets. It can have megabytes. */
   readonly bytes: Uint8Array
 }
 

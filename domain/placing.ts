@@ -214,7 +214,7 @@ export function givenBack(order: Order, inventory: Inventory): ReadonlyMap<strin
   return back
 }
 
-/** For `matchesOrder`, where only the order itself tells which products it has, by id or GTIN. */
+/** An inventory without products. With it, `matchesOrder` recognises a product only by its id or GTIN in the order. */
 export const emptyInventory: Inventory = { byId: () => undefined, byGtin: () => undefined }
 
 /**

@@ -29,8 +29,8 @@ export function makeFits(most: number): (product: Texts) => boolean {
 }
 
 /**
- * The most bytes of texts that a product is read with when all rows of a list are read at once. Together they are a few times
- * what fits. The store reads the texts of a larger product only when the list gets to it.
+ * The most bytes of texts to read for each product when all rows of a list are read at once. For all rows together, this is a few
+ * times what fits. The store reads the texts of a larger product only when the list gets to it.
  */
 export function rowShare(most: number, rows: number): number {
   return Math.ceil((4 * most) / rows)

@@ -150,7 +150,7 @@ function stockSet({ product, stock, deleted }: CatalogueEntry, onHand: Decimal):
 
 type Content = Omit<ProductDraft, 'currency' | 'onHand'>
 
-/** Everything that a draft says of a product but its currency and stock. The type has all of it, so that nothing is forgotten. */
+/** Every field of a draft except its currency and stock. The type requires all of them, so that none is forgotten. */
 const contentFields: { readonly [Name in keyof Required<Content>]: true } = {
   name: true,
   description: true,
@@ -165,7 +165,7 @@ const contentFields: { readonly [Name in keyof Required<Content>]: true } = {
 }
 const contentNames = Object.keys(contentFields) as readonly (keyof Content)[]
 
-/** Whether a draft would change nothing of a product, to the letter. The stock does not count. */
+/** Whether a draft and a product have the same content, to the letter. The stock does not count. */
 function matchesDraft(product: Product, draft: ProductDraft): boolean {
   return (draft.currency ?? product.currency) === product.currency && contentNames.every((name) => isSame(product[name], draft[name]))
 }

@@ -64,7 +64,7 @@ export function availabilityOf(onHand: Decimal, backorder: boolean): Availabilit
 }
 
 /**
- * Checks that a product's row, or another value with `deleted`, was found and is that of a product that is sold.
+ * Checks that a product, given as its row or another value with `deleted`, was found and is still sold.
  * @throws DomainError `product-not-found`, `product-deleted`
  */
 export function requireActive<T extends { readonly deleted: boolean | 0 | 1 }>(id: string, found: T | undefined): T {
@@ -89,7 +89,7 @@ export function isGtin(text: string): boolean {
   return (10 - (sum % 10)) % 10 === digits[0]
 }
 
-/** A GTIN in 14 digits, after zeros: GTINs of all lengths are one range of numbers (GS1 General Specifications, "GTIN-14 format"). */
+/** A GTIN in 14 digits, with zeros in front: GTINs of all lengths are one range of numbers (GS1 General Specifications, "GTIN-14 format"). */
 export function gtin14(gtin: string): string {
   return gtin.padStart(14, '0')
 }
@@ -101,8 +101,8 @@ export function gtinLengths(gtin: string): readonly string[] {
 }
 
 /**
- * The product that has a GTIN, whatever its length. Databases of earlier releases can have two such: then it is the one that
- * has it to the letter, else the first.
+ * The product that has a GTIN, whatever its length. Databases of earlier releases can have two such products: then the one with
+ * exactly these digits is taken, or else the first.
  */
 export function withGtin<P extends { readonly gtin?: string | null }>(products: readonly P[], gtin: string): P | undefined {
   const wanted = gtin14(gtin)

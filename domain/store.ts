@@ -267,7 +267,7 @@ export interface Store extends WebhookStore {
   keys(): Promise<readonly ApiKey[]>
   /** False when there is no such key, or it is already revoked. */
   revokeKey(id: string): Promise<boolean>
-  /** By its hash, revoked and expired ones included. */
+  /** Finds a key by its hash, even if it was revoked or has expired. */
   findKey(hash: string): Promise<ApiKey | undefined>
   /** Records when keys were last used. */
   touchKeys(uses: readonly { id: string; at: number }[]): Promise<void>

@@ -13,7 +13,7 @@ export interface ProgressDecision {
 }
 
 /**
- * An outcome that belongs to an earlier version of the webhook only ends the claim, so that it undoes nothing of the change.
+ * An outcome for an earlier version of the webhook only ends the claim, so that the owner's change stays as it is.
  * @param claim the webhook as the dispatcher has claimed it
  */
 export function decideProgress(stored: StoredWebhook, claim: WebhookClaim, step: WebhookProgress['step'], now: number): ProgressDecision {

@@ -15,8 +15,8 @@ const maxReadsPerTurn = 2
 
 /**
  * Decides whose work the thread does next. Work starts at once while the current turn of the event loop has time left.
- * After that it waits, and callers share the time. So a newcomer does not wait for all that another caller has sent, nor for one long
- * piece of another's work before each short piece of its own.
+ * After that it waits, and callers share the time. So a newcomer does not wait for all that another caller has sent, and its short
+ * pieces of work do not each wait for a long piece of another's.
  *
  * Node accepts one client per turn of the event loop (libuv's `uv__server_io`), so a newcomer also waits one turn for each
  * client that connected before it. While clients connect, work waits most of the time, so that turns are short.

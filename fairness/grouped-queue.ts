@@ -2,7 +2,7 @@ import { FairQueue } from './fair-queue.ts'
 
 interface Caller {
   readonly name: string
-  /** There are few groups. */
+  /** Groups are never removed, so there must be few. */
   readonly group: string
 }
 
@@ -12,7 +12,7 @@ interface Caller {
  */
 export class GroupedQueue<T> {
   readonly #groups = new Map<string, FairQueue<T>>()
-  /** For each item the queue of its group, so that each turn takes one item of it. */
+  /** Has an entry for each waiting item: the queue of its group. So each turn of a group takes one item. */
   readonly #turns = new FairQueue<FairQueue<T>>()
   readonly #served: ((caller: string) => number) | undefined
 

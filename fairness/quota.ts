@@ -4,7 +4,7 @@ export interface Limits {
   readonly perCaller: number
 }
 
-/** No limit of its own, for work that other limits already bound. */
+/** For work that needs no limit of its own, because other limits already bound it. */
 export const unlimited: Limits = { total: Number.POSITIVE_INFINITY, perCaller: Number.POSITIVE_INFINITY }
 
 /** The name of a caller and of its network. */
@@ -22,7 +22,7 @@ export interface QuotaLimits extends Limits {
 
 export type ExceededLimit = 'total' | 'perCaller' | 'perNetwork'
 
-/** How much each has in use, by name. */
+/** The amounts that callers or networks have in use, by name. */
 class Shares {
   readonly #amounts = new Map<string, number>()
 
@@ -36,7 +36,7 @@ class Shares {
     else this.#amounts.delete(name)
   }
 
-  /** Something that is larger than the limit is possible for a name that has nothing. Otherwise nobody could ever have it. */
+  /** A name that has nothing may exceed the limit. Otherwise nobody could ever have something that is larger than the limit. */
   isOver(limit: number, name: string, amount: number): boolean {
     const own = this.of(name)
     return own > 0 && own + amount > limit

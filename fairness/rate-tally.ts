@@ -36,7 +36,7 @@ export class RateTally {
 
   /** Adds requests to the caller's count; a negative number subtracts. @returns the new count */
   charge(caller: string, requests: number): number {
-    // The request's window may be over. Then the charge counts in the current one.
+    // The request's window may be over. Then `count` begins the next one. The request that it adds is taken off below.
     this.count(caller)
     const count = this.#counts.get(caller)
     if (!count) return 0

@@ -9,10 +9,10 @@ const maxCallers = 10_000
 export class TimeShares {
   /** Milliseconds. What the callers who are served now have used. */
   #level = 0
-  /** Milliseconds. Who has begun to wait last is at the end. */
+  /** Milliseconds by caller. The caller that began to wait last is at the end. */
   readonly #used = new Map<string, number>()
 
-  /** Milliseconds. */
+  /** The time that counts as used by a caller, in milliseconds. */
   used(caller: string): number {
     return this.#used.get(caller) ?? this.#level
   }
@@ -26,14 +26,15 @@ export class TimeShares {
     if (this.#used.size > maxCallers && oldest !== undefined) this.#used.delete(oldest)
   }
 
-  /** Call this when work of the caller begins, which of all who wait has used least. */
+  /** Call this when work of a caller begins. Of all who wait, that caller has used least. */
   begin(caller: string): void {
     this.#level = Math.max(this.#level, this.used(caller))
   }
 
   /**
    * Call this when the work ends.
-   * @param waiting how many callers wait. If the level did not rise with their part, new callers that never stop coming would always be next
+   * @param waiting how many callers wait. The level rises by the part of each. Otherwise new callers that never stop coming would always
+   *   be next
    */
   end(caller: string, milliseconds: number, waiting: number): void {
     this.#used.set(caller, this.used(caller) + milliseconds)

@@ -11,7 +11,7 @@ export interface MediaRange {
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const parameter = new RegExp(`^(${token})=(?:(${token})|"((?:[^"\\\\]|\\\\.)*)")$`)
 const mediaRange = new RegExp(`^(${token})/(${token})$`)
-/** RFC 9110 section 12.4.2; and `.2`, as Java's HttpURLConnection wrote it before JDK 20. */
+/** A weight of RFC 9110 section 12.4.2, or one such as `.2`, as Java's HttpURLConnection wrote it before JDK 20. */
 const weight = /^(?:0?\.\d{1,3}|0\.?|1(?:\.0{0,3})?)$/
 
 /** Splits a field value at a separator outside of quoted strings. One pass is linear; a regular expression would be quadratic. */

@@ -60,7 +60,7 @@ const meaningOf = new Map<string, Meaning>(
   ])
 )
 
-/** Requests with longer values are not cacheable, so that a client cannot fill the memory with them. Characters. */
+/** In characters. Requests with longer values are not cacheable, so that a client cannot fill the memory with them. */
 const maxLength = { key: 1_024, userAgent: 512, forwardedFor: 256 } as const
 
 /** @returns undefined if a field is unknown or occurs twice */

@@ -114,7 +114,7 @@ export function release(connection: Connection): void {
 /** Sockets whose next bytes are discarded. */
 const discarding: Socket[] = []
 
-/** Reads from one of them in each turn of the event loop, so that clients that go on sending cost little, however many they are. */
+/** Reads from one of these sockets in each turn of the event loop, so that clients that go on sending cost little, however many they are. */
 function discardNext(): void {
   const socket = discarding.shift()
   if (socket && !socket.destroyed) socket.resume()
@@ -163,7 +163,7 @@ export function waitUntilSent(connection: Connection): Promise<void> {
   connection.sending = new Promise((resolve) => {
     socket.write('', () => {
       connection.sending = undefined
-      // With a pending response Node sets it again itself.
+      // If a response is pending, Node itself sets the timeout again.
       if (connection.pendingResponses.size === 0) socket.setTimeout(timeout)
       resolve()
     })
@@ -238,6 +238,6 @@ function abortWithoutStack(socket: Socket): void {
     }
   }
   socket.removeListener('close', abort as () => void)
-  // With this property Node still finds its listener when it removes it.
+  // Node still finds its own listener by this property when it removes it.
   socket.prependListener('close', Object.assign(wrapped, { listener: abort }))
 }

@@ -39,8 +39,9 @@ const timeouts = {
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void
 
 /**
- * Answers what a connection has sent, if it is one whole request. It calls `done` when it has, or when the bytes must be parsed.
- * @returns false if the bytes must be parsed; then it does not call `done`
+ * Answers what a connection has sent, if it is one whole request.
+ * @param done is called, now or later, with whether the request is answered. If it is not, the bytes must be parsed
+ * @returns false if the bytes must be parsed now; then `done` is not called
  */
 export type BytesHandler = (socket: Socket, bytes: Buffer, done: (isAnswered: boolean) => void) => boolean
 

@@ -44,15 +44,15 @@ export interface FirstLook {
 }
 
 /**
- * Finds clients that need no answer. These are clients that have reset their connection. From a frequent network they are also clients
- * that have ended their side and have sent no whole request, or would get no answer. Node makes a socket of each client, which is most
+ * Finds clients that need no answer. Any client that has reset its connection needs none. Nor does a client of a frequent network that
+ * has ended its side, if it has sent no whole request or would get no answer. Node makes a socket of each client, which is most
  * of the cost of accepting: 500 clients that leave like this 12,000 times a second would keep all others waiting.
  */
 export class GoneClients {
   readonly #tally = new RateTally(frequent)
   readonly #isUnanswered: (network: string) => boolean
 
-  /** @param isUnanswered whether nobody of a network would be answered at once, so that a client that has ended its side gets no answer at all */
+  /** @param isUnanswered whether no client of a network would be answered at once. Then one that has ended its side gets no answer at all */
   constructor(isUnanswered: (network: string) => boolean) {
     this.#isUnanswered = isUnanswered
   }

@@ -7,8 +7,8 @@ type Done = (error?: Error) => void
  */
 type Check = (request: FastifyRequest, reply: FastifyReply, payload: unknown) => void
 /**
- * A step that may have to wait. It calls `done` when the next step may run. It never does if it has sent the response itself, or
- * if nobody waits for a response.
+ * A step that may have to wait. It calls `done` when the next step may run. It does not call it if it has sent the response itself,
+ * or if nobody waits for a response.
  */
 type WaitingStep = (request: FastifyRequest, reply: FastifyReply, done: Done) => void
 type Step = Check | { readonly wait: WaitingStep }

@@ -39,7 +39,7 @@ export class KnownHeads {
 
   /**
    * Remembers a request. The header section is written anew from its fields, so it means what the parser has found. A section with an
-   * id from a trusted proxy never comes again.
+   * id from a trusted proxy is left out, because it never comes again.
    */
   remember({ rawHeaders, socket }: IncomingMessage, { variant, requestId }: CacheableRequest, sender: Client): void {
     if (requestId !== undefined) return
@@ -51,8 +51,8 @@ export class KnownHeads {
 
   /**
    * Reads what a connection has sent.
-   * @returns undefined unless it ends with a known header section. If the bytes before the section are not a request target, no
-   *   cacheable request has the key
+   * @returns undefined unless the bytes end with a known header section. If the bytes before the section are not a request target,
+   *   no cacheable request has the key
    */
   read(address: string | undefined, bytes: Buffer): { readonly key: string; readonly sender: Client } | undefined {
     if (bytes.length > maxLength) return undefined

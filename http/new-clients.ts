@@ -12,7 +12,7 @@ export interface NewClientRules {
   isFlooding(address: string, network: string): boolean
   /** Takes a place for one more client of a network. @returns the function that gives it back; undefined if no place is free */
   takePlace(network: string): (() => void) | undefined
-  /** Whether nobody of a network would be answered at once, so that a client that has ended its side gets no answer at all. */
+  /** Whether no client of a network would be answered at once. Then one that has ended its side gets no answer at all. */
   isUnanswered(network: string): boolean
   /** Calls `setUp` when it is the turn of the network, or `close` if it loses its place before. */
   waitForTurn(network: string, client: WaitingClient): void

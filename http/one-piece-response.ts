@@ -9,7 +9,7 @@ export class OnePieceResponse<Request extends IncomingMessage = IncomingMessage>
     const { socket } = this
     // Before the header section is written, `end` sets Content-Length itself, while `write` would choose chunks.
     const isWhole = this.headersSent && !this.chunkedEncoding && !this.writableEnded
-    // If the client has gone, only a plain `end` does not report the response as finished.
+    // If the client has gone, everything but a plain `end` reports the response as finished.
     const isOpen = !this.destroyed && !socket?.destroyed
     if (!isWhole || !isOpen || !chunk || typeof chunk === 'function' || typeof encoding === 'function') {
       return super.end(chunk, encoding as BufferEncoding, done as () => void)

@@ -59,14 +59,14 @@ export function limitParsing(socket: Socket, { acceptsMore, cut, pausesAfter, re
     const isChunked = request.headers['transfer-encoding'] !== undefined
     if (isChunked || request.headers['content-length'] !== undefined) gatherSmallPieces(request)
     if (isChunked) limitChunks(request, refuse)
-    // The parser stops by itself after such a request. Paused before, it would never report the end of the request.
+    // After a request that offers a protocol, the parser stops by itself. If it were paused, it would never report the end of that request.
     const { upgrade: offersProtocol } = request as OfferingRequest
     const result = onIncoming(request, keepAlive)
     return result === 0 && !offersProtocol && pausesAfter(request) ? pause : result
   }
 }
 
-/** Prevents Node from handing the connection over. It would remove its listeners, and the responses before would never be complete. */
+/** Prevents Node from handing the connection over. Node would remove its listeners, and earlier responses would never be complete. */
 function keepConnection(request: IncomingMessage): void {
   ;(request as OfferingRequest).upgrade = false
 }

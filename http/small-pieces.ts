@@ -7,9 +7,9 @@ export const freePieces = 16
 export const gatheredSize = 4096
 
 /**
- * Lets the stream of a request hold few pieces of its body, however small those are that the client sends. Each piece that waits for
- * the rest of its body is a Buffer of some 300 bytes: of 500 bodies of 30,000 bytes, sent a byte at a time, they filled a gigabyte.
- * Such a client is not refused, since some write an honest document line by line.
+ * Lets the stream of a request hold few pieces of its body, even if the client sends very small ones. Each piece that waits for the
+ * rest of its body is a Buffer of some 300 bytes: those of 500 bodies of 30,000 bytes, sent a byte at a time, filled a gigabyte.
+ * Such a client is not refused, because some write an honest document line by line.
  */
 export function gatherSmallPieces(request: IncomingMessage): void {
   const push = request.push.bind(request)

@@ -8,8 +8,8 @@ export interface WaitingClient {
 }
 
 /**
- * Clients that Node has accepted and that have no socket yet. Networks take turns for sockets, because to make one takes longer than
- * to accept a client: a newcomer would wait for those of all clients that connected before it.
+ * Clients that Node has accepted and that have no socket yet. To make a socket takes longer than to accept a client. So networks take
+ * turns for sockets: otherwise a newcomer would wait for those of all clients that connected before it.
  */
 export class WaitingClients {
   readonly #turns: FairScheduler

@@ -68,8 +68,8 @@ export function loggerOptions(level: string): LoggerOptions {
 }
 
 /**
- * Pino adds the messages of the causes that are errors. The causes that the stores explain are text, and the error of a host with
- * several addresses has no message but those of its parts.
+ * Pino adds the messages of causes only if these are errors. The stores give causes as text. The error of a host with several
+ * addresses has no message of its own: only its parts have one.
  */
 function withTextCause(error: Error) {
   const serialized = stdSerializers.err(error)

@@ -24,7 +24,7 @@ const directions: Readonly<Record<string, DirectionRules>> = {
       item/seller-note`),
     requestOnly: ['item/gtin']
   },
-  // In a list: a summary, or the whole order.
+  // An order in a list is a summary or the whole order.
   'orders/order': {
     alwaysSent: words(
       'total/currency item/line item/product-id item/product-id/href item/name item/quantity/unit item/unit-price item/line-total'

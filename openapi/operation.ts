@@ -71,7 +71,7 @@ function successes(route: DescribedRoute, { base, documents, keepExample }: Writ
   })
 }
 
-/** Content that is the resource, or the same but not stored. */
+/** The content of a response about the stored resource, or about one that was only checked and not stored. */
 function checkedToo(content: NonNullable<Response['content']>, root: string, documents: DocumentSchemas): NonNullable<Response['content']> {
   return Object.fromEntries(
     Object.entries(content).map(([mediaType, one]) => {

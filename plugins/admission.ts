@@ -57,9 +57,9 @@ declare module 'fastify' {
 
 const mebibyte = 1024 * 1024
 
-// While 20 customers of one address sent orders of 2 MiB and read them, all processes together had 735 MB without a limit for a network
-// and with 96 MiB in total, and 558 MB with 24 and 64 MiB. In a catalogue of the largest products that is 677 to 700 MB, and 592 to 609 MB
-// with these limits (bench/README.md).
+// 20 customers of one address sent orders of 2 MiB and read them (bench/README.md). With 96 MiB in total and no limit for a network, all
+// processes together had 735 MB. With 64 MiB in total and 24 MiB for a network they had 558 MB. In a catalogue of the largest products
+// they had 677 to 700 MB with 24 MiB for a network, and 592 to 609 MB with the limits below.
 
 /** Bytes of memory for the bodies of pending requests. */
 const bodyLimits = { total: mostBodies, perNetwork: 16 * mebibyte, perCaller: 12 * mebibyte, small: mebibyte / 4 }
@@ -87,7 +87,7 @@ interface KeptRoom extends Room {
   readonly stopListening: () => void
 }
 
-/** Bytes of a text in memory. V8 uses two for each character if any of them is not in Latin-1, which a text that is not read yet may have. */
+/** Bytes of texts in memory. V8 uses two for each character if one of them is not in Latin-1. An unread text may have such a character. */
 function bytesOfOrders(orders: JsonText | number): number {
   return typeof orders === 'number' ? 2 * orders : bytesOfText(orders, encodedLength(orders))
 }
@@ -231,7 +231,7 @@ export default fp(
       room.bytes = bytes
     }
 
-    /** Leaves what a request keeps. Its work goes on when the client has gone. */
+    /** Ends the use of a room by the request itself. Work that goes on after the client has gone keeps the room until it ends. */
     function answered(request: FastifyRequest): void {
       const room = kept.get(request)
       if (!room) return

@@ -70,7 +70,7 @@ function emptyBody(): Problem {
   return new Problem('malformed-document', 'The body is empty. Send a document.')
 }
 
-// More markup than any valid order has within the default limits of bytes and items. 2 MiB could hold 150,000 of the shortest notes.
+// Within the default limits of bytes and items, no valid order has so much markup. 2 MiB could hold 150,000 of the shortest notes.
 const marksPerItem = 20
 const minMarks = 20_000
 

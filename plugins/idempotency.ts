@@ -15,8 +15,8 @@ declare module 'fastify' {
      */
     idempotently<T>(write: (idempotency: { idempotency?: Idempotency }) => Promise<T>): Promise<T>
     /**
-     * Runs a write under an id in its document, which is a key together with the document's bytes: another document with the
-     * same id is another request. Requests that come together wait for each other in the store.
+     * Runs a write under an id in its document. The key is made of the id and of the document's bytes, so another document with
+     * the same id is another request. Equal requests that come together wait for each other in the store.
      */
     onceForDocument<T>(id: string, write: (idempotency: { idempotency: Idempotency }) => Promise<T>): Promise<T>
   }

@@ -63,7 +63,7 @@ export default fp(
         app.options(url, async (_request, reply) => reply.code(204).headers(headers).send())
         paths.on('GET', url, () => undefined, { pattern: url, allow } satisfies Path)
       }
-      // The last step of its stage.
+      // This step is the last of its stage, so every other refusal goes first.
       addCheck(app, 'onRequest', (request) => {
         const path = pathOf(request)
         if (path === null || hasEmptyPart(path.params)) return

@@ -32,7 +32,7 @@ declare module 'fastify' {
   interface FastifyReply {
     /**
      * Sets the entity tag and the Cache-Control of what a GET or HEAD would be sent. If the client has it already, sends 304.
-     * @returns whether it has
+     * @returns whether the client has it
      * @throws DomainError `precondition-failed` for If-Match
      */
     revalidateTag(tag: string, cacheControl: string): boolean

@@ -132,8 +132,8 @@ export default fp(
 )
 
 /**
- * Fastify closes the connection because of the rest of the body, but plugins/framing reads and discards that rest. If the
- * service stops, the raw response has the header too, and the connection must close.
+ * Removes the `Connection: close` that Fastify sets because of the rest of the body: plugins/framing reads and discards that rest.
+ * If the service stops, the raw response has the field too, and the connection must close.
  */
 function keepOpen(reply: FastifyReply): void {
   if (reply.hasHeader('connection') && !reply.raw.hasHeader('connection')) reply.removeHeader('connection')

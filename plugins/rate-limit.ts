@@ -58,7 +58,7 @@ declare module 'fastify' {
     chargeForOrder(bytes: number): void
     /**
      * The refusal of a request that was accepted, and is about to read a large order. Undefined until the caller's other requests have used
-     * up its rate. Otherwise many that were accepted together would all read one.
+     * up its rate. Otherwise many requests that were accepted together would each read one.
      */
     rateRefusal(): Problem | undefined
     /** Charges the time that the document process spent on the request, in milliseconds. */

@@ -92,7 +92,7 @@ export default fp(
     addCheck(app, 'preParsing', (request) => {
       const { network, headers, raw } = request
       if (Number(headers['content-length'] ?? 0) <= chunkSize && headers['transfer-encoding'] === undefined) return
-      // A `data` listener starts the flow. Added earlier, the body parser would miss chunks that come before it listens.
+      // A `data` listener starts the flow. If it were added earlier, the body parser would miss the chunks that come before it listens.
       raw.once('resume', () => app.paceReads(network, request, raw))
     })
   },

@@ -47,12 +47,12 @@ export default fp(
         const askedAt = performance.now()
         const start = async () => {
           requireClient(this)
-          // If the database does not answer, running work fails only after many seconds. Waiting work would fail then, one after the other.
+          // If the database does not answer, running work fails only after many seconds. Waiting work would fail only then, one after the other.
           if (performance.now() - askedAt <= longestWait) return work(app.store)
           throw new Problem('overloaded', 'The shop has too much to do right now. Nothing was stored. Try again in a few seconds.')
         }
         const sender = senderName(this)
-        // A request keeps in memory what it has read until it is answered, and an order can have megabytes.
+        // A request goes on before others begin: it keeps in memory what it has read until it is answered, and an order can have megabytes.
         if (senders.get(this) === sender) return limiter.goOn(sender, start)
         senders.set(this, sender)
         return limiter.run(sender, start)

@@ -55,7 +55,7 @@ const sellerColumns = [
   'backorder'
 ] as const
 
-/** The formats of an export. It has everything that the seller writes, stock included, so an import of it makes the same catalogue. */
+/** The formats of an export. An export has everything that the seller writes, stock included, so importing it makes the same catalogue. */
 export const exportFormats = { xml, csv: csv([...sellerColumns, 'on-hand']), ndjson } as const
 
 export function exportedElement(product: Omit<StockedProduct, 'version' | 'availability' | 'modifiedAt'>): Element {

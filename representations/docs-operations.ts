@@ -26,7 +26,7 @@ export interface OperationView {
   /** The JSON schemas of the documents that it reads as XML. */
   readonly documents: readonly string[]
   readonly sends: readonly string[]
-  /** Undefined for a plain GET, which method and path say already. */
+  /** An example command. A plain GET has none, because its method and path say the same. */
   readonly curl: string | undefined
   readonly answers: readonly AnswerRow[]
 }

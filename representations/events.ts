@@ -35,7 +35,7 @@ export function eventTime({ at }: Pick<NewEvent, 'at'>): string {
   return new Date(at).toISOString()
 }
 
-/** The order of an event has only the link to itself: what can be done with it next depends on how it is now. */
+/** The order of an event links only to itself, because the possible next steps depend on the order's present state. */
 function pastOrder(order: NonNullable<ShopEvent['order']>, base: string): Element {
   return linkedToItself(orderElement(order, { base, caller: guest }))
 }
@@ -49,7 +49,7 @@ export function eventElement(event: ShopEvent, { base }: Pick<Context, 'base'>):
 const eventsType = rootType(orderXsd, 'events')
 export const eventType = childType(eventsType, 'event')
 
-/** The kinds of events that people choose from, by what the names of their types begin with. */
+/** The kinds of events that people choose from, each with the prefixes of its event types. */
 const kinds = { All: [''], Orders: ['order-'], 'Products and stock': ['product-', 'stock-'], Webhooks: ['webhook-'] } as const
 
 function eventsUri(types: readonly EventType[], { base }: Pick<Context, 'base'>): string {

@@ -32,7 +32,7 @@ let known: { readonly base: string; readonly uris: ReturnType<typeof makeUris> }
 
 /** Every URI of the service, under a base path. Ids need no escaping: they have only characters that a path segment allows. */
 export function uris(base: string): ReturnType<typeof makeUris> {
-  // A service has one base path. Every product of a page asks for its URIs.
+  // The URIs are kept, because a service has one base path and every product of a page asks for them.
   if (known?.base !== base) known = { base, uris: makeUris(base) }
   return known.uris
 }

@@ -14,7 +14,7 @@ interface ListPage {
 interface RepresentedList<T extends ListPage, Item> extends Omit<Represented<T>, 'element' | 'html' | 'links'> {
   readonly items: (page: T) => readonly Item[]
   readonly element: (item: Item, context: Context) => Element
-  /** The characters of an item, where they can be many. */
+  /** The number of characters of an item, for lists whose items can be long. */
   readonly weight?: (item: Item) => number
   readonly html: {
     /** The rows of some of the items in a table. */

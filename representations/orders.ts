@@ -51,7 +51,7 @@ function withOrders(replace: (order: ElementType) => ElementType): ElementType {
   return { ...page, children: page.children.map((child) => (child.name === 'order' ? replace(child) : child)) }
 }
 
-/** In JSON, a whole order has its empty arrays, as its own URI gives it. A summary has no arrays but its links. */
+/** In JSON, a whole order has the same empty arrays as at its own URI. The only array of a summary is its links. */
 const pageOfWhole = withOrders((listed) => ({ ...rootType(orderXsd, 'order'), repeatable: true, required: listed.required }))
 const pageOfSummaries = withOrders((listed) => ({
   ...listed,

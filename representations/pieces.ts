@@ -1,13 +1,13 @@
 /** Work that is done in pieces of a few milliseconds each. Between two pieces others may have their turn. */
 export type Pieces<Result> = Generator<undefined, Result, void>
 
-/** Items that are written in one piece. Each takes 20 to 100 µs. */
+/** The most items in one piece. An item takes 20 to 100 µs. */
 export const itemsOfPiece = 50
 
-/** Characters in one piece, beyond which no more items follow. A page of the largest products would take 20 ms. */
+/** A piece with this many characters gets no more items. Otherwise a page of the largest products would take 20 ms. */
 export const weightOfPiece = 64 * 1024
 
-/** Writes the items of a list some at a time. @param weightOf returns the characters of an item, where they can be many */
+/** Writes the items of a list some at a time. @param weightOf returns the number of characters of an item, for lists whose items can be long */
 export function* inPieces<Item, Written>(
   items: readonly Item[],
   write: (some: readonly Item[]) => Written,

@@ -59,7 +59,7 @@ function writeProblemJson({ errors, ...problem }: ProblemDocument): string {
   return `${JSON.stringify({ ...problem, errors: listed }, null, 2)}\n`
 }
 
-/** They have no charset parameter: XML declares its own encoding, and JSON is always UTF-8. */
+/** The media types of problems have no charset parameter: XML declares its own encoding, and JSON is always UTF-8. */
 export const problemRepresentations: readonly Representation<ProblemDocument>[] = [
   { mediaType: 'application/problem+xml', contentType: 'application/problem+xml', suffix: 'xml', write: writeProblemXml },
   page((problem, context) => renderPage('problem', problem.title, { problem }, context)),

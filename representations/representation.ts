@@ -76,7 +76,7 @@ export interface Representations<T> {
   /** In order of preference, which decides between media types of equal quality: XML, HTML, JSON. */
   readonly variants: readonly Representation<T>[]
   readonly validators?: (value: T, context: Context) => Validators | undefined
-  /** A value that is shown only now, for example with a secret: it is sent whatever `Prefer` says, and has no validators. */
+  /** Whether the value is shown only once, for example with a secret. It is then sent whatever `Prefer` says, and has no validators. */
   readonly isShownOnce?: (value: T) => boolean
   /** The links that are also sent in the Link header field (RFC 8288): links of a list to its other pages, and links of one resource. */
   readonly links?: (value: T, context: Pick<Context, 'base'>) => readonly Link[]

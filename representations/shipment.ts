@@ -32,7 +32,7 @@ const type = rootType(shipmentXsd, 'shipment')
 
 /** The form that ships what is left of an order. */
 export interface ShipForm {
-  /** A field for the quantity of each line. None: the form ships all that is left. */
+  /** A field for the quantity of each line. A form without lines ships all that is left. */
   readonly lines: readonly { readonly field: Field; readonly left: string; readonly unit: string; readonly name: string }[]
   readonly fields: readonly Field[]
 }

@@ -226,7 +226,7 @@ export function makeBuyerOrders(
       request.changeInTurn(order, () => app.store.changeOrder(order.id, wanted, expected, config.MAX_ORDER_ITEMS, options))
     if (buyer.kind === 'replace') return write(body, writeOptions(request, buyer, last))
     const { order: after, positions, faults } = await applyChanges(request, order, body, buyer.lines ?? [])
-    // The faults name places of the document. The store would look for them in the whole order.
+    // The faults name places of the document, so they are located here: the store would look for them in the whole order.
     const objections = joinObjections(buyer.objections, { invalid: await request.locate(faults), refused: [] })
     try {
       return await write(after, writeOptions(request, { ...buyer, objections }, last))

@@ -56,7 +56,7 @@ const events: RoutePlugin = async (app, { config }) => {
       // A page with large orders waits for the document process, which has limits of its own.
       if (weight <= mostInline) await request.listTurn(heads.length)
       const readAll = () => unlessExpired(request, audience, request.query, () => wholeEvents(request, heads))
-      // The read of a client that has gone still takes its room.
+      // A read keeps its room even when its client has gone.
       const read = await (weight > mostInline ? request.withRoomFor(weight, readAll) : readAll())
       const links = [
         { rel: 'self', href: request.url },
@@ -162,15 +162,15 @@ const eventQuery = pagedQuery<Filters>({
   }
 })
 
-/** The event after which a page begins. Undefined if the page begins with the oldest event: it changes when that event is deleted. */
+/** The event after which a page begins. Undefined if the page begins with the oldest event, so that it changes when that event is deleted. */
 function eventOf(after: string | undefined): string | undefined {
   return after === undefined || isStart(after) ? undefined : after
 }
 
-/** The content of a page depends on this, its URI and its audience. */
+/** What the content of a page depends on, besides its URI and its audience. */
 interface Extent {
   readonly first: string | undefined
-  /** The last event of a final page. Else the last that the audience hears: a page that is not full ends with it. */
+  /** For a final page, its last event. For any other, the last event that the audience hears, which ends a page that is not full. */
   readonly last: string
   readonly isFinal: boolean
 }
@@ -180,7 +180,7 @@ function validatorsOf({ url, caller }: FastifyRequest, audience: Audience, { fir
   return { version, isFinal, ...pageOf(caller) }
 }
 
-/** Characters of JSON that the orders of one page have together. An order that is larger has a page of its own. */
+/** The most characters of JSON that the orders of one page have together. An order that is larger has a page of its own. */
 const mostWeight = 256 * 1024
 
 const describes = {

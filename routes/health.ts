@@ -19,7 +19,7 @@ const ready = {
   ...own
 } as const
 
-/** For the operator, outside the base path, never cached: alive while it answers, ready while orders can be taken. */
+/** The operator's checks, outside the base path and never cached. The process is live while it answers, and ready while it can take orders. */
 export default fp(
   async function health(app: FastifyInstance, { store, isStopping }: Health) {
     const policy = { 'cache-control': 'no-store' }

@@ -11,13 +11,13 @@ const describes = {
   outside: true
 } as const
 
-/** For the operator's Prometheus, outside the base path, never cached. */
+/** The metrics for the operator's Prometheus, outside the base path and never cached. */
 export default fp(
   async function metrics(app: FastifyInstance, { metrics: { contentType, read } }: { metrics: Metrics }) {
     const readShared = shareWork(async () => Buffer.from(await read()))
     app.get('/metrics', { logLevel: 'warn', config: { unlimited: true, describes } }, async (request, reply) => {
       const body = await readShared()
-      // All who have waited get it at once, and to send it takes a while.
+      // All requests that waited get the text at once, and sending it takes a while, so each waits for its turn.
       await request.nextTurn()
       return reply.header('cache-control', 'no-store').type(contentType).send(body)
     })

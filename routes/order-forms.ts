@@ -57,7 +57,7 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
   const uri = uris(config.BASE_URL.path)
   const guestsMayOrder = config.GUEST_ORDERS
 
-  /** The form as a page. A refused form shows as much as a problem's answer has room for; undefined: nothing of it fits. */
+  /** The form as a page. A refused form shows as much as a problem's answer has room for. @returns undefined when nothing of it fits */
   function render(request: FastifyRequest, form: OrderForm, typed?: TypedOrder, problem?: ProblemDocument): string | undefined {
     const shown = typed?.moreRows === undefined ? form : { ...form, moreRows: typed.moreRows }
     if (!problem) return renderOrderForm(shown, request.context())

@@ -64,7 +64,7 @@ function documentTag({ digest }: OrderDocument): string {
   return `"${digest.slice(0, 16)}"`
 }
 
-/** Weak: a ConfirmationRequest has a new payloadID and timestamp each time. */
+/** The tag is weak, because a ConfirmationRequest has a new payloadID and timestamp each time. */
 function responseTag({ version, modifiedAt }: OrderHead): string {
   return `W/"${version}.${modifiedAt.toString(36)}"`
 }

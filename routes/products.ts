@@ -49,7 +49,7 @@ const products: RoutePlugin = async (app, { config }) => {
         }))
       const search = async () => {
         const settled = await readPage()
-        // The search turn ends after this, so that few pages that were found are in memory.
+        // The search turn ends only after this wait, so that only a few found pages are in memory.
         await request.listTurn(limit)
         return settled
       }

@@ -28,7 +28,7 @@ export async function orderWithStatus(
   if (has === 'no') return undefined
   if (has === 'yes' && details === undefined) return current
   try {
-    // Only the store compares a large order.
+    // The store compares the order, because this thread does not parse a large one.
     return await set(status, { onlyRepeat: true }, details)
   } catch (error) {
     if (hasCode(error, 'precondition-failed', 'invalid-status')) return undefined

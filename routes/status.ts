@@ -45,7 +45,7 @@ const status: RoutePlugin = async (app) => {
     }
   )
 
-  // A browser's forms know no PUT.
+  // A browser's form cannot send PUT.
   app.post(
     '/order/:order_id/status',
     { schema: { params: orderPath }, config: { ...seller, form: { refused }, describes: postStatus } },

@@ -36,7 +36,7 @@ const stockRoute: RoutePlugin = async (app) => {
     }
   )
 
-  // A browser's forms know no PUT.
+  // A browser's form cannot send PUT.
   app.post(
     '/product/:product_id/stock',
     {

@@ -65,7 +65,7 @@ const webhooks: RoutePlugin = async (app, { config }) => {
     }
   )
 
-  // A browser's forms know no PUT and no DELETE.
+  // A browser's form can send neither PUT nor DELETE.
   app.post(
     '/webhook/:webhook_id',
     { schema: { params: webhookPath }, config: { ...one, form: webhookPages.ofOne, describes: postWebhook } },

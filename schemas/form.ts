@@ -91,7 +91,7 @@ function toTree(fields: Fields, type: ElementType, place: string, rowNumbers: Ro
   return Object.fromEntries(members)
 }
 
-/** Adds the number of a row where each row must name a line: `item.3.quantity` is of the line 3. */
+/** Adds the number of the row as its line, if each row must name a line: `item.3.quantity` belongs to line 3. */
 function withLine(row: Fields, type: ElementType, number: string): Fields {
   const namesLine = type.attributes.some(({ name, required }) => name === 'line' && required)
   return namesLine && !row.has('line') ? new Map([...row, ['line', String(Number(number))]]) : row

@@ -30,8 +30,8 @@ const parser = new XMLParser({
 const notContent = /<!\[CDATA\[.*?\]\]>|<!--.*?-->|<\?.*?\?>/gs
 
 /**
- * Line ends are normalised first (XML 1.0 section 2.11): a CR and an LF on either side of a comment are two line ends. Most
- * documents have neither CRs nor anything to remove.
+ * Line ends are normalised first (XML 1.0 section 2.11): a CR and an LF on either side of a comment are two line ends, and would be
+ * one after the comment is removed. Most documents have neither CRs nor anything to remove.
  */
 function contentOnly(xml: string): string {
   const lines = xml.includes('\r') ? xml.replace(/\r\n?/g, '\n') : xml

@@ -44,7 +44,7 @@ const noSender = ''
 export class BatchQueue<Item, Result = unknown> {
   readonly #properties: Properties<Item>
   readonly #lanes: Readonly<Record<LaneName, Lane<Queued<Item, Result>>>> = { small: new Lane(), large: new Lane() }
-  /** By order, while a write of it waits for its turn or runs: the writes of the order that came after that one. */
+  /** By order, as long as one of its writes waits for its turn or runs: the writes that came after that one. */
   readonly #orders = new Map<string, Queued<Item, Result>[]>()
   #numbers = 0
   #isLargesTurn = false
@@ -102,7 +102,7 @@ export class BatchQueue<Item, Result = unknown> {
     lane.insert({ ...queued, weight, round: isMoved ? lane.nextRound(sender) : queued.round })
   }
 
-  /** The next write of the order of a write that is done, or failed, waits for its turn. */
+  /** Call it when a write is done or has failed. The next write of its order then waits for its turn. */
   finish({ order }: Queued<Item, Result>): void {
     if (order === undefined) return
     const next = this.#orders.get(order)?.shift()

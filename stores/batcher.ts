@@ -100,7 +100,7 @@ export class Batcher<Item, Result> {
     return settled
   }
 
-  /** Returns the error if there is no room for it. */
+  /** Returns an error if there is no room for the item. */
   #putBack(queued: Queued<Item, Result>, { postponed }: Postponed): { readonly error: unknown } | undefined {
     try {
       this.#waiting.putBack(queued, postponed)

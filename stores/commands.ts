@@ -33,7 +33,7 @@ export function senderOf({ verb, args }: Command): string | undefined {
   }
 }
 
-/** The bytes of a stored order that a command may name. */
+/** The most bytes of a stored order that a command may name. */
 export function mostNamed({ verb, args }: Command): number {
   return (verb === 'placeOrder' ? args[0].mostNamed : undefined) ?? Number.POSITIVE_INFINITY
 }

@@ -42,7 +42,7 @@ function unpack<T extends object>(packed: Packed<T>): T {
 
 const unpackAny = (packed: unknown) => unpack(packed as Packed<object>)
 
-/** The outcome of a verb that returns an order or a shipment, with that replaced. */
+/** The outcome of a verb, with the order or the shipment in it replaced. */
 function replaceInOutcome(
   verb: StoreVerb | undefined,
   outcome: CommandOutcome,

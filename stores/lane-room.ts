@@ -8,7 +8,7 @@ const limits = { items: 10_000, weight: 250_000, part: 1 / 25, all: 2 } as const
 
 interface Usage {
   items: number
-  /** The weight of what was sent, because that is in memory. */
+  /** The weight of what was sent. Stored orders do not count, because they are not in memory while a write waits. */
   size: number
 }
 

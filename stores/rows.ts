@@ -45,7 +45,7 @@ export type OptionRow = Pick<CommonProductRow, 'id' | 'name' | 'price' | 'unit' 
 
 export const optionColumns = 'id, name, price, unit, minimum_quantity, quantity_step, gtin'
 
-/** Those of the codes that can be GTINs, in 14 digits. */
+/** The codes that can be GTINs, in 14 digits. */
 export function gtinsAmong(codes: readonly string[]): readonly string[] {
   return codes.filter(isGtin).map(gtin14)
 }
@@ -177,7 +177,7 @@ export function knownOf({
   return { id, version, customer, orderNumber, status, placedAt, modifiedAt, hasDocument }
 }
 
-/** It is found without parsing: inside a JSON text, these quotes would have backslashes. */
+/** Finds the property without parsing: inside a JSON string, these quotes would have backslashes. */
 function hasDocument(content: JsonText): Pick<Order, 'hasDocument'> {
   return includesText(content, '"hasDocument":true') ? { hasDocument: true } : {}
 }
@@ -187,7 +187,7 @@ export function orderFrom(row: CommonOrderRow | EarlierOrderRow, content: JsonTe
   return isLarge(content) ? deferredOrder(row, content) : orderOf(row, parseText(content))
 }
 
-/** The columns of an order as it once was: its number then is only in its content. */
+/** The columns of an order at an earlier time. The number that it had then is only in its content. */
 export type EarlierOrderRow = Omit<CommonOrderRow, 'order_number'> & { readonly order_number?: undefined }
 
 /** @param content the text from `orderContent`, of any size */

@@ -55,7 +55,7 @@ export function selectWebhookShop(customer: string, now: string): string {
 /** The columns of a StoredWebhook. */
 export const storedColumns = `${webhookColumns}, key_id, secrets, position, failures, next_attempt_at`
 
-/** Those of them that a write of a webhook may change. SQLite maintains the index of every column that an UPDATE sets. */
+/** The columns that a write of a webhook may change. It sets no others, because SQLite maintains the index of every column that an UPDATE sets. */
 export const changingColumns = storedColumns
   .split(', ')
   .filter((column) => !['id', 'customer', 'created_at'].includes(column))

@@ -61,5 +61,5 @@ export const parallel = 256
 
 export const turn: TurnLimits = { deliveries: 8, milliseconds: 1_000 }
 
-/** For the orders of deliveries in progress. A slow receiver holds them until it answers. */
+/** Limits the memory for the orders of deliveries in progress. An order stays in memory until its receiver answers. */
 export const orderMemory: MemoryLimits = { total: 32 * 1024 * 1024, perCustomer: 4 * 1024 * 1024, small: mostInline }

@@ -38,7 +38,7 @@ export class Dispatcher {
   #running: Promise<void> | undefined
   /** The position of the last event for which webhooks were claimed. */
   #seen: number | undefined
-  /** By the monotonic clock, as all times here that are not stored. */
+  /** The time of the next search, by the monotonic clock. All times here that are not stored are by that clock. */
   #checkAt = 0
   /** The times at which webhooks that failed in this process are due again. */
   #retries: readonly number[] = []

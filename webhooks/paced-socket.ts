@@ -47,7 +47,7 @@ export class PacedSocket extends Duplex {
     this._read()
   }
 
-  // Node's agent calls the following for the connections that it keeps.
+  // Node's agent calls the following methods of the connections that it keeps.
 
   ref(): void {
     this.#socket.ref()

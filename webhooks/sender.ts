@@ -89,7 +89,7 @@ export class Sender {
         socket.destroy()
         reject(new AnswerError('The receiver asked for another protocol (101).'))
       })
-      // However the request has ended: a promise that was never settled would keep a turn of the deliveries for ever.
+      // This runs however the request has ended. A promise that is never settled would keep a turn of the deliveries for ever.
       request.on('close', () => reject(new AnswerError(closedEarly)))
       request.on('response', (answer) => {
         answer.on('error', () => {})

@@ -84,9 +84,9 @@ const hostOf = ({ hostname }: URL) => plainHost(hostname.replace(/^\[|\]$/g, '')
 const querying = { timeout: 2_000, tries: 2 }
 
 /**
- * Looks up names that the operator allows as the system does, also in its file of hosts. Asks the name servers directly for all
- * others: a look-up of the system holds one of four threads until it is answered, and a customer's slow name server would hold
- * them all.
+ * Uses the system's look-up, which also reads the hosts file, only for names that the operator allows. It asks the name servers
+ * directly for all others: a look-up of the system holds one of four threads until it is answered, and a customer's slow name server
+ * would hold them all.
  */
 export const resolveHost: Resolve = async (host, trusted) => {
   if (trusted) return (await lookupName(host, { all: true })) as readonly Address[]

@@ -44,7 +44,7 @@ export function ownXml(source: string): Guarded {
   return { source, tags: scan(source, noLimits) }
 }
 
-/** Never enable more (design, section 7): no network, entities, DTD, XInclude, recovery or huge trees. */
+/** The documents are untrusted, so never enable more: no network, entities, DTD, XInclude, recovery or huge trees. */
 const options = { nonet: true, compact: true, big_lines: true, encoding: 'UTF-8' }
 
 function parseBytes(bytes: Buffer): Document {

@@ -5,15 +5,15 @@ import { scan } from './scan.ts'
 import { type Limits, noLimits, type Tag } from './tag.ts'
 
 /**
- * Far above the needs of any document of this service. libxml2 2.9.9 takes seconds for 40,000 attributes on one element.
- * 4,000 characters written as references are 40 KB.
+ * Limits far above the needs of any document of this service. libxml2 2.9.9 takes seconds for 40,000 attributes on one element. The
+ * longest text of a schema, 4,000 characters, takes 40 KB if all are written as references.
  */
 const limits = { tag: 8 * 1024, text: 64 * 1024, depth: 100, prefixes: 4000 }
 
 /**
  * Other limits for the vocabularies of buyers' systems. Every name in them has a prefix, so the declarations in scope are
- * bounded instead: 100,000 prefixed names take libxml2 23 ms with 100 declarations in scope, and no extra time with 4. Files
- * are embedded as text.
+ * bounded instead: 100,000 prefixed names take libxml2 23 ms with 100 declarations in scope, and no extra time with 4. An
+ * embedded file is one long text.
  */
 export const namespacedLimits: Partial<Limits> = {
   prefixes: noLimits.prefixes,

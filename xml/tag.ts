@@ -27,7 +27,7 @@ export interface Limits {
   /** The length of one text, comment, CDATA section or processing instruction. */
   readonly text: number
   readonly depth: number
-  /** The number of names with a namespace prefix, declarations included. libxml2 searches all in scope at every element. */
+  /** The number of names with a namespace prefix, declarations included. libxml2 searches all declarations in scope at every element. */
   readonly prefixes: number
   /** The number of namespace declarations in scope of one element. libxml2 compares each prefixed name with all of them. */
   readonly declarations: number

@@ -3,7 +3,7 @@ import { maxExtensionName } from '../purchase-order.ts'
 import { attributeOf, find, findAll, trimmedText, wholeText, type XmlElement } from '../xml-element.ts'
 import type { Values } from './values.ts'
 
-/** Comments, and the names of what is attached to them. Nothing attached is ever fetched. */
+/** Reads Comments and the names of their attachments. An attachment is never fetched. */
 export function readComments(parent: XmlElement, values: Values): readonly Sourced[] {
   const notes: Sourced[] = []
   for (const comments of findAll(parent, 'Comments')) {

@@ -10,13 +10,13 @@ const cxmlDoctype = /<!DOCTYPE[ \t\r\n]+cXML[ \t\r\n]+SYSTEM[ \t\r\n]+(?:"[ !#-%
 const cxmlStartTag = /<cXML[ \t\r\n/>]/y
 
 /**
- * Overwrites the DOCTYPE of a cXML document with spaces, so that the guard accepts the document and lines stay true. It does so
- * only for one DOCTYPE that names a DTD by a SYSTEM literal and has no internal subset. Nothing is ever fetched by it. Every
+ * Overwrites the DOCTYPE of a cXML document with spaces, so that the guard accepts the document and line numbers stay correct. It
+ * does so only for one DOCTYPE that names a DTD by a SYSTEM literal and has no internal subset. The DTD is never fetched. Every
  * other document is returned unchanged, and the guard refuses its DOCTYPE.
- * @returns `doctype` as it was sent, where it is overwritten
+ * @returns the DOCTYPE as it was sent, if it is overwritten
  */
 export function blankDoctype(bytes: Buffer): { readonly bytes: Buffer; readonly doctype?: string } {
-  // A byte is a character of latin1, so offsets are those of the bytes.
+  // In latin1 each byte is one character, so offsets in the text are offsets in the bytes.
   const prolog = bytes.toString('latin1', 0, maxProlog)
   const start = skipMisc(prolog, prolog.startsWith(byteOrderMark) ? byteOrderMark.length : 0)
   const doctype = match(cxmlDoctype, prolog, start)?.[0]
@@ -43,8 +43,8 @@ const declaration = /<!(?:[^"'<>]|"[^"]*"|'[^']*')*/y
 const firstName = /<([A-Za-z_:\x80-\xff][\w:.\x80-\xff-]*)/y
 
 /**
- * The name of a document's first start tag, also if the document is malformed, has a DOCTYPE, or is in UTF-16, which the guard
- * refuses. It decides the vocabulary of that refusal.
+ * The name of a document's first start tag. It is found even if the guard refuses the document (malformed, with a DOCTYPE, or in
+ * UTF-16), because it decides the vocabulary of that refusal.
  */
 export function firstTagName(bytes: Buffer): string | undefined {
   const prolog = bytes
@@ -63,7 +63,7 @@ export function startsAsCxml(bytes: Buffer): boolean {
   return firstTagName(bytes) === 'cXML'
 }
 
-/** The offset after markup that is no start tag. Markup that does not end hides the rest. */
+/** The offset after markup that is not a start tag. If the markup does not end, that is the end of the text. */
 function skipMarkup(prolog: string, at: number): number {
   for (const [opening, closing] of [
     ['<!--', '-->'],

@@ -102,7 +102,7 @@ function given(text: string | undefined): string | undefined {
   return text ? toXmlText(text) : undefined
 }
 
-/** The offset is in numbers, as in cXML's examples and in what its systems send. */
+/** The offset is +00:00 and not Z, as in cXML's examples and in what its systems send. */
 function timestamp(at: number): string {
   return new Date(at).toISOString().replace(/\.\d+Z$/, '+00:00')
 }

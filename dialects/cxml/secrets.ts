@@ -84,7 +84,7 @@ function makeNeedles(values: ReadonlySet<string>): readonly Needle[] {
   return searched.slice(0, maxSecretValues).map(makeNeedle)
 }
 
-/** Examples send "SharedSecret" as the secret: the names of elements stay, so that the original stays XML. */
+/** Examples have the secret "SharedSecret". The names of tags are not masked, so that the original stays XML. */
 function isNameOfTag(source: string, at: number): boolean {
   return source.startsWith('<', at - 1) || source.startsWith('</', at - 2)
 }

@@ -4,7 +4,7 @@ import type { FaultList } from '../faults.ts'
 import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
 import { isTrue } from './values.ts'
 
-/** Elements that an order has at most once, by their parent: of two, one would be ignored. */
+/** Elements that an order has at most once, by their parent. If it had two, one would be ignored. */
 const single = {
   document: [
     'ID',

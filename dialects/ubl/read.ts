@@ -43,7 +43,7 @@ export function isUbl(root: XmlElement): boolean {
 
 /**
  * Reads a UBL document. Values are as written: `buildPurchaseOrder` checks their form.
- * @param source the text that the offsets of the elements' tags count in
+ * @param source the text that the offsets of the elements' tags refer to
  * @throws Error for a root that `isUbl` refuses
  */
 export function readUbl(root: XmlElement, source: string): BuyerDocument {
@@ -194,7 +194,7 @@ function readChange(change: XmlElement, faults: FaultList): BuyerRequest {
   if (!number) return { kind: 'unsupported' }
   if (!isByLine) return { kind: 'replace', number, revision, order }
   const lines = drafts.flatMap(({ change: kind, item }) => (kind ? [{ kind, item }] : []))
-  // Both describe the kind of document. The order keeps those of the document that placed it.
+  // Both elements describe the kind of document. The order keeps those of the document that placed it.
   const extensions = order.extensions.filter(({ name }) => name !== 'CustomizationID' && name !== 'ProfileID')
   return { kind: 'change-lines', number, revision, order: { ...order, extensions }, lines }
 }

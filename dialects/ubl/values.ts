@@ -12,7 +12,7 @@ export function valueAt(element: XmlElement | undefined, ...path: readonly strin
   return textOf(find(element, ...path))
 }
 
-/** The texts of all children of a name that have one, or of the elements that a path leads to from each of them. */
+/** The texts of all children with this name or, if there is a path, of the element that it leads to from each child. Empty ones are left out. */
 export function valuesOf(element: XmlElement | undefined, local: string, ...path: readonly string[]): readonly Sourced[] {
   return findAll(element, local).flatMap((child) => valueAt(child, ...path) ?? [])
 }

@@ -1,4 +1,4 @@
-/** Our element names in the words of UBL, for messages to a sender who knows only those. */
+/** UBL's names for the shop's elements, for messages about a UBL document. */
 export const ublWords: Readonly<Record<string, string>> = {
   'order-number': 'ID',
   'issue-date': 'IssueDate',

@@ -29,7 +29,7 @@ export async function readSchema(schema, root) {
   return typed(named('element', root))
 }
 
-/** The values by field name, without blank fields and fields that start with `_`, like the service reads a form. */
+/** The values by field name, without blank fields and fields that start with `_`, as the service reads a form. */
 function fieldsOf(form) {
   const filled = [...new FormData(form)].filter(([name, value]) => !name.startsWith('_') && value.trim() !== '')
   return new Map(filled.map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]))

@@ -75,7 +75,7 @@ async function ask(id) {
   return describe(await answer.json())
 }
 
-/** @returns of a product what its line needs: `shown` is its price for people, such as "€9.99 each" */
+/** @returns what a line needs of its product: `shown` is the price for people, such as "€9.99 each" */
 function describe({ name, price, unit }) {
   return { name, price: price.value, shown: `${money(price.value)} ${perUnit[unit] ?? `per ${unit}`}` }
 }

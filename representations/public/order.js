@@ -29,9 +29,9 @@ async function send(type) {
     location.assign(answer.headers.get('location'))
     return
   }
-  // Any other answer is not from the shop, but from a proxy in front of it.
-  if (!answer.headers.get('content-type')?.startsWith('application/problem+xml'))
-    throw new Error(`the answer is not a problem document: ${answer.status}`)
+  // A proxy in front of the shop sends 502, 504, and whatever is no problem document. Its texts are for programs.
+  if ([502, 504].includes(answer.status) || !answer.headers.get('content-type')?.startsWith('application/problem+xml'))
+    throw new Error(`the answer is not from the shop: ${answer.status}`)
   const problem = new DOMParser().parseFromString(await answer.text(), 'application/xml').documentElement
   if (showProblem(form, problem, places) === 'idempotency-key-reused') key.value = newKey()
 }
@@ -43,7 +43,7 @@ async function submit(type) {
     await send(type)
   } catch {
     // The idempotency key and the document stay the same, so sending them again finds the order if it did arrive.
-    showRefusal(form, 'The order was not sent', 'The shop could not be reached. Try again: your order cannot be placed twice.')
+    showRefusal(form, 'The shop did not answer', 'Your order may have arrived. Send it again to find out: it cannot be placed twice.')
   } finally {
     for (const button of buttons) button.disabled = false
   }

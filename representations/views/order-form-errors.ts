@@ -12,8 +12,8 @@ export const missingMessages = {
 }
 
 /**
- * Replaces the schema's faults of incomplete lines by the page's own messages. Of the faults of one field only the first can be
- * about what is missing before it. The others are about its value.
+ * Replaces the schema's faults of incomplete lines by the page's own messages. Only the first fault of a field can be about an
+ * element that is missing before it. The others are about the field's value.
  */
 function explainMissing(faults: readonly LocatedFault[], values: Values): readonly LocatedFault[] {
   const paths = new Set<string | undefined>()

@@ -31,7 +31,7 @@ export interface LineProduct extends Pick<Product, 'name' | 'price' | 'unit'> {
   readonly rule?: QuantityRule
 }
 
-/** The price of a line: `€9.99 each`. Where an order has kept another price than today's, both. */
+/** The price of a line: `€9.99 each`. If the order keeps a price that differs from today's, the text has both. */
 export function priceText({ price, unit, today }: LineProduct, currency: string): string {
   const text = `${money(price, currency)} ${perUnit(unit)}`
   return compare(price, today) === 0 ? text : `${text}, more at ${money(today, currency)}`

@@ -53,10 +53,10 @@ interface Group {
 /** Attributes of the fields of a line. Enter moves to the next line. */
 const lineAttributes = { autocomplete: 'off', enterkeyhint: 'next' } as const
 
-/** About a product that was looked up. The script uses it too. */
+/** The error of a product that was looked up and not found. The script uses it too. */
 const notFound = 'There is no product with this number.'
 
-/** The notice above a list of errors, in place of what the sender of a document is told. The script uses it too. */
+/** The notice above a list of errors. It replaces the problem's title and detail, which are for senders of documents. The script uses it too. */
 const invalidNotice = {
   codes: ['invalid-document', 'invalid-order'],
   title: 'The order has errors',

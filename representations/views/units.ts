@@ -71,7 +71,7 @@ export function perUnit(code: string): string {
   return names === counted ? 'each' : `per ${names[0]}`
 }
 
-/** The same text for each code that has a name, for the script of the order form. */
+/** The text of `perUnit` for each code that has a name. The script of the order form uses it. */
 export function perUnitTexts(): Readonly<Record<string, string>> {
   return Object.fromEntries([...Object.keys(unitNames), ...packages].map((code) => [code, perUnit(code)]))
 }

@@ -53,7 +53,7 @@ export class ActiveOrderNumbers {
     }
   }
 
-  /** Its content must have been read. */
+  /** Finds the order that has a number. Its content must have been read. */
   find(customer: string, orderNumber: string): Order | undefined {
     const key = name(customer, orderNumber)
     if (this.#unread.has(key)) throw new Error('the content of an order that has a number was not read')

@@ -1,9 +1,9 @@
 import { StoreOpenError } from '../../domain/errors.ts'
 
 /**
- * The time limit for a connection, in milliseconds: that of the parameter `connect_timeout` in a database's URL, which is in seconds
- * and unlimited when it is 0 (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-CONNECT-TIMEOUT). The driver
- * ignores this parameter.
+ * The time limit for making a connection, in milliseconds, from the parameter `connect_timeout` in a database's URL. The parameter is in
+ * seconds, and 0 means no limit (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-CONNECT-TIMEOUT). The driver
+ * ignores it.
  * @param fallback the limit if the URL has none
  * @throws StoreOpenError if the parameter is not a whole number
  */

@@ -15,7 +15,7 @@ export class EventLog {
   #events: PendingEvent[] = []
   readonly #keptOrders = new Set<string>()
 
-  /** @param order of events of an order, which has this content now */
+  /** @param order the order with its present content, if the events are of an order */
   add(events: readonly NewEvent[], order?: EventOrder): void {
     const columns = orderColumnsOf(order)
     for (const event of events) this.#events.push({ ...event, ...columns })

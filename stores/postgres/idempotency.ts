@@ -71,7 +71,7 @@ export class IdempotencyKeys {
     return used && !('answer' in used) && used.fingerprint === key.fingerprint ? used : undefined
   }
 
-  /** Its answer can be had only if the request repeats the first one. */
+  /** Finds what is remembered under a key. Its answer can be had only if the request repeats the first one. */
   find(idempotency: Idempotency): Remembered<PlacingAnswer> | undefined {
     const used = this.#used.get(name(idempotency))
     return used && remembered(used, (answer) => ({ order: answer as Order, outcome: used.outcome as PlacingOutcome }))
@@ -118,7 +118,7 @@ export class IdempotencyKeys {
   }
 }
 
-/** Its answer must have been read if it is asked for. */
+/** What is remembered under a key. Its `answer` throws if the answer was not read before. */
 function remembered<Answer>(used: StoredKey | AnsweredKey, answerOf: (answer: Order | Shipment) => Answer): Remembered<Answer> {
   return {
     fingerprint: used.fingerprint,

@@ -33,7 +33,7 @@ export function databaseName(target: Target): string {
   return `the database ${name(target.database)} of ${serverName(target)}`
 }
 
-/** @param reason how one knows */
+/** @param reason what shows that the database is foreign */
 export function foreignDatabase(target: Target, reason: string): StoreOpenError {
   return new StoreOpenError(
     `${databaseName(target)} is of something else, not of Tradepost (${reason}): give Tradepost a database of its own`

@@ -5,7 +5,7 @@ import type { Queries } from './database.ts'
 /** A document for an order. Without `bytes`, the order keeps those that it has. */
 export type WrittenDocument = { readonly orderId: string } & NonNullable<OrderWriteOptions['document']>
 
-/** The orders that had documents before, by customer and digest: those of a batch, and those that the batch adds. */
+/** The orders of documents that were sent before, by customer and digest: those that a batch asks for, and those that it adds. */
 export class SentDocuments {
   readonly #orders = new Map<string, Pick<Order, 'id' | 'status'>>()
 
@@ -35,7 +35,7 @@ export class SentDocuments {
   }
 }
 
-/** Sends the documents of orders whose rows are there, without waiting for the answer. They are in the order of their writes. */
+/** Sends documents in the order of their writes, without waiting for the answer. The rows of their orders must be sent before. */
 export function writeDocuments(queries: Queries, documents: readonly WrittenDocument[]): void {
   for (const document of documents) writeDocument(queries, document)
 }

@@ -95,7 +95,7 @@ async function run<Row extends Record<string, unknown>>(database: Database, { te
 /** Exported for the tests that read the plans of these queries. */
 export const planning = "SELECT set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)"
 
-/** Reads pages of orders. */
+/** Reads a page of summaries. */
 export async function summaries(database: Database, query: OrderQuery): Promise<Page<OrderSummary>> {
   const list = orderList(query)
   const statement = summariesQuery(list, await rangeAfter(database, list, query.after), query.lines ?? false)

@@ -21,7 +21,7 @@ import { lockStock } from './stock-ledger.ts'
 /** The thread that decides a batch. Only the order thread may take long. */
 export type DecidingThread = 'serving' | 'order'
 
-/** Bytes of what a command names that a thread reads. A command that needs more fails with LargeRead. */
+/** The most bytes that a thread reads of what a command names. A command that needs more fails with LargeRead. */
 const mostRead: Readonly<Record<DecidingThread, number>> = { serving: mostInline, order: Number.POSITIVE_INFINITY }
 
 /**

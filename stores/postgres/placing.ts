@@ -11,7 +11,7 @@ import type { WrittenDocument } from './order-documents.ts'
 /** The orders that a transaction places. They are decided in memory and written at its end. */
 export class NewOrders {
   readonly #orders: { readonly order: Order; readonly content: string }[] = []
-  /** The documents that they came from. */
+  /** The documents that the orders came from. */
   readonly documents: WrittenDocument[] = []
 
   /** @throws DomainError of the verb */

@@ -85,8 +85,8 @@ function newGtins(writes: readonly ProductWrite[]): readonly string[] {
 }
 
 /**
- * From now until its end no other transaction can give a product a GTIN. No index can refuse a second length, because databases of
- * earlier releases have such products.
+ * Keeps other transactions from giving a product a GTIN until this one ends. No unique index can refuse the same GTIN in another
+ * length, because databases of earlier releases have such products.
  */
 async function lockGtins({ query }: Queries, gtins: readonly string[]): Promise<void> {
   if (gtins.length > 0) await query('SELECT pg_advisory_xact_lock($1)', [gtinLock])

@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts'
 
 /** Writes the outbox, in the transaction of the change that an event is about. */
 export interface EventLog {
-  /** @param order of events of an order, which has this content now */
+  /** @param order the order with its present content, if the events are of an order */
   write(events: readonly NewEvent[], order?: EventOrder): void
   /** Copies the content of an order to the events that show it. Call it before the order gets another content. */
   keepContent(orderId: string): void

@@ -4,11 +4,11 @@ import { inactiveStatuses } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import type { WriteCommand } from './write-verbs.ts'
 
-/** Sizes of what is stored and a command reads. SQLite knows the length of a text without reading the text. */
+/** The sizes of the stored texts that a command reads. SQLite knows the length of a text without reading the text. */
 export interface ExistingSizes {
   /** The bytes of the order that a command changes. */
   changed(command: WriteCommand): number
-  /** Those of the answer to its request, if its Idempotency-Key was used before, or else of the active order that has its number. */
+  /** The bytes of the answer that it repeats, if its Idempotency-Key was used before, or else of the active order that has its number. */
   named(command: WriteCommand): number
 }
 

@@ -39,7 +39,7 @@ interface DocumentReader {
   wholeDocumentOf(id: string): WholeOrderDocument | undefined
 }
 
-/** Reads the document of an order: undefined when it has none. Each throws DomainError `order-not-found`. */
+/** Reads the document of an order; undefined when it has none. Both verbs throw DomainError `order-not-found`. */
 export function makeDocumentReader(db: Connection): DocumentReader {
   function reader<Row, Document>(columns: string, from: (row: Row) => Document): (id: string) => Document {
     const select = db.prepare<[string], Row>(

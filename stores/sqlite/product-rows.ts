@@ -4,7 +4,7 @@ import { productColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { type ProductRow, toProduct } from './rows.ts'
 
-/** A row of a list. Of a large product only the row number is not null. */
+/** A row of a list. For a large product it has only the row number, and the other columns are null. */
 export type ListedRow = ProductRow | { readonly seq: number; readonly id: null }
 
 export const listedColumns = productColumns.replace('p.seq', 'k.seq')

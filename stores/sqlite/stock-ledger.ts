@@ -17,7 +17,7 @@ interface StockItemRow extends CommonStockItemRow, StockRow {
 
 /** The stock of the products of one command. It reads each item only once. */
 export interface StockLedger extends Inventory {
-  /** Takes quantities from stock, once. A negative quantity is returned to stock. */
+  /** Takes quantities from stock. A negative quantity is returned to stock. Call it only once, because the items that were read stay as they were. */
   take(taken: ReadonlyMap<string, Decimal>, now: number): void
 }
 

@@ -143,8 +143,38 @@ t.test('an order is placed, read, changed and never cached', async (t) => {
   t.match(await send(uri), { body: />2</ })
   t.match(await accessLog(), /"uri":"\/order\/[^"]{8}\.\.\."/)
   t.notMatch(await accessLog(), uri, 'its URI is a capability')
-  await send('/orders?limit=1&after=b3JkZXJzIDEwN2E1MzI1&status=accepted')
-  t.match(await accessLog(), '"uri":"/orders?limit=1&after=...&status=accepted"', 'a cursor has the id of an order')
+  const id = uri.slice('/order/'.length)
+  const shown = `${id.slice(0, 8)}...`
+  const logged = {
+    '/orders?limit=1&after=b3JkZXJzIDEwN2E1MzI1&status=accepted': '/orders?limit=1&after=...&status=accepted',
+    '/session?next=%2Forders%3Fafter%3Db3JkZXJzIDEwN2E1MzI1': '/session?next=%2Forders%3Fafter%3D...',
+    [`/session?next=%2Forder%2F${id}&a=b`]: `/session?next=%2Forder%2F${shown}&a=b`,
+    [`/%6frder/${id}/status?a=b`]: `/order/${shown}/status?a=b`
+  }
+  for (const [requested, line] of Object.entries(logged)) {
+    await send(requested)
+    t.match(await accessLog(), `"uri":"${line}"`, requested)
+  }
+  t.notMatch(await accessLog(), id)
+})
+
+t.test('everything that the service calls public is cached, but /catalogue and the home page', async (t) => {
+  const { send } = await buildProxied(t)
+  const { headers } = await send('/product/ABC-1')
+  t.match(headers['cache-control'], /^public/)
+  for (const uri of [
+    '/products',
+    '/docs',
+    '/docs/orders',
+    '/openapi.json',
+    '/schemas/order.xsd',
+    '/problems/invalid-order',
+    '/public/shop.css'
+  ]) {
+    const answer = await send(uri, { headers: { accept: '*/*' } })
+    t.match(answer.headers['cache-control'], /^public/, uri)
+    t.equal(cached(answer), 'nginx; fwd=miss', uri)
+  }
 })
 
 t.test('only what nobody puts back is compressed: its entity tag becomes weak (RFC 9110 section 8.8.3.3)', async (t) => {
