@@ -52,8 +52,7 @@ export function readArguments<const O extends Options>(
     // A variable of the shell that is not set makes an empty argument.
     if (positionals[i]?.trim() === '') throw new UsageError(`${name.replace(/[[\]]/g, '')} is empty`)
   }
-  if (positionals.length > names.length)
-    throw new UsageError(`there are too many arguments: the first that is not expected is ${JSON.stringify(positionals[names.length])}`)
+  if (positionals.length > names.length) throw new UsageError(`unexpected argument ${JSON.stringify(positionals[names.length])}`)
   return { values, operands: positionals }
 }
 

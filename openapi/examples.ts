@@ -215,7 +215,7 @@ function samples(base: string): Readonly<Record<string, unknown>> {
       links: [{ rel: 'self', href: uri.shipments(order.id) }],
       position: ''
     } satisfies ShipmentPage,
-    'purchase-order': { currency: 'EUR', productIds: [] } satisfies BlankOrder,
+    'purchase-order': { productIds: [] } satisfies BlankOrder,
     service: { name: 'Tradepost', currency: 'EUR' } satisfies Service,
     problem: {
       type: uri.problem('invalid-document'),

@@ -7,6 +7,7 @@ import { responseFields } from './fields.ts'
 import type { ProblemResponses } from './problem-responses.ts'
 import {
   type DescribedRoute,
+  hasContent,
   hasValidators,
   honoursPrefer,
   isPageForm,
@@ -65,9 +66,8 @@ function successes(route: DescribedRoute, { base, documents, keepExample }: Writ
   }
   return Object.entries(answers).map(([status, description]) => {
     const { headers } = responseFields(responseFieldsOf(route, Number(status)))
-    const hasContent = status !== '204' && status !== '303'
     const own = describes.checks && status === '200' ? checkedToo(content, represents?.schema ?? '', documents) : content
-    return [status, { description, headers, ...(hasContent && Object.keys(own).length > 0 ? { content: own } : {}) }]
+    return [status, { description, headers, ...(hasContent(Number(status)) && Object.keys(own).length > 0 ? { content: own } : {}) }]
   })
 }
 

@@ -27,10 +27,13 @@ export function describedRoutes({ url, method, schema = {}, config }: RouteOptio
     .map((one) => ({ method: one, path, schema: { body, querystring, params }, config, describes }))
 }
 
-const reads = new Set(['GET', 'HEAD'])
-
 export function isRead({ method }: DescribedRoute): boolean {
-  return reads.has(method)
+  return method === 'GET'
+}
+
+/** Whether a successful response has content. */
+export function hasContent(status: number): boolean {
+  return status !== 204 && status !== 303
 }
 
 /** Whether HTML forms post to the route. Browsers' forms do not support PUT and DELETE. */
@@ -101,7 +104,7 @@ export function requestFieldsOf(route: DescribedRoute): readonly RequestField[] 
 
 function preferFieldsOf(route: DescribedRoute, status: number): readonly ResponseField[] {
   const { method, config, describes } = route
-  const isRepresented = config.represents !== undefined && status !== 204 && status !== 303
+  const isRepresented = config.represents !== undefined && hasContent(status)
   // The result of a POST that makes no resource has no URI.
   const isOfResource = method !== 'POST' || 201 in describes.answers
   return [
@@ -118,7 +121,7 @@ function sendsEntityTag(route: DescribedRoute, status: number): boolean {
 
 export function responseFieldsOf(route: DescribedRoute, status: number): readonly ResponseField[] {
   const { config, describes } = route
-  const represented = config.represents !== undefined && status !== 204 && status !== 303
+  const represented = config.represents !== undefined && hasContent(status)
   // A repeated creation responds with the Location of the existing resource.
   const repeats = route.method === 'POST' && 201 in describes.answers
   return [

@@ -8,7 +8,7 @@ import { rootType } from '../schemas/vocabulary.ts'
 import { writeElement, xmlDeclaration } from '../schemas/xml.ts'
 import { linkedToItself } from './links.ts'
 import { productElement, sellerElements } from './product.ts'
-import type { Representation, Representations, Validators } from './representation.ts'
+import { type Representation, type Representations, type Validators, versionText } from './representation.ts'
 
 /** Writes a catalogue in parts, so that its products are never all in memory. */
 export interface CatalogueFormat {
@@ -89,7 +89,7 @@ export const catalogueRepresentations = {
   ],
   // The tag is weak, because the response may have changes that were made while it was sent.
   validators: ({ revision, modifiedAt }: Revision): Validators => ({
-    version: `${revision}.${modifiedAt.toString(36)}`,
+    version: versionText(revision, modifiedAt),
     modifiedAt,
     isWeak: true
   }),

@@ -57,7 +57,7 @@ export function docsGroups(
   base: string
 ): { readonly groups: readonly DocsGroup[]; readonly common: CommonProblems } {
   // The operations that only the pages' own forms post to are left out.
-  const views = operationViews(description).filter(({ reads }) => reads.length !== 1)
+  const views = operationViews(description).filter(({ reads }) => reads.join() !== 'application/x-www-form-urlencoded')
   const all = sharedBy(views.filter(({ tag }) => tag !== 'Operations'))
   const withDocument = sharedBy(views.filter(({ reads }) => reads.length > 0))
   const groups = description.tags.map(({ name, description: text }) => {

@@ -84,8 +84,7 @@ function curl(method: string, path: string, operation: Operation, parameters: re
     has('If-Match') && method === 'PUT' && `-H 'If-Match: "…"'`,
     has('Idempotency-Key') && '-H "Idempotency-Key: $(uuidgen)"',
     example && `-H 'Content-Type: application/xml'`,
-    example && `--data-binary @${example.replace(/-input$/, '')}.xml`,
-    !example && operation.requestBody && "--data '_method=PUT' --data-urlencode '_if-match=\"…\"'"
+    example && `--data-binary @${example.replace(/-input$/, '')}.xml`
   ]
   const given = parts.filter((part) => typeof part === 'string')
   return given.length === 1 && method === 'GET' ? undefined : given.join(' \\\n  ')

@@ -28,7 +28,6 @@ interface CommonProblem {
 
 /** The first page: what holds for every request, and where each operation is described. */
 export interface DocsPage {
-  readonly shop: string
   /** The server of the examples. It comes from BASE_URL and not from the Host header, since the page is the same for every host. */
   readonly server: string | undefined
   readonly base: string
@@ -41,13 +40,12 @@ export interface DocsPage {
 }
 
 export function docsPage({ description, problems }: Documentation, base: string): DocsPage {
-  const { components, servers, info } = description
+  const { components, servers } = description
   const { groups, common } = docsGroups(description, base)
   const listed = (codes: Iterable<string>) =>
     [...codes].map((code) => ({ code, status: problems[code]?.status ?? 0 })).sort((a, b) => a.status - b.status)
   const server = servers[0]?.url ?? ''
   return {
-    shop: info.title,
     server: server.startsWith('http') ? server : undefined,
     base,
     example: exampleOf('purchase-order', components),
@@ -62,12 +60,11 @@ export function docsPage({ description, problems }: Documentation, base: string)
 
 /** The page of one group, with the names of all others for its navigation. */
 export interface DocsGroupPage {
-  readonly shop: string
   readonly groups: readonly DocsGroup[]
   readonly group: DocsGroup | undefined
 }
 
 export function docsGroupPage({ description, tag }: GroupDocumentation, base: string): DocsGroupPage {
   const { groups } = docsGroups(description, base)
-  return { shop: description.info.title, groups, group: groups.find(({ name }) => name === tag) }
+  return { groups, group: groups.find(({ name }) => name === tag) }
 }

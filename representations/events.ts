@@ -5,7 +5,7 @@ import { toJson } from '../schemas/json.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
 import { childType, rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkedToItself, uris } from './links.ts'
-import { makeListRepresentations } from './list.ts'
+import { isLaterPage, makeListRepresentations } from './list.ts'
 import { orderElement } from './order.ts'
 import { inPieces } from './pieces.ts'
 import { type Context, pageOf, type Representation, writerInPieces } from './representation.ts'
@@ -90,8 +90,13 @@ const documents = makeListRepresentations<EventsPage, ShopEvent>({
       return renderPart('event-rows', { events }, context)
     },
     page: (page, rows, context) => {
-      const isLater = /[?&]after=/.test(context.self)
-      const data = { ...page, rows, isLater, first: eventsUri(page.types, context), kinds: kindsOf(page, context) }
+      const data = {
+        ...page,
+        rows,
+        isLater: isLaterPage(context.self),
+        first: eventsUri(page.types, context),
+        kinds: kindsOf(page, context)
+      }
       return renderPage('events', 'Events', { ...data, isSeller: hasScope(context.caller, 'fulfilment') }, context)
     }
   },

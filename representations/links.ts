@@ -8,6 +8,7 @@ function makeUris(base: string) {
     placeOrder: `${base}/order`,
     orders: `${base}/orders`,
     events: `${base}/events`,
+    session: `${base}/session`,
     openapi: `${base}/openapi.json`,
     docs: `${base}/docs`,
     docsGroup: (group: string) => `${base}/docs/${group}`,

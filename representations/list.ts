@@ -6,6 +6,11 @@ import { type Link, linkElement } from './links.ts'
 import { inPieces, type Pieces } from './pieces.ts'
 import { type Context, type Representations, type Represented, variantsOf, writerInPieces } from './representation.ts'
 
+/** Whether a URI asks for a page after the first one. */
+export function isLaterPage(uri: string): boolean {
+  return /[?&]after=/.test(uri)
+}
+
 /** A page of a list. */
 interface ListPage {
   readonly links: readonly Link[]

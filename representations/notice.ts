@@ -13,10 +13,10 @@ export function refusalNotice(
   what: string
 ): Notice {
   if (status === 401) return { kind: 'problem', title, detail, signIn: true }
-  if (status !== 412) return { kind: 'problem', title, detail: `${detail} This is how ${what} stands now.` }
+  if (status !== 412) return { kind: 'problem', title, detail: `${detail} This page shows ${what} as it is now.` }
   return {
     kind: 'problem',
     title: `Somebody else changed ${what} in the meantime`,
-    detail: `What you sent was not stored, so that no change is lost. This is how ${what} stands now. Check it, and send your change again if you still want it.`
+    detail: `What you sent was not stored, so that no change is lost. This page shows ${what} as it is now. Check it, and send your change again if you still want it.`
   }
 }

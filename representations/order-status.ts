@@ -4,10 +4,10 @@ import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderStatusXsd } from '../schemas/order-status.ts'
 import { childType, rootType } from '../schemas/vocabulary.ts'
 import { linkElement, uris } from './links.ts'
-import { orderLinks, orderTitle, orderValidators } from './order.ts'
+import { orderLinks, orderName, orderValidators } from './order.ts'
 import { type Context, instant, makeRepresentations } from './representation.ts'
 import { shipForm } from './shipment.ts'
-import { fieldOf, placeErrors } from './views/fields.ts'
+import { fieldOf, noErrors } from './views/fields.ts'
 import { renderPage } from './views.ts'
 
 /** Links to the status, to its order, and to the statuses that this caller may set next. */
@@ -27,7 +27,6 @@ function detailElements({ expectedDeliveryDate, sellerNote }: SellerDetails): (E
 const hasDetails = ({ expectedDeliveryDate, sellerNote }: SellerDetails) => expectedDeliveryDate !== undefined || sellerNote !== undefined
 
 const type = rootType(orderStatusXsd, 'order-status')
-const noErrors = placeErrors([], () => undefined)
 
 /** The fields of the seller's form. */
 function detailFields({ expectedDeliveryDate = '', sellerNote = '' }: SellerDetails) {
@@ -56,10 +55,9 @@ export const orderStatusRepresentations = makeRepresentations<Order>({
       notice: context.notice,
       next: settableStatuses(context.caller, order),
       fields: isSeller ? detailFields(order) : [],
-      shipForm: mayShip(context.caller, order) ? shipForm(order) : undefined,
-      links: orderLinks(order, context)
+      shipForm: mayShip(context.caller, order) ? shipForm(order) : undefined
     }
-    return renderPage('order-status', `Status of ${orderTitle(order).replace('Order', 'order')}`, data, context)
+    return renderPage('order-status', `Status of order ${orderName(order)}`, data, context)
   },
   validators: orderValidators,
   schema: 'order-status'

@@ -5,7 +5,7 @@ import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
 import { rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
-import { type Context, instant, makeRepresentations, pageOf, type Validators } from './representation.ts'
+import { type Context, instant, makeRepresentations, pageOf, type Validators, versionText } from './representation.ts'
 import { valuesOf } from './views/fields.ts'
 import { type OrderForm, renderOrderForm } from './views/order-form.ts'
 import { fitsForm } from './views/order-form-lines.ts'
@@ -55,7 +55,7 @@ function documentLinks({ id, hasDocument }: Order, base: string): readonly Link[
 /** Callers with different rights see different links, so their entity tags differ for the same version. */
 export function orderValidators(order: OrderHead, { caller }: Pick<Context, 'caller'>): Validators {
   const rights = `${mayChange(caller, order) ? 'b' : ''}${hasScope(caller, 'fulfilment') ? 's' : ''}`
-  return { version: `${order.version}.${order.modifiedAt.toString(36)}.${rights}`, modifiedAt: order.modifiedAt, ...pageOf(caller) }
+  return { version: `${versionText(order.version, order.modifiedAt)}.${rights}`, modifiedAt: order.modifiedAt, ...pageOf(caller) }
 }
 
 function addressElement(address: Address | undefined): Element | undefined {
@@ -145,8 +145,8 @@ function partlyShipped({ status, shipmentCount, isRestCancelled }: Order): strin
 }
 
 /** The order's name for people: the buyer's number, or else the start of its id. */
-export function orderTitle(order: Pick<Order, 'id' | 'orderNumber'>): string {
-  return `Order ${order.orderNumber ?? order.id.slice(0, 8)}`
+export function orderName(order: Pick<Order, 'id' | 'orderNumber'>): string {
+  return order.orderNumber ?? order.id.slice(0, 8)
 }
 
 /** The initial values of the form that changes an order, by field name. */
@@ -175,7 +175,7 @@ export const orderRepresentations = makeRepresentations<Order>({
       links,
       partly: partlyShipped(order)
     }
-    return renderPage('order', orderTitle(order), data, context)
+    return renderPage('order', `Order ${orderName(order)}`, data, context)
   },
   validators: orderPageValidators,
   links: (order, { base }) => documentLinks(order, base),
@@ -193,11 +193,11 @@ function pageNumber(self: string): number {
 }
 
 /** The lines of one page. A number after the last page gives the last page. */
-export function linesOfPage({ id, items }: Order, self: string) {
+export function linesOfPage({ items }: Order, self: string) {
   const pages = Math.max(1, Math.ceil(items.length / linesPerPage))
   const page = Math.min(pageNumber(self), pages)
   const from = (page - 1) * linesPerPage
-  return { id, lines: items.slice(from, from + linesPerPage), page, pages }
+  return { lines: items.slice(from, from + linesPerPage), page, pages }
 }
 
 /** Each page of the lines is a separate representation, with its own entity tag. */
@@ -211,7 +211,6 @@ export const newOrderTitle = 'Place an order'
 
 /** A blank order: a document to fill in for machines, a form for people. */
 export interface BlankOrder {
-  readonly currency: string
   /** The products in its first lines. */
   readonly productIds: readonly string[]
   /** The other initial values of the form. */

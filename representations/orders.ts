@@ -4,7 +4,7 @@ import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
 import { type ElementType, rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
-import { makeListRepresentations } from './list.ts'
+import { isLaterPage, makeListRepresentations } from './list.ts'
 import { orderElement } from './order.ts'
 import { type Context, instant, type Validators } from './representation.ts'
 import { statistics } from './statistics.ts'
@@ -64,10 +64,9 @@ function leadOf({ order = 'newest', 'modified-since': since, 'order-number': num
 }
 
 /** The charts count days from the first order on the page to the last, so they need orders that are sorted by day, the newest first. */
-function chartsOf({ orders, links, query }: OrderPage) {
+function chartsOf({ orders, links, query }: OrderPage, hasNewer: boolean) {
   const { status, order, 'placed-since': placedSince, 'modified-since': modifiedSince } = query
   if (order === 'oldest' || modifiedSince !== undefined) return []
-  const hasNewer = links.some(({ rel, href }) => rel === 'self' && /[?&]after=/.test(href))
   const hasOlder = placedSince !== undefined || links.some(({ rel }) => rel === 'next')
   return statistics(orders as readonly OrderSummary[], { status, hasNewer, hasOlder })
 }
@@ -85,8 +84,9 @@ export const ordersRepresentations = makeListRepresentations<OrderPage, OrderSum
       const { caller } = context
       const customer = caller.kind === 'key' ? caller.customer : undefined
       const seller = isSeller(context)
-      const data = { ...page, rows, lead: leadOf(page.query), isSeller: seller, customer, statuses: orderStatuses }
-      return renderPage('orders', 'Orders', { ...data, charts: seller ? chartsOf(page) : [] }, context)
+      const isLater = isLaterPage(context.self)
+      const data = { ...page, rows, isLater, lead: leadOf(page.query), isSeller: seller, customer, statuses: orderStatuses }
+      return renderPage('orders', 'Orders', { ...data, charts: seller ? chartsOf(page, isLater) : [] }, context)
     }
   },
   validators: ({ validators }) => validators,

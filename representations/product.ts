@@ -4,8 +4,8 @@ import { type Element, element, textElement } from '../schemas/element.ts'
 import { productXsd } from '../schemas/product.ts'
 import { rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
-import { makeListRepresentations } from './list.ts'
-import { type Context, instant, makeRepresentations, type Validators } from './representation.ts'
+import { isLaterPage, makeListRepresentations } from './list.ts'
+import { type Context, instant, makeRepresentations, type Validators, versionText } from './representation.ts'
 import { renderPage, renderPart } from './views.ts'
 
 function productLinks(product: Product, base: string): readonly Link[] {
@@ -47,7 +47,7 @@ export const productRepresentations = makeRepresentations<Product>({
   type: rootType(productXsd, 'product'),
   element: productElement,
   html: (product, context) => renderPage('product', product.name, { product }, context),
-  validators: ({ version, modifiedAt }) => ({ version: `${version}.${modifiedAt.toString(36)}`, modifiedAt }),
+  validators: ({ version, modifiedAt }) => ({ version: versionText(version, modifiedAt), modifiedAt }),
   schema: 'product'
 })
 
@@ -61,6 +61,9 @@ export interface ProductPage {
   readonly validators: Validators | undefined
 }
 
+/** The most categories that a page of products offers. A longer list is of no use to a person. */
+export const mostCategories = 60
+
 export const productsRepresentations = makeListRepresentations<ProductPage, Product>({
   type: rootType(productXsd, 'products'),
   items: ({ products }) => products,
@@ -68,7 +71,8 @@ export const productsRepresentations = makeListRepresentations<ProductPage, Prod
   weight: weightOf,
   html: {
     rows: (products, _, context) => renderPart('product-rows', { products }, context),
-    page: (page, rows, context) => renderPage('products', 'Products', { ...page, rows }, context)
+    page: (page, rows, context) =>
+      renderPage('products', 'Products', { ...page, rows, mostCategories, isLater: isLaterPage(context.self) }, context)
   },
   validators: ({ validators }) => validators,
   schema: 'products'

@@ -56,6 +56,11 @@ export function writerInPieces<T>(writeInPieces: (value: T, context: Context) =>
   return { write: (value, context) => atOnce(writeInPieces(value, context)), writeInPieces }
 }
 
+/** Names one version of a resource. The time distinguishes it from the same number in a database that was restored or made anew. */
+export function versionText(version: number | string, modifiedAt: number): string {
+  return `${version}.${modifiedAt.toString(36)}`
+}
+
 /** The validators of a resource, which conditional requests compare (RFC 9110 section 8.8). */
 export interface Validators {
   /** Identifies one state of the resource, as this caller sees it. */

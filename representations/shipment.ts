@@ -8,7 +8,7 @@ import { type Element, element, textElement } from '../schemas/element.ts'
 import { shipmentXsd } from '../schemas/shipment.ts'
 import { childType, rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
-import { orderTitle, orderValidators } from './order.ts'
+import { orderName, orderValidators } from './order.ts'
 import { type Context, instant, makeRepresentations } from './representation.ts'
 import { type Field, fieldOf, placeErrors, type Values } from './views/fields.ts'
 import { renderPage } from './views.ts'
@@ -117,7 +117,7 @@ export const shipmentsRepresentations = makeRepresentations<ShipmentPage>({
   html: ({ order, whole, shipments, links, typed, faults }, context) => {
     const form = whole && mayShip(context.caller, whole) ? shipForm(whole, typed, faults) : undefined
     const data = { order, shipments, links, notice: context.notice, shipForm: form }
-    return renderPage('shipments', `Shipments of ${orderTitle(order).replace('Order', 'order')}`, data, context)
+    return renderPage('shipments', `Shipments of order ${orderName(order)}`, data, context)
   },
   validators: ({ order, position }, context) => {
     const { version, ...rest } = orderValidators(order, context)

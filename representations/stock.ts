@@ -7,7 +7,7 @@ import { stockXsd } from '../schemas/stock.ts'
 import { childType, rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
 import type { Notice } from './notice.ts'
-import { instant, makeRepresentations, pageOf } from './representation.ts'
+import { instant, makeRepresentations, pageOf, versionText } from './representation.ts'
 import { fieldOf, placeErrors } from './views/fields.ts'
 import { renderPage } from './views.ts'
 
@@ -61,7 +61,7 @@ export const stockRepresentations = makeRepresentations<ShownStock>({
   },
   // For callers who may set the stock, the page has a form: it is another representation and needs its own entity tag.
   validators: ({ version, modifiedAt }, { caller }) => ({
-    version: `${version}.${modifiedAt.toString(36)}`,
+    version: versionText(version, modifiedAt),
     modifiedAt,
     ...(hasScope(caller, 'catalogue') ? pageOf(caller) : {})
   }),

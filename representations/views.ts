@@ -33,12 +33,11 @@ export function renderPage(view: string, title: string, data: object, context: C
 /** Renders a part of a page, which the view of the page includes. */
 export function renderPart(view: string, data: object, context: Context): string {
   const { base } = context
-  const pages = { ...uris(base), session: `${base}/session` }
   return eta.render(view, {
     ...data,
     context,
     shop: context.shop,
-    uri: pages,
+    uri: uris(base),
     instant,
     format,
     asset: (name: string) => publicPath(base, name)

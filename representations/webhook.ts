@@ -5,7 +5,7 @@ import { type Element, element, textElement } from '../schemas/element.ts'
 import { rootType } from '../schemas/vocabulary.ts'
 import { webhookXsd } from '../schemas/webhook.ts'
 import { type Link, linkElement, uris } from './links.ts'
-import { type Context, instant, makeRepresentations, pageOf } from './representation.ts'
+import { type Context, instant, makeRepresentations, pageOf, versionText } from './representation.ts'
 import { renderPage } from './views.ts'
 
 /** A refused form: the typed values and the faults. */
@@ -60,7 +60,7 @@ export const webhookRepresentations = makeRepresentations<ShownWebhook>({
   html: (webhook, context) => renderPage('webhook', 'Webhook', { webhook, ...formOf(webhook, context) }, context),
   isShownOnce: ({ secret }) => secret !== undefined,
   validators: ({ version, modifiedAt }, { caller }) => ({
-    version: `${version}.${modifiedAt.toString(36)}`,
+    version: versionText(version, modifiedAt),
     modifiedAt,
     ...pageOf(caller)
   }),

@@ -10,7 +10,7 @@ import { Problem } from '../http/problem.ts'
 import { mostBytes } from '../http/problem-size.ts'
 import type { FormPages } from '../plugins/form-pages.ts'
 import { uris } from '../representations/links.ts'
-import { type BlankOrder, newOrderTitle, orderTitle, orderValues } from '../representations/order.ts'
+import { type BlankOrder, newOrderTitle, orderName, orderValues } from '../representations/order.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import type { Values } from '../representations/views/fields.ts'
 import { type OrderForm, renderOrderForm, renderRefusedForm } from '../representations/views/order-form.ts'
@@ -111,7 +111,7 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
     // After a 412, offer the current ETag so that the user can resubmit.
     const readTag = typed && problem?.status !== 412 ? request.operation.ifMatch : undefined
     const form = {
-      title: `Change ${orderTitle(current).replace('Order', 'order')}`,
+      title: `Change order ${orderName(current)}`,
       action: uri.order(current.id),
       values,
       tag: readTag ?? request.formTag(current) ?? '',

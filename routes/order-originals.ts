@@ -7,6 +7,7 @@ import type { Order, OrderDocument, OrderHead } from '../domain/order.ts'
 import { ublMediaTypes } from '../http/media-types.ts'
 import { Problem } from '../http/problem.ts'
 import { costOfBody } from '../http/request-cost.ts'
+import { versionText } from '../representations/representation.ts'
 import { toSeeOrder } from './access.ts'
 import { orderPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
@@ -66,7 +67,7 @@ function documentTag({ digest }: OrderDocument): string {
 
 /** The tag is weak, because a ConfirmationRequest has a new payloadID and timestamp each time. */
 function responseTag({ version, modifiedAt }: OrderHead): string {
-  return `W/"${version}.${modifiedAt.toString(36)}"`
+  return `W/"${versionText(version, modifiedAt)}"`
 }
 
 function noDocument(): Problem {
@@ -83,7 +84,7 @@ function noResponse(): Problem {
 const getDocument = {
   id: 'getOrderDocument',
   summary: 'The document that an order came from',
-  notes: 'Of an order that was sent as UBL or cXML. Its secrets are masked.',
+  notes: 'Only an order that was sent as UBL or cXML has one. Secrets in it are masked.',
   answers: { 200: 'The document.' },
   problems: ['order-not-found'],
   tagged: true,

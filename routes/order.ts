@@ -35,7 +35,7 @@ const order: RoutePlugin = async (app, { config }) => {
     { schema: { querystring: blankQuery }, config: { represents: blankOrderRepresentations, caching: 'never', describes: blankOrder } },
     async (request, reply) => {
       const { product: productIds = [] } = request.query
-      await forms.blank(request, productIds, (form) => reply.represent({ currency: config.CURRENCY, productIds, ...form }))
+      await forms.blank(request, productIds, (form) => reply.represent({ productIds, ...form }))
       return reply
     }
   )

@@ -94,7 +94,8 @@ const mostCounted = pageLimit.default
 const describes = {
   id: 'listOrders',
   summary: 'The orders that you may see',
-  notes: 'With the scope `order` your own; with `fulfilment` all. A page may be short, or empty, and have a `next`.',
+  notes:
+    'A key with `order` lists the orders of its customer, and one with `fulfilment` lists all. Follow `next` even if a page is short or empty.',
   answers: { 200: 'A page of orders.' },
   problems: ['forbidden']
 } as const

@@ -7,7 +7,8 @@ import { readInstant } from '../http/instant.ts'
 import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
 import { senderName } from '../http/sender-name.ts'
 import { uris } from '../representations/links.ts'
-import { productRepresentations, productsRepresentations } from '../representations/product.ts'
+import { mostCategories, productRepresentations, productsRepresentations } from '../representations/product.ts'
+import { versionText } from '../representations/representation.ts'
 import { product } from '../schemas/product.ts'
 import type { RoutePlugin } from './route.ts'
 
@@ -30,7 +31,7 @@ const products: RoutePlugin = async (app, { config }) => {
       const wanted = toQuery(request.query)
       const digest = hash('sha256', JSON.stringify(request.query)).slice(0, 8)
       const validatorsOf = ({ revision, modifiedAt }: Revision) => ({
-        version: `${revision}.${modifiedAt.toString(36)}.${digest}`,
+        version: `${versionText(revision, modifiedAt)}.${digest}`,
         modifiedAt
       })
       let catalogue = await request.read((store) => store.revision())
@@ -106,7 +107,7 @@ const listProducts = {
 const createProduct = {
   id: 'createProduct',
   summary: 'Create a product',
-  notes: "The body's `id` becomes the product's; without one the service makes one.",
+  notes: 'The product gets the `id` of the body. Without one, the service makes an id.',
   answers: { 201: 'The product as it was created.' },
   problems: ['product-exists', 'gtin-taken', 'invalid-product']
 } as const
@@ -125,9 +126,7 @@ function toQuery({ limit, after, q, category, 'updated-since': since }: Filters 
   }
 }
 
-/** A longer list of categories is of no use to a person. The page then offers only the categories of its own products. */
-const mostCategories = 60
-
+/** The categories of the whole catalogue. If there are too many, a page offers only those of its own products. */
 async function categoryOptions(store: Store): Promise<readonly string[] | undefined> {
   const found = await store.mainCategories(mostCategories + 1)
   return found.length > mostCategories ? undefined : found

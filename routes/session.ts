@@ -20,11 +20,13 @@ const session: RoutePlugin = async (app, { config }) => {
   app.post('/session', { config: { ...shown, form: { redirects: false }, describes: signIn } }, async (request, reply) => {
     const fields = request.form()
     if (!fields) {
-      throw unsupported(request, 'Only the form of the sign-in page is posted here; a machine sends its key in Authorization.', [
-        formMediaType
-      ])
+      throw unsupported(
+        request,
+        'This address takes only the sign-in form. Programs send their key in the Authorization header field instead.',
+        [formMediaType]
+      )
     }
-    if (request.operation.method === 'DELETE') return reply.signOut().redirect(`${base}/session`, 303)
+    if (request.operation.method === 'DELETE') return reply.signOut().redirect(uri.session, 303)
     const key = (fields.get('key') ?? '').trim()
     const next = localPath(fields.get('next'), base)
     const caller = await request.holderOf(key)

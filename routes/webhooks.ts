@@ -120,7 +120,7 @@ const changeWebhook = {
   id: 'changeWebhook',
   summary: 'Change a webhook, or make it active again',
   notes:
-    'From then on it belongs to the key of this request, and goes on with the first event that was not delivered. An attempt that failed is made again at once.',
+    'The webhook then belongs to the key of this request. It continues with the first event that was not delivered, and repeats a failed attempt at once.',
   answers: { 200: 'The webhook as it is now.' },
   problems: ['webhook-not-found', 'invalid-webhook']
 } as const

@@ -4,7 +4,7 @@ import { countLineFeeds } from '../../schemas/line-feeds.ts'
 import { productXsd } from '../../schemas/product.ts'
 import { rootType } from '../../schemas/vocabulary.ts'
 import { Failure } from '../command.ts'
-import { type Entry, maxEntryLength, unreadable } from './entry.ts'
+import { type Entry, maxEntryLength, readEntry, unreadable } from './entry.ts'
 
 const type = rootType(productXsd, 'product')
 
@@ -107,6 +107,5 @@ function toEntry(columns: readonly ColumnName[], cells: readonly Cell[], line: n
       `The line has ${cells.length} cells, but there are ${columns.length} columns. A cell that has a comma must be in quotes.`
     )
   }
-  const { root, faults } = readCsvRecord(columns, cells, type)
-  return { line, root, faults: faults.map(({ detail, path }) => ({ detail, path, line })) }
+  return readEntry(line, readCsvRecord(columns, cells, type))
 }

@@ -1,5 +1,6 @@
 import type { LocatedFault } from '../../schemas/document.ts'
 import type { Element } from '../../schemas/element.ts'
+import type { TreeReading } from '../../schemas/tree.ts'
 
 /** One product of a file, before validation. */
 export interface Entry {
@@ -15,6 +16,11 @@ export interface Entry {
 
 /** The most characters that a product may have. A longer one is not kept in memory. */
 export const maxEntryLength = 2 * 1024 * 1024
+
+/** Turns the element and the faults that a notation's reader found into an entry. */
+export function readEntry(line: number, { root, faults }: TreeReading): Entry {
+  return { line, root, faults: faults.map(({ detail, path }) => ({ detail, path, line })) }
+}
 
 export function unreadable(line: number, detail: string): Entry {
   return { line, faults: [{ detail, line }] }

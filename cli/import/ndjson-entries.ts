@@ -3,7 +3,7 @@ import { readJsonText } from '../../schemas/json-text.ts'
 import { productXsd } from '../../schemas/product.ts'
 import type { Tree } from '../../schemas/tree.ts'
 import { rootType } from '../../schemas/vocabulary.ts'
-import { type Entry, maxEntryLength, unreadable } from './entry.ts'
+import { type Entry, maxEntryLength, readEntry, unreadable } from './entry.ts'
 
 const type = rootType(productXsd, 'product')
 
@@ -40,6 +40,5 @@ function readLine(text: string, line: number): Entry | undefined {
   } catch (error) {
     return unreadable(line, `The JSON cannot be read: ${error instanceof Error ? error.message : 'It is malformed.'}`)
   }
-  const { root, faults } = readJson(value, type)
-  return { line, root, faults: faults.map(({ detail, path }) => ({ detail, path, line })) }
+  return readEntry(line, readJson(value, type))
 }

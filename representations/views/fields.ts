@@ -80,6 +80,8 @@ export function placeErrors(faults: readonly LocatedFault[], fieldFor: (path: st
   return { all, of: (name) => all.filter(({ field }) => field === name).map(({ detail }) => detail) }
 }
 
+export const noErrors = placeErrors([], () => undefined)
+
 /** The texts and attributes of a document by field name, as the initial values of a form. */
 export function valuesOf(root: Element, type: ElementType): Map<string, string> {
   const values = new Map<string, string>()

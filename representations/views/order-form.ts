@@ -8,7 +8,7 @@ import { type Notice, refusalNotice } from '../notice.ts'
 import type { ProblemDocument } from '../problem.ts'
 import type { Context } from '../representation.ts'
 import { renderPage } from '../views.ts'
-import { type Errors, type Field, fieldOf, placeErrors, type Values } from './fields.ts'
+import { type Errors, type Field, fieldOf, noErrors, type Values } from './fields.ts'
 import { label } from './format.ts'
 import { errorsOf, missingMessages } from './order-form-errors.ts'
 import { firstLines, isAllBlank, type Lines, lineOf, linesOf } from './order-form-lines.ts'
@@ -199,8 +199,6 @@ function makeOtherFields(values: Values, errors: Errors) {
   return { loose, groups: asked.filter(({ text }) => !text).map((type) => groupOf(type, values, errors)) }
 }
 
-const noErrors = placeErrors([], () => undefined)
-
 /** The names of the fields that the page shows, in its order. */
 function namesOnPage(values: Values, lines: Lines): readonly string[] {
   const { loose, groups } = makeOtherFields(values, noErrors)
@@ -244,7 +242,7 @@ function scriptData({ base, currency }: Context) {
     schema: uri.schema(orderType.name),
     products: uri.products,
     product: uri.product(''),
-    session: `${base}/session`,
+    session: uri.session,
     currency,
     digits: minorUnit(currency),
     units: JSON.stringify(perUnitTexts()),
