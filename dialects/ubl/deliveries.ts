@@ -2,8 +2,8 @@ import { shorten } from '../../schemas/shorten.ts'
 import type { AddressDraft, ExtensionDraft, PartyDraft, Sourced } from '../buyer-document.ts'
 import type { FaultList } from '../faults.ts'
 import { find, findAll, type XmlElement } from '../xml-element.ts'
-import { addressKey, addressOf, partyOf } from './parties.ts'
-import { schemed, valueAt } from './values.ts'
+import { addressKey, addressOf, nameKey, partyOf } from './parties.ts'
+import { extensionsOf, joined, schemed, valueAt } from './values.ts'
 
 /** The destination of a Delivery: an address, or a location that only has an identifier. */
 interface Destination {
@@ -82,8 +82,23 @@ export function readDate(parent: XmlElement, faults: FaultList, item?: Sourced):
   return { date: dates[0], extensions: deliveries.flatMap(periodsOf) }
 }
 
-function recipientOf(delivery: XmlElement): Sourced | undefined {
-  return partyOf(find(delivery, 'DeliveryParty'))?.name ?? valueAt(delivery, 'DeliveryLocation', 'Name')
+function partyIn(delivery: XmlElement): PartyDraft | undefined {
+  return partyOf(find(delivery, 'DeliveryParty'))
+}
+
+function placeOf(delivery: XmlElement): Sourced | undefined {
+  return valueAt(delivery, 'DeliveryLocation', 'Name')
+}
+
+/** The recipient of each Delivery of a line, with the contact, and the place at the order's address. */
+export function extensionsOfDeliveries(lineItem: XmlElement): readonly ExtensionDraft[] {
+  const deliveries = findAll(lineItem, 'Delivery')
+  const recipients = deliveries.map((delivery) => {
+    const party = partyIn(delivery)
+    return joined([party?.name, party?.contact], ', ')
+  })
+  const places = deliveries.flatMap((delivery) => [schemed(find(delivery, 'DeliveryLocation', 'ID')), placeOf(delivery)])
+  return [...extensionsOf('DeliveryParty', recipients), ...extensionsOf('DeliveryLocation', places)]
 }
 
 const oneAddress = 'An order goes to one address. Send an order for each address.'
@@ -98,16 +113,44 @@ function refuseOthers(destinations: readonly Destination[], faults: FaultList): 
   }
 }
 
-function refuseOtherRecipients(deliveries: readonly XmlElement[], faults: FaultList): void {
-  const names = deliveries.flatMap((delivery) => recipientOf(delivery) ?? [])
-  const other = names.find(({ text }) => text !== names[0]?.text)
-  if (other) faults.add('several-addresses', other.from, `The order has deliveries to several recipients. ${oneAddress}`)
+interface Recipient {
+  readonly name: Sourced
+  readonly item?: Sourced | undefined
 }
 
-function shipToOf(delivery: XmlElement | undefined, destination: Destination | undefined): PartyDraft | undefined {
+function recipientsOf(deliveries: readonly XmlElement[], item?: Sourced): readonly Recipient[] {
+  return deliveries.flatMap((delivery) => {
+    const name = partyIn(delivery)?.name
+    return name ? [{ name, item }] : []
+  })
+}
+
+function isOther(name: Sourced, first: Sourced | undefined): boolean {
+  return first !== undefined && nameKey(name.text) !== nameKey(first.text)
+}
+
+const oneRecipient = 'An order goes to one recipient. Send an order for each recipient.'
+
+/** A DeliveryLocation/Name counts as a recipient in the order only. In a line it is a place at the order's address. */
+function refuseOtherRecipients(deliveries: readonly XmlElement[], lines: readonly DeliveredLine[], faults: FaultList): void {
+  const names = deliveries.flatMap((delivery) => partyIn(delivery)?.name ?? placeOf(delivery) ?? [])
+  const otherName = names.find((name) => isOther(name, names[0]))
+  if (otherName) faults.add('several-addresses', otherName.from, `The order has deliveries to several recipients. ${oneRecipient}`)
+  const ofLines = lines.flatMap(({ lineItem, id }) => recipientsOf(findAll(lineItem, 'Delivery'), id))
+  const first = recipientsOf(deliveries)[0] ?? ofLines[0]
+  for (const { name, item } of ofLines) {
+    if (!isOther(name, first?.name)) continue
+    const where = first?.item ? `line ${shorten(first.item.text)}` : 'the order'
+    faults.add('several-addresses', name.from, `The recipient differs from that of ${where}. ${oneRecipient}`, { item: item?.text })
+  }
+}
+
+/** @param own the Deliverys of the order, one of which may name the recipient while a line has the address */
+function shipToOf(own: readonly XmlElement[], destination: Destination | undefined): PartyDraft | undefined {
+  const delivery = destination?.delivery ?? own[0]
   if (!delivery) return undefined
-  const party = partyOf(find(delivery, 'DeliveryParty'))
-  const name = recipientOf(delivery)
+  const party = [delivery, ...own].map(partyIn).find((found) => found !== undefined)
+  const name = party?.name ?? placeOf(delivery)
   if (!party && !name && !destination?.address) return undefined
   return { ...party, from: party?.from ?? delivery, name, address: destination?.address }
 }
@@ -127,7 +170,7 @@ export function readDelivery(
   const ofLines = lines.map(({ lineItem, id }) => findAll(lineItem, 'Delivery').flatMap((delivery) => destinationsOf(delivery, id)))
   const all = [...own, ...ofLines.flat()]
   refuseOthers(all, faults)
-  refuseOtherRecipients(deliveries, faults)
+  refuseOtherRecipients(deliveries, lines, faults)
   const [first] = all
   const isElsewhere = first?.address && home && addressKey(first.address) !== addressKey(home)
   if (first && isElsewhere && own.length === 0 && ofLines.some(({ length }) => length === 0)) {
@@ -136,7 +179,8 @@ export function readDelivery(
     })
   }
   const { date, extensions } = readDate(order, faults)
+  const shipTo = shipToOf(deliveries, first)
   const location = schemed(find(first?.delivery, 'DeliveryLocation', 'ID'))
-  const shipTo = shipToOf(first?.delivery ?? deliveries[0], first)
-  return { shipTo, date, extensions: [...extensions, ...(location ? [{ name: 'DeliveryLocation', value: location }] : [])] }
+  const places = deliveries.map(placeOf).filter((place) => place?.text !== shipTo?.name?.text)
+  return { shipTo, date, extensions: [...extensions, ...extensionsOf('DeliveryLocation', [location, ...places])] }
 }

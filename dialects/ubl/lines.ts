@@ -3,7 +3,7 @@ import { shorten } from '../../schemas/shorten.ts'
 import type { ExtensionDraft, ItemDraft, PriceDraft, Sourced } from '../buyer-document.ts'
 import type { FaultList } from '../faults.ts'
 import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
-import { readDate } from './deliveries.ts'
+import { extensionsOfDeliveries, readDate } from './deliveries.ts'
 import { checkAllowances, refuseRepeated, refuseSet } from './faults.ts'
 import { partyOf } from './parties.ts'
 import { attributeValue, extensionsOf, joined, schemed, textOf, valueAt, valuesOf } from './values.ts'
@@ -86,6 +86,7 @@ function extensionsOfLine(lineItem: XmlElement): readonly ExtensionDraft[] {
     ...extensionsOf('AccountingCostCode', [valueAt(lineItem, 'AccountingCostCode')]),
     ...extensionsOf('PartialDeliveryIndicator', [valueAt(lineItem, 'PartialDeliveryIndicator')]),
     ...extensionsOf('OriginatorParty', [partyOf(originator)?.name ?? schemed(find(originator, 'PartyIdentification', 'ID'))]),
+    ...extensionsOfDeliveries(lineItem),
     ...extensionsOf('CommodityClassification', classes),
     ...extensionsOf('ItemInstance', findAll(item, 'ItemInstance').map(instanceOf)),
     ...extensionsOf('AdditionalItemProperty', findAll(item, 'AdditionalItemProperty').map(propertyOf))

@@ -16,11 +16,14 @@ export function addressOf(element: XmlElement | undefined): AddressDraft | undef
   return Object.values(address).some((value) => value !== undefined) ? address : undefined
 }
 
-/** A text that is equal for equal addresses. Capital letters and white space do not matter. */
+/** A text that is equal for equal names. Capital letters and white space do not matter. */
+export function nameKey(text: string): string {
+  return text.replace(/\s+/g, ' ').toLowerCase()
+}
+
+/** A text that is equal for equal addresses, whose parts are compared as names are. */
 export function addressKey({ street, additionalStreet, city, postalCode, region, country }: AddressDraft): string {
-  return [street, additionalStreet, city, postalCode, region, country]
-    .map((value) => value?.text.replace(/\s+/g, ' ').toLowerCase() ?? '')
-    .join('\n')
+  return [street, additionalStreet, city, postalCode, region, country].map((value) => nameKey(value?.text ?? '')).join('\n')
 }
 
 /** A Party. Undefined if the shop has no element for any part of it. */

@@ -75,11 +75,41 @@ t.test('lines without an address go to the buyer, which is another address', asy
   t.strictSame(faults(order(buyerIn('Delft') + delivery('Gouda'), lines)), [])
 })
 
-t.test('an order goes to one recipient, and it and its lines each on one date', async (t) => {
-  const to = (name: string) =>
-    `<cac:Delivery><cac:DeliveryParty><cac:PartyName><cbc:Name>${name}</cbc:Name></cac:PartyName></cac:DeliveryParty></cac:Delivery>`
+const to = (name: string) =>
+  `<cac:Delivery><cac:DeliveryParty><cac:PartyName><cbc:Name>${name}</cbc:Name></cac:PartyName></cac:DeliveryParty></cac:Delivery>`
+const at = (place: string) => `<cac:Delivery><cac:DeliveryLocation><cbc:Name>${place}</cbc:Name></cac:DeliveryLocation></cac:Delivery>`
+
+t.test('an order goes to one recipient, that of its lines included', async (t) => {
   t.strictSame(faults(order(to('A') + to('B'))), ['several-addresses 3 PartyName/Name'])
   t.strictSame(faults(order(to('A') + to('A'))), [])
+  t.strictSame(faults(order('', `${line('1', to('A'))}\n${line('2', to('B'))}`)), ['several-addresses 5 PartyName/Name 2'])
+  t.strictSame(faults(order(to('A'), `${line('1', to('B'))}\n${line('2')}\n${line('3', to('A'))}\n${line('4', to('C'))}`)), [
+    'several-addresses 4 PartyName/Name 1',
+    'several-addresses 7 PartyName/Name 4'
+  ])
+  t.strictSame(faults(order(to('ACME  Works') + to('Acme Works'), line('1', to('acme\nworks')))), [], 'as in addresses')
+  t.match(read(order('', line('1', to('A')) + line('2', to('B')))).faults[0]?.detail, /differs from that of line 1\./)
+  t.match(read(order(to('A'), line('2', to('B')))).faults[0]?.detail, /differs from that of the order\./)
+})
+
+t.test('the place at the address of a line is no other recipient', async (t) => {
+  t.strictSame(faults(order(delivery('Delft') + to('A'), line('1', at('Dock 1')) + line('2', at('Dock 2')))), [])
+  t.strictSame(faults(order(at('Warehouse'), line('1', to('A')) + line('2', to('A')))), [])
+  t.strictSame(faults(order(at('Dock 1') + at('Dock 2'))), ['several-addresses 3 DeliveryLocation/Name'], 'that of the order is')
+})
+
+t.test('the lines that an OrderChange deletes have no recipient', async (t) => {
+  const status = (code: number) => `<cbc:LineStatusCode>${code}</cbc:LineStatusCode>`
+  const change = (code: number) =>
+    document(
+      'OrderChange',
+      `<cac:OrderReference><cbc:ID>PO-7</cbc:ID></cac:OrderReference>${line('1', status(3) + to('A'))}${line('2', status(code) + to('B'))}`
+    )
+  t.strictSame(faults(change(3)), ['several-addresses 2 PartyName/Name 2'])
+  t.strictSame(faults(change(2)), [])
+})
+
+t.test('an order and its lines are each delivered on one date', async (t) => {
   const dates = delivery('Delft', until('2026-12-01')) + delivery('Delft', until('2026-12-02'))
   t.strictSame(faults(order(dates)), ['invalid-value 3 RequestedDeliveryPeriod/EndDate'])
   t.strictSame(faults(order('', line('1', dates))), ['invalid-value 4 RequestedDeliveryPeriod/EndDate 1'])
