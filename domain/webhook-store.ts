@@ -34,7 +34,7 @@ export interface WebhookStore {
   webhook(id: string, customer: string): Promise<Webhook>
   /**
    * Replaces the settings and the owner's key. Failed attempts are forgotten, so the next one is made at once.
-   * @throws `webhook-not-found`, `precondition-failed`
+   * @throws `webhook-not-found`, `precondition-failed`, `too-many-webhooks`
    */
   changeWebhook(id: string, webhook: NewWebhook, expected: Precondition): Promise<Webhook>
   /** Adds a secret. The one before it stays valid for a time. @throws `webhook-not-found` */

@@ -2,7 +2,15 @@
 
 import { checkPrecondition, type Precondition } from './preconditions.ts'
 import { revised } from './revised.ts'
-import { type NewWebhook, requireRoom, rotated, type Webhook, type WebhookOwner, type WebhookSecret } from './webhook.ts'
+import {
+  type NewWebhook,
+  requireRoomInAll,
+  requireRoomOfCustomer,
+  rotated,
+  type Webhook,
+  type WebhookOwner,
+  type WebhookSecret
+} from './webhook.ts'
 
 interface WebhookSchedule {
   /** The position of the last event that was delivered. */
@@ -32,10 +40,21 @@ export interface WebhookShop {
   readonly now: number
 }
 
+/** The counts and the time that the change of a webhook depends on. */
+export interface WebhookChangeShop {
+  /** The other active webhooks of all customers. */
+  readonly others: number
+  /** 1 if the webhook counts as active before the change, otherwise 0: it is disabled, or its key is no longer valid. */
+  readonly own: number
+  /** Milliseconds since the epoch. */
+  readonly now: number
+}
+
 /** A new webhook delivers the events after this moment, the first of them at once. @throws DomainError `too-many-webhooks` */
 export function decideNewWebhook(id: string, wanted: NewWebhook, secret: string, shop: WebhookShop): StoredWebhook {
   const { ofCustomer, inAll, position, now } = shop
-  requireRoom(ofCustomer, inAll)
+  requireRoomOfCustomer(ofCustomer)
+  requireRoomInAll(inAll)
   const { owner, ...settings } = wanted
   return {
     webhook: { ...settings, id, version: 1, createdAt: now, modifiedAt: now },
@@ -47,11 +66,17 @@ export function decideNewWebhook(id: string, wanted: NewWebhook, secret: string,
 
 /**
  * The settings and the key are replaced. The shop's reason for disabling the webhook is dropped, and failed attempts are
- * forgotten, so that the next one is made at once.
- * @throws DomainError `precondition-failed`
+ * forgotten, so that the next one is made at once. A webhook that was active stays so, even if the shop has too many.
+ * @throws DomainError `precondition-failed`, `too-many-webhooks`
  */
-export function decideWebhookChange(before: StoredWebhook, wanted: NewWebhook, expected: Precondition, now: number): StoredWebhook {
+export function decideWebhookChange(
+  before: StoredWebhook,
+  wanted: NewWebhook,
+  expected: Precondition,
+  { others, own, now }: WebhookChangeShop
+): StoredWebhook {
   checkPrecondition(expected, before.webhook.version)
+  if (wanted.status === 'active' && own === 0) requireRoomInAll(others)
   const { id, createdAt } = before.webhook
   const { owner, ...settings } = wanted
   return {

@@ -154,14 +154,18 @@ export function webhookNotFound(): DomainError {
   return new DomainError('webhook-not-found', 'There is no such webhook, or it is not yours.')
 }
 
-/** @throws DomainError `too-many-webhooks` */
-export function requireRoom(ofCustomer: number, inAll: number): void {
-  if (ofCustomer >= mostWebhooks.ofCustomer)
-    throw new DomainError('too-many-webhooks', `You have ${ofCustomer} webhooks, which is the most. Delete one first.`)
-  if (inAll >= mostWebhooks.inAll)
+/** @param webhooks the other webhooks of the customer @throws DomainError `too-many-webhooks` */
+export function requireRoomOfCustomer(webhooks: number): void {
+  if (webhooks >= mostWebhooks.ofCustomer)
+    throw new DomainError('too-many-webhooks', `You have ${webhooks} webhooks, which is the most. Delete one first.`)
+}
+
+/** @param active the other active webhooks of all customers @throws DomainError `too-many-webhooks` */
+export function requireRoomInAll(active: number): void {
+  if (active >= mostWebhooks.inAll)
     throw new DomainError(
       'too-many-webhooks',
-      `The shop has ${inAll} active webhooks, which is the most. Ask the shop to revoke keys that are no longer used: that ends their webhooks.`
+      `The shop has ${active} active webhooks, which is the most. Ask the shop to revoke keys that are no longer used: that ends their webhooks.`
     )
 }
 

@@ -41,15 +41,19 @@ export function webhookOf(row: WebhookRow): Webhook {
   }
 }
 
-/**
- * SQL for a WebhookShop. It counts only the webhooks of valid keys (see `isValidKey`) among those of all customers.
- * @param customer a parameter @param now an expression: milliseconds since the epoch
- */
+/** SQL: the webhooks that count as active. Those of keys that are not valid (see `isValidKey`) do not. */
+const fromActive = (now: string) => `FROM webhook w JOIN api_key k ON k.id = w.key_id
+  WHERE w.status = 'active' AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${now})`
+
+/** SQL for a WebhookShop. @param customer a parameter @param now an expression: milliseconds since the epoch */
 export function selectWebhookShop(customer: string, now: string): string {
   return `SELECT (SELECT count(*) FROM webhook WHERE customer = ${customer}) AS "ofCustomer",
-    (SELECT count(*) FROM webhook w JOIN api_key k ON k.id = w.key_id
-      WHERE w.status = 'active' AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${now})) AS "inAll",
-    (SELECT coalesce(max(position), 0) FROM event) AS position, ${now} AS now`
+    (SELECT count(*) ${fromActive(now)}) AS "inAll", (SELECT coalesce(max(position), 0) FROM event) AS position, ${now} AS now`
+}
+
+/** SQL for a WebhookChangeShop. @param id a parameter @param now an expression: milliseconds since the epoch */
+export function selectWebhookChangeShop(id: string, now: string): string {
+  return `SELECT count(*) FILTER (WHERE w.id <> ${id}) AS others, count(*) FILTER (WHERE w.id = ${id}) AS own, ${now} AS now ${fromActive(now)}`
 }
 
 /** The columns of a StoredWebhook. */

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { checkPrecondition } from '../../domain/preconditions.ts'
 import { webhookNotFound } from '../../domain/webhook.ts'
 import type { WebhookStore } from '../../domain/webhook-store.ts'
-import { decideNewSecret, decideNewWebhook, decideWebhookChange, type WebhookShop } from '../../domain/webhook-writes.ts'
+import {
+  decideNewSecret,
+  decideNewWebhook,
+  decideWebhookChange,
+  type WebhookChangeShop,
+  type WebhookShop
+} from '../../domain/webhook-writes.ts'
 import { isEventId } from '../event-ids.ts'
 import { type HeadRow, headColumns } from '../event-rows.ts'
 import { position, toPage } from '../paging.ts'
@@ -14,6 +20,7 @@ import {
   redeliveryColumns,
   redeliveryOf,
   type StoredRow,
+  selectWebhookChangeShop,
   selectWebhookShop,
   storedColumns,
   storedOf,
@@ -25,7 +32,7 @@ import type { Database, Queries } from './database.ts'
 import { isUuid, now } from './rows.ts'
 import { makeWebhookClaims, writeWebhook } from './webhook-claims.ts'
 
-/** The id of the advisory lock for new webhooks, whose number is limited. It is arbitrary. */
+/** The id of the advisory lock for writes that add an active webhook, because their number is limited. It is arbitrary. */
 const lock = 7_361_002
 
 interface FoundRow extends StoredRow {
@@ -40,14 +47,24 @@ async function find(queries: Queries, id: string, customer: string, how: '' | 'F
   return row
 }
 
+/** Locks the number of webhooks. The counts of a later statement of the transaction then stay as they are. */
+async function lockNumber({ query }: Queries): Promise<void> {
+  await query('SELECT pg_advisory_xact_lock($1)', [lock])
+}
+
+async function count<Counts extends object>({ query }: Queries, sql: string, value: string): Promise<Counts> {
+  const [counts] = await query<Counts>(sql, [value])
+  if (!counts) throw new Error('the webhooks were not counted')
+  return counts
+}
+
 export function makeWebhooks(database: Database): WebhookStore {
   return {
     ...makeWebhookClaims(database),
     createWebhook: (webhook, secret) =>
       database.transaction(async (queries) => {
-        await queries.query('SELECT pg_advisory_xact_lock($1)', [lock])
-        const [shop] = await queries.query<WebhookShop>(selectWebhookShop('$1', now), [webhook.owner.customer])
-        if (!shop) throw new Error('the webhooks were not counted')
+        await lockNumber(queries)
+        const shop = await count<WebhookShop>(queries, selectWebhookShop('$1', now), webhook.owner.customer)
         return writeWebhook(queries, 'insert', decideNewWebhook(randomUUID(), webhook, secret, shop))
       }),
     async webhooks(customer) {
@@ -57,8 +74,10 @@ export function makeWebhooks(database: Database): WebhookStore {
     webhook: async (id, customer) => webhookOf(await find(database, id, customer)),
     changeWebhook: (id, webhook, expected) =>
       database.transaction(async (queries) => {
+        if (webhook.status === 'active') await lockNumber(queries)
         const row = await find(queries, id, webhook.owner.customer, 'FOR UPDATE')
-        return writeWebhook(queries, 'update', decideWebhookChange(storedOf(row), webhook, expected, row.at))
+        const shop = await count<WebhookChangeShop>(queries, selectWebhookChangeShop('$1', now), id)
+        return writeWebhook(queries, 'update', decideWebhookChange(storedOf(row), webhook, expected, shop))
       }),
     addWebhookSecret: (id, customer, secret) =>
       database.transaction(async (queries) => {

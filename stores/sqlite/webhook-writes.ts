@@ -7,6 +7,7 @@ import {
   decideNewWebhook,
   decideWebhookChange,
   type StoredWebhook,
+  type WebhookChangeShop,
   type WebhookShop
 } from '../../domain/webhook-writes.ts'
 import {
@@ -17,6 +18,7 @@ import {
   claimedColumns,
   claimedOf,
   type StoredRow,
+  selectWebhookChangeShop,
   selectWebhookShop,
   storedColumns,
   storedOf,
@@ -56,6 +58,7 @@ const hearsSince = `(EXISTS (SELECT 1 FROM json_each(w.hears) t JOIN fresh f ON 
 
 export function makeWebhookWrites(db: Connection, events: EventLog): Writes<WebhookWriteVerb> {
   const shop = db.prepare<[{ readonly customer: string; readonly now: number }], WebhookShop>(selectWebhookShop('@customer', '@now'))
+  const changeShop = db.prepare<[{ readonly id: string; readonly now: number }], WebhookChangeShop>(selectWebhookChangeShop('@id', '@now'))
   const parameters = (columns: string) => columns.replaceAll(/\w+/g, '@$&')
   const insert = db.prepare<[StoredRow]>(`INSERT INTO webhook (${storedColumns}) VALUES (${parameters(storedColumns)})`)
   const update = db.prepare<[StoredRow]>(`UPDATE webhook SET (${changingColumns}) = (${parameters(changingColumns)}) WHERE id = @id`)
@@ -93,6 +96,11 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
     'DELETE FROM delivery WHERE webhook = @seq AND number <= (SELECT delivery_count FROM webhook WHERE seq = @seq) - @most'
   )
 
+  function counted<Counts>(counts: Counts | undefined): Counts {
+    if (!counts) throw new Error('the webhooks were not counted')
+    return counts
+  }
+
   function find(id: string, customer: string): StoredWebhook {
     const row = findRow.get(id)
     if (row?.customer !== customer) throw webhookNotFound()
@@ -113,12 +121,13 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
 
   return {
     createWebhook(webhook, secret) {
-      const found = shop.get({ customer: webhook.owner.customer, now: Date.now() })
-      if (!found) throw new Error('the webhooks were not counted')
-      return write(insert, decideNewWebhook(randomUUID(), webhook, secret, found))
+      const counts = counted(shop.get({ customer: webhook.owner.customer, now: Date.now() }))
+      return write(insert, decideNewWebhook(randomUUID(), webhook, secret, counts))
     },
-    changeWebhook: (id, webhook, expected) =>
-      write(update, decideWebhookChange(find(id, webhook.owner.customer), webhook, expected, Date.now())),
+    changeWebhook(id, webhook, expected) {
+      const before = find(id, webhook.owner.customer)
+      return write(update, decideWebhookChange(before, webhook, expected, counted(changeShop.get({ id, now: Date.now() }))))
+    },
     addWebhookSecret: (id, customer, secret) => write(update, decideNewSecret(find(id, customer), secret, Date.now())),
     deleteWebhook(id, customer, expected) {
       checkPrecondition(expected, find(id, customer).webhook.version)

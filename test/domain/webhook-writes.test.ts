@@ -25,12 +25,23 @@ test('a new webhook has the first version, delivers what comes after the newest 
   t.end()
 })
 
+const room = { others: 0, own: 0, now: 2000 }
+
+test('a webhook becomes active only if one more may be, and one that was active stays so', (t) => {
+  const full = { ...room, others: mostWebhooks.inAll }
+  t.throws(() => decideWebhookChange(disabled, wanted, {}, full), { code: 'too-many-webhooks' })
+  t.equal(decideWebhookChange(disabled, wanted, {}, { ...full, others: mostWebhooks.inAll - 1 }).webhook.status, 'active')
+  t.equal(decideWebhookChange(disabled, { ...wanted, status: 'disabled' }, {}, full).webhook.status, 'disabled')
+  t.equal(decideWebhookChange(made, wanted, {}, { ...full, own: 1 }).webhook.status, 'active')
+  t.end()
+})
+
 test('a change replaces the settings and the key, keeps place and secrets, and forgets the failures', (t) => {
   const owner = { customer: 'Harbour', keyId: 'k_2' }
-  const { webhook, ...rest } = decideWebhookChange(disabled, { ...wanted, owner, url: 'https://new.example/' }, { version: 4 }, 2000)
+  const { webhook, ...rest } = decideWebhookChange(disabled, { ...wanted, owner, url: 'https://new.example/' }, { version: 4 }, room)
   t.strictSame(webhook, { ...made.webhook, url: 'https://new.example/', version: 5, modifiedAt: 2000 }, 'without the reason')
   t.strictSame(rest, { owner, secrets: made.secrets, schedule: { position: 9, failures: 0, nextAttemptAt: 0 } })
-  t.throws(() => decideWebhookChange(disabled, wanted, { version: 3 }, 2000), { code: 'precondition-failed' })
+  t.throws(() => decideWebhookChange(disabled, wanted, { version: 3 }, room), { code: 'precondition-failed' })
   t.end()
 })
 
@@ -43,7 +54,7 @@ test('a new secret makes a version, and changes neither the settings nor the sch
 })
 
 test('the time of a webhook never goes back', (t) => {
-  t.equal(decideWebhookChange(made, wanted, {}, 500).webhook.modifiedAt, 1000)
+  t.equal(decideWebhookChange(made, wanted, {}, { ...room, now: 500 }).webhook.modifiedAt, 1000)
   t.equal(decideNewSecret(made, 'two', 500).webhook.modifiedAt, 1000)
   t.end()
 })

@@ -1,8 +1,21 @@
 import { randomUUID } from 'node:crypto'
-import { mostDeliveries, mostWebhooks } from '../../domain/webhook.ts'
+import type { Store } from '../../domain/store.ts'
+import { mostDeliveries, mostWebhooks, type NewWebhook } from '../../domain/webhook.ts'
 import type { Rule } from './contract.ts'
 import { everything, stocked } from './fixtures.ts'
 import { attempt, claimOf, draft, makeWebhook } from './webhook-fixtures.ts'
+
+/** Makes as many active webhooks as a shop can have. */
+async function fill(store: Store) {
+  const customers = Array.from({ length: mostWebhooks.inAll / mostWebhooks.ofCustomer }, (_, i) => `customer ${i}`)
+  const drafts = await Promise.all(customers.map((customer) => draft(store, { customer })))
+  const made: { readonly id: string; readonly wanted: NewWebhook }[] = []
+  for (const wanted of drafts) {
+    const ofOne = Array.from({ length: mostWebhooks.ofCustomer }, async () => ({ id: (await store.createWebhook(wanted, 's')).id, wanted }))
+    made.push(...(await Promise.all(ofOne)))
+  }
+  return made
+}
 
 /** The rules of the store for the webhooks of customers. */
 export function webhookContract(rule: Rule): void {
@@ -50,12 +63,37 @@ export function webhookContract(rule: Rule): void {
 
   rule('the number of all webhooks is limited, and those of a revoked or expired key do not count', async (t, store) => {
     await makeWebhook(store, { customer: 'expired', expiresAt: 5 })
-    const customers = Array.from({ length: mostWebhooks.inAll / mostWebhooks.ofCustomer }, (_, i) => `customer ${i}`)
-    const drafts = await Promise.all(customers.map((customer) => draft(store, { customer })))
-    for (const wanted of drafts) await Promise.all(Array.from({ length: mostWebhooks.ofCustomer }, () => store.createWebhook(wanted, 's')))
+    const [first] = await fill(store)
     await t.rejects(makeWebhook(store), { code: 'too-many-webhooks' })
-    await store.revokeKey(drafts[0]?.owner.keyId ?? '')
+    await store.revokeKey(first?.wanted.owner.keyId ?? '')
     await t.resolves(makeWebhook(store))
+  })
+
+  rule('a webhook becomes active again only if the shop has room for one more', async (t, store) => {
+    const wanted = await draft(store)
+    const disabled = await Promise.all(Array.from({ length: 3 }, () => store.createWebhook({ ...wanted, status: 'disabled' }, 's')))
+    const [one] = disabled
+    const ofRevoked = await draft(store)
+    const revoked = await store.createWebhook(ofRevoked, 's')
+    await store.revokeKey(ofRevoked.owner.keyId)
+    const [first] = await fill(store)
+    if (!one || !first) throw new Error('the webhooks were made')
+    const tooMany = { code: 'too-many-webhooks' }
+    await t.rejects(store.changeWebhook(one.id, wanted, {}), tooMany)
+    t.match(await store.webhook(one.id, 'ERP'), one)
+    await t.rejects(store.changeWebhook(revoked.id, wanted, {}), tooMany, 'the webhook of a revoked key did not count before')
+    const moved = { url: 'https://new.example/' }
+    await t.resolves(store.changeWebhook(one.id, { ...wanted, ...moved, status: 'disabled' }, {}), 'it stays disabled')
+    await t.resolves(store.changeWebhook(first.id, { ...first.wanted, ...moved }, {}), 'it was active before')
+    await store.changeWebhook(first.id, { ...first.wanted, status: 'disabled' }, {})
+    const activated = await Promise.allSettled(disabled.map(({ id }) => store.changeWebhook(id, wanted, {})))
+    t.equal(activated.filter(({ status }) => status === 'fulfilled').length, 1, 'one gets the place of the one that was disabled')
+    t.match(
+      activated.filter(({ status }) => status === 'rejected'),
+      [{ reason: tooMany }, { reason: tooMany }]
+    )
+    await store.revokeKey(wanted.owner.keyId)
+    await t.resolves(store.changeWebhook(first.id, first.wanted, {}), 'its customer has as many webhooks as one can have')
   })
 
   rule('the secret before the newest is valid for a day, and no earlier one', async (t, store) => {
