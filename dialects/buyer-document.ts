@@ -4,6 +4,7 @@ import type { FaultCode } from '../domain/fault-codes.ts'
 import type { LineChange } from '../domain/line-changes.ts'
 import type { Address, Party } from '../domain/order.ts'
 import type { LocatedFault } from '../schemas/document.ts'
+import type { Occurrence } from './occurrences.ts'
 import type { XmlElement } from './xml-element.ts'
 
 /** A text and the element of the sender's document that it is from. The text is never empty and has no white space around it. */
@@ -151,12 +152,6 @@ export interface CxmlAnswerBasis {
 
 export type AnswerBasis = UblAnswerBasis | CxmlAnswerBasis
 
-/** Offsets in the document (UTF-16 code units) between which it holds a secret or a card number. */
-export interface SecretRange {
-  readonly from: number
-  readonly to: number
-}
-
 /** The sender of a cXML document, and whether the document is only a test. */
 export interface CxmlSender {
   /** Sender/Credential/SharedSecret: an API key. Absent or empty: undefined. */
@@ -169,7 +164,7 @@ export interface BuyerDocument {
   readonly answer: AnswerBasis
   /** At most 100. */
   readonly faults: readonly BuyerFault[]
-  readonly secrets: readonly SecretRange[]
+  readonly secrets: readonly Occurrence[]
   /** The UBL document is only a test. A cXML document says so in `sender`. */
   readonly isTest?: true
   /** cXML only. */

@@ -1,4 +1,5 @@
-import type { SecretRange } from './buyer-document.ts'
+import type { Occurrence } from './occurrences.ts'
+import { cardName } from './secret-names.ts'
 
 /** A `<` that is escaped, once or more often. */
 export const lessThan = '&(?:amp;)*(?:lt|#0*60|#x0*3c);'
@@ -12,12 +13,15 @@ const cardNumber = new RegExp(`(?<![\\w-])number\\s*=\\s*(?:${quote})(?<number>(
  * no end tag, it ends with the text that it is in. So no markup of the document itself is masked.
  * @param names the names of the elements, as alternatives of a regular expression
  */
-export function escapedSecrets(source: string, names: string): readonly SecretRange[] {
+export function escapedSecrets(source: string, names: string): readonly Occurrence[] {
   const name = `(?:[\\w.-]+:)?(?:${names})(?![\\w.-])`
   const rest = `(?:(?!${lessThan}|${greaterThan})[^<>])*`
-  const start = new RegExp(`${lessThan}(?:${name}(?<isEmpty>${rest})${greaterThan}|(?:[\\w.-]+:)?PCard(?![\\w.-])(?<card>${rest}))`, 'gi')
+  const start = new RegExp(
+    `${lessThan}(?:${name}(?<isEmpty>${rest})${greaterThan}|(?:[\\w.-]+:)?${cardName}(?![\\w.-])(?<card>${rest}))`,
+    'gi'
+  )
   const end = new RegExp(`${lessThan}/${name}`, 'i')
-  const found: SecretRange[] = []
+  const found: Occurrence[] = []
   let textEnd = 0
   let done = 0
   for (const { index, 0: tag, groups: { isEmpty, card } = {} } of source.matchAll(start)) {
@@ -33,7 +37,7 @@ export function escapedSecrets(source: string, names: string): readonly SecretRa
   return found
 }
 
-function escapedCardNumbers(attributes: string, at: number): readonly SecretRange[] {
+function escapedCardNumbers(attributes: string, at: number): readonly Occurrence[] {
   return Array.from(attributes.matchAll(cardNumber), ({ indices }) => {
     const [from, to] = indices?.groups?.['number'] ?? [0, 0]
     return { from: at + from, to: at + to }

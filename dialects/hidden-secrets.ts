@@ -1,14 +1,14 @@
 import { attribute, match } from '../xml/tag-syntax.ts'
-import type { SecretRange } from './buyer-document.ts'
 import { escapedSecrets, lessThan } from './escaped-secrets.ts'
-import { maskRanges } from './occurrences.ts'
+import { maskRanges, type Occurrence } from './occurrences.ts'
+import { cardName, cxmlSecretNames, ublSecretNames } from './secret-names.ts'
 
-const names = 'SharedSecret|DigitalSignature|CredentialMac|PrimaryAccountNumberID|CV2ID'
+const names = [...cxmlSecretNames, ...ublSecretNames].join('|')
 
 /** The start of a tag that can hold a secret. Few documents have one, and this search is faster than reading their markup. */
-const anyName = new RegExp(`(?:<|${lessThan})(?:[\\w.-]+:)?(?:${names}|PCard)\\b`, 'i')
+const anyName = new RegExp(`(?:<|${lessThan})(?:[\\w.-]+:)?(?:${names}|${cardName})\\b`, 'i')
 
-const tag = `</?(?<name>(?:[\\w.-]+:)?(?:${names}|(?<card>PCard)))(?![\\w.-])(?:"[^"<]*"|'[^'<]*'|[^<>"'])*>`
+const tag = `</?(?<name>(?:[\\w.-]+:)?(?:${names}|(?<card>${cardName})))(?![\\w.-])(?:"[^"<]*"|'[^'<]*'|[^<>"'])*>`
 const token = new RegExp(`<!--|<!\\[CDATA\\[|<\\?|-->|\\]\\]>|\\?>|${tag}`, 'gi')
 
 /** The ends of comments, CDATA sections and processing instructions, in which markup does not count. */
@@ -36,9 +36,9 @@ export function maskMarkup(text: string): string {
  * The content of secrets that no reader finds: those in comments, CDATA sections and processing instructions, in escaped markup,
  * and in elements of another vocabulary. It reads the document only once, because its sender decides how many there are.
  */
-export function hiddenSecrets(source: string): readonly SecretRange[] {
+export function hiddenSecrets(source: string): readonly Occurrence[] {
   if (!namesSecrets(source)) return []
-  const found: SecretRange[] = [...escapedSecrets(source, names)]
+  const found: Occurrence[] = [...escapedSecrets(source, names)]
   let part: string | undefined
   let open: OpenSecret | undefined
   for (const { index, 0: text, groups: { name, card } = {} } of source.matchAll(token)) {
@@ -68,8 +68,8 @@ function partAfter(part: string | undefined, token: string): string | undefined 
  * @param start the offset after the name of a tag
  * @param end the offset of the end of the tag
  */
-export function cardNumbers(source: string, start: number, end: number): readonly SecretRange[] {
-  const ranges: SecretRange[] = []
+export function cardNumbers(source: string, start: number, end: number): readonly Occurrence[] {
+  const ranges: Occurrence[] = []
   let at = start
   for (let found = match(attribute, source, at); found && at < end; found = match(attribute, source, at)) {
     const [whole, name = '', value = ''] = found

@@ -1,4 +1,4 @@
-/** Offsets between which a text holds a searched value. */
+/** Offsets (UTF-16 code units) between which a text holds a secret or a card number. */
 export interface Occurrence {
   readonly from: number
   readonly to: number

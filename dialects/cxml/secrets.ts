@@ -1,10 +1,11 @@
-import type { SecretRange } from '../buyer-document.ts'
 import { cardNumbers, maskMarkup, namesSecrets } from '../hidden-secrets.ts'
-import { makeNeedle, mask, merge, type Needle } from '../occurrences.ts'
+import { makeNeedle, mask, merge, type Needle, type Occurrence } from '../occurrences.ts'
+import { cardName, cxmlSecretNames } from '../secret-names.ts'
 import { contentRange, type XmlElement } from '../xml-element.ts'
 
-/** The secrets of a cXML document: the content of these elements, and the numbers of payment cards. */
-const secretElements: ReadonlySet<string> = new Set(['sharedsecret', 'digitalsignature', 'credentialmac'])
+/** The names in lower case. */
+const secretElements: ReadonlySet<string> = new Set(cxmlSecretNames.map((name) => name.toLowerCase()))
+const cardElement = cardName.toLowerCase()
 
 /** Far above the needs of any order, which has one or two. It bounds the time of the search. */
 export const maxSecretValues = 8
@@ -17,7 +18,7 @@ const minLengthInProse = 4
 
 export interface Secrets {
   /** Sorted, without overlaps. */
-  readonly ranges: readonly SecretRange[]
+  readonly ranges: readonly Occurrence[]
   /** The document has more than `maxSecretValues`. The rest of them is masked only in its own place. */
   readonly isOverLimit: boolean
   /** Masks secrets in a value of the order, such as an id or a name. */
@@ -28,7 +29,7 @@ export interface Secrets {
 
 /** Finds the secrets of a document, and where else it repeats them. */
 export function findSecrets(root: XmlElement, source: string): Secrets {
-  const ranges: SecretRange[] = []
+  const ranges: Occurrence[] = []
   const values = new Set<string>()
   const collect = (element: XmlElement) => {
     const name = element.local.toLowerCase()
@@ -37,7 +38,7 @@ export function findSecrets(root: XmlElement, source: string): Secrets {
       values.add(allText(element).trim())
       return
     }
-    if (name === 'pcard') {
+    if (name === cardElement) {
       const { start, name: written, end } = element.tag
       for (const range of cardNumbers(source, start + 1 + written.length, end)) {
         ranges.push(range)
@@ -61,7 +62,7 @@ export function findSecrets(root: XmlElement, source: string): Secrets {
   }
 }
 
-const secretStart = /<(?:[\w.-]+:)?(?:SharedSecret|DigitalSignature|CredentialMac|PCard)\b/gi
+const secretStart = new RegExp(`<(?:[\\w.-]+:)?(?:${[...cxmlSecretNames, cardName].join('|')})\\b`, 'gi')
 
 /** Characters after the start of a secret that are compared. */
 const maxCompared = 8 * 1024

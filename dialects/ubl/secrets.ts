@@ -1,10 +1,7 @@
-import type { SecretRange } from '../buyer-document.ts'
 import { maskMarkup, namesSecrets } from '../hidden-secrets.ts'
-import { makeNeedle, mask, merge } from '../occurrences.ts'
+import { makeNeedle, mask, merge, type Occurrence } from '../occurrences.ts'
+import { ublSecretNames } from '../secret-names.ts'
 import { contentRange, trimmedText, type XmlElement } from '../xml-element.ts'
-
-/** A card's number and its security code. */
-const secrets = ['PrimaryAccountNumberID', 'CV2ID']
 
 /** Far above the needs of any order. It bounds the time of the search. */
 export const maxCards = 8
@@ -14,7 +11,7 @@ const minLength = 8
 
 export interface Cards {
   /** The places of card numbers and security codes in the document. Sorted, without overlaps. */
-  readonly ranges: readonly SecretRange[]
+  readonly ranges: readonly Occurrence[]
   /** The document has more than `maxCards`. The rest of them is masked only in its own place. */
   readonly isOverLimit: boolean
   /** The same elements without the numbers, wherever they are repeated. */
@@ -27,12 +24,12 @@ const noCards: Cards = { ranges: [], isOverLimit: false, masked: (root) => root 
 export function findCards(root: XmlElement, source: string): Cards {
   // Nearly no document has any, and to search its text is faster than to visit all elements.
   if (!namesSecrets(source)) return noCards
-  const ranges: SecretRange[] = []
+  const ranges: Occurrence[] = []
   const numbers = new Set<string>()
   const open = [root]
   for (let element = open.pop(); element; element = open.pop()) {
     open.push(...element.children)
-    if (!secrets.includes(element.local)) continue
+    if (!ublSecretNames.includes(element.local)) continue
     const range = contentRange(element, source)
     if (range.to > range.from) ranges.push(range)
     const number = trimmedText(element)
@@ -40,7 +37,8 @@ export function findCards(root: XmlElement, source: string): Cards {
   }
   const needles = [...numbers].slice(0, maxCards).map(makeNeedle)
   const masked = (text: string) => maskMarkup(mask(text, needles))
-  const maskAll = ({ text, attributes, children, ...element }: XmlElement): XmlElement => ({
+  // UBL has no mixed content. `mixed` is left out, because a number can be divided between its parts.
+  const maskAll = ({ text, attributes, children, mixed: _, ...element }: XmlElement): XmlElement => ({
     ...element,
     text: masked(text),
     attributes: Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, masked(value)])),

@@ -1,0 +1,21 @@
+import t from 'tap'
+import { findCards } from '../../../dialects/ubl/secrets.ts'
+import { find, trimmedText } from '../../../dialects/xml-element.ts'
+import { elements, order } from './documents.ts'
+
+const card = '4111111111111111'
+
+t.test('no part of a masked element has the number of a card, even where text and elements are mixed', async (t) => {
+  const payment = `<cac:PaymentMeans><cac:CardAccount><cbc:PrimaryAccountNumberID>${card}</cbc:PrimaryAccountNumberID></cac:CardAccount></cac:PaymentMeans>`
+  const source = order(`${payment}<cbc:Note name="${card}">pay ${card} <b>${card}</b> 4111 <![CDATA[1111]]> 1111 1111</cbc:Note>`)
+  const root = elements(source)
+  t.match(JSON.stringify(root, withoutTags), '"mixed":["pay 4111111111111111 "', 'the element itself has them')
+  const masked = findCards(root, source).masked(root)
+  t.equal(trimmedText(find(masked, 'Note')), `pay ${'*'.repeat(16)}  ${'*'.repeat(19)}`)
+  t.notMatch(JSON.stringify(masked, withoutTags), /\d{4}/)
+})
+
+/** The tags have offsets, and are not masked. */
+function withoutTags(name: string, value: unknown): unknown {
+  return name === 'tag' ? undefined : value
+}
