@@ -1,5 +1,5 @@
 import { decimal } from '../domain/money.ts'
-import { isGtin, isImageUri, isProductId, type ProductDraft } from '../domain/product.ts'
+import { isGtin, isImageUri, type ProductDraft } from '../domain/product.ts'
 import type { DocumentSchema, Report } from './document.ts'
 import { child, childrenOf, collapse, type Element, textOf, tokenOf } from './element.ts'
 import { loadXsd } from './vocabulary.ts'
@@ -25,7 +25,6 @@ export const product: DocumentSchema<ProductDocument> = {
 /** Reads a valid `product` element, which may be part of a catalogue. */
 export function readProduct(root: Element, report: Report): ProductDocument {
   const id = root.attributes?.['id']
-  if (id !== undefined && !isProductId(collapse(id))) report([], '"." and ".." cannot be product ids.')
   const gtin = tokenOf(root, 'gtin')
   if (gtin !== undefined && !isGtin(gtin)) report(['gtin'], `The check digit of the GTIN ${gtin} is wrong.`, 'wrong-check-digit')
   const price = child(root, 'price')

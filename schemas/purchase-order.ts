@@ -1,6 +1,6 @@
 import { decimal } from '../domain/money.ts'
 import type { Address, Extension, LineDetails, OrderHeader, Party, PurchaseOrder, PurchaseOrderItem } from '../domain/order.ts'
-import { isGtin, isProductId } from '../domain/product.ts'
+import { isGtin } from '../domain/product.ts'
 import type { DocumentSchema, Report } from './document.ts'
 import { child, childrenOf, collapse, defined, type Element, textOf, tokenOf } from './element.ts'
 import { loadXsd } from './vocabulary.ts'
@@ -94,7 +94,6 @@ function readAddress(address: Element | undefined): Address | undefined {
 function readItem(item: Element, position: number, report: Report): PurchaseOrderItem {
   const productId = tokenOf(item, 'product-id')
   const gtin = tokenOf(item, 'gtin') ?? ''
-  if (productId !== undefined && !isProductId(productId)) report(['item', position, 'product-id'], '"." and ".." cannot be product ids.')
   if (productId === undefined && !isGtin(gtin)) {
     report(['item', position, 'gtin'], `The check digit of the GTIN ${gtin} is wrong.`, 'wrong-check-digit')
   }
