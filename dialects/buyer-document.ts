@@ -152,11 +152,10 @@ export interface CxmlAnswerBasis {
 
 export type AnswerBasis = UblAnswerBasis | CxmlAnswerBasis
 
-/** The sender of a cXML document, and whether the document is only a test. */
+/** The sender of a cXML document. */
 export interface CxmlSender {
   /** Sender/Credential/SharedSecret: an API key. Absent or empty: undefined. */
   readonly sharedSecret?: string
-  readonly isTest: boolean
 }
 
 export interface BuyerDocument {
@@ -165,7 +164,7 @@ export interface BuyerDocument {
   /** At most 100. */
   readonly faults: readonly BuyerFault[]
   readonly secrets: readonly Occurrence[]
-  /** The UBL document is only a test. A cXML document says so in `sender`. */
+  /** The document says that it is only a test. */
   readonly isTest?: true
   /** cXML only. */
   readonly sender?: CxmlSender

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { AnswerBasis, BuyerDocument, BuyerFault, BuyerRequest, OrderDraft } from '../dialects/buyer-document.ts'
-import { blankDoctype, firstTagName } from '../dialects/cxml/doctype.ts'
+import { blankDoctype, firstTagName, startsAsCxml } from '../dialects/cxml/doctype.ts'
 import { isCxml, readCxml } from '../dialects/cxml/read.ts'
 import { quotesSecret } from '../dialects/cxml/secrets.ts'
 import { cxmlWords } from '../dialects/cxml/words.ts'
@@ -36,7 +36,6 @@ interface Parsed {
   readonly document: BuyerDocument
   readonly built: BuiltOrder | undefined
   readonly source: string
-  readonly vocabulary: 'ubl' | 'cxml'
   /** The number of order lines, if there are so many that some were not read; otherwise 0. */
   readonly tooManyLines: number
 }
@@ -66,7 +65,7 @@ export function readBuyerDocument(
   const items = Math.max(childrenOf(built.root, 'item').length, parsed.tooManyLines)
   const excess = excessItems(items, schema, job.limits.maxOrderItems)
   if (excess) report(excess.at, excess.detail, excess.code)
-  const invalidities = excess ? [] : locatedFaults(built, schemaFaults(built, parsed.vocabulary, schema, gate))
+  const invalidities = excess ? [] : locatedFaults(built, schemaFaults(built, document.answer.vocabulary, schema, gate))
   // A document that does not match the schema cannot be read, even if its own faults give the reason.
   const value = excess || invalidities.length > 0 ? undefined : schema.read(built.root, report)
   if (value === undefined || reported.length > 0) {
@@ -112,12 +111,12 @@ function readRoot(guarded: Guarded, { maxOrderItems }: DocumentLimits): { readon
 
 function parse(bytes: Buffer, limits: DocumentLimits, isAscii = false): Parsed | undefined {
   const encodings = { mayDeclareAscii: true, isAscii }
-  if (firstTagName(bytes) === 'cXML') return parseCxml(bytes, limits, encodings)
+  if (startsAsCxml(bytes)) return parseCxml(bytes, limits, encodings)
   const guarded = guard(bytes, limits.marks, namespacedLimits, encodings)
   const { root, tooManyLines } = readRoot(guarded, limits)
   if (!isUbl(root)) return undefined
   const document = readUbl(root, guarded.source)
-  return { document, built: buildFrom(document.request, ublPieces), source: guarded.source, vocabulary: 'ubl', tooManyLines }
+  return { document, built: buildFrom(document.request, ublPieces), source: guarded.source, tooManyLines }
 }
 
 /** A cXML document is answered in cXML even if it is malformed. */
@@ -131,7 +130,7 @@ function parseCxml(bytes: Buffer, limits: DocumentLimits, encodings: Encodings):
     const source = doctype === undefined ? guarded.source : bytes.toString('utf8')
     const document = readCxml(root, source)
     const answer: AnswerBasis = { ...document.answer, ...withoutSecrets(echo, source, document.secrets) }
-    return { document: { ...document, answer }, built: buildFrom(document.request, cxmlPieces), source, vocabulary: 'cxml', tooManyLines }
+    return { document: { ...document, answer }, built: buildFrom(document.request, cxmlPieces), source, tooManyLines }
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     throw new BuyerProblem(withoutQuotation(error, bytes), { kind: 'unsupported', answer: { vocabulary: 'cxml', ...echo } })
@@ -177,7 +176,7 @@ function submissionOf({ document: { request, answer, sender, secrets, isTest }, 
       ? { lines: request.lines.map(({ kind, item }) => ({ kind, ...(item.lineId ? { lineId: item.lineId.text } : {}) })) }
       : {}),
     ...(sender ? { sender } : {}),
-    ...(isTest || sender?.isTest ? { isTest: true } : {}),
+    ...(isTest ? { isTest } : {}),
     ...('revision' in request && request.revision ? { revisionAt: placeOfValue(request.revision) } : {}),
     ...numberAt(request),
     ...masked(source, [...secrets, ...hiddenSecrets(source)])
@@ -193,14 +192,14 @@ function masked(source: string, secrets: BuyerDocument['secrets']): Pick<BuyerSu
   return secrets.length > 0 ? { masked: Buffer.from(maskRanges(source, secrets)) } : {}
 }
 
-function spellOf(vocabulary: Parsed['vocabulary']): Spell {
+function spellOf(vocabulary: AnswerBasis['vocabulary']): Spell {
   const words = vocabulary === 'ubl' ? ublWords : cxmlWords
   return (name) => words[name] ?? asTag(name)
 }
 
 function schemaFaults(
   { root }: BuiltOrder,
-  vocabulary: Parsed['vocabulary'],
+  vocabulary: AnswerBasis['vocabulary'],
   schema: DocumentSchema<unknown>,
   gate: XmlGate
 ): readonly LocatedFault[] {

@@ -7,7 +7,7 @@ import { childrenOf, type Element, type Place } from '../schemas/element.ts'
 import { excessItems } from '../schemas/item-limit.ts'
 import { readXml } from '../schemas/xml.ts'
 import type { XmlGate } from '../xml/gate.ts'
-import { type Guarded, guard, requireAscii } from '../xml/guard.ts'
+import { type Guarded, guard } from '../xml/guard.ts'
 import { pathOf, placeIn } from '../xml/locations.ts'
 import { scan } from '../xml/scan.ts'
 import { noLimits, type Tag } from '../xml/tag.ts'
@@ -57,6 +57,11 @@ function parseTree(notation: 'json' | 'form', bytes: Buffer, { marks }: Document
   return notation === 'json' ? parseJson(bytes, marks) : parseForm(bytes.toString('utf8'))
 }
 
+/** The guard of documents in the shop's own vocabulary. */
+function guardOwn({ limits, isAscii = false }: ReadJob, bytes: Buffer): Guarded {
+  return guard(bytes, limits.marks, {}, { isAscii })
+}
+
 /** XML documents that the guard has passed before their turn, by their jobs. */
 export type GuardedDocuments = WeakMap<Job, Guarded>
 
@@ -70,7 +75,7 @@ export function readTogether(jobs: readonly Job[], gate: XmlGate): GuardedDocume
   for (const job of jobs) {
     if (job.kind !== 'read' || job.notation !== 'xml' || mayBeBuyers(job)) continue
     try {
-      const document = guard(bufferOf(job.bytes), job.limits.marks)
+      const document = guardOwn(job, bufferOf(job.bytes))
       passed.set(job, document)
       const sameSchema = bySchema.get(job.schema)
       if (sameSchema) sameSchema.push(document)
@@ -98,7 +103,7 @@ function refuseExcess(items: number, schema: DocumentSchema<unknown>, { maxOrder
 function validate(job: ReadJob, bytes: Buffer, schema: DocumentSchema<unknown>, gate: XmlGate, passed: GuardedDocuments): ValidDocument {
   const { notation, limits } = job
   if (notation === 'xml') {
-    const guarded = passed.get(job) ?? guard(bytes, limits.marks)
+    const guarded = passed.get(job) ?? guardOwn(job, bytes)
     const locate = makeLocator(guarded.tags)
     refuseExcess(guarded.tags[0]?.counts.get('item') ?? 0, schema, limits, locate)
     const parsed = gate.parse(bytes, guarded)
@@ -143,7 +148,6 @@ export function readDocument(job: ReadJob, gate: XmlGate, passed: GuardedDocumen
     const read = readBuyerDocument(job, bytes, schema, gate, (faults) => new ValidationProblem(faults))
     if (read) return read
   }
-  if (job.notation === 'xml' && job.isAscii) requireAscii(bytes)
   const value = readValue(validate(job, bytes, schema, gate, passed), schema)
   const known = schema.known
     ? { known: Object.fromEntries(schema.known.map((name) => [name, (value as Record<string, unknown>)[name]])) }

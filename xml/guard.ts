@@ -54,7 +54,7 @@ export function guard(bytes: Buffer, marks?: number, others: Partial<Limits> = {
 }
 
 /** @throws Problem `forbidden-xml` for a document that is said to be in US-ASCII and is not */
-export function requireAscii(bytes: Buffer): void {
+function requireAscii(bytes: Buffer): void {
   if (isAscii(bytes)) return
   const offset = bytes.findIndex((byte) => byte > 0x7f)
   const detail =

@@ -31,13 +31,15 @@ function readCredential(party: XmlElement | undefined): Credential | undefined {
   }
 }
 
-/** The first SharedSecret of the Sender, and whether the document is only a test. */
+/** The first SharedSecret of the Sender. */
 export function readSender(root: XmlElement): CxmlSender {
   const secrets = findAll(find(root, 'Header', 'Sender'), 'Credential').map((credential) => trimmedText(find(credential, 'SharedSecret')))
-  return {
-    ...defined({ sharedSecret: secrets.find((secret) => secret !== undefined) }),
-    isTest: findAll(root, 'Request').some((request) => attributeOf(request, 'deploymentMode')?.toLowerCase() === 'test')
-  }
+  return defined({ sharedSecret: secrets.find((secret) => secret !== undefined) })
+}
+
+/** Whether the document is only a test. */
+export function isTest(root: XmlElement): boolean {
+  return findAll(root, 'Request').some((request) => attributeOf(request, 'deploymentMode')?.toLowerCase() === 'test')
 }
 
 /** @param header the OrderRequestHeader */

@@ -2,7 +2,7 @@ import type { BuyerDocument, BuyerRequest } from '../buyer-document.ts'
 import { FaultList } from '../faults.ts'
 import { attributeOf, find, findAll, type XmlElement } from '../xml-element.ts'
 import { readComments } from './annotations.ts'
-import { type Envelope, makeAnswerBasis, readEnvelope, readSender } from './envelope.ts'
+import { type Envelope, isTest, makeAnswerBasis, readEnvelope, readSender } from './envelope.ts'
 import { readOrder } from './order.ts'
 import { quoted } from './refusals.ts'
 import { findSecrets, maxSecretValues } from './secrets.ts'
@@ -27,6 +27,7 @@ export function readCxml(root: XmlElement, source: string): BuyerDocument {
     answer: makeAnswerBasis(envelope, header, secrets),
     faults: faults.all,
     secrets: secrets.ranges,
+    ...(isTest(root) ? { isTest: true } : {}),
     sender: readSender(root)
   }
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../schemas/element.ts'
 import { shorten } from '../../schemas/shorten.ts'
 import type { BuyerDocument, BuyerRequest, OrderDraft, Sourced, UblAnswerBasis } from '../buyer-document.ts'
 import { FaultList } from '../faults.ts'
@@ -228,20 +229,16 @@ function orderNumberOf(document: XmlElement, name: DocumentName, request: BuyerR
 }
 
 function answerBasis(document: XmlElement, name: DocumentName, request: BuyerRequest): UblAnswerBasis {
-  const profile = profileOf(document)
-  const orderNumber = orderNumberOf(document, name, request)
-  const changeId = name === 'Order' ? undefined : repeatable(find(document, 'ID'))
-  const customerReference = repeatable(find(document, 'CustomerReference'))
-  const seller = identityOf(find(document, 'SellerSupplierParty', 'Party'))
-  const buyer = identityOf(find(document, 'BuyerCustomerParty', 'Party'))
   return {
     vocabulary: 'ubl',
     document: name,
-    ...(profile === undefined ? {} : { profile }),
-    ...(orderNumber === undefined ? {} : { orderNumber }),
-    ...(changeId === undefined ? {} : { changeId }),
-    ...(customerReference === undefined ? {} : { customerReference }),
-    ...(seller ? { seller } : {}),
-    ...(buyer ? { buyer } : {})
+    ...defined({
+      profile: profileOf(document),
+      orderNumber: orderNumberOf(document, name, request),
+      changeId: name === 'Order' ? undefined : repeatable(find(document, 'ID')),
+      customerReference: repeatable(find(document, 'CustomerReference')),
+      seller: identityOf(find(document, 'SellerSupplierParty', 'Party')),
+      buyer: identityOf(find(document, 'BuyerCustomerParty', 'Party'))
+    })
   }
 }

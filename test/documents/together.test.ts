@@ -47,6 +47,8 @@ const texts: readonly string[] = [
 const job = (text: string, schema: string): Job => ({ kind: 'read', notation: 'xml', bytes: Buffer.from(text), schema, limits })
 const jobs = [
   ...texts.map((text) => job(text, 'purchase-order')),
+  { ...job(orderXml(), 'purchase-order'), isAscii: true },
+  { ...job(item('<product-id>a</product-id><quantity>1</quantity><note>\u00e4</note>'), 'purchase-order'), isAscii: true },
   job('<order-status><status>shipped</status></order-status>', 'order-status'),
   job('<product id="a"><name>A</name><price>1</price><unit>C62</unit></product>', 'product'),
   {

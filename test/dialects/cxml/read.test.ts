@@ -216,7 +216,7 @@ t.test('the answer repeats who sent what', async (t) => {
   const bare = readElements(guard(Buffer.from('<cXML/>')))
   t.equal(isCxml(bare), true)
   t.same(read('<cXML/>').answer, { vocabulary: 'cxml' })
-  t.same(read('<cXML/>').sender, { isTest: false })
+  t.same(read('<cXML/>').sender, {})
 })
 
 t.test('the first Credential with a domain and an Identity is the party', async (t) => {
@@ -228,18 +228,18 @@ t.test('the first Credential with a domain and an Identity is the party', async 
 })
 
 t.test('the sender has the secret of the Sender alone', async (t) => {
-  t.same(read(order()).sender, { sharedSecret: 'tp_0123456789abcdef', isTest: false })
-  t.same(read(order({ secret: '<SharedSecret> </SharedSecret>' })).sender, { isTest: false })
+  t.same(read(order()).sender, { sharedSecret: 'tp_0123456789abcdef' })
+  t.same(read(order({ secret: '<SharedSecret> </SharedSecret>' })).sender, {})
   const second = '</Credential><Credential domain="b"><Identity>B</Identity><SharedSecret><![CDATA[ a&b ]]></SharedSecret>'
-  t.same(read(order({ secret: second })).sender, { sharedSecret: 'a&b', isTest: false })
+  t.same(read(order({ secret: second })).sender, { sharedSecret: 'a&b' })
   const elsewhere = order({ secret: '' }).replace('AN01-BUYER</Identity>', 'AN01-BUYER</Identity><SharedSecret>other</SharedSecret>')
   t.equal(read(elsewhere).sender?.sharedSecret, undefined)
 })
 
 t.test('a test is known by the deploymentMode, and an unknown mode is refused', async (t) => {
-  for (const mode of ['test', 'Test', ' test ']) t.equal(read(order({ request: ` deploymentMode="${mode}"` })).sender?.isTest, true)
+  for (const mode of ['test', 'Test', ' test ']) t.equal(read(order({ request: ` deploymentMode="${mode}"` })).isTest, true)
   const production = read(order({ request: ' deploymentMode="production"' }))
-  t.same([production.sender?.isTest, production.faults], [false, []])
+  t.same([production.isTest, production.faults], [undefined, []])
   t.match(read(order({ request: ' deploymentMode="staging"' })).faults, [{ code: 'invalid-value', path: '/cXML/Request/@deploymentMode' }])
 })
 
