@@ -22,6 +22,8 @@ interface ParserRefusal {
   readonly detail: string
 }
 
+type Reason = Pick<ParserRefusal, 'code' | 'detail'>
+
 const refusals = new WeakMap<IncomingMessage, ParserRefusal>()
 
 /** @returns undefined if the application answers the request itself, or nobody does */
@@ -87,6 +89,11 @@ function detailOf({ code = '' }: ConnectionError, problem: ProblemCode, maxUrl: 
   return parserDetails[code] ?? unreadable
 }
 
+function reasonOf(error: ConnectionError, socket: Socket, maxUrl: number): Reason {
+  const code = codeOf(error, socket, maxUrl)
+  return { code, detail: detailOf(error, code, maxUrl) }
+}
+
 function responseText({ status, code, detail }: ParserRefusal, base: string): string {
   const { title } = problemTypes[code]
   const problem = { type: uris(base).problem(code), title, status, detail, instance: `${base}/` }
@@ -102,7 +109,8 @@ function closed(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => response.once('close', resolve))
 }
 
-async function refuse(socket: Socket, code: ProblemCode, detail: string, base: string, log: FastifyBaseLogger): Promise<void> {
+/** @param reason undefined if the client gets no answer, except to its earlier requests */
+async function refuse(socket: Socket, reason: Reason | undefined, base: string, log: FastifyBaseLogger): Promise<void> {
   refused.add(socket)
   // The client may repeat the refused request. If the rest of this one were processed too, it would be carried out twice.
   stopReading(socket)
@@ -114,11 +122,11 @@ async function refuse(socket: Socket, code: ProblemCode, detail: string, base: s
   const earlier = [...pendingResponses].filter((response) => response !== incomplete)
   // If there are no earlier responses, the refusal is sent at once, before the application answers.
   if (sending || earlier.length > 0) await Promise.all([sending, ...earlier.map(closed)])
-  if (wasAnswered || incomplete?.headersSent || !socket.writable) {
+  if (!reason || wasAnswered || incomplete?.headersSent || !socket.writable) {
     socket.destroy()
     return
   }
-  const refusal = { status: problemTypes[code].status, code, detail }
+  const refusal = { status: problemTypes[reason.code].status, ...reason }
   if (incomplete) refusals.set(incomplete.req, refusal)
   else logRefusal(refusal, socket, log)
   socket.end(responseText(refusal, base))
@@ -131,15 +139,17 @@ function logRefusal({ status, code, detail }: ParserRefusal, socket: Socket, log
 }
 
 /**
- * Counts a refused request, unless it was counted when its header section had arrived. A request from a proxy is not counted: only its
+ * Counts a refused request, unless the application has counted it. A request from a proxy is not counted: only its
  * header section could tell who sent it.
  * @returns whether its sender is over the rate limit
  */
 function isOverRate(app: FastifyInstance, socket: Socket, isProxy: (address: string) => boolean): boolean {
   const { remoteAddress = '' } = socket
   if (isProxy(remoteAddress) || !app.hasDecorator('countOutside')) return false
-  const isCounted = connectionOf(socket)?.lastRequest?.complete === false
-  return app.countOutside(networkOf(remoteAddress), isCounted ? 0 : 1) === undefined
+  const { lastRequest } = connectionOf(socket) ?? {}
+  // The application has counted it for its sender, who may have a key. It has not if the request waits for an earlier response.
+  const wasOver = lastRequest?.complete === false ? app.wasOverRate(lastRequest) : undefined
+  return wasOver ?? app.countOutside(networkOf(remoteAddress), 1) === undefined
 }
 
 /** Answers requests that Node's HTTP parser refuses: malformed, too slow, or with a broken body (RFC 9112). */
@@ -151,16 +161,11 @@ export function answerClientError({ BASE_URL, MAX_URL_LENGTH, TRUST_PROXY }: Con
       socket.destroy()
       return
     }
-    if (isOverRate(this, socket, isProxy)) {
-      socket.destroy()
-      return
-    }
-    const code = codeOf(error, socket, MAX_URL_LENGTH)
-    void refuse(socket, code, detailOf(error, code, MAX_URL_LENGTH), BASE_URL.path, this.log)
+    void refuse(socket, isOverRate(this, socket, isProxy) ? undefined : reasonOf(error, socket, MAX_URL_LENGTH), BASE_URL.path, this.log)
   }
 }
 
 /** Answers a client that has sent only a part of a request when the service stops. */
 export function refuseUnfinished(socket: Socket, { BASE_URL }: Config, log: FastifyBaseLogger): void {
-  void refuse(socket, 'stopping', problemTypes.stopping.explanation, BASE_URL.path, log)
+  void refuse(socket, { code: 'stopping', detail: problemTypes.stopping.explanation }, BASE_URL.path, log)
 }

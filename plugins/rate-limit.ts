@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
@@ -5,6 +6,7 @@ import type { Config } from '../config.ts'
 import { PacedQueue } from '../fairness/paced-queue.ts'
 import { RateTally } from '../fairness/rate-tally.ts'
 import { TokenBuckets } from '../fairness/token-buckets.ts'
+import { hasBody } from '../http/body.ts'
 import { connectionOf } from '../http/connection.ts'
 import { hashKey, shownKey } from '../http/credentials.ts'
 import { addCheck, addWait } from '../http/hooks.ts'
@@ -39,6 +41,8 @@ declare module 'fastify' {
      * @returns the RateLimit field, empty without a limit; undefined if the caller is over the limit, and then nothing is counted
      */
     countOutside(network: string, cost: number): string | undefined
+    /** Whether a request with a body was over the limit when it was counted. Undefined if it has not been counted yet. */
+    wasOverRate(request: IncomingMessage): boolean | undefined
   }
   interface FastifyRequest {
     /** Undefined if the request is not counted. */
@@ -88,6 +92,7 @@ interface Charge {
 /** The decorations of a service without a limit: nothing is counted. */
 function decorateUnlimited(app: FastifyInstance): void {
   app.decorate('countOutside', () => '')
+  app.decorate('wasOverRate', () => undefined)
   app.decorateRequest('cost', () => 1)
   app.decorateRequest('charge', () => {})
   app.decorateRequest('chargeForOrder', () => {})
@@ -172,6 +177,10 @@ export default fp(
       return field(cost === 1 ? current : tally.charge(caller, cost - 1), Math.ceil(ttl / 1000))
     })
 
+    // Only a request with a body can turn out to be malformed after it is counted. Most have none, and an entry takes time.
+    const counted = new WeakMap<IncomingMessage, boolean>()
+    app.decorate('wasOverRate', (request: IncomingMessage) => counted.get(request))
+
     app.decorateRequest('charged', undefined)
     app.decorateRequest('charge', function (this: FastifyRequest, requests: number) {
       const { charged } = this
@@ -218,6 +227,7 @@ export default fp(
       const caller = keyHash !== undefined && validKeys.has(keyHash) ? `key ${keyHash}` : addressName(request.network)
       const { current, ttl } = tally.count(caller)
       request.charged = { caller, keyHash, current, cost: 1, orderCost: 0, resetsIn: Math.ceil(ttl / 1000) }
+      if (hasBody(request)) counted.set(request.raw, current > max)
       if (current > max) return void refuse(caller, ttl, request, reply).catch(done)
       request.charge(costOfBody(declaredLength(request)))
       done()
