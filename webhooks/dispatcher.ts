@@ -198,14 +198,17 @@ export class Dispatcher {
   async #deliver(webhook: ClaimedWebhook, heldSince: number): Promise<WebhookProgress | undefined> {
     const { next, failures } = webhook
     if (!hasValidKey(webhook)) return { step: withoutKey }
-    this.#warnOfLoss(webhook)
+    if (webhook.lost !== undefined) this.#warnOfLoss(webhook.id, webhook.lost, next.id)
     await this.#pace()
     if (this.#stopping.signal.aborted) return undefined
     const attempt = await this.attempt(webhook, next, this.#aborting.signal, () => this.#isHeld(webhook, heldSince)).catch((error) =>
       this.#notAttempted(error, webhook)
     )
     if (!attempt || attempt === 'kept-back') return undefined
-    if (attempt === 'gone') return { step: { kind: 'delivered', position: next.position } }
+    if (attempt === 'gone') {
+      this.#warnOfLoss(webhook.id, next.id)
+      return { step: { kind: 'delivered', position: next.position } }
+    }
     if ('step' in attempt) return attempt
     this.#postponements.delete(webhook.id)
     // The service ended the attempt, so the receiver has not failed.
@@ -234,18 +237,21 @@ export class Dispatcher {
     return { step: { kind: 'postpone', in: backOff(count, times.postponement) } }
   }
 
-  #warnOfLoss({ id, lost, next }: ClaimedWebhook): void {
-    if (lost === undefined || this.#losses.get(id) === lost) return
+  /** @param lost the id of an event that was deleted @param next the id of the event to deliver next, if it is known */
+  #warnOfLoss(id: string, lost: string, next?: string): void {
+    if (this.#losses.get(id) === lost) return
     if (this.#losses.size >= mostWebhooks.inAll) this.#losses.clear()
     this.#losses.set(id, lost)
     this.#options.count?.('lost')
     const message = 'events of a webhook were deleted before they could be delivered (EVENTS_KEEP): make sure that its receiver works'
-    this.#options.warn({ webhook: id, event: lost, next: next.id }, message)
+    this.#options.warn({ webhook: id, event: lost, ...(next === undefined ? {} : { next }) }, message)
   }
 
   /** Stores the progress, and tries again while the database fails. Nothing more is delivered to the webhook until then. */
   async #settle({ id, version }: ClaimedWebhook, progress: WebhookProgress): Promise<ClaimedWebhook | undefined> {
-    this.#options.count?.(outcomeOfStep[progress.step.kind])
+    const { delivery, step } = progress
+    // An event that was deleted is passed over without an attempt, and has been counted as lost.
+    if (delivery || step.kind !== 'delivered') this.#options.count?.(outcomeOfStep[step.kind])
     for (let count = 1; ; count++) {
       try {
         return await this.#options.store.settleWebhook(this.#worker, { id, version }, progress)

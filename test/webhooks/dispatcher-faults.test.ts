@@ -1,8 +1,8 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { WebhookProgress } from '../../domain/webhook.ts'
 import { Problem } from '../../http/problem.ts'
 import { Dispatcher } from '../../webhooks/dispatcher.ts'
-import type { DispatcherOptions } from '../../webhooks/dispatcher-options.ts'
+import type { DispatcherOptions, Outcome } from '../../webhooks/dispatcher-options.ts'
 import { Sender } from '../../webhooks/sender.ts'
 import { Targets } from '../../webhooks/targets.ts'
 import { build, draft, type Shop, xml } from '../build.ts'
@@ -93,6 +93,44 @@ t.test('a warning says once that a webhook misses events', async (t) => {
     warnings.map((message) => /before they could be delivered.*EVENTS_KEEP/.test(message)),
     [true]
   )
+})
+
+/** Delivers two events, of which the first is deleted while it waits to be sent. */
+async function deliverDeleted(t: Test, hasFailed: boolean) {
+  const receiver = await startReceiver(t)
+  const counted: Outcome[] = []
+  let isPruned = false
+  const shop = await dispatching(t, receiver.url, {
+    count: (outcome) => counted.push(outcome),
+    verbs: {
+      async events(heads) {
+        if (!isPruned) await shop.store.pruneEvents(Number.MAX_SAFE_INTEGER, heads[0]?.position ?? 0)
+        isPruned = true
+        return shop.store.events(heads)
+      }
+    }
+  })
+  const { store, dispatcher, id } = shop
+  await createProducts(shop, 'A', 'B')
+  const [claimed] = await store.claimWebhooks('before', 1)
+  const delivery = { eventId: claimed?.next.id ?? '', attempt: 1, at: 1, durationMs: 1, failure: 'It hangs.' }
+  if (hasFailed) await store.settleWebhook('before', { id, version: 1 }, { delivery, step: { kind: 'retry', in: 0 } })
+  dispatcher.start()
+  const [received] = await receiver.count(1)
+  await dispatcher.stop()
+  t.not(received?.headers['webhook-id'], claimed?.next.id)
+  return { counted, warnings: shop.warnings }
+}
+
+t.test('an event that is deleted while it waits to be sent counts as lost, once', async (t) => {
+  for (const hasFailed of [false, true]) {
+    const { counted, warnings } = await deliverDeleted(t, hasFailed)
+    t.same(counted, ['lost', 'delivered'])
+    t.same(
+      warnings.map((message) => /before they could be delivered.*EVENTS_KEEP/.test(message)),
+      [true]
+    )
+  }
 })
 
 t.test('while the database cannot be written, a webhook waits, and then it goes on', async (t) => {
