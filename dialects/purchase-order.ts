@@ -42,7 +42,7 @@ const addressType = childType(partyType, 'address')
 const extensionType = childType(orderType, 'extension')
 const maxLengthOf = (type: SimpleType | undefined) => type?.maxLength ?? Number.POSITIVE_INFINITY
 const maxOrderNumber = maxLengthOf(childType(orderType, 'order-number').text)
-export const maxExtensionName = maxLengthOf(extensionType.attributes[0]?.type)
+const maxExtensionName = maxLengthOf(extensionType.attributes[0]?.type)
 
 /** Placeholders for a line without a usable product or quantity, because the schema of orders requires both. */
 const noProduct = '-'

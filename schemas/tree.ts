@@ -60,8 +60,8 @@ type Members = { readonly [name: string]: Tree }
 /** Reading stops collecting faults here, so that a million unknown members cost no more than a few. */
 export const maxFaults = 200
 
-/** The most characters of a fault's path: names in it can be megabytes long. */
-export const maxPath = 259
+/** The most characters of a fault's path, with the ellipsis: names in it can be megabytes long. */
+export const maxPath = 257
 
 function isMembers(value: Tree): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Numeral)

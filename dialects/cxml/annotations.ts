@@ -1,5 +1,4 @@
 import type { ExtensionDraft, Sourced } from '../buyer-document.ts'
-import { maxExtensionName } from '../purchase-order.ts'
 import { attributeOf, find, findAll, trimmedText, wholeText, type XmlElement } from '../xml-element.ts'
 import type { Values } from './values.ts'
 
@@ -48,10 +47,5 @@ export function extension(
   values: Values
 ): readonly ExtensionDraft[] {
   if (name === undefined || value === undefined || from === undefined) return []
-  const cut = values
-    .quotable(name)
-    .slice(0, maxExtensionName)
-    .replace(/[\ud800-\udbff]$/, '')
-    .trim()
-  return [{ name: cut, value: values.prose(value, from) }]
+  return [{ name: values.quotable(name), value: values.prose(value, from) }]
 }

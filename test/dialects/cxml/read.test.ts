@@ -68,7 +68,7 @@ t.test('an order has what its OrderRequest says, as written', async (t) => {
       { name: 'ShipTo addressID', value: '12' },
       { name: 'BillTo addressID', value: '99' },
       { name: 'Cost centre', value: '4711' },
-      { name: 'n'.repeat(64), value: 'long' }
+      { name: 'n'.repeat(70), value: 'long' }
     ],
     items: [
       {
