@@ -5,7 +5,7 @@ import { makeServiceMetrics, processRegistry } from '../background/service-metri
 import type { Store } from '../domain/store.ts'
 import { parserRefusal } from '../http/client-errors.ts'
 import { addCheck } from '../http/hooks.ts'
-import { codesByStatus, type ProblemCode } from '../http/problem-codes.ts'
+import type { ProblemCode } from '../http/problem-codes.ts'
 import { problemTypes } from '../http/problem-types.ts'
 
 declare module 'fastify' {
@@ -65,8 +65,7 @@ export default fp(
 
     app.addHook('onResponse', (request, reply, done) => {
       measure(request, String(reply.statusCode), reply)
-      // A refusal of cXML has the status 200.
-      const problem = request.problemCode ?? codesByStatus[reply.statusCode]
+      const problem = request.problemCode
       if (problem) problems.inc({ code: problem })
       const outcome = outcomeOf(request, problem)
       if (outcome) orders.inc({ outcome })

@@ -86,6 +86,13 @@ t.test('problems are counted by their type', async (t) => {
   for (const code of codes) shows(t, body, `tradepost_problems_total{code="${code}"} 1`)
 })
 
+t.test('a service that is not ready answers no problem', async (t) => {
+  const { app, store } = await build(t)
+  store.ping = () => Promise.reject(new Error('gone'))
+  t.equal((await app.inject('/health/ready')).statusCode, 503)
+  t.notMatch((await app.inject('/metrics')).body, /tradepost_problems_total\{/)
+})
+
 t.test('requests in flight are counted, also those whose client goes away', async (t) => {
   const { app, store } = await build(t)
   let arrived: () => void = () => undefined
