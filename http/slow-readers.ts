@@ -1,12 +1,13 @@
 import type { Socket } from 'node:net'
+import { networkOf } from '../fairness/networks.ts'
 import type { Connection } from './connection.ts'
 import { handleOf } from './socket-handle.ts'
 
 /** The maximum bytes of unsent responses on all connections together. Each connection has at most one. */
 const maxBufferedBytes = 64 * 1024 * 1024
 
-/** The maximum of one address. */
-const maxBufferedByAddress = 16 * 1024 * 1024
+/** The maximum of one network. */
+const maxBufferedByNetwork = 16 * 1024 * 1024
 
 /** Responses up to this size in bytes are always sent. */
 const smallResponse = 64 * 1024
@@ -46,14 +47,14 @@ function cutOff(socket: Socket): void {
 
 /**
  * Cuts off clients that do not read their responses: after the timeout without progress, or sooner when unsent responses take
- * too much memory. Then stalled connections are closed first, and after them those of the address with the most unsent bytes.
- * If that is the address of the new response, or it has its maximum, there is no room for it. So nobody can use up the memory of others.
+ * too much memory. Then stalled connections are closed first, and after them those of the network with the most unsent bytes.
+ * If that is the network of the new response, or it has its maximum, there is no room for it. So nobody can use up the memory of others.
  */
 export class SlowReaders {
   readonly #open: () => Iterable<Connection>
   readonly #timeout: number
   readonly #progress = new WeakMap<Socket, Progress>()
-  readonly #addresses = new WeakMap<Socket, string>()
+  readonly #networks = new WeakMap<Socket, string>()
   readonly #timer = setInterval(() => this.#check(), checkInterval).unref()
 
   /**
@@ -69,31 +70,31 @@ export class SlowReaders {
     clearInterval(this.#timer)
   }
 
-  /** Cuts off readers until the bytes fit. @returns false when the address itself has the most unsent bytes */
-  makeRoom(bytes: number, socket: Socket, address: string): boolean {
+  /** Cuts off readers until the bytes fit. @returns false when the network itself has the most unsent bytes */
+  makeRoom(bytes: number, socket: Socket, network: string): boolean {
     if (bytes <= smallResponse) return true
-    this.#addresses.set(socket, address)
+    this.#networks.set(socket, network)
     for (;;) {
-      const { waiting, total, byAddress } = this.#unsent()
-      const own = byAddress.get(address) ?? 0
+      const { waiting, total, byNetwork } = this.#unsent()
+      const own = byNetwork.get(network) ?? 0
       // A response that is larger than the maximum is sent alone.
       const fits = total === 0 || total + bytes <= maxBufferedBytes
-      const fitsOwn = own === 0 || own + bytes <= maxBufferedByAddress
+      const fitsOwn = own === 0 || own + bytes <= maxBufferedByNetwork
       if (fits && fitsOwn) return true
       const victim = fitsOwn
-        ? this.#victim(waiting, byAddress, address)
-        : this.#stalled(waiting.filter((socket) => this.#addressOf(socket) === address))
+        ? this.#victim(waiting, byNetwork, network)
+        : this.#stalled(waiting.filter((socket) => this.#networkOf(socket) === network))
       if (!victim) return false
       cutOff(victim)
     }
   }
 
-  #victim(waiting: readonly Socket[], byAddress: ReadonlyMap<string, number>, address: string): Socket | undefined {
+  #victim(waiting: readonly Socket[], byNetwork: ReadonlyMap<string, number>, network: string): Socket | undefined {
     const stalled = this.#stalled(waiting)
     if (stalled) return stalled
-    const busiest = [...byAddress].sort(([, a], [, b]) => b - a)[0]?.[0]
-    if (busiest === address) return undefined
-    return this.#slowest(waiting.filter((socket) => this.#addressOf(socket) === busiest))
+    const busiest = [...byNetwork].sort(([, a], [, b]) => b - a)[0]?.[0]
+    if (busiest === network) return undefined
+    return this.#slowest(waiting.filter((socket) => this.#networkOf(socket) === busiest))
   }
 
   #stalled(waiting: readonly Socket[]): Socket | undefined {
@@ -105,19 +106,19 @@ export class SlowReaders {
     return waiting.toSorted((a, b) => this.#stalledChecks(b) - this.#stalledChecks(a))[0]
   }
 
-  #unsent(): { readonly waiting: readonly Socket[]; readonly total: number; readonly byAddress: ReadonlyMap<string, number> } {
+  #unsent(): { readonly waiting: readonly Socket[]; readonly total: number; readonly byNetwork: ReadonlyMap<string, number> } {
     const waiting = [...this.#open()].map(({ socket }) => socket).filter((socket) => !socket.destroyed && socket.writableLength > 0)
-    const byAddress = new Map<string, number>()
+    const byNetwork = new Map<string, number>()
     let total = 0
     for (const socket of waiting) {
       total += socket.writableLength
-      byAddress.set(this.#addressOf(socket), (byAddress.get(this.#addressOf(socket)) ?? 0) + socket.writableLength)
+      byNetwork.set(this.#networkOf(socket), (byNetwork.get(this.#networkOf(socket)) ?? 0) + socket.writableLength)
     }
-    return { waiting, total, byAddress }
+    return { waiting, total, byNetwork }
   }
 
-  #addressOf(socket: Socket): string {
-    return this.#addresses.get(socket) ?? socket.remoteAddress ?? ''
+  #networkOf(socket: Socket): string {
+    return this.#networks.get(socket) ?? networkOf(socket.remoteAddress ?? '')
   }
 
   #stalledChecks(socket: Socket): number {

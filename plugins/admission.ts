@@ -161,7 +161,7 @@ export default fp(
     app.decorateRequest('writeWithRoom', async function <T>(this: FastifyRequest, order: JsonText, write: () => Promise<T>): Promise<
       T | undefined
     > {
-      const room = app.makeRoomToSend(order.length, this.raw.socket, this.ip) ? enter(this, order) : undefined
+      const room = app.makeRoomToSend(order.length, this.raw.socket, this.network) ? enter(this, order) : undefined
       return room && inRoom(room, write)
     })
 

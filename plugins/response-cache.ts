@@ -169,9 +169,9 @@ export default fp(
     }
 
     /** Counts a request for a stored response. @returns the RateLimit field; undefined if the application must answer */
-    function count({ body, cost }: StoredResponse, { ip, network }: Client, socket: Socket): string | undefined {
+    function count({ body, cost }: StoredResponse, { network }: Client, socket: Socket): string | undefined {
       if (app.isOverloaded() || app.connections.isClosing) return undefined
-      return app.makeRoomToSend(body?.length ?? 0, socket, ip) ? app.countOutside(network, cost) : undefined
+      return app.makeRoomToSend(body?.length ?? 0, socket, network) ? app.countOutside(network, cost) : undefined
     }
 
     function note(stored: StoredResponse, sender: Client, id: string, receivedAt: number): void {

@@ -10,9 +10,10 @@ declare module 'fastify' {
   interface FastifyInstance {
     /**
      * Cuts off slow readers until a response fits into the memory for unsent ones.
-     * @returns false if the address itself has the most unsent bytes; then refuse the request
+     * @param network as `request.network`
+     * @returns false if the network itself has the most unsent bytes; then refuse the request
      */
-    makeRoomToSend(bytes: number, socket: Socket, address: string): boolean
+    makeRoomToSend(bytes: number, socket: Socket, network: string): boolean
   }
 }
 
@@ -21,13 +22,13 @@ export default fp(
   async function sending(app: FastifyInstance, { config }: { config: Config }) {
     const readers = new SlowReaders(() => app.connections.open, config.SEND_TIMEOUT * 1000)
     app.addHook('onClose', async () => readers.stop())
-    app.decorate('makeRoomToSend', (bytes: number, socket: Socket, address: string) => readers.makeRoom(bytes, socket, address))
+    app.decorate('makeRoomToSend', (bytes: number, socket: Socket, network: string) => readers.makeRoom(bytes, socket, network))
 
     addCheck(app, 'onSend', (request, reply, payload: unknown) => {
       const bytes = Buffer.isBuffer(payload) || typeof payload === 'string' ? payload.length : 0
       // A write is already stored, so its response must be sent. A large one is written only where there is room for it.
       const mustSend = !['GET', 'HEAD'].includes(request.method) || reply.statusCode >= 400
-      if (!app.makeRoomToSend(bytes, request.raw.socket, request.ip) && !mustSend)
+      if (!app.makeRoomToSend(bytes, request.raw.socket, request.network) && !mustSend)
         throw new Problem('overloaded', 'Too many large responses to this address are still unread. Read those first, then try again.')
     })
   },

@@ -25,10 +25,10 @@ async function serveLarge(t: Test, settings: Readonly<Record<string, string>>) {
     for (const run of checks) run()
   }
   /** Connects a client that asks for the large response and does not read it yet. */
-  async function openPaused(from: string) {
+  async function openPaused(from: string, headers: Readonly<Record<string, string>> = {}) {
     const socket = new Promise<Socket>((resolve) => app.server.once('connection', resolve))
     const wire = await Wire.open(t, app, from)
-    wire.pause().send(message('GET /large'))
+    wire.pause().send(message('GET /large', headers))
     const sending = await socket
     await until(() => sending.writableLength > 0, 'the response waits to be sent')
     return { wire, socket: sending }
@@ -60,6 +60,14 @@ t.test('an address has 16 MiB of unsent responses at most: then it gets 503, unt
   t.equal((await ask(t, app, message('GET /product/ABC-1'), one)).status, 200)
   while ((await again()).status === 503) check()
   t.same([unread.destroyed, others.destroyed], [true, false], 'its own client was cut off, and no other')
+})
+
+t.test('the addresses of one network of IPv6 have that maximum together', async (t) => {
+  const { app, openPaused } = await serveLarge(t, { SEND_TIMEOUT: '600', TRUST_PROXY: '127.0.0.0/8' })
+  await openPaused(one, { 'x-forwarded-for': '2001:db8::1' })
+  const from = async (address: string) => (await ask(t, app, message('GET /large', { 'x-forwarded-for': address }), another)).status
+  t.equal(await from('2001:db8::2'), 503)
+  t.equal(await from('2001:db8:0:1::1'), 200, 'another network has its own')
 })
 
 t.test('all addresses have 64 MiB of unsent responses at most: over that, one with the most is cut off', async (t) => {
