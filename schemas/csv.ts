@@ -1,6 +1,6 @@
 import { type Cell, writeRecord } from './csv-record.ts'
 import { child, childrenOf, type Element } from './element.ts'
-import { type Notation, readTree, type Tree, type TreeReading } from './tree.ts'
+import { type Naming, readTree, type Tree, type TreeReading } from './tree.ts'
 import type { ElementType } from './vocabulary.ts'
 
 /** One column of a catalogue. */
@@ -52,10 +52,9 @@ export function isRepeatable(name: ColumnName): boolean {
 }
 
 /** A place in a record is named by its column, so positions and nested names are dropped. */
-const cellNotation: Notation = {
+const cellNaming: Naming = {
   member: (name) => name,
-  under: (place, step) => (place === '' || step === 'currency' ? String(step) : place),
-  root: ''
+  under: (place, step) => (place === '' || step === 'currency' ? String(step) : place)
 }
 
 /**
@@ -76,7 +75,7 @@ export function readCsvRecord(names: readonly ColumnName[], cells: readonly Cell
     else tree.set(name, cell)
   })
   if (price.size > 0) tree.set('price', Object.fromEntries(price))
-  return readTree(Object.fromEntries(tree), type, cellNotation)
+  return readTree(Object.fromEntries(tree), type, cellNaming)
 }
 
 /** Splits a cell into its values, which are separated by bars. In a value, `\|` is a bar and `\\` is a backslash. */

@@ -1,4 +1,4 @@
-import { maxFaults, type Notation, readTree, type Tree, type TreeFault, type TreeReading } from './tree.ts'
+import { maxFaults, type Naming, readTree, type Tree, type TreeFault, type TreeReading } from './tree.ts'
 import type { ElementType } from './vocabulary.ts'
 
 export const formMediaType = 'application/x-www-form-urlencoded'
@@ -35,13 +35,12 @@ export function readForm(fields: URLSearchParams, type: ElementType, most?: numb
     put(root, levels.length > maxLevels ? [name] : levels, value.replaceAll('\r\n', '\n'))
   }
   const rowNumbers: RowNumbers = new Map()
-  const dotted: Notation = {
+  const dotted: Naming = {
     member: (name) => name,
     under: (place, step) => {
       const name = typeof step === 'number' ? (rowNumbers.get(place)?.[step] ?? String(step + 1)) : step
       return place === '' ? name : `${place}.${name}`
     },
-    root: '',
     wanted: {
       string: 'This field has no parts.',
       number: 'This field has no parts.',

@@ -1,6 +1,6 @@
 import { childrenOf, type Element } from './element.ts'
 import { pointer } from './json-text.ts'
-import { type Notation, readTree, type Tree, type TreeReading } from './tree.ts'
+import { type Naming, readTree, type Tree, type TreeReading } from './tree.ts'
 import type { ElementType } from './vocabulary.ts'
 
 /** The JSON name of an element or attribute: `order-number` -> `orderNumber`. */
@@ -8,10 +8,9 @@ export function camelCase(name: string): string {
   return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-const pointers: Notation = {
+const pointers: Naming = {
   member: camelCase,
-  under: (place, step) => `${place}${pointer([step])}`,
-  root: ''
+  under: (place, step) => `${place}${pointer([step])}`
 }
 
 interface JsonOptions {

@@ -17,12 +17,11 @@ export class Numeral {
 export type Tree = null | boolean | Numeral | string | readonly Tree[] | { readonly [name: string]: Tree }
 
 /** The spelling of the XSD's names, and of places in a document, in a notation. */
-export interface Notation {
+export interface Naming {
   /** The member name of an element or attribute, for example `orderNumber` for `order-number`. */
   readonly member: (name: string) => string
-  /** The place of a member (or of a 0-based position) under another place. */
+  /** The place of a member (or of a 0-based position) under another place. The place of the root is ''. */
   readonly under: (place: string, step: string | number) => string
-  readonly root: string
   /** Messages for values of the wrong type; by default in the terms of JSON. */
   readonly wanted?: TypeMessages
 }
@@ -79,9 +78,9 @@ export interface TreeOptions {
  * values of the wrong type are reported; the latter become empty elements, and the rest is read. A null member counts as
  * absent.
  */
-export function readTree(value: Tree, type: ElementType, notation: Notation, options: TreeOptions = {}): TreeReading {
-  const reader = new TreeReader(notation, options)
-  const root = reader.read(value, type, notation.root)
+export function readTree(value: Tree, type: ElementType, naming: Naming, options: TreeOptions = {}): TreeReading {
+  const reader = new TreeReader(naming, options)
+  const root = reader.read(value, type, '')
   return { root, faults: reader.faults, isWhole: reader.isWhole }
 }
 
@@ -96,15 +95,15 @@ interface Shape {
 class TreeReader {
   readonly faults: TreeFault[]
   isWhole = true
-  readonly #notation: Notation
+  readonly #naming: Naming
   readonly #messages: TypeMessages
   readonly #most: number
   readonly #shapes = new Map<ElementType, Shape>()
   #count = 0
 
-  constructor(notation: Notation, { known = [], most = Number.POSITIVE_INFINITY }: TreeOptions) {
-    this.#notation = notation
-    this.#messages = notation.wanted ?? jsonMessages
+  constructor(naming: Naming, { known = [], most = Number.POSITIVE_INFINITY }: TreeOptions) {
+    this.#naming = naming
+    this.#messages = naming.wanted ?? jsonMessages
     this.#most = most
     this.faults = known.slice(0, maxFaults).map((fault) => ({ ...fault, path: shorten(fault.path, maxPath) }))
   }
@@ -117,7 +116,7 @@ class TreeReader {
   #shape(type: ElementType): Shape {
     const cached = this.#shapes.get(type)
     if (cached) return cached
-    const { member } = this.#notation
+    const { member } = this.#naming
     const attributes = type.attributes.map(({ name, type: own }) => ({ name, member: member(name), type: own }))
     const children = type.children.map((child) => ({ type: child, member: member(child.name) }))
     const names = [...(type.text ? ['value'] : []), ...[...attributes, ...children].map((part) => part.member)]
@@ -139,13 +138,13 @@ class TreeReader {
     this.#refuseUnknown(value, shape, origin)
     const attributes = this.#attributes(value, shape, origin)
     if (type.text) {
-      const text = this.#text(own(value, 'value') ?? '', type.text, this.#notation.under(origin, 'value'))
+      const text = this.#text(own(value, 'value') ?? '', type.text, this.#naming.under(origin, 'value'))
       return { name, ...attributes, text, origin }
     }
     const children: Element[] = []
     for (const child of shape.children) {
       const given = own(value, child.member)
-      if (given !== undefined) this.#readInto(children, given, child.type, this.#notation.under(origin, child.member))
+      if (given !== undefined) this.#readInto(children, given, child.type, this.#naming.under(origin, child.member))
     }
     return { name, ...attributes, children, origin }
   }
@@ -165,7 +164,7 @@ class TreeReader {
       if (known.has(name)) continue
       if (this.faults.length >= maxFaults) return
       this.#report(
-        this.#notation.under(place, name),
+        this.#naming.under(place, name),
         `There is no ${JSON.stringify(shorten(name))} here. The names that can be used are ${names.join(', ')}.`
       )
     }
@@ -174,7 +173,7 @@ class TreeReader {
   #attributes(value: Members, shape: Shape, place: string): { readonly attributes?: Readonly<Record<string, string>> } {
     const found = shape.attributes.flatMap(({ name, member, type }): [string, string][] => {
       const given = own(value, member)
-      return given === undefined ? [] : [[name, this.#text(given, type, this.#notation.under(place, member))]]
+      return given === undefined ? [] : [[name, this.#text(given, type, this.#naming.under(place, member))]]
     })
     return found.length > 0 ? { attributes: Object.fromEntries(found) } : {}
   }
@@ -195,7 +194,7 @@ class TreeReader {
         this.isWhole = false
         return
       }
-      children.push(this.read(one, type, this.#notation.under(path, i)))
+      children.push(this.read(one, type, this.#naming.under(path, i)))
     }
   }
 }

@@ -11,7 +11,6 @@ export interface EngineError {
 /** Error numbers of libxml2 (xmlerror.h). */
 export const codes = {
   attributeOfSimple: 1827,
-  simpleContent: 1828,
   minLength: 1831,
   maxLength: 1832,
   emptyContent: 1841,

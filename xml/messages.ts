@@ -88,8 +88,6 @@ export function explain(error: EngineError, tag: Tag, { type, roots, spell, writ
       return `${here} needs the attribute "${written(error.str1 ?? '')}".`
     case codes.elementOnly:
       return `${here} holds elements only; there is text between them.`
-    case codes.simpleContent:
-      return `${here} holds text only; there is an element in it.`
     case codes.emptyContent:
       return `${here} must be empty.`
     case codes.unknownType:
