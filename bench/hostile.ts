@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { makeExchange, open, startLoader } from './load.ts'
 import { comparesReleases, machine, percentile, pick, print, random, settings, table } from './measure.ts'
 import { megabytes } from './process.ts'
-import { order, post, type Release, startReleases } from './releases.ts'
-import { get } from './shop.ts'
+import { order, type Release, startReleases } from './releases.ts'
+import { get, post } from './shop.ts'
 
 const options = settings({ rounds: 1, seconds: 10 }, [...comparesReleases, 'only'])
 

@@ -6,9 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { compile } from '../test/cli/compile.ts'
 import { productId } from './catalogue.ts'
 import { catalogueFile } from './catalogue-file.ts'
-import { type Answered, type Load, startLoader } from './load.ts'
-import { commandLine, interleave, machine, median, newFolder, percentile, print, random, ratio, table } from './measure.ts'
-import { cores, emptyProgram, isShared, pin, pinning, type Served, serveProcess } from './pinned.ts'
+import { at } from './latency.ts'
+import { type Load, startLoader } from './load.ts'
+import { commandLine, interleave, machine, median, newFolder, print, random, ratio, table } from './measure.ts'
+import { cores, emptyProgram, isShared, pin, pinning, type ServedProcess, serveProcess } from './pinned.ts'
 import { megabytes } from './process.ts'
 import { exchange, replay } from './recorded.ts'
 import { makeDatabase, order } from './releases.ts'
@@ -51,7 +52,7 @@ interface Figure {
 }
 
 async function measure(
-  { host, port, cpu }: Served,
+  { host, port, cpu }: ServedProcess,
   { requests, products, status }: Pick<Row, 'requests' | 'products' | 'status'>
 ): Promise<Figure> {
   const load = { milliseconds, seed, clients, port, requests, status, ...(host === undefined ? {} : { host }) }
@@ -76,7 +77,7 @@ function report(...row: readonly string[]): void {
 }
 
 /** Measures a row. A row with a floor is measured at most `maxAttempts` times, until its ratio of processor time reaches the floor. */
-async function compare(service: Served, row: Row): Promise<void> {
+async function compare(service: ServedProcess, row: Row): Promise<void> {
   if (!isWanted(row)) return
   const { name, requests, status, route, goal, on = cores.one } = row
   const floor = floors?.[name]
@@ -169,7 +170,7 @@ const besideRows = [
 ] as const
 
 /** How long a client waits for a product while 64 clients order as fast as they are answered. */
-async function besideOrders({ port }: Served, { name, from }: (typeof besideRows)[number]): Promise<void> {
+async function besideOrders({ port }: ServedProcess, { name, from }: (typeof besideRows)[number]): Promise<void> {
   const reads = { port, milliseconds, seed, requests: [get('/product/ABC-1')], clients: 1, every: 5, status: 200, from }
   const posts = {
     port,
@@ -186,9 +187,8 @@ async function besideOrders({ port }: Served, { name, from }: (typeof besideRows
     return read
   }
   const runs = await interleave(rounds, { idle: () => probe.run(reads), beside }, seed)
-  const at = (share: number, answers: readonly Answered[]) => answers.map(({ latencies }) => percentile(latencies, share))
-  const text = (share: number) => `${median(at(share, runs.beside)).toFixed(1)} (${median(at(share, runs.idle)).toFixed(1)})`
-  report(name, ratio(at(0.99, runs.beside), at(0.99, runs.idle)).text, '', `p50 ${text(0.5)}, p99 ${text(0.99)} ms`, '≤ 4.00')
+  const text = (share: number) => `${median(at(runs.beside, share)).toFixed(1)} (${median(at(runs.idle, share)).toFixed(1)})`
+  report(name, ratio(at(runs.beside, 0.99), at(runs.idle, 0.99)).text, '', `p50 ${text(0.5)}, p99 ${text(0.99)} ms`, '≤ 4.00')
 }
 
 async function starts(): Promise<void> {
@@ -226,7 +226,7 @@ async function peers(url: string): Promise<void> {
   if (protocol !== 'http:') throw new Error(`${url}: only http is measured`)
   const ask = `GET ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
   const request = given.request === undefined ? ask : readFileSync(given.request, 'utf8').replace(/\r?\n/g, '\r\n')
-  const peer: Served = {
+  const peer: ServedProcess = {
     host: hostname,
     port: Number(port || 80),
     startedAfter: Number.NaN,

@@ -3,7 +3,6 @@
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hashKey } from '../http/credentials.ts'
 import { writeCursor } from '../http/paging.ts'
 import { compile } from '../test/cli/compile.ts'
 import { productId } from './catalogue.ts'
@@ -11,17 +10,16 @@ import { catalogueFile } from './catalogue-file.ts'
 import { type Load, startLoader } from './load.ts'
 import { commandLine, machine, median, newFolder, pick, print, random, table } from './measure.ts'
 import { family, listening, memoryOf, startProcess } from './process.ts'
-import { order, post } from './releases.ts'
-import { get, openFile, postOrder, putStockedProducts } from './shop.ts'
+import { order } from './releases.ts'
+import { authorization, createSellerKey, get, openFile, post, postOrder, productIds, putStockedProducts } from './shop.ts'
 
 const { directory, minutes, warmup, products, seed } = commandLine({ minutes: 30, warmup: 3, products: 100_000 })
 
 /** Seconds between two samples. */
 const interval = 5
-const authorization = `Bearer tp_${'k'.repeat(32)}`
 const next = random(seed)
 const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i))
-const line = () => `BENCH-${Math.floor(1000 * next())}`
+const line = () => pick(next, productIds)
 const any = () => productId(Math.floor(products * next()), products)
 const html = (request: string) => request.replace('Host: shop', 'Host: shop\r\nAccept: text/html')
 
@@ -99,7 +97,7 @@ async function main(folder: string): Promise<void> {
   copyFileSync(await catalogueFile(directory, products, seed), path)
   const store = await openFile(path)
   await putStockedProducts(store)
-  await store.createKey({ customer: 'ERP', scopes: ['fulfilment'], hash: hashKey(authorization.slice('Bearer '.length)) })
+  await createSellerKey(store)
   await store.close()
 
   const settings = { DATABASE_URL: `sqlite:${path}`, PORT: '0', RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off', SAMPLE_CATALOGUE: 'off' }

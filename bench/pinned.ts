@@ -7,7 +7,7 @@ import { cpus } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { compiledEnvironment, family, memoryOf, processorTime, residentBytes } from './process.ts'
 
-export interface Served {
+export interface ServedProcess {
   /** By default this machine. */
   readonly host?: string
   readonly port: number
@@ -93,7 +93,7 @@ export async function serveProcess(
   args: readonly string[],
   settings: Readonly<Record<string, string>>,
   { on = cores.one, path }: { readonly on?: string; readonly path?: string } = {}
-): Promise<Served> {
+): Promise<ServedProcess> {
   const port = await freePort()
   const env = { ...compiledEnvironment(settings), HOST: '127.0.0.1', PORT: String(port) }
   const startedAt = performance.now()

@@ -3,18 +3,16 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Store } from '../domain/store.ts'
-import { hashKey } from '../http/credentials.ts'
 import { openPostgresStore } from '../stores/postgres/store.ts'
 import { startPostgres } from '../test/stores/embedded.ts'
 import { heads, row, under } from './latency.ts'
 import { startLoader } from './load.ts'
 import { interleave, machine, newFolder, print, random, settings, table } from './measure.ts'
-import { currency, get, openFile, placing, putStockedProducts, type Served, serve, tagOf } from './shop.ts'
+import { authorization, createSellerKey, currency, get, openFile, placing, putStockedProducts, type Served, serve, tagOf } from './shop.ts'
 
 const { directory, rounds, milliseconds, seed } = settings({ rounds: 7, seconds: 1 })
 /** The target: a poll may take at most this many times as long as the product. */
 const target = 1
-const authorization = `Bearer tp_${'k'.repeat(32)}`
 const loader = startLoader()
 
 /** The page of events after the newest one. */
@@ -31,7 +29,7 @@ async function measure(name: string, store: Store): Promise<string> {
   const next = random(seed)
   const [product = ''] = await putStockedProducts(store)
   await Promise.all(Array.from({ length: 1_000 }, () => store.placeOrder(placing(next))))
-  await store.createKey({ customer: 'ERP', scopes: ['fulfilment'], hash: hashKey(authorization.slice('Bearer '.length)) })
+  await createSellerKey(store)
   const shop = await serve(store)
   const unchanged = async (path: string) => {
     const requests = [get(path, { tag: await tagOf(shop, path, authorization), authorization })]

@@ -4,9 +4,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Recorded } from './bare.ts'
-import { type Served, serveProcess } from './pinned.ts'
+import { type ServedProcess, serveProcess } from './pinned.ts'
 
-type Address = Pick<Served, 'host' | 'port'>
+type Address = Pick<ServedProcess, 'host' | 'port'>
 
 interface Response {
   readonly status: number
@@ -50,7 +50,7 @@ async function record(address: Address, { request, status, route }: Replayed): P
 const loaderPath = new URL('../test/typescript/register.js', import.meta.url).href
 
 /** Starts a bare server that sends what another server answers. @param folder for the recorded response */
-export async function replay(folder: string, address: Address, replayed: Replayed): Promise<Served> {
+export async function replay(folder: string, address: Address, replayed: Replayed): Promise<ServedProcess> {
   const file = join(folder, 'recorded.json')
   writeFileSync(file, JSON.stringify([await record(address, replayed)]))
   return serveProcess([`--import=${loaderPath}`, fileURLToPath(new URL('./bare.ts', import.meta.url)), file], {})

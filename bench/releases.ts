@@ -3,8 +3,9 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compile } from '../test/cli/compile.ts'
-import { newFolder, type Settings } from './measure.ts'
+import { newFolder, pick, type Settings } from './measure.ts'
 import { listening, startProcess, succeeds, type Watched } from './process.ts'
+import { post, productIds } from './shop.ts'
 
 export interface Release {
   readonly name: string
@@ -18,8 +19,6 @@ async function builds(before: string | undefined): Promise<readonly (readonly [n
   return before === undefined ? [now] : [['before', join(before, 'dist')], now]
 }
 
-const count = 1_000
-
 const folders: string[] = []
 process.once('exit', () => {
   for (const made of folders) rmSync(made, { recursive: true, force: true })
@@ -31,8 +30,6 @@ function folder(directory: string): string {
   folders.push(made)
   return made
 }
-
-export const productIds: readonly string[] = Array.from({ length: count }, (_, i) => `BENCH-${i}`)
 
 /** Products with stock that does not run out. `ABC-1` is the product that bench/hostile.ts requests. */
 function catalogue(): string {
@@ -75,12 +72,7 @@ export async function startReleases(
 /** A POST request with an order of this many lines, as XML. */
 export function order(lines: number, next: () => number): string {
   const items = Array.from({ length: lines }, () => {
-    const id = productIds[Math.floor(next() * count)] ?? ''
-    return `<item><product-id>${id}</product-id><quantity>${1 + Math.floor(9 * next())}</quantity></item>`
+    return `<item><product-id>${pick(next, productIds)}</product-id><quantity>${1 + Math.floor(9 * next())}</quantity></item>`
   })
   return post('application/xml', `<purchase-order>${items.join('')}</purchase-order>`)
-}
-
-export function post(type: string, body: string): string {
-  return `POST /order HTTP/1.1\r\nHost: shop\r\nContent-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 }

@@ -7,6 +7,7 @@ import { decimal } from '../domain/money.ts'
 import type { PurchaseOrder } from '../domain/order.ts'
 import type { ProductDraft } from '../domain/product.ts'
 import type { Placing, Store } from '../domain/store.ts'
+import { hashKey } from '../http/credentials.ts'
 import { openWithWriter } from '../stores/sqlite/store.ts'
 import { pick } from './measure.ts'
 
@@ -32,7 +33,8 @@ export async function serve(store: Store, overrides: Readonly<Record<string, str
   return { port: (app.server.address() as AddressInfo).port, close: () => app.close() }
 }
 
-const products = Array.from({ length: 1_000 }, (_, i) => `BENCH-${i}`)
+/** The products that the orders of the benches are for. */
+export const productIds: readonly string[] = Array.from({ length: 1_000 }, (_, i) => `BENCH-${i}`)
 
 /** Stores the products that `purchase` orders, with stock that does not run out. @returns their ids */
 export async function putStockedProducts(store: Store): Promise<readonly string[]> {
@@ -46,8 +48,16 @@ export async function putStockedProducts(store: Store): Promise<readonly string[
     backorder: false,
     onHand: decimal('900000000')
   }
-  await Promise.all(products.map((id) => store.putProduct(id, draft, {})))
-  return products
+  await Promise.all(productIds.map((id) => store.putProduct(id, draft, {})))
+  return productIds
+}
+
+/** The credentials of the key that `createSellerKey` makes. */
+export const authorization = `Bearer tp_${'k'.repeat(32)}`
+
+/** Stores a key that may read all orders and events. */
+export async function createSellerKey(store: Store): Promise<void> {
+  await store.createKey({ customer: 'ERP', scopes: ['fulfilment'], hash: hashKey(authorization.slice('Bearer '.length)) })
 }
 
 const address = { street: 'Am Markt 1', city: 'Köln', postalCode: '50667', country: 'DE' }
@@ -55,7 +65,7 @@ const buyer = { name: 'Möbel & Söhne GmbH', email: 'einkauf@example.org', addr
 
 /** A purchase order of one to five lines with different products. */
 function purchase(next: () => number): PurchaseOrder {
-  const ids = new Set(Array.from({ length: 1 + Math.floor(5 * next()) }, () => pick(next, products)))
+  const ids = new Set(Array.from({ length: 1 + Math.floor(5 * next()) }, () => pick(next, productIds)))
   const items = [...ids].map((productId) => ({ product: { productId }, quantity: decimal(String(1 + Math.floor(9 * next()))), notes: [] }))
   return { buyer, notes: [], extensions: [], items }
 }
@@ -73,9 +83,12 @@ export function postOrder(next: () => number): string {
   const { street, city, postalCode, country } = address
   const place = `<address><street>${street}</street><city>${city}</city><postal-code>${postalCode}</postal-code><country>${country}</country></address>`
   const party = `<buyer><name>${buyer.name.replace('&', '&amp;')}</name><email>${buyer.email}</email>${place}</buyer>`
-  const body = `<purchase-order>${party}${items.join('')}</purchase-order>`
-  const head = `POST /order HTTP/1.1\r\nHost: shop\r\nContent-Type: application/xml\r\nContent-Length: ${Buffer.byteLength(body)}`
-  return `${head}\r\n\r\n${body}`
+  return post('application/xml', `<purchase-order>${party}${items.join('')}</purchase-order>`)
+}
+
+/** A request that posts an order. */
+export function post(type: string, body: string): string {
+  return `POST /order HTTP/1.1\r\nHost: shop\r\nContent-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 }
 
 /** @param sent the entity tag that the client knows, and its credentials */
