@@ -96,9 +96,9 @@ function settle(lines: readonly Line[], currency: string): readonly Settled[] {
     const remainingStock = remaining.get(line.productId) ?? new RemainingStock(line.stockItem)
     remaining.set(line.productId, remainingStock)
     const { onHand, left } = remainingStock
-    if (refused.has(line.productId)) return rejected(line, tooLittleReason(onHand, left, remainingStock))
+    if (refused.has(line.productId)) return rejected(line, tooLittleReason(onHand, remainingStock))
     const quantity = remainingStock.give(line.item.quantity)
-    if (compare(quantity, zero) === 0) return rejected(line, noneReason(line, left, remainingStock))
+    if (compare(quantity, zero) === 0) return rejected(line, noneReason(left, remainingStock))
     const isCut = compare(quantity, line.item.quantity) < 0
     const expected = otherPrice(line)
     const isBackordered = compare(onHand, quantity) < 0
@@ -136,15 +136,16 @@ function cutReason(quantity: Decimal, ordered: Decimal, left: Decimal, { backord
   return `Only ${plain(quantity)} of the ${plain(ordered)} ordered are available${isInSteps ? `: ${plain(left)} on hand, sold in multiples of ${plain(rule.step)}` : ''}.`
 }
 
-function noneReason({ stockItem }: Line, left: Decimal, { backorder, rule }: RemainingStock): string {
+/** The reason of a line that gets nothing where other lines of its product get something. */
+function noneReason(left: Decimal, { backorder, rule }: RemainingStock): string {
   if (backorder) return 'No more of it can be ordered now.'
   if (compare(left, zero) > 0) return `Only ${plain(left)} of it is left, and it is sold in multiples of ${plain(rule.step)}.`
-  return compare(stockItem.onHand, zero) > 0 ? 'Nothing of it is left for this line.' : 'None of it is on hand.'
+  return 'Nothing of it is left for this line.'
 }
 
-function tooLittleReason(onHand: Decimal, left: Decimal, { backorder, rule }: RemainingStock): string {
+function tooLittleReason(onHand: Decimal, { backorder, rule }: RemainingStock): string {
   if (backorder) return 'No more of it can be ordered now.'
-  if (compare(left, zero) === 0) return 'None of it is on hand.'
+  if (compare(onHand, zero) === 0) return 'None of it is on hand.'
   return `Only ${plain(onHand)} of it is on hand, and the least that can be ordered is ${plain(leastQuantity(rule))}.`
 }
 
