@@ -21,10 +21,15 @@ export function isRace(error: unknown): boolean {
   return error instanceof ConcurrentChange || (error instanceof pg.DatabaseError && race.test(error.code ?? ''))
 }
 
-/** An error that is not from the server is from the driver or the network, unless it is a bug in this code. */
+/** Whether an error is a bug in this code, not an error of the server, the driver or the network. */
+export function isBug(error: Error): boolean {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError
+}
+
+/** An error that is not from the server is from the driver or the network, unless it is a bug. */
 function isOutOfReach(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return outOfReach.test(error.code ?? '')
-  return error instanceof Error && !(error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError)
+  return error instanceof Error && !isBug(error)
 }
 
 export function unavailable(cause?: unknown): DomainError {

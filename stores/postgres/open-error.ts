@@ -2,6 +2,7 @@
 
 import pg from 'pg'
 import { DomainError, StoreOpenError } from '../../domain/errors.ts'
+import { isBug } from './failures.ts'
 
 /** The parts of the database URL, as the driver parsed it. */
 export type Target = Pick<pg.Client, 'host' | 'port' | 'user' | 'database'>
@@ -80,9 +81,4 @@ export function openError(error: unknown, target: Target): unknown {
     return new StoreOpenError(`${server} has no TLS (${message}): turn it on there, or leave sslmode out of DATABASE_URL`, { cause: error })
   }
   return new StoreOpenError(`${server} cannot be reached (${message}): start it, or correct DATABASE_URL`, { cause: error })
-}
-
-/** Whether an error is a bug in this code, not an error of the server or the network. */
-function isBug(error: Error): boolean {
-  return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError
 }
