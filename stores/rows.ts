@@ -37,6 +37,10 @@ export interface CommonProductRow {
 /** The columns of a product that decisions about orders need. */
 export type CommonStockItemRow = Omit<CommonProductRow, 'version' | 'description' | 'modified_at'> & { readonly seq: number }
 
+/** The columns of a CommonStockItemRow, and those that only a stock ledger needs. */
+export const stockItemColumns = `p.seq, p.id, p.version, p.name, p.price, p.unit, p.minimum_quantity, p.quantity_step, p.gtin, p.backorder,
+  p.availability, p.deleted`
+
 export const productColumns = `p.seq, p.id, p.version, p.name, p.description, p.price, p.unit, p.minimum_quantity, p.quantity_step,
   p.gtin, p.categories, p.images, p.backorder, p.availability, p.modified_at, p.deleted`
 
@@ -52,11 +56,11 @@ export function gtinsAmong(codes: readonly string[]): readonly string[] {
 
 export function optionOf(row: OptionRow): ProductOption {
   const { id, name, price, unit, gtin } = row
-  return { id, name, price, unit, ...quantitiesOf(row), ...(gtin === null ? {} : { gtin }) }
+  return { id, name, price, unit, ...quantityRuleOf(row), ...(gtin === null ? {} : { gtin }) }
 }
 
 /** The quantity rule of a product. */
-export function quantitiesOf({
+export function quantityRuleOf({
   minimum_quantity: minimumQuantity,
   quantity_step: quantityStep
 }: Pick<CommonProductRow, 'minimum_quantity' | 'quantity_step'>): Pick<Product, 'minimumQuantity' | 'quantityStep'> {
@@ -112,6 +116,9 @@ export interface CommonOrderRow {
   readonly placed_at: number
   readonly modified_at: number
 }
+
+/** The columns of a CommonOrderRow. */
+export const orderHeadColumns = 'o.seq, o.id, o.version, o.customer, o.order_number, o.status, o.placed_at, o.modified_at'
 
 /** The row of an order without its content. */
 export interface SizedOrderRow extends CommonOrderRow {

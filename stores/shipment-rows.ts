@@ -24,8 +24,7 @@ export const shipmentHeadColumns = 'number, shipped_at, carrier, tracking_number
 export const shipmentColumns = `${shipmentHeadColumns}, items`
 
 /** The columns of a list, which has only the lines of short shipments. */
-export const shipmentSummaryColumns = `s.number, s.shipped_at, s.carrier, s.tracking_number, s.tracking_uri, s.item_count,
-  CASE WHEN s.item_count <= ${mostSummarised} THEN s.items END AS items`
+export const shipmentSummaryColumns = `${shipmentHeadColumns}, CASE WHEN item_count <= ${mostSummarised} THEN items END AS items`
 
 export function shipmentRow(shipment: Shipment): ShipmentRow {
   return {

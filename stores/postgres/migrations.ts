@@ -31,7 +31,7 @@ export async function migratePostgres(url: string): Promise<Migrated> {
     const newest = known.at(-1)?.number ?? 0
     const from = await version(client)
     if (from === newest) return { from, to: from, applied: [] }
-    await refuseStrange(client)
+    await requireUtf8(client)
     await refuseForeign(client)
     // With READ COMMITTED, this process sees the migrations of the process that held the lock before.
     await client.query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE')
@@ -54,7 +54,7 @@ async function version(client: pg.Client): Promise<number> {
   return rows[0]?.number ?? 0
 }
 
-async function refuseStrange(client: pg.Client): Promise<void> {
+async function requireUtf8(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('SHOW server_encoding')
   const encoding = rows[0]?.server_encoding
   if (encoding !== 'UTF8') {

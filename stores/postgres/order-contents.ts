@@ -1,9 +1,9 @@
 /** Reads the contents of orders, after their sizes: a small write can name a large order. */
 
-import type { SizedOrderRow } from '../rows.ts'
+import { orderHeadColumns, type SizedOrderRow } from '../rows.ts'
 import type { Queries } from './database.ts'
 import { ConcurrentChange } from './failures.ts'
-import { type OrderRow, orderHeadColumns } from './rows.ts'
+import type { OrderRow } from './rows.ts'
 
 export const sizedOrderColumns = `${orderHeadColumns}, o.content_size`
 

@@ -12,9 +12,9 @@ import {
 } from '../../domain/order-list.ts'
 import type { Page } from '../../domain/page.ts'
 import type { OrderQuery } from '../../domain/store.ts'
-import { type CommonOrderRow, deferredOrder, type SummaryRow, summaryFrom } from '../rows.ts'
+import { type CommonOrderRow, deferredOrder, orderHeadColumns, type SummaryRow, summaryFrom } from '../rows.ts'
 import type { Database, Statement } from './database.ts'
-import { isUuid, orderHeadColumns } from './rows.ts'
+import { isUuid } from './rows.ts'
 
 /** @throws PositionError if the order is not in the list */
 async function rangeAfter(database: Database, list: OrderList, after: string | undefined): Promise<Range> {

@@ -4,7 +4,7 @@ import type { ApiKey, Scope } from '../../domain/caller.ts'
 import { type Decimal, plain } from '../../domain/money.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Product, Stock } from '../../domain/product.ts'
-import { type CommonKeyRow, type CommonOrderRow, type CommonProductRow, keyOf, orderFrom, productOf } from '../rows.ts'
+import { type CommonKeyRow, type CommonOrderRow, type CommonProductRow, keyOf, orderFrom, orderHeadColumns, productOf } from '../rows.ts'
 
 /** An SQL expression: milliseconds since the epoch by the database's clock, which all replicas share. */
 export const now = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
@@ -42,7 +42,6 @@ export interface OrderRow extends CommonOrderRow {
   readonly content: string
 }
 
-export const orderHeadColumns = 'o.seq, o.id, o.version, o.customer, o.order_number, o.status, o.placed_at, o.modified_at'
 export const orderColumns = `${orderHeadColumns}, o.content`
 
 /** Whether a text has the form of our ids of orders and webhooks. PostgreSQL would also accept other forms of a UUID, such as capitals. */

@@ -11,7 +11,7 @@ import { decideStock, type Inventory, type LockedItem, type StockItem } from '..
 import type { Decimal } from '../../domain/money.ts'
 import type { ProductReference } from '../../domain/order.ts'
 import { gtin14, withGtin } from '../../domain/product.ts'
-import { type CommonStockItemRow, quantitiesOf } from '../rows.ts'
+import { type CommonStockItemRow, quantityRuleOf, stockItemColumns } from '../rows.ts'
 import type { Queries } from './database.ts'
 import type { EventLog } from './event-log.ts'
 import { ConcurrentChange } from './failures.ts'
@@ -51,8 +51,7 @@ export async function lockStock({ query }: Queries, products: Iterable<ProductRe
     values
   )
   const read = query<StockItemRow>(
-    `SELECT p.seq, p.id, p.version, p.name, p.price, p.unit, p.minimum_quantity, p.quantity_step, p.gtin, p.backorder, p.availability, p.deleted, ${stockColumns}
-      FROM product p JOIN stock s ON s.product = p.seq WHERE ${wanted} ORDER BY p.seq`,
+    `SELECT ${stockItemColumns}, ${stockColumns} FROM product p JOIN stock s ON s.product = p.seq WHERE ${wanted} ORDER BY p.seq`,
     values
   )
   const lockedRows = new Set((await locked).map(({ product }) => product))
@@ -79,7 +78,12 @@ export class StockLedger implements Inventory {
   constructor(rows: readonly StockItemRow[]) {
     for (const row of rows) {
       const stock = toStock(row.id, row)
-      const locked = { seq: row.seq, gtin: row.gtin, item: { ...row, ...quantitiesOf(row), onHand: stock.onHand, stock }, isChanged: false }
+      const locked = {
+        seq: row.seq,
+        gtin: row.gtin,
+        item: { ...row, ...quantityRuleOf(row), onHand: stock.onHand, stock },
+        isChanged: false
+      }
       this.#byId.set(row.id, locked)
       if (row.gtin === null || row.deleted) continue
       const key = gtin14(row.gtin)

@@ -24,7 +24,7 @@ export async function migrateSqlite(path: string, finish?: (db: Connection) => v
 
 async function migrate(path: string, finish?: (db: Connection) => void): Promise<Migrated> {
   const known = migrationsIn(folder)
-  await prepareFile(path, (db) => refuseStrange(db, path, known.at(-1)?.number ?? 0))
+  await prepareFile(path, (db) => refuseForeignOrNewer(db, path, known.at(-1)?.number ?? 0))
   const db = connectWriter(path, 'migration')
   try {
     const from = version(db)
@@ -41,7 +41,7 @@ function version(db: Connection): number {
 }
 
 /** Reads in one transaction, since another process may be making the tables. */
-function refuseStrange(db: Connection, path: string, newest: number): void {
+function refuseForeignOrNewer(db: Connection, path: string, newest: number): void {
   const { number, application, tables } = db.transaction(() => ({
     number: version(db),
     application: db.pragma('application_id', { simple: true }),

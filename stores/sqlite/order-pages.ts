@@ -4,7 +4,7 @@ import type { Order } from '../../domain/order.ts'
 import { mostContent, type OrderList, orderList, orderPage, type Range, rangeOf, readPosition } from '../../domain/order-list.ts'
 import type { Page } from '../../domain/page.ts'
 import type { OrderQuery } from '../../domain/store.ts'
-import { type CommonOrderRow, deferredOrder, type SummaryRow, summaryFrom } from '../rows.ts'
+import { type CommonOrderRow, deferredOrder, orderHeadColumns, type SummaryRow, summaryFrom } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { undecoded } from './rows.ts'
 import type { Sync } from './write-verbs.ts'
@@ -39,8 +39,7 @@ function indexOf({ by, indexed: { customer, status, orderNumber } }: OrderList):
   return { index: ['order', ...names].join('_'), conditions }
 }
 
-const listed = 'o.seq, o.id, o.version, o.customer, o.order_number, o.status, o.placed_at, o.modified_at'
-const summaryOf = `${listed}, s.item_count, s.currency, s.total, s.buyer_name, iif(@lines, s.lines, NULL) AS lines`
+const summaryOf = `${orderHeadColumns}, s.item_count, s.currency, s.total, s.buyer_name, iif(@lines, s.lines, NULL) AS lines`
 const summaries = 'CROSS JOIN order_summary s ON s.seq = o.seq'
 
 /**
@@ -92,7 +91,7 @@ export function makeOrderPages(db: Connection): Sync<'orders' | 'wholeOrders'> {
   // The content of an order is read after the page is known, in the same transaction.
   const whole = db.transaction((query: OrderQuery, most = Number.POSITIVE_INFINITY): Page<Order> => {
     const list = orderList(query)
-    const rows = rowsOf<SizedRow>(sqlOf(list, `${listed}, octet_length(o.content) AS size`, ''), bounds(list, query))
+    const rows = rowsOf<SizedRow>(sqlOf(list, `${orderHeadColumns}, octet_length(o.content) AS size`, ''), bounds(list, query))
     let size = 0
     const { items, ...next } = orderPage(rows, list, (row) => {
       if (size > 0 && size + row.size > mostContent) return undefined

@@ -25,9 +25,9 @@ const columns = 'version, customer, order_number, status, placed_at, modified_at
 export function makeOrderWrites(db: Connection, currency: string, events: EventLog): Writes<OrderVerb> {
   const stockLedger = makeStockLedgers(db, events)
   const keys = makeIdempotencyRows(db)
-  const findRow = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order WHERE id = ?`)
+  const findRow = db.prepare<[string], OrderRow>(`SELECT ${orderColumns} FROM purchase_order o WHERE id = ?`)
   const findNumber = db.prepare<[string, string], OrderRow>(
-    `SELECT ${orderColumns} FROM purchase_order WHERE customer = ? AND order_number = ? AND status NOT IN (${inactiveStatuses})`
+    `SELECT ${orderColumns} FROM purchase_order o WHERE customer = ? AND order_number = ? AND status NOT IN (${inactiveStatuses})`
   )
   const findNumberId = db
     .prepare<[string, string], string>(

@@ -8,6 +8,7 @@ import {
   type OptionRow,
   optionColumns,
   optionOf,
+  orderHeadColumns,
   productColumns,
   type SizedOrderRow,
   storedOrderHeadOf
@@ -17,7 +18,6 @@ import { makeDocumentReader } from './order-documents.ts'
 import { makeOrderPages } from './order-pages.ts'
 import {
   type KeyRow,
-  orderHeadColumns,
   type ProductRow,
   type StockRow,
   stockColumns,
@@ -59,10 +59,10 @@ interface Reader extends Sync<ReadVerb> {
 const isNumbered = 'customer = @customer AND order_number = @orderNumber'
 
 /** SQLite knows the length of a text without reading the text. */
-const sizedOrderColumns = `${orderHeadColumns}, octet_length(content) AS content_size`
+const sizedOrderColumns = `${orderHeadColumns}, octet_length(o.content) AS content_size`
 
 /** Finds the order by indexes alone. To sort all orders of a number would read each of them whole. */
-export const numberedSql = `SELECT ${sizedOrderColumns} FROM purchase_order WHERE seq = coalesce(
+export const numberedSql = `SELECT ${sizedOrderColumns} FROM purchase_order o WHERE seq = coalesce(
   (SELECT seq FROM purchase_order INDEXED BY order_number WHERE ${isNumbered} AND status NOT IN (${inactiveStatuses})),
   (SELECT max(seq) FROM purchase_order INDEXED BY order_any_number WHERE ${isNumbered}))`
 
@@ -82,8 +82,8 @@ export function makeReader(db: Connection, currency: string): Reader {
   )
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck()
   const revision = db.prepare<[], Revision>('SELECT revision, modified_at AS modifiedAt FROM catalogue')
-  const order = db.prepare<[string], UndecodedOrderRow>(`SELECT ${undecodedOrderColumns} FROM purchase_order WHERE id = ?`)
-  const orderHead = db.prepare<[string], SizedOrderRow>(`SELECT ${sizedOrderColumns} FROM purchase_order WHERE id = ?`)
+  const order = db.prepare<[string], UndecodedOrderRow>(`SELECT ${undecodedOrderColumns} FROM purchase_order o WHERE id = ?`)
+  const orderHead = db.prepare<[string], SizedOrderRow>(`SELECT ${sizedOrderColumns} FROM purchase_order o WHERE id = ?`)
   const numbered = db.prepare<[{ customer: string; orderNumber: string }], SizedOrderRow>(numberedSql)
   const keys = db.prepare<[], KeyRow>(`SELECT ${keyColumns} FROM api_key ORDER BY created_at, id`)
   const key = db.prepare<[string], KeyRow>(`SELECT ${keyColumns} FROM api_key WHERE hash = ?`)

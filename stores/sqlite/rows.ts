@@ -5,7 +5,16 @@ import { type JsonText, mostInline } from '../../domain/deferred.ts'
 import { type Decimal, fromUnits, plain, toUnits } from '../../domain/money.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Product, Stock } from '../../domain/product.ts'
-import { type CommonKeyRow, type CommonOrderRow, type CommonProductRow, keyOf, orderFrom, orderOf, productOf } from '../rows.ts'
+import {
+  type CommonKeyRow,
+  type CommonOrderRow,
+  type CommonProductRow,
+  keyOf,
+  orderFrom,
+  orderHeadColumns,
+  orderOf,
+  productOf
+} from '../rows.ts'
 
 const stockScale = 3
 
@@ -48,8 +57,7 @@ export interface OrderRow extends CommonOrderRow {
   readonly content: string
 }
 
-export const orderHeadColumns = 'seq, id, version, customer, order_number, status, placed_at, modified_at'
-export const orderColumns = `${orderHeadColumns}, content`
+export const orderColumns = `${orderHeadColumns}, o.content`
 
 /** Parses the whole order, for decisions. */
 export function toOrder(row: OrderRow): Order {
@@ -69,7 +77,7 @@ export interface UndecodedOrderRow extends CommonOrderRow {
 }
 
 /** The columns that the serving thread reads. */
-export const undecodedOrderColumns = `${orderHeadColumns}, ${undecoded('content')} AS content`
+export const undecodedOrderColumns = `${orderHeadColumns}, ${undecoded('o.content')} AS content`
 
 /** The content of a large order stays text until it is read. */
 export function toDeferredOrder(row: UndecodedOrderRow): Order {

@@ -4,7 +4,7 @@ import { productChanged } from '../../domain/event.ts'
 import { decideStock, type Inventory, type LockedItem } from '../../domain/inventory.ts'
 import type { Decimal } from '../../domain/money.ts'
 import { type Availability, gtin14, withGtin } from '../../domain/product.ts'
-import { type CommonStockItemRow, quantitiesOf } from '../rows.ts'
+import { type CommonStockItemRow, quantityRuleOf, stockItemColumns } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import type { EventLog } from './event-log.ts'
 import { type StockRow, stockColumns, toStock, toThousandths } from './rows.ts'
@@ -35,9 +35,7 @@ export function makeRevise(db: Connection): () => number {
 
 /** Makes the function that starts the ledger of a command. */
 export function makeStockLedgers(db: Connection, events: EventLog): () => StockLedger {
-  const columns = `SELECT p.seq, p.id, p.version, p.name, p.price, p.unit, p.minimum_quantity, p.quantity_step, p.gtin, p.backorder, p.availability, p.deleted,
-      ${stockColumns}
-    FROM product p JOIN stock s ON s.product = p.seq`
+  const columns = `SELECT ${stockItemColumns}, ${stockColumns} FROM product p JOIN stock s ON s.product = p.seq`
   const byId = db.prepare<[string], StockItemRow>(`${columns} WHERE p.id = ?`)
   const byGtin = db.prepare<[string], StockItemRow>(`${columns} WHERE p.gtin14 = ? AND p.deleted = 0 ORDER BY p.seq`)
   const setStock = db.prepare<[bigint, number, number, number]>(
@@ -89,5 +87,5 @@ function toItem(row: StockItemRow): LockedItem {
   const { id, name, price, unit, availability, version } = row
   const stock = toStock(id, row)
   const flags = { backorder: row.backorder === 1, deleted: row.deleted === 1 }
-  return { id, name, price, unit, ...quantitiesOf(row), ...flags, onHand: stock.onHand, availability, version, stock }
+  return { id, name, price, unit, ...quantityRuleOf(row), ...flags, onHand: stock.onHand, availability, version, stock }
 }
