@@ -1,6 +1,6 @@
 /** Outcomes of writes as plain data, which threads can exchange. */
 
-import { DomainError, type DomainErrorCode, type Fault, LargeRead } from '../domain/errors.ts'
+import { DomainError, type DomainErrorCode, type Fault, LargeRead, PositionError } from '../domain/errors.ts'
 import type { ThreadLost } from './database-thread.ts'
 
 interface ErrorData {
@@ -21,6 +21,7 @@ export type Failure =
       readonly cause: ErrorData | string | undefined
     }
   | { readonly kind: 'large-read'; readonly size: number }
+  | { readonly kind: 'position'; readonly message: string }
   | (ErrorData & { readonly kind: 'unexpected' })
 
 /**
@@ -36,6 +37,7 @@ export type CommandOutcome = { readonly value: unknown } | { readonly failure: F
 
 export function toFailure(error: unknown): Failure {
   if (error instanceof LargeRead) return { kind: 'large-read', size: error.size }
+  if (error instanceof PositionError) return { kind: 'position', message: error.message }
   if (!(error instanceof DomainError)) return { kind: 'unexpected', ...dataOf(error) }
   const { code, message, faults, orderId, cause } = error
   const causeData = cause === undefined || typeof cause === 'string' ? cause : dataOf(cause)
@@ -46,6 +48,7 @@ export function toFailure(error: unknown): Failure {
 export function fromFailure(failure: Failure, verb: string): Error {
   if (failure.kind === 'unexpected') return new Error(`${verb} failed in the database's thread`, { cause: errorOf(failure) })
   if (failure.kind === 'large-read') return new LargeRead(failure.size)
+  if (failure.kind === 'position') return new PositionError(failure.message)
   const { code, message, faults, orderId, cause } = failure
   const originalCause = typeof cause === 'object' ? errorOf(cause) : cause
   return new DomainError(code, message, { faults, cause: originalCause, ...(orderId === undefined ? {} : { orderId }) })

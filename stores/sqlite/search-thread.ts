@@ -1,6 +1,5 @@
 /** The entry of the search thread. */
 
-import { PositionError } from '../../domain/errors.ts'
 import type { Page } from '../../domain/page.ts'
 import type { Product } from '../../domain/product.ts'
 import type { ProductQuery } from '../../domain/store.ts'
@@ -17,11 +16,7 @@ export interface SearchData {
   readonly currency: string
 }
 
-export type Found =
-  | { readonly page: Page<Product> }
-  | { readonly failure: Failure }
-  /** The message of a PositionError. */
-  | { readonly position: string }
+export type Found = { readonly page: Page<Product> } | { readonly failure: Failure }
 
 serve(({ path, identity, currency }: SearchData) => {
   checkFile(path, identity)
@@ -32,7 +27,7 @@ serve(({ path, identity, currency }: SearchData) => {
       checkFile(path, identity)
       return { page: pages(query) }
     } catch (error) {
-      return error instanceof PositionError ? { position: error.message } : { failure: failureOf(error, path) }
+      return { failure: failureOf(error, path) }
     }
   }
   return { answer: (query: ProductQuery) => ({ answer: find(query) }), close: () => db.close() }

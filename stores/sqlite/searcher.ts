@@ -1,4 +1,4 @@
-import { DomainError, PositionError } from '../../domain/errors.ts'
+import { DomainError } from '../../domain/errors.ts'
 import type { Page } from '../../domain/page.ts'
 import type { Product } from '../../domain/product.ts'
 import type { ProductQuery } from '../../domain/store.ts'
@@ -32,7 +32,7 @@ export class Searcher {
     }
     const found = await this.#find(query)
     if ('page' in found) return found.page
-    throw 'position' in found ? new PositionError(found.position) : fromFailure(found.failure, 'products')
+    throw fromFailure(found.failure, 'products')
   }
 
   async #find(query: ProductQuery): Promise<Found> {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { DomainError, LargeRead } from '../../domain/errors.ts'
+import { DomainError, LargeRead, PositionError } from '../../domain/errors.ts'
 import type { Placed } from '../../domain/store.ts'
 import type { Command } from '../../stores/commands.ts'
 import { packOutcomes, unpackOutcomes } from '../../stores/crossing.ts'
@@ -24,6 +24,10 @@ t.test('a refusal of the shop crosses between threads with all its parts', async
 
 t.test('the size of a large order that is named crosses, too', async (t) => {
   t.match(crossed(new LargeRead(50_000)), { name: 'LargeRead', size: 50_000 })
+})
+
+t.test('a position that is not of the list crosses as such', async (t) => {
+  t.match(crossed(new PositionError('not an order of this list')), { name: 'PositionError', message: 'not an order of this list' })
 })
 
 t.test('any other error crosses as the cause of one that names the verb', async (t) => {
