@@ -15,10 +15,11 @@ export interface Queued<Item, Result> extends Pending<Item, Result>, Waiting {
   readonly size: number
 }
 
-interface Properties<Item> {
+/** What the place of an item in the queue depends on. */
+export interface QueueRules<Item> {
   /** Returns the weight of what was sent (see sizes.ts). */
   readonly weight: (item: Item) => number
-  /** Returns the id of the order that an item changes. */
+  /** Returns the id of the order that an item changes. Items of one order are done in the order of arrival. */
   readonly orderOf?: ((item: Item) => string | undefined) | undefined
   /** Returns who sent an item. Senders take turns. Items without a sender have one turn together. */
   readonly senderOf?: ((item: Item) => string | undefined) | undefined
@@ -42,15 +43,15 @@ const noSender = ''
  * other, in the order of arrival: each waits for its turn when the one before it is done.
  */
 export class BatchQueue<Item, Result = unknown> {
-  readonly #properties: Properties<Item>
+  readonly #rules: QueueRules<Item>
   readonly #lanes: Readonly<Record<LaneName, Lane<Queued<Item, Result>>>> = { small: new Lane(), large: new Lane() }
   /** By order, as long as one of its writes waits for its turn or runs: the writes that came after that one. */
   readonly #orders = new Map<string, Queued<Item, Result>[]>()
   #numbers = 0
   #isLargesTurn = false
 
-  constructor(properties: Properties<Item>) {
-    this.#properties = properties
+  constructor(rules: QueueRules<Item>) {
+    this.#rules = rules
   }
 
   get length(): number {
@@ -59,7 +60,7 @@ export class BatchQueue<Item, Result = unknown> {
 
   /** @throws DomainError `store-overloaded` */
   add({ item, resolve, reject }: Pending<Item, Result>): void {
-    const { weight, orderOf, senderOf } = this.#properties
+    const { weight, orderOf, senderOf } = this.#rules
     const size = weight(item)
     const sender = senderOf?.(item) ?? noSender
     const { room } = this.#lanes[laneOf(size)]

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { DomainError } from '../domain/errors.ts'
-import { BatchQueue, type Queued } from './batch-queue.ts'
+import { hasCode } from '../domain/errors.ts'
+import { BatchQueue, type Queued, type QueueRules } from './batch-queue.ts'
 import { notStored, type Postponed } from './outcomes.ts'
 
 /**
@@ -12,15 +12,9 @@ const resultsPerTurn = 8
 /** The outcome of one item of a batch. */
 export type Settled<T> = { readonly value: T } | { readonly error: unknown }
 
-export interface Work<Item, Result> {
+export interface Work<Item, Result> extends QueueRules<Item> {
   /** Runs a batch as one transaction. The results are in the order of the items. */
   run(items: readonly Item[]): Promise<readonly (Settled<Result> | Postponed)[]>
-  /** The weight of an item in a batch. */
-  readonly weight: (item: Item) => number
-  /** The id of the order that an item changes. Items of one order are done in the order of arrival. */
-  readonly orderOf?: (item: Item) => string | undefined
-  /** The sender of an item. Senders take turns. Items without a sender have one turn together. */
-  readonly senderOf?: (item: Item) => string | undefined
   /** The number of batches that may be in progress at once. */
   readonly parallel: number
 }
@@ -115,7 +109,7 @@ export class Batcher<Item, Result> {
       return await this.#work.run(batch.map(({ item }) => item))
     } catch (error) {
       // If the database refuses one item, each is tried alone, so that the others succeed. If it cannot be reached, all fail.
-      const isTriedAlone = batch.length > 1 && !(error instanceof DomainError && error.code === 'store-unavailable')
+      const isTriedAlone = batch.length > 1 && !hasCode(error, 'store-unavailable')
       if (!isTriedAlone) return batch.map(() => ({ error }))
       const results: (Settled<Result> | Postponed)[] = []
       for (const queued of batch) results.push((await this.#run([queued]))[0] ?? withoutResult())

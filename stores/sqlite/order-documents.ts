@@ -1,8 +1,9 @@
 import { orderNotFound } from '../../domain/errors.ts'
-import type { Order, OrderDocument, WholeOrderDocument } from '../../domain/order.ts'
+import type { Order } from '../../domain/order.ts'
 import type { OrderWriteOptions } from '../../domain/store.ts'
 import { type DocumentRow, documentColumns, documentFrom, type WholeDocumentRow, wholeDocumentColumns, wholeDocumentFrom } from '../rows.ts'
 import type { Connection } from './connection.ts'
+import type { Sync } from './write-verbs.ts'
 
 /** Writes the documents that orders came from. */
 export function makeOrderDocuments(db: Connection) {
@@ -34,13 +35,8 @@ export function makeOrderDocuments(db: Connection) {
   }
 }
 
-interface DocumentReader {
-  documentOf(id: string): OrderDocument | undefined
-  wholeDocumentOf(id: string): WholeOrderDocument | undefined
-}
-
 /** Reads the document of an order; undefined when it has none. Both verbs throw DomainError `order-not-found`. */
-export function makeDocumentReader(db: Connection): DocumentReader {
+export function makeDocumentReader(db: Connection): Sync<'documentOf' | 'wholeDocumentOf'> {
   function reader<Row, Document>(columns: string, from: (row: Row) => Document): (id: string) => Document {
     const select = db.prepare<[string], Row>(
       `SELECT ${columns} FROM purchase_order o LEFT JOIN order_document d ON d.seq = o.seq WHERE o.id = ?`
