@@ -5,7 +5,7 @@ import { compare, decimal } from './money.ts'
 import { canBecome, isActive, type Objections, type Order, type OrderDocument } from './order.ts'
 import { refusedTransition } from './order-writes.ts'
 import type { Precondition } from './preconditions.ts'
-import { joinObjections, noObjections, refusal } from './refusing.ts'
+import { hasObjections, joinObjections, noObjections, refusal } from './refusing.ts'
 
 /** The document's reference to an order, with the place of each value. The faults of a value carry its place. */
 export interface BuyerReference {
@@ -104,7 +104,7 @@ export function decideCancellation(
   if (status === 'cancelled' && !buyer.objections) return false
   const isAllowed = canBecome(status, 'cancelled')
   const objections = joinObjections(outdated(buyer, last), buyer.objections)
-  if (objections.invalid.length + objections.refused.length === 0) return !(isTest && isAllowed)
+  if (!hasObjections(objections)) return !(isTest && isAllowed)
   const isFinal = status !== 'cancelled' && !isAllowed
   const detail = refusedTransition(status, 'cancelled').message
   throw refusal(joinObjections(objections, isFinal ? { invalid: [], refused: [{ detail }] } : noObjections))

@@ -21,7 +21,7 @@ import {
 } from './order.ts'
 import { type Decision, decide, givenBack, matchesOrder, numberTaken } from './placing.ts'
 import { checkPrecondition, type Precondition } from './preconditions.ts'
-import { joinObjections } from './refusing.ts'
+import { hasObjections, joinObjections } from './refusing.ts'
 import { revised } from './revised.ts'
 import { decideDetails, type StatusDetails } from './seller-details.ts'
 import { cutToShipped, type Shipment, ship } from './shipping.ts'
@@ -190,7 +190,7 @@ function withEvents({ id, customer, status }: Order, decided: StatusChange): Sta
 }
 
 function withObjections(order: PurchaseOrder, objections: Objections | undefined): PurchaseOrder {
-  if (!objections || objections.invalid.length + objections.refused.length === 0) return order
+  if (!objections || !hasObjections(objections)) return order
   return { ...order, objections: joinObjections(order.objections, objections) }
 }
 

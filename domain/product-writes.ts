@@ -58,14 +58,14 @@ export function decideProduct(write: ProductWrite, entry: CatalogueEntry | undef
   switch (write.verb) {
     case 'create':
       if (active) throw new DomainError('product-exists', `There is a product ${write.id} already.`)
-      return saved(write, entry, catalogue)
+      return saved(write, entry, active, catalogue)
     case 'put':
       checkPrecondition(write.expected, active?.product.version)
-      return saved(write, entry, catalogue)
+      return saved(write, entry, active, catalogue)
     case 'import':
       return active && matchesDraft(active.product, write.draft)
         ? stockImported(active, write.draft.onHand)
-        : saved(write, entry, catalogue)
+        : saved(write, entry, active, catalogue)
     case 'delete': {
       const { product, stock } = requireActive(write.id, entry)
       checkPrecondition(write.expected, product.version)
@@ -102,12 +102,17 @@ export function importOutcome(write: () => CatalogueChange): ImportOutcome {
   }
 }
 
-function saved({ id, draft }: ImportItem, entry: CatalogueEntry | undefined, { currency, otherHolder }: Catalogue): CatalogueChange {
+/** @param active the entry, unless its product is deleted */
+function saved(
+  { id, draft }: ImportItem,
+  entry: CatalogueEntry | undefined,
+  active: CatalogueEntry | undefined,
+  { currency, otherHolder }: Catalogue
+): CatalogueChange {
   if (draft.currency !== undefined && draft.currency !== currency) {
     const fault = wrongCurrency(currency, draft.currency, 'price')
     throw new DomainError('invalid-product', fault.detail, { faults: [fault] })
   }
-  const active = entry?.deleted === false ? entry : undefined
   // A product of an earlier release keeps its GTIN, although another may have it in another length.
   const isNewGtin = draft.gtin !== undefined && draft.gtin !== active?.product.gtin
   const holder = isNewGtin ? otherHolder(draft.gtin, id) : undefined

@@ -3,6 +3,10 @@ import type { Objections } from './order.ts'
 
 export const noObjections: Objections = { invalid: [], refused: [] }
 
+export function hasObjections({ invalid, refused }: Objections): boolean {
+  return invalid.length + refused.length > 0
+}
+
 export function joinObjections(...all: readonly (Objections | undefined)[]): Objections {
   return { invalid: all.flatMap((one) => one?.invalid ?? []), refused: all.flatMap((one) => one?.refused ?? []) }
 }
