@@ -8,7 +8,7 @@ import { uris } from '../representations/links.ts'
 import { problemRepresentations } from '../representations/problem.ts'
 import { bytesReadFrom, connectionOf, stopReading } from './connection.ts'
 import { connectCode, freeChunks, minAverageSize, tooManyChunks } from './parsing-limits.ts'
-import { retryAfter } from './problem.ts'
+import { retryAfter, uriTooLong } from './problem.ts'
 import type { ProblemCode } from './problem-codes.ts'
 import { problemTypes } from './problem-types.ts'
 import { makeProxyCheck } from './proxies.ts'
@@ -84,7 +84,7 @@ const parserDetails: Readonly<Record<string, string>> = {
 const unreadable = 'The request cannot be read as HTTP/1.1: its request line, a header field or a chunk is malformed.'
 
 function detailOf({ code = '' }: ConnectionError, problem: ProblemCode, maxUrl: number): string {
-  if (problem === 'uri-too-long') return `The request target is longer than ${maxUrl} bytes.`
+  if (problem === 'uri-too-long') return uriTooLong(maxUrl).message
   if (problem !== 'malformed-request') return problemTypes[problem].explanation
   return parserDetails[code] ?? unreadable
 }

@@ -6,7 +6,7 @@ import type { LocatedFault } from '../schemas/document.ts'
 import { toXmlText } from '../schemas/xml-characters.ts'
 import type { DocumentNotation } from './notation.ts'
 import { notACursor } from './paging.ts'
-import { Problem } from './problem.ts'
+import { bodyTooLarge, Problem } from './problem.ts'
 import { codesByStatus, type ProblemCode } from './problem-codes.ts'
 import { shortDetail, shortFault, shortInstance } from './problem-size.ts'
 import { problemTypes } from './problem-types.ts'
@@ -59,10 +59,7 @@ export function contentOf(
   }
   const status = known.statusCode ?? 500
   const code = fastifyCodes[known.code] ?? codesByStatus[status] ?? (status >= 400 && status < 500 ? 'malformed-request' : 'internal-error')
-  if (code === 'body-too-large') {
-    const hint = method === 'PUT' ? ' What the service itself manages (totals, dates, links) can be left out.' : ''
-    return { code, detail: `The body is larger than ${bodyLimit} bytes.${hint}` }
-  }
+  if (code === 'body-too-large') return { code, detail: bodyTooLarge(method, bodyLimit).message }
   if (code === 'unsupported-media-type') {
     const sent = headers['content-type']
     return {

@@ -37,6 +37,17 @@ export class Problem extends Error {
   }
 }
 
+/** @param limit in bytes */
+export function bodyTooLarge(method: string, limit: number): Problem {
+  const hint = method === 'PUT' ? ' What the service itself manages (totals, dates, links) can be left out.' : ''
+  return new Problem('body-too-large', `The body is larger than ${limit} bytes.${hint}`)
+}
+
+/** @param limit in bytes */
+export function uriTooLong(limit: number): Problem {
+  return new Problem('uri-too-long', `The request target is longer than ${limit} bytes.`)
+}
+
 /** The problem of a URI without a resource. */
 export function noResource(): Problem {
   return new Problem('not-found', 'No resource has this URI. Start at the root of the service and follow its links.')

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Config } from '../config.ts'
-import { Problem } from './problem.ts'
+import { Problem, uriTooLong } from './problem.ts'
 
 /** The problems of refused request targets, by request. They are thrown once the request is routed. */
 const refusals = new WeakMap<object, Problem>()
@@ -30,8 +30,7 @@ function normalizeOctet(octet: string): string {
  * @param maxLength in bytes
  */
 export function readTarget(target: string, maxLength: number): string | Problem {
-  if (Buffer.byteLength(target, 'latin1') > maxLength)
-    return new Problem('uri-too-long', `The request target is longer than ${maxLength} bytes.`)
+  if (Buffer.byteLength(target, 'latin1') > maxLength) return uriTooLong(maxLength)
   // The authority of an absolute-form replaces Host (RFC 9112 section 3.2.2), but the service does not depend on it.
   const found = target.replace(absoluteForm, '')
   const origin = found.startsWith('/') ? found : found === '' || found.startsWith('?') ? `/${found}` : undefined

@@ -4,7 +4,7 @@ import { LoopDelay } from '../background/loop-delay.ts'
 import type { Config } from '../config.ts'
 import { connectionLimit, descriptorLimit } from '../http/descriptors.ts'
 import { addCheck } from '../http/hooks.ts'
-import { Problem } from '../http/problem.ts'
+import { bodyTooLarge, Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -55,10 +55,8 @@ export default fp(
     })
 
     // This runs before the body is read, so a client that waits for 100 (Continue) never sends it.
-    addCheck(app, 'preParsing', ({ headers }) => {
-      if (Number(headers['content-length']) > config.BODY_LIMIT) {
-        throw new Problem('body-too-large', `The body is larger than ${config.BODY_LIMIT} bytes.`)
-      }
+    addCheck(app, 'preParsing', ({ method, headers }) => {
+      if (Number(headers['content-length']) > config.BODY_LIMIT) throw bodyTooLarge(method, config.BODY_LIMIT)
     })
   },
   { name: 'limits', fastify: '5.x', dependencies: ['problems'] }

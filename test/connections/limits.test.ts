@@ -41,8 +41,11 @@ t.test('sizes', async (t) => {
     const refused = await post(padded(5001))
     t.match(refused, { status: 413, body: /5000 bytes/ })
     const large = padded(6000)
-    const chunked = `${message('POST /order', { 'content-type': 'application/xml', 'transfer-encoding': 'chunked' })}${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`
-    t.match(await ask(t, app, chunked), { status: 413, body: /5000 bytes/ })
+    const head = { 'content-type': 'application/xml', 'transfer-encoding': 'chunked' }
+    const chunked = (line: string) => `${message(line, head)}${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`
+    t.match(await ask(t, app, chunked('POST /order')), { status: 413, body: /5000 bytes/ })
+    for (const put of [message('PUT /order/none', { 'content-type': 'application/xml' }, large), chunked('PUT /order/none')])
+      t.match(await ask(t, app, put), { status: 413, body: /5000 bytes\. What the service itself manages/ })
     t.equal((await store.orders({ limit: 10 })).items.length, 1)
   })
 
