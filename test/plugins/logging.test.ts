@@ -268,7 +268,7 @@ t.test('only a trusted proxy chooses the request id, and only a well-formed one'
   }
 })
 
-t.test('proxies are named by address, network or name, in either version of IP', async (t) => {
+t.test('proxies are named by address or network, in either version of IP', async (t) => {
   const nameOf = (proxies: readonly string[], remoteAddress: string) =>
     makeRequestIds(proxies)({ headers: { 'x-request-id': 'given' }, socket: { remoteAddress } } as unknown as Parameters<
       ReturnType<typeof makeRequestIds>
@@ -277,7 +277,5 @@ t.test('proxies are named by address, network or name, in either version of IP',
   t.not(nameOf(['10.1.0.0/16'], '10.2.2.3'), 'given')
   t.equal(nameOf(['192.0.2.7'], '::ffff:192.0.2.7'), 'given')
   t.equal(nameOf(['2001:db8::/32'], '2001:db8::1'), 'given')
-  t.equal(nameOf(['loopback'], '::1'), 'given')
-  t.equal(nameOf(['uniquelocal'], '172.20.0.1'), 'given')
   t.not(nameOf([], '127.0.0.1'), 'given')
 })
