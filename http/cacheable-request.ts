@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { isRead } from './methods.ts'
 import { makeProxyCheck } from './proxies.ts'
 
 /** A request that a stored response can answer. Only its target and variant have an effect on the response. */
@@ -82,7 +83,7 @@ export function makeRequestReader({ TRUST_PROXY, MAX_HEADERS }: { readonly TRUST
 
   return (request: IncomingMessage): CacheableRequest | undefined => {
     const { method, url = '', rawHeaders, socket } = request
-    if ((method !== 'GET' && method !== 'HEAD') || request.httpVersionMinor !== 1 || request.httpVersionMajor !== 1) return undefined
+    if (!isRead(method) || request.httpVersionMinor !== 1 || request.httpVersionMajor !== 1) return undefined
     if (rawHeaders.length > 2 * MAX_HEADERS) return undefined
     const fields = readFields(rawHeaders)
     if (fields?.host === undefined || socket.remoteAddress === undefined) return undefined

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { hasBody } from './body.ts'
 import { isForm } from './form-post.ts'
 import { charsetOf, charsets, curlAdvice, mediaTypes, unsupported } from './media-types.ts'
+import { isRead } from './methods.ts'
 import { Problem } from './problem.ts'
 
 /**
@@ -16,7 +17,7 @@ export function checkContent(request: FastifyRequest): void {
     if (!schema?.body) delete headers['content-type']
     return
   }
-  if (method === 'GET' || method === 'HEAD') return
+  if (isRead(method)) return
   const accepts = mediaTypes(method, request.routeOptions)
   if (accepts.length === 0) throw new Problem('unsupported-media-type', `${method} requests to this URI must not have a body.`)
   const coding = headers['content-encoding']

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import { hasBody } from '../http/body.ts'
 import { checkFields } from '../http/header-fields.ts'
 import { addCheck, addWait } from '../http/hooks.ts'
+import { methodOrder } from '../http/methods.ts'
 import { isAboutServer, targetRefusal } from '../http/targets.ts'
 
 /** After a refusal, up to this multiple of BODY_LIMIT is read and discarded, so that the client can read the response. */
@@ -18,7 +19,7 @@ export default fp(
       if (refusal) throw refusal
     })
     addWait(app, 'onRequest', ({ raw }, reply, done) => {
-      if (isAboutServer(raw)) reply.code(204).header('allow', 'GET, HEAD, POST, PUT, DELETE, OPTIONS').send()
+      if (isAboutServer(raw)) reply.code(204).header('allow', methodOrder.join(', ')).send()
       else done()
     })
 

@@ -4,10 +4,8 @@ import findMyWay from 'find-my-way'
 import { checkContent, refusePartialPut } from '../http/content.ts'
 import { addCheck } from '../http/hooks.ts'
 import { mediaTypes } from '../http/media-types.ts'
+import { methodOrder } from '../http/methods.ts'
 import { noResource, Problem } from '../http/problem.ts'
-
-/** The order of the methods in Allow. */
-const order = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']
 
 interface PathMethods {
   readonly methods: Set<string>
@@ -58,7 +56,7 @@ export default fp(
 
     app.decorate('completeMethods', () => {
       for (const [url, offer] of [...offers]) {
-        const allow = order.filter((method) => offer.methods.has(method)).join(', ')
+        const allow = methodOrder.filter((method) => offer.methods.has(method)).join(', ')
         const headers = { allow, ...(offer.accepts.size > 0 ? { 'accept-post': [...offer.accepts].join(', ') } : {}) }
         app.options(url, async (_request, reply) => reply.code(204).headers(headers).send())
         paths.on('GET', url, () => undefined, { pattern: url, allow } satisfies Path)

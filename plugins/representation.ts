@@ -5,6 +5,7 @@ import { type JsonText, textOf } from '../domain/deferred.ts'
 import { maxStringBody } from '../http/body.ts'
 import type { Current } from '../http/conditions.ts'
 import { linkField } from '../http/link-field.ts'
+import { isRead } from '../http/methods.ts'
 import { lastModified, makeEntityTagger, modified, pathOf, type SentValidators } from '../http/validators.ts'
 import type { Notice } from '../representations/notice.ts'
 import { type Context, type Representation, type Representations, type Validators, variantOf } from '../representations/representation.ts'
@@ -65,8 +66,6 @@ interface PageOptions {
 }
 
 const unrepresented: Representations<never> = { variants: [] }
-
-const isSafe = (method: string) => method === 'GET' || method === 'HEAD'
 
 /**
  * Sends representations: entity tags, validators, links, the Prefer header and the body.
@@ -136,7 +135,7 @@ export default fp(
       else reply.removeHeader('etag').removeHeader('last-modified')
       if (known?.modifiedAt !== undefined) reply.header('last-modified', lastModified(known.modifiedAt))
       const policy = request.routeOptions.config.caching
-      if (policy) reply.header('cache-control', app.cachePolicies[isSafe(request.method) ? (known?.isFinal ? 'final' : policy) : 'never'])
+      if (policy) reply.header('cache-control', app.cachePolicies[isRead(request.method) ? (known?.isFinal ? 'final' : policy) : 'never'])
     }
 
     function setLinks(request: FastifyRequest, reply: FastifyReply, value: unknown, uri: string | undefined) {
@@ -148,13 +147,13 @@ export default fp(
 
     /** Conditions apply to resources without a tag too: they exist, and match no tag of the client (RFC 9110 section 13.2.1). */
     function isNotModified(request: FastifyRequest, known: SentValidators | undefined): boolean {
-      if (!isSafe(request.method)) return false
+      if (!isRead(request.method)) return false
       return request.isNotModified(known ? { tags: [known.tag], ...modified(known) } : { tags: [] })
     }
 
     /** The cache key of a body. Only bodies that are the same for all callers are cached. */
     function bodyKey(request: FastifyRequest, known: SentValidators | undefined): string | undefined {
-      if (!known || !isSafe(request.method) || request.routeOptions.config.caching !== 'catalogue') return undefined
+      if (!known || !isRead(request.method) || request.routeOptions.config.caching !== 'catalogue') return undefined
       return `${request.url} ${known.tag}`
     }
 
@@ -177,7 +176,7 @@ export default fp(
      */
     async function writeDeferred(request: FastifyRequest, name: string, text: JsonText, context: Context): Promise<Uint8Array | undefined> {
       const write = () => app.documents.write(request, name, selected(request).mediaType, text, context)
-      return isSafe(request.method) ? request.withRoomFor(text, write) : request.writeWithRoom(text, write)
+      return isRead(request.method) ? request.withRoomFor(text, write) : request.writeWithRoom(text, write)
     }
 
     async function sendWhenWritten<Body>(reply: FastifyReply, written: Promise<Body>, send: (body: Body) => void): Promise<void> {
@@ -269,7 +268,7 @@ export default fp(
       if (!isUnchanged && sendCached(this, key)) return this
       setLinks(request, this, value, resultUri)
       if (isUnchanged) return this.code(304).removeHeader('content-type').send()
-      if (!isSafe(method) && !isShownOnce && sendMinimal(request, this, resultUri && pathOf(resultUri))) return this
+      if (!isRead(method) && !isShownOnce && sendMinimal(request, this, resultUri && pathOf(resultUri))) return this
       return sendBody(request, this, key, value, self)
     })
 

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { addCheck } from '../http/hooks.ts'
+import { isRead } from '../http/methods.ts'
 import { Problem } from '../http/problem.ts'
 import { SlowReaders } from '../http/slow-readers.ts'
 
@@ -27,7 +28,7 @@ export default fp(
     addCheck(app, 'onSend', (request, reply, payload: unknown) => {
       const bytes = Buffer.isBuffer(payload) || typeof payload === 'string' ? payload.length : 0
       // A write is already stored, so its response must be sent. A large one is written only where there is room for it.
-      const mustSend = !['GET', 'HEAD'].includes(request.method) || reply.statusCode >= 400
+      const mustSend = !isRead(request.method) || reply.statusCode >= 400
       if (!app.makeRoomToSend(bytes, request.raw.socket, request.network) && !mustSend)
         throw new Problem('overloaded', 'Too many large responses to this address are still unread. Read those first, then try again.')
     })

@@ -6,6 +6,7 @@ import type { Config } from '../config.ts'
 import { hashKey } from '../http/credentials.ts'
 import { isForm } from '../http/form-post.ts'
 import { addCheck } from '../http/hooks.ts'
+import { isRead } from '../http/methods.ts'
 import { cameFrom } from '../http/origin.ts'
 import { Problem } from '../http/problem.ts'
 import { makeSeal } from '../http/seal.ts'
@@ -36,7 +37,7 @@ function mayUseCookie(request: FastifyRequest): boolean {
   if (request.headers.authorization !== undefined) return false
   if (request.method === 'POST') return true
   const isPrivatePage = request.isPage && request.routeOptions.config.caching !== 'catalogue'
-  return isPrivatePage && (request.method === 'GET' || request.method === 'HEAD')
+  return isPrivatePage && isRead(request.method)
 }
 
 /**
