@@ -6,7 +6,13 @@ export interface FairLimits {
 }
 
 /** Milliseconds after which work that waited for its turn is refused: a proxy gives up on a request after 60 s. */
-export const longestWait = 30_000
+const longestWait = 30_000
+
+/** Call this when work begins to wait for its turn. @returns a function that says whether the turn comes too late */
+export function startWaiting(): () => boolean {
+  const askedAt = performance.now()
+  return () => performance.now() - askedAt > longestWait
+}
 
 /** The running and the waiting work of one caller. */
 interface CallerState {

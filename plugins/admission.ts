@@ -6,6 +6,7 @@ import { type JsonText, mostInline, textOf } from '../domain/deferred.ts'
 import { LargeRead } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
 import { type Holder, Quota } from '../fairness/quota.ts'
+import { HeldUntilWritten } from '../http/held-until-written.ts'
 import { addCheck } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import { holderOf } from '../http/sender-name.ts'
@@ -82,11 +83,6 @@ interface Room {
   users: number
 }
 
-/** The room of an order that a request has read. */
-interface KeptRoom extends Room {
-  readonly stopListening: () => void
-}
-
 /** Bytes of texts in memory. V8 uses two for each character if one of them is not in Latin-1. An unread text may have such a character. */
 function bytesOfOrders(orders: JsonText | number): number {
   return typeof orders === 'number' ? 2 * orders : bytesOfText(orders, encodedLength(orders))
@@ -121,7 +117,8 @@ export default fp(
     const bodies = new Quota(bodyLimits)
     const storedOrders = new Quota(orderLimits)
 
-    const kept = new WeakMap<FastifyRequest, KeptRoom>()
+    /** The rooms that requests keep. Work that goes on after the client has gone keeps the room until it ends. */
+    const kept = new HeldUntilWritten<Room>(app, leave)
 
     function reserve(request: FastifyRequest, bytes: number): Room | undefined {
       const holder = holderOf(request)
@@ -175,7 +172,7 @@ export default fp(
     })
 
     app.decorateRequest('holdUnreadOrder', function (this: FastifyRequest, size: number) {
-      if (size > mostInline && !kept.has(this)) keepUnread(this, size)
+      if (size > mostInline && !kept.get(this)) keepUnread(this, size)
     })
 
     app.decorateRequest('makingRoom', async function <
@@ -215,32 +212,16 @@ export default fp(
         return
       }
       // A caller with no other room may exceed its share, so what is too large for it can still be read.
-      answered(request)
+      kept.release(request)
       const room = reserve(request, bytes)
       if (!room) throw noRoom()
-      const { signal } = request.sender()
-      const end = () => answered(request)
-      const stopListening = () => signal.removeEventListener('abort', end)
-      kept.set(request, Object.assign(room, { stopListening }))
-      signal.addEventListener('abort', end)
-      if (signal.aborted) end()
+      kept.hold(request, room)
     }
 
     function shrink(room: Room, bytes: number): void {
       storedOrders.release(room.holder, room.bytes - bytes)
       room.bytes = bytes
     }
-
-    /** Ends the use of a room by the request itself. Work that goes on after the client has gone keeps the room until it ends. */
-    function answered(request: FastifyRequest): void {
-      const room = kept.get(request)
-      if (!room) return
-      kept.delete(request)
-      room.stopListening()
-      leave(room)
-    }
-
-    addCheck(app, 'onSend', answered)
 
     addCheck(app, 'preParsing', (request, reply) => {
       const bytes = bytesOf(request.headers, config)

@@ -5,9 +5,9 @@ import type { Order } from '../domain/order.ts'
 import type { Page } from '../domain/page.ts'
 import type { Product } from '../domain/product.ts'
 import { isSearch, type ProductQuery, type StockedProduct } from '../domain/store.ts'
-import { FairLimiter, type FairLimits, longestWait, QuotaExceeded } from '../fairness/fair-limiter.ts'
+import { FairLimiter, type FairLimits, QuotaExceeded, startWaiting } from '../fairness/fair-limiter.ts'
 import { type ExceededLimit, Quota, unlimited } from '../fairness/quota.ts'
-import { addCheck } from '../http/hooks.ts'
+import { HeldUntilWritten } from '../http/held-until-written.ts'
 import { pageLimit } from '../http/paging.ts'
 import { Problem, retryAfter } from '../http/problem.ts'
 import { requireClient } from '../http/require-client.ts'
@@ -114,24 +114,13 @@ export default fp(
     /** Turns that end when the answer is written, or when the client has gone. @returns a function that waits for a request's turn */
     function turnsUntilAnswered(limits: FairLimits): (request: FastifyRequest) => Promise<void> {
       const limiter = new FairLimiter(limits)
-      /** By request: the function that ends its turn. */
-      const turns = new WeakMap<FastifyRequest, () => void>()
-      addCheck(app, 'onSend', (request) => turns.get(request)?.())
+      const turns = new HeldUntilWritten<() => void>(app, (end) => end())
       return async (request) => {
-        if (turns.has(request)) return
+        if (turns.get(request)) return
         const end = await new Promise<() => void>((begin) => {
           void limiter.run(senderName(request), () => new Promise<void>((end) => begin(end)))
         })
-        const { signal } = request.sender()
-        const leave = () => {
-          signal.removeEventListener('abort', leave)
-          turns.delete(request)
-          end()
-        }
-        turns.set(request, leave)
-        // Nobody waits for the answer when the client has gone.
-        signal.addEventListener('abort', leave)
-        if (signal.aborted) leave()
+        turns.hold(request, end)
         requireClient(request)
       }
     }
@@ -183,9 +172,9 @@ export default fp(
 
     app.decorateRequest('listTurn', async function (this: FastifyRequest, items: number) {
       if (items <= shortPage) return false
-      const askedAt = performance.now()
+      const isTooLate = startWaiting()
       await waitForList(this)
-      if (performance.now() - askedAt > longestWait) {
+      if (isTooLate()) {
         throw new Problem('overloaded', 'Too many long pages are being read right now. Ask for fewer items, or try again in a few seconds.')
       }
       await this.nextTurn()

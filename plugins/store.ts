@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Store } from '../domain/store.ts'
-import { FairLimiter, type FairLimits, longestWait } from '../fairness/fair-limiter.ts'
+import { FairLimiter, type FairLimits, startWaiting } from '../fairness/fair-limiter.ts'
 import { unlimited } from '../fairness/quota.ts'
 import { Problem } from '../http/problem.ts'
 import { requireClient } from '../http/require-client.ts'
@@ -44,12 +44,13 @@ export default fp(
       /** The sender in whose turn a request was last. */
       const senders = new WeakMap<FastifyRequest, string>()
       return function (this: FastifyRequest, work) {
-        const askedAt = performance.now()
+        const isTooLate = startWaiting()
         const start = async () => {
           requireClient(this)
           // If the database does not answer, running work fails only after many seconds. Waiting work would fail only then, one after the other.
-          if (performance.now() - askedAt <= longestWait) return work(app.store)
-          throw new Problem('overloaded', 'The shop has too much to do right now. Nothing was stored. Try again in a few seconds.')
+          if (isTooLate())
+            throw new Problem('overloaded', 'The shop has too much to do right now. Nothing was stored. Try again in a few seconds.')
+          return work(app.store)
         }
         const sender = senderName(this)
         // A request goes on before others begin: it keeps in memory what it has read until it is answered, and an order can have megabytes.
