@@ -5,7 +5,7 @@ type AfterParsing = (result: ParserResult) => void
 
 const nothing = Buffer.alloc(0)
 /** Node reads at most this many bytes at once. When it gets all of them, it reads the same connection again, before others. */
-const readSize = 64 * 1024
+export const readSize = 64 * 1024
 /** A read of up to this many bytes counts as short: to parse it takes less time than to stop the connection and to read on. */
 const shortRead = 1024
 const emptyLine = Buffer.from('\r\n\r\n').readUInt32BE()

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { networkOf } from '../fairness/networks.ts'
 import { hasBody } from '../http/body.ts'
+import { readSize } from '../http/connection-reader.ts'
 import { addCheck, addWait } from '../http/hooks.ts'
 import { requireClient } from '../http/require-client.ts'
 import { destroyIfReset } from '../http/socket-handle.ts'
@@ -30,9 +31,6 @@ declare module 'fastify' {
     inTurns<Result>(pieces: Pieces<Result>): Promise<Result>
   }
 }
-
-/** Node reads this many bytes from a connection at once. A smaller body arrives in one chunk. */
-const chunkSize = 64 * 1024
 
 /** An option of Node's net.Server, which `http.createServer` does not pass on. */
 interface PausableServer {
@@ -91,7 +89,8 @@ export default fp(
 
     addCheck(app, 'preParsing', (request) => {
       const { network, headers, raw } = request
-      if (Number(headers['content-length'] ?? 0) <= chunkSize && headers['transfer-encoding'] === undefined) return
+      // A body that fits into one read arrives in one chunk.
+      if (Number(headers['content-length'] ?? 0) <= readSize && headers['transfer-encoding'] === undefined) return
       // A `data` listener starts the flow. If it were added earlier, the body parser would miss the chunks that come before it listens.
       raw.once('resume', () => app.paceReads(network, request, raw))
     })
