@@ -4,7 +4,7 @@ export type PreferredReturn = 'minimal' | 'representation'
 export type PreferredHandling = 'strict' | 'lenient'
 
 /** Seconds that a request may be held. */
-export const longestWait = 60
+export const longestPreferredWait = 60
 
 /** The value of the first preference of a name (RFC 7240 section 2), in lower case. Later ones of the same name are ignored. */
 function parsePreference(header: string, name: string): string | undefined {
@@ -31,5 +31,5 @@ export function parseHandling(header: string): PreferredHandling | undefined {
 /** Parses the `wait` preference, in seconds. */
 export function parseWait(header: string): number | undefined {
   const found = parsePreference(header, 'wait')
-  return found !== undefined && /^\d{1,9}$/.test(found) ? Math.min(Number(found), longestWait) : undefined
+  return found !== undefined && /^\d{1,9}$/.test(found) ? Math.min(Number(found), longestPreferredWait) : undefined
 }

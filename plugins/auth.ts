@@ -11,12 +11,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The sender of the request. It is a guest until `identity` is set. */
     readonly caller: Caller
-    /** The sender, once it is found out. */
+    /** The sender, once it is found out: from the key of the request, or from its document. */
     identity: Caller | undefined
     /** The caller that a key belongs to, if the key is valid now. */
-    holderOf(key: string): Promise<Caller | undefined>
-    /** Sets the caller that the request's document has identified. */
-    identifyAs(caller: Caller): void
+    callerOfKey(key: string): Promise<Caller | undefined>
     /** The refusal of the request's key. It is kept until the document is read, because cXML is answered in cXML. */
     keyRefusal: Error | undefined
   }
@@ -43,7 +41,7 @@ export default fp(
     const uses = new KeyUses((recorded) => app.store.touchKeys(recorded), app.log)
     app.addHook('onClose', () => uses.stop())
 
-    async function holderOf(request: FastifyRequest, hash: string): Promise<Caller | undefined> {
+    async function findCaller(request: FastifyRequest, hash: string): Promise<Caller | undefined> {
       const now = Date.now()
       const key = await request.read((store) => store.findKey(hash))
       if (!key || !isValidKey(key, now)) return undefined
@@ -54,15 +52,15 @@ export default fp(
     async function identify(request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
       const shown = shownKey(request.headers.authorization)
       if (shown !== undefined) {
-        const holder = await request.holderOf(shown)
-        if (!holder) throw unauthenticated('The API key is not valid: it is unknown, expired or revoked.')
-        return holder
+        const caller = await request.callerOfKey(shown)
+        if (!caller) throw unauthenticated('The API key is not valid: it is unknown, expired or revoked.')
+        return caller
       }
       if (request.signedInKey === undefined) return guest
-      const holder = await holderOf(request, request.signedInKey)
+      const caller = await findCaller(request, request.signedInKey)
       // Sign out a person whose key is no longer valid. The person goes on as a guest.
-      if (!holder) reply.signOut()
-      return holder ?? guest
+      if (!caller) reply.signOut()
+      return caller ?? guest
     }
 
     app.decorateRequest('identity', undefined)
@@ -72,11 +70,8 @@ export default fp(
       }
     })
     app.decorateRequest('keyRefusal', undefined)
-    app.decorateRequest('holderOf', async function (this: FastifyRequest, key: string) {
-      return key.startsWith('tp_') ? holderOf(this, hashKey(key)) : undefined
-    })
-    app.decorateRequest('identifyAs', function (this: FastifyRequest, caller: Caller) {
-      this.identity = caller
+    app.decorateRequest('callerOfKey', async function (this: FastifyRequest, key: string) {
+      return key.startsWith('tp_') ? findCaller(this, hashKey(key)) : undefined
     })
     addWait(app, 'onRequest', (request, reply, done) => {
       if (isAnonymous(request)) {

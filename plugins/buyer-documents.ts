@@ -73,13 +73,13 @@ export default fp(
       if (!sender && answer.vocabulary === 'cxml') return
       if (!sender || request.keyRefusal) return app.authorize(request)
       if (sender.sharedSecret !== undefined) {
-        const holder = await request.holderOf(sender.sharedSecret)
-        if (!holder) throw unauthenticated('The SharedSecret is no valid API key: it is unknown, expired or revoked.')
+        const owner = await request.callerOfKey(sender.sharedSecret)
+        if (!owner) throw unauthenticated('The SharedSecret is no valid API key: it is unknown, expired or revoked.')
         const { caller } = request
-        if (caller.kind === 'key' && holder.kind === 'key' && caller.customer !== holder.customer) {
+        if (caller.kind === 'key' && owner.kind === 'key' && caller.customer !== owner.customer) {
           throw unauthenticated('The SharedSecret and the Authorization header field have keys of two customers. Send one of them.')
         }
-        if (caller.kind !== 'key') request.identifyAs(holder)
+        if (caller.kind !== 'key') request.identity = owner
       }
       app.authorize(request)
     }

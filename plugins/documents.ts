@@ -29,8 +29,6 @@ declare module 'fastify' {
     form(): URLSearchParams | undefined
     /** The sender: a customer, or an address. Senders take turns: documents of one sender wait for each other first. */
     sender(): Sender
-    /** Reads the body as a document of the schema. @throws Problem */
-    readDocument<T>(schema: DocumentSchema<T>): Promise<T>
     /** The faults with their places in the document as it was sent, instead of those in its value. @throws Problem */
     locate(faults: readonly LocatedFault[]): Promise<readonly LocatedFault[]>
   }
@@ -66,10 +64,6 @@ function isFormText(body: unknown): body is { readonly form: string } {
   return typeof body === 'object' && body !== null && 'form' in body && typeof body.form === 'string'
 }
 
-function emptyBody(): Problem {
-  return new Problem('malformed-document', 'The body is empty. Send a document.')
-}
-
 // Within the default limits of bytes and items, no valid order has so much markup. 2 MiB could hold 150,000 of the shortest notes.
 const marksPerItem = 20
 const minMarks = 20_000
@@ -84,7 +78,7 @@ function documentLimits({ MAX_ORDER_ITEMS }: Config): DocumentLimits {
  */
 function documentValidator(schema: DocumentSchema<unknown>): ReturnType<FastifySchemaCompiler<unknown>> {
   const validate = async (body: unknown) => {
-    if (!isSubmission(body)) throw emptyBody()
+    if (!isSubmission(body)) throw new Problem('malformed-document', 'The body is empty. Send a document.')
     await body.readAs(schema)
     return true
   }
@@ -115,18 +109,6 @@ export default fp(
       const group = this.caller.kind === 'key' ? 'customers' : 'guests'
       return { name: senderName(this), group, signal: closeSignal(this.raw.socket) }
     })
-    app.decorateRequest('readDocument', async function <T>(this: FastifyRequest, schema: DocumentSchema<T>): Promise<T> {
-      const { submission } = this
-      if (!submission) throw emptyBody()
-      try {
-        const { text, known, digest, buyer } = await documents.read(this, submission, schema, limits)
-        Object.assign(submission, { schema, digest, buyer })
-        return fromJson<object>(text, known) as T
-      } catch (error) {
-        if (error instanceof BuyerProblem) Object.assign(submission, { buyer: error.buyer })
-        throw error
-      }
-    })
     app.decorateRequest('locate', async function (this: FastifyRequest, faults: readonly LocatedFault[]) {
       const { submission } = this
       const places = faults.flatMap(({ at }) => (at ? [at] : []))
@@ -142,7 +124,14 @@ export default fp(
         buyer: undefined,
         schema: undefined,
         async readAs(schema) {
-          request.body = await request.readDocument(schema)
+          try {
+            const { text, known, digest, buyer } = await documents.read(request, submission, schema, limits)
+            Object.assign(submission, { schema, digest, buyer })
+            request.body = fromJson<object>(text, known)
+          } catch (error) {
+            if (error instanceof BuyerProblem) Object.assign(submission, { buyer: error.buyer })
+            throw error
+          }
         }
       }
       request.submission = submission

@@ -13,8 +13,8 @@ export type FormMethods = Readonly<Record<string, { readonly body?: DocumentSche
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * The handler of a POST route that receives a page's form: a browser's forms know no PUT and DELETE. It reads the
-     * form's document and runs the route of the same URL that has the method of the form's `_method` field.
+     * The handler of a POST route that receives a page's form. A browser's form can send neither PUT nor DELETE. So the handler
+     * reads the form's document, and runs the route of the same URL that has the method of the form's `_method` field.
      */
     performs(methods: FormMethods): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
   }

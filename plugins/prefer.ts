@@ -6,7 +6,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The client's preference for the response to a write (RFC 7240 section 4.2). */
     preferredReturn(): PreferredReturn | undefined
-    /** The seconds that the client will wait for something to happen (RFC 7240 section 4.3), at most `longestWait`. */
+    /** The seconds that the client will wait for something to happen (RFC 7240 section 4.3), at most `longestPreferredWait`. */
     preferredWait(): number | undefined
     /** Whether the client wants all or nothing, or what is available (RFC 7240 section 4.4). */
     preferredHandling(): PreferredHandling | undefined

@@ -78,7 +78,7 @@ export default fp(
     }
 
     /** Links the order that the request conflicts with. A refusal of cXML has the status 200, with which a Location would mean a new order. */
-    function locate(reply: FastifyReply, { orderId }: ProblemContent, sentStatus: number): void {
+    function linkOrder(reply: FastifyReply, { orderId }: ProblemContent, sentStatus: number): void {
       if (orderId !== undefined && sentStatus >= 400) reply.header('location', uris(base).order(orderId))
     }
 
@@ -91,7 +91,7 @@ export default fp(
       const buyerRefusal = representation.suffix === 'json' ? undefined : writeBuyerRefusal?.(problem)
       for (const name of ['etag', 'last-modified', 'link', 'cache-control']) reply.removeHeader(name)
       keepOpen(reply)
-      locate(reply, content, buyerRefusal?.status ?? status)
+      linkOrder(reply, content, buyerRefusal?.status ?? status)
       if (buyerRefusal) return sendBuyerRefusal(reply, buyerRefusal)
       if (status === 503) reply.headers(retryAfter)
       const isPage = representation.suffix === 'html'

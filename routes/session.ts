@@ -29,7 +29,7 @@ const session: RoutePlugin = async (app, { config }) => {
     if (request.operation.method === 'DELETE') return reply.signOut().redirect(uri.session, 303)
     const key = (fields.get('key') ?? '').trim()
     const next = localPath(fields.get('next'), base)
-    const caller = await request.holderOf(key)
+    const caller = await request.callerOfKey(key)
     if (caller) return reply.signIn(key).redirect(next ?? uri.orders, 303)
     const wrong = key === '' ? 'Enter the key.' : 'This key is not valid: it is unknown, expired or revoked.'
     return reply.code(422).represent({ caller: guest, next, wrong } satisfies SignIn)
