@@ -122,7 +122,7 @@ const changeWebhook = {
   notes:
     'The webhook then belongs to the key of this request. It continues with the first event that was not delivered, and repeats a failed attempt at once.',
   answers: { 200: 'The webhook as it is now.' },
-  problems: ['webhook-not-found', 'invalid-webhook']
+  problems: ['webhook-not-found', 'invalid-webhook', 'too-many-webhooks']
 } as const
 const deleteWebhook = {
   id: 'deleteWebhook',
@@ -134,7 +134,7 @@ const postWebhook = {
   id: 'postWebhookForm',
   summary: 'Change or delete a webhook, from its page',
   answers: { 303: 'To the webhook, or to the list.' },
-  problems: ['webhook-not-found', 'invalid-webhook']
+  problems: ['webhook-not-found', 'invalid-webhook', 'too-many-webhooks']
 } as const
 const newSecret = {
   id: 'newWebhookSecret',
