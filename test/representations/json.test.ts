@@ -96,12 +96,12 @@ t.test('in JSON decimals are strings, repeatable elements arrays also when there
         productId: { value: 'ABC-1', href: '/product/ABC-1' },
         quantity: { value: '3', unit: 'C62' },
         unitPrice: '9.99',
-        lineTotal: '29.97',
-        note: []
+        lineTotal: '29.97'
       }
     ],
     total: { value: '29.97', currency: 'EUR' }
   })
+  t.same(Object(json).item[0].note, [])
 })
 
 t.test('a product and an order are the same after JSON, and after XML', async (t) => {

@@ -37,7 +37,7 @@ t.test('an OrderChange adds, changes and deletes lines, and leaves the others', 
   const changed = await post(ublChange({ sequence: '1', lines }))
   t.equal(changed.statusCode, 200, changed.body)
   t.equal(changed.headers['content-location'], url)
-  t.match(ublAnswer(changed), { code: 'AP', notes: [] })
+  t.same(ublAnswer(changed), { code: 'AP', notes: [] })
   t.same(await items(), ['10 BOLT-8 5', '30 SCREW-3 2', '40 SCREW-3 7'])
   t.match(await read(shop, url, key), { note: ['first'], orderNumber: 'PO-7' })
   t.same([await onHand(shop), await onHand(shop, 'PAINT-1')], ['95', '100'])

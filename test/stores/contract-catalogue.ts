@@ -39,7 +39,8 @@ export function catalogueContract(rule: Rule): void {
     await store.createProduct('a', draft())
     const product = await store.product('a')
     t.notOk('description' in product || 'gtin' in product)
-    t.match(product, { categories: [], images: [], availability: 'out-of-stock', currency: 'EUR' })
+    t.match(product, { availability: 'out-of-stock', currency: 'EUR' })
+    t.same([product.categories, product.images], [[], []])
   })
 
   rule('a product cannot be created twice', async (t, store) => {
@@ -88,7 +89,8 @@ export function catalogueContract(rule: Rule): void {
     await store.deleteProduct('a', {})
     const again = await store.createProduct('a', draft({ name: 'New' }))
     t.ok(again.version > 1)
-    t.match(again, { name: 'New', availability: 'out-of-stock', categories: [] })
+    t.match(again, { name: 'New', availability: 'out-of-stock' })
+    t.same([again.categories, again.images], [[], []])
     t.notOk('description' in again || 'gtin' in again)
     t.equal((await store.stock('a')).onHand, '0')
     await store.deleteProduct('a', {})

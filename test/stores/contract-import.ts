@@ -76,7 +76,7 @@ export function importContract(rule: Rule): void {
       const { revision } = await store.revision()
       t.same(await store.importProducts([{ id: 'a', draft: { ...full, ...other } }]), ['replaced'], JSON.stringify(other))
       const product = await store.product('a')
-      t.match(product, other)
+      t.same({ ...product, ...other }, product, JSON.stringify(other))
       t.ok(product.version > version && (await store.revision()).revision > revision)
       await store.putProduct('a', full, {})
       version = (await store.product('a')).version
@@ -112,7 +112,11 @@ export function importContract(rule: Rule): void {
       { id: 'd', draft: draft() }
     ])
     const wrongCurrency = { code: 'invalid-product', message: /EUR.*USD/, faults: [{ code: 'wrong-currency', at: ['price'] }] }
-    t.match(outcomes, ['created', { code: 'gtin-taken', message: /\bfirst\b/, faults: [] }, wrongCurrency, wrongCurrency, 'created'])
+    t.match(outcomes, ['created', { code: 'gtin-taken', message: /\bfirst\b/ }, wrongCurrency, wrongCurrency, 'created'])
+    t.same(
+      outcomes.map((outcome) => (typeof outcome === 'string' ? outcome : outcome.faults.length)),
+      ['created', 0, 1, 1, 'created']
+    )
     t.same(
       (await store.products({ limit: 10 })).items.map(({ id, version }) => [id, version]),
       ['a', 'd', 'first'].map((id) => [id, 1])

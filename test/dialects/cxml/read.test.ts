@@ -110,12 +110,13 @@ t.test('the smallest order has only its line', async (t) => {
   )
   const document = read(xml)
   t.same(document.faults, [])
-  t.match(plain(draftOf(document)), {
+  const { extensions: _envelope, ...order } = draftOf(document)
+  t.same(plain(order), {
     orderNumber: '1',
     notes: [],
     items: [
       { lineId: '1', quantity: '1', notes: [], extensions: [] },
-      { lineId: '2', quantity: '2' }
+      { lineId: '2', quantity: '2', notes: [], extensions: [] }
     ]
   })
 })
