@@ -10,6 +10,11 @@ const answered = (status: number, retryAfter?: number) => ({
 })
 
 t.test('an event is tried for over three days, and then the webhook is disabled', async (t) => {
+  t.same(
+    delays.map((delay) => delay / 1000),
+    [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400],
+    'seconds'
+  )
   t.ok(delays.reduce((sum, delay) => sum + delay, 0) > 3 * 86_400_000)
   for (const [i, delay] of delays.entries()) {
     t.same(nextStep(i + 1, failed, 0), { kind: 'retry', in: delay })

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { mostWebhooks } from '../../domain/webhook.ts'
+import { mostWebhooks, validSecrets } from '../../domain/webhook.ts'
 import { decideNewSecret, decideNewWebhook, decideWebhookChange } from '../../domain/webhook-writes.ts'
 import { wanted } from './wanted-webhook.ts'
 
@@ -38,17 +38,26 @@ test('a webhook becomes active only if one more may be, and one that was active 
 
 test('a change replaces the settings and the key, keeps place and secrets, and forgets the failures', (t) => {
   const owner = { customer: 'Harbour', keyId: 'k_2' }
-  const { webhook, ...rest } = decideWebhookChange(disabled, { ...wanted, owner, url: 'https://new.example/' }, { version: 4 }, room)
-  t.strictSame(webhook, { ...made.webhook, url: 'https://new.example/', version: 5, modifiedAt: 2000 }, 'without the reason')
+  const settings = {
+    url: 'https://new.example/',
+    types: ['order-placed'],
+    mediaType: 'application/xml',
+    hears: { types: ['order-placed'] }
+  } as const
+  const { webhook, ...rest } = decideWebhookChange(disabled, { ...wanted, ...settings, owner }, { version: 4 }, room)
+  t.strictSame(webhook, { ...made.webhook, ...settings, version: 5, modifiedAt: 2000 }, 'without the reason')
   t.strictSame(rest, { owner, secrets: made.secrets, schedule: { position: 9, failures: 0, nextAttemptAt: 0 } })
   t.throws(() => decideWebhookChange(disabled, wanted, { version: 3 }, room), { code: 'precondition-failed' })
   t.end()
 })
 
-test('a new secret makes a version, and changes neither the settings nor the schedule', (t) => {
+test('a new secret makes a version, keeps the one before for a day, and changes neither the settings nor the schedule', (t) => {
   const { webhook, secrets, ...rest } = decideNewSecret(disabled, 'two', 2000)
   t.strictSame(webhook, { ...disabled.webhook, version: 5, modifiedAt: 2000 })
-  t.match(secrets, [{ secret: 'two' }, { secret: 'one', expiresAt: Number }])
+  const end = 2000 + 86_400_000
+  t.strictSame(secrets, [{ secret: 'two' }, { secret: 'one', expiresAt: end }], 'the one before is valid for a day')
+  t.same(validSecrets(secrets, end - 1), ['two', 'one'])
+  t.same(validSecrets(secrets, end), ['two'])
   t.strictSame(rest, { owner: disabled.owner, schedule: disabled.schedule })
   t.end()
 })

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import type { EventHead } from '../../domain/event.ts'
 import type { Store } from '../../domain/store.ts'
 import { mostWebhooks, type WebhookTarget } from '../../domain/webhook.ts'
+import { turn } from '../../webhooks/dispatcher-options.ts'
 import { NotSentError, sendAgain } from '../../webhooks/redelivery.ts'
 import { createProducts, dispatching, ownedWebhook } from './delivering.ts'
 import { startReceiver } from './receiver.ts'
@@ -40,10 +41,14 @@ const noting = (t: Test, order: string[], name: string) =>
     response.writeHead(204).end()
   })
 
+t.test('a turn ends after eight deliveries or one second', async (t) => {
+  t.same(turn, { deliveries: 8, milliseconds: 1_000 })
+})
+
 t.test('when every turn is taken, a slow receiver gives its turn to the others after one delivery', async (t) => {
   const order: string[] = []
   const [slow, other] = [await noting(t, order, 'slow'), await noting(t, order, 'other')]
-  const { store, dispatcher } = await dispatching(t, slow.url, { parallel: 1, turn: { deliveries: 8, milliseconds: 0 } })
+  const { store, dispatcher } = await dispatching(t, slow.url, { parallel: 1, turn: { ...turn, milliseconds: 0 } })
   await ownedWebhook(store, 'other', other.url)
   await createProducts({ store }, ...names(3))
   dispatcher.start()
@@ -54,7 +59,7 @@ t.test('when every turn is taken, a slow receiver gives its turn to the others a
 t.test('when every turn is taken, a fast receiver gives its turn to the others after eight deliveries', async (t) => {
   const order: string[] = []
   const [fast, other] = [await noting(t, order, 'fast'), await noting(t, order, 'other')]
-  const { store, dispatcher } = await dispatching(t, fast.url, { parallel: 1, turn: { deliveries: 8, milliseconds: Number.MAX_VALUE } })
+  const { store, dispatcher } = await dispatching(t, fast.url, { parallel: 1, turn: { ...turn, milliseconds: Number.MAX_VALUE } })
   await ownedWebhook(store, 'other', other.url)
   await createProducts({ store }, ...names(10))
   dispatcher.start()
