@@ -2,6 +2,7 @@
 
 import type { FaultCode } from '../domain/fault-codes.ts'
 import type { LineChange } from '../domain/line-changes.ts'
+import type { LineDestination } from '../domain/line-destinations.ts'
 import type { Address, Party } from '../domain/order.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import type { Occurrence } from './occurrences.ts'
@@ -41,6 +42,11 @@ export interface PriceDraft {
   readonly factor?: Sourced | undefined
 }
 
+/** The destination that a line names, and the elements that name it. */
+export interface DestinationDraft extends LineDestination {
+  readonly from: { readonly address?: XmlElement | undefined; readonly recipient?: XmlElement | undefined }
+}
+
 export interface ItemDraft {
   readonly from: XmlElement
   /** The buyer's number of the line. */
@@ -52,6 +58,8 @@ export interface ItemDraft {
   readonly unit?: Sourced | undefined
   readonly price?: PriceDraft | undefined
   readonly requestedDeliveryDate?: Sourced | undefined
+  /** Only of a line that changes alone. */
+  readonly destination?: DestinationDraft | undefined
   readonly notes: readonly Sourced[]
   readonly extensions: readonly ExtensionDraft[]
 }

@@ -1,7 +1,7 @@
 import type { DocumentPlace } from '../domain/buyer-changes.ts'
 import { mostFaults } from '../domain/errors.ts'
 import type { FaultCode } from '../domain/fault-codes.ts'
-import { compare, type Decimal, plain, zero } from '../domain/money.ts'
+import { compare, type Decimal, zero } from '../domain/money.ts'
 import { mostTexts, type ProductReference, type QuotedPrice, type QuotedTerms } from '../domain/order.ts'
 import { gtin14, isGtin, isProductId } from '../domain/product.ts'
 import type { Element } from '../schemas/element.ts'
@@ -9,6 +9,7 @@ import { orderXsd } from '../schemas/purchase-order.ts'
 import { shorten } from '../schemas/shorten.ts'
 import { childType, type ElementType, rootType, type SimpleType } from '../schemas/vocabulary.ts'
 import type { AddressDraft, BuyerFault, ItemDraft, OrderDraft, PartyDraft, Sourced } from './buyer-document.ts'
+import { canonical, withDigitsOf } from './decimals.ts'
 import { anyUnitOf } from './units.ts'
 import { locationOf, type XmlElement } from './xml-element.ts'
 
@@ -17,8 +18,8 @@ export interface BuiltOrder {
   readonly root: Element
   /** For each item. */
   readonly quoted: readonly QuotedTerms[]
-  /** For each item, the origins of the expected price and the unit, which are no elements of this purchase order. */
-  readonly origins: readonly { readonly price: string | undefined; readonly unit: string | undefined }[]
+  /** For each item, the origins of the parts that are no elements of this purchase order, by the last step of their places. */
+  readonly origins: readonly Readonly<Record<string, string | undefined>>[]
   readonly faults: readonly BuyerFault[]
   /** Finds the place of an origin in the sender's document. It takes longer than to read a value, so only faults are located. */
   locate(origin: string): DocumentPlace | undefined
@@ -84,9 +85,11 @@ class Builder {
       ...this.#texts(draft),
       ...items
     ])
-    const origins = draft.items.map(({ price, unit }) => ({
-      price: price && this.#originOf(price.amount),
-      unit: unit && this.#originOf(unit)
+    const origins = draft.items.map(({ price, unit, destination }) => ({
+      'unit-price': price && this.#originOf(price.amount),
+      unit: unit && this.#originOf(unit),
+      address: destination?.from.address && this.#originOf({ from: destination.from.address }),
+      name: destination?.from.recipient && this.#originOf({ from: destination.from.recipient })
     }))
     const locate = (origin: string) => {
       const source = this.#sources[Number(origin)]
@@ -275,23 +278,6 @@ export function placeOfValue({ from, attribute }: Pick<Sourced, 'from' | 'attrib
 function gtinIn(text: string): string | undefined {
   const digits = text.replace(/[\s-]/g, '')
   return [digits, gtin14(digits)].find(isGtin)
-}
-
-/** The longest number that is read. It bounds the time of exact arithmetic. */
-const longestNumber = 40
-
-/** A decimal (xs:decimal) of 0 or more without sign, leading zeros and trailing fraction zeros. */
-function canonical(text: string): Decimal | undefined {
-  const [whole, integer = '', fraction = ''] = /^\+?(\d*)(?:\.(\d*))?$/.exec(text.slice(0, longestNumber + 1)) ?? []
-  if (whole === undefined || text.length > longestNumber || integer + fraction === '') return undefined
-  return plain(`${integer.replace(/^0+(?=\d)/, '') || '0'}${fraction === '' ? '' : `.${fraction}`}` as Decimal)
-}
-
-/** The same number with the fraction digits that it was written with, which decide how it is rounded. */
-function withDigitsOf(value: Decimal, written: string): Decimal {
-  const digits = written.split('.')[1]?.length ?? 0
-  const [whole, fraction = ''] = value.split('.')
-  return (digits === 0 ? value : `${whole}.${fraction.padEnd(digits, '0')}`) as Decimal
 }
 
 function isDate(text: string): boolean {

@@ -1,7 +1,7 @@
 /** Reads documents in the vocabularies of buyers' systems as purchase orders of the shop's own. */
 
 import { createHash } from 'node:crypto'
-import type { AnswerBasis, BuyerDocument, BuyerFault, BuyerRequest, OrderDraft } from '../dialects/buyer-document.ts'
+import type { AnswerBasis, BuyerDocument, BuyerFault, BuyerRequest, LineChangeDraft, OrderDraft } from '../dialects/buyer-document.ts'
 import { blankDoctype, firstTagName, startsAsCxml } from '../dialects/cxml/doctype.ts'
 import { isCxml, readCxml } from '../dialects/cxml/read.ts'
 import { quotesSecret } from '../dialects/cxml/secrets.ts'
@@ -16,6 +16,7 @@ import { ublWords } from '../dialects/ubl/words.ts'
 import { cxmlPieces, ublPieces } from '../dialects/units.ts'
 import { readElements, type XmlElement } from '../dialects/xml-element.ts'
 import { mostFaults } from '../domain/errors.ts'
+import type { LineChange } from '../domain/line-changes.ts'
 import type { PurchaseOrder } from '../domain/order.ts'
 import { Problem } from '../http/problem.ts'
 import type { DocumentSchema, LocatedFault, Report } from '../schemas/document.ts'
@@ -172,15 +173,18 @@ function submissionOf({ document: { request, answer, sender, secrets, isTest }, 
     ...('revision' in request && request.revision ? { revision: request.revision.text } : {}),
     ...('placesUnknown' in request && request.placesUnknown ? { placesUnknown: true } : {}),
     ...('copies' in request && request.copies ? { copies: true } : {}),
-    ...(request.kind === 'change-lines'
-      ? { lines: request.lines.map(({ kind, item }) => ({ kind, ...(item.lineId ? { lineId: item.lineId.text } : {}) })) }
-      : {}),
+    ...(request.kind === 'change-lines' ? { lines: request.lines.map(lineChangeOf) } : {}),
     ...(sender ? { sender } : {}),
     ...(isTest ? { isTest } : {}),
     ...('revision' in request && request.revision ? { revisionAt: placeOfValue(request.revision) } : {}),
     ...numberAt(request),
     ...masked(source, [...secrets, ...hiddenSecrets(source)])
   }
+}
+
+function lineChangeOf({ kind, item: { lineId, destination } }: LineChangeDraft): LineChange {
+  const { from, ...named } = destination ?? {}
+  return { kind, ...(lineId ? { lineId: lineId.text } : {}), ...(from ? { destination: named } : {}) }
 }
 
 function numberAt(request: BuyerRequest): Pick<BuyerSubmission, 'numberAt'> {
@@ -221,7 +225,7 @@ function placeOf(built: BuiltOrder, place: Place): Location {
   const [name, position] = place
   const item = name === 'item' ? built.origins[Number(position) - 1] : undefined
   const last = place.at(-1)
-  const found = last === 'unit-price' ? item?.price : last === 'unit' ? item?.unit : undefined
+  const found = item?.[String(last)]
   const location = placeAt(built, originOf(built.root, place).path ?? '')
   return found === undefined ? location : { ...location, ...built.locate(found) }
 }

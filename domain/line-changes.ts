@@ -2,6 +2,7 @@
 
 import type { Fault } from './errors.ts'
 import { acceptedItems } from './line-answers.ts'
+import { type LineDestination, settleDestination } from './line-destinations.ts'
 import { add } from './money.ts'
 import {
   continuesLine,
@@ -19,6 +20,7 @@ import {
 export interface LineChange {
   readonly kind: 'added' | 'deleted' | 'changed' | 'untouched'
   readonly lineId?: string
+  readonly destination?: LineDestination
 }
 
 export interface ChangedLines {
@@ -33,6 +35,7 @@ export interface ChangedLines {
 interface Line {
   readonly item: PurchaseOrderItem
   readonly position: number | undefined
+  readonly destination?: LineDestination & { readonly position: number }
 }
 
 /**
@@ -52,24 +55,31 @@ export function changeLines(before: Order, document: PurchaseOrder, changes: rea
   if (kept.length === 0) {
     faults.push({ code: 'no-line-left', detail: 'The change leaves no line of the order. To cancel the order, send a cancellation.' })
   }
+  const settled = settleDestination(before, document, kept)
   const order = {
-    ...headerAfter(before, document),
+    ...headerAfter(before, settled.document),
     items: kept.map(({ item }) => item),
     hasDocument: true as const
   }
-  return { order, positions: kept.map(({ position }) => position), faults }
+  return { order, positions: kept.map(({ position }) => position), faults: [...faults, ...settled.faults] }
 }
 
 /** Carries out one change. @returns the fault of a change that the order's lines do not allow */
-function applyChange(lines: Lines, item: PurchaseOrderItem, { kind, lineId = '' }: LineChange, position: number): Fault | undefined {
+function applyChange(
+  lines: Lines,
+  item: PurchaseOrderItem,
+  { kind, lineId = '', destination }: LineChange,
+  position: number
+): Fault | undefined {
   const [slot, other] = lines.named(lineId)
   const line = slot?.line
   const at = ['item', position]
+  const goal = destination ? { destination: { ...destination, position } } : {}
   if (kind === 'added') {
     if (line) return { code: 'repeated-line-id', at, detail: `The order has a line ${lineId} already. Give the added line another number.` }
     if (item.quoted?.isUnnamed) return { code: 'free-text-line', at, detail: 'The added line names no product of this shop.' }
     if (item.quoted?.isUncounted) return { code: 'missing-value', at, detail: 'The added line has no quantity.' }
-    lines.add(lineId, { item, position })
+    lines.add(lineId, { item, position, ...goal })
     return undefined
   }
   if (!line)
@@ -79,7 +89,8 @@ function applyChange(lines: Lines, item: PurchaseOrderItem, { kind, lineId = '' 
     return { code: 'repeated-line-id', at, detail }
   }
   if (kind === 'deleted') slot.line = undefined
-  if (kind === 'changed') slot.line = { position, item: changedItem(line.item, item) }
+  if (kind === 'changed') slot.line = { position, item: changedItem(line.item, item), ...goal }
+  if (kind === 'untouched') slot.line = { ...line, ...goal }
   return undefined
 }
 

@@ -1,8 +1,11 @@
+import { comparable } from '../../domain/addresses.ts'
+import { placeExtension, recipientExtension } from '../../domain/line-destinations.ts'
+import { defined } from '../../schemas/element.ts'
 import { shorten } from '../../schemas/shorten.ts'
-import type { AddressDraft, ExtensionDraft, PartyDraft, Sourced } from '../buyer-document.ts'
+import type { AddressDraft, DestinationDraft, ExtensionDraft, PartyDraft, Sourced } from '../buyer-document.ts'
 import type { FaultList } from '../faults.ts'
 import { find, findAll, type XmlElement } from '../xml-element.ts'
-import { addressKey, addressOf, nameKey, partyOf } from './parties.ts'
+import { addressKey, addressOf, partyOf } from './parties.ts'
 import { extensionsOf, joined, schemed, valueAt } from './values.ts'
 
 /** The destination of a Delivery: an address, or a location that only has an identifier. */
@@ -98,7 +101,7 @@ export function extensionsOfDeliveries(lineItem: XmlElement): readonly Extension
     return joined([party?.name, party?.contact], ', ')
   })
   const places = deliveries.flatMap((delivery) => [schemed(find(delivery, 'DeliveryLocation', 'ID')), placeOf(delivery)])
-  return [...extensionsOf('DeliveryParty', recipients), ...extensionsOf('DeliveryLocation', places)]
+  return [...extensionsOf(recipientExtension, recipients), ...extensionsOf(placeExtension, places)]
 }
 
 const oneAddress = 'An order goes to one address. Send an order for each address.'
@@ -126,7 +129,7 @@ function recipientsOf(deliveries: readonly XmlElement[], item?: Sourced): readon
 }
 
 function isOther(name: Sourced, first: Sourced | undefined): boolean {
-  return first !== undefined && nameKey(name.text) !== nameKey(first.text)
+  return first !== undefined && comparable(name.text) !== comparable(first.text)
 }
 
 const oneRecipient = 'An order goes to one recipient. Send an order for each recipient.'
@@ -145,6 +148,24 @@ function refuseOtherRecipients(deliveries: readonly XmlElement[], lines: readonl
   }
 }
 
+/** Returns a function that reads the destination of a line. Lines name none if the OrderChange itself does. */
+export function makeDestinationReader(change: XmlElement): (lineItem: XmlElement) => DestinationDraft | undefined {
+  const own = findAll(change, 'Delivery')
+  if (own.some((delivery) => destinationsOf(delivery).length > 0)) return () => undefined
+  const isNamed = own.some((delivery) => partyIn(delivery)?.name ?? placeOf(delivery))
+  return (lineItem) => {
+    const deliveries = findAll(lineItem, 'Delivery')
+    const [first] = deliveries.flatMap((delivery) => destinationsOf(delivery))
+    const recipient = isNamed ? undefined : recipientsOf(deliveries)[0]?.name
+    if (!first && !recipient) return undefined
+    const names = first && (isNamed ? 'address' : 'ship-to')
+    return {
+      from: { address: first?.from, recipient: recipient?.from },
+      ...defined({ names, place: first?.location, recipient: recipient?.text })
+    }
+  }
+}
+
 /** @param own the Deliverys of the order, one of which may name the recipient while a line has the address */
 function shipToOf(own: readonly XmlElement[], destination: Destination | undefined): PartyDraft | undefined {
   const delivery = destination?.delivery ?? own[0]
@@ -157,7 +178,8 @@ function shipToOf(own: readonly XmlElement[], destination: Destination | undefin
 
 /**
  * The address and the date of the delivery. If only lines have an address, and all have the same, it is the order's.
- * @param home the buyer's address, to which lines without an address go if the order has none
+ * @param home the buyer's address, to which lines without an address go if the order has none. Undefined also for a change of single
+ *   lines: the others go where the order goes
  */
 export function readDelivery(
   order: XmlElement,
@@ -182,5 +204,5 @@ export function readDelivery(
   const shipTo = shipToOf(deliveries, first)
   const location = schemed(find(first?.delivery, 'DeliveryLocation', 'ID'))
   const places = deliveries.map(placeOf).filter((place) => place?.text !== shipTo?.name?.text)
-  return { shipTo, date, extensions: [...extensions, ...extensionsOf('DeliveryLocation', [location, ...places])] }
+  return { shipTo, date, extensions: [...extensions, ...extensionsOf(placeExtension, [location, ...places])] }
 }

@@ -1,3 +1,4 @@
+import { addressKey as keyOf } from '../../domain/addresses.ts'
 import type { AddressDraft, PartyDraft, PartyIdentity } from '../buyer-document.ts'
 import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
 import { joined, valueAt, valuesOf } from './values.ts'
@@ -16,14 +17,9 @@ export function addressOf(element: XmlElement | undefined): AddressDraft | undef
   return Object.values(address).some((value) => value !== undefined) ? address : undefined
 }
 
-/** A text that is equal for equal names. Capital letters and white space do not matter. */
-export function nameKey(text: string): string {
-  return text.replace(/\s+/g, ' ').toLowerCase()
-}
-
-/** A text that is equal for equal addresses, whose parts are compared as names are. */
-export function addressKey({ street, additionalStreet, city, postalCode, region, country }: AddressDraft): string {
-  return [street, additionalStreet, city, postalCode, region, country].map((value) => nameKey(value?.text ?? '')).join('\n')
+/** A text that is equal for equal addresses. */
+export function addressKey(address: AddressDraft): string {
+  return keyOf((name) => address[name]?.text)
 }
 
 /** A Party. Undefined if the shop has no element for any part of it. */

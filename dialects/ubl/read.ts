@@ -3,7 +3,7 @@ import { shorten } from '../../schemas/shorten.ts'
 import type { BuyerDocument, BuyerRequest, OrderDraft, Sourced, UblAnswerBasis } from '../buyer-document.ts'
 import { FaultList } from '../faults.ts'
 import { find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
-import { readDelivery } from './deliveries.ts'
+import { makeDestinationReader, readDelivery } from './deliveries.ts'
 import { checkAllowances, refuseRepeated } from './faults.ts'
 import { headerExtensions, headerNotes, readCurrency, refuseOtherTypes } from './header.ts'
 import { type LineDraft, readLines } from './lines.ts'
@@ -82,11 +82,20 @@ const readers: Readonly<Record<DocumentName, (document: XmlElement, faults: Faul
   OrderCancellation: readCancellation
 }
 
-/** The order of the whole document. Deleted lines are in it, because the change names them. */
-function readDraft(document: XmlElement, orderNumber: Sourced | undefined, lines: readonly LineDraft[], faults: FaultList): OrderDraft {
+/**
+ * The order of the whole document. Deleted lines are in it, because the change names them.
+ * @param isByLine whether the document has only the lines that change
+ */
+function readDraft(
+  document: XmlElement,
+  orderNumber: Sourced | undefined,
+  lines: readonly LineDraft[],
+  faults: FaultList,
+  isByLine = false
+): OrderDraft {
   const buyer = partyOf(find(document, 'BuyerCustomerParty', 'Party'))
   const kept = lines.filter(({ change }) => change !== 'deleted')
-  const { shipTo, date, extensions } = readDelivery(document, kept, buyer?.address, faults)
+  const { shipTo, date, extensions } = readDelivery(document, kept, isByLine ? undefined : buyer?.address, faults)
   const charges = checkAllowances(document, faults)
   return {
     from: document,
@@ -190,11 +199,15 @@ function readChange(change: XmlElement, faults: FaultList): BuyerRequest {
   const isByLine = findAll(change, 'OrderLine').some((line) => trimmedText(find(line, 'LineItem', 'LineStatusCode')) !== undefined)
   refuseOtherTypes(change, faults)
   const drafts = readLines(change, isByLine, faults)
-  const order = readDraft(change, number, drafts, faults)
+  const order = readDraft(change, number, drafts, faults, isByLine)
   const revision = valueAt(change, 'SequenceNumberID')
   if (!number) return { kind: 'unsupported' }
   if (!isByLine) return { kind: 'replace', number, revision, order }
-  const lines = drafts.flatMap(({ change: kind, item }) => (kind ? [{ kind, item }] : []))
+  const destinationOf = makeDestinationReader(change)
+  const lines = drafts.flatMap(({ change: kind, item, lineItem }) => {
+    const destination = kind === 'deleted' ? undefined : destinationOf(lineItem)
+    return kind ? [{ kind, item: { ...item, destination } }] : []
+  })
   // Both elements describe the kind of document. The order keeps those of the document that placed it.
   const extensions = order.extensions.filter(({ name }) => name !== 'CustomizationID' && name !== 'ProfileID')
   return { kind: 'change-lines', number, revision, order: { ...order, extensions }, lines }
