@@ -1,3 +1,4 @@
+import { comparable } from '../../domain/addresses.ts'
 import type { FaultList } from '../faults.ts'
 import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
 
@@ -19,24 +20,42 @@ interface Destination {
   readonly idDomain: string
 }
 
+/** The destination of the whole order. */
+export interface Goal {
+  /** It has the address. */
+  readonly shipTo: XmlElement
+  /** The ShipTo that names the recipient. Absent: none does. */
+  readonly named?: XmlElement | undefined
+}
+
 /**
  * The ShipTo of the whole order. One order goes to one address, so another address of a line is a fault. A ShipTo may leave out parts
- * of the address, as SAP's lines do, and still be the same. The person (DeliverTo) is not a part of the address.
+ * of the address, as SAP's lines do, and still be the same. So it is compared with all that the others before it say. The person
+ * (DeliverTo) is not a part of the address.
  */
-export function findShipTo(header: XmlElement, lines: readonly NumberedLine[], faults: FaultList): XmlElement | undefined {
+export function findGoal(header: XmlElement, lines: readonly NumberedLine[], faults: FaultList): Goal | undefined {
   const destinations = [
     ...destinationsOf(header),
     ...lines.flatMap((line) => [line.element, ...findAll(line.element, 'ScheduleLine')].flatMap((parent) => destinationsOf(parent, line)))
   ]
   const reference = destinations.find(({ hasPostal }) => hasPostal) ?? destinations[0]
   if (!reference) return undefined
+  const agreed = new Agreed(reference)
   for (const destination of destinations) {
-    if (!differ(reference, destination)) continue
-    const other = reference.line ? `line ${reference.line.number}` : 'the order'
-    const detail = `The ShipTo is another address than that of ${other}. One order goes to one address: send an order for each address.`
-    faults.add('several-addresses', destination.shipTo, detail, destination.line ? { item: destination.line.number } : {})
+    if (destination === reference) continue
+    const conflict = agreed.conflictWith(destination)
+    if (conflict) refuse(destination, conflict, faults)
+    else agreed.add(destination)
   }
-  return reference.shipTo
+  return { shipTo: reference.shipTo, named: agreed.named }
+}
+
+function refuse({ name, shipTo, line }: Destination, other: Destination, faults: FaultList): void {
+  const where = other.line ? `line ${other.line.number}` : 'the order'
+  const detail = bothDiffer(name, other.name)
+    ? `The ShipTo names another recipient than that of ${where}. One order goes to one recipient: send an order for each recipient.`
+    : `The ShipTo is another address than that of ${where}. One order goes to one address: send an order for each address.`
+  faults.add('several-addresses', shipTo, detail, line ? { item: line.number } : {})
 }
 
 /** The person at the address, which DeliverTo may name in several lines. Empty without one. */
@@ -63,17 +82,45 @@ function destinationsOf(parent: XmlElement, line?: NumberedLine): readonly Desti
   return [{ shipTo, ...(line ? { line } : {}), name, postal: [...located, comparable(country)], hasPostal, id, idDomain }]
 }
 
-function comparable(text: string | undefined): string {
-  return (text ?? '').replace(/\s+/g, ' ').toLowerCase()
-}
+/** What destinations that agree say together: for each part, the first destination that has it. */
+class Agreed {
+  readonly #reference: Destination
+  readonly #postal = new Map<number, Destination>()
+  readonly #ids = new Map<string, Destination>()
+  #named: Destination | undefined
 
-/** Ids are compared only without addresses, because one address has different ids in different systems. */
-function differ(one: Destination, other: Destination): boolean {
-  if (one === other) return false
-  if (bothDiffer(one.name, other.name)) return true
-  if (one.hasPostal && other.hasPostal) return one.postal.some((part, i) => bothDiffer(part, other.postal[i] ?? ''))
-  if (one.idDomain === other.idDomain && bothDiffer(one.id, other.id)) return true
-  return !(one.name && other.name) && !(one.id && other.id)
+  /** @param reference has an address if any destination has one */
+  constructor(reference: Destination) {
+    this.#reference = reference
+    this.add(reference)
+  }
+
+  get named(): XmlElement | undefined {
+    return this.#named?.shipTo
+  }
+
+  add(destination: Destination): void {
+    const { name, postal, hasPostal, id, idDomain } = destination
+    if (name) this.#named ??= destination
+    if (id && !this.#ids.has(idDomain)) this.#ids.set(idDomain, destination)
+    for (const [i, part] of hasPostal ? postal.entries() : []) if (part && !this.#postal.has(i)) this.#postal.set(i, destination)
+  }
+
+  /**
+   * The destination that another one contradicts, or the reference if nothing connects them. Ids are compared only without addresses,
+   * because one address has different ids in different systems.
+   */
+  conflictWith({ name, postal, hasPostal, id, idDomain }: Destination): Destination | undefined {
+    if (this.#named && bothDiffer(this.#named.name, name)) return this.#named
+    if (this.#reference.hasPostal && hasPostal) {
+      const i = postal.findIndex((part, i) => bothDiffer(this.#postal.get(i)?.postal[i] ?? '', part))
+      return this.#postal.get(i)
+    }
+    const same = this.#ids.get(idDomain)
+    if (same && bothDiffer(same.id, id)) return same
+    const isConnected = (this.#named && name) || (this.#ids.size > 0 && id)
+    return isConnected ? undefined : this.#reference
+  }
 }
 
 function bothDiffer(one: string, other: string): boolean {

@@ -3,10 +3,15 @@ import type { AddressDraft, PartyDraft, Sourced } from '../buyer-document.ts'
 import { find, findAll, type XmlElement } from '../xml-element.ts'
 import type { Values } from './values.ts'
 
-/** The party of a ShipTo or a BillTo. */
-export function readAddressee(element: XmlElement | undefined, values: Values): PartyDraft | undefined {
+/**
+ * The party of a ShipTo or a BillTo.
+ * @param named another element of the same address, whose name counts if this one has none
+ */
+export function readAddressee(element: XmlElement | undefined, values: Values, named?: XmlElement): PartyDraft | undefined {
   const address = find(element, 'Address')
-  return element && address && readParty(element, address, values)
+  const party = element && address && readParty(element, address, values)
+  const name = values.text(find(named, 'Address', 'Name'))
+  return party && name && !party.name ? { ...party, name } : party
 }
 
 /** The roles of a Contact that is the buyer, the most specific first. */

@@ -22,6 +22,24 @@ t.test('an update replaces the order whole, and places one that is unknown', asy
   t.match([orderNumber, item], ['PO-7', [{ quantity: { value: '4' } }]])
 })
 
+t.test('an update has all lines of the order, so it moves all or is refused', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  const shipTo = (street: string) =>
+    `<ShipTo><Address><Name>Works</Name><PostalAddress><Street>${street}</Street></PostalAddress></Address></ShipTo>`
+  const post = (...streets: readonly string[]) => {
+    const lines = streets.map((street, i) => cxmlLine({ number: String(i + 1), rest: shipTo(street) }))
+    return send(shop, cxmlOrder({ attributes: as('update'), lines }), key)
+  }
+  const placed = await post('Dock 1', 'Dock 1')
+  t.match(cxmlAnswer(placed), ['200', /is placed/])
+  const address = async () => (await read(shop, placed.headers['location'], key)).shipTo.address
+  t.match(cxmlAnswer(await post('Dock 1', 'Dock 2')), ['450', /item 2: The ShipTo is another address than that of line 1/])
+  t.match(await address(), { street: 'Dock 1' })
+  t.match(cxmlAnswer(await post('Dock 2', 'Dock 2')), ['200', /is changed/])
+  t.match(await address(), { street: 'Dock 2' })
+})
+
 t.test('the version of a new order counts too: an update must be above it', async (t) => {
   const shop = await build(t, { products })
   const key = await shop.key('acme', 'order')

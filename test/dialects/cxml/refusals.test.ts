@@ -94,6 +94,11 @@ t.test('an order goes to one address', async (t) => {
   const orderTo = (header: string, ...lines: string[]) =>
     read(order({ header, items: lines.map((rest, i) => lineOf(i + 1, '', { rest })).join('') }))
   const bare = (attributes: string, name = '') => `<ShipTo><Address ${attributes}><Name>${name}</Name></Address></ShipTo>`
+  const unnamed = (street: string) => shipTo(street).replace('Plant North', '')
+  const named = (name: string) => shipTo('A').replace('Plant North', name)
+  const id = (addressId: string, name = 'Plant North') => bare(`addressID="${addressId}"`, name)
+  const street = (name: string, city = '') =>
+    `<ShipTo><Address><PostalAddress><Street>${name}</Street><City>${city}</City></PostalAddress></Address></ShipTo>`
   const inSchedule = `<ScheduleLine quantity="1">${shipTo('B')}</ScheduleLine>`
   for (const [title, header, lines, found] of [
     ['the same on all lines', '', [shipTo('A'), shipTo(' a ')], []],
@@ -109,7 +114,13 @@ t.test('an order goes to one address', async (t) => {
     ['another name', shipTo('A'), [bare('', 'Plant South')], ['several-addresses 10']],
     ['a header without an address', bare('', 'Plant North'), [shipTo('A'), shipTo('B')], ['several-addresses 20']],
     ['a header with another name', bare('', 'Plant South'), [shipTo('A')], ['several-addresses']],
-    ['a ScheduleLine', shipTo('A'), [inSchedule], ['several-addresses 10']]
+    ['a ScheduleLine', shipTo('A'), [inSchedule], ['several-addresses 10']],
+    ['lines that agree with each other', unnamed('A'), [named('North'), named(' NORTH '), bare('', 'north')], []],
+    ['lines with different names', unnamed('A'), [named('North'), '', named('South')], ['several-addresses 30']],
+    ['different names without any address', bare('addressID="12"'), [id('12', 'North'), id('12', 'South')], ['several-addresses 20']],
+    ['lines with different ids', shipTo('A').replace('addressID="12"', ''), [id('13'), id('14')], ['several-addresses 20']],
+    ['parts that the header leaves out', street('A'), [street('A', 'Delft'), street('A', 'Gouda')], ['several-addresses 20']],
+    ['a refused line, which decides nothing', street('A'), [street('B', 'Delft'), street('A', 'Gouda')], ['several-addresses 10']]
   ] as const) {
     t.same(codes(orderTo(header, ...lines)), found, title)
   }
@@ -118,6 +129,13 @@ t.test('an order goes to one address', async (t) => {
     noted.items[0]?.notes.map(({ text }) => text),
     ['DeliverTo: Jo']
   )
+  t.match(orderTo(unnamed('A'), named('North'), named('South')).faults, [
+    {
+      detail: 'The ShipTo names another recipient than that of line 10. One order goes to one recipient: send an order for each recipient.'
+    }
+  ])
+  t.match(draftOf(orderTo(unnamed('A'), named('North'))).shipTo, { name: { text: 'North' }, address: { street: { text: 'A' } } })
+  t.match(draftOf(orderTo(bare('addressID="12"', 'North'), unnamed('A'))).shipTo, { name: { text: 'North' }, address: {} })
   t.match(draftOf(orderTo('', '', shipTo('Dock 4'))).shipTo, { name: { text: 'Plant North' }, address: { street: { text: 'Dock 4' } } })
 })
 
