@@ -13,6 +13,11 @@ t.test('garbage is collected when the heap has grown so much since the last time
   const collect = garbageCollector(8)
   collect()
   const least = used()
+  const young = new WeakRef([1])
+  // What a WeakRef refers to is kept until the job that made it ends.
+  await new Promise(setImmediate)
+  collect()
+  t.ok(young.deref(), 'the heap has hardly grown')
   waste(40)
   collect()
   t.ok(used() < least + 8, `${used()} MiB, from ${least}`)

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { decimal } from '../../domain/money.ts'
@@ -120,8 +120,10 @@ t.test('a file is replaced by a whole one or stays, and nothing else is left', a
   const file = join(folder, 'shop.csv')
   t.equal((await run(['export', file], at('shop.db'))).status, 0)
   const before = readFileSync(file)
+  const { ino } = statSync(file)
   t.equal((await run(['export', file], at('shop.db'))).status, 0)
   t.same(readFileSync(file), before)
+  t.not(statSync(file).ino, ino, 'the new file was complete before it took the name')
   const child = start(['export', file], at('shop.db'))
   const closed = new Promise((resolve) => child.once('close', resolve))
   while (!readdirSync(folder).some((name) => name.endsWith('.partial')) && child.exitCode === null) await new Promise(setImmediate)

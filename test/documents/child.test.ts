@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { type ChildOptions, DocumentChild } from '../../documents/child.ts'
 import type { Job } from '../../documents/job.ts'
@@ -61,6 +62,26 @@ t.test('a document is read in another process, as JSON of the domain’s value w
   t.match(outcome, { result: { digest: /^[0-9a-f]{64}$/ } })
   t.not(child.pid, process.pid)
 })
+
+t.test(
+  'the process has none of the settings in its environment, also none that names a file',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    for (const name of ['SESSION_SECRET', 'DATABASE_URL_FILE']) {
+      const before = process.env[name]
+      t.teardown(() => {
+        if (before === undefined) delete process.env[name]
+        else process.env[name] = before
+      })
+      process.env[name] = `the value of ${name}`
+    }
+    const { child } = start(t)
+    await run(child, 'a', readJob(orderXml()))
+    const environment = readFileSync(`/proc/${child.pid}/environ`, 'utf8')
+    t.match(environment, /(?:^|\0)PATH=/)
+    t.notMatch(environment, /SESSION_SECRET|DATABASE_URL/)
+  }
+)
 
 t.test('an outcome tells the processor time that it took, the first of its kind without its start-up', async (t) => {
   const { child } = start(t)
