@@ -170,6 +170,18 @@ t.test('the same bytes with the same payloadID get the stored answer, 50 times a
   t.equal(await orderCount(shop), 3)
 })
 
+t.test('an Idempotency-Key takes precedence over the payloadID: another document with the same key is refused', async (t) => {
+  const shop = await build(t, { products })
+  const headers = { 'idempotency-key': 'a-key-that-nobody-guesses' }
+  const order = cxmlOrder({ number: 'G-1', payloadId: '1@b' })
+  const [first, again] = [await send(shop, order, headers), await send(shop, order, headers)]
+  t.match(cxmlAnswer(first), ['200', /is placed:/])
+  t.same([again.body, again.headers['idempotent-replayed']], [first.body, 'true'])
+  const other = await send(shop, cxmlOrder({ number: 'G-2', payloadId: '2@b' }), headers)
+  t.match(cxmlAnswer(other), ['400', /Idempotency-Key/])
+  t.equal(await orderCount(shop), 1)
+})
+
 t.test('a ProfileRequest is answered with what the shop takes, other requests with 450', async (t) => {
   const shop = await build(t, { products, settings: { BASE_URL: 'https://shop.example/trade' } })
   const ask = (content: string) =>

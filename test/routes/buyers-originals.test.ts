@@ -1,6 +1,7 @@
 import t from 'tap'
 import { build } from '../build.ts'
 import {
+  cxmlLine,
   cxmlOrder,
   onHand,
   orderCount,
@@ -128,6 +129,29 @@ t.test('an OrderChange keeps the document of the order, line by line and whole',
   t.equal(await document(), first)
   await send(shop, ublChange({ lines: [ublLine({ quantity: '4' })] }), key)
   t.equal(await document(), first)
+})
+
+t.test('an Order that revises another one, and a cXML update, become the document of the order', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  const reference = '<cac:OrderDocumentReference><cbc:ID>PO-7#2026-11-20#A#Revised</cbc:ID></cac:OrderDocumentReference>'
+  const lines = [ublLine({ quantity: '4' })]
+  const attributes = ' type="update"'
+  for (const [first, second] of [
+    [ublOrder(), ublOrder({ number: 'PO-8', header: reference, lines })],
+    [
+      cxmlOrder({ number: 'C-1', payloadId: '1@b' }),
+      cxmlOrder({ number: 'C-1', payloadId: '2@b', attributes, lines: [cxmlLine({ quantity: '3' })] })
+    ]
+  ] as const) {
+    const url = String((await send(shop, first, key)).headers['location'])
+    const document = async () => (await shop.app.inject({ url: `${url}/document`, headers: key })).body
+    t.equal(await document(), first)
+    const changed = await send(shop, second, key)
+    t.equal(changed.statusCode, 200, changed.body)
+    t.equal(await document(), second)
+  }
+  t.equal(await orderCount(shop), 2)
 })
 
 t.test('a PUT of the own vocabulary on an order that came as UBL keeps its document and its lines’ numbers', async (t) => {

@@ -162,9 +162,18 @@ t.test('a copy is never placed: 200 with the order that stands, also after it wa
   t.equal(await orderCount(shop), 1)
 })
 
+const mark = (xml: string) => xml.replace('<Order ', '<?TestInstance ResponseTo="nobody"?>\n<Order ')
+
+t.test('a document that is marked as a test is placed with TEST_ORDERS=place', async (t) => {
+  const shop = await build(t, { products, settings: { TEST_ORDERS: 'place' } })
+  const placed = await send(shop, mark(ublOrder()))
+  t.equal(placed.statusCode, 201, placed.body)
+  t.match(placed.headers['location'], /^\/order\//)
+  t.same([await orderCount(shop), await onHand(shop)], [1, '98'])
+})
+
 t.test('a document that is marked as a test is checked and answered, but not stored', async (t) => {
   const shop = await build(t, { products })
-  const mark = (xml: string) => xml.replace('<Order ', '<?TestInstance ResponseTo="nobody"?>\n<Order ')
   const checked = await send(shop, mark(ublOrder()))
   t.equal(checked.statusCode, 200, checked.body)
   t.match(ublAnswer(checked), { code: 'AP', notes: [/^Test order: checked, nothing was stored\.$/] })

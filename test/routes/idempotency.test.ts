@@ -1,5 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { build, orderXml, type Shop, xml } from '../build.ts'
+import { hold } from './held-verb.ts'
 
 const post = ({ app }: Shop, payload: string, headers: Record<string, string> = {}) =>
   app.inject({ method: 'POST', url: '/order', headers: { ...xml, ...headers }, payload })
@@ -87,6 +89,21 @@ t.test('100 concurrent posts of one key make one order: the others are replays, 
   t.ok(answers.every(({ statusCode }) => statusCode === 201 || statusCode === 409))
   t.equal(new Set(answers.filter(({ statusCode }) => statusCode === 201).map(({ body }) => body)).size, 1)
   t.equal((await shop.store.stock('ABC-1')).onHand, '99')
+})
+
+t.test('a second request with a key whose first request is in progress is 409, and the first is not disturbed', async (t) => {
+  const shop = await build(t)
+  const headers = { 'idempotency-key': guestKey }
+  const { letGo, calls } = hold(shop, 'placeOrder', 1)
+  const first = post(shop, orderXml(), headers)
+  while (calls() < 1) await turn()
+  const second = await post(shop, orderXml(), headers)
+  t.match([second.statusCode, second.body], [409, 'idempotency-in-flight'])
+  letGo()
+  t.equal((await first).statusCode, 201)
+  const again = await post(shop, orderXml(), headers)
+  t.same([again.statusCode, again.body, again.headers['idempotent-replayed']], [201, (await first).body, 'true'])
+  t.equal(await count(shop), 1)
 })
 
 t.test("a customer's order number: the same content is 200 with the order there is, other content 409 with its URI", async (t) => {

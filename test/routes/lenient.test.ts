@@ -122,6 +122,17 @@ t.test('the same document finds its order again, by its number and by its Idempo
   t.equal(await orderCount(shop), 1)
 })
 
+t.test('the same Idempotency-Key finds the order again with or without the preference', async (t) => {
+  const shop = await build(t, { products })
+  const key = { 'idempotency-key': 'a-key-that-nobody-guesses' }
+  const first = await place(shop, mixed, key)
+  t.equal(first.statusCode, 201)
+  const replayed = await send(shop, mixed, key)
+  t.match(replayed, { statusCode: 201, headers: { 'idempotent-replayed': 'true' }, body: first.body })
+  t.notOk('preference-applied' in replayed.headers)
+  t.equal(await orderCount(shop), 1)
+})
+
 t.test('a dry run answers what a lenient order would be', async (t) => {
   const shop = await build(t, { products })
   const dry = await place(shop, mixed, {}, '/order?dry-run=true')
