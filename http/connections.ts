@@ -36,6 +36,15 @@ const timeouts = {
   pollInterval: 20
 } as const
 
+/** When all connections together have sent `total` bytes ahead, those of a network that has `perNetwork` of them are closed if they send more. */
+interface SentAheadLimits {
+  readonly total: number
+  readonly perNetwork: number
+}
+
+/** A customer whose answers are late because of others has sent little ahead, and is never cut off. */
+const bytesSentAhead: SentAheadLimits = { total: 32 * 1024 * 1024, perNetwork: 1024 * 1024 }
+
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void
 
 /**
@@ -55,8 +64,7 @@ export class Connections {
   readonly #resetSweep = new ResetSweep(this.#open)
   readonly #late = new WeakSet<IncomingMessage>()
   #isClosing = false
-  /** Bytes that were sent ahead. A customer whose answers are late because of others has few, and is never cut off. */
-  readonly #unparsed = new CrowdLimit(32 * 1024 * 1024, 1024 * 1024)
+  readonly #unparsed: CrowdLimit
   readonly listener: Listener
   /** The turns of networks: for what arrives, for queued requests, and for all that the application lets wait. */
   readonly turns = new FairScheduler()
@@ -64,9 +72,10 @@ export class Connections {
   readonly waiting = new WaitingClients(this.turns)
 
   /** @param refuse answers a client that has sent only a part of a request, and ends the connection */
-  constructor(server: Server, refuse: (socket: Socket) => void) {
+  constructor(server: Server, refuse: (socket: Socket) => void, { total, perNetwork } = bytesSentAhead) {
     this.#server = server
     this.#refuse = refuse
+    this.#unparsed = new CrowdLimit(total, perNetwork)
     this.listener = new Listener(server, {
       accepted: () => this.turns.connectionAccepted(),
       waitForTurn: (network, client) => this.waiting.add(network, client)

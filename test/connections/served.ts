@@ -7,10 +7,10 @@ import { Connections } from '../../http/connections.ts'
 import { parserOf } from '../../http/parser.ts'
 
 /** A server without the application, with its connections, and a function that opens connections to it. The test's end closes all. */
-export async function serveConnections(t: Test, handle: RequestListener) {
+export async function serveConnections(t: Test, handle: RequestListener, limits?: ConstructorParameters<typeof Connections>[2]) {
   // Node's own time-outs are off: no test here is about them, and a busy machine would meet them.
   const server = createServer({ keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 }, handle)
-  const connections = new Connections(server, () => {})
+  const connections = new Connections(server, () => {}, limits)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   const clients = new Set<Socket>()

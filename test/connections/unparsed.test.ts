@@ -1,24 +1,22 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { hold, release } from '../../http/connection.ts'
-import { Connections } from '../../http/connections.ts'
+import { serveConnections } from './served.ts'
 
 const get = 'GET /hot HTTP/1.1\r\nHost: a\r\n\r\n'
 const last = 'GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
 
 /** A server whose layer before the parser answers `get`. Each answer names the request and the length of its body. */
 async function serve(t: Test) {
-  const server = createServer({ keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 })
-  server.on('request', async (request: IncomingMessage, response: ServerResponse) => {
+  const { server, connections, open } = await serveConnections(t, async (request: IncomingMessage, response: ServerResponse) => {
     // The body of this one may arrive after its answer.
     const body = request.url === '/early' ? '' : await text(request)
     response.end(`${request.method} ${request.url} ${body.length};`)
   })
-  const connections = new Connections(server, () => {})
   let socket: Socket | undefined
   server.on('connection', (accepted: Socket) => (socket = accepted))
   /** Where the bytes begin that the layer gets: their distance from the first byte of the connection. */
@@ -41,16 +39,9 @@ async function serve(t: Test) {
     else answer()
     return true
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  const client = connect(port, '127.0.0.1')
-  client.setNoDelay()
-  t.teardown(() => {
-    client.destroy()
-    server.close()
-  })
+  const client = open()
   await once(client, 'connect')
-  return { connections, client, port, offered, counts: () => ({ answered, left }), accepted: () => socket }
+  return { connections, open, client, offered, counts: () => ({ answered, left }), accepted: () => socket }
 }
 
 const turn = () => new Promise(setImmediate)
@@ -146,7 +137,7 @@ for (const [name, isWithin] of [
   ['while a request is handled', true]
 ] as const) {
   t.test(`a connection that is held ${name} reads nothing until it is released`, async (t) => {
-    const { client, port, connections } = await serve(t)
+    const { client, open, connections } = await serve(t)
     client.write(get)
     await once(client, 'data')
     const [connection] = connections.open
@@ -163,7 +154,8 @@ for (const [name, isWithin] of [
     client.write(last)
     // Other connections that the server answers show that it has looked for bytes since.
     for (let i = 0; i < 3; i++) {
-      const other = connect(port, '127.0.0.1', () => other.write(last))
+      const other = open()
+      other.write(last)
       await once(other, 'data')
       other.destroy()
     }
