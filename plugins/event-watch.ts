@@ -24,7 +24,7 @@ export interface EventWatch {
 }
 
 /** A waiting request holds its connection and a few KB of memory, but no thread, no transaction and no connection of the database. */
-const limits: Limits = { total: 2_000, perCaller: 1_000 }
+export const mostWaiting: Limits = { total: 2_000, perCaller: 1_000 }
 
 /**
  * Requests that are woken and answered at once. A customer's next one follows when this one has its answer, so that there is
@@ -41,8 +41,8 @@ function signal(): { readonly promise: Promise<void>; readonly resolve: () => vo
 /** Lets requests wait for events. */
 export default fp(
   async function eventWatch(app: FastifyInstance, { isStopping }: { readonly isStopping: () => boolean }) {
-    const quota = new Quota(limits)
-    // Only waiting requests can wait to be woken, and `limits` counts those.
+    const quota = new Quota(mostWaiting)
+    // Only waiting requests can wait to be woken, and `mostWaiting` limits those.
     const turns = new FairLimiter({ running: answering, waiting: unlimited })
     const waiters = new EventWaiters({
       store: app.store,

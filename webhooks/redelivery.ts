@@ -7,7 +7,7 @@ export class NotSentError extends Error {
 }
 
 /** Milliseconds in which the event must be written. The POST has a limit of its own. */
-const longestWait = 10_000
+export const longestWait = 10_000
 
 /**
  * Sends an event once, on demand.

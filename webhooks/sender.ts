@@ -14,7 +14,7 @@ export interface Post {
 }
 
 /** Milliseconds. */
-const timeouts = {
+export const timeouts = {
   /** For a whole attempt, from the look-up of the host to the end of the answer. */
   attempt: 10_000,
   /** For the rest of an answer whose status has arrived: only the status counts. */

@@ -62,7 +62,8 @@ t.test('a shipment is made of a snapshot of the lines, and the time never goes b
   t.equal(events.length, 1, 'the status stays')
 })
 
-t.test('the last shipment that an order can have is of all that is left', async (t) => {
+t.test('the last shipment that an order can have, the thousandth, is of all that is left', async (t) => {
+  t.equal(mostShipments, 1_000)
   const before = order([line(1, 'a', '2')], { shipmentCount: mostShipments - 1 })
   const one = { items: [{ line: 1, quantity: decimal('1') }] }
   t.throws(() => decideShipment(before, one, {}, { now: 0 }), { code: 'shipment-refused', faults: [{ code: 'too-many-shipments' }] })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Audience, EventHead, EventType } from '../../domain/event.ts'
-import { hasValidKey, requireHeard, requireValidKey } from '../../domain/webhook.ts'
+import { hasValidKey, mostWebhooks, requireHeard, requireValidKey } from '../../domain/webhook.ts'
 
 const event = (type: EventType, customer?: string): EventHead => ({
   id: 'e',
@@ -28,4 +28,8 @@ t.test('a webhook whose key has ended delivers nothing', async (t) => {
   }
   t.notOk(hasValidKey({ scopes: undefined }))
   t.throws(() => requireValidKey({ scopes: undefined }), { code: 'unknown-event', message: /was revoked or has expired/ })
+})
+
+t.test('a customer has at most 20 webhooks, and a shop 1,000 active ones', async (t) => {
+  t.same(mostWebhooks, { ofCustomer: 20, inAll: 1_000 })
 })

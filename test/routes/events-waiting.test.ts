@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { DomainError } from '../../domain/errors.ts'
 import { type Audience, eventTypes } from '../../domain/event.ts'
 import type { EventQuery } from '../../domain/store.ts'
+import { mostWaiting } from '../../plugins/event-watch.ts'
 import { build, draft } from '../build.ts'
 import { listening } from '../http/wire.ts'
 import { replace, stopClock } from '../stopped-clock.ts'
@@ -142,7 +143,8 @@ t.test('a request whose cursor is deleted while it waits is answered', async (t)
   t.equal((await waiting).statusCode, 410)
 })
 
-t.test('a thousand requests of one caller can wait; one more is answered at once', async (t) => {
+t.test('a thousand requests of one caller can wait, and two thousand of all; one more is answered at once', async (t) => {
+  t.same(mostWaiting, { total: 2_000, perCaller: 1_000 })
   stopWaitingTime(t)
   const { shop, erp, acme, next } = await emptyPage(t)
   // Any of them can be the one too many, because their keys are looked up at the same time.
@@ -155,6 +157,27 @@ t.test('a thousand requests of one caller can wait; one more is answered at once
   const waited = (await Promise.all(reads)).filter((answer) => answer !== more)
   for (const { statusCode, headers, page } of waited)
     t.same([statusCode, headers['preference-applied'], page.event.length], [200, 'wait=60', 1])
+})
+
+t.test('two thousand requests of all callers can wait; more are answered at once', async (t) => {
+  stopWaitingTime(t)
+  const { shop, erp, acme, next } = await emptyPage(t)
+  const other = await shop.key('other', 'order')
+  let isOver = false
+  const reads = [erp, acme, other].flatMap((caller) =>
+    Array.from({ length: 700 }, async () => {
+      const { statusCode, headers } = await read(shop, next, { ...caller, prefer: 'wait=60' })
+      return { statusCode, isEarly: !isOver, hasWaited: headers['preference-applied'] === 'wait=60' }
+    })
+  )
+  let early = 0
+  for (const one of reads) void one.then(({ isEarly }) => (early += isEarly ? 1 : 0))
+  while (early < 100) await pause(5)
+  isOver = true
+  await shop.store.putProduct('ABC-2', draft(), {})
+  const answers = await Promise.all(reads)
+  t.ok(answers.every(({ statusCode }) => statusCode === 200))
+  t.same([true, false].map((is) => answers.filter(({ hasWaited }) => hasWaited === is).length), [2_000, 100])
 })
 
 t.test('a client that goes away leaves no waiting request behind, so a thousand can come after it', async (t) => {

@@ -1,6 +1,8 @@
 import t, { type Test } from 'tap'
 import { DomainError } from '../../domain/errors.ts'
 import { mostWebhooks } from '../../domain/webhook.ts'
+import { Problem } from '../../http/problem.ts'
+import { longestWait } from '../../webhooks/redelivery.ts'
 import { build, type Shop, xml } from '../build.ts'
 import { faultsByPublishedSchema } from '../representations/published.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
@@ -216,6 +218,20 @@ t.test('an event is sent again on demand, and is in the log', async (t) => {
   )
   t.match([(await again('01a203d4-9152-7530-9420-de2890300176')).statusCode, (await again('x')).statusCode], [422, 422])
   t.equal((await shop.app.inject({ url: `${url}?after=x`, headers: key })).statusCode, 400)
+})
+
+t.test('an event that cannot be sent within ten seconds is answered 503, and nothing is sent or logged', async (t) => {
+  t.equal(longestWait, 10_000)
+  const { shop, key } = await seller(t)
+  const receiver = await startReceiver(t)
+  const url = `${(await make(shop, key, receiver.url)).headers['location']}/deliveries`
+  await shop.store.createProduct('B', { name: 'B', price: '1' as never, unit: 'C62', categories: [], images: [], backorder: false })
+  const payload = `<delivery event="${(await shop.store.lastEvent())?.id}"/>`
+  shop.store.events = () => Promise.reject(new Problem('overloaded', 'Later.'))
+  const sent = await shop.app.inject({ method: 'POST', url, headers: { ...xml, ...key }, payload })
+  t.match([sent.statusCode, sent.body], [503, /overloaded[\s\S]*cannot be sent now\. Nothing was sent/])
+  t.equal(receiver.received.length, 0)
+  t.notMatch((await shop.app.inject({ url, headers: key })).body, '<delivery ')
 })
 
 t.test('who has an event sent again learns how that ended, also when the log of deliveries cannot be written', async (t) => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { Sender } from '../../webhooks/sender.ts'
+import { Sender, timeouts } from '../../webhooks/sender.ts'
 import { type Resolve, Targets } from '../../webhooks/targets.ts'
 import { stopClock } from '../stopped-clock.ts'
 import { startReceiver } from './receiver.ts'
@@ -87,7 +87,8 @@ t.test('a receiver that changes the protocol is a failure at once, and its conne
   }
 })
 
-t.test('an answer whose body drips is not waited for', async (t) => {
+t.test('an answer whose body drips is not waited for longer than a second', async (t) => {
+  t.equal(timeouts.rest, 1_000)
   stopClock(t).followTimers()
   const receiver = await startReceiver(t, (response) => {
     response.writeHead(200).write('.')
