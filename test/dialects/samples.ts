@@ -12,6 +12,8 @@ export interface Sample {
   readonly document: string
   /** `place`, `change`, `cancel`, `model`, or `refuse:` and the reason. */
   readonly expect: string
+  /** What is special about the document, in words. */
+  readonly special: string
   readonly bytes: Buffer
 }
 
@@ -22,8 +24,8 @@ export function samples(): readonly Sample[] | undefined {
   const rows = readFileSync(index, 'utf8').trim().split(/\r?\n/).slice(1)
   return rows
     .map((row) => row.split('\t'))
-    .map(([dialect = '', document = '', expect = '', name = '']) => {
-      return { dialect, document, expect, name, bytes: readFileSync(join(folder, 'documents', name)) }
+    .map(([dialect = '', document = '', expect = '', name = '', , , , special = '']) => {
+      return { dialect, document, expect, name, special, bytes: readFileSync(join(folder, 'documents', name)) }
     })
 }
 
@@ -32,7 +34,7 @@ export function ublSamples(): readonly Sample[] | undefined {
   return samples()?.filter(({ dialect }) => !dialect.startsWith('cxml'))
 }
 
-/** The path of an XSD, such as `ubl-2.1/maindoc/UBL-OrderResponse-2.1.xsd`. Undefined where it is not. */
+/** The path of an XSD or a DTD, such as `ubl-2.1/maindoc/UBL-OrderResponse-2.1.xsd`. Undefined where it is not. */
 export function officialSchema(name: string): string | undefined {
   const path = join(folder, 'schemas', name)
   return existsSync(path) ? path : undefined

@@ -22,7 +22,7 @@ const shipTo = (street: string, more = '') =>
 
 export { shipTo }
 
-export interface LineChanges {
+interface LineChanges {
   readonly attributes?: string
   readonly id?: string
   readonly price?: string
