@@ -6,17 +6,7 @@ import { add, compare, type Decimal, decimal, isMultiple, multiply, round, zero 
 import type { Order, PurchaseOrderItem } from '../../domain/order.ts'
 import { decide, matchesOrder } from '../../domain/placing.ts'
 import { item, purchase } from '../stores/fixtures.ts'
-
-const stock = (id: string, onHand: string | number, more: Partial<StockItem> = {}): StockItem => ({
-  id,
-  name: id,
-  price: decimal('9.99'),
-  unit: 'C62',
-  backorder: false,
-  onHand: decimal(String(onHand)),
-  deleted: false,
-  ...more
-})
+import { stockItem } from './stock-item.ts'
 
 const inventoryOf = (items: readonly StockItem[]) => ({
   byId: (id: string) => items.find((one) => one.id === id),
@@ -30,22 +20,22 @@ const answers = (stocked: readonly StockItem[], ...items: readonly PurchaseOrder
   place(stocked, ...items).items.map(({ lineStatus, quantity, reason = '' }) => [lineStatus, quantity, reason])
 
 t.test('a line that can be had as it was ordered is accepted, and says no more', async (t) => {
-  const [first] = place([stock('a', 5)], item('a', '3.000', { unitPrice: decimal('9.990') })).items
+  const [first] = place([stockItem('a', 5)], item('a', '3.000', { unitPrice: decimal('9.990') })).items
   t.match(first, { lineStatus: 'accepted', quantity: '3.000', unitPrice: '9.99', lineTotal: '29.97' })
   for (const name of ['orderedQuantity', 'reason', 'expectedPrice']) t.notOk(name in (first ?? {}), name)
 })
 
 t.test('a quantity is cut to what is on hand, on the step and not below the minimum', async (t) => {
   const steps = { quantityStep: decimal('2'), minimumQuantity: decimal('4') }
-  t.same(answers([stock('a', 3)], item('a', 5)), [['changed', '3', 'Only 3 of the 5 ordered are available.']])
-  t.same(answers([stock('a', 7, steps)], item('a', 10)), [
+  t.same(answers([stockItem('a', 3)], item('a', 5)), [['changed', '3', 'Only 3 of the 5 ordered are available.']])
+  t.same(answers([stockItem('a', 7, steps)], item('a', 10)), [
     ['changed', '6', 'Only 6 of the 10 ordered are available: 7 on hand, sold in multiples of 2.']
   ])
-  t.same(answers([stock('a', 3, steps), stock('b', 9)], item('a', 10), item('b', 1)), [
+  t.same(answers([stockItem('a', 3, steps), stockItem('b', 9)], item('a', 10), item('b', 1)), [
     ['rejected', '0', 'Only 3 of it is on hand, and the least that can be ordered is 4.'],
     ['accepted', '1', '']
   ])
-  t.same(answers([stock('a', 1, { quantityStep: decimal('2') }), stock('b', 9)], item('a', 2), item('b', 1))[0], [
+  t.same(answers([stockItem('a', 1, { quantityStep: decimal('2') }), stockItem('b', 9)], item('a', 2), item('b', 1))[0], [
     'rejected',
     '0',
     'Only 1 of it is on hand, and the least that can be ordered is 2.'
@@ -53,21 +43,21 @@ t.test('a quantity is cut to what is on hand, on the step and not below the mini
 })
 
 t.test('the lines of one product share its stock in their order', async (t) => {
-  t.same(answers([stock('a', 5)], item('a', 3), item('a', 3), item('a', 1)), [
+  t.same(answers([stockItem('a', 5)], item('a', 3), item('a', 3), item('a', 1)), [
     ['accepted', '3', ''],
     ['changed', '2', 'Only 2 of the 3 ordered are available.'],
     ['rejected', '0', 'Nothing of it is left for this line.']
   ])
   const minimum = { minimumQuantity: decimal('4') }
   t.same(
-    answers([stock('a', 3, minimum), stock('b', 1)], item('a', 2), item('b'), item('a', 2)).map(([status]) => status),
+    answers([stockItem('a', 3, minimum), stockItem('b', 1)], item('a', 2), item('b'), item('a', 2)).map(([status]) => status),
     ['rejected', 'accepted', 'rejected'],
     'together they are below the minimum'
   )
 })
 
 t.test("a line that expects another price gets today's", async (t) => {
-  const [first] = place([stock('a', 5)], item('a', 2, { unitPrice: decimal('9.50') })).items
+  const [first] = place([stockItem('a', 5)], item('a', 2, { unitPrice: decimal('9.50') })).items
   t.match(first, { lineStatus: 'changed', quantity: '2', unitPrice: '9.99', lineTotal: '19.98' })
   t.equal(first?.reason, 'It costs 9.99 EUR, not the expected 9.50.')
   t.notOk('orderedQuantity' in (first ?? {}), 'the quantity is as ordered')
@@ -75,20 +65,25 @@ t.test("a line that expects another price gets today's", async (t) => {
 
 t.test('a short product that can be ordered without stock is on backorder', async (t) => {
   const backorder = { backorder: true }
-  t.same(answers([stock('a', 5, backorder)], item('a', 3), item('a', 3), item('a', 1)), [
+  t.same(answers([stockItem('a', 5, backorder)], item('a', 3), item('a', 3), item('a', 1)), [
     ['accepted', '3', ''],
     ['backordered', '3', '2 of the 3 is on hand; the rest is on backorder.'],
     ['backordered', '1', 'None of it is on hand; it is on backorder.']
   ])
-  t.same(answers([stock('a', -4, backorder)], item('a', 1, { unitPrice: decimal('1') })), [
+  t.same(answers([stockItem('a', -4, backorder)], item('a', 1, { unitPrice: decimal('1') })), [
     ['changed', '1', 'It costs 9.99 EUR, not the expected 1. None of it is on hand; it is on backorder.']
   ])
-  const limit = stock('a', '-999999999999.999', { ...backorder, unit: 'KGM' })
-  t.same(answers([limit, stock('b', 1)], item('a', 1), item('b'))[0], ['rejected', '0', 'No more of it can be ordered now.'])
+  const limit = stockItem('a', '-999999999999.999', { ...backorder, unit: 'KGM' })
+  t.same(answers([limit, stockItem('b', 1)], item('a', 1), item('b'))[0], ['rejected', '0', 'No more of it can be ordered now.'])
 })
 
 t.test('a rejected line keeps its place, its name and its price, and costs nothing', async (t) => {
-  const { items, total, taken } = place([stock('a', 0), stock('b', 5)], item('b'), item('a', 2, { lineId: '20', notes: ['n'] }), item('b'))
+  const { items, total, taken } = place(
+    [stockItem('a', 0), stockItem('b', 5)],
+    item('b'),
+    item('a', 2, { lineId: '20', notes: ['n'] }),
+    item('b')
+  )
   t.same(
     items.map(({ line }) => line),
     [1, 2, 3]
@@ -113,7 +108,7 @@ t.test('a rejected line keeps its place, its name and its price, and costs nothi
 
 t.test('an order of which nothing can be had is refused as if it were all or nothing', async (t) => {
   const order = purchase([item('a', 2, { unitPrice: decimal('1') }), item('b')])
-  const inventory = inventoryOf([stock('a', 0), stock('b', -1)])
+  const inventory = inventoryOf([stockItem('a', 0), stockItem('b', -1)])
   const refusals = [decide, decideLeniently].map((by) => {
     try {
       by(order, inventory, 'EUR')
@@ -135,7 +130,7 @@ t.test('an order with a line that can never be placed is refused whole, and only
     [purchase([item('a', 9)], { currency: 'USD' }), 'wrong-currency']
   ] as const) {
     try {
-      decideLeniently(order, inventoryOf([stock('a', 1)]), 'EUR')
+      decideLeniently(order, inventoryOf([stockItem('a', 1)]), 'EUR')
       t.fail(code)
     } catch (error) {
       t.match(error, { code: 'invalid-order', faults: [{ code }] })
@@ -169,7 +164,7 @@ t.test('any order takes no more than there is, its totals add up, and every line
   fc.assert(
     fc.property(products, wanted, (kinds, lines) => {
       const items = kinds.map(({ onHand, step, least, price, backorder, measured }, i) =>
-        stock(String(i), onHand, {
+        stockItem(String(i), onHand, {
           price: decimal(price),
           unit: measured ? 'KGM' : 'C62',
           quantityStep: decimal(measured ? `0.00${step}` : String(step)),

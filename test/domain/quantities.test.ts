@@ -11,6 +11,7 @@ t.test('a quantity meets a rule if it is a multiple of the step and not below th
 
 t.test('the least quantity and the nearest ones meet the rule', async (t) => {
   t.equal(leastQuantity(rule), '6')
+  t.same(nearestQuantities(decimal('7'), rule), ['6', '8'])
   for (const quantity of ['1', '5', '7', '9.5']) {
     for (const near of nearestQuantities(decimal(quantity), rule)) t.ok(meetsRule(near, rule), `${near} near ${quantity}`)
   }

@@ -1,23 +1,13 @@
 import t from 'tap'
-import type { StockItem } from '../../domain/inventory.ts'
 import { isExpectedPrice } from '../../domain/line-faults.ts'
 import { type Decimal, decimal } from '../../domain/money.ts'
 import type { ProductReference, QuotedPrice, QuotedTerms } from '../../domain/order.ts'
 import { decidePlacing } from '../../domain/order-writes.ts'
 import { decide, emptyInventory, matchesOrder } from '../../domain/placing.ts'
 import { item, purchase } from '../stores/fixtures.ts'
+import { stockItem } from './stock-item.ts'
 
-const stock = (id: string, more: Partial<StockItem> = {}): StockItem => ({
-  id,
-  name: id,
-  price: decimal('9.99'),
-  unit: 'C62',
-  backorder: false,
-  onHand: decimal('1000'),
-  deleted: false,
-  ...more
-})
-const items = [stock('bolt'), stock('paint', { unit: 'KGM' }), stock('old', { deleted: true })]
+const items = [stockItem('bolt', 1000), stockItem('paint', 1000, { unit: 'KGM' }), stockItem('old', 1000, { deleted: true })]
 const gtins: Readonly<Record<string, string>> = { 4006381333931: 'bolt', 96385074: 'paint' }
 const inventory = {
   byId: (id: string) => items.find((one) => one.id === id),
