@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 
-export interface SmallDisk {
+interface SmallDisk {
   readonly folder: string
   /** Fills the disk, except for `room` bytes. */
   fill(room?: number): void

@@ -29,7 +29,7 @@ export function routedPaths(app: FastifyInstance): readonly string[] {
     })
 }
 
-export interface DescribedOperation {
+interface DescribedOperation {
   readonly method: OperationMethod
   readonly path: string
   readonly operation: Operation

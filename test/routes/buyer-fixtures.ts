@@ -25,7 +25,7 @@ export function ubl(name: UblName, ...content: readonly string[]): string {
   return ['<?xml version="1.0" encoding="UTF-8"?>', root, ...content, `</${name}>`, ''].join('\n')
 }
 
-export interface UblLine {
+interface UblLine {
   readonly id?: string
   /** The seller's id. */
   readonly product?: string
@@ -63,7 +63,7 @@ export function ublLine(given: UblLine = {}): string {
   ].join('\n')
 }
 
-export interface UblOrder {
+interface UblOrder {
   readonly number?: string
   /** Elements before the ID. */
   readonly first?: string
@@ -76,7 +76,7 @@ export function ublOrder({ number = 'PO-7', first = '', header = '', lines = [ub
   return ubl('Order', first, `<cbc:ID>${number}</cbc:ID>`, header, ...lines)
 }
 
-export interface UblChange extends UblOrder {
+interface UblChange extends UblOrder {
   readonly sequence?: string
 }
 
@@ -100,9 +100,13 @@ export function ublCancellation(number = 'PO-7'): string {
   )
 }
 
+/** An allowance of 5 EUR, which is refused. */
+export const ublAllowance =
+  '<cac:AllowanceCharge><cbc:ChargeIndicator>false</cbc:ChargeIndicator><cbc:Amount currencyID="EUR">5</cbc:Amount></cac:AllowanceCharge>'
+
 export const doctype = '<!DOCTYPE cXML SYSTEM "http://xml.cxml.org/schemas/cXML/1.2.045/cXML.dtd">'
 
-export interface CxmlEnvelope {
+interface CxmlEnvelope {
   readonly payloadId?: string
   readonly secret?: string | undefined
   readonly doctype?: string
@@ -122,7 +126,7 @@ ${content}
 `
 }
 
-export interface CxmlLine {
+interface CxmlLine {
   readonly number?: string
   readonly product?: string
   readonly quantity?: string
@@ -146,7 +150,7 @@ export function cxmlLine(given: CxmlLine = {}): string {
 </ItemOut>`
 }
 
-export interface CxmlOrder extends CxmlEnvelope {
+interface CxmlOrder extends CxmlEnvelope {
   readonly number?: string
   /** Attributes of the Request. */
   readonly request?: string

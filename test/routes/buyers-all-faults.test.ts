@@ -8,15 +8,13 @@ import {
   orderCount,
   products,
   send,
+  ublAllowance,
   ublAnswer,
   ublCancellation,
   ublChange,
   ublLine,
   ublOrder
 } from './buyer-fixtures.ts'
-
-const allowance =
-  '<cac:AllowanceCharge><cbc:ChargeIndicator>false</cbc:ChargeIndicator><cbc:Amount currencyID="EUR">5</cbc:Amount></cac:AllowanceCharge>'
 
 /** The reasons of a refusal, without where they are. */
 function reasons(answer: { body: string }): readonly string[] {
@@ -30,7 +28,7 @@ t.test(
     const shop = await build(t, { products })
     const key = await shop.key('acme', 'order')
     const lines = [ublLine({ price: '1' }), ublLine({ id: '2', product: 'X' })]
-    const whole = await send(shop, ublChange({ header: allowance, lines }), key)
+    const whole = await send(shop, ublChange({ header: ublAllowance, lines }), key)
     t.equal(whole.statusCode, 422)
     t.match(reasons(whole), [/allowance of 5 EUR/, /no order with the number "PO-7"/, /costs 9\.50/, /no product with the id/])
     t.ok(whole.body.match(/line \d+, /g)?.length === 4, 'each with its place')
@@ -50,7 +48,7 @@ t.test('an outdated version is listed with the faults of the document and of the
   const key = await shop.key('acme', 'order')
   await send(shop, ublOrder(), key)
   t.equal((await send(shop, ublChange({ sequence: '4', lines: [ublLine({ quantity: '3' })] }), key)).statusCode, 200)
-  const refused = await send(shop, ublChange({ sequence: '4', header: allowance, lines: [ublLine({ price: '1' })] }), key)
+  const refused = await send(shop, ublChange({ sequence: '4', header: ublAllowance, lines: [ublLine({ price: '1' })] }), key)
   t.match([refused.statusCode, reasons(refused)], [409, [/version above it/, /allowance/, /costs 9\.50/]])
   const invalid = await send(
     shop,
@@ -107,12 +105,12 @@ t.test('the faults of a large change are listed too, and the thread that serves 
   const line = (i: number, status?: string) =>
     ublLine({ id: String(i), ...(status ? { status } : {}), product: 'SCREW-3', price: i === 7 ? '1' : '' })
   const many = (status?: string) => Array.from({ length: 500 }, (_, i) => line(i, status))
-  const unknown = await send(shop, ublChange({ header: allowance, lines: many('1') }), key)
+  const unknown = await send(shop, ublChange({ header: ublAllowance, lines: many('1') }), key)
   t.match([unknown.statusCode, reasons(unknown)], [422, [/allowance/, /no order with the number/]])
   const copy = await send(shop, ublOrder({ first: '<cbc:CopyIndicator>true</cbc:CopyIndicator>', lines: many() }), key)
   t.match([copy.statusCode, reasons(copy)], [422, [/is a copy/, /costs 0\.0125/]])
   await send(shop, ublOrder(), key)
-  const repeated = await send(shop, ublChange({ header: allowance, lines: many('1') }), key)
+  const repeated = await send(shop, ublChange({ header: ublAllowance, lines: many('1') }), key)
   t.match([repeated.statusCode, reasons(repeated)], [422, [/allowance/, /has a line 1 already/, /costs 0\.0125/]])
   t.same(parsed, [])
 })

@@ -1,6 +1,18 @@
 import t, { type Test } from 'tap'
 import { build } from '../build.ts'
-import { onHand, orderCount, products, read, send, ublAnswer, ublCancellation, ublChange, ublLine, ublOrder } from './buyer-fixtures.ts'
+import {
+  onHand,
+  orderCount,
+  products,
+  read,
+  send,
+  ublAllowance,
+  ublAnswer,
+  ublCancellation,
+  ublChange,
+  ublLine,
+  ublOrder
+} from './buyer-fixtures.ts'
 
 const paint = { product: 'PAINT-1', unit: 'KGM', price: '4' } as const
 
@@ -88,9 +100,7 @@ t.test('each fault of an OrderChange names its own line of the document', async 
   t.match(ublAnswer(await post(ublChange({ lines: [ublLine({ id: '10', status: '5' })] }))), { code: 'RE', notes: [/LineStatusCode 5/] })
   const mixed = await post(ublChange({ lines: [ublLine({ id: '10', status: '3' }), ublLine({ id: '20', ...paint })] }))
   t.match([mixed.statusCode, ublAnswer(mixed).notes], [422, [/no LineStatusCode/]])
-  const allowance =
-    '<cac:AllowanceCharge><cbc:ChargeIndicator>false</cbc:ChargeIndicator><cbc:Amount currencyID="EUR">5</cbc:Amount></cac:AllowanceCharge>'
-  t.equal((await post(ublChange({ header: allowance, lines: [ublLine({ id: '10', status: '3' })] }))).statusCode, 409)
+  t.equal((await post(ublChange({ header: ublAllowance, lines: [ublLine({ id: '10', status: '3' })] }))).statusCode, 409)
   t.equal(
     (await post(ublChange({ lines: ['10', '20', '30'].map((id) => ublLine({ id, status: '2' })) }))).statusCode,
     422,

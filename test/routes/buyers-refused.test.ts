@@ -1,7 +1,19 @@
 import t from 'tap'
 import { decimal } from '../../domain/money.ts'
 import { build, type Shop } from '../build.ts'
-import { cxmlAnswer, cxmlLine, cxmlOrder, onHand, orderCount, products, send, ublAnswer, ublLine, ublOrder } from './buyer-fixtures.ts'
+import {
+  cxmlAnswer,
+  cxmlLine,
+  cxmlOrder,
+  onHand,
+  orderCount,
+  products,
+  send,
+  ublAllowance,
+  ublAnswer,
+  ublLine,
+  ublOrder
+} from './buyer-fixtures.ts'
 
 const lineItem = '/Order/cac:OrderLine/cac:LineItem'
 const line = 'line 5, '
@@ -60,14 +72,12 @@ t.test('one wrong thing in a UBL Order is refused with its line, path and item, 
 const header = (content: string) => ublOrder({ header: content })
 const delivery = (street: string) =>
   `<cac:Delivery><cac:DeliveryLocation><cac:Address><cbc:StreetName>${street}</cbc:StreetName></cac:Address></cac:DeliveryLocation></cac:Delivery>`
-const allowance =
-  '<cac:AllowanceCharge><cbc:ChargeIndicator>false</cbc:ChargeIndicator><cbc:Amount currencyID="EUR">5</cbc:Amount></cac:AllowanceCharge>'
 
 t.test('elements that would change the terms of the order are refused by name', async (t) => {
   const shop = await build(t, { products })
   for (const [title, payload, status, reason] of [
-    ['allowance', header(allowance), 409, `${line}/Order/cac:AllowanceCharge: `],
-    ['allowance of a line', ublOrder({ lines: [ublLine({ more: allowance })] }), 409, 'item 1: '],
+    ['allowance', header(ublAllowance), 409, `${line}/Order/cac:AllowanceCharge: `],
+    ['allowance of a line', ublOrder({ lines: [ublLine({ more: ublAllowance })] }), 409, 'item 1: '],
     ['two currencies', ublOrder({ lines: [ublLine(), ublLine({ id: '2', currency: 'USD' })] }), 422, 'one currency'],
     [
       'currency of the order',
@@ -108,7 +118,7 @@ t.test('a refusal lists everything that is wrong, in the order of the document, 
     ublLine({ id: '50', currency: 'USD' }),
     ublLine({ id: '60', product: '' })
   ]
-  const response = await send(shop, ublOrder({ header: allowance, lines: wrong }))
+  const response = await send(shop, ublOrder({ header: ublAllowance, lines: wrong }))
   t.equal(response.statusCode, 422)
   const [note = '', ...others] = ublAnswer(response).notes
   t.same(others, [])

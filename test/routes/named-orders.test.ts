@@ -4,6 +4,7 @@ import { build, type Shop, xml } from '../build.ts'
 import { remaining } from '../http/wire.ts'
 import { stopClock } from '../stopped-clock.ts'
 import { products as buyersProducts, send, ublLine, ublOrder } from './buyer-fixtures.ts'
+import { countedKey } from './counted-key.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -17,16 +18,9 @@ function post({ app }: Shop, headers: Headers, lines: number, { number = 'L-1', 
   return app.inject({ method: 'POST', url: `/order${query}`, headers: { ...xml, prefer: 'return=minimal', ...headers }, payload })
 }
 
-/** A caller with a key. The first request with a key counts with its address. */
-async function makeKey(shop: Shop): Promise<Headers> {
-  const headers = await shop.key('Acme', 'order')
-  await shop.app.inject({ url: '/orders', headers })
-  return headers
-}
-
 /** A caller with a large order that has the number L-1 and came with an Idempotency-Key. */
 async function setUp(shop: Shop, lines = 1_500) {
-  const key = { ...(await makeKey(shop)), prefer: 'return=minimal' }
+  const key = { ...(await countedKey(shop, 'Acme', 'order')), prefer: 'return=minimal' }
   const once = { ...key, 'idempotency-key': 'once' }
   const placed = await post(shop, once, lines)
   const [summary] = (await shop.store.wholeOrders({ limit: 1 })).items
@@ -79,7 +73,7 @@ t.test("a buyer's own document that names a large stored order costs as much, to
     products: { ...buyersProducts, 'BOLT-8': { ...buyersProducts['BOLT-8'], onHand: '1000000' as never } },
     settings
   })
-  const key = await makeKey(shop)
+  const key = await countedKey(shop, 'Acme', 'order')
   const large = await send(shop, ublOrder({ lines: Array.from({ length: 600 }, (_, i) => ublLine({ id: String(i + 1) })) }), key)
   t.equal(large.statusCode, 201, large.body.slice(0, 500))
   const named = await send(shop, ublOrder(), key)

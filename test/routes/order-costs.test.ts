@@ -1,10 +1,11 @@
 import type { LightMyRequestResponse } from 'fastify'
 import t from 'tap'
 import { decimal } from '../../domain/money.ts'
-import { build, type Shop, xml } from '../build.ts'
+import { build, xml } from '../build.ts'
 import { remaining } from '../http/wire.ts'
 import { stopClock } from '../stopped-clock.ts'
 import { products as buyersProducts, send, ublCancellation, ublChange, ublLine, ublOrder } from './buyer-fixtures.ts'
+import { countedKey } from './counted-key.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -16,18 +17,11 @@ const changed = `<purchase-order>${'<item><product-id>BOLT-8</product-id><quanti
 const accepted = '<order-status><status>accepted</status></order-status>'
 const tooMuch = '<shipment><item line="1"><quantity>1000</quantity></item></shipment>'
 
-/** A caller with a key. The first request with a key counts with its address. */
-async function makeKey(shop: Shop, name: string, ...scopes: ('order' | 'fulfilment')[]): Promise<Headers> {
-  const key = await shop.key(name, ...scopes)
-  await shop.app.inject({ url: '/orders', headers: key })
-  return key
-}
-
 /** A buyer with an order that came as UBL, in a shop with a seller. */
 async function setUp(t: Parameters<typeof build>[0], lines: number) {
   stopClock(t).followTimers()
   const shop = await build(t, { products, settings })
-  const [buyer, seller] = [await makeKey(shop, 'Acme', 'order'), await makeKey(shop, 'ERP', 'fulfilment')]
+  const [buyer, seller] = [await countedKey(shop, 'Acme', 'order'), await countedKey(shop, 'ERP', 'fulfilment')]
   const document = ublOrder({ lines: Array.from({ length: lines }, (_, i) => ublLine({ id: String(i + 1) })) })
   const placed = await send(shop, document, buyer)
   t.equal(placed.statusCode, 201, placed.body.slice(0, 500))
@@ -89,7 +83,7 @@ for (const [name, lines] of [
 
 t.test('a large order is charged once, and only if it is read', async (t) => {
   const { shop, buyer, seller, order, whole, ask, own } = await setUp(t, 1_200)
-  const other = await makeKey(shop, 'Other', 'order')
+  const other = await countedKey(shop, 'Other', 'order')
   const stale = { 'if-match': '"other"' }
   const get = (url: string, headers: Headers) => shop.app.inject({ url, headers })
   const { headers } = await get(`${order}/response`, buyer)
@@ -109,7 +103,7 @@ t.test('a large order is charged once, and only if it is read', async (t) => {
 
 t.test('others’ orders are not read before they are hidden', async (t) => {
   const { shop, order, own } = await setUp(t, 1)
-  const other = await makeKey(shop, 'Other', 'order')
+  const other = await countedKey(shop, 'Other', 'order')
   shop.store.order = () => Promise.reject(new Error('the order was read whole'))
   for (const url of [order, `${order}/status`, `${order}/response`]) {
     t.equal((await shop.app.inject({ url, headers: other })).statusCode, 404, url)

@@ -8,6 +8,7 @@ import { openPostgresStore } from '../../stores/postgres/store.ts'
 import { execute, postgresFor } from './embedded.ts'
 import { shopCurrency } from './fixtures.ts'
 import { everyOrderQuery } from './order-list-queries.ts'
+import { type Explained, planSteps } from './plan-steps.ts'
 
 const server = await postgresFor(t)
 
@@ -16,19 +17,6 @@ const fill = `INSERT INTO purchase_order (id, version, customer, order_number, s
   SELECT gen_random_uuid(), 1, CASE WHEN n % 2 = 0 AND n < 10000 THEN 'acme' ELSE 'other' || n % 50 END,
     CASE WHEN n % 4 = 0 AND n < 10000 THEN 'PO-1' ELSE 'PO-' || n END, CASE WHEN n < 10000 AND n % 4 = 0 THEN 'cancelled' WHEN n < 10000 THEN 'received' ELSE 'accepted' END,
     10000 + n, 10000 + n, '{"items":[]}', 1, 'EUR', '1.00' FROM generate_series(1, 40000) n`
-
-interface Plan {
-  readonly 'Node Type': string
-  readonly 'Actual Rows': number
-  readonly 'Relation Name'?: string
-  readonly Alias?: string
-  readonly 'Rows Removed by Filter'?: number
-  readonly 'Shared Hit Blocks': number
-  readonly 'Shared Read Blocks': number
-  readonly Plans?: readonly Plan[]
-}
-
-const nodes = (plan: Plan): readonly Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
 
 t.test('each combination of filters is answered by one range of an index, in the order of the list, and looks at few rows', async (t) => {
   const url = await server.database()
@@ -42,9 +30,9 @@ t.test('each combination of filters is answered by one range of an index, in the
     const explain = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`
     const [row] = await database.transaction(async ({ query }) => {
       void query(planning)
-      return query<{ 'QUERY PLAN': string }>(explain, values)
+      return query<Explained>(explain, values)
     })
-    return nodes(JSON.parse(row?.['QUERY PLAN'] ?? '')[0].Plan)
+    return planSteps(row)
   }
   for (const query of [...everyOrderQuery(), { limit: 10, order: 'newest', placedSince: 1e12 } satisfies OrderQuery]) {
     const list = orderList(query)
@@ -99,8 +87,8 @@ t.test(
     await execute(url, fill.replace('40000', '20000'))
     await execute(url, fillEvents)
     for (const execution of executions) {
-      const [row] = await database.query<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE ${execution}`)
-      const steps = nodes(JSON.parse(row?.['QUERY PLAN'] ?? '')[0].Plan)
+      const [row] = await database.query<Explained>(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE ${execution}`)
+      const steps = planSteps(row)
       t.notOk(
         steps.some((step) => step['Rows Removed by Filter'] || /Sort/.test(step['Node Type'])),
         `no row is read in vain: ${execution}`

@@ -3,19 +3,12 @@ import { Database } from '../../stores/postgres/database.ts'
 import { codedSql } from '../../stores/postgres/products.ts'
 import { execute, postgresFor } from './embedded.ts'
 import { newShopDatabase } from './new-database.ts'
+import { type Explained, planSteps } from './plan-steps.ts'
 
 const server = await postgresFor(t)
 
 const fill = `INSERT INTO product (id, version, name, price, unit, gtin, categories, images, backorder, availability, modified_at, deleted, words)
   SELECT 'p' || n, 1, 'Hammer', '9.99', 'C62', lpad(n::text, 14, '0'), '{}', '{}', true, 'in-stock', n, false, '' FROM generate_series(1, 20000) n`
-
-interface Plan {
-  readonly 'Rows Removed by Filter'?: number
-  readonly 'Actual Rows': number
-  readonly Plans?: readonly Plan[]
-}
-
-const nodes = (plan: Plan): readonly Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
 
 t.test('products are found by id and by GTIN in the indexes, also while the table has no statistics', async (t) => {
   const url = await newShopDatabase(server)
@@ -25,8 +18,8 @@ t.test('products are found by id and by GTIN in the indexes, also while the tabl
   const codes = Array.from({ length: 100 }, (_, i) => (i < 50 ? `p${i + 1}` : String(1000 + i).padStart(14, '0')))
   for (const title of ['without statistics', 'with statistics']) {
     if (title === 'with statistics') await execute(url, 'ANALYZE product')
-    const [row] = await database.query<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, FORMAT JSON) ${codedSql}`, [codes, codes.slice(50)])
-    const steps = nodes(JSON.parse(row?.['QUERY PLAN'] ?? '')[0].Plan)
+    const [row] = await database.query<Explained>(`EXPLAIN (ANALYZE, FORMAT JSON) ${codedSql}`, [codes, codes.slice(50)])
+    const steps = planSteps(row)
     t.equal(steps[0]?.['Actual Rows'], 100, title)
     t.ok(
       steps.every((step) => !step['Rows Removed by Filter'] && step['Actual Rows'] <= 100),

@@ -1,7 +1,7 @@
 import { Webhook as Verifier } from 'standardwebhooks'
 import t from 'tap'
-import { parses } from '../../domain/deferred.ts'
 import { draft, orderXml, xml } from '../build.ts'
+import { watchParses } from '../parses.ts'
 import { faultsByPublishedSchema } from '../representations/published.ts'
 import { addWebhook, createProducts, disabled, eventIds, logged, open } from './delivering.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
@@ -38,10 +38,7 @@ t.test('a large order is not parsed in the serving thread', async (t) => {
   const shop = await open(t)
   const receiver = await startReceiver(t)
   await addWebhook(shop, receiver.url, { more: { type: ['order-placed'] } })
-  const parsed: unknown[] = []
-  const listen = (length: unknown) => parsed.push(length)
-  parses.subscribe(listen)
-  t.teardown(() => parses.unsubscribe(listen))
+  const parsed = watchParses(t)
   const payload = `<purchase-order>${'<item><product-id>ABC-1</product-id><quantity>0.001</quantity></item>'.repeat(1_000)}</purchase-order>`
   await shop.store.putProduct('ABC-1', draft({ unit: 'KGM' }), {})
   const placed = await shop.app.inject({ method: 'POST', url: '/order', headers: xml, payload })

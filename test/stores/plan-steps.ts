@@ -1,0 +1,23 @@
+/** A step of a plan of PostgreSQL. */
+interface PlanStep {
+  readonly 'Node Type': string
+  readonly 'Actual Rows': number
+  readonly 'Relation Name'?: string
+  readonly Alias?: string
+  readonly 'Rows Removed by Filter'?: number
+  readonly 'Shared Hit Blocks': number
+  readonly 'Shared Read Blocks': number
+  readonly Plans?: readonly PlanStep[]
+}
+
+/** A row that `EXPLAIN (FORMAT JSON)` answers. */
+export interface Explained {
+  readonly 'QUERY PLAN': string
+}
+
+const stepsFrom = (step: PlanStep): readonly PlanStep[] => [step, ...(step.Plans ?? []).flatMap(stepsFrom)]
+
+/** All steps of a plan, the outermost first. */
+export function planSteps(row: Explained | undefined): readonly PlanStep[] {
+  return stepsFrom(JSON.parse(row?.['QUERY PLAN'] ?? '')[0].Plan)
+}
