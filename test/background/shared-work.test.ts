@@ -1,5 +1,6 @@
 import t from 'tap'
 import { shareWork } from '../../background/shared-work.ts'
+import { stopClock } from '../stopped-clock.ts'
 
 /** Work that ends when it is told to, and counts how often it began. */
 function heldWork() {
@@ -44,6 +45,24 @@ t.test('who asks all the time lets it work for a twentieth of the time', async (
   for (let i = 0; i < 5; i++) await ask()
   t.equal(works, 5)
   t.ok(performance.now() - begun >= 4 * 20 * took, 'there was a rest after each')
+})
+
+t.test('the rest after long work is a second', async (t) => {
+  const { pass } = stopClock(t)
+  const rests: number[] = []
+  const { work, end, begun } = heldWork()
+  const ask = shareWork(work, async (milliseconds) => void rests.push(milliseconds))
+  for (const [i, took] of [100, 40].entries()) {
+    const asked = ask()
+    while (begun() <= i) await new Promise(setImmediate)
+    pass(took)
+    await end()
+    await asked
+  }
+  const last = ask()
+  await end()
+  await last
+  t.same(rests, [0, 1_000, 800])
 })
 
 t.test('work that fails is told to all who asked for it, and the next one is tried', async (t) => {

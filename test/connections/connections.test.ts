@@ -150,12 +150,19 @@ t.test('a request that was refused before it was whole is not carried out when i
   t.equal((await store.orders({ limit: 10 })).items.length, 0)
 })
 
+t.test('a body of 201 small chunks is refused', async (t) => {
+  const { app } = await build(t)
+  await listening(app)
+  const chunks = [...orderXml().padEnd(201)].map(chunk).join('')
+  t.match(await ask(t, app, `${head}Transfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`), { status: 400, body: /too many chunks/ })
+})
+
 t.test('a body in small chunks that are few, or large enough, is read', async (t) => {
   const { app } = await build(t)
   await listening(app)
   const note = `<note>${'x'.repeat(3_987)}</note>`
   for (const [name, size, text] of [
-    ['few', 1, orderXml()],
+    ['few', 1, orderXml().padEnd(200)],
     ['large enough', 80, orderXml(undefined, note.repeat(40))]
   ] as const) {
     const chunks = Array.from({ length: Math.ceil(text.length / size) }, (_, i) => chunk(text.slice(i * size, (i + 1) * size))).join('')

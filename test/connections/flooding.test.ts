@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import t from 'tap'
 import { build } from '../build.ts'
 import { listening, message } from '../http/wire.ts'
-import { stopClock } from '../stopped-clock.ts'
+import { replace, stopClock } from '../stopped-clock.ts'
 import { until } from './served.ts'
 
 t.test('a flood over the limit is refused at a pace, and others are answered meanwhile', async (t) => {
@@ -21,6 +21,34 @@ t.test('a flood over the limit is refused at a pace, and others are answered mea
     })
   ])
   t.same(answers, [200, 429])
+})
+
+t.test('a caller that floods waits a quarter of a second for a refusal', async (t) => {
+  const { pass } = stopClock(t)
+  const { app } = await build(t, { settings: { RATE_LIMIT: '3' } })
+  const look = () => app.inject({ url: '/product/ABC-1', remoteAddress: '192.0.2.1' })
+  for (let i = 0; i < 6; i++) await look()
+  const timers: (() => void)[] = []
+  const { setTimeout: start } = globalThis
+  const hold = (end: () => void, delay: number) => (delay > 250 ? start(end, delay) : timers.push(end))
+  replace(t, globalThis, 'setTimeout', hold as typeof setTimeout)
+  let isRefused = false
+  const refused = look().then(({ statusCode }) => {
+    isRefused = true
+    return statusCode
+  })
+  await until(() => timers.length === 1, 'the refusal waits')
+  /** Lets time pass, and the service do all that it does then. */
+  async function wait(milliseconds: number): Promise<void> {
+    pass(milliseconds)
+    for (const end of timers.splice(0)) end()
+    for (let turns = 0; turns < 100; turns++) await new Promise(setImmediate)
+  }
+  await wait(249)
+  t.notOk(isRefused)
+  await wait(1)
+  t.ok(isRefused)
+  t.equal(await refused, 429)
 })
 
 t.test('refusals whose pauses end together are spread over turns of the event loop', async (t) => {

@@ -213,6 +213,19 @@ t.test('a caller has one large order written at a time, until its answer is; oth
   for (const answer of answers) t.match(await answer, { statusCode: 201, body: /<line-total>/ })
 })
 
+t.test('four large orders are written at a time for all callers, and more wait', async (t) => {
+  const shop = await build(t, { products: manyProducts })
+  const { counts, letGo } = holdAnswers(t, shop)
+  const answers = Array.from({ length: 6 }, (_, i) =>
+    shop.app.inject({ method: 'POST', url: '/order', headers: xml, payload: largeOrder, remoteAddress: `192.0.2.${1 + i}` })
+  )
+  while (counts.held < 4 || counts.read < 6) await new Promise(setImmediate)
+  for (let i = 0; i < 100; i++) await new Promise(setImmediate)
+  t.same(counts, { read: 6, placed: 4, held: 4 })
+  letGo()
+  for (const answer of answers) t.equal((await answer).statusCode, 201)
+})
+
 t.test('the turn of a caller ends when its client leaves', async (t) => {
   const shop = await build(t, { products: manyProducts })
   const { counts, letGo } = holdAnswers(t, shop)

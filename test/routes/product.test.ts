@@ -127,6 +127,23 @@ t.test('a product has every field back that it was given, and two products never
   t.match([longer.statusCode, longer.body], [409, /NUT-8 already has the GTIN 04006381333931/], 'in another length')
 })
 
+t.test('a product has 100 categories and 100 images at most', async (t) => {
+  const shop = await build(t)
+  const seller = await shop.key('Shop', 'catalogue')
+  const parts = {
+    category: (i: number) => `<category>Nuts ${i}</category>`,
+    image: (i: number) => `<image href="/${i}.png"/>`
+  }
+  for (const [name, part] of Object.entries(parts)) {
+    const document = (count: number) =>
+      minimal.replace('</product>', `${Array.from({ length: count }, (_, i) => part(i)).join('')}</product>`)
+    const refused = await put(shop, name, document(101), seller)
+    t.match([refused.statusCode, refused.body], [422, new RegExp(`at most 100 &lt;${name}&gt; in &lt;product&gt;`)])
+    t.match(refused.body, `<path>/product/${name}[101]</path>`)
+    t.equal((await put(shop, name, document(100), seller)).statusCode, 201, name)
+  }
+})
+
 t.test(
   'an image on another host without https is refused by name; one that was stored before is answered, but no page shows it',
   async (t) => {

@@ -117,6 +117,21 @@ t.test('an order that is not as its schema has it', (t) =>
       '/extension',
       /"name" of <extension> has 65 characters/
     ),
+    '101 extensions': header(
+      '<extension name="a">b</extension>'.repeat(101),
+      '/extension[101]',
+      /at most 100 <extension> in <purchase-order>/
+    ),
+    '101 notes of an item': invalid(
+      order(item(undefined, undefined, '<note>a</note>'.repeat(101))),
+      `${at}/item/note[101]`,
+      /at most 100 <note> in <item>/
+    ),
+    '101 extensions of an item': invalid(
+      order(item(undefined, undefined, '<extension name="a">b</extension>'.repeat(101))),
+      `${at}/item/extension[101]`,
+      /at most 100 <extension> in <item>/
+    ),
     '101 notes': header('<note>a</note>'.repeat(101), '/note[101]', /at most 100 <note> in <purchase-order>/),
     'a date that is none': header('<issue-date>2026-02-30</issue-date>', '/issue-date', /such as 2026-11-20/),
     'a date in German': header('<issue-date>20.11.2026</issue-date>', '/issue-date', /such as 2026-11-20/),
