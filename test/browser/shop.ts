@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { buildApp } from '../../app.ts'
 import { readConfig } from '../../config.ts'
@@ -86,15 +86,9 @@ export async function openShop(settings: Readonly<Record<string, string>> = {}):
   }
 }
 
-export interface Visitor {
-  readonly page: Page
-  readonly context: BrowserContext
-  /** Errors so far that no person would see: console errors, exceptions, violations of the CSP, requests to other hosts. */
-  readonly complaints: readonly string[]
-}
-
 /**
- * Opens a window. The test fails at its end if the window had errors.
+ * Opens a window. The test fails at its end if the window had errors that no person would see: console errors, exceptions, violations of
+ * the CSP, requests to other hosts.
  * @param expected statuses of answers that count as no error
  */
 export async function visit(
@@ -102,7 +96,7 @@ export async function visit(
   shop: OpenShop,
   options: BrowserContextOptions = {},
   expected: readonly number[] = []
-): Promise<Visitor> {
+): Promise<{ readonly page: Page }> {
   const context = await shop.browser.newContext({ viewport: { width: 1200, height: 900 }, reducedMotion: 'reduce', ...options })
   // The test has a time limit of its own, so nothing in it needs another: neither its waits nor the requests of a page's scripts.
   context.setDefaultTimeout(0)
@@ -122,7 +116,7 @@ export async function visit(
     await context.close()
     if (complaints.length > 0) throw new Error(complaints.join('\n'))
   })
-  return { page, context, complaints }
+  return { page }
 }
 
 /** Clicks a link to another URI, and waits until that page is whole: what is read next is not of the page before. */

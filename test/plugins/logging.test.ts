@@ -6,6 +6,7 @@ import { terminalLog } from '../../logging/terminal.ts'
 import { unavailable } from '../../stores/postgres/failures.ts'
 import { build, orderXml, xml } from '../build.ts'
 import { listening, Wire } from '../http/wire.ts'
+import { deferred } from '../webhooks/deferred.ts'
 
 /** A log that can be read: what would be on standard output. */
 function memory() {
@@ -16,12 +17,6 @@ function memory() {
       lines.push(line)
     }
   }
-}
-
-function waiting() {
-  let resolve = () => {}
-  const promise = new Promise<void>((done) => (resolve = done))
-  return { promise, resolve: () => resolve() }
 }
 
 t.test('no key, cookie, idempotency key or whole order id is in the log of a session, whatever fails', async (t) => {
@@ -164,8 +159,8 @@ t.test('a field of a request is cut in the log, so that a caller does not choose
 t.test('a request whose client leaves before it has the answer is one line, too', async (t) => {
   const log = memory()
   const { app, store } = await build(t, { logTo: log })
-  const { promise: asked, resolve: ask } = waiting()
-  const { promise: gone, resolve: leave } = waiting()
+  const { promise: asked, resolve: ask } = deferred()
+  const { promise: gone, resolve: leave } = deferred()
   const read = store.product.bind(store)
   store.product = async (id) => {
     ask()

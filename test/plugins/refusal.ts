@@ -43,7 +43,7 @@ export async function nothingStored(t: Test, { store }: Shop): Promise<void> {
   t.same((await store.orders({ limit: 1 })).items, [], 'there is no order')
 }
 
-export function checkProblem(t: Test, problem: ReceivedProblem, { code, detail, line, path, paths }: Expected): void {
+function checkProblem(t: Test, problem: ReceivedProblem, { code, detail, line, path, paths }: Expected): void {
   const { status } = problemTypes[code]
   t.equal(problem.status, status)
   t.equal(problem.type, `/problems/${code}`, problem.detail)

@@ -84,7 +84,7 @@ export const content: fc.Arbitrary<Written> = fc
   .map(joined)
 
 /** An attribute's value with its quotes: white space becomes a space, unless it came by reference (section 3.3.3). */
-export const attributeValue: fc.Arbitrary<Written> = fc
+const attributeValue: fc.Arbitrary<Written> = fc
   .tuple(fc.constantFrom('"', "'"), fc.array(fc.oneof(plain, reference, predefined), { maxLength: 5 }))
   .map(([quote, pieces]): Written => {
     const own = pieces.map(
