@@ -1,35 +1,25 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { Agent, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
+import { type Answered, type Sent as Asked, ask } from '../ask.ts'
 import { build, type Shop } from '../build.ts'
 import { freePort } from '../free-port.ts'
 
-export interface Answer {
-  readonly status: number
-  readonly headers: IncomingHttpHeaders
-  readonly body: string
-}
-
-export interface Sent {
-  readonly method?: string
-  readonly headers?: OutgoingHttpHeaders
-  readonly body?: string | Buffer
+export interface Sent extends Omit<Asked, 'path'> {
   /** The loopback address that it comes from; all of 127.0.0.0/8 is this machine. */
   readonly from?: string
 }
 
 export interface ProxiedShop extends Shop {
   /** Through nginx, each time on a connection of its own. */
-  send(path: string, sent?: Sent): Promise<Answer>
+  send(path: string, sent?: Sent): Promise<Answered>
   /** Past nginx, to the service. */
-  sendDirectly(path: string, sent?: Sent): Promise<Answer>
+  sendDirectly(path: string, sent?: Sent): Promise<Answered>
   /** How many requests, and connections, the service has had. */
   readonly seen: { requests: number; connections: number }
   /** The access log, with a line for each request that was sent. nginx writes it after the answer. */
@@ -177,14 +167,6 @@ function looksUpAgain(): boolean {
   return major * 1e6 + minor * 1e3 + patch >= 1_027_003
 }
 
-export async function send(
-  port: number,
-  path: string,
-  { method = 'GET', headers = {}, body, from = '127.0.0.1' }: Sent = {}
-): Promise<Answer> {
-  const agent = new Agent({ keepAlive: false })
-  const sent = request({ host: '127.0.0.1', port, path, method, headers, localAddress: from, agent })
-  sent.end(body)
-  const [response] = (await once(sent, 'response')) as [IncomingMessage]
-  return { status: response.statusCode ?? 0, headers: response.headers, body: (await buffer(response)).toString() }
+export function send(port: number, path: string, { from = '127.0.0.1', ...sent }: Sent = {}): Promise<Answered> {
+  return ask(port, from, undefined, { path, ...sent })
 }

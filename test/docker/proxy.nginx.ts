@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import type { Answered } from '../ask.ts'
 import { draft, orderXml, xml } from '../build.ts'
-import { type Answer, buildProxied } from './nginx.ts'
+import { buildProxied } from './nginx.ts'
 
 // Not part of `npm test`, because it needs nginx: npm run test:proxy
 
-const cached = ({ headers }: Answer) => headers['cache-status']
+const cached = ({ headers }: Answered) => headers['cache-status']
 const product = (name: string, price = '9.99') => `<product><name>${name}</name><price>${price}</price><unit>C62</unit></product>`
 
 /** The first answer that is no longer fresh in the cache. nginx counts lifetimes in whole seconds. */
-async function onceStale(ask: () => Promise<Answer>): Promise<Answer> {
+async function onceStale(ask: () => Promise<Answered>): Promise<Answered> {
   for (;;) {
     const answer = await ask()
     if (cached(answer) !== 'nginx; hit') return answer

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { orderXml, xml } from '../build.ts'
 import { type RunningServer, runServer } from '../run-server.ts'
+import { until } from '../until.ts'
 import { startNameServer } from './name-server.ts'
 import { send, startNginx } from './nginx.ts'
 
@@ -11,10 +11,6 @@ import { send, startNginx } from './nginx.ts'
 
 const settings = { TRUST_PROXY: '127.0.0.1' }
 const portOf = ({ base }: RunningServer) => new URL(base).port
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await sleep(100)
-}
 
 /** The addresses that nginx sent the last requests to. */
 function lastUpstreams(log: string, count: number): Set<string> {
@@ -29,7 +25,7 @@ t.test('a shop that was made anew on another address is found by an nginx that r
   names.set('127.0.0.2')
   const { port } = await startNginx(t, { port: Number(portOf(before)), nameServer: names.port })
   const status = async (path = '/order') => (await send(port, path)).status
-  await until(async () => (await status()) === 200)
+  await until(async () => (await status()) === 200, 'nginx finds the shop')
   const order = { method: 'POST', headers: { ...xml, 'idempotency-key': 'the one and only key' }, body: orderXml() }
   const placed = await send(port, '/order', order)
   t.equal(placed.status, 201)
@@ -38,11 +34,11 @@ t.test('a shop that was made anew on another address is found by an nginx that r
   names.set()
   const meanwhile = await send(port, '/order', order)
   t.match(meanwhile, { status: 502, headers: { 'content-type': 'application/problem+xml', 'retry-after': '5' } }, 'while there is none')
-  await until(async () => (await status()) === 502)
+  await until(async () => (await status()) === 502, 'nginx finds no shop')
 
   await runServer(t, { ...shop, HOST: '127.0.0.3', PORT: portOf(before) })
   names.set('127.0.0.3')
-  await until(async () => (await status()) === 200)
+  await until(async () => (await status()) === 200, 'nginx finds the shop')
   for (let i = 0; i < 20; i++) t.equal(await status(), 200, 'and from then on')
   const again = await send(port, '/order', order)
   t.match(again, { status: 201, headers: { location: placed.headers.location, 'idempotent-replayed': 'true' } })
@@ -68,10 +64,10 @@ t.test('replicas that come and go under the name share the requests, and none of
     }
     return lastUpstreams(log, count)
   }
-  await until(async () => (await send(port, '/order')).status === 200)
+  await until(async () => (await send(port, '/order')).status === 200, 'nginx finds the shop')
   await Promise.all([replica(5, servicePort), replica(6, servicePort)])
   names.set('127.0.0.4', '127.0.0.5', '127.0.0.6')
-  await until(async () => (await get(20)).size === 3)
+  await until(async () => (await get(20)).size === 3, 'all replicas are asked')
 
   // Docker removes the name of a container that it stops, but only a moment later.
   await first.end('SIGKILL')
@@ -80,5 +76,5 @@ t.test('replicas that come and go under the name share the requests, and none of
   await until(async () => {
     const upstreams = await get(20)
     return upstreams.size === 2 && ![...upstreams].some((upstream) => upstream.includes('127.0.0.4'))
-  })
+  }, 'the replica that was stopped is asked no more')
 })

@@ -4,11 +4,12 @@ import t, { type Test } from 'tap'
 import type { Scope } from '../../domain/caller.ts'
 import { hashKey } from '../../http/credentials.ts'
 import { openPostgresStore } from '../../stores/postgres/store.ts'
+import type { Answered } from '../ask.ts'
 import { orderXml, xml } from '../build.ts'
 import { type RunningServer, runServer } from '../run-server.ts'
 import { startPostgres } from '../stores/embedded.ts'
 import { everything, stocked } from '../stores/fixtures.ts'
-import { type Answer, type Sent, send, startNginx } from './nginx.ts'
+import { type Sent, send, startNginx } from './nginx.ts'
 
 // Three processes on one PostgreSQL behind nginx with docker/nginx.conf, which gives each request to the next of them.
 
@@ -18,9 +19,9 @@ t.teardown(() => postgres.close())
 
 interface Shop {
   readonly servers: readonly RunningServer[]
-  send(path: string, sent?: Sent): Promise<Answer>
+  send(path: string, sent?: Sent): Promise<Answered>
   /** To one replica, past nginx. */
-  sendTo(replica: number, path: string, sent?: Sent): Promise<Answer>
+  sendTo(replica: number, path: string, sent?: Sent): Promise<Answered>
   key(customer: string, ...scopes: Scope[]): Promise<{ authorization: string }>
   /** The number of requests from nginx for each replica that had any. */
   spread(): number[]
@@ -70,7 +71,7 @@ t.test('an answer of one replica is valid on every other', async (t) => {
 
   await t.test('the same bytes and tags, 304 to a tag of another, and none to one that is old', async (t) => {
     for (const accept of ['application/xml', 'text/html', 'application/json']) {
-      const answers: Answer[] = []
+      const answers: Answered[] = []
       for (let i = 0; i < replicas; i++) answers.push(await shop.sendTo(i, '/product/ABC-1', { headers: { accept } }))
       t.equal(new Set(answers.map(({ headers, body }) => `${headers.etag} ${headers['last-modified']} ${body}`)).size, 1, accept)
     }

@@ -8,7 +8,7 @@ const products = 4_000
 const wordsOfOne = 500
 
 /** A product of the large catalogue that never runs out of stock. */
-export const plentiful = 'LARGE-0'
+const plentiful = 'LARGE-0'
 
 /** 12 MB of products, so that the catalogue fits into no buffer of a connection and no search of it is quick. */
 function catalogue(): string {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import type { Answered } from './ask.ts'
+import type { Answered } from '../ask.ts'
 import { type HostileShop, startHostile } from './shop.ts'
 
 const largestRefusal = 64 * 1024

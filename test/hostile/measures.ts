@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 
 /** The most resident memory that a process ever had, in MiB. */
 export function memoryOf(pid: number | undefined): number {
@@ -28,15 +27,5 @@ export function starvationOf(pid: number | 'self' | undefined): number {
     return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6
   } catch {
     return 0
-  }
-}
-
-/** Waits until a condition is true. @param what the condition in words, which are shown when it is not true after a minute */
-export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const note = setTimeout(() => process.stderr.write(`A test still waits until ${what}.\n`), 60_000)
-  try {
-    while (!(await isSo())) await sleep(20)
-  } finally {
-    clearTimeout(note)
   }
 }

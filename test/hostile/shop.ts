@@ -4,21 +4,17 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
+import { type Answered, ask, type Sent } from '../ask.ts'
 import { type Ran, run } from '../cli/run.ts'
 import { runServer } from '../run-server.ts'
-import { type Answered, ask, type Sent } from './ask.ts'
-import { memoryOf, socketsOf, starvationOf, until } from './measures.ts'
+import { until } from '../until.ts'
+import { memoryOf, socketsOf, starvationOf } from './measures.ts'
 
 /**
  * A running shop, and a customer at another address who looks at a product all the time. The shop has its default limits, except for
  * those that a busy machine reaches without any attack: time limits, and the delay of the event loop at which it answers 503.
  */
 export interface HostileShop {
-  readonly port: number
-  /** Resident memory of the serving process, in MiB: the most that was seen. */
-  peakMemory(): number
-  /** Lines of the log above `info`. */
-  readonly warnings: readonly string[]
   /** Sockets that the serving process has open. */
   sockets(): number
   /** Sends a request from an attacker's address and reads the whole answer. */
@@ -51,7 +47,7 @@ const interval = 20
  * a processor: the defects of before took from ten seconds to minutes. How fast it is on a quiet machine is measured by
  * bench/hostile.ts.
  */
-const longestWait = 5_000
+const longestWait = 1_000
 
 /** The most resident memory of the serving process in most tests, in MiB. */
 const usualMemory = 500
@@ -96,6 +92,7 @@ export async function startHostile(
   }
   const { base, process: server } = await runServer(t, { ...database, RATE_LIMIT: '600', ...settings }, undefined, descriptors)
   const port = portOf(base)
+  /** Lines of the log above `info`. */
   const warnings: string[] = []
   if (server.stdout) {
     createInterface(server.stdout).on('line', (line) => {
@@ -143,9 +140,6 @@ export async function startHostile(
   }
 
   return {
-    port,
-    warnings,
-    peakMemory: () => memoryOf(server.pid),
     sockets: () => socketsOf(server.pid),
     send: sendTo(port),
     leave,

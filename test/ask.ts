@@ -1,15 +1,15 @@
-import { type Agent, request } from 'node:http'
+import { type Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
 
 export interface Sent {
   readonly method?: string
   readonly path: string
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>
+  readonly headers?: OutgoingHttpHeaders
   readonly body?: string | Buffer
 }
 
 export interface Answered {
   readonly status: number
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly headers: IncomingHttpHeaders
   readonly size: number
   readonly body: string
 }
@@ -29,7 +29,7 @@ export function ask(
       agent: agent ?? false,
       method,
       path,
-      headers: headers as Record<string, string>
+      headers
     })
     sent.on('error', reject)
     sent.on('response', (answer) => {
