@@ -47,7 +47,7 @@ const interval = 20
  * a processor: the defects of before took from ten seconds to minutes. How fast it is on a quiet machine is measured by
  * bench/hostile.ts.
  */
-const longestWait = 1_500
+const longestWait = 2_500
 
 /** The most resident memory of the serving process in most tests, in MiB. */
 const usualMemory = 500
