@@ -1,5 +1,6 @@
 /** Changes of single lines of an order, which buyers' systems name by their own numbers. */
 
+import { comparable } from './addresses.ts'
 import type { Fault } from './errors.ts'
 import { acceptedItems } from './line-answers.ts'
 import { type LineDestination, settleDestination } from './line-destinations.ts'
@@ -12,6 +13,7 @@ import {
   type Order,
   type OrderHeader,
   type OrderItem,
+  type Party,
   type PurchaseOrder,
   type PurchaseOrderItem
 } from './order.ts'
@@ -178,11 +180,30 @@ function headerAfter(before: Order, document: PurchaseOrder): OrderHeader {
   return {
     ...headerOf(before),
     ...headerOf(document),
+    ...partiesAfter(before, document),
     ...(orderNumber === undefined ? {} : { orderNumber }),
     ...(issueDate === undefined ? {} : { issueDate }),
     notes: document.notes.length > 0 ? document.notes : before.notes,
     extensions: joined(before.extensions, document.extensions)
   }
+}
+
+const partyNames = ['buyer', 'shipTo', 'billTo'] as const
+
+function partiesAfter(before: Order, document: PurchaseOrder): Partial<OrderHeader> {
+  return Object.fromEntries(
+    partyNames.flatMap((name) => {
+      const [old, changed] = [before[name], document[name]]
+      return old && changed ? [[name, partyAfter(old, changed)]] : []
+    })
+  )
+}
+
+/** What a document leaves out of a party stays. Of a party with another name, only the address stays. */
+function partyAfter(before: Party, changed: Party): Party {
+  const isOther = changed.name !== undefined && comparable(changed.name) !== comparable(before.name)
+  const kept = isOther ? before.address && { address: before.address } : before
+  return { ...kept, ...changed }
 }
 
 function headerOf({ issueDate, currency, buyer, shipTo, billTo, requestedDeliveryDate }: OrderHeader): Partial<OrderHeader> {

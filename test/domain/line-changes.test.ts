@@ -157,3 +157,24 @@ t.test('the header of the document replaces what it has, but number and date of 
     extensions: [{ name: 'a', value: '1' }]
   })
 })
+
+t.test('what the document leaves out of a party stays; of a party with another name, only its address', async (t) => {
+  const address = { city: 'Gouda' }
+  const before = { ...three, buyer: { name: 'ACME', email: 'a@acme.example', address }, shipTo: { name: 'Works', phone: '1', address } }
+  const after = (header: Parameters<typeof purchase>[1]) => {
+    const { buyer, shipTo, billTo } = changeLines(before, purchase([], header), []).order
+    return { buyer, shipTo, billTo }
+  }
+  const { buyer, shipTo } = before
+  t.same(after({ buyer: { name: ' acme ' }, shipTo: { contact: 'Jo' } }), {
+    buyer: { ...buyer, name: ' acme ' },
+    shipTo: { ...shipTo, contact: 'Jo' },
+    billTo: undefined
+  })
+  t.same(after({ buyer: { name: 'Globex' }, shipTo: { name: 'Yard' }, billTo: { name: 'Bank' } }), {
+    buyer: { name: 'Globex', address },
+    shipTo: { name: 'Yard', address },
+    billTo: { name: 'Bank' }
+  })
+  t.same(after({ shipTo: { address: { city: 'Delft' } } }).shipTo, { ...shipTo, address: { city: 'Delft' } })
+})
