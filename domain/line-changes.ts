@@ -1,6 +1,6 @@
 /** Changes of single lines of an order, which buyers' systems name by their own numbers. */
 
-import { comparable } from './addresses.ts'
+import { comparable, isSameAddress } from './addresses.ts'
 import type { Fault } from './errors.ts'
 import { acceptedItems } from './line-answers.ts'
 import { type LineDestination, settleDestination } from './line-destinations.ts'
@@ -188,21 +188,24 @@ function headerAfter(before: Order, document: PurchaseOrder): OrderHeader {
   }
 }
 
-const partyNames = ['buyer', 'shipTo', 'billTo'] as const
-
 function partiesAfter(before: Order, document: PurchaseOrder): Partial<OrderHeader> {
-  return Object.fromEntries(
-    partyNames.flatMap((name) => {
-      const [old, changed] = [before[name], document[name]]
-      return old && changed ? [[name, partyAfter(old, changed)]] : []
-    })
-  )
+  const { buyer, shipTo, billTo } = document
+  return {
+    ...(buyer && { buyer: partyAfter(before.buyer, buyer) }),
+    ...(shipTo && { shipTo: isMoved(before.shipTo, shipTo) ? shipTo : partyAfter(before.shipTo, shipTo) }),
+    ...(billTo && { billTo: partyAfter(before.billTo, billTo) })
+  }
+}
+
+/** Whether a ship-to has another address. The recipient and the contact of before may be unknown there. */
+function isMoved(before: Party | undefined, { address }: Party): boolean {
+  return before?.address !== undefined && address !== undefined && !isSameAddress(before.address, address)
 }
 
 /** What a document leaves out of a party stays. Of a party with another name, only the address stays. */
-function partyAfter(before: Party, changed: Party): Party {
-  const isOther = changed.name !== undefined && comparable(changed.name) !== comparable(before.name)
-  const kept = isOther ? before.address && { address: before.address } : before
+function partyAfter(before: Party | undefined, changed: Party): Party {
+  const isOther = changed.name !== undefined && comparable(changed.name) !== comparable(before?.name)
+  const kept = isOther ? before?.address && { address: before.address } : before
   return { ...kept, ...changed }
 }
 
