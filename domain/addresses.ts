@@ -1,6 +1,6 @@
-/** Compares addresses and names as people write them. */
+/** Compares addresses and names as people write them, and tells what a change leaves of a party. */
 
-import type { Address } from './order.ts'
+import type { Address, Party } from './order.ts'
 
 const parts: readonly (keyof Address)[] = ['street', 'additionalStreet', 'city', 'postalCode', 'region', 'country']
 
@@ -19,4 +19,11 @@ export function addressKey(part: (name: keyof Address) => string | undefined): s
 
 export function isSameAddress(one: Address, other: Address): boolean {
   return addressKey((name) => one[name]) === addressKey((name) => other[name])
+}
+
+/** A party after a change: parts that the change leaves out stay. Of a party with another name, only the address stays. */
+export function partyAfter(before: Party | undefined, changed: Party): Party {
+  const isOther = changed.name !== undefined && comparable(changed.name) !== comparable(before?.name)
+  const kept = isOther ? before?.address && { address: before.address } : before
+  return { ...kept, ...changed }
 }

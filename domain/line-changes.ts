@@ -1,6 +1,6 @@
 /** Changes of single lines of an order, which buyers' systems name by their own numbers. */
 
-import { comparable, isSameAddress } from './addresses.ts'
+import { isSameAddress, partyAfter } from './addresses.ts'
 import type { Fault } from './errors.ts'
 import { acceptedItems } from './line-answers.ts'
 import { type LineDestination, settleDestination } from './line-destinations.ts'
@@ -200,13 +200,6 @@ function partiesAfter(before: Order, document: PurchaseOrder): Partial<OrderHead
 /** Whether a ship-to has another address. The recipient and the contact of before may be unknown there. */
 function isMoved(before: Party | undefined, { address }: Party): boolean {
   return before?.address !== undefined && address !== undefined && !isSameAddress(before.address, address)
-}
-
-/** What a document leaves out of a party stays. Of a party with another name, only the address stays. */
-function partyAfter(before: Party | undefined, changed: Party): Party {
-  const isOther = changed.name !== undefined && comparable(changed.name) !== comparable(before?.name)
-  const kept = isOther ? before?.address && { address: before.address } : before
-  return { ...kept, ...changed }
 }
 
 function headerOf({ issueDate, currency, buyer, shipTo, billTo, requestedDeliveryDate }: OrderHeader): Partial<OrderHeader> {

@@ -1,8 +1,8 @@
 /** Decides where an order goes after a change of single lines. An order goes to one address and one recipient. */
 
-import { comparable, isSameAddress } from './addresses.ts'
+import { comparable, isSameAddress, partyAfter } from './addresses.ts'
 import type { Fault } from './errors.ts'
-import type { Extension, Order, Party, PurchaseOrder } from './order.ts'
+import type { Extension, Order, PurchaseOrder } from './order.ts'
 
 /** The extension of an order that has the identifier of the place that it goes to. */
 export const placeExtension = 'DeliveryLocation'
@@ -53,7 +53,7 @@ export function settleDestination(before: Order, document: PurchaseOrder, lines:
     return { document: addressed[0]?.names === 'ship-to' ? withoutPresent(before, document) : document, faults: [] }
   }
   if (addressedTo.length < lines.length) return { document, faults: addressedTo.map(otherRecipient) }
-  return { document: document.shipTo ? document : { ...document, shipTo: renamed(before, recipient) }, faults: [] }
+  return { document: document.shipTo ? document : { ...document, shipTo: partyAfter(before.shipTo, { name: recipient }) }, faults: [] }
 }
 
 const howToMove = 'To change it, name the new one for the order itself or for each of its lines.'
@@ -97,10 +97,6 @@ function isOtherRecipient({ shipTo, items }: Order, lines: readonly Line[], reci
   const known = [comparable(shipTo?.name), ...items.flatMap(recipientsIn)]
   if (known.some((one) => one === wanted || one.startsWith(`${wanted},`))) return false
   return shipTo?.name !== undefined || lines.some(({ item, destination }) => !destination?.recipient && recipientsIn(item).length > 0)
-}
-
-function renamed({ shipTo }: Order, name: string): Party {
-  return { name, ...(shipTo?.address ? { address: shipTo.address } : {}) }
 }
 
 /** The document without the destination that its lines name, which the order has already. An order that has none gets it. */

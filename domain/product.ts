@@ -94,6 +94,11 @@ export function gtin14(gtin: string): string {
   return gtin.padStart(14, '0')
 }
 
+/** The codes that can be GTINs, in 14 digits. */
+export function gtinsAmong(codes: readonly string[]): readonly string[] {
+  return codes.filter(isGtin).map(gtin14)
+}
+
 /** A GTIN in each of its lengths, which differ only in zeros at the beginning. */
 export function gtinLengths(gtin: string): readonly string[] {
   const longest = gtin14(gtin)

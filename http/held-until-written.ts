@@ -6,7 +6,7 @@ interface Held<T> {
   readonly stopListening: () => void
 }
 
-/** What requests hold until their answers are written. It is released sooner if the client goes away. */
+/** Values that requests hold until their answers are written. A value is released sooner if the client goes away. */
 export class HeldUntilWritten<T> {
   readonly #held = new WeakMap<FastifyRequest, Held<T>>()
   readonly #release: (value: T) => void

@@ -167,7 +167,7 @@ function eventOf(after: string | undefined): string | undefined {
   return after === undefined || isStart(after) ? undefined : after
 }
 
-/** What the content of a page depends on, besides its URI and its audience. */
+/** The bounds of a page. With its URI and its audience, they decide its content. */
 interface Extent {
   readonly first: string | undefined
   /** For a final page, its last event. For any other, the last event that the audience hears, which ends a page that is not full. */

@@ -15,7 +15,7 @@ export interface Queued<Item, Result> extends Pending<Item, Result>, Waiting {
   readonly size: number
 }
 
-/** What the place of an item in the queue depends on. */
+/** The properties of an item that decide its place in the queue. */
 export interface QueueRules<Item> {
   /** Returns the weight of what was sent (see sizes.ts). */
   readonly weight: (item: Item) => number

@@ -18,7 +18,7 @@ import {
   type StoredOrderHead,
   type WholeOrderDocument
 } from '../domain/order.ts'
-import { type Availability, gtin14, isGtin, type Product, type ProductOption } from '../domain/product.ts'
+import type { Availability, Product, ProductOption } from '../domain/product.ts'
 
 export interface CommonProductRow {
   readonly id: string
@@ -48,11 +48,6 @@ export const productColumns = `p.seq, p.id, p.version, p.name, p.description, p.
 export type OptionRow = Pick<CommonProductRow, 'id' | 'name' | 'price' | 'unit' | 'minimum_quantity' | 'quantity_step' | 'gtin'>
 
 export const optionColumns = 'id, name, price, unit, minimum_quantity, quantity_step, gtin'
-
-/** The codes that can be GTINs, in 14 digits. */
-export function gtinsAmong(codes: readonly string[]): readonly string[] {
-  return codes.filter(isGtin).map(gtin14)
-}
 
 export function optionOf(row: OptionRow): ProductOption {
   const { id, name, price, unit, gtin } = row

@@ -82,7 +82,7 @@ function destinationsOf(parent: XmlElement, line?: NumberedLine): readonly Desti
   return [{ shipTo, ...(line ? { line } : {}), name, postal: [...located, comparable(country)], hasPostal, id, idDomain }]
 }
 
-/** What destinations that agree say together: for each part, the first destination that has it. */
+/** Combines destinations that agree. For each part it keeps the first destination that has the part. */
 class Agreed {
   readonly #reference: Destination
   readonly #postal = new Map<number, Destination>()

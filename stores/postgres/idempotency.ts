@@ -118,7 +118,7 @@ export class IdempotencyKeys {
   }
 }
 
-/** What is remembered under a key. Its `answer` throws if the answer was not read before. */
+/** The remembered use of a key. Its `answer` throws if the answer was not read before. */
 function remembered<Answer>(used: StoredKey | AnsweredKey, answerOf: (answer: Order | Shipment) => Answer): Remembered<Answer> {
   return {
     fingerprint: used.fingerprint,

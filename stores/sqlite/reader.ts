@@ -1,8 +1,7 @@
 import { orderNotFound } from '../../domain/errors.ts'
-import { type ProductName, requireActive } from '../../domain/product.ts'
+import { gtinsAmong, type ProductName, requireActive } from '../../domain/product.ts'
 import type { Revision } from '../../domain/store.ts'
 import {
-  gtinsAmong,
   inactiveStatuses,
   keyColumns,
   type OptionRow,

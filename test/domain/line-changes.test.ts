@@ -3,39 +3,21 @@ import { changeLines, type LineChange } from '../../domain/line-changes.ts'
 import { decimal } from '../../domain/money.ts'
 import type { Order, OrderItem, PurchaseOrderItem } from '../../domain/order.ts'
 import { item, purchase } from '../stores/fixtures.ts'
+import { placedItem, placedOrder } from './placed-order.ts'
 
-const ordered = (line: number, more: Partial<OrderItem> = {}): OrderItem => ({
-  line,
-  productId: 'a',
-  name: 'Hammer',
-  quantity: decimal('2'),
-  unit: 'C62',
-  unitPrice: decimal('9.99'),
-  lineTotal: decimal('19.98'),
-  notes: [],
-  ...more
-})
-
-const orderOf = (...items: readonly OrderItem[]): Order => ({
-  id: 'o',
-  version: 1,
-  status: 'accepted',
-  currency: 'EUR',
-  total: decimal('1'),
-  placedAt: 0,
-  modifiedAt: 0,
-  orderNumber: 'PO-1',
-  issueDate: '2026-11-20',
-  buyer: { name: 'ACME' },
-  notes: ['first'],
-  extensions: [{ name: 'a', value: '1' }],
-  items
-})
+const orderOf = (...items: readonly OrderItem[]) =>
+  placedOrder(items, {
+    orderNumber: 'PO-1',
+    issueDate: '2026-11-20',
+    buyer: { name: 'ACME' },
+    notes: ['first'],
+    extensions: [{ name: 'a', value: '1' }]
+  })
 
 const three = orderOf(
-  ordered(1, { lineId: '10' }),
-  ordered(2, { lineId: '20', productId: 'b' }),
-  ordered(3, { lineId: '30', productId: 'c' })
+  placedItem(1, { lineId: '10' }),
+  placedItem(2, { lineId: '20', productId: 'b' }),
+  placedItem(3, { lineId: '30', productId: 'c' })
 )
 const terms = { alsoNamed: [], units: [] }
 const sent = (productId: string, quantity: number, more: Partial<PurchaseOrderItem> = {}) =>
@@ -101,13 +83,13 @@ t.test('the fault of an impossible change names the line of the document', async
 })
 
 t.test('a change that leaves no line is refused', async (t) => {
-  const { faults } = after(orderOf(ordered(1)), ['deleted', '1', sent('-', 1)])
+  const { faults } = after(orderOf(placedItem(1)), ['deleted', '1', sent('-', 1)])
   t.strictSame(faults, ['no-line-left undefined'])
 })
 
 t.test('a changed line keeps what the document leaves out', async (t) => {
   const before = orderOf(
-    ordered(1, { lineId: '10', notes: ['blue'], requestedDeliveryDate: '2026-12-01', extensions: [{ name: 'x', value: 'y' }] })
+    placedItem(1, { lineId: '10', notes: ['blue'], requestedDeliveryDate: '2026-12-01', extensions: [{ name: 'x', value: 'y' }] })
   )
   const change = (one: PurchaseOrderItem) => changeLines(before, purchase([one]), [{ kind: 'changed', lineId: '10' }]).order.items[0]
   t.match(change(sent('-', 1, { quoted: { ...terms, isUnnamed: true, isUncounted: true } })), {
@@ -128,7 +110,7 @@ t.test('a changed line keeps what the document leaves out', async (t) => {
 })
 
 t.test('lines without a number have their position; no line is lost where numbers repeat', async (t) => {
-  const mixed = orderOf(ordered(1, { lineId: '2' }), ordered(2, { productId: 'b' }), ordered(3, { productId: 'c' }))
+  const mixed = orderOf(placedItem(1, { lineId: '2' }), placedItem(2, { productId: 'b' }), placedItem(3, { productId: 'c' }))
   t.strictSame(after(mixed, ['changed', '3', sent('c', 9)]).items, ['2 a 2', ' b 2', ' c 9'])
   const ambiguous = after(mixed, ['deleted', '2', sent('-', 1)])
   t.strictSame(ambiguous, {
@@ -140,9 +122,11 @@ t.test('lines without a number have their position; no line is lost where number
 
 t.test('parts of a line with two prices are one line; a line of its own is not', async (t) => {
   const dearer = { unitPrice: decimal('12') }
-  t.strictSame(after(orderOf(ordered(1, { lineId: '10' }), ordered(2, dearer), ordered(3, { unitPrice: decimal('15') }))).items, ['10 a 6'])
-  t.strictSame(after(orderOf(ordered(1, { lineId: '10' }), ordered(2, { ...dearer, notes: ['mine'] }))).items, ['10 a 2', ' a 2'])
-  t.strictSame(after(orderOf(ordered(1, { lineId: '10' }), ordered(2))).items, ['10 a 2', ' a 2'], 'the same price')
+  t.strictSame(after(orderOf(placedItem(1, { lineId: '10' }), placedItem(2, dearer), placedItem(3, { unitPrice: decimal('15') }))).items, [
+    '10 a 6'
+  ])
+  t.strictSame(after(orderOf(placedItem(1, { lineId: '10' }), placedItem(2, { ...dearer, notes: ['mine'] }))).items, ['10 a 2', ' a 2'])
+  t.strictSame(after(orderOf(placedItem(1, { lineId: '10' }), placedItem(2))).items, ['10 a 2', ' a 2'], 'the same price')
 })
 
 t.test('the header of the document replaces what it has, but number and date of the order', async (t) => {

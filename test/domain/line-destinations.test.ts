@@ -1,32 +1,14 @@
 import t from 'tap'
 import { type LineDestination, settleDestination } from '../../domain/line-destinations.ts'
-import { decimal } from '../../domain/money.ts'
 import type { Order, OrderHeader } from '../../domain/order.ts'
 import { purchase } from '../stores/fixtures.ts'
+import { placedItem, placedOrder } from './placed-order.ts'
 
-const orderOf = (header: Partial<OrderHeader>, recipients: readonly string[] = []): Order => ({
-  id: 'o',
-  version: 1,
-  status: 'accepted',
-  currency: 'EUR',
-  total: decimal('1'),
-  placedAt: 0,
-  modifiedAt: 0,
-  notes: [],
-  extensions: [],
-  ...header,
-  items: recipients.map((value, i) => ({
-    line: i + 1,
-    productId: 'a',
-    name: 'Hammer',
-    quantity: decimal('1'),
-    unit: 'C62',
-    unitPrice: decimal('1'),
-    lineTotal: decimal('1'),
-    notes: [],
-    extensions: [{ name: 'DeliveryParty', value }]
-  }))
-})
+const orderOf = (header: Partial<OrderHeader>, recipients: readonly string[] = []) =>
+  placedOrder(
+    recipients.map((value, i) => placedItem(i + 1, { extensions: [{ name: 'DeliveryParty', value }] })),
+    header
+  )
 
 const at = (place: string) => [{ name: 'DeliveryLocation', value: place }]
 

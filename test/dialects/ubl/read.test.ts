@@ -274,20 +274,6 @@ t.test('names and identifiers that are too long are not repeated', async (t) => 
   t.strictSame(answer, { vocabulary: 'ubl', document: 'Order', orderNumber: 'PO-7', buyer: { identifications: [{ id: '12' }] } })
 })
 
-t.test('the number and the security code of a card are found wherever they stand', async (t) => {
-  const card =
-    '<cac:CardAccount><cbc:PrimaryAccountNumberID>4111<!-- --> 1111</cbc:PrimaryAccountNumberID><cbc:CV2ID><![CDATA[123]]></cbc:CV2ID></cac:CardAccount>'
-  const empty = '<cbc:PrimaryAccountNumberID/><cbc:PrimaryAccountNumberID></cbc:PrimaryAccountNumberID>'
-  const xml = order(
-    `<cac:PaymentMeans>${card}</cac:PaymentMeans>${empty}`,
-    line('1', '<x:PrimaryAccountNumberID xmlns:x="urn:x">5\n6</x:PrimaryAccountNumberID >')
-  )
-  t.strictSame(
-    read(xml).secrets.map(({ from, to }) => xml.slice(from, to)),
-    ['4111<!-- --> 1111', '<![CDATA[123]]>', '5\n6']
-  )
-})
-
 t.test('a document that OIOUBL marks as a test says so', async (t) => {
   const mark = '<?TestInstance ResponseTo="smtp:test@example.com"?>'
   t.equal(read(mark + order()).isTest, true)
