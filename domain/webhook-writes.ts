@@ -54,7 +54,7 @@ export interface WebhookChangeShop {
 export function decideNewWebhook(id: string, wanted: NewWebhook, secret: string, shop: WebhookShop): StoredWebhook {
   const { ofCustomer, inAll, position, now } = shop
   requireRoomOfCustomer(ofCustomer)
-  requireRoomInAll(inAll)
+  if (wanted.status === 'active') requireRoomInAll(inAll)
   const { owner, ...settings } = wanted
   return {
     webhook: { ...settings, id, version: 1, createdAt: now, modifiedAt: now },

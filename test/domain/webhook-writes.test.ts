@@ -19,9 +19,13 @@ test('a new webhook has the first version, delivers what comes after the newest 
     secrets: [{ secret: 'one' }],
     schedule: { position: 7, failures: 0, nextAttemptAt: 0 }
   })
-  for (const counts of [{ ofCustomer: mostWebhooks.ofCustomer }, { inAll: mostWebhooks.inAll }]) {
-    t.throws(() => decideNewWebhook('w', wanted, 'one', { ...shop, ...counts }), { code: 'too-many-webhooks' })
-  }
+  const inactive = { ...wanted, status: 'disabled' } as const
+  const tooMany = { code: 'too-many-webhooks' }
+  for (const wants of [wanted, inactive])
+    t.throws(() => decideNewWebhook('w', wants, 'one', { ...shop, ofCustomer: mostWebhooks.ofCustomer }), tooMany, wants.status)
+  const full = { ...shop, inAll: mostWebhooks.inAll }
+  t.throws(() => decideNewWebhook('w', wanted, 'one', full), tooMany)
+  t.equal(decideNewWebhook('w', inactive, 'one', full).webhook.status, 'disabled')
   t.end()
 })
 
