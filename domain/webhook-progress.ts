@@ -12,16 +12,28 @@ export interface ProgressDecision {
   readonly events: readonly NewEvent[]
 }
 
+/** Milliseconds since the epoch. */
+export interface ProgressTimes {
+  readonly now: number
+  /** The time by the clock of schedules, which is not set. */
+  readonly ofSchedule: number
+}
+
 /**
  * An outcome for an earlier version of the webhook only ends the claim, so that the owner's change stays as it is.
  * @param claim the webhook as the dispatcher has claimed it
  */
-export function decideProgress(stored: StoredWebhook, claim: WebhookClaim, step: WebhookProgress['step'], now: number): ProgressDecision {
+export function decideProgress(
+  stored: StoredWebhook,
+  claim: WebhookClaim,
+  step: WebhookProgress['step'],
+  { now, ofSchedule }: ProgressTimes
+): ProgressDecision {
   const { webhook, owner, schedule } = stored
   if (webhook.version !== claim.version) return { stored, isClaimed: false, events: [] }
-  if (step.kind === 'delivered') {
-    const delivered = { position: step.position, failures: 0, nextAttemptAt: step.yields ? now : schedule.nextAttemptAt }
-    return { stored: { ...stored, schedule: delivered }, isClaimed: !step.yields, events: [] }
+  if ('position' in step) {
+    const after = { position: step.position, failures: 0, nextAttemptAt: step.yields ? ofSchedule : schedule.nextAttemptAt }
+    return { stored: { ...stored, schedule: after }, isClaimed: !step.yields, events: [] }
   }
   if (step.kind === 'disable') {
     const disabled = { ...webhook, ...revised(webhook, now), status: 'disabled', reason: step.reason } as const
@@ -30,7 +42,7 @@ export function decideProgress(stored: StoredWebhook, claim: WebhookClaim, step:
     return { stored: { ...stored, webhook: disabled }, isClaimed: false, events: [event] }
   }
   const failures = step.kind === 'retry' ? schedule.failures + 1 : schedule.failures
-  return { stored: { ...stored, schedule: { ...schedule, failures, nextAttemptAt: now + step.in } }, isClaimed: false, events: [] }
+  return { stored: { ...stored, schedule: { ...schedule, failures, nextAttemptAt: ofSchedule + step.in } }, isClaimed: false, events: [] }
 }
 
 /** A webhook that has delivered every event. The next event is delivered at once. */

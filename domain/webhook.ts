@@ -109,12 +109,12 @@ export interface WebhookProgress {
   /** The attempt to log, if there was one. */
   readonly delivery?: Delivery
   /**
-   * `delivered`: the event at the position was delivered or, if there was no attempt, deleted before. With `yields` the claim ends,
-   * although more events may wait. `retry`: the receiver failed, and gets the event again after so many milliseconds. `postpone`: the
-   * shop failed, which is no attempt. `disable`: the webhook is disabled for a reason.
+   * `delivered`: the event at the position was delivered. `skip`: it was deleted before that. With `yields` the claim ends, although
+   * more events may wait. `retry`: the receiver failed, and gets the event again after so many milliseconds. `postpone`: the shop
+   * failed, which is no attempt. `disable`: the webhook is disabled for a reason.
    */
   readonly step:
-    | { readonly kind: 'delivered'; readonly position: number; readonly yields?: boolean }
+    | { readonly kind: 'delivered' | 'skip'; readonly position: number; readonly yields?: boolean }
     | { readonly kind: 'retry'; readonly in: number }
     | { readonly kind: 'postpone'; readonly in: number }
     | { readonly kind: 'disable'; readonly reason: string }

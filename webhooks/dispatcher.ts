@@ -27,7 +27,7 @@ export class Dispatcher {
   readonly #serving = new Map<string, Promise<void>>()
   readonly #turns: Turns
   readonly #memory: OrderMemory
-  /** By webhook: the lost event that a warning was logged for. */
+  /** By webhook: the last event that a claim named as lost. */
   readonly #losses = new Map<string, string>()
   /** By webhook: how often in a row the shop could not send its next event. */
   readonly #postponements = new Map<string, number>()
@@ -198,19 +198,20 @@ export class Dispatcher {
   async #deliver(webhook: ClaimedWebhook, heldSince: number): Promise<WebhookProgress | undefined> {
     const { next, failures } = webhook
     if (!hasValidKey(webhook)) return { step: withoutKey }
-    if (webhook.lost !== undefined) this.#warnOfLoss(webhook.id, webhook.lost, next.id)
+    if (webhook.lost !== undefined && this.#isNewLoss(webhook.id, webhook.lost)) this.#countLoss(webhook.id, webhook.lost)
     await this.#pace()
     if (this.#stopping.signal.aborted) return undefined
     const attempt = await this.attempt(webhook, next, this.#aborting.signal, () => this.#isHeld(webhook, heldSince)).catch((error) =>
       this.#notAttempted(error, webhook)
     )
     if (!attempt || attempt === 'kept-back') return undefined
-    if (attempt === 'gone') {
-      this.#warnOfLoss(webhook.id, next.id)
-      return { step: { kind: 'delivered', position: next.position } }
-    }
-    if ('step' in attempt) return attempt
+    if (attempt !== 'gone' && 'step' in attempt) return attempt
     this.#postponements.delete(webhook.id)
+    if (attempt === 'gone') {
+      // If attempts failed before, the next claim names it as lost, too.
+      if (webhook.lost === undefined) this.#isNewLoss(webhook.id, next.id)
+      return { step: { kind: 'skip', position: next.position } }
+    }
     // The service ended the attempt, so the receiver has not failed.
     if (this.#aborting.signal.aborted && attempt.status === undefined) return undefined
     const { retryAfter: _, ...logged } = attempt
@@ -237,21 +238,25 @@ export class Dispatcher {
     return { step: { kind: 'postpone', in: backOff(count, times.postponement) } }
   }
 
-  /** @param lost the id of an event that was deleted @param next the id of the event to deliver next, if it is known */
-  #warnOfLoss(id: string, lost: string, next?: string): void {
-    if (this.#losses.get(id) === lost) return
+  /** Notes the event that a claim names as lost, because every claim does until a later event is delivered. */
+  #isNewLoss(id: string, event: string): boolean {
+    if (this.#losses.get(id) === event) return false
     if (this.#losses.size >= mostWebhooks.inAll) this.#losses.clear()
-    this.#losses.set(id, lost)
+    this.#losses.set(id, event)
+    return true
+  }
+
+  #countLoss(id: string, event: string): void {
     this.#options.count?.('lost')
     const message = 'events of a webhook were deleted before they could be delivered (EVENTS_KEEP): make sure that its receiver works'
-    this.#options.warn({ webhook: id, event: lost, ...(next === undefined ? {} : { next }) }, message)
+    this.#options.warn({ webhook: id, event }, message)
   }
 
   /** Stores the progress, and tries again while the database fails. Nothing more is delivered to the webhook until then. */
-  async #settle({ id, version }: ClaimedWebhook, progress: WebhookProgress): Promise<ClaimedWebhook | undefined> {
-    const { delivery, step } = progress
-    // An event that was deleted is passed over without an attempt, and has been counted as lost.
-    if (delivery || step.kind !== 'delivered') this.#options.count?.(outcomeOfStep[step.kind])
+  async #settle({ id, version, next }: ClaimedWebhook, progress: WebhookProgress): Promise<ClaimedWebhook | undefined> {
+    const { kind } = progress.step
+    if (kind === 'skip') this.#countLoss(id, next.id)
+    else this.#options.count?.(outcomeOfStep[kind])
     for (let count = 1; ; count++) {
       try {
         return await this.#options.store.settleWebhook(this.#worker, { id, version }, progress)
@@ -276,5 +281,5 @@ const outcomeOfStep = { delivered: 'delivered', retry: 'failed', postpone: 'post
 
 /** The same progress, but the claim ends after it. */
 function yielding({ step, ...logged }: WebhookProgress): WebhookProgress {
-  return { ...logged, step: step.kind === 'delivered' ? { ...step, yields: true } : step }
+  return { ...logged, step: 'position' in step ? { ...step, yields: true } : step }
 }

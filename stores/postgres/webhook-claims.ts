@@ -126,7 +126,7 @@ export function makeWebhookClaims(
         )
         if (!held) return undefined
         if (delivery) writeDelivery(queries, held.seq, held.delivery_count + 1, delivery)
-        const { stored, isClaimed, events } = decideProgress(storedOf(held), claim, step, held.at)
+        const { stored, isClaimed, events } = decideProgress(storedOf(held), claim, step, { now: held.at, ofSchedule: held.at })
         const ended = { claimed_by: null }
         writeWebhook(queries, 'update', stored, isClaimed ? { claimed_until: held.at + lease } : ended)
         const log = new EventLog()

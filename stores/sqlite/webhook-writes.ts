@@ -27,6 +27,7 @@ import {
 } from '../webhook-rows.ts'
 import type { Connection } from './connection.ts'
 import type { EventLog } from './event-log.ts'
+import { steadyNow } from './steady-clock.ts'
 import type { WebhookWriteVerb, Writes } from './write-verbs.ts'
 
 interface FoundRow extends StoredRow {
@@ -76,9 +77,9 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
         SELECT seq FROM due WHERE turn <= @perCustomer ORDER BY turn, next_attempt_at, seq LIMIT @limit`
     )
     .pluck()
-  const backlog = db.prepare<[{ readonly now: number }], BacklogRow>(
+  const backlog = db.prepare<[{ readonly now: number; readonly clockIsAhead: number }], BacklogRow>(
     `SELECT count(*) AS waiting, min(at) AS oldest_at, min(due_at) AS due_since FROM (
-      SELECT e.at, iif(w.claimed_by IS NULL AND w.next_attempt_at <= @now, max(e.at, w.next_attempt_at), NULL) AS due_at
+      SELECT e.at, iif(w.claimed_by IS NULL AND w.next_attempt_at <= @now, max(e.at, w.next_attempt_at + @clockIsAhead), NULL) AS due_at
         FROM webhook w JOIN event e ON e.position = ${nextPosition} WHERE w.status = 'active')`
   )
   const claim = db.prepare<[string | null, number]>('UPDATE webhook SET claimed_by = ? WHERE seq = ?')
@@ -134,11 +135,10 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
       remove.run(id)
     },
     claimWebhooks(worker, limit, { serving = [], since = null, perCustomer = Number.MAX_SAFE_INTEGER } = {}) {
-      const now = Date.now()
-      return due.all({ now, serving: JSON.stringify(serving), limit, since, perCustomer }).flatMap((seq) => {
+      return due.all({ now: steadyNow(), serving: JSON.stringify(serving), limit, since, perCustomer }).flatMap((seq) => {
         claim.run(worker, seq)
         const row = claimed.get(seq, worker)
-        return row ? [claimedOf(row, now)] : []
+        return row ? [claimedOf(row, Date.now())] : []
       })
     },
     renewClaim(worker, { id, version }) {
@@ -151,7 +151,7 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
       const { seq } = found
       const now = Date.now()
       if (delivery) keep(seq, delivery)
-      const { stored, isClaimed, events: made } = decideProgress(storedOf(found), { id, version }, step, now)
+      const { stored, isClaimed, events: made } = decideProgress(storedOf(found), { id, version }, step, { now, ofSchedule: steadyNow() })
       write(update, stored)
       events.write(made)
       const row = isClaimed ? claimed.get(seq, worker) : undefined
@@ -163,7 +163,10 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
     releaseWebhooks(worker) {
       releaseAll.run(worker)
     },
-    webhookBacklog: () => backlogOf(backlog.get({ now: Date.now() })),
+    webhookBacklog() {
+      const now = steadyNow()
+      return backlogOf(backlog.get({ now, clockIsAhead: Date.now() - now }))
+    },
     logDelivery(id, delivery) {
       const found = findRow.get(id)
       if (found) keep(found.seq, delivery)
