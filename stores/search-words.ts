@@ -5,9 +5,18 @@ const shortestPrefix = 3
 /** The longest search word that also finds longer words, in UTF-16 code units. A search word above it finds only the same word. */
 export const longestWord = 255
 
-/** Other words for the same thing: a GTIN in its other lengths. */
+/** What stands between the numbers of a size, such as `M8 × 40`. Few keyboards have the multiplication sign. */
+const sizeSign = /(?<=\d)\s*[x×*]\s*(?=\d)/giu
+
+/** The words of a search text. A size is one word. */
+export function searchWords(text: string): ReadonlySet<string> {
+  return new Set(text.replace(sizeSign, 'x').split(/[\s\p{Cc}]+/u))
+}
+
+/** Other words, or phrases, for the same thing: a GTIN in its other lengths, or a size as it is written with a sign or a free-standing x. */
 export function synonyms(word: string): readonly string[] {
-  return isGtin(word) ? gtinLengths(word).filter((one) => one !== word) : []
+  if (isGtin(word)) return gtinLengths(word).filter((one) => one !== word)
+  return [' ', ' x '].map((sign) => word.replace(sizeSign, sign)).filter((one) => one !== word)
 }
 
 /** Whether a search word also finds the longer words that begin with it. */

@@ -6,7 +6,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Product } from '../../domain/product.ts'
-import { findsLonger, longestWord, synonyms } from '../search-words.ts'
+import { findsLonger, longestWord, searchWords, synonyms } from '../search-words.ts'
 
 /** PostgreSQL stores no position above this (https://www.postgresql.org/docs/current/textsearch-limitations.html). */
 const maxPositions = 16_383
@@ -78,12 +78,16 @@ function categoryWord(category: string): string {
  * and digits only, so nothing in them is an operator.
  */
 export function searchFor(text: string, category?: string): string | undefined {
+  const exact = (words: string) =>
+    tokens(words)
+      .map((token) => `'${lexeme(token)}'`)
+      .join(' <-> ')
   const phrase = (word: string) => {
-    const found = tokens(word).map((token) => `'${lexeme(token)}'`)
-    const itself = found.length > 0 && findsLonger(word) ? `${found.join(' <-> ')}:*` : found.join(' <-> ')
-    return [itself, ...synonyms(word).map((one) => `'${one}'`)].join(' | ')
+    const found = exact(word)
+    const itself = found !== '' && findsLonger(word) ? `${found}:*` : found
+    return [itself, ...synonyms(word).map(exact)].join(' | ')
   }
-  const words = new Set(text.split(/[\s\p{Cc}]+/u).map(phrase))
+  const words = new Set([...searchWords(text)].map(phrase))
   words.delete('')
   if (words.size === 0) return undefined
   return [...[...words].map((phrase) => `(${phrase})`), ...(category === undefined ? [] : [categoryWord(category)])].join(' & ')

@@ -63,6 +63,19 @@ export function searchContract(rule: Rule): void {
     t.same(await found(store, { q: '9520728834119' }), [], 'a wrong check digit')
   })
 
+  rule('a search finds a size, however it is written', async (t, store) => {
+    const written = ['Bolt M8 × 40', 'Bolt M8x40', 'Bolt M8 x 40', 'Bolt M8×40', 'Bolt M8X40-A2']
+    for (const [i, name] of written.entries()) await store.createProduct(String(i), draft({ name }))
+    await store.createProduct('other', draft({ name: 'Bolt M8 × 45, 40 pieces' }))
+    await store.createProduct('panel', draft({ name: 'Panel 3 × 20 × 40 mm' }))
+    const all = ['0', '1', '2', '3', '4']
+    for (const q of ['M8 x 40', 'm8x40', 'M8 × 40', 'M8×40', 'M8*40', 'bolt M8 X 40']) t.same(await found(store, { q }), all, q)
+    t.same(await found(store, { q: '3x20x40' }), ['panel'])
+    t.same(await found(store, { q: '20 x 40' }), ['panel'])
+    t.same(await found(store, { q: 'M8x40" "' }), all, 'a quote is no syntax')
+    t.same(await found(store, { q: 'M8x' }), ['1', '4'], 'a size that is not complete is a word')
+  })
+
   rule('a search text is words and never syntax', async (t, store) => {
     await store.createProduct('a', draft({ name: 'this AND that "quoted" OR (NEAR) name:x' }))
     await store.createProduct('b', draft({ name: 'nothing else' }))
