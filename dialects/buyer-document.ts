@@ -2,7 +2,6 @@
 
 import type { FaultCode } from '../domain/fault-codes.ts'
 import type { LineChange } from '../domain/line-changes.ts'
-import type { LineDestination } from '../domain/line-destinations.ts'
 import type { Address, Party } from '../domain/order.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import type { Occurrence } from './occurrences.ts'
@@ -42,9 +41,12 @@ export interface PriceDraft {
   readonly factor?: Sourced | undefined
 }
 
-/** The destination that a line names, and the elements that name it. */
-export interface DestinationDraft extends LineDestination {
-  readonly from: { readonly address?: XmlElement | undefined; readonly recipient?: XmlElement | undefined }
+/** The elements of a line that name parts of a destination. */
+export interface DestinationDraft {
+  readonly address?: Pick<Sourced, 'from'> | undefined
+  readonly recipient?: Pick<Sourced, 'from'> | undefined
+  /** The identifier of the place. */
+  readonly place?: string | undefined
 }
 
 export interface ItemDraft {
@@ -58,7 +60,7 @@ export interface ItemDraft {
   readonly unit?: Sourced | undefined
   readonly price?: PriceDraft | undefined
   readonly requestedDeliveryDate?: Sourced | undefined
-  /** Only of a line that changes alone. */
+  /** Only in a change of single lines. */
   readonly destination?: DestinationDraft | undefined
   readonly notes: readonly Sourced[]
   readonly extensions: readonly ExtensionDraft[]

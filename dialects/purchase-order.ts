@@ -18,8 +18,8 @@ export interface BuiltOrder {
   readonly root: Element
   /** For each item. */
   readonly quoted: readonly QuotedTerms[]
-  /** For each item, the origins of the parts that are no elements of this purchase order, by the last step of their places. */
-  readonly origins: readonly Readonly<Record<string, string | undefined>>[]
+  /** For each item, the origins of the parts that are no elements of this purchase order, by their places in the item. */
+  readonly origins: readonly ReadonlyMap<string, string>[]
   readonly faults: readonly BuyerFault[]
   /** Finds the place of an origin in the sender's document. It takes longer than to read a value, so only faults are located. */
   locate(origin: string): DocumentPlace | undefined
@@ -85,12 +85,7 @@ class Builder {
       ...this.#texts(draft),
       ...items
     ])
-    const origins = draft.items.map(({ price, unit, destination }) => ({
-      'unit-price': price && this.#originOf(price.amount),
-      unit: unit && this.#originOf(unit),
-      address: destination?.from.address && this.#originOf({ from: destination.from.address }),
-      name: destination?.from.recipient && this.#originOf({ from: destination.from.recipient })
-    }))
+    const origins = draft.items.map((item) => this.#originsOf(item))
     const locate = (origin: string) => {
       const source = this.#sources[Number(origin)]
       return source && placeOfValue(source)
@@ -100,6 +95,11 @@ class Builder {
 
   #originOf(source: Pick<Sourced, 'from' | 'attribute'>): string {
     return String(this.#sources.push(source) - 1)
+  }
+
+  #originsOf({ price, unit, destination: { address, recipient } = {} }: ItemDraft): ReadonlyMap<string, string> {
+    const sources = { 'unit-price': price?.amount, 'quantity/unit': unit, 'ship-to/address': address, 'ship-to/name': recipient }
+    return new Map(Object.entries(sources).flatMap(([place, source]) => (source ? [[place, this.#originOf(source)]] : [])))
   }
 
   #orderNumber(number: Sourced | undefined): Sourced | undefined {

@@ -182,9 +182,13 @@ function submissionOf({ document: { request, answer, sender, secrets, isTest }, 
   }
 }
 
-function lineChangeOf({ kind, item: { lineId, destination } }: LineChangeDraft): LineChange {
-  const { from, ...named } = destination ?? {}
-  return { kind, ...(lineId ? { lineId: lineId.text } : {}), ...(from ? { destination: named } : {}) }
+function lineChangeOf({ kind, item: { lineId, destination: { address, recipient, place } = {} } }: LineChangeDraft): LineChange {
+  const destination = {
+    ...(address && { hasAddress: true as const }),
+    ...(place === undefined ? {} : { place }),
+    ...(recipient && { hasRecipient: true as const })
+  }
+  return { kind, ...(lineId && { lineId: lineId.text }), ...(address || recipient ? { destination } : {}) }
 }
 
 function numberAt(request: BuyerRequest): Pick<BuyerSubmission, 'numberAt'> {
@@ -222,10 +226,8 @@ function withoutRepeats(own: readonly BuyerFault[], faults: readonly LocatedFaul
 }
 
 function placeOf(built: BuiltOrder, place: Place): Location {
-  const [name, position] = place
-  const item = name === 'item' ? built.origins[Number(position) - 1] : undefined
-  const last = place.at(-1)
-  const found = item?.[String(last)]
+  const [name, position, ...within] = place
+  const found = name === 'item' ? built.origins[Number(position) - 1]?.get(within.join('/')) : undefined
   const location = placeAt(built, originOf(built.root, place).path ?? '')
   return found === undefined ? location : { ...location, ...built.locate(found) }
 }

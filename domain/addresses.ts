@@ -2,11 +2,20 @@
 
 import type { Address, Party } from './order.ts'
 
-const parts: readonly (keyof Address)[] = ['street', 'additionalStreet', 'city', 'postalCode', 'region', 'country']
+/** Every part of an address. The type requires all of them, so that none is forgotten. */
+const parts: { readonly [Name in keyof Required<Address>]: true } = {
+  street: true,
+  additionalStreet: true,
+  city: true,
+  postalCode: true,
+  region: true,
+  country: true
+}
+const partNames = Object.keys(parts) as readonly (keyof Address)[]
 
-/** A text that is equal for equal names. Capital letters and white space do not matter. */
+/** A text that is equal for equal names. Capital letters, white space and the form of Unicode do not matter. */
 export function comparable(text: string | undefined): string {
-  return (text ?? '').replace(/\s+/g, ' ').trim().toLowerCase()
+  return (text ?? '').normalize().replace(/\s+/g, ' ').trim().toLowerCase()
 }
 
 /**
@@ -14,16 +23,19 @@ export function comparable(text: string | undefined): string {
  * @param part gives the text of a part of the address
  */
 export function addressKey(part: (name: keyof Address) => string | undefined): string {
-  return parts.map((name) => comparable(part(name))).join('\n')
+  return partNames.map((name) => comparable(part(name))).join('\n')
 }
 
 export function isSameAddress(one: Address, other: Address): boolean {
   return addressKey((name) => one[name]) === addressKey((name) => other[name])
 }
 
-/** A party after a change: parts that the change leaves out stay. Of a party with another name, only the address stays. */
+/**
+ * A party after a change: parts that the change leaves out stay, but an address is replaced as a whole. Of a party with another name,
+ * only the address stays.
+ */
 export function partyAfter(before: Party | undefined, changed: Party): Party {
-  const isOther = changed.name !== undefined && comparable(changed.name) !== comparable(before?.name)
-  const kept = isOther ? before?.address && { address: before.address } : before
+  const isOther = before?.name !== undefined && changed.name !== undefined && comparable(changed.name) !== comparable(before.name)
+  const kept = isOther ? before.address && { address: before.address } : before
   return { ...kept, ...changed }
 }

@@ -1,9 +1,9 @@
 /** Changes of single lines of an order, which buyers' systems name by their own numbers. */
 
-import { isSameAddress, partyAfter } from './addresses.ts'
+import { partyAfter } from './addresses.ts'
 import type { Fault } from './errors.ts'
 import { acceptedItems } from './line-answers.ts'
-import { type LineDestination, settleDestination } from './line-destinations.ts'
+import { type LineDestination, type Moved, type NamedDestination, settleDestination, withoutOldDestination } from './line-destinations.ts'
 import { add } from './money.ts'
 import {
   continuesLine,
@@ -13,7 +13,6 @@ import {
   type Order,
   type OrderHeader,
   type OrderItem,
-  type Party,
   type PurchaseOrder,
   type PurchaseOrderItem
 } from './order.ts'
@@ -37,7 +36,9 @@ export interface ChangedLines {
 interface Line {
   readonly item: PurchaseOrderItem
   readonly position: number | undefined
-  readonly destination?: LineDestination & { readonly position: number }
+  /** The extensions that the change names. */
+  readonly changed?: readonly Extension[]
+  readonly destination?: NamedDestination
 }
 
 /**
@@ -59,8 +60,8 @@ export function changeLines(before: Order, document: PurchaseOrder, changes: rea
   }
   const settled = settleDestination(before, document, kept)
   const order = {
-    ...headerAfter(before, settled.document),
-    items: kept.map(({ item }) => item),
+    ...headerAfter(before, settled.document, settled.moved),
+    items: kept.map((line) => itemAfter(line, settled.moved)),
     hasDocument: true as const
   }
   return { order, positions: kept.map(({ position }) => position), faults: [...faults, ...settled.faults] }
@@ -76,12 +77,13 @@ function applyChange(
   const [slot, other] = lines.named(lineId)
   const line = slot?.line
   const at = ['item', position]
-  const goal = destination ? { destination: { ...destination, position } } : {}
+  const named = destination ? { destination: { ...destination, position } } : {}
+  const changed = item.extensions ?? []
   if (kind === 'added') {
     if (line) return { code: 'repeated-line-id', at, detail: `The order has a line ${lineId} already. Give the added line another number.` }
     if (item.quoted?.isUnnamed) return { code: 'free-text-line', at, detail: 'The added line names no product of this shop.' }
     if (item.quoted?.isUncounted) return { code: 'missing-value', at, detail: 'The added line has no quantity.' }
-    lines.add(lineId, { item, position, ...goal })
+    lines.add(lineId, { item, position, changed, ...named })
     return undefined
   }
   if (!line)
@@ -90,10 +92,24 @@ function applyChange(
     const detail = `The order has more than one line ${lineId}. Send the whole order anew, without saying how each line changes.`
     return { code: 'repeated-line-id', at, detail }
   }
-  if (kind === 'deleted') slot.line = undefined
-  if (kind === 'changed') slot.line = { position, item: changedItem(line.item, item), ...goal }
-  if (kind === 'untouched') slot.line = { ...line, ...goal }
+  switch (kind) {
+    case 'deleted':
+      slot.line = undefined
+      break
+    case 'changed':
+      slot.line = { item: changedItem(line.item, item), position, changed, ...named }
+      break
+    case 'untouched':
+      slot.line = { ...line, ...named }
+  }
   return undefined
+}
+
+/** The item of a line, without a destination that the order has given up. */
+function itemAfter({ item, changed = [] }: Line, moved: Moved): PurchaseOrderItem {
+  const { extensions, ...others } = item
+  const left = joined(withoutOldDestination(extensions ?? [], moved), changed)
+  return left.length > 0 ? { ...others, extensions: left } : others
 }
 
 /** A changed line. What the document leaves out stays as it was. */
@@ -175,31 +191,28 @@ function isPartOf(item: OrderItem, first: OrderItem): boolean {
 }
 
 /** The number and the date of an order stay. The document replaces the other parts of the header that it has. */
-function headerAfter(before: Order, document: PurchaseOrder): OrderHeader {
-  const { orderNumber, issueDate } = before
+function headerAfter(before: Order, document: PurchaseOrder, moved: Moved): OrderHeader {
+  const { orderNumber, issueDate, shipTo, ...others } = before
+  // The recipient and the contact of before may be unknown at another address.
+  const left = shipTo && !moved.address ? { ...others, shipTo } : others
   return {
-    ...headerOf(before),
+    ...headerOf(left),
     ...headerOf(document),
-    ...partiesAfter(before, document),
+    ...partiesAfter(left, document),
     ...(orderNumber === undefined ? {} : { orderNumber }),
     ...(issueDate === undefined ? {} : { issueDate }),
     notes: document.notes.length > 0 ? document.notes : before.notes,
-    extensions: joined(before.extensions, document.extensions)
+    extensions: joined(withoutOldDestination(before.extensions, moved), document.extensions)
   }
 }
 
-function partiesAfter(before: Order, document: PurchaseOrder): Partial<OrderHeader> {
+function partiesAfter(before: OrderHeader, document: PurchaseOrder): Partial<OrderHeader> {
   const { buyer, shipTo, billTo } = document
   return {
     ...(buyer && { buyer: partyAfter(before.buyer, buyer) }),
-    ...(shipTo && { shipTo: isMoved(before.shipTo, shipTo) ? shipTo : partyAfter(before.shipTo, shipTo) }),
+    ...(shipTo && { shipTo: partyAfter(before.shipTo, shipTo) }),
     ...(billTo && { billTo: partyAfter(before.billTo, billTo) })
   }
-}
-
-/** Whether a ship-to has another address. The recipient and the contact of before may be unknown there. */
-function isMoved(before: Party | undefined, { address }: Party): boolean {
-  return before?.address !== undefined && address !== undefined && !isSameAddress(before.address, address)
 }
 
 function headerOf({ issueDate, currency, buyer, shipTo, billTo, requestedDeliveryDate }: OrderHeader): Partial<OrderHeader> {

@@ -105,6 +105,11 @@ function isChunked({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined
 }
 
+/** The caller for all keys of an address that were not valid before. */
+function newKeysOf(address: string): string {
+  return `new keys of ${address}`
+}
+
 function hashOfKey({ headers }: FastifyRequest): string | undefined {
   const shown = shownKey(headers.authorization)
   return shown === undefined ? undefined : hashKey(shown)
@@ -142,8 +147,9 @@ function makeRefusalPause(app: FastifyInstance): (caller: string, request: Fasti
 /**
  * Limits the requests per minute of each API key, or of each address (a /64 of IPv6) without a key.
  *
- * It counts before authentication. A key that was valid before has its own count. Any other key counts with its address, so
- * guessing keys uses up the requests of the address, and above the limit no key is looked up in the store.
+ * It counts before authentication. A key that was valid before has its own count. All other keys of an address share one, beside
+ * that of its guests, who so cannot keep a customer out whose key comes for the first time. Above the limit no such key is looked up
+ * in the store. They count for the address, too, so that guessing keys uses up its requests.
  * Register this before all plugins that refuse requests, so that refused requests count too.
  * The headers are those of draft-ietf-httpapi-ratelimit-headers in its structured form; @fastify/rate-limit has the older ones. It
  * also counts with promises, which take an eighth of the processor time of a request for a product that is not cached.
@@ -216,6 +222,12 @@ export default fp(
       return tooMany('Your other documents took too long in this minute, so this one was not read. Nothing was stored.', ttl)
     })
 
+    /** The name under which a request is counted. */
+    const callerOf = (keyHash: string | undefined, address: string): string => {
+      if (keyHash === undefined) return address
+      return validKeys.has(keyHash) ? `key ${keyHash}` : newKeysOf(address)
+    }
+
     const refuse = async (caller: string, ttl: number, request: FastifyRequest, reply: FastifyReply): Promise<never> => {
       if (isDelayed(caller)) await pauseRefusal(caller, request, reply)
       throw overRate(ttl)
@@ -224,7 +236,9 @@ export default fp(
     addWait(app, 'onRequest', (request, reply, done) => {
       if (request.routeOptions.config.unlimited) return done()
       const keyHash = hashOfKey(request)
-      const caller = keyHash !== undefined && validKeys.has(keyHash) ? `key ${keyHash}` : addressName(request.network)
+      const address = addressName(request.network)
+      const caller = callerOf(keyHash, address)
+      if (caller === newKeysOf(address)) tally.count(address)
       const { current, ttl } = tally.count(caller)
       request.charged = { caller, keyHash, current, cost: 1, orderCost: 0, resetsIn: Math.ceil(ttl / 1000) }
       if (hasBody(request)) counted.set(request.raw, current > max)

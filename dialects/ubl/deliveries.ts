@@ -1,22 +1,11 @@
 import { comparable } from '../../domain/addresses.ts'
-import { placeExtension, recipientExtension } from '../../domain/line-destinations.ts'
-import { defined } from '../../schemas/element.ts'
+import { contactExtension, placeExtension, recipientExtension } from '../../domain/line-destinations.ts'
 import { shorten } from '../../schemas/shorten.ts'
 import type { AddressDraft, DestinationDraft, ExtensionDraft, PartyDraft, Sourced } from '../buyer-document.ts'
 import type { FaultList } from '../faults.ts'
 import { find, findAll, type XmlElement } from '../xml-element.ts'
 import { addressKey, addressOf, partyOf } from './parties.ts'
-import { extensionsOf, joined, schemed, valueAt } from './values.ts'
-
-/** The destination of a Delivery: an address, or a location that only has an identifier. */
-interface Destination {
-  readonly from: XmlElement
-  readonly delivery: XmlElement
-  readonly address?: AddressDraft | undefined
-  readonly location?: string | undefined
-  /** The sender's number of the line, for a Delivery of a line. */
-  readonly item?: Sourced | undefined
-}
+import { extensionsOf, schemed, valueAt } from './values.ts'
 
 /** A line that is to be delivered. */
 export interface DeliveredLine {
@@ -28,25 +17,42 @@ export interface DeliveryDraft {
   readonly shipTo?: PartyDraft | undefined
   readonly date?: Sourced | undefined
   readonly extensions: readonly ExtensionDraft[]
+  /** The parts of the destination that lines name and the order's own Delivery does not, by their LineItem. */
+  readonly ofLines: ReadonlyMap<XmlElement, DestinationDraft>
 }
 
-function destinationsOf(delivery: XmlElement, item?: Sourced): readonly Destination[] {
-  const at = find(delivery, 'DeliveryLocation')
+interface Delivery {
+  readonly element: XmlElement
+  readonly party: PartyDraft | undefined
+  /** Undefined: the Delivery is the order's own. */
+  readonly line?: DeliveredLine
+}
+
+/** The destination of a Delivery: an address, or a location that only has an identifier. */
+interface Destination {
+  readonly from: XmlElement
+  readonly delivery: Delivery
+  readonly address?: AddressDraft
+  readonly location?: string | undefined
+}
+
+function deliveriesOf(parent: XmlElement, line?: DeliveredLine): readonly Delivery[] {
+  return findAll(parent, 'Delivery').map((element) => ({ element, party: partyOf(find(element, 'DeliveryParty')), ...(line && { line }) }))
+}
+
+function destinationsOf(delivery: Delivery): readonly Destination[] {
+  const { element } = delivery
+  const at = find(element, 'DeliveryLocation')
   const location = schemed(find(at, 'ID'))?.text
-  const party = find(delivery, 'DeliveryParty', 'PostalAddress')
-  const found = [find(at, 'Address'), find(delivery, 'DeliveryAddress')].flatMap((from) => {
+  const addressed = (from: XmlElement | undefined): readonly Destination[] => {
     const address = addressOf(from)
-    return from && address ? [{ from, delivery, address, location, item }] : []
-  })
+    return from && address ? [{ from, delivery, address, location }] : []
+  }
+  const found = [find(at, 'Address'), find(element, 'DeliveryAddress')].flatMap(addressed)
   if (found.length > 0) return found
-  const address = addressOf(party)
-  if (party && address) return [{ from: party, delivery, address, location, item }]
-  return at && location !== undefined ? [{ from: at, delivery, location, item }] : []
-}
-
-function isSame(a: Destination, b: Destination): boolean {
-  if (a.address && b.address) return addressKey(a.address) === addressKey(b.address)
-  return a.location !== undefined && a.location === b.location
+  const ofParty = addressed(find(element, 'DeliveryParty', 'PostalAddress'))
+  if (ofParty.length > 0) return ofParty
+  return at && location !== undefined ? [{ from: at, delivery, location }] : []
 }
 
 /** RequestedDeliveryPeriod is in UBL 2.0 and later. RequestedDeliveryDate occurs beside it. */
@@ -85,124 +91,118 @@ export function readDate(parent: XmlElement, faults: FaultList, item?: Sourced):
   return { date: dates[0], extensions: deliveries.flatMap(periodsOf) }
 }
 
-function partyIn(delivery: XmlElement): PartyDraft | undefined {
-  return partyOf(find(delivery, 'DeliveryParty'))
+function placeOf({ element }: Delivery): Sourced | undefined {
+  return valueAt(element, 'DeliveryLocation', 'Name')
 }
 
-function placeOf(delivery: XmlElement): Sourced | undefined {
-  return valueAt(delivery, 'DeliveryLocation', 'Name')
+function locationOf({ element }: Delivery): Sourced | undefined {
+  return schemed(find(element, 'DeliveryLocation', 'ID'))
 }
 
 /** The recipient of each Delivery of a line, with the contact, and the place at the order's address. */
 export function extensionsOfDeliveries(lineItem: XmlElement): readonly ExtensionDraft[] {
-  const deliveries = findAll(lineItem, 'Delivery')
-  const recipients = deliveries.map((delivery) => {
-    const party = partyIn(delivery)
-    return joined([party?.name, party?.contact], ', ')
-  })
-  const places = deliveries.flatMap((delivery) => [schemed(find(delivery, 'DeliveryLocation', 'ID')), placeOf(delivery)])
-  return [...extensionsOf(recipientExtension, recipients), ...extensionsOf(placeExtension, places)]
+  const deliveries = deliveriesOf(lineItem)
+  const parties = deliveries.map(({ party }) => party)
+  const names = parties.map((party) => party?.name)
+  const contacts = parties.map((party) => party?.contact)
+  const places = deliveries.flatMap((delivery) => [locationOf(delivery), placeOf(delivery)])
+  return [...extensionsOf(recipientExtension, names), ...extensionsOf(contactExtension, contacts), ...extensionsOf(placeExtension, places)]
+}
+
+function nameOf({ line }: Delivery): string {
+  return line?.id ? `line ${shorten(line.id.text)}` : 'the order'
 }
 
 const oneAddress = 'An order goes to one address. Send an order for each address.'
 
-function refuseOthers(destinations: readonly Destination[], faults: FaultList): void {
-  const [first] = destinations
+/** The destination of the whole order: one with an address, if any has one. Others are refused, unless they are a place at this address. */
+function readDestination(deliveries: readonly Delivery[], faults: FaultList): Destination | undefined {
+  const destinations = deliveries.flatMap(destinationsOf)
+  const found = destinations.find(({ address }) => address) ?? destinations[0]
+  if (!found) return undefined
+  const key = found.address && addressKey(found.address)
+  const isThere = ({ address }: Destination) => address && addressKey(address) === key
+  const places = new Set([found, ...destinations.filter(isThere)].map(({ location }) => location))
   for (const other of destinations) {
-    if (!first || isSame(first, other)) continue
-    const where = first.item ? `line ${shorten(first.item.text)}` : 'the Delivery of the order'
-    const detail = `The delivery address differs from that of ${first.delivery === other.delivery ? 'the same Delivery' : where}. ${oneAddress}`
-    faults.add('several-addresses', other.from, detail, { item: other.item?.text })
+    if (other.address ? isThere(other) : places.has(other.location)) continue
+    const { line } = found.delivery
+    const where = found.delivery === other.delivery ? 'the same Delivery' : line ? nameOf(found.delivery) : 'the Delivery of the order'
+    const detail = `The delivery address differs from that of ${where}. ${oneAddress}`
+    faults.add('several-addresses', other.from, detail, { item: other.delivery.line?.id?.text })
   }
+  return found
 }
 
 interface Recipient {
-  readonly name: Sourced
-  readonly item?: Sourced | undefined
-}
-
-function recipientsOf(deliveries: readonly XmlElement[], item?: Sourced): readonly Recipient[] {
-  return deliveries.flatMap((delivery) => {
-    const name = partyIn(delivery)?.name
-    return name ? [{ name, item }] : []
-  })
-}
-
-function isOther(name: Sourced, first: Sourced | undefined): boolean {
-  return first !== undefined && comparable(name.text) !== comparable(first.text)
+  readonly delivery: Delivery
+  readonly name?: Sourced | undefined
 }
 
 const oneRecipient = 'An order goes to one recipient. Send an order for each recipient.'
 
-/** A DeliveryLocation/Name counts as a recipient in the order only. In a line it is a place at the order's address. */
-function refuseOtherRecipients(deliveries: readonly XmlElement[], lines: readonly DeliveredLine[], faults: FaultList): void {
-  const names = deliveries.flatMap((delivery) => partyIn(delivery)?.name ?? placeOf(delivery) ?? [])
-  const otherName = names.find((name) => isOther(name, names[0]))
-  if (otherName) faults.add('several-addresses', otherName.from, `The order has deliveries to several recipients. ${oneRecipient}`)
-  const ofLines = lines.flatMap(({ lineItem, id }) => recipientsOf(findAll(lineItem, 'Delivery'), id))
-  const first = recipientsOf(deliveries)[0] ?? ofLines[0]
-  for (const { name, item } of ofLines) {
-    if (!isOther(name, first?.name)) continue
-    const where = first?.item ? `line ${shorten(first.item.text)}` : 'the order'
-    faults.add('several-addresses', name.from, `The recipient differs from that of ${where}. ${oneRecipient}`, { item: item?.text })
+/**
+ * The recipient of the order: a DeliveryParty, else the DeliveryLocation/Name of the order's own Delivery. In a line that is only a
+ * place at the order's address. Other recipients are refused.
+ */
+function readRecipient(deliveries: readonly Delivery[], faults: FaultList): Recipient | undefined {
+  const parties = deliveries.map((delivery) => ({ delivery, name: delivery.party?.name })).filter(({ name }) => name)
+  const places = deliveries.filter(({ line }) => !line).map((delivery) => ({ delivery, name: placeOf(delivery) }))
+  const named: readonly Recipient[] = parties.length > 0 ? parties : places.filter(({ name }) => name)
+  const [first] = named
+  for (const { delivery, name } of named) {
+    if (!first || !name || comparable(name.text) === comparable(first.name?.text)) continue
+    const detail = delivery.line
+      ? `The recipient differs from that of ${nameOf(first.delivery)}.`
+      : 'The order has deliveries to several recipients.'
+    faults.add('several-addresses', name.from, `${detail} ${oneRecipient}`, { item: delivery.line?.id?.text })
   }
+  // A DeliveryParty may have a contact only.
+  const delivery = deliveries.find(({ party }) => party)
+  return first ?? (delivery && { delivery })
 }
 
-/** Returns a function that reads the destination of a line. Lines name none if the OrderChange itself does. */
-export function makeDestinationReader(change: XmlElement): (lineItem: XmlElement) => DestinationDraft | undefined {
-  const own = findAll(change, 'Delivery')
-  if (own.some((delivery) => destinationsOf(delivery).length > 0)) return () => undefined
-  const isNamed = own.some((delivery) => partyIn(delivery)?.name ?? placeOf(delivery))
-  return (lineItem) => {
-    const deliveries = findAll(lineItem, 'Delivery')
-    const [first] = deliveries.flatMap((delivery) => destinationsOf(delivery))
-    const recipient = isNamed ? undefined : recipientsOf(deliveries)[0]?.name
-    if (!first && !recipient) return undefined
-    const names = first && (isNamed ? 'address' : 'ship-to')
-    return {
-      from: { address: first?.from, recipient: recipient?.from },
-      ...defined({ names, place: first?.location, recipient: recipient?.text })
-    }
-  }
-}
-
-/** @param own the Deliverys of the order, one of which may name the recipient while a line has the address */
-function shipToOf(own: readonly XmlElement[], destination: Destination | undefined): PartyDraft | undefined {
-  const delivery = destination?.delivery ?? own[0]
+function shipToOf(destination: Destination | undefined, recipient: Recipient | undefined): PartyDraft | undefined {
+  const delivery = recipient?.delivery ?? (destination?.address && destination.delivery)
   if (!delivery) return undefined
-  const party = [delivery, ...own].map(partyIn).find((found) => found !== undefined)
-  const name = party?.name ?? placeOf(delivery)
-  if (!party && !name && !destination?.address) return undefined
-  return { ...party, from: party?.from ?? delivery, name, address: destination?.address }
+  const { party, element } = delivery
+  return { from: element, ...party, name: recipient?.name, address: destination?.address }
 }
 
 /**
  * The address and the date of the delivery. If only lines have an address, and all have the same, it is the order's.
- * @param home the buyer's address, to which lines without an address go if the order has none. Undefined also for a change of single
- *   lines: the others go where the order goes
+ * @param buyersAddress lines without an address go there if the order has none. Undefined for a change of single lines too, because its
+ *   other lines go where the order goes.
  */
 export function readDelivery(
   order: XmlElement,
   lines: readonly DeliveredLine[],
-  home: AddressDraft | undefined,
+  buyersAddress: AddressDraft | undefined,
   faults: FaultList
 ): DeliveryDraft {
-  const deliveries = findAll(order, 'Delivery')
-  const own = deliveries.flatMap((delivery) => destinationsOf(delivery))
-  const ofLines = lines.map(({ lineItem, id }) => findAll(lineItem, 'Delivery').flatMap((delivery) => destinationsOf(delivery, id)))
-  const all = [...own, ...ofLines.flat()]
-  refuseOthers(all, faults)
-  refuseOtherRecipients(deliveries, lines, faults)
-  const [first] = all
-  const isElsewhere = first?.address && home && addressKey(first.address) !== addressKey(home)
-  if (first && isElsewhere && own.length === 0 && ofLines.some(({ length }) => length === 0)) {
-    faults.add('several-addresses', first.from, `Only some lines have a delivery address; the others go to the buyer's. ${oneAddress}`, {
-      item: first.item?.text
-    })
+  const own = deliveriesOf(order)
+  const ofLines = lines.map((line) => ({ line, deliveries: deliveriesOf(line.lineItem, line) }))
+  const all = [...own, ...ofLines.flatMap(({ deliveries }) => deliveries)]
+  const isLocated = own.some((delivery) => destinationsOf(delivery).length > 0)
+  const destination = readDestination(all, faults)
+  const recipient = readRecipient(all, faults)
+  const namedByLines = ofLines.map(({ line, deliveries }) => {
+    const [address] = isLocated ? [] : deliveries.flatMap(destinationsOf)
+    const party = recipient?.delivery.line && deliveries.find((delivery) => delivery.party)?.party
+    return [line.lineItem, { address, place: address?.location, recipient: party?.name ?? party }] as const
+  })
+  const isElsewhere = destination?.address && buyersAddress && addressKey(destination.address) !== addressKey(buyersAddress)
+  if (destination && isElsewhere && !isLocated && namedByLines.some(([, { address }]) => !address)) {
+    const detail = `Only some lines have a delivery address; the others go to the buyer's. ${oneAddress}`
+    faults.add('several-addresses', destination.from, detail, { item: destination.delivery.line?.id?.text })
   }
   const { date, extensions } = readDate(order, faults)
-  const shipTo = shipToOf(deliveries, first)
-  const location = schemed(find(first?.delivery, 'DeliveryLocation', 'ID'))
-  const places = deliveries.map(placeOf).filter((place) => place?.text !== shipTo?.name?.text)
-  return { shipTo, date, extensions: [...extensions, ...extensionsOf(placeExtension, [location, ...places])] }
+  const shipTo = shipToOf(destination, recipient)
+  const location = destination && locationOf(destination.delivery)
+  const places = own.map(placeOf).filter((place) => place?.text !== shipTo?.name?.text)
+  return {
+    shipTo,
+    date,
+    extensions: [...extensions, ...extensionsOf(placeExtension, [location, ...places])],
+    ofLines: new Map(namedByLines)
+  }
 }

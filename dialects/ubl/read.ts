@@ -3,7 +3,7 @@ import { shorten } from '../../schemas/shorten.ts'
 import type { BuyerDocument, BuyerRequest, OrderDraft, Sourced, UblAnswerBasis } from '../buyer-document.ts'
 import { FaultList } from '../faults.ts'
 import { find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
-import { makeDestinationReader, readDelivery } from './deliveries.ts'
+import { readDelivery } from './deliveries.ts'
 import { checkAllowances, refuseRepeated } from './faults.ts'
 import { headerExtensions, headerNotes, readCurrency, refuseOtherTypes } from './header.ts'
 import { type LineDraft, readLines } from './lines.ts'
@@ -95,7 +95,7 @@ function readDraft(
 ): OrderDraft {
   const buyer = partyOf(find(document, 'BuyerCustomerParty', 'Party'))
   const kept = lines.filter(({ change }) => change !== 'deleted')
-  const { shipTo, date, extensions } = readDelivery(document, kept, isByLine ? undefined : buyer?.address, faults)
+  const { shipTo, date, extensions, ofLines } = readDelivery(document, kept, isByLine ? undefined : buyer?.address, faults)
   const charges = checkAllowances(document, faults)
   return {
     from: document,
@@ -108,7 +108,7 @@ function readDraft(
     requestedDeliveryDate: date,
     notes: [...headerNotes(document), ...charges],
     extensions: [...headerExtensions(document), ...extensions],
-    items: lines.map(({ item }) => item)
+    items: lines.map(({ item, lineItem }) => (isByLine ? { ...item, destination: ofLines.get(lineItem) } : item))
   }
 }
 
@@ -203,10 +203,9 @@ function readChange(change: XmlElement, faults: FaultList): BuyerRequest {
   const revision = valueAt(change, 'SequenceNumberID')
   if (!number) return { kind: 'unsupported' }
   if (!isByLine) return { kind: 'replace', number, revision, order }
-  const destinationOf = makeDestinationReader(change)
-  const lines = drafts.flatMap(({ change: kind, item, lineItem }) => {
-    const destination = kind === 'deleted' ? undefined : destinationOf(lineItem)
-    return kind ? [{ kind, item: { ...item, destination } }] : []
+  const lines = order.items.flatMap((item, i) => {
+    const kind = drafts[i]?.change
+    return kind ? [{ kind, item }] : []
   })
   // Both elements describe the kind of document. The order keeps those of the document that placed it.
   const extensions = order.extensions.filter(({ name }) => name !== 'CustomizationID' && name !== 'ProfileID')

@@ -201,6 +201,17 @@ t.test('a key that was valid has its own count, whatever its address does', asyn
   t.equal(await get(globex), 200, 'each key for itself')
 })
 
+t.test('guests keep no customer of their address out, even if its key comes for the first time', async (t) => {
+  const { app, key } = await buildLimited(t, { RATE_LIMIT: '3' })
+  const [acme, globex] = [await key('ACME', 'order'), await key('Globex', 'order')]
+  const get = async (headers: Record<string, string> = {}) => (await app.inject({ url: '/products', headers })).statusCode
+  for (let i = 0; i < 10; i++) await get()
+  t.equal(await get(), 429)
+  t.same([await get(acme), await get(globex)], [200, 200])
+  t.equal(await get({ authorization: 'Bearer tp_wrong' }), 401)
+  t.equal(await get({ authorization: 'Bearer tp_wrong' }), 429, 'new keys of an address have a limit together')
+})
+
 t.test('guessing keys counts with the address, and over its limit no key is even looked up', async (t) => {
   const { app, store, key } = await buildLimited(t, { RATE_LIMIT: '5' })
   const good = await key('ACME', 'order')
