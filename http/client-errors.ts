@@ -5,11 +5,13 @@ import type { Config } from '../config.ts'
 import { guest } from '../domain/caller.ts'
 import { networkOf } from '../fairness/networks.ts'
 import { uris } from '../representations/links.ts'
-import { problemRepresentations } from '../representations/problem.ts'
 import { bytesReadFrom, connectionOf, stopReading } from './connection.ts'
+import { notationOf } from './notation.ts'
+import { pageHeaders } from './page-headers.ts'
 import { connectCode, freeChunks, minAverageSize, tooManyChunks } from './parsing-limits.ts'
 import { retryAfter, uriTooLong } from './problem.ts'
 import type { ProblemCode } from './problem-codes.ts'
+import { problemRepresentation } from './problem-representation.ts'
 import { problemTypes } from './problem-types.ts'
 import { makeProxyCheck } from './proxies.ts'
 
@@ -42,8 +44,19 @@ function isFirstPacket(socket: Socket, packet: string): boolean {
   return connection !== undefined && bytesReadFrom(connection) === packet.length
 }
 
-function codeOf({ code, rawPacket, bytesParsed }: ConnectionError, socket: Socket, maxUrl: number): ProblemCode {
-  const packet = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : ''
+function packetOf({ rawPacket }: ConnectionError): string {
+  return Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : ''
+}
+
+/** Whether the connection begins with a HEAD, and this is its packet. Then the response has no content (RFC 9110 section 9.3.2). */
+function isHead(error: ConnectionError, socket: Socket): boolean {
+  const packet = packetOf(error)
+  return packet.startsWith('HEAD ') && isFirstPacket(socket, packet)
+}
+
+function codeOf(error: ConnectionError, socket: Socket, maxUrl: number): ProblemCode {
+  const { code, bytesParsed } = error
+  const packet = packetOf(error)
   const isRequestLine = () => requestLine.test(packet.slice(packet.lastIndexOf('\n', bytesParsed - 1) + 1))
   switch (code) {
     case connectCode:
@@ -94,23 +107,39 @@ function reasonOf(error: ConnectionError, socket: Socket, maxUrl: number): Reaso
   return { code, detail: detailOf(error, code, maxUrl) }
 }
 
-function responseText({ status, code, detail }: ParserRefusal, base: string): string {
+/** A refused request, as far as it could be read. */
+type RefusedRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
+
+function responseText({ status, code, detail }: ParserRefusal, request: RefusedRequest | undefined, base: string): string {
+  const { method = '', url = `${base}/`, headers = {} } = request ?? {}
   const { title } = problemTypes[code]
-  const problem = { type: uris(base).problem(code), title, status, detail, instance: `${base}/` }
-  const [representation] = problemRepresentations
-  const body = representation?.write(problem, { base, currency: '', shop: '', caller: guest, self: '' }) ?? ''
-  return (
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/problem+xml\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-    `${status === 503 ? `Retry-After: ${retryAfter['retry-after']}\r\n` : ''}Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nDate: ${new Date().toUTCString()}\r\nConnection: close\r\n\r\n${body}`
-  )
+  const problem = { type: uris(base).problem(code), title, status, detail, instance: url }
+  const representation = problemRepresentation(headers.accept, notationOf({ method, headers }), true)
+  const body = representation.write(problem, { base, currency: '', shop: '', caller: guest, self: url })
+  const fields = {
+    'Content-Type': representation.contentType,
+    'Content-Length': Buffer.byteLength(body),
+    ...(request ? { Vary: 'Accept' } : {}),
+    ...(status === 503 ? { 'Retry-After': retryAfter['retry-after'] } : {}),
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    ...(representation.suffix === 'html' ? { 'Referrer-Policy': 'no-referrer', ...pageHeaders } : {}),
+    Date: new Date().toUTCString(),
+    Connection: 'close'
+  }
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${method === 'HEAD' ? '' : body}`
 }
 
 function closed(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => response.once('close', resolve))
 }
 
-/** @param reason undefined if the client gets no answer, except to its earlier requests */
-async function refuse(socket: Socket, reason: Reason | undefined, base: string, log: FastifyBaseLogger): Promise<void> {
+/**
+ * @param reason undefined if the client gets no answer, except to its earlier requests
+ * @param isHead the request whose header section is incomplete is a HEAD
+ */
+async function refuse(socket: Socket, reason: Reason | undefined, base: string, log: FastifyBaseLogger, isHead = false): Promise<void> {
   refused.add(socket)
   // The client may repeat the refused request. If the rest of this one were processed too, it would be carried out twice.
   stopReading(socket)
@@ -129,7 +158,7 @@ async function refuse(socket: Socket, reason: Reason | undefined, base: string, 
   const refusal = { status: problemTypes[reason.code].status, ...reason }
   if (incomplete) refusals.set(incomplete.req, refusal)
   else logRefusal(refusal, socket, log)
-  socket.end(responseText(refusal, base))
+  socket.end(responseText(refusal, incomplete?.req ?? (isHead ? { method: 'HEAD', headers: {} } : undefined), base))
   setTimeout(() => socket.destroy(), closeDelay).unref()
 }
 
@@ -161,7 +190,8 @@ export function answerClientError({ BASE_URL, MAX_URL_LENGTH, TRUST_PROXY }: Con
       socket.destroy()
       return
     }
-    void refuse(socket, isOverRate(this, socket, isProxy) ? undefined : reasonOf(error, socket, MAX_URL_LENGTH), BASE_URL.path, this.log)
+    const reason = isOverRate(this, socket, isProxy) ? undefined : reasonOf(error, socket, MAX_URL_LENGTH)
+    void refuse(socket, reason, BASE_URL.path, this.log, isHead(error, socket))
   }
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Representation } from '../representations/representation.ts'
 
 /** The notations of documents that programs send. HTML forms do not count: browsers name HTML in Accept. */
@@ -10,7 +10,7 @@ const methodsWithContent: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']
 const document = /^\s*(?:application|text)\/(?:[^;\s]+\+)?(xml|json)\s*(?:;|$)/i
 
 /** The notation of the request's document, according to its Content-Type. */
-export function notationOf({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>): DocumentNotation | undefined {
+export function notationOf({ method, headers }: { method: string; headers: IncomingHttpHeaders }): DocumentNotation | undefined {
   if (!methodsWithContent.has(method)) return undefined
   const found = document.exec(headers['content-type'] ?? '')?.[1]?.toLowerCase()
   return found === 'xml' || found === 'json' ? found : undefined

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import findMyWay from 'find-my-way'
 import { checkContent, refusePartialPut } from '../http/content.ts'
@@ -19,6 +19,12 @@ interface Path {
   readonly allow: string
 }
 
+/** For a HEAD without a payload, Fastify says that the length is 0. For a 304, it would be that of the 200 (RFC 9110 section 8.6). */
+function removeLengthOf304(_request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: () => void): void {
+  if (reply.statusCode === 304) reply.removeHeader('content-length')
+  done()
+}
+
 function hasEmptyPart(params: unknown): boolean {
   return Object.values(params as object).includes('')
 }
@@ -32,7 +38,9 @@ export default fp(
     const paths = findMyWay({ maxParamLength: Number.POSITIVE_INFINITY })
     const pathOf = (request: FastifyRequest) => (request.is404 ? paths.find('GET', request.url) : null)
 
-    app.addHook('onRoute', ({ url, method, schema, config }) => {
+    app.addHook('onRoute', (route) => {
+      const { url, method, schema, config } = route
+      if (method === 'HEAD') route.onSend = [...[route.onSend ?? []].flat(), removeLengthOf304]
       const offer = offers.get(url) ?? { methods: new Set(['OPTIONS']), accepts: new Set() }
       offers.set(url, offer)
       for (const one of [method].flat()) {

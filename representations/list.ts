@@ -8,7 +8,7 @@ import { type Context, type Representations, type Represented, variantsOf, write
 
 /** Whether a URI asks for a page after the first one. */
 export function isLaterPage(uri: string): boolean {
-  return /[?&]after=/.test(uri)
+  return /^[^?]*\?(?:.*&)?after=/.test(uri)
 }
 
 /** A page of a list. */

@@ -7,6 +7,7 @@ import type { Order } from '../domain/order.ts'
 import type { Precondition } from '../domain/preconditions.ts'
 import { requireLines, type Shipment, shipmentNumber } from '../domain/shipping.ts'
 import type { TypedForm } from '../http/form-post.ts'
+import { isRead } from '../http/methods.ts'
 import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
 import { Problem } from '../http/problem.ts'
 import { senderName } from '../http/sender-name.ts'
@@ -108,7 +109,7 @@ function shipmentPages(config: Config) {
     const { items, next } = await request.read((store) => store.shipments(order.id, wanted))
     const list = { path: uri.shipments(order.id), sorting: 'shipments', limit, defaultLimit: shipmentLimit.default }
     const links = [
-      { rel: 'self', href: request.method === 'GET' ? request.url : list.path },
+      { rel: 'self', href: isRead(request.method) ? request.url : list.path },
       { rel: 'order', href: uri.order(order.id) },
       firstLink(list),
       ...nextLinks(list, next)

@@ -187,7 +187,7 @@ class Scanner {
     const end = xml.charCodeAt(named) === greaterThan ? named : this.#attributes(own, from, named)
     const closing = match(tagEnd, xml, end)
     const after = closing ? end + closing[0].length : Math.min(xml.length, from + tag + 1)
-    if (after - from > tag && xml.slice(end, after).search(/[<>]/) !== 0) throw this.#longTag(from)
+    if (after - from > tag && (closing || xml.slice(end, after).search(/[<>]/) !== 0)) throw this.#longTag(from)
     if (!closing) throw this.#malformed(from, explainTagSyntax(shorten(own), xml.slice(end, after)))
     this.#push(own, from, after, closing[1] === '/')
     return after

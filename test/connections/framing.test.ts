@@ -85,6 +85,21 @@ t.test('framing', async (t) => {
     }
   })
 
+  t.test('a refusal after the header section has the form that the request asks for', async (t) => {
+    for (const [fields, type] of [
+      ['Accept: application/json', 'application/problem+json'],
+      ['Accept: text/html', 'text/html; charset=utf-8'],
+      ['Accept: image/png', 'application/problem+xml']
+    ]) {
+      const answer = await ask(t, app, `${head}${fields}\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n`)
+      t.match(answer, { status: 400, headers: { 'content-type': type, vary: 'Accept' }, body: /no valid size/ })
+      t.equal('content-security-policy' in answer.headers, type?.startsWith('text/html'), 'a page is protected')
+    }
+    const json = await ask(t, app, `${head.replace('xml', 'json')}Transfer-Encoding: chunked\r\n\r\nxyz\r\n`)
+    t.match(json.headers, { 'content-type': 'application/problem+json' }, 'as the document that was sent')
+    t.equal(JSON.parse(json.body).instance, '/order')
+  })
+
   t.test('broken chunks are refused and nothing is stored (RFC 9112 7.1)', async (t) => {
     const before = await orders(shop)
     const chunked = `${head}Transfer-Encoding: chunked\r\n\r\n`

@@ -63,6 +63,18 @@ t.test('sizes', async (t) => {
     }
   })
 
+  t.test('a HEAD that the parser refuses gets no content (RFC 9110 9.3.2)', async (t) => {
+    for (const [request, status] of [
+      [`HEAD / HTTP/1.1\r\nHost: a\r\nX-Long: ${'a'.repeat(17_000)}\r\n\r\n`, 431],
+      ['HEAD x HTTP/1.1\r\n\r\n', 400]
+    ] as const) {
+      const wire = await Wire.open(t, app)
+      const answer = await wire.send(request).rest()
+      t.match(answer, new RegExp(`^HTTP/1.1 ${status} [^]*\\r\\nContent-Length: [1-9]\\d*\\r\\n[^]*\\r\\n\\r\\n$`))
+      t.notMatch(answer, '<problem')
+    }
+  })
+
   t.test('more than MAX_HEADERS fields are 431: none is silently left out', async (t) => {
     const fields = (count: number) => Object.fromEntries(Array.from({ length: count - 1 }, (_, i) => [`x-${i}`, '1']))
     t.equal((await ask(t, app, message('GET /products', fields(20)))).status, 200)

@@ -30,6 +30,7 @@ t.test('conditional reads', async (t) => {
       for (const method of ['GET', 'HEAD']) {
         const answer = await get(path, { 'if-none-match': headers['etag'] ?? '' }, method)
         t.match(answer, { status: 304, body: '', headers: { etag: headers['etag'] } }, `${method} ${path}`)
+        t.notOk('content-length' in answer.headers, `${method} ${path}: it would have to be that of the 200 (RFC 9110 8.6)`)
       }
     }
   })

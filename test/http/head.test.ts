@@ -17,7 +17,11 @@ t.test('HEAD answers what GET would, without the content (RFC 9110 9.3.2)', asyn
     '/product/ABC-1/stock',
     order,
     `${order}/status`,
+    `${order}/shipments`,
+    `${order}/shipments?limit=1`,
     '/orders',
+    '/events?limit=1',
+    '/webhooks',
     '/schemas/product.xsd'
   )
   routes.push('/problems/not-found', '/openapi.json', '/docs', '/health/live', '/health/ready', '/public/shop.css')
