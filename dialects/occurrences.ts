@@ -22,9 +22,35 @@ export function makeNeedle(value: string): Needle {
   return { length: value.length, find: findLiteral(value) }
 }
 
+/** Blanks and hyphens. */
+const separators = new Set([0x20, 0x2d])
+
+/** Finds digits that single separators may divide. Linear like `findLiteral`. */
 function findDigits(digits: string): Needle['find'] {
-  const pattern = new RegExp([...digits].join('[ -]?'), 'g')
-  return (text) => Array.from(text.matchAll(pattern), ({ index, 0: found }) => ({ from: index, to: index + found.length }))
+  const fallback = fallbacks(digits)
+  return (text) => {
+    const found: Occurrence[] = []
+    let matched = 0
+    let wasSeparator = false
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at)
+      const isSeparator = separators.has(code)
+      if (isSeparator && wasSeparator) matched = 0
+      if (!isSeparator) matched = advance(digits, fallback, matched, code)
+      wasSeparator = isSeparator
+      if (isSeparator || matched < digits.length) continue
+      found.push({ from: startOf(text, at + 1, digits.length), to: at + 1 })
+      matched = 0
+    }
+    return found
+  }
+}
+
+/** Where so many digits begin that end before an offset. */
+function startOf(text: string, end: number, digits: number): number {
+  let from = end
+  for (let left = digits; left > 0; from--) if (!separators.has(text.charCodeAt(from - 1))) left--
+  return from
 }
 
 /** `indexOf` searches for this many characters of a value. Its time can be the product of both lengths, so this length is small. */

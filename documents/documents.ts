@@ -29,13 +29,21 @@ import type { Payer } from './payer.ts'
  */
 const budget = 5_000
 
+/** The same for a small document, which takes 50 ms at most on a usual machine. Other small documents wait for it. */
+const smallBudget = 1_000
+
 /** Documents up to this size, in bytes, go to the process for small documents, which is never busy for long. */
 const maxSmallSize = 32 * 1024
 /** A form up to this size, in bytes, is parsed in less time than it takes to send it to another process. */
 const maxInlineForm = 4 * 1024
 
 // With the default of 16 MiB the process grew by 40 MB more in an attack of two minutes, and placed no more orders a second.
-const smallOptions = { budget, niceness: niceness.helper, semiSpace: 8, window: { jobs: 64, bytes: 256 * 1024, milliseconds: 32 } }
+const smallOptions = {
+  budget: smallBudget,
+  niceness: niceness.helper,
+  semiSpace: 8,
+  window: { jobs: 64, bytes: 256 * 1024, milliseconds: 32 }
+}
 /**
  * Large documents have two processes of their own, so that small orders do not wait for them. One reads documents as they were sent,
  * so the senders decide what they cost. The other one does all the rest, so that nobody's answer waits for the documents of others.

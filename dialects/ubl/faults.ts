@@ -45,7 +45,8 @@ export function refuseSet(lineItem: XmlElement, faults: FaultList, item: Sourced
 }
 
 function isZero(text: string): boolean {
-  return /^[-+]?(0+\.?0*|\.0+)$/.test(text)
+  // Each zero can match in one place only, so that the time does not grow with the square of a long text.
+  return /^[-+]?(?:0+(?:\.0*)?|\.0+)$/.test(text)
 }
 
 /** A charge has ChargeIndicator true and gives the shop money. Any other AllowanceCharge takes some, or is zero. */

@@ -68,12 +68,22 @@ export function readUbl(root: XmlElement, source: string): BuyerDocument {
   }
 }
 
-const notMarkup = /<!--.*?-->|<!\[CDATA\[.*?\]\]>/gs
+/** What can contain the signs of markup without being it. */
+const closings = { '<!--': '-->', '<![CDATA[': ']]>', '<?': '?>' } as const
 
 /** OIOUBL, the Danish UBL, marks a document that is only a test with the processing instruction TestInstance. */
 function isTest(source: string): boolean {
   const mark = '<?TestInstance'
-  return source.includes(mark) && source.replace(notMarkup, '').includes(mark)
+  if (!source.includes(mark)) return false
+  for (let at = source.indexOf('<'); at !== -1; at = source.indexOf('<', at + 1)) {
+    if (source.startsWith(mark, at)) return true
+    for (const [opening, closing] of Object.entries(closings)) {
+      if (source.startsWith(opening, at)) at = source.indexOf(closing, at)
+      // The document is well-formed, so all of them are closed.
+      if (at === -1) return false
+    }
+  }
+  return false
 }
 
 const readers: Readonly<Record<DocumentName, (document: XmlElement, faults: FaultList) => BuyerRequest>> = {

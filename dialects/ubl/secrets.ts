@@ -28,7 +28,8 @@ export function findCards(root: XmlElement, source: string): Cards {
   const numbers = new Set<string>()
   const open = [root]
   for (let element = open.pop(); element; element = open.pop()) {
-    open.push(...element.children)
+    // A spread would pass each child as an argument, and a document can have more of them than a call can take.
+    for (const child of element.children) open.push(child)
     if (!ublSecretNames.includes(element.local)) continue
     const range = contentRange(element, source)
     if (range.to > range.from) ranges.push(range)
@@ -37,13 +38,24 @@ export function findCards(root: XmlElement, source: string): Cards {
   }
   const needles = [...numbers].slice(0, maxCards).map(makeNeedle)
   const masked = (text: string) => maskMarkup(mask(text, needles))
-  // UBL has no mixed content. `mixed` is left out, because a number can be divided between its parts.
-  const maskAll = ({ text, attributes, children, mixed: _, ...element }: XmlElement): XmlElement => ({
-    ...element,
-    text: masked(text),
-    attributes: Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, masked(value)])),
-    children: children.map(maskAll)
-  })
+  const maskAttributes = (attributes: XmlElement['attributes']): XmlElement['attributes'] => {
+    const entries = Object.entries(attributes)
+    const values = entries.map(([, value]) => masked(value))
+    if (entries.every(([, value], i) => value === values[i])) return attributes
+    return Object.fromEntries(entries.map(([name], i) => [name, values[i] ?? '']))
+  }
+  const maskChildren = (children: XmlElement['children']): XmlElement['children'] => {
+    const copies = children.map(maskAll)
+    return children.every((child, i) => child === copies[i]) ? children : copies
+  }
+  // An element without a number is not copied: a large document has too many of them. UBL has no mixed content. `mixed` is left out,
+  // because a number can be divided between its parts.
+  const maskAll = (element: XmlElement): XmlElement => {
+    const { mixed, ...others } = element
+    const [text, attributes, children] = [masked(element.text), maskAttributes(element.attributes), maskChildren(element.children)]
+    const isSame = text === element.text && attributes === element.attributes && children === element.children && mixed === undefined
+    return isSame ? element : { ...others, text, attributes, children }
+  }
   return {
     ranges: merge([...ranges, ...needles.flatMap((needle) => needle.find(source))]),
     isOverLimit: numbers.size > maxCards,

@@ -22,6 +22,10 @@ function repeatedMembers(length: number, times: number): string {
   return `{"${name}":{${Array.from({ length: times }, (_, i) => `"b${i >> 1}":"1"`).join(',')}}}`
 }
 
+const ubl = (content: string) => `<Order xmlns="urn:oasis:names:specification:ubl:schema:xsd:Order-2"><ID>1</ID>${content}</Order>`
+const card = '<PaymentMeans><CardAccount><PrimaryAccountNumberID>4111111111111111</PrimaryAccountNumberID></CardAccount></PaymentMeans>'
+const allowance = (amount: string) => `<AllowanceCharge><Amount currencyID="EUR">${amount}</Amount></AllowanceCharge>`
+
 /** Documents with a fault in each of many places, or with many faults in one place. */
 const refused: Readonly<Record<string, { readonly headers: Record<string, string>; readonly body: string }>> = {
   'one long name around 10,000 repeated members': { headers: json, body: repeatedMembers(17_000, 20_000) },
@@ -45,6 +49,14 @@ const refused: Readonly<Record<string, { readonly headers: Record<string, string
     body: `<purchase-order>${'<item><quantity>1</quantity><product-id>A</product-id></item>'.repeat(20_000)}</purchase-order>`
   },
   'many attributes': { headers: xml, body: `<purchase-order>${'<item a="1" b="2" c="3" d="4"/>'.repeat(30_000)}</purchase-order>` },
+  'amounts of 65,000 zeros': { headers: xml, body: ubl(allowance(`${'0'.repeat(65_000)}x`).repeat(20)) },
+  'an amount of 32,000 zeros in a small document': { headers: xml, body: ubl(allowance(`${'0'.repeat(32_000)}x`)) },
+  'processing instructions that look like comments': { headers: xml, body: ubl(`<?TestInstance ${'<!--'.repeat(16_000)}?>`.repeat(5)) },
+  'a card number and 190,000 elements': {
+    headers: xml,
+    body: ubl(`${card}${`<OrderLine><LineItem>${'<Note/>'.repeat(8)}</LineItem></OrderLine>`.repeat(19_000)}`)
+  },
+  'a card number and 190,000 elements in one': { headers: xml, body: ubl(`${card}<Note>${'<b/>'.repeat(190_000)}</Note>`) },
   'a text of 1 MB in one element': {
     headers: xml,
     body: `<purchase-order><note>${'x'.repeat(60_000)}</note>${`<note>${'&amp;'.repeat(10_000)}</note>`.repeat(20)}${item}</purchase-order>`

@@ -101,6 +101,23 @@ t.test('a value is found wherever it is', async (t) => {
   )
 })
 
+t.test('a card number is found as a pattern with single separators finds it', async (t) => {
+  const text = fc.string({ unit: fc.constantFrom('1', '1', '2', ' ', '-', 'x'), maxLength: 80 })
+  const digits = fc.string({ unit: fc.constantFrom('1', '1', '2'), minLength: 8, maxLength: 10 })
+  fc.assert(
+    fc.property(text, digits, (text, value) => {
+      const pattern = new RegExp([...value].join('[ -]?'), 'g')
+      const expected = text.replace(pattern, (found) => '*'.repeat(found.length))
+      t.equal(mask(text, [makeNeedle(value)]), expected)
+      const inside = `${text}${value.replace(/(?=2)/g, '-')}${text}`
+      t.equal(
+        mask(inside, [makeNeedle(value)]),
+        inside.replace(pattern, (found) => '*'.repeat(found.length))
+      )
+    })
+  )
+})
+
 t.test('the time of the search does not grow with the length of the secret', async (t) => {
   const search = (length: number) =>
     processorTime(() => {
