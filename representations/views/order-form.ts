@@ -11,7 +11,7 @@ import { renderPage } from '../views.ts'
 import { type Errors, type Field, fieldOf, noErrors, type Values } from './fields.ts'
 import { label } from './format.ts'
 import { errorsOf, missingMessages } from './order-form-errors.ts'
-import { firstLines, isAllBlank, type Lines, lineOf, linesOf } from './order-form-lines.ts'
+import { firstLines, isAllBlank, type Lines, lineCount, lineOf, linesOf } from './order-form-lines.ts'
 import {
   catalogueOptions,
   type FormProducts,
@@ -128,7 +128,7 @@ function customerOf(caller: Caller): string | undefined {
   return caller.kind === 'key' ? caller.customer : undefined
 }
 
-/** The first attempt to render a refused form has this many lines, which usually fit. */
+/** The first attempt to render a refused form has at most this many lines, which usually fit. The second has as many as fit, going by the first. */
 const firstAttemptLines = 50
 
 /**
@@ -139,14 +139,15 @@ const firstAttemptLines = 50
  * @returns undefined when the form does not fit even without lines
  */
 export function renderRefusedForm(form: OrderForm, context: Context, isCut: boolean, maxBytes: number): string | undefined {
-  for (let kept = firstAttemptLines; ; ) {
+  // An attempt may take 5 ms, and all of them are one task of the serving thread. So the third, without lines, is the last.
+  for (let attempt = 1, kept = Math.min(firstAttemptLines, lineCount(form.values)); ; attempt++) {
     const { values, left } = firstLines(form.values, kept)
     const isLeft = isCut || left > 0
     const page = renderOrderForm({ ...form, values, ...(isLeft ? { products: noProducts, leftOut: true, moreRows: 0 } : {}) }, context)
     const size = Buffer.byteLength(page)
     if (size <= maxBytes) return page
     if (kept === 0) return undefined
-    kept = Math.min(kept - 1, Math.floor((kept * 0.8 * maxBytes) / size))
+    kept = attempt === 1 ? Math.min(kept - 1, Math.floor((kept * 0.8 * maxBytes) / size)) : 0
   }
 }
 
