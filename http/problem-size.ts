@@ -34,7 +34,9 @@ export function writeWithin(problem: ProblemDocument, write: (problem: ProblemDo
   const { detail, errors = [] } = problem
   let written = Buffer.from(write(problem))
   for (let kept = errors.length; written.length > mostBytes && kept > 0; ) {
-    kept = Math.min(kept - 1, Math.floor((kept * 0.9 * mostBytes) / written.length))
+    const fitting = Math.floor((kept * 0.9 * mostBytes) / written.length)
+    // If the first errors are longer than the others, fewer fit. To halve them then takes few attempts, of a few milliseconds each.
+    kept = Math.min(fitting, kept === errors.length ? kept - 1 : kept >> 1)
     const left = errors.length - kept
     const shortened = `${detail} ${left === 1 ? 'The last error is' : `The last ${left} errors are`} left out, to keep this response short.`
     written = Buffer.from(write({ ...problem, detail: shortened, errors: errors.slice(0, kept) }))
