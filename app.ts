@@ -14,6 +14,7 @@ import auth from './plugins/auth.ts'
 import authorization from './plugins/authorization.ts'
 import buyerDocuments from './plugins/buyer-documents.ts'
 import caching from './plugins/caching.ts'
+import checkedOrders from './plugins/checked-orders.ts'
 import crowding from './plugins/crowding.ts'
 import documents from './plugins/documents.ts'
 import draining from './plugins/draining.ts'
@@ -133,6 +134,7 @@ export async function buildApp({
   await app.register(caching, { config })
   await app.register(representation, { config, release })
   await app.register(formPages)
+  await app.register(checkedOrders)
   await app.register(buyerDocuments, { config })
   await app.register(openapi, { config, release })
   await app.register(expectations)

@@ -20,7 +20,7 @@ export interface AnswerContext {
   readonly orderUri: string
 }
 
-/** The outcome of a document. `checked`: it was a test, and nothing was stored. */
+/** The outcome of a document. `checked`: it was a test, and nothing was stored; `checked` is the order as it would be. */
 export type Result =
   | {
       readonly kind: 'placed' | 'repeated' | 'changed' | 'cancelled'
@@ -30,7 +30,7 @@ export type Result =
       /** The answer to an earlier request, sent again. */
       readonly isReplayed?: true
     }
-  | { readonly kind: 'checked' }
+  | { readonly kind: 'checked'; readonly checked: Order }
   | { readonly kind: 'profile' }
 
 /** One line: where the fault is, then what is wrong. */

@@ -52,7 +52,10 @@ export default fp(
         await authenticate(request, buyer)
         const result = await perform(request, buyer)
         if ('isReplayed' in result) reply.header('idempotent-replayed', 'true')
-        if ('order' in result && asksForJson(request)) return sendOwn(reply, result)
+        if (asksForJson(request)) {
+          if ('order' in result) return sendOwn(reply, result)
+          if (result.kind === 'checked') return reply.sendChecked(result.checked)
+        }
         return sendResult(request, reply, result, await bodyOf(request, buyer, result))
       }
       route.errorHandler = async (error, request, reply) => {
@@ -132,7 +135,7 @@ export default fp(
   {
     name: 'buyer-documents',
     fastify: '5.x',
-    dependencies: ['admission', 'auth', 'authorization', 'caching', 'documents', 'form-pages', 'negotiation', 'problems']
+    dependencies: ['admission', 'auth', 'authorization', 'caching', 'checked-orders', 'documents', 'form-pages', 'negotiation', 'problems']
   }
 )
 

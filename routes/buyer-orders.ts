@@ -97,8 +97,8 @@ export function makeBuyerOrders(
     const ended = await endedBefore(request, buyer)
     const wanted = placing(request, { ...buyer, objections: joinObjections(ended, buyer.objections) })
     if (isTest(request, buyer)) {
-      await placeOrder(app.store, request, wanted)
-      return { kind: 'checked' }
+      const { order } = await placeOrder(app.store, request, wanted)
+      return { kind: 'checked', checked: order }
     }
     const { order, outcome, replayed } = await once(request, buyer, (idempotency) =>
       placeOrder(app.store, request, { ...wanted, ...idempotency })
@@ -163,7 +163,9 @@ export function makeBuyerOrders(
       const expected = cancellationPrecondition(buyer, order)
       return { order: await statusSetter(app.store, request, order)('cancelled', expected), last }
     })
-    return isTest(request, buyer) ? { kind: 'checked' } : { kind: 'cancelled', order, answer: completed(buyer, last).answer }
+    return isTest(request, buyer)
+      ? { kind: 'checked', checked: order }
+      : { kind: 'cancelled', order, answer: completed(buyer, last).answer }
   }
 
   async function change(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
@@ -177,7 +179,7 @@ export function makeBuyerOrders(
       const change = { ...completed(buyer, last), objections: joinObjections(outdated(buyer, last), buyer.objections) }
       return { kind: 'changed', order: await changeOnce(request, change, order, last), answer: change.answer }
     })
-    return isTest(request, buyer) ? { kind: 'checked' } : result
+    return isTest(request, buyer) && 'order' in result ? { kind: 'checked', checked: result.order } : result
   }
 
   /** Writes again, on the latest version of the order, if another write came first. */

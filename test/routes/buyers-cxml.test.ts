@@ -124,6 +124,7 @@ t.test('a test order is checked completely, but neither stored nor taken from st
   const checked = await send(shop, cxmlOrder({ request: test }), key)
   t.same(cxmlAnswer(checked), ['200', 'Test order: checked, nothing was stored.'])
   t.notOk('location' in checked.headers)
+  t.match((await send(shop, cxmlOrder({ request: test }), { ...key, accept: 'application/json' })).json(), { orderNumber: 'PO-7' })
   t.match(cxmlAnswer(await send(shop, cxmlOrder({ request: test, lines: [cxmlLine({ price: '9' })] }), key)), ['409', /costs 9.50/])
   t.match(cxmlAnswer(await send(shop, cxmlOrder({ request: test, lines: [cxmlLine({ quantity: '101' })] }), key)), ['409', /not enough/])
   t.match(cxmlAnswer(await send(shop, cxmlOrder({ request: ' deploymentMode="staging"' }), key)), ['400', /deploymentMode/])

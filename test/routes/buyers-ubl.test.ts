@@ -1,6 +1,6 @@
 import t from 'tap'
 import { build } from '../build.ts'
-import { onHand, orderCount, products, read, send, ublAnswer, ublLine, ublOrder } from './buyer-fixtures.ts'
+import { onHand, orderCount, products, read, send, ublAnswer, ublCancellation, ublChange, ublLine, ublOrder } from './buyer-fixtures.ts'
 
 const endpoint = (name: string, id: string) =>
   `<cac:${name}><cac:Party><cbc:EndpointID schemeID="0088">${id}</cbc:EndpointID><cac:PartyLegalEntity><cbc:RegistrationName>${name} &amp; Co</cbc:RegistrationName></cac:PartyLegalEntity></cac:Party></cac:${name}>`
@@ -183,6 +183,26 @@ t.test('a document that is marked as a test is checked and answered, but not sto
   t.equal(refused.statusCode, 409)
   t.equal(await orderCount(shop), 0)
   t.equal(await onHand(shop), '100')
+})
+
+t.test('a document that is only checked is answered in JSON with the order as it would be', async (t) => {
+  const shop = await build(t, { products })
+  const key = { ...(await shop.key('acme', 'order')), accept: 'application/json' }
+  const checked = await send(shop, mark(ublOrder()), key)
+  t.match([checked.statusCode, checked.headers['content-type']], [200, 'application/json'])
+  t.match(checked.json(), { orderNumber: 'PO-7', total: { value: '19.00' } })
+  t.notOk('id' in checked.json(), 'it has no URI')
+  t.equal((await send(shop, mark(ublOrder({ lines: [ublLine({ price: '9' })] })), key)).statusCode, 409)
+  t.equal(await orderCount(shop), 0)
+  await send(shop, ublOrder(), key)
+  const changed = await send(
+    shop,
+    ublChange({ lines: [ublLine({ quantity: '3' })] }).replace('<OrderChange ', '<?TestInstance?><OrderChange '),
+    key
+  )
+  t.match(changed.json(), { total: { value: '28.50' } }, 'a change')
+  const cancelled = await send(shop, ublCancellation().replace('<OrderCancellation ', '<?TestInstance?><OrderCancellation '), key)
+  t.match(cancelled.json(), { total: { value: '19.00' } }, 'a cancellation')
 })
 
 t.test('an order in the envelope of an access point is read', async (t) => {
