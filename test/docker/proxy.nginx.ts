@@ -147,10 +147,15 @@ t.test('an order is placed, read, changed and never cached', async (t) => {
   const id = uri.slice('/order/'.length)
   const shown = `${id.slice(0, 8)}...`
   const logged = {
-    '/orders?limit=1&after=b3JkZXJzIDEwN2E1MzI1&status=accepted': '/orders?limit=1&after=...&status=accepted',
-    '/session?next=%2Forders%3Fafter%3Db3JkZXJzIDEwN2E1MzI1': '/session?next=%2Forders%3Fafter%3D...',
-    [`/session?next=%2Forder%2F${id}&a=b`]: `/session?next=%2Forder%2F${shown}&a=b`,
-    [`/%6frder/${id}/status?a=b`]: `/order/${shown}/status?a=b`
+    '/orders?limit=1&status=accepted': '/orders?limit=1&status=accepted',
+    '/orders?limit=1&after=b3JkZXJzIDEwN2E1MzI1&status=accepted': '/orders?...',
+    '/session?next=%2Forders%3Fafter%3Db3JkZXJzIDEwN2E1MzI1': '/session?...',
+    [`/session?next=%2Forder%2F${id}&a=b`]: '/session?...',
+    [`/session?next=%2Forder%2F${id.replaceAll('-', '%2D')}`]: '/session?...',
+    [`/orders?order-number=${id}&back=/order/${id}`]: '/orders?...',
+    [`/%6frder/${id}/status?a=b`]: `/order/${shown}/status?a=b`,
+    [`/a%0A/order/${id}`]: `/a\\n/order/${shown}`,
+    [`/order/${id}/order/${id}`]: `/order/${shown}/order`
   }
   for (const [requested, line] of Object.entries(logged)) {
     await send(requested)
