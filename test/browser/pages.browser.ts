@@ -182,3 +182,13 @@ t.test('a printed order has nothing that is only for the screen', async (t) => {
   t.notOk(await page.getByRole('link', { name: 'Change this order' }).isVisible())
   t.ok(await page.locator('table').isVisible())
 })
+
+t.test('no page tells the next one its path, which may be an order that only its URI protects', async (t) => {
+  for (const javaScriptEnabled of [true, false]) {
+    const { page } = await visit(t, shop, { javaScriptEnabled })
+    await page.goto(`${shop.url}/product/ABC-1`)
+    const next = page.waitForRequest(/\/products$/)
+    await page.getByRole('link', { name: 'Products' }).first().click()
+    t.equal((await (await next).allHeaders())['referer'], `${shop.url}/`)
+  }
+})
