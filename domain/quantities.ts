@@ -68,11 +68,6 @@ export function leastQuantity({ minimum, step }: QuantityRule): Decimal {
   return isMultiple(minimum, step) ? minimum : add(multipleBelow(minimum, step), step)
 }
 
-/** Whether a quantity meets a rule by itself. The lines of an order that have the same product meet the minimum together. */
-export function meetsRule(quantity: Decimal, { minimum, step }: QuantityRule): boolean {
-  return isMultiple(quantity, step) && compare(quantity, minimum) >= 0
-}
-
 /** The quantities nearest to one that is no multiple of the step. */
 export function nearestQuantities(quantity: Decimal, rule: QuantityRule): readonly Decimal[] {
   const least = leastQuantity(rule)

@@ -110,10 +110,17 @@ function explainValue(error: EngineError, here: string, type: ElementType | unde
   const value = refusedValue(error)
   return value === ''
     ? `${what} is empty; it must be ${allowed || 'filled in'}.`
-    : `${what} is ${JSON.stringify(shorten(value))}; it must be ${allowed || 'in another form'}.${exponentAdvice(value, simple)}`
+    : `${what} is ${JSON.stringify(shorten(value))}; it must be ${allowed || 'in another form'}.${numberAdvice(value, simple)}`
 }
 
-/** JSON's numbers may have an exponent. XML Schema's decimal numbers have none (section 3.3.3 of its part 2). */
-function exponentAdvice(value: string, type: SimpleType | undefined): string {
-  return type?.base === 'xs:decimal' && /^[+-]?\d+(\.\d+)?e[+-]?\d+$/i.test(value) ? ' Write it without an exponent.' : ''
+/**
+ * How to write a number that XML Schema's decimals do not allow (section 3.3.3 of its part 2): with an exponent, as JSON has it, or with a
+ * comma. A comma may separate thousands, so a number such as 1,000 is written in both ways.
+ */
+function numberAdvice(value: string, type: SimpleType | undefined): string {
+  if (type?.base !== 'xs:decimal') return ''
+  if (/^[+-]?\d+(\.\d+)?e[+-]?\d+$/i.test(value)) return ' Write it without an exponent.'
+  if (!/^[+-]?\d{1,15},\d{1,15}$/.test(value)) return ''
+  const withPoint = value.replace(',', '.')
+  return /,\d{3}$/.test(value) ? ` Write ${withPoint} or ${value.replace(',', '')}.` : ` Write ${withPoint}.`
 }

@@ -1,7 +1,7 @@
 // The lines of the order form: adds and removes them, looks up their products, and computes the total.
 
 import { make } from './order-errors.js'
-import { makeSums, units } from './order-sums.js'
+import { makeSums, quantityFault, units } from './order-sums.js'
 
 const form = document.getElementById('order')
 const { products, product, currency, digits } = form.dataset
@@ -80,13 +80,11 @@ function describe({ name, price, unit }) {
   return { name, price: price.value, shown: `${money(price.value)} ${perUnit[unit] ?? `per ${unit}`}` }
 }
 
-/** Sets the limits that the browser checks. The service checks initial values, and lines that reach the minimum together. */
-function limit(line, rule, isAlone) {
+/** Lets the browser check a quantity. The service checks initial values, and lines that reach the minimum together. */
+function check(line, rule, isAlone) {
   const quantity = line.querySelector('[name$=".quantity"]')
-  if (quantity.type !== 'number') return
-  const { least, step } = rule?.step && isAlone && quantity.value !== quantity.defaultValue ? rule : { least: '0.001', step: '0.001' }
-  quantity.min = least
-  quantity.step = step
+  const isOwn = isAlone && quantity.value !== quantity.defaultValue
+  quantity.setCustomValidity(quantityFault(quantity.value, isOwn ? rule : undefined))
 }
 
 /** Finds the product with a GTIN, which a scanner types. A product whose number looks like a GTIN goes first. */
@@ -201,7 +199,7 @@ async function update() {
   const summed = found.map((one, i) => ({ ...one, sum: sums[i], isOpen: one.isOpen || (one.id !== undefined && sums[i] === undefined) }))
   for (const { line, shown, sum, id, rule } of summed) {
     line.querySelector('output').replaceChildren(...shown, ...(sum === undefined ? [] : [`: ${total(sum)}`]))
-    limit(line, rule, found.filter((other) => other.id === id).length === 1)
+    check(line, rule, found.filter((other) => other.id === id).length === 1)
   }
   document.getElementById('total').value = totalOf(summed)
 }
@@ -246,6 +244,7 @@ export function startLines() {
   updateRequired()
   form.addEventListener('input', updateRequired)
   lines.addEventListener('input', (event) => {
+    event.target.setCustomValidity('')
     if (event.target.getAttribute('list')) void suggest(event.target.value.trim())
   })
   lines.addEventListener('change', (event) => {

@@ -8,6 +8,21 @@ export function units(text, scale) {
   return found && (found[2] ?? '').length <= scale ? BigInt(found[1] + (found[2] ?? '').padEnd(scale, '0')) : undefined
 }
 
+/**
+ * What is wrong with a quantity, for the browser to say before it sends the form; empty if nothing is, or if only the service can tell.
+ * @param rule the product's least quantity and its step, if they apply to the quantity
+ */
+export function quantityFault(text, { least, step } = {}) {
+  const [, whole, part] = /^\s*(\d+),(\d+)\s*$/.exec(text) ?? []
+  // A comma may separate thousands.
+  if (part) return `Write ${whole}.${part}${part.length === 3 ? ` or ${whole}${part}` : ''}.`
+  const [count, lowest, one] = [text, least, step].map((number) => units(number, 3))
+  if (count === undefined || !lowest || !one) return ''
+  if (count < lowest) return `Order at least ${least}.`
+  const below = count - (count % one)
+  return below === count ? '' : `Order ${Number(below) / 1000} or ${Number(below + one) / 1000}.`
+}
+
 /** Rounds an amount. Quantities have 3 fraction digits and prices 4, so an amount has 7. */
 function rounded(amount, digits) {
   const divisor = 10n ** BigInt(7 - digits)

@@ -1,11 +1,10 @@
 /** The products of an order form's lines: their prices, and the quantities that can be ordered. */
 
-import { compare, decimal, plain } from '../../domain/money.ts'
+import { compare, plain } from '../../domain/money.ts'
 import type { OrderItem } from '../../domain/order.ts'
 import { inClaimOrder } from '../../domain/pricing.ts'
 import type { Product, ProductName, ProductOption } from '../../domain/product.ts'
-import { leastQuantity, meetsRule, type QuantityRule, quantityRule } from '../../domain/quantities.ts'
-import type { Field } from './fields.ts'
+import { leastQuantity, type QuantityRule, quantityRule } from '../../domain/quantities.ts'
 import { money, perUnit } from './format.ts'
 
 /** The products of an order form. */
@@ -66,24 +65,7 @@ export function keptPrices(kept: readonly OrderItem[] | undefined): string | und
   return JSON.stringify(Object.fromEntries(prices))
 }
 
-/** The limits of a quantity, as the attributes of a number input. */
+/** The least quantity and the step of a product, which the script checks. */
 export function quantityLimits(rule: QuantityRule): { readonly least: string; readonly step: string } {
   return { least: plain(leastQuantity(rule)), step: plain(rule.step) }
-}
-
-/** Allows any quantity that the schema allows. */
-const anyQuantity = { least: '0.001', step: '0.001' }
-
-/**
- * Makes a quantity's field a number input, which the browser checks by the product's rule. An initial value that breaks the
- * rule may stay, since the lines of one product may reach the minimum together; the service checks that.
- */
-export function numberField(field: Field, rule: QuantityRule | undefined): Field {
-  const value = field.value.trim()
-  if (value !== '' && !/^\d+(\.\d{1,3})?$/.test(value)) return field
-  const own = rule && quantityLimits(rule)
-  const isMet = !rule || value === '' || meetsRule(decimal(value), rule)
-  const { least, step } = isMet && own ? own : anyQuantity
-  const { pattern: _pattern, ...attributes } = field.attributes
-  return { ...field, value, attributes: { ...attributes, type: 'number', min: least, step } }
 }

@@ -17,7 +17,6 @@ import {
   type FormProducts,
   keptPrices,
   noProducts,
-  numberField,
   priceText,
   productFinder,
   quantityLimits
@@ -84,6 +83,12 @@ const autofill: Readonly<Record<string, string>> = {
 }
 const autofillSections: Readonly<Record<string, string>> = { 'ship-to': 'shipping ', 'bill-to': 'billing ' }
 
+/** A field that the service checks, not the browser. The service's message says what to do; a browser's only names the format. */
+function withoutPattern(field: Field): Field {
+  const { pattern: _pattern, ...attributes } = field.attributes
+  return { ...field, attributes }
+}
+
 function groupOf(type: ElementType, values: Values, errors: Errors): Group {
   const leaves = (parent: ElementType, place: string): Field[] =>
     parent.children.flatMap((child) => {
@@ -91,9 +96,8 @@ function groupOf(type: ElementType, values: Values, errors: Errors): Group {
       if (!child.text) return leaves(child, name)
       const fill = autofill[child.name]
       const field = fieldOf(child, name, values, errors, { autocomplete: fill ? `${autofillSections[type.name] ?? ''}${fill}` : 'off' })
-      // A browser would silently refuse to send the form if a pattern failed in a closed section. The service checks these fields.
-      const { pattern: _pattern, ...attributes } = field.attributes
-      return [{ ...field, attributes }]
+      // A browser would silently refuse to send the form if a pattern failed in a closed section.
+      return [withoutPattern(field)]
     })
   return { name: type.name, label: label(type.name), fields: leaves(type, type.name) }
 }
@@ -169,18 +173,14 @@ function makeRows({ values, products, kept, moreRows }: OrderForm, lines: Lines,
     const names = fieldsOfLine(number, filled)
     const id = values.get(names.product)?.trim() ?? ''
     const chosen = known(number, id)
-    const product = fieldOf(childType(itemType, 'product-id'), names.product, values, errors, {
-      list: 'catalogue',
-      ...lineAttributes,
-      ...(number === next ? { autofocus: '' } : {}),
-      ...required
-    })
-    const quantity = fieldOf(childType(itemType, 'quantity'), names.quantity, values, errors, { ...lineAttributes, ...required })
+    const fieldOfLine = (element: string, name: string, more: Readonly<Record<string, string>> = {}) =>
+      withoutPattern(fieldOf(childType(itemType, element), name, values, errors, { ...more, ...lineAttributes, ...required }))
+    const product = fieldOfLine('product-id', names.product, { list: 'catalogue', ...(number === next ? { autofocus: '' } : {}) })
     return {
       number,
       position: i + 1,
       product: isLookedUp && id !== '' && !chosen ? { ...product, errors: [...product.errors, notFound] } : product,
-      quantity: numberField(quantity, chosen?.rule),
+      quantity: fieldOfLine('quantity', names.quantity),
       notes: names.notes.map((one) => fieldOf(childType(itemType, 'note'), one, values, errors, { autocomplete: 'off' })),
       hidden: filled.filter((one) => !names.all.includes(one)).map((one) => [one, values.get(one)]),
       id,

@@ -91,6 +91,63 @@ for (const javaScriptEnabled of [false, true]) {
   })
 }
 
+t.test('a wheel over a quantity leaves it as it was typed', async (t) => {
+  const { page } = await visit(t, shop)
+  await page.goto(`${shop.url}/order?product=ABC-1`)
+  await page.locator('#document').waitFor({ state: 'visible' })
+  await page.getByLabel('Quantity 1').fill('25')
+  await page.getByLabel('Quantity 1').hover()
+  const value = () => page.getByLabel('Quantity 1').inputValue()
+  await page.mouse.wheel(0, 120)
+  while ((await page.evaluate('scrollY')) === 0 && (await value()) === '25') await page.evaluate('new Promise(requestAnimationFrame)')
+  t.equal(await value(), '25', 'the wheel moves the page')
+})
+
+t.test('with scripts, the browser holds a quantity to the rule of its product', async (t) => {
+  const { page } = await visit(t, shop)
+  await shop.store.createProduct('BOX-4', {
+    name: 'Box',
+    price: '1' as never,
+    unit: 'C62',
+    minimumQuantity: '10' as never,
+    quantityStep: '4' as never,
+    categories: [],
+    images: [],
+    backorder: true
+  })
+  const before = await ordersPlaced()
+  await page.goto(`${shop.url}/order?product=BOX-4`)
+  await page.locator('#document').waitFor({ state: 'visible' })
+  const quantity = page.getByLabel('Quantity 1')
+  const refusal = () => quantity.evaluate((input) => (input as unknown as { validationMessage: string }).validationMessage)
+  for (const [typed, message] of [
+    ['8', 'Order at least 12.'],
+    ['1,5', 'Write 1.5.'],
+    ['17.5', 'Order 16 or 20.']
+  ] as const) {
+    await quantity.fill(typed)
+    await page.getByRole('button', { name: 'Place the order' }).click()
+    t.equal(await refusal(), message)
+  }
+  await quantity.fill('16')
+  t.equal(await refusal(), '', 'it is not refused while it is corrected')
+  t.equal(await ordersPlaced(), before)
+  await page.getByRole('button', { name: 'Place the order' }).click()
+  await page.waitForURL(/\/order\/[0-9a-f-]{36}$/)
+})
+
+t.test('without scripts, a quantity with a comma is refused, and the page says how to write it', async (t) => {
+  const { page } = await visit(t, shop, { javaScriptEnabled: false }, [422])
+  const before = await ordersPlaced()
+  await page.goto(`${shop.url}/order?product=ABC-1`)
+  await page.getByLabel('Quantity 1').pressSequentially('1,5')
+  await page.getByRole('button', { name: 'Place the order' }).click()
+  await page.getByRole('alert').waitFor()
+  t.match(await page.getByRole('alert').textContent(), /Line 1: Quantity is "1,5".* Write 1\.5\./)
+  t.equal(await page.getByLabel('Quantity 1').inputValue(), '1,5')
+  t.equal(await ordersPlaced(), before)
+})
+
 t.test('with scripts, Enter goes on from field to field, and past the last line to a new one', async (t) => {
   const { page } = await visit(t, shop)
   await page.goto(`${shop.url}/order?product=ABC-1`)

@@ -13,8 +13,9 @@ interface Line {
 type MakeSums = (lines: readonly Line[], kept: object, digits: number) => readonly (bigint | undefined)[]
 
 const script = new URL('../../representations/public/order-sums.js', import.meta.url)
-const { makeSums, units } = (await import(script.href)) as {
+const { makeSums, quantityFault, units } = (await import(script.href)) as {
   makeSums: MakeSums
+  quantityFault: (text: string, rule?: { readonly least?: string; readonly step?: string }) => string
   units: (text: string, scale: number) => bigint | undefined
 }
 
@@ -62,4 +63,23 @@ t.test('the script adds lines up as the service does: kept prices first, the lin
 t.test('a line that is not complete has no sum, and spoils no other', async (t) => {
   const lines = [line('a', '', '1'), line('a', '2', '1'), line('b', '2', ''), line('b', '1', ''), line('c', '1', '0.005')]
   t.same(makeSums(lines, { b: [['3', '1']] }, 2), [undefined, 200n, undefined, 300n, 1n])
+})
+
+t.test('a browser says how to write a quantity, and which ones are nearest', async (t) => {
+  const rule = { least: '12', step: '4' }
+  for (const [text, fault] of [
+    ['12', ''],
+    [' 16 ', ''],
+    ['8', 'Order at least 12.'],
+    ['0', 'Order at least 12.'],
+    ['17.5', 'Order 16 or 20.'],
+    ['1,5', 'Write 1.5.'],
+    ['1,500', 'Write 1.500 or 1500.'],
+    ['three', '']
+  ] as const)
+    t.equal(quantityFault(text, rule), fault, text)
+  t.equal(quantityFault('0.0125', { least: '0.001', step: '0.001' }), '', 'more digits than a quantity can have: the service says so')
+  t.equal(quantityFault('2.5', { least: '0.5', step: '0.5' }), '')
+  t.equal(quantityFault('2.7', { least: '0.5', step: '0.5' }), 'Order 2.5 or 3.')
+  for (const unknown of [{}, undefined]) t.equal(quantityFault('1.5', unknown), '', 'a product without a rule, or none')
 })

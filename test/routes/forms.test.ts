@@ -24,6 +24,7 @@ t.test('a refused form comes back with its status, its key and what was typed; e
   const cases: readonly (readonly [fields: Record<string, string>, status: number, field: string, text: RegExp])[] = [
     [{ 'item.1.product-id': 'NOPE', 'item.1.quantity': '1' }, 422, 'item.1.product-id', /no product/],
     [{ 'item.1.product-id': 'ABC-1', 'item.1.quantity': 'many' }, 422, 'item.1.quantity', /Quantity is &quot;many&quot;/],
+    [{ 'item.1.product-id': 'ABC-1', 'item.1.quantity': '1,5' }, 422, 'item.1.quantity', /Quantity is &quot;1,5&quot;.* Write 1\.5\.$/],
     [{ 'item.7.product-id': 'ABC-1' }, 422, 'item.7.quantity', /how many/],
     [{ 'item.2.quantity': '1' }, 422, 'item.2.product-id', /Choose a product/],
     [line, 409, 'item.1.quantity', /not enough/],
@@ -149,7 +150,9 @@ t.test('the limits of the fields are those of the schema', async (t) => {
   const { app } = await build(t)
   const { body } = await app.inject({ url: '/order', headers: html })
   t.match(body, /<input id="order-number" name="order-number" value="" maxlength="64"/)
-  t.match(body, /<input id="item.1.quantity"[^>]* required="" type="number" min="0.001" step="0.001"/)
+  t.match(body, /<input id="item.1.quantity"[^>]* inputmode="decimal"[^>]* required=""/)
+  t.notMatch(body, 'type="number"', 'no wheel and no locale of a browser changes a quantity')
+  t.notMatch(body, /<input id="item[^>]* pattern=/, 'the service says better what is wrong than a browser')
   t.match(body, /<textarea id="note.1" name="note.1" rows="3" maxlength="4000"/)
   t.match(body, /<input id="requested-delivery-date"[^>]* type="date"/)
   t.match(body, /<input id="buyer.address.country"[^>]* autocomplete="country"/)

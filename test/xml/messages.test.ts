@@ -28,6 +28,8 @@ t.test('for every schema, the messages name what is missing and what values are 
       orderXsd,
       ['<total> is "1E2"; it must be a decimal number. Write it without an exponent.']
     ],
+    [`<order>${item}<total>1,000</total></order>`, orderXsd, ['<total> is "1,000"; it must be a decimal number. Write 1.000 or 1000.']],
+    [`<order>${item}<total>1,000,000</total></order>`, orderXsd, ['<total> is "1,000,000"; it must be a decimal number.']],
     [`<order>${item}<link rel="self"/></order>`, orderXsd, ['<link> needs the attribute "href".']],
     [`<order>${item}<link rel="self" href="/"><b/></link></order>`, orderXsd, ['<link> has attributes only: <b> is not allowed in it.']],
     [`<order>${item}<link rel="self" href="/">text</link></order>`, orderXsd, ['<link> must be empty.']],
@@ -38,7 +40,7 @@ t.test('for every schema, the messages name what is missing and what values are 
       productXsd,
       [
         '<name> has 0 characters; it must be a text of 1 to 256 characters.',
-        '<price> is "1,50"; it must be a price with up to 12 digits and up to 4 fraction digits, such as 9.99.',
+        '<price> is "1,50"; it must be a price with up to 12 digits and up to 4 fraction digits, such as 9.99. Write 1.50.',
         'The attribute "href" of <image> is "ftp://a"; it must be an https URL, or a path that starts with one /, of up to 1,600 characters.',
         '<backorder> is "yes"; it must be one of allowed, none.'
       ]
