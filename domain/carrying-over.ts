@@ -1,6 +1,7 @@
 /** Carries over to a changed order the shipped quantities and the seller's details. */
 
 import { DomainError, type Fault } from './errors.ts'
+import type { Line } from './line-faults.ts'
 import { add, compare, type Decimal, plain, subtract, zero } from './money.ts'
 import { type Order, type OrderItem, sellerDetailsOf } from './order.ts'
 import { isAllShipped, leftOf } from './shipping.ts'
@@ -14,9 +15,10 @@ const termsOf = ({ productId, unit, unitPrice }: OrderItem) => `${productId} ${u
  * line continues. It takes over the seller's details and the shipped quantity of the old line. If its quantity is less than what was
  * shipped, the remainder moves to the other lines of the same product and terms, in their order, because goods are alike. If nothing
  * is left to ship, the order is `shipped`.
+ * @param lines the lines of the document, where faults are located
  * @throws DomainError `order-refused` when the new lines have less of a product than was shipped at its terms
  */
-export function carryOver(before: Order, changed: Order): Order {
+export function carryOver(before: Order, changed: Order, lines: readonly Pick<Line, 'position' | 'productId'>[]): Order {
   const previous = continued(before.items, changed.items)
   const unassigned = shippedByTerms(before.items)
   const isPartlyShipped = unassigned.size > 0
@@ -28,7 +30,7 @@ export function carryOver(before: Order, changed: Order): Order {
   })
   const filled = isPartlyShipped ? items.map((item) => withShipped(item, claim(unassigned, item, leftOf(item)))) : items
   const faults = [...unassigned].flatMap(([terms, quantity]) =>
-    compare(quantity, zero) > 0 ? belowShipped(terms, quantity, before, changed) : []
+    compare(quantity, zero) > 0 ? belowShipped(terms, quantity, before, changed, lines) : []
   )
   if (faults.length > 0) {
     const detail = 'A part of the order was shipped, and can no longer be changed. Nothing was stored.'
@@ -81,11 +83,13 @@ function withShipped(item: OrderItem, quantity: Decimal): OrderItem {
   return { ...item, shippedQuantity: plain(add(item.shippedQuantity ?? zero, quantity)) }
 }
 
-function belowShipped(terms: string, missing: Decimal, before: Order, { items }: Order): Fault[] {
+/** The fault is at the first line of the product. A product whose lines were all removed has no place in the document. */
+function belowShipped(terms: string, missing: Decimal, before: Order, { items }: Order, lines: Parameters<typeof carryOver>[2]): Fault[] {
   const old = before.items.find((item) => item.shippedQuantity !== undefined && termsOf(item) === terms)
   if (!old) return []
   const sameTerms = items.filter((item) => termsOf(item) === terms)
   const wanted = sameTerms.reduce<Decimal>((sum, { quantity }) => add(sum, quantity), zero)
   const detail = `${plain(add(wanted, missing))} of ${old.productId} at ${old.unitPrice} ${before.currency} was shipped, but the changed order has only ${plain(wanted)} of it. Order at least what was shipped, at the same price.`
-  return [{ code: 'already-shipped', detail }]
+  const line = lines.find(({ productId }) => productId === old.productId)
+  return [{ code: 'already-shipped', detail, ...(line && { at: ['item', line.position, 'quantity'] }) }]
 }

@@ -110,7 +110,7 @@ export function decideChange(
   const decision = decideContent(order)
   const kept = before.hasDocument ? { hasDocument: true as const } : {}
   const changed = { ...content(order, customer, decision), ...kept, id, status, placedAt, ...revised(before, shop.now) }
-  const after = carryOver(before, changed)
+  const after = carryOver(before, changed, decision.lines)
   return { order: after, taken: decision.taken, events: orderEvents('changed', before, after) }
 }
 

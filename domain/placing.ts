@@ -96,8 +96,8 @@ export interface Evaluation extends Decision, Objections {
  * @throws DomainError `invalid-order` when the document can never succeed as it is, `order-refused` when the state of
  *   the shop refuses it now
  */
-export function decide(...of: Parameters<typeof evaluate>): Decision {
-  const { lines: _, invalid, refused, ...decision } = evaluate(...of)
+export function decide(...of: Parameters<typeof evaluate>): Omit<Evaluation, keyof Objections> {
+  const { invalid, refused, ...decision } = evaluate(...of)
   refuse({ invalid, refused }, of[0].objections)
   return decision
 }

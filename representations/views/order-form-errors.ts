@@ -32,10 +32,9 @@ function explainIncomplete(fault: LocatedFault, values: Values): LocatedFault {
   return has('quantity') ? fault : { detail: missingMessages.quantity, path: `${line}.quantity` }
 }
 
-/** Finds the field that shows a fault. A fault of a line, a party or the whole order is shown at one of its fields. */
+/** Finds the field that shows a fault. A fault of a line or a party is shown at one of its fields. One of the whole order has no field. */
 function fieldFinder(names: readonly string[], values: Values) {
   return (path: string): string | undefined => {
-    if (path === '') return names[0]
     const under = names.filter((name) => name.startsWith(`${path}.`))
     return (
       names.find((name) => name === path) ??
@@ -52,7 +51,7 @@ function fieldFinder(names: readonly string[], values: Values) {
  */
 export function errorsOf(values: Values, faults: readonly LocatedFault[], lines: Lines, shown: readonly string[]) {
   const isEmpty = isAllBlank(lines) && faults.some(({ path }) => (path ?? '') === '')
-  const explained = isEmpty ? [{ detail: missingMessages.line, path: '' }] : explainMissing(faults, values)
+  const explained = isEmpty ? [{ detail: missingMessages.line, path: shown[0] ?? '' }] : explainMissing(faults, values)
   const errors = placeErrors(explained, fieldFinder(shown, values))
   const numbers = [...lines.keys()]
   const inPageOrder = errors.all.toSorted((a, b) => shown.indexOf(a.field ?? '') - shown.indexOf(b.field ?? ''))

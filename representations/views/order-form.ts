@@ -103,7 +103,7 @@ function groupOf(type: ElementType, values: Values, errors: Errors): Group {
 }
 
 /** The notice at the top of a refused form. */
-function noticeOf({ problem }: OrderForm, { base }: Context): Notice | undefined {
+function noticeOf({ problem, tag }: OrderForm, { base }: Context): Notice | undefined {
   if (problem?.status === 412) {
     return {
       ...refusalNotice(problem, 'the order'),
@@ -119,6 +119,9 @@ function noticeOf({ problem }: OrderForm, { base }: Context): Notice | undefined
   }
   if (problem?.errors && invalidNotice.codes.some((code) => problem.type === uris(base).problem(code))) {
     return { kind: 'problem', title: invalidNotice.title, detail: invalidNotice.detail }
+  }
+  if (tag !== undefined && problem?.type === uris(base).problem('order-refused')) {
+    return { kind: 'problem', title: 'The order cannot be changed now', detail: problem.detail }
   }
   return problem && { kind: 'problem', title: problem.title, detail: problem.detail }
 }

@@ -260,3 +260,30 @@ t.test('the script gets the rule of a product, and the service says which quanti
   t.match(body, /<bdi>Hex bolt<\/bdi>, €9\.99 each, more at €20\.00</, 'and for people')
   t.match(body, 'data-kept="{&quot;ABC-1&quot;:[[&quot;9.99&quot;,&quot;')
 })
+
+t.test('a refused change marks the line of which more was shipped; a line that was removed has no place', async (t) => {
+  const { app, store } = await build(t, { products: { 'ABC-1': {}, 'B-2': {} } })
+  const two = { ...line, 'item.2.product-id': 'B-2', 'item.2.quantity': '10' }
+  const uri = String((await post(app, '/order', two)).headers['location'])
+  const id = uri.slice('/order/'.length)
+  await store.shipOrder(id, { items: [{ line: 2, quantity: '4' as never }] }, {})
+  const tag = String((await app.inject({ url: uri, headers: html })).headers['etag'])
+  const below = await post(app, uri, { _method: 'PUT', '_if-match': tag, ...two, 'item.2.quantity': '2' })
+  t.equal(below.statusCode, 409)
+  t.match(below.body, '<strong>The order cannot be changed now</strong>')
+  t.match(below.body, '<li>Line 2: <a href="#item.2.quantity">4 of B-2 at 9.99 EUR was shipped')
+  t.match(below.body, /<input id="item.2.quantity"[^>]* aria-invalid="true"/)
+  t.equal(below.body.match(/aria-invalid/g)?.length, 1)
+  const removed = await post(app, uri, { _method: 'PUT', '_if-match': tag, ...line })
+  t.equal(removed.statusCode, 409)
+  t.match(removed.body, '<li>4 of B-2 at 9.99 EUR was shipped')
+  t.notMatch(removed.body, 'aria-invalid')
+  const send = { method: 'PUT', url: uri, headers: { 'content-type': 'application/json', 'if-match': tag } } as const
+  const items = [
+    { productId: 'ABC-1', quantity: 3 },
+    { productId: 'B-2', quantity: 1 }
+  ]
+  const json = await app.inject({ ...send, headers: { ...send.headers, accept: 'application/json' }, payload: { item: items } })
+  t.match(json.json(), { status: 409, errors: [{ code: 'already-shipped' }] })
+  t.equal(json.json().errors[0].path, '/item/1/quantity')
+})
