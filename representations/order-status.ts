@@ -1,5 +1,5 @@
 import { hasScope, mayShip, settableStatuses } from '../domain/caller.ts'
-import type { Order, SellerDetails } from '../domain/order.ts'
+import type { Order, OrderStatus, SellerDetails } from '../domain/order.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderStatusXsd } from '../schemas/order-status.ts'
 import { childType, rootType } from '../schemas/vocabulary.ts'
@@ -7,7 +7,7 @@ import { linkElement, uris } from './links.ts'
 import { orderLinks, orderName, orderValidators } from './order.ts'
 import { type Context, instant, makeRepresentations } from './representation.ts'
 import { shipForm } from './shipment.ts'
-import { fieldOf, noErrors } from './views/fields.ts'
+import { fieldOf, noErrors, type Values } from './views/fields.ts'
 import { renderPage } from './views.ts'
 
 /** Links to the status, to its order, and to the statuses that this caller may set next. */
@@ -28,13 +28,26 @@ const hasDetails = ({ expectedDeliveryDate, sellerNote }: SellerDetails) => expe
 
 const type = rootType(orderStatusXsd, 'order-status')
 
-/** The fields of the seller's form. */
-function detailFields({ expectedDeliveryDate = '', sellerNote = '' }: SellerDetails) {
-  const values = new Map([
+const noteOf = (values: Values) => fieldOf(childType(type, 'note'), 'note', values, noErrors)
+
+/**
+ * The fields of the seller's forms. The forms that end the order ask for the reason, which is its note. A form that was refused has what
+ * was typed in it, and the others have what is stored.
+ */
+function sellerForms({ expectedDeliveryDate = '', sellerNote = '' }: SellerDetails, next: readonly OrderStatus[], typed: Values) {
+  const stored: Values = new Map([
     ['expected-delivery-date', expectedDeliveryDate],
     ['note', sellerNote]
   ])
-  return [...values.keys()].map((name) => fieldOf(childType(type, name), name, values, noErrors))
+  const refused = typed.get('status')
+  const endings = next.filter((status) => status === 'rejected' || status === 'cancelled')
+  const valuesOf = (isRefused: boolean) => (isRefused ? typed : stored)
+  const details = valuesOf(refused !== undefined && !endings.some((status) => status === refused))
+  return {
+    refused,
+    fields: [fieldOf(childType(type, 'expected-delivery-date'), 'expected-delivery-date', details, noErrors), noteOf(details)],
+    reasons: Object.fromEntries(endings.map((status) => [status, noteOf(valuesOf(status === refused))]))
+  }
 }
 
 export const orderStatusRepresentations = makeRepresentations<Order>({
@@ -50,11 +63,13 @@ export const orderStatusRepresentations = makeRepresentations<Order>({
     ]),
   html: (order, context) => {
     const isSeller = hasScope(context.caller, 'fulfilment')
+    const next = settableStatuses(context.caller, order)
+    const typed = new Map(context.notice?.kind === 'problem' ? context.typed : [])
     const data = {
       order,
       notice: context.notice,
-      next: settableStatuses(context.caller, order),
-      fields: isSeller ? detailFields(order) : [],
+      next,
+      ...(isSeller ? sellerForms(order, next, typed) : { fields: [] }),
       shipForm: mayShip(context.caller, order) ? shipForm(order) : undefined
     }
     return renderPage('order-status', `Status of order ${orderName(order)}`, data, context)

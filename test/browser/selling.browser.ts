@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openShop, signIn, visit } from './shop.ts'
+import { openShop, signIn, violations, visit } from './shop.ts'
 
 const shop = await openShop()
 t.teardown(() => shop.close())
@@ -45,9 +45,17 @@ for (const javaScriptEnabled of [false, true]) {
       t.notOk(await confirm.isVisible(), 'a double click opens and closes it')
       t.equal((await shop.store.order(order.id)).status, from)
       await page.getByText(`${what} this order…`).click()
+      const reason = page.getByLabel('Reason (the buyer sees it)').filter({ visible: true })
+      await reason.fill('We no longer ship there.\nCall us.')
+      await page.setViewportSize({ width: 320, height: 700 })
+      t.ok(await page.evaluate('document.documentElement.scrollWidth <= 320'), 'a small phone does not scroll sideways')
+      if (javaScriptEnabled) t.same(await violations(page), [], 'the form with the reason')
       await confirm.click()
       await page.locator('.headline').filter({ hasText: done }).waitFor()
-      t.equal((await shop.store.order(order.id)).status, done.toLowerCase())
+      const { status, sellerNote } = await shop.store.order(order.id)
+      t.same([status, sellerNote], [done.toLowerCase(), 'We no longer ship there.\nCall us.'])
+      await page.goto(`${shop.url}/order/${order.id}`)
+      t.match(await page.getByLabel('From the seller').innerText(), 'We no longer ship there.')
     })
   }
 }
