@@ -124,6 +124,18 @@ t.test('a phone shows every page without scrolling sideways', async (t) => {
   }
 })
 
+t.test('the links that order a product are whole words on every width, and the list of products does not scroll sideways', async (t) => {
+  const { page } = await visit(t, shop)
+  for (const width of [320, 390, 710, 768, 1024, 1280]) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.goto(`${shop.url}/products?category=Fasteners`)
+    const links = page.locator('.products td:last-child a')
+    const heights = (await links.evaluateAll((found) => found.map((link) => link.getClientRects().length))) as number[]
+    t.ok(heights.length > 3 && heights.every((lines) => lines === 1), `${width}: lines of the links: ${heights.join()}`)
+    t.ok(await page.evaluate(`document.documentElement.scrollWidth <= ${width}`), `${width}: it fits`)
+  }
+})
+
 t.test('on a phone the first screen of a page of the documentation has more than its menu', async (t) => {
   const { page } = await visit(t, shop, { viewport: { width: 375, height: 800 }, isMobile: true, javaScriptEnabled: false })
   for (const path of ['/docs', '/docs/orders']) {
