@@ -6,6 +6,7 @@ import { add, compare, type Decimal, isMultiple, multiply, plain, round, zero } 
 import type { OrderItem, PurchaseOrderItem, QuotedPrice } from './order.ts'
 import type { Piece, PricedLine } from './pricing.ts'
 import { nearestQuantities, type QuantityRule, quantityRule } from './quantities.ts'
+import { unitsNamed, withUnit } from './unit-names.ts'
 
 /** An item of a document with the product that it names. */
 export interface Line {
@@ -114,11 +115,13 @@ export function quantityFaults(lines: readonly Line[], priced: readonly PricedLi
 
 function outOfStep(productId: string, quantity: Decimal, unit: string, rule: QuantityRule): string {
   const nearest = nearestQuantities(quantity, rule).map(plain).join(' or ')
-  return `${productId} is ordered in multiples of ${plain(rule.step)} (unit ${unit}), which ${plain(quantity)} is not: order ${nearest}.`
+  const step = plain(rule.step)
+  const allowed = step === '1' ? `whole ${unitsNamed(unit)}` : `multiples of ${withUnit(step, unit)}`
+  return `${productId} is ordered in ${allowed}, which ${plain(quantity)} is not: order ${nearest}.`
 }
 
 function tooLittle(productId: string, sum: Decimal, unit: string, { minimum }: QuantityRule): string {
-  return `The least that can be ordered of ${productId} is ${plain(minimum)} (unit ${unit}); this order has ${plain(sum)} of it.`
+  return `The least that can be ordered of ${productId} is ${withUnit(plain(minimum), unit)}; this order has ${plain(sum)} of it.`
 }
 
 /** The fault of an order that has too many items because lines with two prices are split. */

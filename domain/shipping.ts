@@ -9,6 +9,7 @@ import { canBecome, isActive, type Order, type OrderItem, type OrderStatus } fro
 import { checkPrecondition, type Precondition } from './preconditions.ts'
 import { isShippablePart } from './quantities.ts'
 import { revised } from './revised.ts'
+import { unitsNamed } from './unit-names.ts'
 
 /** The number of a line in a document. A number that JavaScript would round stays text, so that the refusal can quote it. */
 export type NamedLine = number | string
@@ -164,16 +165,16 @@ function unusable(
   if (!found) return unknownLine(line, position)
   if (isRepeated) return repeatedLine(line, position)
   if (!isShippablePart(quantity, found)) {
-    const detail = `The line ${line} is counted in whole ${found.unit}: ${plain(quantity)} of it cannot be shipped.`
+    const detail = `Line ${line} is counted in whole ${unitsNamed(found.unit)}: ${plain(quantity)} of it cannot be shipped.`
     return { code: 'quantity-step', at: ['item', position, 'quantity'], detail }
   }
   if (unit === undefined || unit === found.unit) return undefined
-  const detail = `The line ${line} was ordered by the unit ${found.unit}, not ${unit}.`
+  const detail = `Line ${line} was ordered by the unit ${found.unit}, not ${unit}.`
   return { code: 'wrong-unit', at: ['item', position, 'quantity', 'unit'], detail }
 }
 
 export function repeatedLine(line: NamedLine, position: number): Fault {
-  return { code: 'repeated-line', at: ['item', position], detail: `The line ${line} is given twice. Send one item for it.` }
+  return { code: 'repeated-line', at: ['item', position], detail: `Line ${line} is given twice. Send one item for it.` }
 }
 
 export function unknownLine(line: NamedLine, position: number): Fault {

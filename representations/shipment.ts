@@ -1,7 +1,7 @@
 import { mayShip } from '../domain/caller.ts'
 import { textOf } from '../domain/deferred.ts'
 import { compare, plain, zero } from '../domain/money.ts'
-import type { Order, OrderHead } from '../domain/order.ts'
+import type { Order, OrderHead, OrderItem } from '../domain/order.ts'
 import { leftOf, type Shipment, type ShipmentItem, type ShipmentSummary } from '../domain/shipping.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
@@ -30,11 +30,18 @@ export interface ShipmentPage {
 
 const type = rootType(shipmentXsd, 'shipment')
 
+interface ShipFormLine extends Pick<OrderItem, 'line' | 'productId' | 'name' | 'unit' | 'lineId' | 'notes'> {
+  readonly field: Field
+  readonly left: string
+}
+
 /** The form that ships what is left of an order. */
 export interface ShipForm {
   /** A field for the quantity of each line. A form without lines ships all that is left. */
-  readonly lines: readonly { readonly field: Field; readonly left: string; readonly unit: string; readonly name: string }[]
+  readonly lines: readonly ShipFormLine[]
   readonly fields: readonly Field[]
+  /** The errors of a refused form in the order of the page, each with the name of its field and the number of its line, if it has them. */
+  readonly listed: readonly { readonly detail: string; readonly field?: string; readonly line?: number }[]
 }
 
 /** The most lines that the form lists. An order with more lines left can be shipped in parts only by XML or JSON. */
@@ -49,17 +56,24 @@ export function shipForm(order: Order, typed?: Values, faults: readonly LocatedF
   const nameOf = (line: number) => `item.${line}.quantity`
   const values = typed ?? new Map(shown.map((item) => [nameOf(item.line), plain(leftOf(item))]))
   const names = ['carrier', 'tracking-number', 'tracking-uri']
-  const all = [...names, ...shown.map(({ line }) => nameOf(line))]
+  const lineOf = new Map(shown.map(({ line }) => [nameOf(line), line]))
+  const all = [...lineOf.keys(), ...names]
   const errors = placeErrors(faults, (path) => all.find((name) => name === path || name === `${path}.quantity`))
+  const place = ({ field = '' }: { readonly field?: string }) => all.indexOf(field)
   return {
     lines: shown.map((item) => ({
+      ...item,
       field: fieldOf(quantityType, nameOf(item.line), values, errors),
-      left: plain(leftOf(item)),
-      unit: item.unit,
-      name: item.name
+      left: plain(leftOf(item))
     })),
-    fields: names.map((name) => fieldOf(childType(type, name), name, values, errors))
+    fields: names.map((name) => fieldOf(childType(type, name), name, values, errors)),
+    listed: errors.all.toSorted((a, b) => place(a) - place(b)).map((error) => withLine(error, lineOf.get(error.field ?? '')))
   }
+}
+
+/** Adds the line to an error that does not name it. */
+function withLine<T extends { readonly detail: string }>(error: T, line: number | undefined): T & { readonly line?: number } {
+  return line === undefined || /\bline \d/i.test(error.detail) ? error : { ...error, line }
 }
 
 function itemElement({ line, productId, name, unit, quantity }: ShipmentItem, { base }: Context): Element {
@@ -116,7 +130,8 @@ export const shipmentsRepresentations = makeRepresentations<ShipmentPage>({
   },
   html: ({ order, whole, shipments, links, typed, faults }, context) => {
     const form = whole && mayShip(context.caller, whole) ? shipForm(whole, typed, faults) : undefined
-    const data = { order, shipments, links, notice: context.notice, shipForm: form }
+    const notice = context.notice && { ...context.notice, errors: form?.listed ?? [] }
+    const data = { order, shipments, links, notice, shipForm: form }
     return renderPage('shipments', `Shipments of order ${orderName(order)}`, data, context)
   },
   validators: ({ order, position }, context) => {

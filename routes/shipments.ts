@@ -12,7 +12,7 @@ import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts
 import { Problem } from '../http/problem.ts'
 import { senderName } from '../http/sender-name.ts'
 import { uris } from '../representations/links.ts'
-import { refusalNotice } from '../representations/notice.ts'
+import { type Notice, refusalNotice } from '../representations/notice.ts'
 import { orderRepresentations } from '../representations/order.ts'
 import { orderStatusRepresentations } from '../representations/order-status.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
@@ -140,10 +140,17 @@ function shipmentPages(config: Config) {
     const order = await request.visibleOrder(orderIdOf(request))
     const newest = await read(request, whole(order), { limit: shipmentLimit.default })
     const page: ShipmentPage = { ...newest, typed: new Map(fields), faults: problem.errors ?? [] }
-    return request.page(page, { of: shipmentsRepresentations, notice: refusalNotice(problem, 'the order') })
+    return request.page(page, { of: shipmentsRepresentations, notice: noticeOf(problem) })
   }
 
   return { read, expected, refused }
+}
+
+/** The page lists the errors of a shipment below the notice. Other refusals are explained by the notice alone. */
+function noticeOf(problem: ProblemDocument): Notice {
+  if (problem.errors === undefined) return refusalNotice(problem, 'the order')
+  const detail = 'Nothing was stored. Correct what is listed here, then send it again. This page shows the order as it is now.'
+  return { kind: 'problem', title: 'The shipment has errors', detail }
 }
 
 /** Short shipments come with their lines, so a page has fewer shipments than a page of orders has orders. */

@@ -138,7 +138,7 @@ t.test('half a piece is not shipped, and a form for an order that is not there l
   const order = await placed(shop)
   const half = await ship(shop, order, `<shipment>${line(1, '0.5')}</shipment>`, seller)
   t.equal(half.statusCode, 422)
-  t.match(half.body, 'counted in whole C62')
+  t.match(half.body, 'Line 1 is counted in whole units (C62): 0.5')
   const headers = { ...seller, ...html, 'content-type': 'application/x-www-form-urlencoded' }
   const url = '/order/00000000-0000-4000-8000-000000000000/shipments'
   t.equal((await shop.app.inject({ method: 'POST', url, headers, payload: 'item.1.line=x' })).statusCode, 422)
@@ -269,4 +269,48 @@ t.test('a buyer changes what is left, on the bytes that GET gave', async (t) => 
     const same = await put(got.body)
     t.match([same.statusCode, same.body], [200, /shipped-?[qQ]uantity\W+3/], type)
   }
+})
+
+t.test('the form names each line, and its errors are listed with links to their fields', async (t) => {
+  const shop = await build(t, { products })
+  const seller = await shop.key('ERP', 'fulfilment')
+  const items = [1, 2, 3].map((number) => ({
+    productId: 'ABC-1',
+    quantity: '3',
+    ...(number === 2 ? { lineId: '20', note: ['red <one>'] } : {})
+  }))
+  const placed = await shop.app.inject({ method: 'POST', url: '/order', payload: { item: items } })
+  const order = String(placed.headers['location'])
+  const { body } = await shop.app.inject({ url: `${order}/shipments`, headers: { ...seller, accept: 'text/html' } })
+  t.same(
+    Array.from(body.matchAll(/<label for="item\.\d\.quantity">([^<]*)</g), ([, label]) => label),
+    ['Line 1 · ABC-1 · Hex bolt', 'Line 2 · ABC-1 · Hex bolt', 'Line 3 · ABC-1 · Hex bolt']
+  )
+  t.match(body, /aria-describedby="item\.2\.quantity-left item\.2\.quantity-about"/)
+  t.match(body, /id="item\.2\.quantity-about">Buyer’s line 20\nred &lt;one&gt;</)
+
+  const [tag, key] = [hidden(body, '_if-match') ?? '', hidden(body, '_idempotency-key') ?? '']
+  const fields = { _lines: 'given', '_if-match': tag, '_idempotency-key': key }
+  const listed = async (more: Readonly<Record<string, string>>) => {
+    const refused = await postForm(shop.app, `${order}/shipments`, { ...fields, ...more }, { ...html, ...seller })
+    const notice = /<div class="notice problem"[\s\S]*?<\/div>/.exec(refused.body)?.[0] ?? ''
+    return [
+      refused.statusCode,
+      /<strong>([^<]*)/.exec(notice)?.[1],
+      ...Array.from(notice.matchAll(/<li>(.*?)<\/li>/g), ([, error]) => error)
+    ]
+  }
+  t.same(await listed({ 'item.1.quantity': '99', 'item.2.quantity': '1.5' }), [
+    422,
+    'The shipment has errors',
+    '<a href="#item.1.quantity">The shipment has 99 of line 1 (ABC-1), but 3 of 3 is left.</a>',
+    '<a href="#item.2.quantity">Line 2 is counted in whole units (C62): 1.5 of it cannot be shipped.</a>'
+  ])
+  t.same(await listed({ 'item.3.quantity': 'abc', 'tracking-uri': 'ftp://x' }), [
+    422,
+    'The shipment has errors',
+    'Line 3: <a href="#item.3.quantity">Quantity is &quot;abc&quot;; it must be a number above 0 with up to 9 digits and up to 3 fraction digits, such as 3 or 2.5.</a>',
+    '<a href="#tracking-uri">Link to the tracking page is &quot;ftp://x&quot;; it must be a web address (https or http) of up to 2,000 characters.</a>'
+  ])
+  t.same(await listed({}), [422, 'The shipment does not fit the order'])
 })
