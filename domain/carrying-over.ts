@@ -1,6 +1,6 @@
 /** Carries over to a changed order the shipped quantities and the seller's details. */
 
-import { DomainError, type Fault } from './errors.ts'
+import { DomainError, type Fault, mostFaults } from './errors.ts'
 import type { Line } from './line-faults.ts'
 import { add, compare, type Decimal, plain, subtract, zero } from './money.ts'
 import { type Order, type OrderItem, sellerDetailsOf } from './order.ts'
@@ -20,7 +20,7 @@ const termsOf = ({ productId, unit, unitPrice }: OrderItem) => `${productId} ${u
  */
 export function carryOver(before: Order, changed: Order, lines: readonly Pick<Line, 'position' | 'productId'>[]): Order {
   const previous = continued(before.items, changed.items)
-  const unassigned = shippedByTerms(before.items)
+  const unassigned = sumsByTerms(before.items, ({ shippedQuantity }) => shippedQuantity)
   const isPartlyShipped = unassigned.size > 0
   const items = changed.items.map((item, i) => {
     const old = previous[i]
@@ -29,12 +29,10 @@ export function carryOver(before: Order, changed: Order, lines: readonly Pick<Li
     return withShipped({ ...item, ...sellerDetailsOf(old) }, own)
   })
   const filled = isPartlyShipped ? items.map((item) => withShipped(item, claim(unassigned, item, leftOf(item)))) : items
-  const faults = [...unassigned].flatMap(([terms, quantity]) =>
-    compare(quantity, zero) > 0 ? belowShipped(terms, quantity, before, changed, lines) : []
-  )
-  if (faults.length > 0) {
+  const missing = [...unassigned].filter(([, quantity]) => compare(quantity, zero) > 0)
+  if (missing.length > 0) {
     const detail = 'A part of the order was shipped, and can no longer be changed. Nothing was stored.'
-    throw new DomainError('order-refused', detail, { faults })
+    throw new DomainError('order-refused', detail, { faults: belowShipped(missing, before, changed, lines) })
   }
   const { shipmentCount } = before
   const kept = { ...changed, ...sellerDetailsOf(before), items: filled, ...(shipmentCount === undefined ? {} : { shipmentCount }) }
@@ -60,11 +58,12 @@ function continued(before: readonly OrderItem[], after: readonly OrderItem[]): r
   return after.map((item, i) => previous[i] ?? queues.get(termsOf(item))?.pop())
 }
 
-function shippedByTerms(items: readonly OrderItem[]): Map<string, Decimal> {
+/** @param quantityOf the quantity of a line; undefined leaves the line out */
+function sumsByTerms(items: readonly OrderItem[], quantityOf: (item: OrderItem) => Decimal | undefined): Map<string, Decimal> {
   const sums = new Map<string, Decimal>()
   for (const item of items) {
-    if (item.shippedQuantity === undefined) continue
-    sums.set(termsOf(item), add(sums.get(termsOf(item)) ?? zero, item.shippedQuantity))
+    const quantity = quantityOf(item)
+    if (quantity !== undefined) sums.set(termsOf(item), add(sums.get(termsOf(item)) ?? zero, quantity))
   }
   return sums
 }
@@ -83,13 +82,26 @@ function withShipped(item: OrderItem, quantity: Decimal): OrderItem {
   return { ...item, shippedQuantity: plain(add(item.shippedQuantity ?? zero, quantity)) }
 }
 
-/** The fault is at the first line of the product. A product whose lines were all removed has no place in the document. */
-function belowShipped(terms: string, missing: Decimal, before: Order, { items }: Order, lines: Parameters<typeof carryOver>[2]): Fault[] {
-  const old = before.items.find((item) => item.shippedQuantity !== undefined && termsOf(item) === terms)
-  if (!old) return []
-  const sameTerms = items.filter((item) => termsOf(item) === terms)
-  const wanted = sameTerms.reduce<Decimal>((sum, { quantity }) => add(sum, quantity), zero)
-  const detail = `${plain(add(wanted, missing))} of ${old.productId} at ${old.unitPrice} ${before.currency} was shipped, but the changed order has only ${plain(wanted)} of it. Order at least what was shipped, at the same price.`
-  const line = lines.find(({ productId }) => productId === old.productId)
-  return [{ code: 'already-shipped', detail, ...(line && { at: ['item', line.position, 'quantity'] }) }]
+/**
+ * Each fault is at the first line of its product. A product whose lines were all removed has no place in the document.
+ * @param missing the quantities that the changed order lacks, by their terms
+ */
+function belowShipped(
+  missing: readonly (readonly [terms: string, quantity: Decimal])[],
+  before: Order,
+  changed: Order,
+  lines: Parameters<typeof carryOver>[2]
+): Fault[] {
+  // An order can have thousands of products, so nothing is searched for each of them.
+  const wanted = sumsByTerms(changed.items, ({ quantity }) => quantity)
+  const goods = new Map(before.items.map((item) => [termsOf(item), item]))
+  const positions = new Map(lines.map(({ productId, position }) => [productId, position] as const).reverse())
+  return missing.slice(0, mostFaults).flatMap(([terms, quantity]) => {
+    const item = goods.get(terms)
+    if (!item) return []
+    const ordered = wanted.get(terms) ?? zero
+    const detail = `${plain(add(ordered, quantity))} of ${item.productId} at ${item.unitPrice} ${before.currency} was shipped, but the changed order has only ${plain(ordered)} of it. Order at least what was shipped, at the same price.`
+    const position = positions.get(item.productId)
+    return [{ code: 'already-shipped', detail, ...(position !== undefined && { at: ['item', position, 'quantity'] }) }]
+  })
 }
