@@ -112,7 +112,8 @@ function settleRecipient(before: Order | undefined, document: PurchaseOrder, lin
   const named = lines.flatMap(({ destination }) => (destination?.hasRecipient ? destination : []))
   const name = document.shipTo?.name
   const known = before ? [before.shipTo?.name ?? [], ...before.items.map((item) => valuesOf(recipientExtension, item))].flat() : []
-  const isKnown = name === undefined || known.some((one) => comparable(one) === comparable(name))
+  const wanted = comparable(name)
+  const isKnown = name === undefined || known.some((one) => comparable(one) === wanted)
   return settle(named, lines.length, { isKnown, hasOther: known.length > 0 }, otherRecipient)
 }
 
@@ -142,8 +143,8 @@ function unknownPlaces({ extensions }: PurchaseOrder, named: readonly NamedDesti
 
 function withoutPresent(document: PurchaseOrder, lines: Lines, address: Outcome, recipient: Outcome): PurchaseOrder {
   const { shipTo = {}, extensions, ...others } = document
-  const { address: goal, ...party } = shipTo
-  const left = { ...(recipient.isPresent ? {} : party), ...(goal && !address.isPresent ? { address: goal } : {}) }
+  const { address: named, ...party } = shipTo
+  const left = { ...(recipient.isPresent ? {} : party), ...(named && !address.isPresent ? { address: named } : {}) }
   const places = new Set(address.isPresent && lines.map(({ destination }) => destination?.place))
   return {
     ...others,

@@ -8,6 +8,7 @@ export interface NumberedLine {
   readonly number: string
 }
 
+/** The content of a ShipTo that can tell it from others. */
 interface Destination {
   readonly shipTo: XmlElement
   /** Undefined: the ShipTo is the header's. */
@@ -20,34 +21,36 @@ interface Destination {
   readonly idDomain: string
 }
 
-/** The destination of the whole order. */
-export interface Goal {
-  /** It has the address. */
+export interface OrderDestination {
+  /** The ShipTo with the address, if any has one. */
   readonly shipTo: XmlElement
   /** The ShipTo that names the recipient. Absent: none does. */
   readonly named?: XmlElement | undefined
 }
 
 /**
- * The ShipTo of the whole order. One order goes to one address, so another address of a line is a fault. A ShipTo may leave out parts
- * of the address, as SAP's lines do, and still be the same. So it is compared with all that the others before it say. The person
- * (DeliverTo) is not a part of the address.
+ * The destination of the whole order. One order goes to one address, so another address of a line is a fault. A ShipTo may leave out
+ * parts of the address, as SAP's lines do, and still be the same. So it is compared with all that others say, first those that say
+ * most. The person (DeliverTo) is not a part of the address.
  */
-export function findGoal(header: XmlElement, lines: readonly NumberedLine[], faults: FaultList): Goal | undefined {
-  const destinations = [
-    ...destinationsOf(header),
-    ...lines.flatMap((line) => [line.element, ...findAll(line.element, 'ScheduleLine')].flatMap((parent) => destinationsOf(parent, line)))
-  ]
-  const reference = destinations.find(({ hasPostal }) => hasPostal) ?? destinations[0]
+export function findDestination(header: XmlElement, lines: readonly NumberedLine[], faults: FaultList): OrderDestination | undefined {
+  const ofLines = lines.flatMap((line) =>
+    [line.element, ...findAll(line.element, 'ScheduleLine')].flatMap((parent) => destinationsOf(parent, line))
+  )
+  const [reference, ...others] = [...destinationsOf(header), ...ofLines].toSorted((a, b) => rankOf(b) - rankOf(a))
   if (!reference) return undefined
   const agreed = new Agreed(reference)
-  for (const destination of destinations) {
-    if (destination === reference) continue
+  for (const destination of others) {
     const conflict = agreed.conflictWith(destination)
     if (conflict) refuse(destination, conflict, faults)
     else agreed.add(destination)
   }
   return { shipTo: reference.shipTo, named: agreed.named }
+}
+
+/** A ShipTo with an address connects names and ids to it. One without connects a name and an id. */
+function rankOf({ hasPostal, name, id }: Destination): number {
+  return hasPostal ? 2 : Number(name !== '' && id !== '')
 }
 
 function refuse({ name, shipTo, line }: Destination, other: Destination, faults: FaultList): void {
@@ -82,11 +85,12 @@ function destinationsOf(parent: XmlElement, line?: NumberedLine): readonly Desti
   return [{ shipTo, ...(line ? { line } : {}), name, postal: [...located, comparable(country)], hasPostal, id, idDomain }]
 }
 
-/** Combines destinations that agree. For each part it keeps the first destination that has the part. */
+/** Combines destinations that agree. For each part it keeps the first destination that has the part, and of ids the first with each. */
 class Agreed {
   readonly #reference: Destination
   readonly #postal = new Map<number, Destination>()
-  readonly #ids = new Map<string, Destination>()
+  /** By domain and id. */
+  readonly #ids = new Map<string, Map<string, Destination>>()
   #named: Destination | undefined
 
   /** @param reference has an address if any destination has one */
@@ -102,22 +106,23 @@ class Agreed {
   add(destination: Destination): void {
     const { name, postal, hasPostal, id, idDomain } = destination
     if (name) this.#named ??= destination
-    if (id && !this.#ids.has(idDomain)) this.#ids.set(idDomain, destination)
+    const ids = this.#ids.get(idDomain) ?? new Map<string, Destination>()
+    if (id && !ids.has(id)) this.#ids.set(idDomain, ids.set(id, destination))
     for (const [i, part] of hasPostal ? postal.entries() : []) if (part && !this.#postal.has(i)) this.#postal.set(i, destination)
   }
 
   /**
-   * The destination that another one contradicts, or the reference if nothing connects them. Ids are compared only without addresses,
-   * because one address has different ids in different systems.
+   * Returns the earlier destination that this one contradicts. If nothing connects them, that is the reference. Ids are compared only
+   * without addresses, because one address has different ids in different systems.
    */
   conflictWith({ name, postal, hasPostal, id, idDomain }: Destination): Destination | undefined {
     if (this.#named && bothDiffer(this.#named.name, name)) return this.#named
     if (this.#reference.hasPostal && hasPostal) {
-      const i = postal.findIndex((part, i) => bothDiffer(this.#postal.get(i)?.postal[i] ?? '', part))
-      return this.#postal.get(i)
+      const differing = postal.findIndex((part, i) => bothDiffer(this.#postal.get(i)?.postal[i] ?? '', part))
+      return this.#postal.get(differing)
     }
-    const same = this.#ids.get(idDomain)
-    if (same && bothDiffer(same.id, id)) return same
+    const ids = this.#ids.get(idDomain)
+    if (id && ids && !ids.has(id)) return ids.values().next().value
     const isConnected = (this.#named && name) || (this.#ids.size > 0 && id)
     return isConnected ? undefined : this.#reference
   }

@@ -4,7 +4,7 @@ import type { ExtensionDraft, OrderDraft, Sourced } from '../buyer-document.ts'
 import type { FaultList } from '../faults.ts'
 import { attributeOf, find, findAll, type XmlElement } from '../xml-element.ts'
 import { extension, readCharges, readComments, readExtrinsics } from './annotations.ts'
-import { findGoal, type NumberedLine } from './delivery.ts'
+import { findDestination, type NumberedLine } from './delivery.ts'
 import type { Envelope } from './envelope.ts'
 import { readItem } from './item.ts'
 import { readAddressee, readBuyer } from './party.ts'
@@ -16,8 +16,8 @@ export function readOrder(request: XmlElement, header: XmlElement, envelope: Env
   checkHeader(header, values, faults)
   const lines = orderedLines(request, values, faults)
   for (const line of lines) checkLine(line, faults)
-  const goal = findGoal(header, lines, faults)
-  const shipTo = goal?.shipTo
+  const destination = findDestination(header, lines, faults)
+  const shipTo = destination?.shipTo
   const total = find(header, 'Total')
   return {
     from: request,
@@ -26,7 +26,7 @@ export function readOrder(request: XmlElement, header: XmlElement, envelope: Env
       issueDate: dateOf(values.attribute(header, 'orderDate')),
       currency: values.attribute(findCurrency(lines, values, faults) ?? find(total, 'Money'), 'currency'),
       buyer: readBuyer(header, values),
-      shipTo: readAddressee(shipTo, values, goal?.named),
+      shipTo: readAddressee(shipTo, values, destination?.named),
       billTo: readAddressee(find(header, 'BillTo'), values),
       requestedDeliveryDate: dateOf(values.attribute(header, 'requestedDeliveryDate'))
     }),

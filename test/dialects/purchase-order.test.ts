@@ -74,7 +74,8 @@ t.test('a price keeps the decimals that it was written with', async (t) => {
   t.same(quoted('.5', '<cbc:BaseQuantity>100.0</cbc:BaseQuantity>'), { amount: '0.5', base: '100' })
   t.equal(built().quoted[0]?.price, undefined)
   const { origins, locate } = built('', priced('9.50'))
-  t.same(locate(origins[0]?.['unit-price'] ?? '')?.path, '/Order/cac:OrderLine/cac:LineItem/cac:Price/cbc:PriceAmount')
+  t.same(locate(origins[0]?.get('unit-price') ?? '')?.path, '/Order/cac:OrderLine/cac:LineItem/cac:Price/cbc:PriceAmount')
+  t.same([...(origins[0]?.keys() ?? [])], ['unit-price', 'quantity/unit'], 'by their whole places')
   for (const [amount, more, fault] of [
     ['-1', '', 'invalid-value 1 cbc:PriceAmount'],
     ['9,50', '', 'invalid-value 1 cbc:PriceAmount'],

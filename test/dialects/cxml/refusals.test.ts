@@ -99,6 +99,7 @@ t.test('an order goes to one address', async (t) => {
   const id = (addressId: string, name = 'Plant North') => bare(`addressID="${addressId}"`, name)
   const street = (name: string, city = '') =>
     `<ShipTo><Address><PostalAddress><Street>${name}</Street><City>${city}</City></PostalAddress></Address></ShipTo>`
+  const withId = (addressId: string) => street('A').replace('<Address', `<Address addressID="${addressId}"`)
   const inSchedule = `<ScheduleLine quantity="1">${shipTo('B')}</ScheduleLine>`
   for (const [title, header, lines, found] of [
     ['the same on all lines', '', [shipTo('A'), shipTo(' a ')], []],
@@ -120,6 +121,12 @@ t.test('an order goes to one address', async (t) => {
     ['different names without any address', bare('addressID="12"'), [id('12', 'North'), id('12', 'South')], ['several-addresses 20']],
     ['lines with different ids', shipTo('A').replace('addressID="12"', ''), [id('13'), id('14')], ['several-addresses 20']],
     ['parts that the header leaves out', street('A'), [street('A', 'Delft'), street('A', 'Gouda')], ['several-addresses 20']],
+    ['an id before its address', bare('addressID="7"'), [street('A'), withId('7')], []],
+    ['an id after its address', street('A'), [withId('7'), bare('addressID="7"')], []],
+    ['a name before its address', bare('', 'North'), [unnamed('A'), named('North')], []],
+    ['an id and a name that a third connects', bare('addressID="7"'), [bare('', 'North'), id('7', 'North')], []],
+    ['two ids at one address', withId('1'), [withId('2'), bare('addressID="2"'), bare('addressID="1"')], []],
+    ['a third id', withId('1'), [withId('2'), bare('addressID="3"')], ['several-addresses 20']],
     ['a refused line, which decides nothing', street('A'), [street('B', 'Delft'), street('A', 'Gouda')], ['several-addresses 10']]
   ] as const) {
     t.same(codes(orderTo(header, ...lines)), found, title)

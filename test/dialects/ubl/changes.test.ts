@@ -29,27 +29,29 @@ t.test('a change by lines follows their status codes', async (t) => {
   )
 })
 
-t.test('a line of a change names a destination, unless the change names one for the whole order', async (t) => {
+t.test('a line of a change names the parts of a destination that the change does not name for the whole order', async (t) => {
   const named = (name: string) => `<cac:DeliveryParty><cac:PartyName><cbc:Name>${name}</cbc:Name></cac:PartyName></cac:DeliveryParty>`
   const place = '<cac:DeliveryLocation><cbc:ID>7</cbc:ID></cac:DeliveryLocation>'
   const delivery = (content: string) => `<cac:Delivery>${content}</cac:Delivery>`
   const destinations = (header: string, ...lines: readonly string[]) => {
     const xml = change(header + reference('PO-7') + lines.join(''))
     t.strictSame(faults(xml), [])
-    return request(xml, 'change-lines').lines.map(({ item: { destination } }) => {
-      const { from, ...named } = destination ?? {}
-      return named
-    })
+    return request(xml, 'change-lines').lines.map(({ item: { destination: { address, recipient, place } = {} } }) =>
+      [address?.from.local, place, recipient && texts(recipient)].filter((part) => part !== undefined).join(' ')
+    )
   }
   const moved = line('1', status('3') + delivery(place + named('Works')))
   t.strictSame(destinations('', moved, line('2', status('2') + delivery(place)), line('3', status('3'))), [
-    { names: 'ship-to', place: '7', recipient: 'Works' },
-    {},
-    {}
+    'DeliveryLocation 7 Works',
+    '',
+    ''
   ])
-  t.strictSame(destinations('', line('1', status('1') + delivery(named('Works')))), [{ recipient: 'Works' }])
-  t.strictSame(destinations(delivery(named('works')), moved), [{ names: 'address', place: '7' }])
-  t.strictSame(destinations(delivery(place), moved), [{}])
+  t.strictSame(destinations('', line('1', status('1') + delivery(named('Works')))), ['Works'])
+  t.strictSame(destinations(delivery(named('works')), moved), ['DeliveryLocation 7'])
+  t.strictSame(destinations(delivery(place), moved), ['Works'])
+  const yard = delivery('<cac:DeliveryLocation><cbc:Name>Yard</cbc:Name></cac:DeliveryLocation>')
+  t.strictSame(destinations(yard, moved), ['DeliveryLocation 7 Works'], 'the party of a line, not the place of the change')
+  t.strictSame(destinations(yard, line('1', status('3') + delivery(place))), ['DeliveryLocation 7'])
 })
 
 t.test('a change without status codes is the whole new order', async (t) => {

@@ -68,6 +68,15 @@ t.test('locations without an address differ by their identifiers', async (t) => 
   t.strictSame(faults(order(delivery('Delft'), line('1', located('2')))), ['several-addresses 4 Delivery/DeliveryLocation 1'])
 })
 
+t.test('a location without an address is at the address that another Delivery gives it, in any order', async (t) => {
+  const both = (id: string, city: string) =>
+    `<cac:Delivery><cac:DeliveryLocation><cbc:ID>${id}</cbc:ID><cac:Address><cbc:CityName>${city}</cbc:CityName></cac:Address></cac:DeliveryLocation></cac:Delivery>`
+  const lines = [located('7'), delivery('Delft'), both('7', 'DELFT')].map((content, i) => line(String(i + 1), content))
+  t.strictSame(faults(order('', lines.join(''))), [])
+  t.strictSame(faults(order('', lines.toReversed().join(''))), [])
+  t.strictSame(faults(order('', lines.slice(0, 2).join('\n'))), ['several-addresses 4 Delivery/DeliveryLocation 1'])
+})
+
 t.test('lines without an address go to the buyer, which is another address', async (t) => {
   const lines = line('1', delivery('Gouda')) + line('2')
   t.strictSame(faults(order(buyerIn('Delft'), lines)), ['several-addresses 4 DeliveryLocation/Address 1'])
@@ -96,6 +105,7 @@ t.test('the place at the address of a line is no other recipient', async (t) => 
   t.strictSame(faults(order(delivery('Delft') + to('A'), line('1', at('Dock 1')) + line('2', at('Dock 2')))), [])
   t.strictSame(faults(order(at('Warehouse'), line('1', to('A')) + line('2', to('A')))), [])
   t.strictSame(faults(order(at('Dock 1') + at('Dock 2'))), ['several-addresses 3 DeliveryLocation/Name'], 'that of the order is')
+  t.strictSame(faults(order(at('Dock 1') + to('A') + at('Dock 2'))), [], 'unless a party is')
 })
 
 t.test('the lines that an OrderChange deletes have no recipient', async (t) => {

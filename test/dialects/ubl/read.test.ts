@@ -202,44 +202,6 @@ t.test('attachments, charges and a payment by card are noted, by the names of th
   t.strictSame(texts(items[0]?.notes), [offered])
 })
 
-t.test('an address that all lines have is the address of the order', async (t) => {
-  const delivery = (city: string) => `<cac:Delivery>${address('DeliveryAddress', city)}</cac:Delivery>`
-  const shipTo = (xml: string) => texts(draft(xml).shipTo)
-  t.strictSame(shipTo(order('', line('1', delivery('Delft')) + line('2', delivery('Delft')))), {
-    address: { street: 'Quay', city: 'Delft', country: 'NL' }
-  })
-  const party = `<cac:Delivery><cac:DeliveryParty>${named('Dock 3')}</cac:DeliveryParty></cac:Delivery>`
-  t.strictSame(shipTo(order(party)), { name: 'Dock 3' }, 'without an address that of the buyer holds')
-  t.equal(draft(order(buyer(address('PostalAddress', 'Delft')))).shipTo, undefined)
-  const date = '<cac:Delivery><cbc:RequestedDeliveryDate>2026-12-01</cbc:RequestedDeliveryDate></cac:Delivery>'
-  t.equal(draft(order(date)).requestedDeliveryDate?.text, '2026-12-01')
-})
-
-t.test('a line keeps its recipient, and its place at the address of the order', async (t) => {
-  const location = (name: string, more = '') =>
-    `<cac:DeliveryLocation><cbc:ID schemeID="0088">55</cbc:ID><cbc:Name>${name}</cbc:Name>${more}</cac:DeliveryLocation>`
-  const contact = (name: string) => `<cac:Contact><cbc:Name>${name}</cbc:Name></cac:Contact>`
-  const own = `<cac:Delivery>${location('Harbour', address('Address', 'Delft'))}<cac:DeliveryParty>${named('ACME')}</cac:DeliveryParty></cac:Delivery>`
-  const ofLine = `<cac:Delivery>${location('Dock A')}<cac:DeliveryParty>${named('Acme')}${contact('Mies')}</cac:DeliveryParty></cac:Delivery>`
-  const { shipTo, extensions, items } = draft(order(own, line('1', ofLine) + line('2')))
-  t.strictSame(texts(shipTo), { name: 'ACME', address: { street: 'Quay', city: 'Delft', country: 'NL' } })
-  t.strictSame(texts(extensions), [
-    { name: 'DeliveryLocation', value: '0088:55' },
-    { name: 'DeliveryLocation', value: 'Harbour' }
-  ])
-  t.strictSame(
-    items.map((item) => texts(item.extensions)),
-    [
-      [
-        { name: 'DeliveryParty', value: 'Acme, Mies' },
-        { name: 'DeliveryLocation', value: '0088:55' },
-        { name: 'DeliveryLocation', value: 'Dock A' }
-      ],
-      []
-    ]
-  )
-})
-
 t.test('an order keeps 100 notes and 100 extensions, and so does an item', async (t) => {
   const property = '<cac:AdditionalItemProperty><cbc:Name>a</cbc:Name><cbc:Value>b</cbc:Value></cac:AdditionalItemProperty>'
   const xml = order(
