@@ -6,7 +6,7 @@ interface Held<T> {
   readonly stopListening: () => void
 }
 
-/** Values that requests hold until their answers are written. A value is released sooner if the client goes away. */
+/** What requests hold until the body of their answer is written (onSend), or until their client leaves. */
 export class HeldUntilWritten<T> {
   readonly #held = new WeakMap<FastifyRequest, Held<T>>()
   readonly #release: (value: T) => void
@@ -20,8 +20,9 @@ export class HeldUntilWritten<T> {
     return this.#held.get(request)?.value
   }
 
-  /** Lets a request that holds nothing hold a value. If the client has gone already, it is released at once. */
+  /** Lets a request hold a value, and no longer the one before. If the client has gone already, the value is released at once. */
   hold(request: FastifyRequest, value: T): void {
+    this.release(request)
     const { signal } = request.sender()
     const release = () => this.release(request)
     this.#held.set(request, { value, stopListening: () => signal.removeEventListener('abort', release) })

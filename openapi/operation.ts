@@ -10,8 +10,8 @@ import {
   hasContent,
   hasValidators,
   honoursPrefer,
+  isGet,
   isPageForm,
-  isRead,
   problemsOf,
   requestFieldsOf,
   responseFieldsOf,
@@ -98,7 +98,7 @@ export function writeOperation(route: DescribedRoute, writing: Writing): Operati
     ...requestFieldsOf(route).map((name) => ({ $ref: `#/components/parameters/${name}` }))
   ]
   const notModified: [string, Response][] =
-    isRead(route) && hasValidators(route)
+    isGet(route) && hasValidators(route)
       ? [['304', { description: 'Not modified: your cached representation is current.', ...responseFields(responseFieldsOf(route, 304)) }]]
       : []
   const own = successes(route, writing)

@@ -27,7 +27,7 @@ export function describedRoutes({ url, method, schema = {}, config }: RouteOptio
     .map((one) => ({ method: one, path, schema: { body, querystring, params }, config, describes }))
 }
 
-export function isRead({ method }: DescribedRoute): boolean {
+export function isGet({ method }: DescribedRoute): boolean {
   return method === 'GET'
 }
 
@@ -44,7 +44,7 @@ export function isPageForm({ config, schema }: DescribedRoute): boolean {
 /** Whether the route honours `Prefer: return`: it responds to a write with the representation, unless the client prefers none. */
 export function honoursPrefer(route: DescribedRoute): boolean {
   const { config, describes } = route
-  if (isRead(route) || config.represents === undefined || isPageForm(route) || describes.shownOnce) return false
+  if (isGet(route) || config.represents === undefined || isPageForm(route) || describes.shownOnce) return false
   return 200 in describes.answers || 201 in describes.answers
 }
 
@@ -83,7 +83,7 @@ export function problemsOf(route: DescribedRoute): ReadonlySet<ProblemCode> {
   // Preconditions apply to every represented resource, even to one without entity tags.
   add(hasValidators(route) || config.represents, 'precondition-failed')
   add(route.method === 'PUT' || (isPageForm(route) && hasValidators(route)), 'precondition-required')
-  add(!isRead(route), 'store-overloaded')
+  add(!isGet(route), 'store-overloaded')
   add(describes.idempotent, 'idempotency-in-flight', 'idempotency-key-reused')
   add(true, ...(describes.problems ?? []))
   return codes
@@ -96,7 +96,7 @@ export function requestFieldsOf(route: DescribedRoute): readonly RequestField[] 
   return [
     ...(conditional ? (['IfMatch', 'IfNoneMatch'] as const) : []),
     ...(dated ? (['IfUnmodifiedSince'] as const) : []),
-    ...(dated && isRead(route) ? (['IfModifiedSince'] as const) : []),
+    ...(dated && isGet(route) ? (['IfModifiedSince'] as const) : []),
     ...(describes.idempotent ? (['IdempotencyKey'] as const) : []),
     ...(honoursPrefer(route) || describes.waits ? (['Prefer'] as const) : [])
   ]

@@ -3,12 +3,10 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { NetworkCounts } from '../fairness/network-counts.ts'
 import { type Connection, isAnswering } from '../http/connection.ts'
+import { safeMethods } from '../http/methods.ts'
 
 /** The most connections that are compared for a newcomer. To compare thousands takes up to 5 ms. */
 const mostCompared = 100
-
-/** Methods that change nothing (RFC 9110 section 9.2.1), so that a client can send the request again. */
-const safeMethods: readonly (string | undefined)[] = ['GET', 'HEAD', 'OPTIONS']
 
 /** How much is lost if a connection is closed. Undefined if it must not be closed. */
 function lossOf(connection: Connection): number | undefined {

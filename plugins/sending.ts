@@ -30,7 +30,7 @@ export default fp(
       // A write is already stored, so its response must be sent. A large one is written only where there is room for it.
       const mustSend = !isRead(request.method) || reply.statusCode >= 400
       if (!app.makeRoomToSend(bytes, request.raw.socket, request.network) && !mustSend)
-        throw new Problem('overloaded', 'Too many large responses to this address are still unread. Read those first, then try again.')
+        throw new Problem('overloaded', 'Too many large responses to your network are still unread. Read those first, then try again.')
     })
   },
   { name: 'sending', fastify: '5.x', dependencies: ['draining', 'problems'] }

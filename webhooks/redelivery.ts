@@ -7,7 +7,7 @@ export class NotSentError extends Error {
 }
 
 /** Milliseconds in which the event must be written. The POST has a limit of its own. */
-export const longestWait = 10_000
+const writingTime = 10_000
 
 /**
  * Sends an event once, on demand.
@@ -20,7 +20,7 @@ export async function sendAgain(
   webhook: WebhookTarget,
   event: EventHead,
   client: AbortSignal,
-  wait = longestWait
+  wait = writingTime
 ): Promise<Attempt | undefined> {
   const end = AbortSignal.any([client, AbortSignal.timeout(wait)])
   const sent = await dispatcher.attempt(webhook, event, end).catch((error) => {
