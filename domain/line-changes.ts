@@ -1,7 +1,7 @@
 /** Changes of single lines of an order, which buyers' systems name by their own numbers. */
 
 import { partyAfter } from './addresses.ts'
-import type { Fault } from './errors.ts'
+import { type Fault, mostFaults } from './errors.ts'
 import { acceptedItems } from './line-answers.ts'
 import { type LineDestination, type Moved, type NamedDestination, settleDestination, withoutOldDestination } from './line-destinations.ts'
 import { add } from './money.ts'
@@ -29,7 +29,7 @@ export interface ChangedLines {
   readonly order: PurchaseOrder
   /** For each item of that order, its position in the document (from 1). Undefined where the document does not have it. */
   readonly positions: readonly (number | undefined)[]
-  /** The changes that cannot be made. The places are those of the document. */
+  /** The changes that cannot be made, at most `mostFaults`. The places are those of the document. */
   readonly faults: readonly Fault[]
 }
 
@@ -64,7 +64,8 @@ export function changeLines(before: Order, document: PurchaseOrder, changes: rea
     items: kept.map((line) => itemAfter(line, settled.moved)),
     hasDocument: true as const
   }
-  return { order, positions: kept.map(({ position }) => position), faults: [...faults, ...settled.faults] }
+  const listed = [...faults, ...settled.faults].slice(0, mostFaults)
+  return { order, positions: kept.map(({ position }) => position), faults: listed }
 }
 
 /** Carries out one change. @returns the fault of a change that the order's lines do not allow */
@@ -144,8 +145,13 @@ class Lines {
     return this.#lines.flatMap(({ line }) => line ?? [])
   }
 
+  /** The first two lines with a number: thousands can have it, and a change only needs to know whether there are several. */
   named(id: string): readonly Slot[] {
-    return this.#named.get(id)?.filter(({ line }) => line) ?? []
+    const found: Slot[] = []
+    for (const slot of this.#named.get(id) ?? []) {
+      if (slot.line && found.push(slot) === 2) break
+    }
+    return found
   }
 
   add(id: string, line: Line): Slot {

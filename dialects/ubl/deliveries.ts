@@ -149,8 +149,9 @@ function readRecipient(deliveries: readonly Delivery[], faults: FaultList): Reci
   const places = deliveries.filter(({ line }) => !line).map((delivery) => ({ delivery, name: placeOf(delivery) }))
   const named: readonly Recipient[] = parties.length > 0 ? parties : places.filter(({ name }) => name)
   const [first] = named
+  const wanted = comparable(first?.name?.text)
   for (const { delivery, name } of named) {
-    if (!first || !name || comparable(name.text) === comparable(first.name?.text)) continue
+    if (!first || !name || comparable(name.text) === wanted) continue
     const detail = delivery.line
       ? `The recipient differs from that of ${nameOf(first.delivery)}.`
       : 'The order has deliveries to several recipients.'

@@ -24,6 +24,8 @@ function repeatedMembers(length: number, times: number): string {
 
 const ubl = (content: string) => `<Order xmlns="urn:oasis:names:specification:ubl:schema:xsd:Order-2"><ID>1</ID>${content}</Order>`
 const card = '<PaymentMeans><CardAccount><PrimaryAccountNumberID>4111111111111111</PrimaryAccountNumberID></CardAccount></PaymentMeans>'
+const lineTo = (delivery: string) => `<OrderLine><LineItem><Delivery>${delivery}</Delivery></LineItem></OrderLine>`
+const recipient = (name: string) => `<DeliveryParty><PartyName><Name>${name}</Name></PartyName></DeliveryParty>`
 const allowance = (amount: string) => `<AllowanceCharge><Amount currencyID="EUR">${amount}</Amount></AllowanceCharge>`
 
 /** Documents with a fault in each of many places, or with many faults in one place. */
@@ -49,18 +51,34 @@ const refused: Readonly<Record<string, { readonly headers: Record<string, string
     body: `<purchase-order>${'<item><quantity>1</quantity><product-id>A</product-id></item>'.repeat(20_000)}</purchase-order>`
   },
   'many attributes': { headers: xml, body: `<purchase-order>${'<item a="1" b="2" c="3" d="4"/>'.repeat(30_000)}</purchase-order>` },
-  'amounts of 65,000 zeros': { headers: xml, body: ubl(allowance(`${'0'.repeat(65_000)}x`).repeat(20)) },
-  'an amount of 32,000 zeros in a small document': { headers: xml, body: ubl(allowance(`${'0'.repeat(32_000)}x`)) },
-  'processing instructions that look like comments': { headers: xml, body: ubl(`<?TestInstance ${'<!--'.repeat(16_000)}?>`.repeat(5)) },
-  'a card number and 190,000 elements': {
-    headers: xml,
-    body: ubl(`${card}${`<OrderLine><LineItem>${'<Note/>'.repeat(8)}</LineItem></OrderLine>`.repeat(19_000)}`)
-  },
-  'a card number and 190,000 elements in one': { headers: xml, body: ubl(`${card}<Note>${'<b/>'.repeat(190_000)}</Note>`) },
   'a text of 1 MB in one element': {
     headers: xml,
     body: `<purchase-order><note>${'x'.repeat(60_000)}</note>${`<note>${'&amp;'.repeat(10_000)}</note>`.repeat(20)}${item}</purchase-order>`
   }
+}
+
+/** Documents of buyers that once took seconds. */
+const refusedOfBuyers: Readonly<Record<string, string>> = {
+  'amounts of 65,000 zeros': ubl(allowance(`${'0'.repeat(65_000)}x`).repeat(20)),
+  'an amount of 32,000 zeros in a small document': ubl(allowance(`${'0'.repeat(32_000)}x`)),
+  'an address of 300 KB that 7,500 lines do not have': ubl(
+    `<Delivery><DeliveryAddress>${`<AddressLine><Line>${'x'.repeat(30_000)}</Line></AddressLine>`.repeat(10)}</DeliveryAddress></Delivery>${lineTo(
+      '<DeliveryAddress><CityName>x</CityName></DeliveryAddress>'
+    ).repeat(7_500)}`
+  ),
+  'an address of 20,000 lines': ubl(
+    `<Delivery><DeliveryAddress>${'<AddressLine><Line>x</Line></AddressLine>'.repeat(20_000)}</DeliveryAddress></Delivery>${lineTo(
+      '<DeliveryAddress><CityName>x</CityName></DeliveryAddress>'
+    ).repeat(7_500)}`
+  ),
+  'a recipient of 65 KB that 7,500 lines do not have': ubl(
+    `<Delivery>${recipient('a '.repeat(32_500))}</Delivery>${lineTo(recipient('x')).repeat(7_500)}`
+  ),
+  'processing instructions that look like comments': ubl(`<?TestInstance ${'<!--'.repeat(16_000)}?>`.repeat(5)),
+  'a card number and 190,000 elements': ubl(
+    `${card}${`<OrderLine><LineItem>${'<Note/>'.repeat(8)}</LineItem></OrderLine>`.repeat(19_000)}`
+  ),
+  'a card number and 190,000 elements in one': ubl(`${card}<Note>${'<b/>'.repeat(190_000)}</Note>`)
 }
 
 t.test('a document that is made to cost much is refused, in 64 KiB at most, and costs nobody else', async (t) => {
@@ -77,6 +95,16 @@ t.test('a document that is made to cost much is refused, in 64 KiB at most, and 
       })
     })
   }
+})
+
+t.test("a buyer's document that is made to cost much is refused, and ends no process", async (t) => {
+  const shop = await startHostile(t, { RATE_LIMIT: 'off' })
+  await shop.survives(t, async () => {
+    for (const [name, body] of Object.entries(refusedOfBuyers)) {
+      const { status, size } = await post(shop, xml, body)
+      t.ok(status >= 400 && status < 500 && size <= largestRefusal, `${name}: ${status}, ${size} bytes`)
+    }
+  })
 })
 
 t.test('two clients that post orders of 10,000 lines hold nobody up', async (t) => {
