@@ -6,12 +6,19 @@ export function make(name, properties, ...content) {
   return made
 }
 
+/** Says by which elements a control is described: its hint, if it has one, after these. */
+function describe(control, ...ids) {
+  const all = [...ids, `${control.id}-hint`].filter((id) => document.getElementById(id))
+  if (all.length > 0) control.setAttribute('aria-describedby', all.join(' '))
+  else control.removeAttribute('aria-describedby')
+}
+
 function clearErrors(form) {
   document.getElementById('refusal').replaceChildren()
   for (const wrong of form.querySelectorAll('.wrong')) wrong.remove()
   for (const field of form.querySelectorAll('[aria-invalid]')) {
     field.removeAttribute('aria-invalid')
-    field.removeAttribute('aria-describedby')
+    describe(field)
   }
 }
 
@@ -24,18 +31,19 @@ function controlAt(form, name) {
   return under.find((one) => one.value.trim() === '') ?? under[0]
 }
 
-/** Replaces the names of elements by the labels of their fields. */
+/** Replaces the names of elements by the labels of their fields. Pages call an id a number. */
 function forPeople(form, detail) {
-  return detail.replace(/<([a-z][a-z-]*)>/g, (_, name) => {
+  return detail.replace('no product with the id ', 'no product with the number ').replace(/<([a-z][a-z-]*)>/g, (_, name) => {
     const control = [...form.elements].find((one) => one.name === name || one.name.endsWith(`.${name}`))
     return control?.labels?.[0]?.textContent.replace(/ \d+$/, '') ?? name.replaceAll('-', ' ')
   })
 }
 
-/** The prefix of an error in the list: the line that it belongs to. */
-function linePrefix(control) {
+/** The prefix of an error in the list: the line that it belongs to, or the party. */
+function placePrefix(control) {
   const line = control.closest('.lines > li')
-  return line ? `Line ${[...line.parentElement.children].indexOf(line) + 1}: ` : ''
+  if (line) return `Line ${[...line.parentElement.children].indexOf(line) + 1}: `
+  return /^[a-z-]+\.[a-z]/.test(control.name) ? `${control.closest('fieldset').querySelector('legend').textContent}: ` : ''
 }
 
 /** @param more paragraphs with other things that the user can do */
@@ -47,17 +55,18 @@ export function showRefusal(form, title, detail, errors = [], more = []) {
       list.append(make('li', {}, detail))
       continue
     }
-    list.append(make('li', {}, isOfAll ? '' : linePrefix(control), make('a', { href: `#${control.id}` }, detail)))
+    list.append(make('li', {}, isOfAll ? '' : placePrefix(control), make('a', { href: `#${control.id}` }, detail)))
     const id = `${control.id}-error`
     const there = document.getElementById(id)
     if (there) there.append(` ${detail}`)
     else control.after(make('p', { className: 'wrong', id }, detail))
     control.setAttribute('aria-invalid', 'true')
-    control.setAttribute('aria-describedby', id)
+    describe(control, id)
     control.closest('details')?.setAttribute('open', '')
   }
-  const notice = make('div', { className: 'notice problem', tabIndex: -1 }, make('p', {}, make('strong', {}, title)), make('p', {}, detail))
+  const notice = make('div', { className: 'notice problem', tabIndex: -1 }, make('p', {}, make('strong', {}, title)))
   notice.setAttribute('role', 'alert')
+  if (!errors.some((error) => error.detail === detail)) notice.append(make('p', {}, detail))
   if (errors.length > 0) notice.append(list)
   for (const one of more) notice.append(make('p', {}, ...one))
   document.getElementById('refusal').replaceChildren(notice)
@@ -90,13 +99,16 @@ const inNewTab = (href, text) => make('a', { href, target: '_blank' }, text)
 
 /** @param places the fields by their paths in the document @returns the code of the problem */
 export function showProblem(form, problem, places) {
+  const order = textOf(problem, 'order')
+  // The page links to the order that already has the number, so its texts leave the order's id out.
+  const withoutId = (text) => (order ? text.replace(`: ${order.slice(order.lastIndexOf('/') + 1)}`, '') : text)
   const items = [...problem.children].find((one) => one.localName === 'errors')?.children ?? []
   const names = [...items].map((item) => places.get(textOf(item, 'path')))
   const positionOf = ({ control }) => [...form.elements].indexOf(control)
   const errors = [...items]
     .map((item, i) => errorOf(form, item, names[i], names.indexOf(names[i]) === i))
+    .map((error) => ({ ...error, detail: withoutId(error.detail) }))
     .sort((a, b) => positionOf(a) - positionOf(b))
-  const order = textOf(problem, 'order')
   const more = [
     ...(order ? [[inNewTab(order, 'See that order')]] : []),
     ...(textOf(problem, 'status') === '401'
@@ -106,7 +118,7 @@ export function showProblem(form, problem, places) {
   const code = textOf(problem, 'type').replace(/^.*\//, '')
   const { invalid, invalidTitle, invalidDetail } = form.dataset
   const isInvalid = errors.length > 0 && invalid.split(' ').includes(code)
-  const [title, detail] = isInvalid ? [invalidTitle, invalidDetail] : [textOf(problem, 'title'), textOf(problem, 'detail')]
+  const [title, detail] = isInvalid ? [invalidTitle, invalidDetail] : [textOf(problem, 'title'), withoutId(textOf(problem, 'detail'))]
   showRefusal(form, title, detail, errors, more)
   return code
 }

@@ -61,6 +61,10 @@ function showDocument(type) {
 }
 
 startLines()
+// A country is a code of two capital letters, which may be typed in small ones. The service does the same to a form.
+form.addEventListener('change', ({ target }) => {
+  if (target.name.endsWith('.country') && /^\s*[a-z]{2}\s*$/i.test(target.value)) target.value = target.value.toUpperCase()
+})
 // The browser posts the form itself for a change to an order, or if the schema cannot be loaded.
 if (key) {
   const type = await readSchema(form.dataset.schema, form.dataset.root).catch(() => undefined)

@@ -13,6 +13,8 @@ export interface Field {
   /** The control's attributes besides name, id and value. */
   readonly attributes: Readonly<Record<string, string>>
   readonly errors: readonly string[]
+  /** What to enter, below the control. */
+  readonly hint?: string
 }
 
 /** Values by field name, from a sent form or from an order. */

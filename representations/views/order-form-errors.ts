@@ -2,6 +2,7 @@
 
 import type { LocatedFault } from '../../schemas/document.ts'
 import { placeErrors, type Values } from './fields.ts'
+import { label } from './format.ts'
 import { isAllBlank, type Lines, lineOf } from './order-form-lines.ts'
 
 /** Messages for missing values. The script uses them too. */
@@ -46,7 +47,7 @@ function fieldFinder(names: readonly string[], values: Values) {
 }
 
 /**
- * The errors of a refused form by field, and in the order of the page, each with its line.
+ * The errors of a refused form by field, and in the order of the page, each with its place: its line, or the party that it is about.
  * @param shown the names of the fields that the page shows, in its order
  */
 export function errorsOf(values: Values, faults: readonly LocatedFault[], lines: Lines, shown: readonly string[]) {
@@ -55,8 +56,11 @@ export function errorsOf(values: Values, faults: readonly LocatedFault[], lines:
   const errors = placeErrors(explained, fieldFinder(shown, values))
   const numbers = [...lines.keys()]
   const inPageOrder = errors.all.toSorted((a, b) => shown.indexOf(a.field ?? '') - shown.indexOf(b.field ?? ''))
-  const listed = isEmpty
-    ? inPageOrder
-    : inPageOrder.map((error) => ({ ...error, line: numbers.indexOf(lineOf(error.field ?? '') ?? -1) + 1 }))
-  return { errors, listed }
+  const placeOf = (field = ''): string | undefined => {
+    const line = lineOf(field)
+    if (line !== undefined) return `Line ${numbers.indexOf(line) + 1}`
+    const party = /^([a-z-]+)\.[a-z]/.exec(field)?.[1]
+    return party && label(party)
+  }
+  return { errors, listed: inPageOrder.map((error) => ({ ...error, place: isEmpty ? undefined : placeOf(error.field) })) }
 }

@@ -81,6 +81,9 @@ const autofill: Readonly<Record<string, string>> = {
   region: 'address-level1',
   country: 'country'
 }
+/** What to enter in an element of a party, where its label does not say it. */
+const hints: Readonly<Record<string, string>> = { country: 'Two letters, such as DE' }
+
 const autofillSections: Readonly<Record<string, string>> = { 'ship-to': 'shipping ', 'bill-to': 'billing ' }
 
 /** A field that the service checks, not the browser. The service's message says what to do; a browser's only names the format. */
@@ -97,7 +100,8 @@ function groupOf(type: ElementType, values: Values, errors: Errors): Group {
       const fill = autofill[child.name]
       const field = fieldOf(child, name, values, errors, { autocomplete: fill ? `${autofillSections[type.name] ?? ''}${fill}` : 'off' })
       // A browser would silently refuse to send the form if a pattern failed in a closed section.
-      return [withoutPattern(field)]
+      const hint = hints[child.name]
+      return [{ ...withoutPattern(field), ...(hint === undefined ? {} : { hint }) }]
     })
   return { name: type.name, label: label(type.name), fields: leaves(type, type.name) }
 }
@@ -124,6 +128,15 @@ function noticeOf({ problem, tag }: OrderForm, { base }: Context): Notice | unde
     return { kind: 'problem', title: 'The order cannot be changed now', detail: problem.detail }
   }
   return problem && { kind: 'problem', title: problem.title, detail: problem.detail }
+}
+
+/** Leaves out of the texts the id of the order that a problem links to. */
+function withoutOrderId(problem: ProblemDocument): ProblemDocument {
+  const { order, detail, errors } = problem
+  if (order === undefined) return problem
+  const shorter = (text: string) => text.replace(`: ${order.slice(order.lastIndexOf('/') + 1)}`, '')
+  const faults = errors?.map((error) => ({ ...error, detail: shorter(error.detail) }))
+  return { ...problem, detail: shorter(detail), ...(faults && { errors: faults }) }
 }
 
 /** The customer who filled in a change that was refused because they are no longer signed in. */
@@ -213,9 +226,10 @@ function namesOnPage(values: Values, lines: Lines): readonly string[] {
 /** Renders the order form. Its fields and their constraints come from the schema of orders. */
 export function renderOrderForm(form: OrderForm, context: Context): string {
   const { values } = form
+  const problem = form.problem && withoutOrderId(form.problem)
   const lines = linesOf(values, form.moreRows)
   const shown = namesOnPage(values, lines)
-  const { errors, listed } = errorsOf(values, form.problem?.errors ?? [], lines, shown)
+  const { errors, listed } = errorsOf(values, problem?.errors ?? [], lines, shown)
   const isShown = new Set(shown)
   const isHidden = (name: string) => !isShown.has(name) && lineOf(name) === undefined && !name.startsWith('_')
   return renderPage(
@@ -228,7 +242,7 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
       ...makeOtherFields(values, errors),
       hidden: [...values].filter(([name, value]) => isHidden(name) && value !== ''),
       listed,
-      refusal: noticeOf(form, context),
+      refusal: noticeOf(problem ? { ...form, problem } : form, context),
       customer: originalCustomer(form) ?? customerOf(context.caller),
       mayOrder: hasScope(context.caller, 'order'),
       keptPrices: keptPrices(form.kept),

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import type { Decimal } from '../../domain/money.ts'
 import type { Order, PurchaseOrder } from '../../domain/order.ts'
-import { openShop, visit } from './shop.ts'
+import { openShop, signIn, visit } from './shop.ts'
 
 const shop = await openShop()
 t.teardown(() => shop.close())
@@ -64,7 +64,44 @@ for (const javaScriptEnabled of [false, true]) {
     await page.getByRole('alert').waitFor()
     await country.waitFor()
     t.equal(await country.getAttribute('aria-invalid'), 'true', 'it is shown, and marked')
-    t.equal(await country.inputValue(), 'Germany')
+    t.match(await page.getByRole('alert').textContent(), /Ship to: Country is/, 'and the list says of which address it is')
+    const described = async () => {
+      const ids = ((await country.getAttribute('aria-describedby')) ?? '').split(' ')
+      return Promise.all(ids.map((id) => page.locator(`[id="${id}"]`).textContent()))
+    }
+    t.match(await described(), [/^Country is/, 'Two letters, such as DE'])
+    await country.fill('de')
+    await page.getByRole('button', { name: 'Place the order' }).last().click()
+    await page.getByRole('list', { name: 'Progress of the order' }).waitFor()
+    t.match(await page.locator('.party').textContent(), /DE/)
+  })
+
+  t.test(`an order number that is taken is said once in the list, with a link to its order, ${how}`, async (t) => {
+    const { page } = await visit(t, shop, { javaScriptEnabled }, [409])
+    await signIn(page, shop, await shop.key(`Taken ${how}`, 'order'))
+    const customer = `Taken ${how}`
+    const { order } = await shop.store.placeOrder({
+      order: { items: [line('ABC-1', '7')], notes: [], extensions: [], orderNumber: 'PO-1' },
+      customer,
+      status: 'accepted'
+    })
+    await page.goto(`${shop.url}/order?product=ABC-1`)
+    if (javaScriptEnabled) await page.locator('#document').waitFor({ state: 'visible' })
+    await page.getByLabel('Quantity 1').fill('1')
+    await page.getByLabel('Order number').fill('PO-1')
+    await page.getByRole('button', { name: 'Place the order' }).last().click()
+    await page.getByRole('alert').waitFor()
+    const text = (await page.getByRole('alert').textContent()) ?? ''
+    t.equal(text.match(/You already have an order with the number PO-1/g)?.length, 1)
+    t.notMatch(text, order.id)
+    t.equal(await page.getByRole('link', { name: 'See that order' }).getAttribute('href'), `/order/${order.id}`)
+  })
+
+  t.test(`only without scripts, a line is removed by clearing it, ${how}`, async (t) => {
+    const { page } = await visit(t, shop, { javaScriptEnabled })
+    await page.goto(`${uriOf(await place({ items: [line('ABC-1', '1')] }))}?form=change`)
+    await page.getByText('keeps its price').waitFor()
+    t.equal(/clear all its fields/.test(await page.locator('.lead').innerText()), !javaScriptEnabled)
   })
 
   t.test(`half a line is asked for in a person's words, ${how}`, async (t) => {

@@ -225,6 +225,12 @@ t.test('an order number that is taken is marked, and leads to the order that has
   t.equal(statusCode, 409)
   t.match(body, `<a href="${first}" target="_blank">See that order</a>`)
   t.match(body, /<input id="order-number"[^>]* aria-invalid="true"/)
+  const said = body.match(/You already have an order with the number PO-1[^<]*/g)
+  t.same(
+    said,
+    Array(2).fill('You already have an order with the number PO-1 and other content.'),
+    'once in the list, and once at its field'
+  )
 })
 
 t.test('the form says that a key may not order before anything is entered', async (t) => {

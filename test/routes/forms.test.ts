@@ -29,7 +29,7 @@ t.test('a refused form comes back with its status, its key and what was typed; e
     [{ 'item.2.quantity': '1' }, 422, 'item.2.product-id', /Choose a product/],
     [line, 409, 'item.1.quantity', /not enough/],
     [{ ...line, 'item.1.quantity': '1', 'buyer.email': 'nobody' }, 422, 'buyer.email', /E-mail is/],
-    [{ ...line, 'item.1.quantity': '1', 'ship-to.address.country': 'Germany' }, 422, 'ship-to.address.country', /Country is/],
+    [{ ...line, 'item.1.quantity': '1', 'ship-to.address.country': 'Germany' }, 422, 'ship-to.address.country', /Country is &quot;Germany/],
     [{ 'buyer.name': 'No lines' }, 422, 'item.1.product-id', /no line yet/]
   ]
   for (const [fields, status, field, text] of cases) {
@@ -39,7 +39,7 @@ t.test('a refused form comes back with its status, its key and what was typed; e
     t.equal(answer.headers['cache-control'], 'no-store')
     t.equal(hidden(answer.body, '_idempotency-key'), 'the-key-of-the-form-k-2')
     const id = field.replaceAll('.', '\\.')
-    t.match(answer.body, new RegExp(`<input id="${id}"[^>]*aria-invalid="true" aria-describedby="${id}-error"`))
+    t.match(answer.body, new RegExp(`<input id="${id}"[^>]*aria-invalid="true" aria-describedby="${id}-error[" ]`))
     t.match(new RegExp(`<p class="wrong" id="${id}-error">(.*?)</p>`).exec(answer.body)?.[1], text)
     t.match(answer.body, `<a href="#${field}">`)
     t.match(answer.body, 'kept &lt;here&gt;')
@@ -70,6 +70,24 @@ t.test('a line without its product and with a quantity that is none is wrong in 
   t.match(wrong('item.1.product-id'), /Choose a product/)
   t.match(wrong('item.1.quantity'), /Quantity is &quot;many&quot;/)
 })
+
+t.test(
+  'a country says how it is written, and its error of whom it is; it may be typed in small letters in a form, and nowhere else',
+  async (t) => {
+    const { app, store } = await build(t)
+    const country = (value: string) => ({ ...line, 'ship-to.address.country': value })
+    const { body } = await post(app, '/order', country('Germany'))
+    t.match(body, '<li>Ship to: <a href="#ship-to.address.country">Country is &quot;Germany&quot;')
+    t.match(body, /<input id="ship-to.address.country"[^>]* aria-describedby="ship-to.address.country-error ship-to.address.country-hint"/)
+    t.match(body, /<input id="buyer.address.country"[^>]* aria-describedby="buyer.address.country-hint"/)
+    t.match(body, '<p class="hint" id="buyer.address.country-hint">Two letters, such as DE</p>')
+    const uri = String((await post(app, '/order', country(' de'))).headers['location'])
+    t.match(await store.order(uri.slice('/order/'.length)), { shipTo: { address: { country: 'DE' } } })
+    t.equal((await post(app, '/order', country('ß'))).statusCode, 422)
+    const payload = { item: [{ productId: 'ABC-1', quantity: 1 }], shipTo: { address: { country: 'de' } } }
+    t.equal((await app.inject({ method: 'POST', url: '/order', payload })).statusCode, 422)
+  }
+)
 
 t.test('a key that was used for another order is replaced in the form', async (t) => {
   const { app } = await build(t)
