@@ -50,5 +50,5 @@ export function uriTooLong(limit: number): Problem {
 
 /** The problem of a URI without a resource. */
 export function noResource(): Problem {
-  return new Problem('not-found', 'No resource has this URI. Start at the root of the service and follow its links.')
+  return new Problem('not-found', 'There is no page at this address. Start at the home page and follow its links.')
 }
