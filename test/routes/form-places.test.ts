@@ -1,0 +1,63 @@
+/** Where a form says what: at a field, at the page's top, on the page after it. */
+
+import t from 'tap'
+import { build } from '../build.ts'
+import { html, line, placedUri, post } from './form-post.ts'
+
+t.test('a country says how it is written, and its error whose it is; only a form may have it in small letters', async (t) => {
+  const { app, store } = await build(t)
+  const country = (value: string) => ({ ...line, 'ship-to.address.country': value })
+  const { body } = await post(app, '/order', country('Germany'))
+  t.match(body, '<li>Ship to: <a href="#ship-to.address.country">Country is &quot;Germany&quot;')
+  t.match(body, /<input id="ship-to.address.country"[^>]* aria-describedby="ship-to.address.country-error ship-to.address.country-hint"/)
+  t.match(body, /<input id="buyer.address.country"[^>]* aria-describedby="buyer.address.country-hint"/)
+  t.match(body, '<p class="hint" id="buyer.address.country-hint">Two letters, such as DE</p>')
+  const uri = placedUri(await post(app, '/order', country(' de')))
+  t.match(await store.order(uri.slice('/order/'.length)), { shipTo: { address: { country: 'DE' } } })
+  t.equal((await post(app, '/order', country('ß'))).statusCode, 422)
+  const payload = { item: [{ productId: 'ABC-1', quantity: 1 }], shipTo: { address: { country: 'de' } } }
+  t.equal((await app.inject({ method: 'POST', url: '/order', payload })).statusCode, 422)
+})
+
+t.test('a refused change marks the line of which more was shipped; a line that was removed has no place', async (t) => {
+  const { app, store } = await build(t, { products: { 'ABC-1': {}, 'B-2': {} } })
+  const two = { ...line, 'item.2.product-id': 'B-2', 'item.2.quantity': '10' }
+  const uri = placedUri(await post(app, '/order', two))
+  const id = uri.slice('/order/'.length)
+  await store.shipOrder(id, { items: [{ line: 2, quantity: '4' as never }] }, {})
+  const tag = String((await app.inject({ url: uri, headers: html })).headers['etag'])
+  const below = await post(app, uri, { _method: 'PUT', '_if-match': tag, ...two, 'item.2.quantity': '2' })
+  t.equal(below.statusCode, 409)
+  t.match(below.body, '<strong>The order cannot be changed now</strong>')
+  t.match(below.body, '<li>Line 2: <a href="#item.2.quantity">4 of B-2 at 9.99 EUR was shipped')
+  t.match(below.body, /<input id="item.2.quantity"[^>]* aria-invalid="true"/)
+  t.equal(below.body.match(/aria-invalid/g)?.length, 1)
+  const removed = await post(app, uri, { _method: 'PUT', '_if-match': tag, ...line })
+  t.equal(removed.statusCode, 409)
+  t.match(removed.body, '<li>4 of B-2 at 9.99 EUR was shipped')
+  t.notMatch(removed.body, 'aria-invalid')
+  const send = { method: 'PUT', url: uri, headers: { 'content-type': 'application/json', 'if-match': tag } } as const
+  const items = [
+    { productId: 'ABC-1', quantity: 3 },
+    { productId: 'B-2', quantity: 1 }
+  ]
+  const json = await app.inject({ ...send, headers: { ...send.headers, accept: 'application/json' }, payload: { item: items } })
+  t.match(json.json(), { status: 409, errors: [{ code: 'already-shipped' }] })
+  t.equal(json.json().errors[0].path, '/item/1/quantity')
+})
+
+t.test('a fragment shows that the order was placed, so its page stays the same for caches; a machine gets the plain URI', async (t) => {
+  const { app } = await build(t)
+  const fields = { ...line, '_idempotency-key': 'the-key-of-the-form-k-5' }
+  const uri = placedUri(await post(app, '/order', fields))
+  t.equal(placedUri(await post(app, '/order', fields)), uri, 'once more')
+  const { body, headers } = await app.inject({ url: uri, headers: html })
+  t.match(
+    body,
+    /<\/h1>\s*<p class="notice done screen" id="placed"><strong>Your order was placed\.<\/strong><\/p>\s*<p[^>]*>Keep the address/
+  )
+  t.equal((await post(app, uri, { _method: 'DELETE', '_if-match': String(headers['etag']) })).headers['location'], uri)
+  t.notMatch((await app.inject({ url: uri, headers: html })).body, 'was placed', 'an order that has ended does not say so')
+  const machine = await post(app, '/order', line, { accept: 'application/xml' })
+  t.match(machine.headers['location'], /^\/order\/[0-9a-f-]{36}$/)
+})
