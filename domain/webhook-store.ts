@@ -24,10 +24,20 @@ export interface Claiming {
   readonly perCustomer?: number
 }
 
+/** A webhook after the write that makes it. */
+export type MadeWebhook = Webhook & {
+  /** It was made by an earlier write with the same id. */
+  readonly isRepeated?: true
+}
+
 /** The verbs of the store about webhooks. `customer` is the caller's: another's webhook is `webhook-not-found`. */
 export interface WebhookStore {
-  /** The webhook delivers the events after this moment. @throws `too-many-webhooks` */
-  createWebhook(webhook: NewWebhook, secret: string): Promise<Webhook>
+  /**
+   * The webhook delivers the events after this moment.
+   * @param id a UUID. If the customer has the webhook with it already, nothing is made. Absent: a new one
+   * @throws `too-many-webhooks`
+   */
+  createWebhook(webhook: NewWebhook, secret: string, id?: string): Promise<MadeWebhook>
   /** The oldest first. */
   webhooks(customer: string): Promise<readonly Webhook[]>
   /** @throws `webhook-not-found` */
@@ -37,8 +47,8 @@ export interface WebhookStore {
    * @throws `webhook-not-found`, `precondition-failed`, `too-many-webhooks`
    */
   changeWebhook(id: string, webhook: NewWebhook, expected: Precondition): Promise<Webhook>
-  /** Adds a secret. The one before it stays valid for a time. @throws `webhook-not-found` */
-  addWebhookSecret(id: string, customer: string, secret: string): Promise<Webhook>
+  /** Adds a secret. The one before it stays valid for a time. @throws `webhook-not-found`, `precondition-failed` */
+  addWebhookSecret(id: string, customer: string, secret: string, expected: Precondition): Promise<Webhook>
   /** @throws `webhook-not-found`, `precondition-failed` */
   deleteWebhook(id: string, customer: string, expected: Precondition): Promise<void>
   /** The newest first. Only the newest of each webhook are kept. @throws `webhook-not-found` */

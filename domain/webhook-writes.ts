@@ -87,7 +87,8 @@ export function decideWebhookChange(
   }
 }
 
-/** The secret before the new one stays valid for a time. */
-export function decideNewSecret(before: StoredWebhook, secret: string, now: number): StoredWebhook {
+/** The secret before the new one stays valid for a time. @throws DomainError `precondition-failed` */
+export function decideNewSecret(before: StoredWebhook, secret: string, expected: Precondition, now: number): StoredWebhook {
+  checkPrecondition(expected, before.webhook.version)
   return { ...before, webhook: { ...before.webhook, ...revised(before.webhook, now) }, secrets: rotated(before.secrets, secret, now) }
 }

@@ -19,6 +19,8 @@ export type ShownWebhook = Webhook & RefusedWebhook & { readonly secret?: string
 
 export interface WebhookList extends RefusedWebhook {
   readonly webhooks: readonly Webhook[]
+  /** A key for the form of a new webhook: it makes a second post harmless. */
+  readonly formKey?: string
 }
 
 export interface DeliveryPage {

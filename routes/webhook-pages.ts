@@ -1,22 +1,26 @@
+import { randomUUID } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { TypedForm } from '../http/form-post.ts'
 import type { FormPages } from '../plugins/form-pages.ts'
-import { refusalNotice } from '../representations/notice.ts'
+import { uris } from '../representations/links.ts'
+import { type Notice, refusalNotice } from '../representations/notice.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { type RefusedWebhook, type ShownWebhook, type WebhookList, webhooksRepresentations } from '../representations/webhook.ts'
 import { isHidden } from './access.ts'
 
 /** The pages that show a refused form of a webhook again, with what was typed. */
-export const webhookPages: { readonly ofList: FormPages; readonly ofOne: FormPages } = {
+export const webhookPages: { readonly ofList: FormPages; readonly ofOne: FormPages; readonly ofSecret: FormPages } = {
   ofList: { refused: refusedNew },
-  ofOne: { refused: refusedChange }
+  ofOne: { refused: refusedChange },
+  ofSecret: { refused: refusedSecret }
 }
 
 async function refusedNew(request: FastifyRequest, problem: ProblemDocument, form: TypedForm): Promise<string | undefined> {
   const { caller } = request
   if (isHidden(problem) || caller.kind !== 'key') return undefined
   const { title, detail, errors: faults = [] } = problem
-  const list: WebhookList = { webhooks: await request.read((store) => store.webhooks(caller.customer)), typed: typedIn(form), faults }
+  const webhooks = await request.read((store) => store.webhooks(caller.customer))
+  const list: WebhookList = { webhooks, formKey: randomUUID(), typed: typedIn(form), faults }
   return request.page(list, { of: webhooksRepresentations, notice: { kind: 'problem', title, detail } })
 }
 
@@ -29,6 +33,25 @@ async function refusedChange(request: FastifyRequest, problem: ProblemDocument, 
   const typed = request.operation.method === 'PUT' && problem.status !== 412 ? { typed: typedIn(form) } : {}
   const shown: ShownWebhook = { ...webhook, ...typed, faults: problem.errors ?? [] }
   return request.page(shown, { notice: refusalNotice(problem, 'the webhook') })
+}
+
+/** The form's tag is old after its first post, so a repeated post is refused. It cannot show the secret that the first one made. */
+async function refusedSecret(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
+  const { caller } = request
+  if (isHidden(problem) || caller.kind !== 'key') return undefined
+  const { webhook_id: id } = request.params as { webhook_id: string }
+  const webhook: ShownWebhook = await request.read((store) => store.webhook(id, caller.customer))
+  const notice: Notice = problem.status === 412 ? sentBefore : refusalNotice(problem, 'the webhook')
+  // The form's tag is the webhook's, and this address is not.
+  const formTag = request.formTag(webhook, uris(request.context().base).webhook(id))
+  return request.page(webhook, { notice, ...(formTag === undefined ? {} : { formTag }) })
+}
+
+const sentBefore: Notice = {
+  kind: 'problem',
+  title: 'No other secret was made',
+  detail:
+    'This form was sent before, or the webhook was changed in the meantime. A secret is shown only once: if you do not have the newest one, make a new one below.'
 }
 
 function typedIn({ fields }: TypedForm): NonNullable<RefusedWebhook['typed']> {

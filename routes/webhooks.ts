@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { v5 } from 'uuid'
 import { hearing, mayManage, type NewWebhook, type Webhook, type WebhookDraft } from '../domain/webhook.ts'
 import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
@@ -18,7 +20,8 @@ const webhooks: RoutePlugin = async (app, { config }) => {
     '/webhooks',
     { config: { represents: webhooksRepresentations, caching: 'private', access: anyKey, describes: listWebhooks } },
     async (request, reply) => {
-      return reply.represent({ webhooks: await request.read((store) => store.webhooks(keyHolder(request).customer)) })
+      const webhooks = await request.read((store) => store.webhooks(keyHolder(request).customer))
+      return reply.represent({ webhooks, formKey: randomUUID() })
     }
   )
 
@@ -29,8 +32,9 @@ const webhooks: RoutePlugin = async (app, { config }) => {
       const wanted = ownedBy(keyHolder(request), request.body)
       await app.webhooks.checkUrl(wanted.url)
       const secret = app.webhooks.newSecret()
-      const made = await request.write((store) => store.createWebhook(wanted, secret))
-      return reply.created(uri.webhook(made.id), { ...made, secret } satisfies ShownWebhook)
+      const { isRepeated, ...made } = await request.write((store) => store.createWebhook(wanted, secret, idOfForm(request)))
+      // The secret is not shown again: a browser that repeats the form goes on to the webhook, where another can be made.
+      return reply.created(uri.webhook(made.id), (isRepeated ? made : { ...made, secret }) satisfies ShownWebhook)
     }
   )
 
@@ -74,12 +78,13 @@ const webhooks: RoutePlugin = async (app, { config }) => {
 
   app.post(
     '/webhook/:webhook_id/secret',
-    { schema: { params: webhookPath }, config: { ...one, describes: newSecret } },
+    { schema: { params: webhookPath }, config: { ...one, checksConditions: true, form: webhookPages.ofSecret, describes: newSecret } },
     async (request, reply) => {
       const holder = keyHolder(request)
-      const { id } = await managedWebhook(request, request.params.webhook_id)
+      const current = await managedWebhook(request, request.params.webhook_id)
+      const expected = request.precondition(request.currentOf(current, uri.webhook(current.id)))
       const secret = app.webhooks.newSecret()
-      const changed = await request.write((store) => store.addWebhookSecret(id, holder.customer, secret))
+      const changed = await request.write((store) => store.addWebhookSecret(current.id, holder.customer, secret, expected))
       return reply.represent({ ...changed, secret } satisfies ShownWebhook, uri.webhook(changed.id))
     }
   )
@@ -99,6 +104,19 @@ export async function managedWebhook(request: FastifyRequest, id: string): Promi
     'This webhook delivers events that your key does not show you. Use a key with the scopes of the one that made it.'
   )
 }
+
+/**
+ * The id of the webhook that a page's form makes. It comes from the form's key and content, so reloading the answer makes no second
+ * webhook, and a form that was changed after the browser went back makes another. Undefined: the request is not such a form.
+ */
+function idOfForm(request: FastifyRequest): string | undefined {
+  const key = request.form()?.get('_idempotency-key')
+  const { customer, keyId } = keyHolder(request)
+  return key ? v5(JSON.stringify([customer, keyId, key, request.submission?.digest ?? '']), formNamespace) : undefined
+}
+
+/** The namespace of these ids (RFC 9562 section 5.5). It is arbitrary. */
+const formNamespace = '0d1f6b8e-6c0e-4f0b-9a51-7d7c2f3f4b60'
 
 /** @throws DomainError `invalid-webhook` */
 function ownedBy(caller: KeyHolder, draft: WebhookDraft): NewWebhook {

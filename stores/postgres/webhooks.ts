@@ -61,11 +61,16 @@ async function count<Counts extends object>({ query }: Queries, sql: string, val
 export function makeWebhooks(database: Database): WebhookStore {
   return {
     ...makeWebhookClaims(database),
-    createWebhook: (webhook, secret) =>
+    createWebhook: (webhook, secret, id = randomUUID()) =>
       database.transaction(async (queries) => {
         await lockNumber(queries)
+        const [made] = await queries.query<WebhookRow>(`SELECT ${webhookColumns} FROM webhook WHERE id = $1 AND customer = $2`, [
+          id,
+          webhook.owner.customer
+        ])
+        if (made) return { ...webhookOf(made), isRepeated: true }
         const shop = await count<WebhookShop>(queries, selectWebhookShop('$1', now), webhook.owner.customer)
-        return writeWebhook(queries, 'insert', decideNewWebhook(randomUUID(), webhook, secret, shop))
+        return writeWebhook(queries, 'insert', decideNewWebhook(id, webhook, secret, shop))
       }),
     async webhooks(customer) {
       const sql = `SELECT ${webhookColumns} FROM webhook WHERE customer = $1 ORDER BY seq`
@@ -79,10 +84,10 @@ export function makeWebhooks(database: Database): WebhookStore {
         const shop = await count<WebhookChangeShop>(queries, selectWebhookChangeShop('$1', now), id)
         return writeWebhook(queries, 'update', decideWebhookChange(storedOf(row), webhook, expected, shop))
       }),
-    addWebhookSecret: (id, customer, secret) =>
+    addWebhookSecret: (id, customer, secret, expected) =>
       database.transaction(async (queries) => {
         const row = await find(queries, id, customer, 'FOR UPDATE')
-        return writeWebhook(queries, 'update', decideNewSecret(storedOf(row), secret, row.at))
+        return writeWebhook(queries, 'update', decideNewSecret(storedOf(row), secret, expected, row.at))
       }),
     deleteWebhook: (id, customer, expected) =>
       database.transaction(async (queries) => {

@@ -121,15 +121,17 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
   }
 
   return {
-    createWebhook(webhook, secret) {
+    createWebhook(webhook, secret, id = randomUUID()) {
+      const made = findRow.get(id)
+      if (made?.customer === webhook.owner.customer) return { ...webhookOf(made), isRepeated: true }
       const counts = counted(shop.get({ customer: webhook.owner.customer, now: Date.now() }))
-      return write(insert, decideNewWebhook(randomUUID(), webhook, secret, counts))
+      return write(insert, decideNewWebhook(id, webhook, secret, counts))
     },
     changeWebhook(id, webhook, expected) {
       const before = find(id, webhook.owner.customer)
       return write(update, decideWebhookChange(before, webhook, expected, counted(changeShop.get({ id, now: Date.now() }))))
     },
-    addWebhookSecret: (id, customer, secret) => write(update, decideNewSecret(find(id, customer), secret, Date.now())),
+    addWebhookSecret: (id, customer, secret, expected) => write(update, decideNewSecret(find(id, customer), secret, expected, Date.now())),
     deleteWebhook(id, customer, expected) {
       checkPrecondition(expected, find(id, customer).webhook.version)
       remove.run(id)

@@ -56,18 +56,19 @@ test('a change replaces the settings and the key, keeps place and secrets, and f
 })
 
 test('a new secret makes a version, keeps the one before for a day, and changes neither the settings nor the schedule', (t) => {
-  const { webhook, secrets, ...rest } = decideNewSecret(disabled, 'two', 2000)
+  const { webhook, secrets, ...rest } = decideNewSecret(disabled, 'two', { version: 4 }, 2000)
   t.strictSame(webhook, { ...disabled.webhook, version: 5, modifiedAt: 2000 })
   const end = 2000 + 86_400_000
   t.strictSame(secrets, [{ secret: 'two' }, { secret: 'one', expiresAt: end }], 'the one before is valid for a day')
   t.same(validSecrets(secrets, end - 1), ['two', 'one'])
   t.same(validSecrets(secrets, end), ['two'])
   t.strictSame(rest, { owner: disabled.owner, schedule: disabled.schedule })
+  t.throws(() => decideNewSecret(disabled, 'two', { version: 3 }, 2000), { code: 'precondition-failed' })
   t.end()
 })
 
 test('the time of a webhook never goes back', (t) => {
   t.equal(decideWebhookChange(made, wanted, {}, { ...room, now: 500 }).webhook.modifiedAt, 1000)
-  t.equal(decideNewSecret(made, 'two', 500).webhook.modifiedAt, 1000)
+  t.equal(decideNewSecret(made, 'two', {}, 500).webhook.modifiedAt, 1000)
   t.end()
 })

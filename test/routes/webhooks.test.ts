@@ -5,6 +5,7 @@ import { Problem } from '../../http/problem.ts'
 import { build, type Shop, xml } from '../build.ts'
 import { faultsByPublishedSchema } from '../representations/published.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
+import { hidden, html, post } from './form-post.ts'
 
 const document = (url: string, more = '') => `<webhook><url>${url}</url>${more}</webhook>`
 const idOf = (location: unknown) => String(location).split('/').at(-1) ?? ''
@@ -270,4 +271,46 @@ t.test('people have pages: a form that adds, one that changes, and the deliverie
   t.match((await shop.app.inject({ url: `${url}/deliveries`, headers: page })).body, 'Nothing has been delivered yet')
   const gone = await shop.app.inject({ method: 'POST', url, headers: form, payload: '_method=DELETE' })
   t.match([gone.statusCode, gone.headers['location']], [303, '/webhooks'])
+})
+
+t.test('a form that is sent again makes neither a second webhook nor another secret', async (t) => {
+  const { shop, key } = await seller(t)
+  const headers = { ...html, ...key }
+  const read = async (url: string) => (await shop.app.inject({ url, headers })).body
+  const secretIn = (body: string) => /whsec_[A-Za-z0-9+/]+=*/.exec(body)?.[0]
+  const formKey = hidden(await read('/webhooks'), '_idempotency-key') ?? ''
+  t.not(formKey, hidden(await read('/webhooks'), '_idempotency-key'), 'each page has a key of its own')
+  const fields = { '_idempotency-key': formKey, url: 'http://127.0.0.1:9/', 'media-type': 'application/json' }
+  const made = await post(shop.app, '/webhooks', fields, headers)
+  const first = secretIn(made.body)
+  t.equal(made.statusCode, 201)
+  t.ok(first)
+  const again = await post(shop.app, '/webhooks', fields, headers)
+  t.match([again.statusCode, again.headers['location']], [303, made.headers['location']], 'it leads to the webhook, without the secret')
+  t.equal((await shop.store.webhooks('ERP')).length, 1)
+  t.equal((await post(shop.app, '/webhooks', { ...fields, url: 'http://127.0.0.1:10/' }, headers)).statusCode, 201, 'other content')
+
+  const webhook = String(made.headers['location'])
+  const condition = { '_if-match': hidden(made.body.slice(made.body.indexOf('/secret"')), '_if-match') ?? '' }
+  const renewed = await post(shop.app, `${webhook}/secret`, condition, headers)
+  const second = secretIn(renewed.body)
+  t.equal(renewed.statusCode, 200)
+  t.ok(second && second !== first)
+  const repeated = await post(shop.app, `${webhook}/secret`, condition, headers)
+  t.match([repeated.statusCode, repeated.body], [412, 'No other secret was made'])
+  t.equal(secretIn(repeated.body), undefined)
+  t.match(await shop.store.webhook(idOf(webhook), 'ERP'), { version: 2 })
+  const anew = { '_if-match': hidden(repeated.body.slice(repeated.body.indexOf('/secret"')), '_if-match') ?? '' }
+  t.equal((await post(shop.app, `${webhook}/secret`, anew, headers)).statusCode, 200, 'the page that refuses can make a new one')
+})
+
+t.test('a new secret is made only if If-Match, where it is sent, has the tag of the webhook (RFC 9110 13.1.1)', async (t) => {
+  const { shop, key } = await seller(t)
+  const webhook = String((await make(shop, key)).headers['location'])
+  const secret = (tag: string) => shop.app.inject({ method: 'POST', url: `${webhook}/secret`, headers: { ...key, 'if-match': tag } })
+  const { headers } = await shop.app.inject({ url: webhook, headers: key })
+  t.equal((await secret('"old"')).statusCode, 412)
+  t.equal((await secret(String(headers['etag']))).statusCode, 200)
+  t.equal((await secret(String(headers['etag']))).statusCode, 412)
+  t.equal((await secret('*')).statusCode, 200)
 })

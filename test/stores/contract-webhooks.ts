@@ -36,7 +36,7 @@ export function webhookContract(rule: Rule): void {
     for (const id of [made.id, randomUUID(), 'x']) {
       await t.rejects(store.webhook(id, 'other'), missing)
       await t.rejects(store.changeWebhook(id, other, {}), missing)
-      await t.rejects(store.addWebhookSecret(id, 'other', 'x'), missing)
+      await t.rejects(store.addWebhookSecret(id, 'other', 'x', {}), missing)
       await t.rejects(store.deleteWebhook(id, 'other', {}), missing)
       await t.rejects(store.deliveries(id, 'other', { limit: 1 }), missing)
       await t.rejects(store.redelivery(id, 'other', randomUUID()), missing)
@@ -52,6 +52,15 @@ export function webhookContract(rule: Rule): void {
     await t.rejects(store.deleteWebhook(made.id, 'ERP', { version: 1 }), { code: 'precondition-failed' })
     await store.deleteWebhook(made.id, 'ERP', { version: 2 })
     await t.rejects(store.webhook(made.id, 'ERP'), missing)
+  })
+
+  rule('a webhook is made once under an id that its maker chooses', async (t, store) => {
+    const [wanted, id] = [await draft(store), randomUUID()]
+    const made = await Promise.all([1, 2, 3].map((number) => store.createWebhook(wanted, `whsec_${number}`, id)))
+    t.equal(made.filter(({ isRepeated }) => isRepeated).length, 2)
+    t.match(await store.webhooks('ERP'), [{ id, version: 1 }])
+    await store.deleteWebhook(id, 'ERP', {})
+    t.match(await store.createWebhook(wanted, 'whsec_new', id), { id, isRepeated: undefined }, 'it does not outlive the webhook')
   })
 
   rule('the number of webhooks of a customer is limited', async (t, store) => {
@@ -99,9 +108,10 @@ export function webhookContract(rule: Rule): void {
 
   rule('the secret before the newest is valid for a day, and no earlier one', async (t, store) => {
     const { id } = await makeWebhook(store)
-    t.match(await store.addWebhookSecret(id, 'ERP', 'whsec_two'), { version: 2 })
-    await store.addWebhookSecret(id, 'ERP', 'whsec_three')
+    t.match(await store.addWebhookSecret(id, 'ERP', 'whsec_two', { version: 1 }), { version: 2 })
+    await store.addWebhookSecret(id, 'ERP', 'whsec_three', {})
     await store.createProduct('A', stocked(5))
+    await t.rejects(store.addWebhookSecret(id, 'ERP', 'whsec_four', { version: 2 }), { code: 'precondition-failed' })
     t.match(await store.claimWebhooks('w', 1), [{ secrets: ['whsec_three', 'whsec_two'] }])
   })
 
