@@ -52,6 +52,11 @@ export function settableStatuses(caller: Caller, { status }: Pick<Order, 'status
   return hasScope(caller, 'fulfilment') ? nextStatuses(status) : []
 }
 
+/** Whether a caller may list orders: its own, or all. */
+export function mayListOrders(caller: Caller): boolean {
+  return hasScope(caller, 'order') || hasScope(caller, 'fulfilment')
+}
+
 /** The only customer whose orders a caller may list; undefined if the caller may list all orders. */
 export function onlyListedCustomer(caller: Caller): string | undefined {
   return caller.kind === 'key' && !hasScope(caller, 'fulfilment') ? caller.customer : undefined

@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin'
-import { guest } from '../domain/caller.ts'
+import { guest, mayListOrders } from '../domain/caller.ts'
 import { unsupported } from '../http/media-types.ts'
 import { uris } from '../representations/links.ts'
 import { type SignIn, sessionRepresentations } from '../representations/views/session.ts'
@@ -30,7 +30,7 @@ const session: RoutePlugin = async (app, { config }) => {
     const key = (fields.get('key') ?? '').trim()
     const next = localPath(fields.get('next'), base)
     const caller = await request.callerOfKey(key)
-    if (caller) return reply.signIn(key).redirect(next ?? uri.orders, 303)
+    if (caller) return reply.signIn(key).redirect(next ?? (mayListOrders(caller) ? uri.orders : uri.session), 303)
     const wrong = key === '' ? 'Enter the key.' : 'This key is not valid: it is unknown, expired or revoked.'
     return reply.code(422).represent({ caller: guest, next, wrong } satisfies SignIn)
   })

@@ -1,4 +1,4 @@
-import type { Caller } from '../../domain/caller.ts'
+import { type Caller, hasScope, mayListOrders } from '../../domain/caller.ts'
 import { page, type Representations } from '../representation.ts'
 import { renderPage } from '../views.ts'
 
@@ -14,7 +14,8 @@ export interface SignIn {
 export const sessionRepresentations: Representations<SignIn> = {
   variants: [
     page(({ caller, next, wrong }, context) => {
-      const signedIn = caller.kind === 'key' ? { customer: caller.customer, scopes: caller.scopes } : {}
+      const may = { listOrders: mayListOrders(caller), changeProducts: hasScope(caller, 'catalogue') }
+      const signedIn = caller.kind === 'key' ? { customer: caller.customer, scopes: caller.scopes, may } : {}
       return renderPage('session', caller.kind === 'key' ? 'Your account' : 'Sign in', { ...signedIn, next, wrong }, context)
     })
   ]
