@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { keyNeededDetail } from '../representations/problem.ts'
 import { Problem } from './problem.ts'
 
 /** The header that every 401 must have (RFC 9110 section 15.5.2). */
@@ -9,7 +10,7 @@ export function unauthenticated(detail: string): Problem {
 }
 
 export function keyNeeded(): Problem {
-  return unauthenticated('This needs an API key. Send it as Authorization: Bearer KEY, or sign in with it.')
+  return unauthenticated(keyNeededDetail)
 }
 
 /** The API key in an Authorization header: a Bearer token, or a Basic password. An unknown scheme gives an empty key. */

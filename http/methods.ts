@@ -8,3 +8,8 @@ export const safeMethods: readonly (string | undefined)[] = ['GET', 'HEAD', 'OPT
 export function isRead(method: string | undefined): method is 'GET' | 'HEAD' {
   return method === 'GET' || method === 'HEAD'
 }
+
+/** What a refusal says about the effect of a request. Nobody expects a read to store anything. */
+export function nothingStored(method: string): string {
+  return isRead(method) ? '' : 'Nothing was stored. '
+}

@@ -30,7 +30,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
   },
   unauthenticated: {
     status: 401,
-    title: 'A valid API key is needed',
+    title: 'Sign in, or send a valid API key',
     explanation:
       'Send an API key from the shop: "Authorization: Bearer tp_…", or Basic with the key as the password. A wrong, expired or revoked key is refused on every request, even where no key is needed.'
   },

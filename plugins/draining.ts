@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import { refuseUnfinished } from '../http/client-errors.ts'
 import { Connections } from '../http/connections.ts'
 import { addWait } from '../http/hooks.ts'
+import { nothingStored } from '../http/methods.ts'
 import { Problem } from '../http/problem.ts'
 import { sentAgain, stateOf, type Unanswered } from '../http/unanswered.ts'
 
@@ -39,8 +40,8 @@ export default fp(
 
     addWait(app, 'onRequest', (request, reply, done) => {
       replies.set(reply.raw, reply)
-      const detail =
-        'The service is stopping, and this connection is closing. Nothing was stored. Send the request again over a new connection.'
+      const effect = nothingStored(request.method)
+      const detail = `The service is stopping, and this connection is closing. ${effect}Send the request again over a new connection.`
       if (connections.isLate(request.raw)) done(new Problem('stopping', detail))
       else if (connections.listener.closing) connections.listener.closing.then(() => done(), done)
       else done()

@@ -4,6 +4,7 @@ import { LoopDelay } from '../background/loop-delay.ts'
 import type { Config } from '../config.ts'
 import { connectionLimit, descriptorLimit } from '../http/descriptors.ts'
 import { addCheck } from '../http/hooks.ts'
+import { nothingStored } from '../http/methods.ts'
 import { bodyTooLarge, Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
@@ -42,9 +43,9 @@ export default fp(
       app.addHook('onReady', async () => delay.start())
       app.addHook('onClose', async () => delay.stop())
       app.decorate('isOverloaded', () => delay.mean > OVERLOAD_DELAY)
-      addCheck(app, 'onRequest', ({ routeOptions }) => {
+      addCheck(app, 'onRequest', ({ method, routeOptions }) => {
         if (app.isOverloaded() && !routeOptions.config.unlimited)
-          throw new Problem('overloaded', 'The service is too busy right now. Nothing was stored. Try again later.')
+          throw new Problem('overloaded', `The service is too busy right now. ${nothingStored(method)}Try again later.`)
       })
     }
 

@@ -3,6 +3,7 @@ import fp from 'fastify-plugin'
 import type { Store } from '../domain/store.ts'
 import { FairLimiter, type FairLimits, startWaiting } from '../fairness/fair-limiter.ts'
 import { unlimited } from '../fairness/quota.ts'
+import { nothingStored } from '../http/methods.ts'
 import { Problem } from '../http/problem.ts'
 import { requireClient } from '../http/require-client.ts'
 import { senderName } from '../http/sender-name.ts'
@@ -49,7 +50,10 @@ export default fp(
           requireClient(this)
           // If the database does not answer, running work fails only after many seconds. Waiting work would fail only then, one after the other.
           if (isTooLate())
-            throw new Problem('overloaded', 'The shop has too much to do right now. Nothing was stored. Try again in a few seconds.')
+            throw new Problem(
+              'overloaded',
+              `The shop has too much to do right now. ${nothingStored(this.method)}Try again in a few seconds.`
+            )
           return work(app.store)
         }
         const sender = senderName(this)

@@ -2,7 +2,7 @@ import type { LocatedFault } from '../schemas/document.ts'
 import { element, textElement } from '../schemas/element.ts'
 import { loadXsd } from '../schemas/vocabulary.ts'
 import { writeXml } from '../schemas/xml.ts'
-import { page, type Representation, type Representations } from './representation.ts'
+import { type Context, page, type Representation, type Representations } from './representation.ts'
 import { renderPage } from './views.ts'
 
 export const problemXsd = loadXsd('problem')
@@ -19,6 +19,24 @@ export interface ProblemDocument {
   /** Media types, methods or parameters that can be used instead. */
   readonly available?: readonly string[]
   readonly errors?: readonly LocatedFault[]
+}
+
+/** The detail of the problem for a caller without a key. A page replaces it, because a person signs in. */
+export const keyNeededDetail = 'This needs an API key. Send it as Authorization: Bearer KEY, or sign in with it.'
+
+/** A refusal that a person mends by signing in does not speak of header fields. */
+function signInPage({ detail }: ProblemDocument, { isFormPost }: Context) {
+  return {
+    title: isFormPost ? 'Sign in to go on' : 'Sign in to see this',
+    lead: detail === keyNeededDetail ? 'You need the key that the shop gave to your company.' : detail
+  }
+}
+
+function writeProblemPage(problem: ProblemDocument, context: Context): string {
+  const isExplanation = problem.type === problem.instance
+  const { title, lead } =
+    problem.status === 401 && !isExplanation ? signInPage(problem, context) : { title: problem.title, lead: problem.detail }
+  return renderPage('problem', title, { problem, lead, isExplanation }, context)
 }
 
 function writeProblemXml(problem: ProblemDocument): string {
@@ -62,7 +80,7 @@ function writeProblemJson({ errors, ...problem }: ProblemDocument): string {
 /** The media types of problems have no charset parameter: XML declares its own encoding, and JSON is always UTF-8. */
 export const problemRepresentations: readonly Representation<ProblemDocument>[] = [
   { mediaType: 'application/problem+xml', contentType: 'application/problem+xml', suffix: 'xml', write: writeProblemXml },
-  page((problem, context) => renderPage('problem', problem.title, { problem }, context)),
+  page(writeProblemPage),
   { mediaType: 'application/problem+json', contentType: 'application/problem+json', suffix: 'json', write: writeProblemJson }
 ]
 
