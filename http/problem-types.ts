@@ -43,7 +43,8 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
   'not-found': {
     status: 404,
     title: 'There is nothing here',
-    explanation: 'There is no page or other resource at this address. Start at the home page and follow its links. Paths do not end with a slash.'
+    explanation:
+      'There is no page or other resource at this address. Start at the home page and follow its links. Paths do not end with a slash.'
   },
   'product-not-found': {
     status: 404,

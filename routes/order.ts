@@ -55,8 +55,6 @@ const order: RoutePlugin = async (app, { config }) => {
       )
       if (placing.handling) reply.applyPreference(`handling=${placing.handling}`)
       if (replayed) reply.header('idempotent-replayed', 'true')
-      // The fragment shows on the page that the order was placed. It is not part of the URI, so caches and tags know nothing of it.
-      if (request.isPage && request.form()) return reply.redirect(`${uri.order(order.id)}#placed`, 303)
       return outcome === 'repeated' ? found(reply, order) : reply.created(uri.order(order.id), order)
     }
   )

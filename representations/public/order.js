@@ -26,7 +26,7 @@ async function send(type) {
     body: text
   })
   if (answer.ok && answer.headers.has('location')) {
-    location.assign(`${answer.headers.get('location')}#placed`)
+    location.assign(answer.headers.get('location'))
     return
   }
   // A proxy in front of the shop sends 502, 504, and whatever is no problem document. Its texts are for programs.
