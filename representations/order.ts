@@ -1,5 +1,6 @@
 import { hasScope, mayCancel, mayChange, mayEdit, mayShip, settableStatuses } from '../domain/caller.ts'
 import { acceptedItems, type LineAnswer } from '../domain/line-answers.ts'
+import { plain } from '../domain/money.ts'
 import type { Address, Extension, Order, OrderHead, OrderHeader, OrderStatus, Party, SellerDetails } from '../domain/order.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
@@ -8,7 +9,7 @@ import { type Link, linkElement, uris } from './links.ts'
 import { type Context, instant, makeRepresentations, pageOf, type Validators, versionText } from './representation.ts'
 import { valuesOf } from './views/fields.ts'
 import { type OrderForm, renderOrderForm } from './views/order-form.ts'
-import { fitsForm } from './views/order-form-lines.ts'
+import { fitsForm, maxFormLines } from './views/order-form-lines.ts'
 import { noProducts } from './views/order-form-products.ts'
 import { renderPage } from './views.ts'
 
@@ -170,6 +171,7 @@ export const orderRepresentations = makeRepresentations<Order>({
       isBuyer,
       ...linesOfPage(order, self),
       hasForm: fitsForm(order),
+      againUri: isBuyer ? orderAgainUri(order, context.base) : undefined,
       notice,
       shipments,
       links,
@@ -213,28 +215,51 @@ export const newOrderTitle = 'Place an order'
 export interface BlankOrder {
   /** The products in its first lines. */
   readonly productIds: readonly string[]
+  /** Their quantities, as far as they are known. */
+  readonly quantities?: readonly string[]
   /** The other initial values of the form. */
   readonly form?: Pick<OrderForm, 'idempotencyKey' | 'products' | 'guestsMayOrder'>
 }
 
+/** The fields of a blank order's first lines. */
+export function blankValues({ productIds, quantities = [] }: BlankOrder): Map<string, string> {
+  return new Map(
+    productIds.flatMap((id, i) => [
+      [`item.${i + 1}.product-id`, id],
+      [`item.${i + 1}.quantity`, quantities[i] ?? '']
+    ])
+  )
+}
+
+/** Longer URIs may be refused on their way. */
+const longestUri = 4000
+
+/** The URI of a blank order with the products and quantities of an order. Undefined: it has too many for a form, or for a URI. */
+function orderAgainUri({ items }: Order, base: string): string | undefined {
+  if (items.length > maxFormLines) return undefined
+  const lines = acceptedItems(items).flatMap(({ productId, quantity }) => [`product=${productId}`, `quantity=${plain(quantity)}`])
+  const uri = `${uris(base).placeOrder}?${lines.join('&')}`
+  return uri.length > longestUri ? undefined : uri
+}
+
 export const blankOrderRepresentations = makeRepresentations<BlankOrder>({
   type: rootType(orderXsd, 'purchase-order'),
-  element: ({ productIds }) =>
+  element: ({ productIds, quantities = [] }) =>
     element(
       'purchase-order',
       {},
-      (productIds.length > 0 ? productIds : ['']).map((id) =>
-        element('item', {}, [element('product-id', {}, id), element('quantity', {}, '')])
+      (productIds.length > 0 ? productIds : ['']).map((id, i) =>
+        element('item', {}, [element('product-id', {}, id), element('quantity', {}, quantities[i] ?? '')])
       )
     ),
-  html: ({ productIds, form }, context) =>
+  html: ({ form, ...lines }, context) =>
     renderOrderForm(
       {
         title: newOrderTitle,
         action: uris(context.base).placeOrder,
         products: noProducts,
         guestsMayOrder: true,
-        values: new Map(productIds.map((id, i) => [`item.${i + 1}.product-id`, id])),
+        values: blankValues(lines),
         ...form
       },
       context

@@ -10,7 +10,7 @@ import { Problem } from '../http/problem.ts'
 import { mostBytes } from '../http/problem-size.ts'
 import type { FormPages } from '../plugins/form-pages.ts'
 import { uris } from '../representations/links.ts'
-import { type BlankOrder, newOrderTitle, orderName, orderValues } from '../representations/order.ts'
+import { type BlankOrder, blankValues, newOrderTitle, orderName, orderValues } from '../representations/order.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import type { Values } from '../representations/views/fields.ts'
 import { type OrderForm, renderOrderForm, renderRefusedForm } from '../representations/views/order-form.ts'
@@ -26,7 +26,7 @@ interface TypedOrder extends Omit<TypedForm, 'fields'> {
 /** The forms that place and change an order. */
 export interface OrderForms {
   /** Writes a blank order with the data that its page shows besides its products' ids. Other representations show none. */
-  blank(request: FastifyRequest, productIds: readonly string[], write: (form: Pick<BlankOrder, 'form'>) => void): Promise<void>
+  blank(request: FastifyRequest, lines: BlankOrder, write: (form: Pick<BlankOrder, 'form'>) => void): Promise<void>
   /** The pages of the form that places an order. */
   readonly newOrder: FormPages
   /** Sends the form that changes an order. @returns false if the answer is not HTML, or the caller or a form cannot change this order */
@@ -122,9 +122,9 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
   }
 
   return {
-    async blank(request, productIds, write) {
+    async blank(request, lines, write) {
       if (!request.isPage) return write({})
-      const values = new Map(productIds.map((id, i) => [`item.${i + 1}.product-id`, id]))
+      const values = blankValues(lines)
       await withProducts(request, values, (products) => write({ form: { idempotencyKey: randomUUID(), products, guestsMayOrder } }))
     },
     newOrder: {

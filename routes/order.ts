@@ -34,8 +34,9 @@ const order: RoutePlugin = async (app, { config }) => {
     '/order',
     { schema: { querystring: blankQuery }, config: { represents: blankOrderRepresentations, caching: 'never', describes: blankOrder } },
     async (request, reply) => {
-      const { product: productIds = [] } = request.query
-      await forms.blank(request, productIds, (form) => reply.represent({ productIds, ...form }))
+      const { product: productIds = [], quantity: quantities = [] } = request.query
+      const lines = { productIds, quantities }
+      await forms.blank(request, lines, (form) => reply.represent({ ...lines, ...form }))
       return reply
     }
   )
@@ -117,7 +118,7 @@ const order: RoutePlugin = async (app, { config }) => {
   }
 }
 
-const blankQuery: QuerySchema<{ readonly product?: readonly string[] }> = {
+const blankQuery: QuerySchema<{ readonly product?: readonly string[]; readonly quantity?: readonly string[] }> = {
   type: 'object',
   additionalProperties: false,
   properties: {
@@ -126,6 +127,12 @@ const blankQuery: QuerySchema<{ readonly product?: readonly string[] }> = {
       items: { type: 'string', pattern: `^${productIdPattern}$` },
       maxItems: maxFormLines,
       description: 'The products to start with: the parameter may be repeated.'
+    },
+    quantity: {
+      type: 'array',
+      items: { type: 'string', pattern: '^(\\d{1,9}(\\.\\d{1,3})?)?$' },
+      maxItems: maxFormLines,
+      description: 'The quantities of these products, in the same order.'
     }
   }
 }

@@ -56,3 +56,28 @@ t.test('the page of an open order tells its guest first that it is placed, and t
   t.match(ended, /<p class="notice screen">Keep the address/)
   t.notMatch(ended, 'is placed')
 })
+
+t.test('an order leads its buyer to a new form with its products and quantities', async (t) => {
+  const { app, store, key } = await build(t, { products: { 'ABC-1': { onHand: '200' as never }, 'KG-1': { unit: 'KGM' } } })
+  const uri = placedUri(await post(app, '/order', { ...line, 'item.2.product-id': 'KG-1', 'item.2.quantity': '2.50' }))
+  const again = '/order?product=ABC-1&quantity=3&product=KG-1&quantity=2.5'
+  const page = async (headers: Readonly<Record<string, string>> = {}) =>
+    (await app.inject({ url: uri, headers: { ...html, ...headers } })).body
+  t.match(await page(), `href="${again.replaceAll('&', '&amp;')}">Order this again</a>`)
+  t.notMatch(await page(await key('Seller', 'fulfilment')), 'Order this again', 'the seller does not order')
+  const { body } = await app.inject({ url: again, headers: html })
+  for (const [name, value] of [
+    ['item.1.product-id', 'ABC-1'],
+    ['item.1.quantity', '3'],
+    ['item.2.product-id', 'KG-1'],
+    ['item.2.quantity', '2.5']
+  ]) {
+    t.match(body, `name="${name}" value="${value}"`)
+  }
+  const xml = await app.inject(again)
+  t.match(xml.body, /<product-id>KG-1<\/product-id>\s*<quantity>2\.5<\/quantity>/)
+  t.equal((await app.inject('/order?product=ABC-1&quantity=many')).statusCode, 400)
+  const many = Array.from({ length: 101 }, () => ({ product: { productId: 'ABC-1' }, quantity: '1' as never, notes: [] }))
+  const { order } = await store.placeOrder({ order: { items: many, notes: [], extensions: [] }, status: 'accepted' })
+  t.notMatch((await app.inject({ url: `/order/${order.id}`, headers: html })).body, 'Order this again')
+})
