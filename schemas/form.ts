@@ -18,7 +18,7 @@ const maxLevels = 8
 
 /**
  * Reads form fields. Blank fields are left out, and so is an item whose fields are all blank, since people leave rows of
- * a form empty. A code of capital letters can be typed in small ones. Fields whose names start with `_` control the form and are not part of the document.
+ * a form empty. A country can be typed in small letters. Fields whose names start with `_` control the form and are not part of the document.
  * @param most the most elements that the document may have
  */
 export function readForm(fields: URLSearchParams, type: ElementType, most?: number): TreeReading {
@@ -90,10 +90,9 @@ function toTree(fields: Fields, type: ElementType, place: string, rowNumbers: Ro
   return Object.fromEntries(members)
 }
 
-/** A code of capital letters, such as a country, may be typed in small ones. No other letter becomes one of the alphabet's. */
+/** A country, which is a code of two capital letters, may be typed in small ones. */
 function inCapitals(value: string, type: ElementType | undefined): string {
-  const letters = type?.text?.patterns.find((pattern) => /^\[A-Z\]\{\d+\}$/.test(pattern))
-  return letters && new RegExp(`^\\s*${letters}\\s*$`, 'i').test(value) ? value.toUpperCase() : value
+  return type?.name === 'country' && /^\s*[a-z]{2}\s*$/i.test(value) ? value.toUpperCase() : value
 }
 
 /** Adds the number of the row as its line, if each row must name a line: `item.3.quantity` belongs to line 3. */
