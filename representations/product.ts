@@ -64,6 +64,18 @@ export interface ProductPage {
 /** The most categories that a page of products offers. A longer list is of no use to a person. */
 export const mostCategories = 60
 
+/** Whether a text has a word that the search can look for. */
+const hasWord = (q: string | undefined) => q !== undefined && /[\p{L}\p{N}\p{Co}]/u.test(q)
+
+/** The title of a list of products: what was searched, and where. Browsers show it in tabs and in the history. */
+function titleOf({ q, category }: ProductPage['query']): string {
+  return `Products${category ? ` in ${category}` : ''}${hasWord(q) ? ` with “${q}”` : ''}`
+}
+
+function dataOf(page: ProductPage, rows: string, { self }: Context) {
+  return { ...page, rows, mostCategories, isLater: isLaterPage(self), isSearch: hasWord(page.query.q) }
+}
+
 export const productsRepresentations = makeListRepresentations<ProductPage, Product>({
   type: rootType(productXsd, 'products'),
   items: ({ products }) => products,
@@ -71,8 +83,7 @@ export const productsRepresentations = makeListRepresentations<ProductPage, Prod
   weight: weightOf,
   html: {
     rows: (products, _, context) => renderPart('product-rows', { products }, context),
-    page: (page, rows, context) =>
-      renderPage('products', 'Products', { ...page, rows, mostCategories, isLater: isLaterPage(context.self) }, context)
+    page: (page, rows, context) => renderPage('products', titleOf(page.query), dataOf(page, rows, context), context)
   },
   validators: ({ validators }) => validators,
   schema: 'products'

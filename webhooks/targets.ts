@@ -152,7 +152,7 @@ export class Targets {
     const url = readUrl(text)
     const host = hostOf(url)
     if (url.protocol === 'http:' && !this.#isNamed(host))
-      refuse('The URL must begin with https://. Plain http is only for hosts that the shop allows (WEBHOOK_ALLOW).')
+      refuse('The URL must begin with https://. Plain http is only for hosts that the shop allows.')
     if (isIP(host) !== 0) this.#check(host, host)
     else checkName(host)
     return url
@@ -196,7 +196,7 @@ export class Targets {
     refuse(
       host === address
         ? `The address ${address} is not a public one.`
-        : `The host ${host} has an address that is not a public one. The shop calls it only if WEBHOOK_ALLOW names it.`
+        : `The host ${host} has an address that is not a public one. The shop calls it only if its operator allows it.`
     )
   }
 }

@@ -136,6 +136,20 @@ t.test('the links that order a product are whole words on every width, and the l
   }
 })
 
+t.test('on a phone the cells at the right end there, and the links of statuses are as high as a finger needs', async (t) => {
+  const { page } = await visit(t, shop, { viewport: { width: 390, height: 800 }, isMobile: true, hasTouch: true })
+  await signIn(page, shop, seller)
+  await page.goto(`${shop.url}/order/${order}`)
+  const quantity = page.locator('.items > tbody > tr > :nth-child(3)').first()
+  t.match(await quantity.innerText(), /3 units\s+2 shipped, 1 to come/)
+  t.equal(await page.evaluate(`getComputedStyle(document.querySelector('.items > tbody > tr > :nth-child(3)')).textAlign`), 'right')
+  await page.goto(`${shop.url}/orders`)
+  const heights = (await page
+    .locator('a.state')
+    .evaluateAll((links) => links.map((link) => link.getBoundingClientRect().height))) as number[]
+  t.ok(heights.length > 0 && heights.every((height) => height >= 24), heights.join())
+})
+
 t.test('on a phone the first screen of a page of the documentation has more than its menu', async (t) => {
   const { page } = await visit(t, shop, { viewport: { width: 375, height: 800 }, isMobile: true, javaScriptEnabled: false })
   for (const path of ['/docs', '/docs/orders']) {

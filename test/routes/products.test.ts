@@ -49,3 +49,17 @@ t.test('a page of the largest products ends early, and next leads to all of them
   t.same(formats['application/xml'](changed.body), ['P-0', 'P-1', 'P-2'], 'a change of one product shows in what fits, and in the tag')
   t.not(changed.headers['etag'], headers['etag'])
 })
+
+t.test('the title of a list of products has its search and its category', async (t) => {
+  const { app } = await build(t, { products: { 'ABC-1': { categories: ['Nuts & bolts'] } } })
+  for (const [query, title] of [
+    ['', 'Products'],
+    ['?q=bolt', 'Products with “bolt”'],
+    ['?category=Nuts+%26+bolts', 'Products in Nuts &amp; bolts'],
+    ['?q=hex&category=Nuts+%26+bolts', 'Products in Nuts &amp; bolts with “hex”'],
+    ['?q=%3F', 'Products']
+  ] as const) {
+    const { body } = await app.inject({ url: `/products${query}`, headers: { accept: 'text/html' } })
+    t.match([/<h1>([^<]*)/.exec(body)?.[1], /<title>([^<]*)/.exec(body)?.[1]?.startsWith(`${title} · `)], [title, true], query)
+  }
+})
