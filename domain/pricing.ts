@@ -109,6 +109,8 @@ function keyOf({ productId, quantity, unitPrice, unit }: Sought): string {
 
 class OpenLine {
   readonly pieces: Piece[] = []
+  /** The positions of the pieces, by their unit and price: an order can have one product at thousands of prices. */
+  readonly #positions = new Map<string, number>()
   isUnchanged = false
   left: Decimal
   readonly wanted: WantedLine
@@ -136,10 +138,13 @@ class OpenLine {
 
   add({ name, unit, unitPrice }: Terms, quantity: Decimal): void {
     this.left = subtract(this.left, quantity)
-    const i = this.pieces.findIndex((piece) => piece.unit === unit && compare(piece.unitPrice, unitPrice) === 0)
-    const same = this.pieces[i]
-    if (same) this.pieces[i] = { ...same, quantity: plain(add(same.quantity, quantity)) }
-    else this.pieces.push({ name, unit, unitPrice, quantity: plain(quantity) })
+    const key = `${unit} ${plain(unitPrice)}`
+    const position = this.#positions.get(key) ?? this.pieces.length
+    this.#positions.set(key, position)
+    const same = this.pieces[position]
+    this.pieces[position] = same
+      ? { ...same, quantity: plain(add(same.quantity, quantity)) }
+      : { name, unit, unitPrice, quantity: plain(quantity) }
   }
 
   priced(): PricedLine {

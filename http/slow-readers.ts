@@ -103,7 +103,10 @@ export class SlowReaders {
   }
 
   #slowest(waiting: readonly Socket[]): Socket | undefined {
-    return waiting.toSorted((a, b) => this.#stalledChecks(b) - this.#stalledChecks(a))[0]
+    // This runs for each client that is cut off, so it looks once at each.
+    let slowest: Socket | undefined
+    for (const socket of waiting) if (!slowest || this.#stalledChecks(socket) > this.#stalledChecks(slowest)) slowest = socket
+    return slowest
   }
 
   #unsent(): { readonly waiting: readonly Socket[]; readonly total: number; readonly byNetwork: ReadonlyMap<string, number> } {

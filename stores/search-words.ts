@@ -8,14 +8,46 @@ export const longestWord = 255
 /** What stands between the numbers of a size, such as `M8 × 40`. Few keyboards have the multiplication sign. */
 const sizeSign = /(?<=\d)\s*[x×*]\s*(?=\d)/giu
 
-/** The words of a search text. A size is one word. */
-export function searchWords(text: string): ReadonlySet<string> {
-  return new Set(text.replace(sizeSign, 'x').split(/[\s\p{Cc}]+/u))
+/**
+ * Limits of a search, because both databases read a list of products for each part of a phrase. Parts are runs of letters and digits: a size
+ * of two numbers, as a phrase, has two. Of a longer word only its beginning is searched, so more is found.
+ */
+const most = { parts: 8, numbersOfSize: 4, wordsWithSynonyms: 4 } as const
+
+export interface SearchTerm {
+  readonly word: string
+  /** Other words or phrases for the same thing. */
+  readonly synonyms: readonly string[]
 }
 
-/** Other words, or phrases, for the same thing: a GTIN in its other lengths, or a size as it is written with a sign or a free-standing x. */
-export function synonyms(word: string): readonly string[] {
+/** What a search text asks for, all of it together. A size is one word. */
+export function searchTerms(text: string): readonly SearchTerm[] {
+  const words = new Set(
+    text
+      .replace(sizeSign, 'x')
+      .split(/[\s\p{Cc}]+/u)
+      .map(beginning)
+  )
+  let left: number = most.wordsWithSynonyms
+  return [...words].map((word) => {
+    const synonyms = left > 0 ? synonymsOf(word) : []
+    if (synonyms.length > 0) left--
+    return { word, synonyms }
+  })
+}
+
+function beginning(word: string): string {
+  let parts = 0
+  for (const { 0: part, index } of word.matchAll(/[\p{L}\p{N}\p{Co}\p{M}]+/gu)) {
+    if (++parts === most.parts) return word.slice(0, index + part.length)
+  }
+  return word
+}
+
+/** A GTIN in its other lengths, or a size as it is written with a sign or a free-standing x. */
+function synonymsOf(word: string): readonly string[] {
   if (isGtin(word)) return gtinLengths(word).filter((one) => one !== word)
+  if ((word.match(sizeSign)?.length ?? 0) >= most.numbersOfSize) return []
   return [' ', ' x '].map((sign) => word.replace(sizeSign, sign)).filter((one) => one !== word)
 }
 

@@ -13,13 +13,17 @@ function attributesOf(source: string, tag: Tag): readonly (readonly [name: strin
   return found
 }
 
-/** The namespace that a declaration such as `xmlns:p` has on the element or its nearest ancestor. */
-function namespaceOf(source: string, tag: Tag, declaration: string): string | undefined {
-  for (let ancestor: Tag | undefined = tag; ancestor; ancestor = ancestor.parent) {
-    const found = attributesOf(source, ancestor).find(([own]) => own === declaration)
-    if (found) return found[1]
-  }
-  return undefined
+/** The namespaces that a tag declares, by their prefixes, and those around it. Tags are read once, however many errors they have. */
+const scopes = new WeakMap<Tag, ReadonlyMap<string, string>>()
+
+function scopeOf(source: string, tag: Tag): ReadonlyMap<string, string> {
+  const known = scopes.get(tag)
+  if (known) return known
+  const around = tag.parent ? scopeOf(source, tag.parent) : new Map<string, string>()
+  const own = attributesOf(source, tag).filter(([name]) => name.startsWith('xmlns:'))
+  const scope = own.length === 0 ? around : new Map([...around, ...own.map(([name, value]) => [name.slice(6), value] as const)])
+  scopes.set(tag, scope)
+  return scope
 }
 
 /** The elements in the scope of a default namespace declaration. Those without a prefix are in that namespace. */
@@ -44,5 +48,6 @@ export function writtenAttribute(source: string, tag: Tag, engineName: string): 
   if (namespace === undefined) return engineName
   const candidates = attributesOf(source, tag).flatMap(([own]) => (own.endsWith(`:${local}`) ? [own] : []))
   const prefixOf = (own: string) => own.slice(0, own.indexOf(':'))
-  return candidates.find((own) => namespaceOf(source, tag, `xmlns:${prefixOf(own)}`) === namespace) ?? candidates[0] ?? local
+  const scope = scopeOf(source, tag)
+  return candidates.find((own) => scope.get(prefixOf(own)) === namespace) ?? candidates[0] ?? local
 }

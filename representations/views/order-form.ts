@@ -11,7 +11,7 @@ import { renderPage } from '../views.ts'
 import { type Errors, type Field, fieldOf, noErrors, type Values } from './fields.ts'
 import { label } from './format.ts'
 import { errorsOf, missingMessages } from './order-form-errors.ts'
-import { firstLines, isAllBlank, type Lines, lineCount, lineOf, linesOf } from './order-form-lines.ts'
+import { firstLines, isAllBlank, type Lines, lineOf, linesOf, linesWithin } from './order-form-lines.ts'
 import {
   catalogueOptions,
   type FormProducts,
@@ -151,6 +151,9 @@ function customerOf(caller: Caller): string | undefined {
 /** The first attempt to render a refused form has at most this many lines, which usually fit. The second has as many as fit, going by the first. */
 const firstAttemptLines = 50
 
+/** A line can have 100 notes, and each is a field. */
+const firstAttemptFields = 150
+
 /**
  * Renders a refused form with as many of its lines as fit. If some are left out, the page has no button to send the form,
  * since the order would lack them.
@@ -160,7 +163,7 @@ const firstAttemptLines = 50
  */
 export function renderRefusedForm(form: OrderForm, context: Context, isCut: boolean, maxBytes: number): string | undefined {
   // An attempt may take 5 ms, and all of them are one task of the serving thread. So the third, without lines, is the last.
-  for (let attempt = 1, kept = Math.min(firstAttemptLines, lineCount(form.values)); ; attempt++) {
+  for (let attempt = 1, kept = Math.min(firstAttemptLines, linesWithin(form.values, firstAttemptFields)); ; attempt++) {
     const { values, left } = firstLines(form.values, kept)
     const isLeft = isCut || left > 0
     const page = renderOrderForm({ ...form, values, ...(isLeft ? { products: noProducts, leftOut: true, moreRows: 0 } : {}) }, context)

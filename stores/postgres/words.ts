@@ -6,7 +6,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Product } from '../../domain/product.ts'
-import { findsLonger, longestWord, searchWords, synonyms } from '../search-words.ts'
+import { findsLonger, longestWord, type SearchTerm, searchTerms } from '../search-words.ts'
 
 /** PostgreSQL stores no position above this (https://www.postgresql.org/docs/current/textsearch-limitations.html). */
 const maxPositions = 16_383
@@ -82,12 +82,12 @@ export function searchFor(text: string, category?: string): string | undefined {
     tokens(words)
       .map((token) => `'${lexeme(token)}'`)
       .join(' <-> ')
-  const phrase = (word: string) => {
+  const phrase = ({ word, synonyms }: SearchTerm) => {
     const found = exact(word)
     const itself = found !== '' && findsLonger(word) ? `${found}:*` : found
-    return [itself, ...synonyms(word).map(exact)].join(' | ')
+    return [itself, ...synonyms.map(exact)].join(' | ')
   }
-  const words = new Set([...searchWords(text)].map(phrase))
+  const words = new Set(searchTerms(text).map(phrase))
   words.delete('')
   if (words.size === 0) return undefined
   return [...[...words].map((phrase) => `(${phrase})`), ...(category === undefined ? [] : [categoryWord(category)])].join(' & ')

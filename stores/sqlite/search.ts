@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Product } from '../../domain/product.ts'
-import { findsLonger, searchWords, synonyms } from '../search-words.ts'
+import { findsLonger, searchTerms } from '../search-words.ts'
 import type { Connection } from './connection.ts'
 
 type Searchable = Pick<Product, 'id' | 'name' | 'description' | 'categories' | 'gtin'>
@@ -13,14 +13,15 @@ type Searchable = Pick<Product, 'id' | 'name' | 'description' | 'categories' | '
  * finds the words that begin with it.
  */
 export function matchExpression(text: string, category: string | undefined): string | undefined {
-  const words = [...searchWords(text)].filter((word) => /[\p{L}\p{N}\p{Co}]/u.test(word))
-  if (words.length === 0) return undefined
+  const terms = searchTerms(text).filter(({ word }) => /[\p{L}\p{N}\p{Co}]/u.test(word))
+  if (terms.length === 0) return undefined
   const quoted = (phrase: string) => `"${phrase.replaceAll('"', '""')}"`
   const phrase = (word: string) => `${quoted(word)}${findsLonger(word) ? ' *' : ''}`
-  const [single, several] = [words.filter((word) => synonyms(word).length === 0), words.filter((word) => synonyms(word).length > 0)]
-  const any = (word: string) => `(${[phrase(word), ...synonyms(word).map(quoted)].join(' OR ')})`
+  const single = terms.filter(({ synonyms }) => synonyms.length === 0).map(({ word }) => phrase(word))
+  const several = terms.filter(({ synonyms }) => synonyms.length > 0)
+  const any = several.map(({ word, synonyms }) => `(${[phrase(word), ...synonyms.map(quoted)].join(' OR ')})`)
   // Strings without an operator between them mean AND. Unlike the operator, this ignores a string without tokens.
-  const all = [...(single.length > 0 ? [single.map(phrase).join(' ')] : []), ...several.map(any)].join(' AND ')
+  const all = [...(single.length > 0 ? [single.join(' ')] : []), ...any].join(' AND ')
   const within = category === undefined ? '' : ` AND facet : "${facet(category)}"`
   return `{identity name description categories} : (${all})${within}`
 }

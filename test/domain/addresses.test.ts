@@ -5,6 +5,9 @@ t.test('capital letters, white space and the form of Unicode do not matter', asy
   t.equal(comparable(' ACME\n  Works '), 'acme works')
   t.equal(comparable('K\u00f6ln'), comparable('Ko\u0308ln'))
   t.equal(comparable(undefined), '')
+  const marks = (count: number) => `o${'\u0308'.repeat(count)}`
+  t.equal(comparable(marks(30)), `\u00f6${'\u0308'.repeat(29)}`)
+  t.equal(comparable(marks(31)), marks(31), 'to compose so many marks takes too long')
 })
 
 t.test('addresses are the same if all their parts are', async (t) => {

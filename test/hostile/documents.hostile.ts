@@ -66,6 +66,9 @@ const refusedOfBuyers: Readonly<Record<string, string>> = {
       '<DeliveryAddress><CityName>x</CityName></DeliveryAddress>'
     ).repeat(4_000)}`
   ),
+  'an address of 10,000 combining marks in a small document': ubl(
+    `<Delivery><DeliveryLocation><Address><StreetName>${'\u0344'.repeat(5_000)}${'\u0f73'.repeat(5_000)}</StreetName></Address></DeliveryLocation></Delivery>`
+  ),
   'an address of 20,000 lines': ubl(
     `<Delivery><DeliveryAddress>${'<AddressLine><Line>x</Line></AddressLine>'.repeat(20_000)}</DeliveryAddress></Delivery>${lineTo(
       '<DeliveryAddress><CityName>x</CityName></DeliveryAddress>'
