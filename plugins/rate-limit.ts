@@ -147,9 +147,9 @@ function makeRefusalPause(app: FastifyInstance): (caller: string, request: Fasti
 /**
  * Limits the requests per minute of each API key, or of each address (a /64 of IPv6) without a key.
  *
- * It counts before authentication. A key that was valid before has its own count. All other keys of an address share one, beside
- * that of its guests, who so cannot keep a customer out whose key comes for the first time. Above the limit no such key is looked up
- * in the store. They count for the address, too, so that guessing keys uses up its requests.
+ * It counts before authentication. A key that was valid before has its own count. All other keys of an address share one, so that its
+ * guests cannot keep out a customer whose key comes for the first time. Above the limit no such key is looked up in the store. They
+ * count for the address, too, so that guessing keys uses up its requests.
  * Register this before all plugins that refuse requests, so that refused requests count too.
  * The headers are those of draft-ietf-httpapi-ratelimit-headers in its structured form; @fastify/rate-limit has the older ones. It
  * also counts with promises, which take an eighth of the processor time of a request for a product that is not cached.
