@@ -1,22 +1,8 @@
-import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { cameFrom } from '../../http/origin.ts'
 import { makeSeal } from '../../http/seal.ts'
 import { build, orderXml } from '../build.ts'
-
-const html = { accept: 'text/html' } as const
-const form = { 'content-type': 'application/x-www-form-urlencoded' } as const
-/** The header fields that a browser sends with a form of this site, over plain HTTP. */
-const fromHere = { origin: 'http://localhost:80', host: 'localhost:80' } as const
-
-async function signIn(app: FastifyInstance, { authorization }: { authorization: string }, next = '', headers = {}) {
-  const payload = new URLSearchParams({ key: authorization.replace('Bearer ', ''), next }).toString()
-  return app.inject({ method: 'POST', url: '/session', headers: { ...html, ...form, ...fromHere, ...headers }, payload })
-}
-
-function cookieOf(answer: { headers: Record<string, unknown> }): string {
-  return String([answer.headers['set-cookie']].flat()[0]).split(';')[0] ?? ''
-}
+import { cookieOf, form, fromHere, html, signIn } from './signing-in.ts'
 
 t.test('a key that was entered once shows the pages of its customer, by a cookie that scripts and other sites never get', async (t) => {
   const { app, key } = await build(t)
@@ -283,35 +269,4 @@ t.test('the page of a hidden order offers to sign in and leads back to it, also 
   t.notMatch((await page({ cookie }, '/session?next=//evil.example/')).body, 'evil')
   const other = cookieOf(await signIn(app, await key('Other', 'order')))
   t.notMatch((await page({ cookie: other })).body, 'sign in</a>', 'who is signed in is not told to do it again')
-})
-
-t.test('a key that may not list orders signs in to its account, which says how products are changed', async (t) => {
-  const { app, key } = await build(t)
-  const catalogue = await signIn(app, await key('Shelves', 'catalogue'))
-  t.match([catalogue.statusCode, catalogue.headers['location']], [303, '/session'])
-  const headers = { ...html, cookie: cookieOf(catalogue) }
-  const account = await app.inject({ url: '/session?next=%2Fevents', headers })
-  t.match(account.body, /changed by import or by the API: <a href="\/docs\/catalogue">/)
-  t.notMatch(account.body, 'See the orders')
-  t.match((await app.inject({ url: '/product/ABC-1/stock', headers })).body, 'changed by import or by the API')
-  t.equal((await app.inject('/docs/catalogue')).statusCode, 200)
-  const buyer = await signIn(app, await key('Acme', 'order'))
-  t.equal(buyer.headers['location'], '/orders')
-  t.notMatch((await app.inject({ url: '/session', headers: { ...html, cookie: cookieOf(buyer) } })).body, 'changed by import')
-})
-
-t.test('a page that needs a key asks a person to sign in, and a machine to send the key', async (t) => {
-  const { app, key } = await build(t)
-  const page = await app.inject({ url: '/orders', headers: html })
-  t.equal(page.statusCode, 401)
-  t.match(
-    page.body,
-    /<h1>Sign in to see this<\/h1>[\s\S]*the key that the shop gave to your company[\s\S]*href="\/session\?next=%2Forders">Sign in</
-  )
-  t.notMatch(page.body, 'Bearer')
-  t.match((await app.inject({ url: '/orders', headers: { accept: 'application/json' } })).json(), { status: 401, detail: /Bearer KEY/ })
-  const cookie = cookieOf(await signIn(app, await key('Acme', 'order')))
-  const headers = { ...html, ...form, ...fromHere, cookie }
-  const left = await app.inject({ method: 'POST', url: '/webhooks', headers, payload: 'url=https%3A%2F%2Fa.example&_customer=Other' })
-  t.match([left.statusCode, left.body], [401, /<h1>Sign in to go on<\/h1>[\s\S]*You are no longer signed in as Other/])
 })

@@ -1,22 +1,8 @@
 import t from 'tap'
-import { build, orderXml, type Shop, xml } from '../build.ts'
+import { build, xml } from '../build.ts'
 import { faultsByPublishedSchema } from '../representations/published.ts'
-import { hidden, html, post as postForm } from './form-post.ts'
-
-type Headers = Readonly<Record<string, string>>
-
-const products = { 'ABC-1': {}, 'ABC-2': {} }
-
-async function placed(shop: Shop, headers: Headers = {}): Promise<string> {
-  const payload = orderXml({ 'ABC-1': 4, 'ABC-2': 2 })
-  const { headers: got } = await shop.app.inject({ method: 'POST', url: '/order', headers: { ...xml, ...headers }, payload })
-  return String(got['location'])
-}
-
-const ship = ({ app }: Shop, order: string, payload: string, headers: Headers) =>
-  app.inject({ method: 'POST', url: `${order}/shipments`, headers: { ...xml, ...headers }, payload })
-
-const line = (number: number, quantity: string | number) => `<item line="${number}"><quantity>${quantity}</quantity></item>`
+import { html } from './form-post.ts'
+import { line, placed, products, ship } from './shipping.ts'
 
 t.test('an order is shipped in parts: each shipment has a URI, and the order follows', async (t) => {
   const shop = await build(t, { products })
@@ -197,50 +183,6 @@ t.test('If-Match takes the tag of the order, its status or its shipments (RFC 91
   t.equal((await ship(shop, order, payload, { ...seller, 'if-match': '*' })).statusCode, 201)
 })
 
-t.test('a page shows what was shipped, and the seller ships from a form', async (t) => {
-  const shop = await build(t, { products })
-  const seller = await shop.key('ERP', 'fulfilment')
-  const order = await placed(shop)
-  const page = (url: string, headers: Headers = seller) => shop.app.inject({ url, headers: { ...headers, accept: 'text/html' } })
-  await ship(shop, order, `<shipment><tracking-uri>https://dhl.example/T&amp;1</tracking-uri>${line(1, 3)}</shipment>`, seller)
-  const seen = await page(order, {})
-  t.match(
-    seen.body,
-    /Shipped in part[\s\S]*3 shipped, 1 to come[\s\S]*Shipment 1[\s\S]*href="https:\/\/dhl.example\/T&amp;1" rel="noreferrer noopener"[\s\S]*3 units Hex bolt/
-  )
-  t.notMatch((await page(`${order}/shipments`, {})).body, '<form')
-  for (const url of [`${order}/status`, `${order}/shipments`]) t.match((await page(url)).body, `action="${order}/shipments"`)
-
-  const tag = hidden((await page(`${order}/status`)).body, '_if-match') ?? ''
-  const fields = { '_if-match': tag, '_idempotency-key': tag, carrier: 'DHL', 'tracking-number': '', 'tracking-uri': 'ftp://x' }
-  const post = (more: Readonly<Record<string, string>>) =>
-    postForm(shop.app, `${order}/shipments`, { ...fields, ...more }, { ...html, ...seller })
-  const refused = await post({})
-  t.match([refused.statusCode, refused.body], [422, /value="DHL"[\s\S]*value="ftp:\/\/x"[\s\S]*class="wrong"/])
-  for (const _ of [1, 2]) {
-    const sent = await post({ 'tracking-uri': 'http://x.example/' })
-    t.match([sent.statusCode, sent.headers['location']], [303, `${order}/shipment/2`], 'also when it is sent twice')
-  }
-  const stale = await post({ '_idempotency-key': 'other', 'tracking-uri': '' })
-  t.match([stale.statusCode, stale.body], [412, 'Somebody else changed the order'])
-  t.match((await page(`${order}/shipment/2`)).body, /by DHL[\s\S]*Track it[\s\S]*ABC-2/)
-  t.match((await page(order)).body, /Shipment 2[\s\S]*Shipment 1/)
-})
-
-t.test('a form that asks for quantities and has none ships nothing, and is shown again as it was typed', async (t) => {
-  const shop = await build(t, { products })
-  const seller = await shop.key('ERP', 'fulfilment')
-  const order = await placed(shop)
-  const form = await shop.app.inject({ url: `${order}/shipments`, headers: { ...html, ...seller } })
-  const given = hidden(form.body, '_lines')
-  t.equal(given, 'given')
-  const empty = { _lines: String(given), carrier: 'DHL', 'item.1.quantity': '', 'item.2.quantity': ' ' }
-  const refused = await postForm(shop.app, `${order}/shipments`, empty, { ...html, ...seller })
-  t.match([refused.statusCode, refused.body], [422, /at least one line[\s\S]*value="DHL"/])
-  const sent = await postForm(shop.app, `${order}/shipments`, { ...empty, 'item.2.quantity': '1' }, { ...html, ...seller })
-  t.match([sent.statusCode, sent.headers['location']], [303, `${order}/shipment/1`], 'the refused one is no shipment')
-})
-
 t.test('cancelling an order that was shipped in part is repeated as any cancellation', async (t) => {
   const shop = await build(t, { products })
   const seller = await shop.key('ERP', 'fulfilment')
@@ -269,48 +211,4 @@ t.test('a buyer changes what is left, on the bytes that GET gave', async (t) => 
     const same = await put(got.body)
     t.match([same.statusCode, same.body], [200, /shipped-?[qQ]uantity\W+3/], type)
   }
-})
-
-t.test('the form names each line, and its errors are listed with links to their fields', async (t) => {
-  const shop = await build(t, { products })
-  const seller = await shop.key('ERP', 'fulfilment')
-  const items = [1, 2, 3].map((number) => ({
-    productId: 'ABC-1',
-    quantity: '3',
-    ...(number === 2 ? { lineId: '20', note: ['red <one>'] } : {})
-  }))
-  const placed = await shop.app.inject({ method: 'POST', url: '/order', payload: { item: items } })
-  const order = String(placed.headers['location'])
-  const { body } = await shop.app.inject({ url: `${order}/shipments`, headers: { ...seller, accept: 'text/html' } })
-  t.same(
-    Array.from(body.matchAll(/<label for="item\.\d\.quantity">([^<]*)</g), ([, label]) => label),
-    ['Line 1 · ABC-1 · Hex bolt', 'Line 2 · ABC-1 · Hex bolt', 'Line 3 · ABC-1 · Hex bolt']
-  )
-  t.match(body, /aria-describedby="item\.2\.quantity-left item\.2\.quantity-about"/)
-  t.match(body, /id="item\.2\.quantity-about">Buyer’s line 20\nred &lt;one&gt;</)
-
-  const [tag, key] = [hidden(body, '_if-match') ?? '', hidden(body, '_idempotency-key') ?? '']
-  const fields = { _lines: 'given', '_if-match': tag, '_idempotency-key': key }
-  const listed = async (more: Readonly<Record<string, string>>) => {
-    const refused = await postForm(shop.app, `${order}/shipments`, { ...fields, ...more }, { ...html, ...seller })
-    const notice = /<div class="notice problem"[\s\S]*?<\/div>/.exec(refused.body)?.[0] ?? ''
-    return [
-      refused.statusCode,
-      /<strong>([^<]*)/.exec(notice)?.[1],
-      ...Array.from(notice.matchAll(/<li>(.*?)<\/li>/g), ([, error]) => error)
-    ]
-  }
-  t.same(await listed({ 'item.1.quantity': '99', 'item.2.quantity': '1.5' }), [
-    422,
-    'The shipment has errors',
-    '<a href="#item.1.quantity">The shipment has 99 of line 1 (ABC-1), but 3 of 3 is left.</a>',
-    '<a href="#item.2.quantity">Line 2 is counted in whole units (C62): 1.5 of it cannot be shipped.</a>'
-  ])
-  t.same(await listed({ 'item.3.quantity': 'abc', 'tracking-uri': 'ftp://x' }), [
-    422,
-    'The shipment has errors',
-    'Line 3: <a href="#item.3.quantity">Quantity is &quot;abc&quot;; it must be a number above 0 with up to 9 digits and up to 3 fraction digits, such as 3 or 2.5.</a>',
-    '<a href="#tracking-uri">Link to the tracking page is &quot;ftp://x&quot;; it must be a web address (https or http) of up to 2,000 characters.</a>'
-  ])
-  t.same(await listed({}), [422, 'The shipment does not fit the order'])
 })

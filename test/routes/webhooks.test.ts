@@ -1,26 +1,18 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { DomainError } from '../../domain/errors.ts'
 import { mostWebhooks } from '../../domain/webhook.ts'
 import { Problem } from '../../http/problem.ts'
 import { build, type Shop, xml } from '../build.ts'
 import { faultsByPublishedSchema } from '../representations/published.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
-import { hidden, html, post } from './form-post.ts'
+import { seller } from './webhook-seller.ts'
 
 const document = (url: string, more = '') => `<webhook><url>${url}</url>${more}</webhook>`
-const idOf = (location: unknown) => String(location).split('/').at(-1) ?? ''
 
 type Headers = Readonly<Record<string, string>>
 
-const allowed = { WEBHOOK_ALLOW: '127.0.0.1' }
-
 async function make({ app }: Shop, key: Headers, url = 'http://127.0.0.1:9/hooks', more = '') {
   return app.inject({ method: 'POST', url: '/webhooks', headers: { ...xml, ...key }, payload: document(url, more) })
-}
-
-async function seller(t: Test) {
-  const shop = await build(t, { settings: allowed })
-  return { shop, key: await shop.key('ERP', 'fulfilment') }
 }
 
 t.test('a webhook is made with a secret that is shown once, in XML and JSON', async (t) => {
@@ -243,65 +235,6 @@ t.test('who has an event sent again learns how that ended, also when the log of 
   const payload = `<delivery event="${(await shop.store.lastEvent())?.id}"/>`
   const sent = await shop.app.inject({ method: 'POST', url, headers: { ...xml, ...key }, payload })
   t.match([sent.statusCode, sent.body, receiver.received.length], [200, ' status="204" ', 1])
-})
-
-t.test('people have pages: a form that adds, one that changes, and the deliveries', async (t) => {
-  const { shop, key } = await seller(t)
-  const page = { ...key, accept: 'text/html' }
-  const form = { ...page, 'content-type': 'application/x-www-form-urlencoded' }
-  t.match((await shop.app.inject({ url: '/webhooks', headers: page })).body, /You have no webhooks[\s\S]*name="url"[\s\S]*order-placed/)
-  const made = await shop.app.inject({
-    method: 'POST',
-    url: '/webhooks',
-    headers: form,
-    payload: 'url=http%3A%2F%2F127.0.0.1%3A9%2F&type.3=order-changed&media-type=application%2Fjson'
-  })
-  t.match([made.statusCode, made.body], [201, /whsec_/])
-  const url = String(made.headers['location'])
-  const shown = await shop.app.inject({ url, headers: page })
-  const tag = /name="_if-match" value="([^"]+)"/.exec(shown.body)?.[1]?.replaceAll('&quot;', '"') ?? ''
-  const fields = new URLSearchParams({ _method: 'PUT', '_if-match': tag, url: 'http://127.0.0.1:9/new', status: 'disabled' })
-  const changed = await shop.app.inject({ method: 'POST', url, headers: form, payload: String(fields) })
-  t.match([changed.statusCode, changed.headers['location']], [303, url])
-  const stored = await shop.store.webhook(idOf(url), 'ERP')
-  t.match(stored, { url: 'http://127.0.0.1:9/new', status: 'disabled' })
-  t.same(stored.types, [], 'a form without types asks for all')
-  const renewed = await shop.app.inject({ method: 'POST', url: `${url}/secret`, headers: form })
-  t.match([renewed.statusCode, renewed.body], [200, /whsec_/])
-  t.match((await shop.app.inject({ url: `${url}/deliveries`, headers: page })).body, 'Nothing has been delivered yet')
-  const gone = await shop.app.inject({ method: 'POST', url, headers: form, payload: '_method=DELETE' })
-  t.match([gone.statusCode, gone.headers['location']], [303, '/webhooks'])
-})
-
-t.test('a form that is sent again makes neither a second webhook nor another secret', async (t) => {
-  const { shop, key } = await seller(t)
-  const headers = { ...html, ...key }
-  const read = async (url: string) => (await shop.app.inject({ url, headers })).body
-  const secretIn = (body: string) => /whsec_[A-Za-z0-9+/]+=*/.exec(body)?.[0]
-  const formKey = hidden(await read('/webhooks'), '_idempotency-key') ?? ''
-  t.not(formKey, hidden(await read('/webhooks'), '_idempotency-key'), 'each page has a key of its own')
-  const fields = { '_idempotency-key': formKey, url: 'http://127.0.0.1:9/', 'media-type': 'application/json' }
-  const made = await post(shop.app, '/webhooks', fields, headers)
-  const first = secretIn(made.body)
-  t.equal(made.statusCode, 201)
-  t.ok(first)
-  const again = await post(shop.app, '/webhooks', fields, headers)
-  t.match([again.statusCode, again.headers['location']], [303, made.headers['location']], 'it leads to the webhook, without the secret')
-  t.equal((await shop.store.webhooks('ERP')).length, 1)
-  t.equal((await post(shop.app, '/webhooks', { ...fields, url: 'http://127.0.0.1:10/' }, headers)).statusCode, 201, 'other content')
-
-  const webhook = String(made.headers['location'])
-  const condition = { '_if-match': hidden(made.body.slice(made.body.indexOf('/secret"')), '_if-match') ?? '' }
-  const renewed = await post(shop.app, `${webhook}/secret`, condition, headers)
-  const second = secretIn(renewed.body)
-  t.equal(renewed.statusCode, 200)
-  t.ok(second && second !== first)
-  const repeated = await post(shop.app, `${webhook}/secret`, condition, headers)
-  t.match([repeated.statusCode, repeated.body], [412, 'No other secret was made'])
-  t.equal(secretIn(repeated.body), undefined)
-  t.match(await shop.store.webhook(idOf(webhook), 'ERP'), { version: 2 })
-  const anew = { '_if-match': hidden(repeated.body.slice(repeated.body.indexOf('/secret"')), '_if-match') ?? '' }
-  t.equal((await post(shop.app, `${webhook}/secret`, anew, headers)).statusCode, 200, 'the page that refuses can make a new one')
 })
 
 t.test('a new secret is made only if If-Match, where it is sent, has the tag of the webhook (RFC 9110 13.1.1)', async (t) => {
