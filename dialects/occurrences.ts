@@ -46,7 +46,7 @@ function findDigits(digits: string): Needle['find'] {
   }
 }
 
-/** Where so many digits begin that end before an offset. */
+/** The offset at which so many digits begin that end before `end`. */
 function startOf(text: string, end: number, digits: number): number {
   let from = end
   for (let left = digits; left > 0; from--) if (!separators.has(text.charCodeAt(from - 1))) left--

@@ -52,9 +52,11 @@ export function settableStatuses(caller: Caller, { status }: Pick<Order, 'status
   return hasScope(caller, 'fulfilment') ? nextStatuses(status) : []
 }
 
-/** Whether a caller may list orders: its own, or all. */
+/** The scopes with which a caller may list orders: its own, or all. */
+export const listingScopes: readonly Scope[] = ['order', 'fulfilment']
+
 export function mayListOrders(caller: Caller): boolean {
-  return hasScope(caller, 'order') || hasScope(caller, 'fulfilment')
+  return listingScopes.some((scope) => hasScope(caller, scope))
 }
 
 /** The only customer whose orders a caller may list; undefined if the caller may list all orders. */

@@ -125,3 +125,8 @@ export function requireSameId(id: string, named: string | undefined): void {
     faults: [{ detail: `This must be ${id}, or be left out.`, at: [] }]
   })
 }
+
+/** Whether a text has a word that a search of products can look for. */
+export function hasSearchWord(text: string): boolean {
+  return /[\p{L}\p{N}\p{Co}]/u.test(text)
+}

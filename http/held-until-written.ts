@@ -6,7 +6,7 @@ interface Held<T> {
   readonly stopListening: () => void
 }
 
-/** What requests hold until the body of their answer is written (onSend), or until their client leaves. */
+/** The values that requests hold until the body of their answer is written (onSend), or until their client leaves. */
 export class HeldUntilWritten<T> {
   readonly #held = new WeakMap<FastifyRequest, Held<T>>()
   readonly #release: (value: T) => void

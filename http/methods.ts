@@ -9,7 +9,7 @@ export function isRead(method: string | undefined): method is 'GET' | 'HEAD' {
   return method === 'GET' || method === 'HEAD'
 }
 
-/** What a refusal says about the effect of a request. Nobody expects a read to store anything. */
+/** The sentence by which a refusal says that nothing was stored. Nobody expects a read to store anything. */
 export function nothingStored(method: string): string {
   return isRead(method) ? '' : 'Nothing was stored. '
 }

@@ -1,4 +1,4 @@
-import type { Product } from '../domain/product.ts'
+import { hasSearchWord, type Product } from '../domain/product.ts'
 import { weightOf } from '../domain/product-list.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { productXsd } from '../schemas/product.ts'
@@ -64,16 +64,13 @@ export interface ProductPage {
 /** The most categories that a page of products offers. A longer list is of no use to a person. */
 export const mostCategories = 60
 
-/** Whether a text has a word that the search can look for. */
-const hasWord = (q: string | undefined) => q !== undefined && /[\p{L}\p{N}\p{Co}]/u.test(q)
-
 /** The title of a list of products: what was searched, and where. Browsers show it in tabs and in the history. */
-function titleOf({ q, category }: ProductPage['query']): string {
-  return `Products${category ? ` in ${category}` : ''}${hasWord(q) ? ` with “${q}”` : ''}`
+function titleOf({ q = '', category }: ProductPage['query']): string {
+  return `Products${category ? ` in ${category}` : ''}${hasSearchWord(q) ? ` with “${q}”` : ''}`
 }
 
 function dataOf(page: ProductPage, rows: string, { self }: Context) {
-  return { ...page, rows, mostCategories, isLater: isLaterPage(self), isSearch: hasWord(page.query.q) }
+  return { ...page, rows, mostCategories, isLater: isLaterPage(self), isSearch: hasSearchWord(page.query.q ?? '') }
 }
 
 export const productsRepresentations = makeListRepresentations<ProductPage, Product>({

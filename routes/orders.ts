@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import fp from 'fastify-plugin'
-import { type Caller, hasScope, onlyListedCustomer } from '../domain/caller.ts'
+import { type Caller, hasScope, listingScopes, onlyListedCustomer } from '../domain/caller.ts'
 import { fromJson, joinTexts, jsonOf } from '../domain/deferred.ts'
 import { type Order, orderStatuses } from '../domain/order.ts'
 import { orderList } from '../domain/order-list.ts'
@@ -23,7 +23,7 @@ const orders: RoutePlugin = async (app, { config }) => {
     {
       schema: { querystring: orderQuery },
       preValidation: tidyFilters,
-      config: { represents: ordersRepresentations, caching: 'private', access: { anyOf: ['order', 'fulfilment'] }, describes }
+      config: { represents: ordersRepresentations, caching: 'private', access: { anyOf: listingScopes }, describes }
     },
     async (request, reply) => {
       const { limit, after, ...parameters } = request.query

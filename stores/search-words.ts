@@ -5,7 +5,7 @@ const shortestPrefix = 3
 /** The longest search word that also finds longer words, in UTF-16 code units. A search word above it finds only the same word. */
 export const longestWord = 255
 
-/** What stands between the numbers of a size, such as `M8 × 40`. Few keyboards have the multiplication sign. */
+/** The sign between the numbers of a size, such as `M8 × 40`. Few keyboards have the multiplication sign. */
 const sizeSign = /(?<=\d)\s*[x×*]\s*(?=\d)/giu
 
 /**
@@ -20,7 +20,7 @@ export interface SearchTerm {
   readonly synonyms: readonly string[]
 }
 
-/** What a search text asks for, all of it together. A size is one word. */
+/** The terms of a search text. A product must have all of them. A size is one word. */
 export function searchTerms(text: string): readonly SearchTerm[] {
   const words = new Set(
     text

@@ -198,7 +198,7 @@ export class Dispatcher {
   async #deliver(webhook: ClaimedWebhook, heldSince: number): Promise<WebhookProgress | undefined> {
     const { next, failures } = webhook
     if (!hasValidKey(webhook)) return { step: withoutKey }
-    if (webhook.lost !== undefined && this.#isNewLoss(webhook.id, webhook.lost)) this.#countLoss(webhook.id, webhook.lost)
+    if (webhook.lost !== undefined && this.#noteLoss(webhook.id, webhook.lost)) this.#countLoss(webhook.id, webhook.lost)
     await this.#pace()
     if (this.#stopping.signal.aborted) return undefined
     const attempt = await this.attempt(webhook, next, this.#aborting.signal, () => this.#isHeld(webhook, heldSince)).catch((error) =>
@@ -209,7 +209,7 @@ export class Dispatcher {
     this.#postponements.delete(webhook.id)
     if (attempt === 'gone') {
       // If attempts failed before, the next claim names it as lost, too.
-      if (webhook.lost === undefined) this.#isNewLoss(webhook.id, next.id)
+      if (webhook.lost === undefined) this.#noteLoss(webhook.id, next.id)
       return { step: { kind: 'skip', position: next.position } }
     }
     // The service ended the attempt, so the receiver has not failed.
@@ -238,8 +238,11 @@ export class Dispatcher {
     return { step: { kind: 'postpone', in: backOff(count, times.postponement) } }
   }
 
-  /** Notes the event that a claim names as lost, because every claim does until a later event is delivered. */
-  #isNewLoss(id: string, event: string): boolean {
+  /**
+   * Notes the event that a claim names as lost, because every claim does until a later event is delivered.
+   * @returns false if it was noted before
+   */
+  #noteLoss(id: string, event: string): boolean {
     if (this.#losses.get(id) === event) return false
     if (this.#losses.size >= mostWebhooks.inAll) this.#losses.clear()
     this.#losses.set(id, event)

@@ -68,7 +68,7 @@ export function readUbl(root: XmlElement, source: string): BuyerDocument {
   }
 }
 
-/** What can contain the signs of markup without being it. */
+/** Comments, CDATA sections and instructions can contain the signs of markup without being it. */
 const closings = { '<!--': '-->', '<![CDATA[': ']]>', '<?': '?>' } as const
 
 /** OIOUBL, the Danish UBL, marks a document that is only a test with the processing instruction TestInstance. */

@@ -13,7 +13,7 @@ export interface Field {
   /** The control's attributes besides name, id and value. */
   readonly attributes: Readonly<Record<string, string>>
   readonly errors: readonly string[]
-  /** What to enter, below the control. */
+  /** A text below the control that says how to fill it in. */
   readonly hint?: string
 }
 

@@ -81,7 +81,7 @@ const autofill: Readonly<Record<string, string>> = {
   region: 'address-level1',
   country: 'country'
 }
-/** What to enter in an element of a party, where its label does not say it. */
+/** Hints for elements of a party whose labels do not say how to write them. */
 const hints: Readonly<Record<string, string>> = { country: 'Two letters, such as DE' }
 
 const autofillSections: Readonly<Record<string, string>> = { 'ship-to': 'shipping ', 'bill-to': 'billing ' }

@@ -1,7 +1,7 @@
 /** Full-text search with SQLite's FTS5 (https://sqlite.org/fts5.html): the index and the search expressions. */
 
 import { createHash } from 'node:crypto'
-import type { Product } from '../../domain/product.ts'
+import { hasSearchWord, type Product } from '../../domain/product.ts'
 import { findsLonger, searchTerms } from '../search-words.ts'
 import type { Connection } from './connection.ts'
 
@@ -13,7 +13,7 @@ type Searchable = Pick<Product, 'id' | 'name' | 'description' | 'categories' | '
  * finds the words that begin with it.
  */
 export function matchExpression(text: string, category: string | undefined): string | undefined {
-  const terms = searchTerms(text).filter(({ word }) => /[\p{L}\p{N}\p{Co}]/u.test(word))
+  const terms = searchTerms(text).filter(({ word }) => hasSearchWord(word))
   if (terms.length === 0) return undefined
   const quoted = (phrase: string) => `"${phrase.replaceAll('"', '""')}"`
   const phrase = (word: string) => `${quoted(word)}${findsLonger(word) ? ' *' : ''}`
